@@ -1,7 +1,7 @@
 /**
- * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is what the npm package carries. Node runs TypeScript from a checkout but
- * not from `node_modules`. Modules are joined into few files, because finding, reading and linking five hundred of them takes
- * longer than running them; types are for `npm run check` to look at.
+ * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is what the npm package carries. Node runs TypeScript
+ * from a checkout but not from `node_modules`. Modules are joined into few files, because finding, reading and linking
+ * five hundred of them takes longer than running them; types are for `npm run check` to look at.
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -13,7 +13,12 @@ const output = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(output, { recursive: true, force: true });
 
 /** What is started by name: the command, and what runs in threads of their own. */
-const entries = ["cmd/main", "store/sqlite-worker", "store/sqlite-snapshot-worker", "interpreter/lua/quarantine-worker"];
+const entries = [
+  "cmd/main",
+  "store/sqlite-worker",
+  "store/sqlite-snapshot-worker",
+  "interpreter/lua/quarantine-worker",
+];
 /** What is joined with our own modules, so that an installed package needs no other. */
 const joined = ["js-yaml"];
 
@@ -22,7 +27,16 @@ await build({
   root,
   logLevel: "warn",
   // A module that looks for files beside itself still finds them: every output file is one folder below `dist`.
-  plugins: [{ name: "own-place", transform: (code, file) => code.replaceAll("import.meta.url", `new URL("../${relative(source, file).replace(/\.ts$/, ".js")}", import.meta.url).href`) }],
+  plugins: [
+    {
+      name: "own-place",
+      transform: (code, file) =>
+        code.replaceAll(
+          "import.meta.url",
+          `new URL("../${relative(source, file).replace(/\.ts$/, ".js")}", import.meta.url).href`,
+        ),
+    },
+  ],
   // Joined like our own modules, which leaves out what nobody uses of them.
   ssr: { noExternal: joined },
   build: {
@@ -33,17 +47,28 @@ await build({
     minify: false,
     rolldownOptions: {
       input: Object.fromEntries(entries.map((entry) => [entry, join(source, `${entry}.ts`)])),
-      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js", comments: { legal: true, annotation: false, jsdoc: false } },
+      output: {
+        entryFileNames: "[name].js",
+        chunkFileNames: "chunks/[name].js",
+        comments: { legal: true, annotation: false, jsdoc: false },
+      },
     },
   },
 });
-// The engine keeps a source in memory. Node reads one that is ASCII throughout as one byte a character, and any other as two.
+// The engine keeps a source in memory. Node reads one that is ASCII throughout as one byte a character, and any other
+// as two.
 for (const file of globSync("**/*.js", { cwd: output })) {
   const code = readFileSync(join(output, file), "utf8");
-  writeFileSync(join(output, file), code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+  writeFileSync(
+    join(output, file),
+    code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }
 for (const file of globSync("*/*/**/*.js", { cwd: output })) {
-  if (readFileSync(join(output, file), "utf8").includes("import.meta.url")) throw new Error(`dist/${file} looks for files beside itself from a deeper folder than others; give it an entry one folder below src`);
+  if (readFileSync(join(output, file), "utf8").includes("import.meta.url"))
+    throw new Error(
+      `dist/${file} looks for files beside itself from a deeper folder than others; give it an entry one folder below src`,
+    );
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));
 // Fact tables are data, read when a kind is first used.

@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkLayers } from "./check/layers.ts";
@@ -10,6 +10,7 @@ const sources = listSources();
 const steps: { name: string; run(): string[] }[] = [
   { name: "types", run: () => command("node_modules/typescript/bin/tsc", ["-p", "."]) },
   { name: "lint", run: () => command("node_modules/oxlint/bin/oxlint", ["--quiet"]) },
+  { name: "format", run: () => command("node_modules/oxfmt/bin/oxfmt", ["--list-different", "."]) },
   { name: "layers", run: () => checkLayers(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
 ];
@@ -18,7 +19,9 @@ let failed = 0;
 for (const { name, run } of steps) {
   const started = performance.now();
   const findings = run();
-  process.stdout.write(`${findings.length === 0 ? "ok    " : "failed"} ${name} (${Math.round(performance.now() - started)} ms)\n`);
+  process.stdout.write(
+    `${findings.length === 0 ? "ok    " : "failed"} ${name} (${Math.round(performance.now() - started)} ms)\n`,
+  );
   for (const finding of findings) process.stdout.write(`  ${finding}\n`);
   if (findings.length > 0) failed++;
 }

@@ -27,7 +27,8 @@ export const layers: Record<string, readonly string[]> = {
   agent: [...upToDelivery, "propagation", "membership", "ocm"],
   // What a hub and its agents tell Prometheus: it looks at the others from outside, and is told by their meters.
   monitoring: [...upToDelivery, "propagation", "ocm"],
-  // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role aggregation, quota.
+  // Controllers that every cluster has, whoever runs its workloads: service accounts, root certificates, role
+  // aggregation, quota.
   system: upToRuntime,
   workloads: upToRuntime,
   simulation: upToRuntime,
@@ -41,7 +42,10 @@ export const layers: Record<string, readonly string[]> = {
   testing: ["*"],
 };
 
-/** Inside `propagation` stages meet in the API objects and never call each other; these few exceptions are pure functions. */
+/**
+ * Inside `propagation` stages meet in the API objects and never call each other; these few exceptions are pure
+ * functions.
+ */
 export const stages: Record<string, readonly string[]> = {
   match: [],
   // How much fits a member is a question of its own, and not a stage.

@@ -1,6 +1,6 @@
 /**
- * The protocol of interpreter webhooks: a ResourceInterpreterContext with a request comes in, one with a response goes out.
- * This file knows the envelope; what a kind means is in `workload.ts`.
+ * The protocol of interpreter webhooks: a ResourceInterpreterContext with a request comes in, one with a response goes
+ * out. This file knows the envelope; what a kind means is in `workload.ts`.
  */
 export const API_VERSION = "config.karmada.io/v1alpha1";
 export const KIND = "ResourceInterpreterContext";
@@ -43,7 +43,9 @@ export interface Answer {
   replicaRequirements?: { resourceRequest?: Record<string, string> };
   /** For InterpretComponent. */
   components?: { name: string; replicas: number }[];
-  /** For ReviseReplica, Retain and AggregateStatus: what to change in `object`. Without it the object stays as it is. */
+  /**
+   * For ReviseReplica, Retain and AggregateStatus: what to change in `object`. Without it the object stays as it is.
+   */
   patch?: PatchOperation[];
   /** For InterpretStatus. */
   rawStatus?: object;
@@ -78,7 +80,12 @@ export function respond<T, Status>(body: string, interpret: (question: Question<
 function outcomeOf(ask: () => Answer): object {
   try {
     const { patch, ...answer } = ask();
-    return { successful: true, ...answer, ...(patch && patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }) };
+    return {
+      successful: true,
+      ...answer,
+      ...(patch &&
+        patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }),
+    };
   } catch (error) {
     // A mistake in the rules is told as well: without an answer the hub would only know that none came.
     const code = error instanceof CannotAnswer ? error.code : error instanceof SyntaxError ? 400 : 500;

@@ -1,5 +1,6 @@
 /**
- * An interpreter webhook: an HTTPS server that tells a hub what a kind means. Node alone runs it, nothing needs to be installed:
+ * An interpreter webhook: an HTTPS server that tells a hub what a kind means. Node alone runs it, nothing needs to be
+ * installed:
  *
  *   node examples/interpreter-webhook/server.ts --port 8445 --pki examples/interpreter-webhook/pki
  */
@@ -25,12 +26,15 @@ const { values: flags } = parseArgs({
   },
 });
 
-const server = https.createServer({ cert: readFileSync(join(flags.pki, "tls.crt")), key: readFileSync(join(flags.pki, "tls.key")) }, (request, response) => {
-  serve(request, response).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    response.destroy();
-  });
-});
+const server = https.createServer(
+  { cert: readFileSync(join(flags.pki, "tls.crt")), key: readFileSync(join(flags.pki, "tls.key")) },
+  (request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      response.destroy();
+    });
+  },
+);
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (new URL(request.url ?? "/", "https://webhook").pathname !== PATH) return end(response, 404, `ask at ${PATH}`);

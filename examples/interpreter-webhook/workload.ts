@@ -1,6 +1,6 @@
 /**
- * What a Workload means to a fleet: how many replicas it has, how it is divided, which fields its members decide, what its
- * status says and what it needs. Replace this file by one for your kind.
+ * What a Workload means to a fleet: how many replicas it has, how it is divided, which fields its members decide, what
+ * its status says and what it needs. Replace this file by one for your kind.
  */
 import { CannotAnswer } from "./protocol.ts";
 import type { Answer, Question } from "./protocol.ts";
@@ -64,6 +64,7 @@ function replicasOf({ spec }: Workload): number {
 export function interpretWorkload(asked: Asked): Answer {
   const rule = Object.hasOwn(rules, asked.operation) ? rules[asked.operation] : undefined;
   if (!rule) throw new CannotAnswer(400, `this webhook does not know the operation ${JSON.stringify(asked.operation)}`);
-  if (asked.kind.kind !== "Workload") throw new CannotAnswer(400, `this webhook knows Workloads, not a ${asked.kind.kind}`);
+  if (asked.kind.kind !== "Workload")
+    throw new CannotAnswer(400, `this webhook knows Workloads, not a ${asked.kind.kind}`);
   return rule(asked);
 }

@@ -1,28 +1,43 @@
 /**
- * An agent: what a hub does for the members that it reaches, done from the members' side for those that it does not reach. The same
- * stages apply Works and ManifestWorks and report them; the same rules say how a member is; and Leases say that somebody is there.
+ * An agent: what a hub does for the members that it reaches, done from the members' side for those that it does not
+ * reach. The same stages apply Works and ManifestWorks and report them; the same rules say how a member is; and Leases
+ * say that somebody is there.
  *
  * One agent serves one real cluster over a network, or all simulated members that pull in the process of their hub.
  *
- * Reads:  of the hub its own works, the objects that stand for its members, and the rules for kinds; of the member what works name, its
- *         nodes, pods and claims.
+ * Reads: of the hub its own works, the objects that stand for its members, and the rules for kinds; of the member what
+ * works name, its nodes, pods and claims.
  * Writes: on the hub the status of works and members, and Leases; on the member what works ask for.
  *
- * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and nothing is removed,
- * because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
+ * Without its hub it goes on with what it last heard: works are still compared with the member and repaired, and
+ * nothing is removed, because removing needs a work that the hub shows as deleted (docs/adr/0019-pull-agents.md).
  */
 import { Cluster, ManagedCluster, Work } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, MetricsText, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import type { Delivery, LaneFigures, MemberLanes } from "../delivery/index.ts";
 import { createConfiguredInterpreter, createInterpreter } from "../interpreter/index.ts";
-import { createCapacities, createChanges, createLeavingDelivery, createMembershipController, createProber, farewellOf, MEMBERSHIP_TIMES } from "../membership/index.ts";
+import {
+  createCapacities,
+  createChanges,
+  createLeavingDelivery,
+  createMembershipController,
+  createProber,
+  farewellOf,
+  MEMBERSHIP_TIMES,
+} from "../membership/index.ts";
 import type { MembershipTimes, Prober } from "../membership/index.ts";
 import { createManagedNamespaceController, createWork } from "../ocm/index.ts";
 import type { MemberFor, WorkOrigin } from "../ocm/index.ts";
 import { createExecution } from "../propagation/index.ts";
 import type { ExecutionMeter } from "../propagation/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient, isLater } from "../runtime/index.ts";
+import {
+  createEventRecorders,
+  createInformers,
+  createManager,
+  createWriteThroughClient,
+  isLater,
+} from "../runtime/index.ts";
 import type { Controller, Manager, Source } from "../runtime/index.ts";
 import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
@@ -49,8 +64,9 @@ export interface AgentOptions {
   /** By what members know whose ManifestWorks they hold. */
   origin: WorkOrigin;
   /**
-   * Told when the hub has gone back in time: what it answers is older than what it answered before. Somebody restored it from a copy without telling
-   * its clients. Watches that go on from a later time would hear nothing for long, so that everything is to be read anew.
+   * Told when the hub has gone back in time: what it answers is older than what it answered before. Somebody restored
+   * it from a copy without telling its clients. Watches that go on from a later time would hear nothing for long, so
+   * that everything is to be read anew.
    */
   onOlderHub?(): void;
   /** Told when what stands for the member on the hub goes, or is denied. */
@@ -95,22 +111,48 @@ export function createAgent(options: AgentOptions): Agent {
   const { hub, faces, only, members, origin, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...options.times };
   const client = options.clientFor("agent");
-  const informers = createInformers({ client: only === undefined ? client : createHubView(client, only), clock, random, log, scope: { cluster: hub } });
+  const informers = createInformers({
+    client: only === undefined ? client : createHubView(client, only),
+    clock,
+    random,
+    log,
+    scope: { cluster: hub },
+  });
   const clientFor = (part: string): Client => createWriteThroughClient(options.clientFor(part), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
   // Rules for kinds are Karmada's; the hub tells the owner of a script what became of it.
-  const configured = faces.karmada ? createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} }) : undefined;
+  const configured = faces.karmada
+    ? createConfiguredInterpreter({ hub, informers, clock, random, log, tell: () => {} })
+    : undefined;
   const interpreter = configured?.interpreter ?? createInterpreter();
 
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
-  const isGone = (name: string): boolean => ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) => informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }));
-  const prober = untilGone(createProber({ hub, periodMs, factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS), clock, random, log }), isGone);
+  const isGone = (name: string): boolean =>
+    ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) =>
+      informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }),
+    );
+  const prober = untilGone(
+    createProber({
+      hub,
+      periodMs,
+      factsEveryMs: () => (only === undefined ? Number.MAX_SAFE_INTEGER : FACTS_EVERY_MS),
+      clock,
+      random,
+      log,
+    }),
+    isGone,
+  );
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
   const { onChangedStanding } = options;
   if (onChangedStanding) {
     if (faces.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onChangedStanding()));
-    if (faces.ocm) stops.push(informers.of(ManagedCluster).subscribe(({ object, deleted }) => (deleted || !object.spec.hubAcceptsClient) && onChangedStanding()));
+    if (faces.ocm)
+      stops.push(
+        informers
+          .of(ManagedCluster)
+          .subscribe(({ object, deleted }) => (deleted || !object.spec.hubAcceptsClient) && onChangedStanding()),
+      );
   }
 
   let newest = "";
@@ -121,14 +163,40 @@ export function createAgent(options: AgentOptions): Agent {
 
   function karmadaPart(): Part {
     const clusters = informers.of(Cluster);
-    const serves = (name: string): boolean => members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
-    const deliveryFor = createDeliveries((name) => members.memberFor(name)?.delivery, (name) => clusters.get({ cluster: hub, name }));
-    const execution = createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events: events.recorders, ...(options.meter && { meter: options.meter }), clock, random, log });
+    const serves = (name: string): boolean =>
+      members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
+    const deliveryFor = createDeliveries(
+      (name) => members.memberFor(name)?.delivery,
+      (name) => clusters.get({ cluster: hub, name }),
+    );
+    const execution = createExecution({
+      hub,
+      informers,
+      clientFor,
+      deliveryFor,
+      serves,
+      interpreter,
+      events: events.recorders,
+      meter: options.meter,
+      clock,
+      random,
+      log,
+    });
     return {
       ...execution,
       controllers: [
         ...execution.controllers,
-        createMembershipController({ hub, hubClient: clientFor("membership"), serves: ({ metadata }) => serves(metadata.name), accessTo: ({ metadata }) => members.accessTo(metadata.name), changes: changes.source(), prober, capacities, thresholds, clock }),
+        createMembershipController({
+          hub,
+          hubClient: clientFor("membership"),
+          serves: ({ metadata }) => serves(metadata.name),
+          accessTo: ({ metadata }) => members.accessTo(metadata.name),
+          changes: changes.source(),
+          prober,
+          capacities,
+          thresholds,
+          clock,
+        }),
         createClusterLeaseController({ hub, client: clientFor("lease"), serves, onRenewal, clock, random }),
       ],
     };
@@ -136,23 +204,68 @@ export function createAgent(options: AgentOptions): Agent {
 
   function ocmPart(): Part {
     // In the process of a hub there are members of both ways; Karmada's face says which.
-    const serves = (name: string): boolean => members.serves(name) && (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
+    const serves = (name: string): boolean =>
+      members.serves(name) &&
+      (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
     const memberFor: MemberFor = (name) => (serves(name) ? members.memberFor(name) : undefined);
     const { evictionGraceMs } = options;
-    const work = createWork({ hub, informers, memberFor, origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: faces.karmada, served: servedBy(members), memberInformers: members.objects, ...(evictionGraceMs !== undefined && { evictionGraceMs }) });
+    const work = createWork({
+      hub,
+      informers,
+      memberFor,
+      origin,
+      interpreter,
+      statusClient: clientFor("work"),
+      clock,
+      random,
+      log,
+      followClusters: faces.karmada,
+      served: servedBy(members),
+      memberInformers: members.objects,
+      evictionGraceMs,
+    });
     return {
       ...work,
       controllers: [
         ...work.controllers,
-        createManagedNamespaceController({ hub, informers, client: clientFor("managed-namespaces"), memberFor, origin, clock }),
-        createManagedClusterController({ hub, client: clientFor("managed-cluster"), serves, accessTo: members.accessTo, idOf: members.idOf, prober, changes: changes.source(), ...(options.rotation && { rotation: options.rotation }), clock }),
-        createManagedClusterLeaseController({ hub, client: clientFor("managed-lease"), serves, onRenewal, clock, random }),
+        createManagedNamespaceController({
+          hub,
+          informers,
+          client: clientFor("managed-namespaces"),
+          memberFor,
+          origin,
+          clock,
+        }),
+        createManagedClusterController({
+          hub,
+          client: clientFor("managed-cluster"),
+          serves,
+          accessTo: members.accessTo,
+          idOf: members.idOf,
+          prober,
+          changes: changes.source(),
+          rotation: options.rotation,
+          clock,
+        }),
+        createManagedClusterLeaseController({
+          hub,
+          client: clientFor("managed-lease"),
+          serves,
+          onRenewal,
+          clock,
+          random,
+        }),
       ],
     };
   }
 
   const parts = [...(faces.karmada ? [karmadaPart()] : []), ...(faces.ocm ? [ocmPart()] : [])];
-  const manager = createManager({ client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"), informers, clock, log: log.with({ component: "agent" }) });
+  const manager = createManager({
+    client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"),
+    informers,
+    clock,
+    log: log.with({ component: "agent" }),
+  });
   manager.add(...parts.flatMap(({ controllers }) => controllers));
   return {
     manager,
@@ -179,7 +292,12 @@ export function createAgent(options: AgentOptions): Agent {
 /** Members that serve other kinds than before: works that wait for a kind are tried again at once. */
 function servedBy(members: AgentMembers): Source<string> {
   return {
-    start: (enqueue, signal) => signal.addEventListener("abort", members.onServed((cluster) => enqueue(cluster)), { once: true }),
+    start: (enqueue, signal) =>
+      signal.addEventListener(
+        "abort",
+        members.onServed((cluster) => enqueue(cluster)),
+        { once: true },
+      ),
     isQuiet: () => true, // Told straight from informers, which answer for themselves.
   };
 }
@@ -194,8 +312,14 @@ function untilGone(prober: Prober, isGone: (cluster: string) => boolean): Prober
   };
 }
 
-/** A member that leaves keeps what it runs, as one that the hub reaches does; one wrapper each, since the stages tell members apart by it. */
-function createDeliveries(of: (cluster: string) => Delivery | undefined, clusterOf: (name: string) => DeepReadonly<Cluster> | undefined): (cluster: string) => Delivery | undefined {
+/**
+ * A member that leaves keeps what it runs, as one that the hub reaches does; one wrapper each, since the stages tell
+ * members apart by it.
+ */
+function createDeliveries(
+  of: (cluster: string) => Delivery | undefined,
+  clusterOf: (name: string) => DeepReadonly<Cluster> | undefined,
+): (cluster: string) => Delivery | undefined {
   const wrapped = new Map<string, { of: Delivery; delivery: Delivery }>();
   return (name) => {
     const delivery = of(name);

@@ -14,18 +14,35 @@ export interface ClusterDescription {
 }
 
 /** Rejects with `NameTakenError` when the name is another cluster's, or that of one which the hub reaches by itself. */
-export async function ensureCluster(client: Client, hub: string, name: string, { zones, ...description }: ClusterDescription, signal: AbortSignal): Promise<void> {
+export async function ensureCluster(
+  client: Client,
+  hub: string,
+  name: string,
+  { zones, ...description }: ClusterDescription,
+  signal: AbortSignal,
+): Promise<void> {
   const present = await find(client, Cluster, { cluster: hub, name }, { signal });
   if (present) {
     const { id, syncMode } = present.spec;
-    if (id && id !== description.id) throw new NameTakenError(name, `its id is ${id}, and this one's is ${description.id}`);
+    if (id && id !== description.id)
+      throw new NameTakenError(name, `its id is ${id}, and this one's is ${description.id}`);
     if (syncMode !== "Pull") throw new NameTakenError(name, "the hub reaches it by itself (syncMode: Push)");
     return;
   }
   try {
-    await client.create(Cluster, hub, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Pull", ...description, ...(zones && zones.length > 0 && { zones: [...zones] }) } }, { signal });
+    await client.create(
+      Cluster,
+      hub,
+      {
+        apiVersion: "cluster.karmada.io/v1alpha1",
+        kind: "Cluster",
+        metadata: { name },
+        spec: { syncMode: "Pull", ...description, zones: zones && zones.length > 0 ? [...zones] : undefined },
+      },
+      { signal },
+    );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    await ensureCluster(client, hub, name, { ...description, ...(zones && { zones }) }, signal);
+    await ensureCluster(client, hub, name, { ...description, zones }, signal);
   }
 }

@@ -9,11 +9,19 @@ export async function readFaces(client: Client, hub: string, cluster: string, si
     const { status } = await client.create(
       SelfSubjectAccessReview,
       hub,
-      { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", metadata: { name: "" }, spec: { resourceAttributes: { verb: "list", group, resource: plural, namespace } } },
+      {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        metadata: { name: "" },
+        spec: { resourceAttributes: { verb: "list", group, resource: plural, namespace } },
+      },
       { signal },
     );
     return status?.allowed === true;
   };
-  const [karmada, ocm] = await Promise.all([mayList(Work, executionNamespace(cluster)), mayList(ManifestWork, cluster)]);
+  const [karmada, ocm] = await Promise.all([
+    mayList(Work, executionNamespace(cluster)),
+    mayList(ManifestWork, cluster),
+  ]);
   return { karmada, ocm };
 }

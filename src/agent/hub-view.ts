@@ -1,6 +1,6 @@
 /**
- * What an agent reads of its hub: of a few kinds its own part, and nothing of anybody else. It may not read more, and a hub with ten
- * thousand Works for others must cost it nothing.
+ * What an agent reads of its hub: of a few kinds its own part, and nothing of anybody else. It may not read more, and a
+ * hub with ten thousand Works for others must cost it nothing.
  */
 import { Cluster, executionNamespace, Lease, ManagedCluster, ManifestWork, Work } from "../api/index.ts";
 import type { Kind } from "../api/index.ts";

@@ -1,8 +1,20 @@
 export { createAgent, type Agent, type AgentOptions, type Faces } from "./create-agent.ts";
-export { credentialsIn, createSecretStore, ensureAgentNamespace, filesOf, HUB_KUBECONFIG_SECRET, type CredentialStore } from "./credentials/credential-store.ts";
+export {
+  credentialsIn,
+  createSecretStore,
+  ensureAgentNamespace,
+  filesOf,
+  HUB_KUBECONFIG_SECRET,
+  type CredentialStore,
+} from "./credentials/credential-store.ts";
 export { kubeconfigOf, latestOf, type HubAddress, type HubCredentials } from "./credentials/hub-credentials.ts";
 export { karmadaIdentity, managedClusterIdentity, type AgentIdentity } from "./credentials/identity.ts";
-export { createCredentialKeeper, NameTakenError, type CredentialKeeper, type Rotation } from "./credentials/keep-credentials.ts";
+export {
+  createCredentialKeeper,
+  NameTakenError,
+  type CredentialKeeper,
+  type Rotation,
+} from "./credentials/keep-credentials.ts";
 export { requestCertificate } from "./credentials/request-certificate.ts";
 export { readClusterInfo } from "./discovery.ts";
 export type { ClusterDescription } from "./ensure-cluster.ts";

@@ -1,4 +1,7 @@
-/** The rights of an agent that registers Karmada's way, under the names that Karmada's tools give them and look for. Pure. */
+/**
+ * The rights of an agent that registers Karmada's way, under the names that Karmada's tools give them and look for.
+ * Pure.
+ */
 import { executionNamespace } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding } from "../api/index.ts";
 import { LEASE_NAMESPACE } from "../membership/index.ts";
@@ -21,7 +24,11 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
     { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], resourceNames: only, verbs: ["get", "delete"] },
     { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["create", "list", "watch"] },
     { apiGroups: ["cluster.karmada.io"], resources: ["clusters/status"], resourceNames: only, verbs: ["update"] },
-    { apiGroups: ["config.karmada.io"], resources: ["resourceinterpreterwebhookconfigurations", "resourceinterpretercustomizations"], verbs: ["get", "list", "watch"] },
+    {
+      apiGroups: ["config.karmada.io"],
+      resources: ["resourceinterpreterwebhookconfigurations", "resourceinterpretercustomizations"],
+      verbs: ["get", "list", "watch"],
+    },
     { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
     { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] },
     { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["get", "create"] },
@@ -29,11 +36,20 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
     { apiGroups: [""], resources: ["events"], verbs: ["patch", "create", "update"] },
   ];
   const works: PolicyRule[] = [
-    { apiGroups: ["work.karmada.io"], resources: ["works"], verbs: ["get", "create", "list", "watch", "update", "delete"] },
+    {
+      apiGroups: ["work.karmada.io"],
+      resources: ["works"],
+      verbs: ["get", "create", "list", "watch", "update", "delete"],
+    },
     { apiGroups: ["work.karmada.io"], resources: ["works/status"], verbs: ["patch", "update"] },
   ];
   const secrets: PolicyRule[] = [
-    { apiGroups: [""], resources: ["secrets"], resourceNames: [cluster, `${cluster}-impersonator`], verbs: ["get", "patch"] },
+    {
+      apiGroups: [""],
+      resources: ["secrets"],
+      resourceNames: [cluster, `${cluster}-impersonator`],
+      verbs: ["get", "patch"],
+    },
     { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
   ];
   const subjects = [{ apiGroup: GROUP, kind: "User", name: karmadaIdentity(cluster).commonName }];
@@ -43,8 +59,25 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
   ];
   return {
     clusterRole: { apiVersion: API_VERSION, kind: "ClusterRole", metadata: { name }, rules },
-    clusterRoleBinding: { apiVersion: API_VERSION, kind: "ClusterRoleBinding", metadata: { name }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name }, subjects },
-    roles: inNamespace.map(([namespace, role, its]) => ({ apiVersion: API_VERSION, kind: "Role", metadata: { namespace, name: role }, rules: its })),
-    roleBindings: inNamespace.map(([namespace, role]) => ({ apiVersion: API_VERSION, kind: "RoleBinding", metadata: { namespace, name: role }, roleRef: { apiGroup: GROUP, kind: "Role", name: role }, subjects })),
+    clusterRoleBinding: {
+      apiVersion: API_VERSION,
+      kind: "ClusterRoleBinding",
+      metadata: { name },
+      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
+      subjects,
+    },
+    roles: inNamespace.map(([namespace, role, its]) => ({
+      apiVersion: API_VERSION,
+      kind: "Role",
+      metadata: { namespace, name: role },
+      rules: its,
+    })),
+    roleBindings: inNamespace.map(([namespace, role]) => ({
+      apiVersion: API_VERSION,
+      kind: "RoleBinding",
+      metadata: { namespace, name: role },
+      roleRef: { apiGroup: GROUP, kind: "Role", name: role },
+      subjects,
+    })),
   };
 }

@@ -16,14 +16,29 @@ export interface RealMemberOptions {
 }
 
 /** Ends with `close`; the transport is its owner's. */
-export function createRealMember({ cluster, id, transport, clock, random, log }: RealMemberOptions): AgentMembers & { close(): void } {
+export function createRealMember({
+  cluster,
+  id,
+  transport,
+  clock,
+  random,
+  log,
+}: RealMemberOptions): AgentMembers & { close(): void } {
   const listeners = new Set<(cluster: string) => void>();
-  const { client, writer, summary, observed, delivery, close } = createMemberParts({ cluster, transport, clock, random, log, onServed: () => listeners.forEach((tell) => tell(cluster)) });
+  const { client, writer, summary, observed, delivery, close } = createMemberParts({
+    cluster,
+    transport,
+    clock,
+    random,
+    log,
+    onServed: () => listeners.forEach((tell) => tell(cluster)),
+  });
   const member = { delivery, client: writer, cluster, dryRunAs: dryRunOver(writer, cluster) };
   return {
     serves: (name) => name === cluster,
     idOf: () => id,
-    accessTo: (name) => (name === cluster ? { client, informers: summary } : { problem: `this agent serves ${cluster}` }),
+    accessTo: (name) =>
+      name === cluster ? { client, informers: summary } : { problem: `this agent serves ${cluster}` },
     memberFor: (name) => (name === cluster ? member : undefined),
     summary,
     objects: observed,

@@ -1,6 +1,6 @@
 /**
- * The life of an agent on one cluster: it finds out what it may do on its hub, does that, and looks now and then whether it may do more.
- * A hub that does not answer is waited for; what was heard from it before goes on.
+ * The life of an agent on one cluster: it finds out what it may do on its hub, does that, and looks now and then
+ * whether it may do more. A hub that does not answer is waited for; what was heard from it before goes on.
  */
 import { FlotillaError, sleep } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
@@ -16,7 +16,10 @@ import type { Standing } from "./managed-cluster/introduce.ts";
 
 export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "onOlderHub" | "onChangedStanding"> {
   cluster: string;
-  /** Asks, with the identity of the beginning, how the hub knows the cluster; `introduces` tells a hub that does not know it. Unset for who registered Karmada's way. */
+  /**
+   * Asks, with the identity of the beginning, how the hub knows the cluster; `introduces` tells a hub that does not
+   * know it. Unset for who registered Karmada's way.
+   */
   standing?(introduces: boolean, signal: AbortSignal): Promise<Standing>;
   /** Set for who registered Karmada's way, and makes its own Cluster. */
   description?: ClusterDescription;
@@ -33,13 +36,19 @@ const LAST_LOOK_MS = 10 * 60_000;
 const SURE_AFTER_MS = 5_000;
 
 /** Resolves when `signal` is aborted. Rejects when the name of the cluster is another's. */
-export async function runAgent({ cluster, description, standing, onServing = () => {}, ...options }: RunAgentOptions, signal: AbortSignal): Promise<void> {
+export async function runAgent(
+  { cluster, description, standing, onServing = () => {}, ...options }: RunAgentOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { hub, clock, random, log } = options;
   const client = options.clientFor("agent");
   const waiting = { clock, random, log, signal };
-  const who: Who = { client, hub, cluster, ...(description && { description }), ...(standing && { standing }) };
+  const who: Who = { client, hub, cluster, description, standing };
   try {
-    let faces = await insist("finding out what this agent may do on its hub", () => rights(who, true, signal), { ...waiting, lastRetryMs: LAST_RETRY_MS });
+    let faces = await insist("finding out what this agent may do on its hub", () => rights(who, true, signal), {
+      ...waiting,
+      lastRetryMs: LAST_RETRY_MS,
+    });
     while (!signal.aborted) {
       const alarm = createAlarm();
       const older = Promise.withResolvers<Faces>();
@@ -72,7 +81,13 @@ export async function runAgent({ cluster, description, standing, onServing = () 
         await agent.stop();
       }
       // Whoever let it go does not want it back by itself; whoever starts it again does.
-      faces = next === "none" ? await insist("being let in again", () => rights(who, false, signal), { ...waiting, lastRetryMs: LAST_LOOK_MS }) : next;
+      faces =
+        next === "none"
+          ? await insist("being let in again", () => rights(who, false, signal), {
+              ...waiting,
+              lastRetryMs: LAST_LOOK_MS,
+            })
+          : next;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -87,8 +102,15 @@ interface Who {
   standing?: RunAgentOptions["standing"];
 }
 
-/** Rejects while there are none, with what somebody can do about it. `introduces` makes the cluster known to a hub that does not know it. */
-async function rights({ client, hub, cluster, description, standing }: Who, introduces: boolean, signal: AbortSignal): Promise<Faces> {
+/**
+ * Rejects while there are none, with what somebody can do about it. `introduces` makes the cluster known to a hub that
+ * does not know it.
+ */
+async function rights(
+  { client, hub, cluster, description, standing }: Who,
+  introduces: boolean,
+  signal: AbortSignal,
+): Promise<Faces> {
   const faces = await readFaces(client, hub, cluster, signal);
   if (faces.karmada || faces.ocm) {
     if (description) await ensureCluster(client, hub, cluster, description, signal);
@@ -108,10 +130,14 @@ async function orRefused(standing: Promise<Standing>): Promise<Standing | "refus
 }
 
 function whyNot(cluster: string, standing: Standing | "refused" | undefined): string {
-  if (standing === "refused") return `the hub does not let this agent see works for ${cluster}, nor know the token of the bootstrap kubeconfig with which it could ask why; 'flotilla accept ${cluster}' on the hub lets it in, and where nobody knows it there, 'flotilla token --bootstrap-kubeconfig FILE' makes another token`;
-  if (standing === undefined) return `the hub does not let this agent see works for ${cluster}: it was not registered, or has left; 'flotilla register' registers it again`;
-  if (standing === "unknown") return `the hub does not know ${cluster} any more: somebody let it go; what runs here stays. Start this agent again to ask anew`;
-  if (standing === "made") return `the hub did not know ${cluster} any more and was asked again; 'flotilla accept ${cluster}' on the hub lets it in`;
+  if (standing === "refused")
+    return `the hub does not let this agent see works for ${cluster}, nor know the token of the bootstrap kubeconfig with which it could ask why; 'flotilla accept ${cluster}' on the hub lets it in, and where nobody knows it there, 'flotilla token --bootstrap-kubeconfig FILE' makes another token`;
+  if (standing === undefined)
+    return `the hub does not let this agent see works for ${cluster}: it was not registered, or has left; 'flotilla register' registers it again`;
+  if (standing === "unknown")
+    return `the hub does not know ${cluster} any more: somebody let it go; what runs here stays. Start this agent again to ask anew`;
+  if (standing === "made")
+    return `the hub did not know ${cluster} any more and was asked again; 'flotilla accept ${cluster}' on the hub lets it in`;
   return `the hub does not let this agent see works for ${cluster}; 'flotilla accept ${cluster}' on the hub does`;
 }
 
@@ -122,8 +148,16 @@ interface Waiting {
   signal: AbortSignal;
 }
 
-/** Resolves when the agent may do something else than before, or nothing at all. A hub that does not answer changes nothing. */
-async function untilOther({ client, hub, cluster }: Who, before: Faces, alarm: Alarm, { clock, random, log, signal }: Waiting): Promise<Faces | "none"> {
+/**
+ * Resolves when the agent may do something else than before, or nothing at all. A hub that does not answer changes
+ * nothing.
+ */
+async function untilOther(
+  { client, hub, cluster }: Who,
+  before: Faces,
+  alarm: Alarm,
+  { clock, random, log, signal }: Waiting,
+): Promise<Faces | "none"> {
   let isNone = false;
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(LAST_LOOK_MS, waitMs * 2)) {
     if (isNone) await sleep(clock, SURE_AFTER_MS, signal);
@@ -133,7 +167,8 @@ async function untilOther({ client, hub, cluster }: Who, before: Faces, alarm: A
       if (!now.karmada && !now.ocm && isNone) return "none";
       isNone = !now.karmada && !now.ocm;
       // Less than before is for the hub to enforce: what runs is not given up because of one answer.
-      if ((now.karmada && !before.karmada) || (now.ocm && !before.ocm)) return { karmada: now.karmada || before.karmada, ocm: now.ocm || before.ocm };
+      if ((now.karmada && !before.karmada) || (now.ocm && !before.ocm))
+        return { karmada: now.karmada || before.karmada, ocm: now.ocm || before.ocm };
     } catch (error) {
       if (signal.aborted) throw error;
       log.debug("the hub did not say what this agent may do", { error });
@@ -165,7 +200,11 @@ function createAlarm(): Alarm {
   };
 }
 
-async function insist<T>(doing: string, work: () => Promise<T>, { clock, random, log, signal, lastRetryMs }: Waiting & { lastRetryMs: number }): Promise<T> {
+async function insist<T>(
+  doing: string,
+  work: () => Promise<T>,
+  { clock, random, log, signal, lastRetryMs }: Waiting & { lastRetryMs: number },
+): Promise<T> {
   for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(lastRetryMs, waitMs * 2)) {
     try {
       return await work();

@@ -1,6 +1,7 @@
 /**
- * Karmada lets its agents update their Works and not patch them, and a hub that grants more would break with its tools. Finalizers are taken
- * off by a patch everywhere else; for Works it becomes an update of the version that the patch names.
+ * Karmada lets its agents update their Works and not patch them, and a hub that grants more would break with its tools.
+ * Finalizers are taken off by a patch everywhere else; for Works it becomes an update of the version that the patch
+ * names.
  */
 import { Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -11,13 +12,30 @@ export function withoutPatches(client: Client, works: Lister<Work>): Client {
   return {
     ...client,
     async patch(kind, key, patch, options) {
-      if (kind.group !== Work.group || kind.kind !== Work.kind || options.type !== "merge" || options.subresource !== undefined) return client.patch(kind, key, patch, options);
+      if (
+        kind.group !== Work.group ||
+        kind.kind !== Work.kind ||
+        options.type !== "merge" ||
+        options.subresource !== undefined
+      )
+        return client.patch(kind, key, patch, options);
       const { metadata } = patch as { metadata: { resourceVersion: string | null; finalizers: string[] | null } };
       const seen = works.get(key);
       // Another version under the number of this one would undo what others wrote.
-      const work: DeepReadonly<Work> = seen?.metadata.resourceVersion === metadata.resourceVersion ? seen : await client.get(Work, key, { ...(options.signal && { signal: options.signal }) });
-      const changed = { ...work, metadata: { ...work.metadata, ...(metadata.resourceVersion !== null && { resourceVersion: metadata.resourceVersion }), finalizers: metadata.finalizers ?? [] } };
-      return (await client.update(Work, key.cluster, changed, options)) as never; // The kind that was asked for is Work.
+      const work: DeepReadonly<Work> =
+        seen?.metadata.resourceVersion === metadata.resourceVersion
+          ? seen
+          : await client.get(Work, key, { signal: options.signal });
+      const changed = {
+        ...work,
+        metadata: {
+          ...work.metadata,
+          ...(metadata.resourceVersion !== null && { resourceVersion: metadata.resourceVersion }),
+          finalizers: metadata.finalizers ?? [],
+        },
+      };
+      // The kind that was asked for is Work.
+      return (await client.update(Work, key.cluster, changed, options)) as never;
     },
   };
 }

@@ -1,8 +1,8 @@
 /**
  * Admission in process: pure functions that complete or refuse what is written.
  *
- * The embedded API server calls them directly; on a real cluster the same functions are served as webhooks. `mutate` runs
- * before defaulting, `validate` after it. Neither keeps or changes what it is handed.
+ * The embedded API server calls them directly; on a real cluster the same functions are served as webhooks. `mutate`
+ * runs before defaulting, `validate` after it. Neither keeps or changes what it is handed.
  */
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { FieldError } from "../machinery/index.ts";
@@ -11,10 +11,20 @@ import type { KubernetesObject } from "./meta.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 
-/** The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only. */
+/**
+ * The other objects of the cluster that a request is for, in their storage version. Parsed once and shared: read-only.
+ */
 export interface ClusterReader {
-  get(group: string, resource: string, namespace: string | undefined, name: string): DeepReadonly<JsonObject> | undefined;
-  /** False when the object is not there or has this text nowhere. For what is rarely true of an object that may have to be parsed to be read. */
+  get(
+    group: string,
+    resource: string,
+    namespace: string | undefined,
+    name: string,
+  ): DeepReadonly<JsonObject> | undefined;
+  /**
+   * False when the object is not there or has this text nowhere. For what is rarely true of an object that may have to
+   * be parsed to be read.
+   */
   mentions(group: string, resource: string, namespace: string | undefined, name: string, text: string): boolean;
   list(group: string, resource: string, namespace?: string): DeepReadonly<JsonObject>[];
   /** The same without what the cluster's profile brought: cheap where that is all there is. */
@@ -24,13 +34,22 @@ export interface ClusterReader {
 /** What an admission may write before an object is stored. */
 export interface ClusterWriter {
   /**
-   * Changes the status of an object that exists, with nobody in between: `change` is given what is stored and answers the new
-   * status, or undefined to leave it. What it throws is passed on; it may be called again when another process wrote in between.
+   * Changes the status of an object that exists, with nobody in between: `change` is given what is stored and answers
+   * the new status, or undefined to leave it. What it throws is passed on; it may be called again when another process
+   * wrote in between.
    */
-  changeStatus(group: string, resource: string, namespace: string | undefined, name: string, change: (object: DeepReadonly<JsonObject>) => JsonObject | undefined): Promise<void>;
+  changeStatus(
+    group: string,
+    resource: string,
+    namespace: string | undefined,
+    name: string,
+    change: (object: DeepReadonly<JsonObject>) => JsonObject | undefined,
+  ): Promise<void>;
 }
 
-/** Something that somebody wants to do, as roles speak of it. Nothing need be stored of it: `managedclusters/accept`. */
+/**
+ * Something that somebody wants to do, as roles speak of it. Nothing need be stored of it: `managedclusters/accept`.
+ */
 export interface AccessQuestion {
   verb: string;
   group: string;
@@ -55,11 +74,14 @@ export interface Review<T> {
   /** What is stored now; absent for CREATE. */
   oldObject?: DeepReadonly<T>;
   /**
-   * The old object again, when it passed these admissions in this process. `object` shares what it repeats of it, so a part that
-   * is the very same in both needs no second look.
+   * The old object again, when it passed these admissions in this process. `object` shares what it repeats of it, so a
+   * part that is the very same in both needs no second look.
    */
   settled?: DeepReadonly<T>;
-  /** For CREATE: another object of the same controller that passed these admissions. `object` shares with it whatever is equal. */
+  /**
+   * For CREATE: another object of the same controller that passed these admissions. `object` shares with it whatever is
+   * equal.
+   */
   sibling?: DeepReadonly<T>;
   dryRun: boolean;
   /** An id for what is being created, from the server's source of chance; two calls give two ids. */
@@ -70,7 +92,10 @@ export interface Review<T> {
   allows(question: AccessQuestion): boolean;
   /** Adds a `Warning:` header to the answer. */
   warn(message: string): void;
-  /** The rest of the cluster as it is now, for rules that depend on it: sidecars to inject, budgets, what must not be deleted. */
+  /**
+   * The rest of the cluster as it is now, for rules that depend on it: sidecars to inject, budgets, what must not be
+   * deleted.
+   */
   read: ClusterReader;
 }
 
@@ -87,23 +112,32 @@ export interface Webhook {
 export interface Admission<T extends KubernetesObject> {
   for: Kind<T>;
   on: readonly Operation[];
-  /** Set when what `validate` finds is told as this webhook's denial. Such rules are asked last, and the first that finds something ends it. */
+  /**
+   * Set when what `validate` finds is told as this webhook's denial. Such rules are asked last, and the first that
+   * finds something ends it.
+   */
   webhook?: Webhook;
   /**
-   * For kinds that people also write in another form than the defined one: what was sent, in the defined form. Asked before
-   * anything else reads it, of what is applied too, and of a refused object once more; nothing is known of its types yet.
-   * Throws an ApiError to refuse.
+   * For kinds that people also write in another form than the defined one: what was sent, in the defined form. Asked
+   * before anything else reads it, of what is applied too, and of a refused object once more; nothing is known of its
+   * types yet. Throws an ApiError to refuse.
    */
-  canonical?(sent: DeepReadonly<JsonObject>, told: { stored?: DeepReadonly<JsonObject>; warn(message: string): void }): DeepReadonly<JsonObject>;
+  canonical?(
+    sent: DeepReadonly<JsonObject>,
+    told: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
+  ): DeepReadonly<JsonObject>;
   mutate?(review: Review<T>): DeepReadonly<T>;
   /** The object as the server keeps it. Field managers are recorded before, so what this sets or drops is nobody's. */
   prepare?(review: Review<T>): DeepReadonly<T>;
   validate?(review: Review<T>): FieldError[];
-  /** What a client should be told of an object that is otherwise right; asked on every write, also of what did not change. */
+  /**
+   * What a client should be told of an object that is otherwise right; asked on every write, also of what did not
+   * change.
+   */
   warnings?(review: Review<T>): readonly string[];
   /**
-   * The last word before the object is stored or deleted; not asked in a dry run. Throws an ApiError to refuse. What it takes (a
-   * budget) is given back by calling what it returns, when the write fails after all.
+   * The last word before the object is stored or deleted; not asked in a dry run. Throws an ApiError to refuse. What it
+   * takes (a budget) is given back by calling what it returns, when the write fails after all.
    */
   reserve?(review: Review<T>, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
 }

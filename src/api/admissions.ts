@@ -126,6 +126,13 @@ const admissions: readonly AnyAdmission[] = [
 ];
 
 /** With the feature gates that OpenKruise's webhooks are to have, and what administrators allow taint policies. */
-export const createBuiltInAdmissions = (gates?: KruiseGates, taintPolicies?: ClusterTaintPolicyOptions): readonly AnyAdmission[] => [...admissions, ...createClusterTaintPolicyAdmissions(taintPolicies), ...kruiseAdmissions(gates)];
+export const createBuiltInAdmissions = (
+  gates?: KruiseGates,
+  taintPolicies?: ClusterTaintPolicyOptions,
+): readonly AnyAdmission[] => [
+  ...admissions,
+  ...createClusterTaintPolicyAdmissions(taintPolicies),
+  ...kruiseAdmissions(gates),
+];
 
 export const builtInAdmissions: readonly AnyAdmission[] = createBuiltInAdmissions();

@@ -1,33 +1,62 @@
 /**
  * Brings an object of a built-in kind into the form in which a Kubernetes API server stores and shows it.
  *
- * There every object passes through a Go struct: nulls and empty optional fields vanish, structs are written even when they
- * are empty (`resources: {}`), quantities and times have one form, and a value of the wrong type is refused at once.
- * Controllers compare what they read with what they want, so a server that keeps `minReadySeconds: 0` or `1000m` makes them
- * write for ever. The fact tables say which field does what.
+ * There every object passes through a Go struct: nulls and empty optional fields vanish, structs are written even when
+ * they are empty (`resources: {}`), quantities and times have one form, and a value of the wrong type is refused at
+ * once. Controllers compare what they read with what they want, so a server that keeps `minReadySeconds: 0` or `1000m`
+ * makes them write for ever. The fact tables say which field does what.
  */
 import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "../base/index.ts";
-import { formatQuantity, jsonTypeName, partOf, quantityProblem, timeProblem, tryParseQuantity, undecodable } from "../machinery/index.ts";
+import {
+  formatQuantity,
+  jsonTypeName,
+  partOf,
+  quantityProblem,
+  timeProblem,
+  tryParseQuantity,
+  undecodable,
+} from "../machinery/index.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";
 import { parseApiVersion, type KubernetesObject } from "./meta.ts";
 
 /**
- * Returns the object itself when it already has the form. Fields that the kind does not have are left alone. Throws 400 for a
- * value of the wrong type, so what follows can rely on the types of known fields. Parts that are the very same in `settled`,
- * which has the form, are not looked at again.
+ * Returns the object itself when it already has the form. Fields that the kind does not have are left alone. Throws 400
+ * for a value of the wrong type, so what follows can rely on the types of known fields. Parts that are the very same in
+ * `settled`, which has the form, are not looked at again.
  */
-export function canonicalObject<T extends KubernetesObject>(table: string, name: string, object: DeepReadonly<T>, settled?: DeepReadonly<T>): DeepReadonly<T> {
+export function canonicalObject<T extends KubernetesObject>(
+  table: string,
+  name: string,
+  object: DeepReadonly<T>,
+  settled?: DeepReadonly<T>,
+): DeepReadonly<T> {
   const { apiVersion } = object as DeepReadonly<KubernetesObject>;
-  return explained(name, apiVersion, () => canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root", settled as unknown as JsonObject)) as unknown as DeepReadonly<T>;
+  return explained(name, apiVersion, () =>
+    canonicalStruct(structOf(table, name), object as unknown as JsonObject, "root", settled as unknown as JsonObject),
+  ) as unknown as DeepReadonly<T>;
 }
 
 /** The same for a part of an object, such as the pod template of a custom kind. */
-export function canonicalPart(table: string, name: string, value: JsonObject, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): JsonObject {
+export function canonicalPart(
+  table: string,
+  name: string,
+  value: JsonObject,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): JsonObject {
   return explained(kind, apiVersion, () => canonicalStruct(structOf(table, name), value, "inside", undefined));
 }
 
-/** The same for whoever words the refusal: a webhook is told what is wrong with a value of the wrong type, and denies it in its own name. */
-export function decodedPart(table: string, name: string, value: JsonObject, refusal: (problem: string) => Error, settled?: JsonObject): JsonObject {
+/**
+ * The same for whoever words the refusal: a webhook is told what is wrong with a value of the wrong type, and denies it
+ * in its own name.
+ */
+export function decodedPart(
+  table: string,
+  name: string,
+  value: JsonObject,
+  refusal: (problem: string) => Error,
+  settled?: JsonObject,
+): JsonObject {
   try {
     return canonicalStruct(structOf(table, name), value, "inside", settled);
   } catch (error) {
@@ -36,16 +65,25 @@ export function decodedPart(table: string, name: string, value: JsonObject, refu
 }
 
 /**
- * The metadata of an object as its kind reads it, before the server puts its own in the place of some of it. Throws 400 for a value
- * of the wrong type.
+ * The metadata of an object as its kind reads it, before the server puts its own in the place of some of it. Throws 400
+ * for a value of the wrong type.
  */
-export function checkMetadata(metadata: Json, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): void {
+export function checkMetadata(
+  metadata: Json,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): void {
   explained(kind, apiVersion, () => canonicalStruct(metadataHolder(kind), { metadata }, "inside", undefined));
 }
 
 /** A struct of the kind's name that has metadata and nothing else. */
 function metadataHolder(name: string): FactStruct {
-  const field: FactField = { name: "metadata", number: 1, type: { shape: "struct", struct: structOf("meta-v1", "ObjectMeta"), pointer: false }, optional: true, always: true };
+  const field: FactField = {
+    name: "metadata",
+    number: 1,
+    type: { shape: "struct", struct: structOf("meta-v1", "ObjectMeta"), pointer: false },
+    optional: true,
+    always: true,
+  };
   return { table: "meta-v1", name, fields: [field], flat: new Map([["metadata", field]]), schema: {} };
 }
 
@@ -64,7 +102,9 @@ class WrongTypeError extends Error {
   }
 
   get problem(): string {
-    return this.type === undefined ? this.message : `json: cannot unmarshal ${this.message} into Go struct field ${this.struct}.${this.path.join(".")} of type ${this.type}`;
+    return this.type === undefined
+      ? this.message
+      : `json: cannot unmarshal ${this.message} into Go struct field ${this.struct}.${this.path.join(".")} of type ${this.type}`;
   }
 }
 
@@ -77,7 +117,10 @@ function explained(kind: string, apiVersion: string, work: () => JsonObject): Js
   }
 }
 
-/** Where required fields that are missing get their zero: on top and in the status. Elsewhere their absence is an error to report. */
+/**
+ * Where required fields that are missing get their zero: on top and in the status. Elsewhere their absence is an error
+ * to report.
+ */
 type Place = "root" | "status" | "inside";
 
 function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place, settled: Json | undefined): JsonObject {
@@ -96,15 +139,23 @@ function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place, se
   }
   for (const field of alwaysWritten(struct)) {
     if (result[field.name] !== undefined) continue;
-    if (field.type.shape === "struct") own()[field.name] = canonicalStruct(field.type.struct, {}, placeOf(place, field.name), undefined);
+    if (field.type.shape === "struct")
+      own()[field.name] = canonicalStruct(field.type.struct, {}, placeOf(place, field.name), undefined);
     else if (place !== "inside" || field.optional || isOpenText(struct, field)) own()[field.name] = zeroOf(field.type);
   }
   return result;
 }
 
-const placeOf = (place: Place, key: string): Place => (place === "status" || (place === "root" && key === "status") ? "status" : "inside");
+const placeOf = (place: Place, key: string): Place =>
+  place === "status" || (place === "root" && key === "status") ? "status" : "inside";
 
-function canonicalField(struct: FactStruct, field: FactField, value: Json, place: Place, settled: Json | undefined): Json {
+function canonicalField(
+  struct: FactStruct,
+  field: FactField,
+  value: Json,
+  place: Place,
+  settled: Json | undefined,
+): Json {
   try {
     return canonicalValue(field.type, value, place, settled);
   } catch (error) {
@@ -118,8 +169,10 @@ function canonicalField(struct: FactStruct, field: FactField, value: Json, place
 
 function canonicalValue(type: FactType, value: Json, place: Place, settled: Json | undefined): Json {
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
-  if (type.shape === "struct") return canonicalStruct(type.struct, isObject(value) ? value : refuse(type, value), place, settled);
-  if (type.shape === "list") return canonicalList(type.of, Array.isArray(value) ? value : refuse(type, value), place, settled);
+  if (type.shape === "struct")
+    return canonicalStruct(type.struct, isObject(value) ? value : refuse(type, value), place, settled);
+  if (type.shape === "list")
+    return canonicalList(type.of, Array.isArray(value) ? value : refuse(type, value), place, settled);
   return canonicalMap(type.of, isObject(value) ? value : refuse(type, value), place, settled);
 }
 
@@ -155,18 +208,32 @@ function canonicalItem(of: FactType, value: Json, place: Place, settled: Json | 
 
 function refuse(type: FactType | Leaf, value: Json): never {
   const isNumber = (type === "int32" || type === "int64") && typeof value === "number";
-  throw new WrongTypeError(isNumber ? `number ${String(value)}` : jsonTypeName(value), typeof type === "string" ? LEAF_TYPES[type] : goType(type));
+  throw new WrongTypeError(
+    isNumber ? `number ${String(value)}` : jsonTypeName(value),
+    typeof type === "string" ? LEAF_TYPES[type] : goType(type),
+  );
 }
 
-const LEAF_TYPES: Readonly<Partial<Record<Leaf, string>>> = { string: "string", bool: "bool", int32: "int32", int64: "int64", float64: "float64", bytes: "[]uint8" };
+const LEAF_TYPES: Readonly<Partial<Record<Leaf, string>>> = {
+  string: "string",
+  bool: "bool",
+  int32: "int32",
+  int64: "int64",
+  float64: "float64",
+  bytes: "[]uint8",
+};
 
 function goType(type: FactType): string {
   if (type.shape === "leaf") return LEAF_TYPES[type.leaf] ?? type.leaf;
-  if (type.shape === "struct") return `${type.struct.table.slice(type.struct.table.lastIndexOf("-") + 1)}.${type.struct.name}`;
+  if (type.shape === "struct")
+    return `${type.struct.table.slice(type.struct.table.lastIndexOf("-") + 1)}.${type.struct.name}`;
   return `${type.shape === "list" ? "[]" : "map[string]"}${goType(type.of)}`;
 }
 
-/** Where the text stops being base64. What should be base64 is often a secret that somebody forgot to encode, so it is not repeated. */
+/**
+ * Where the text stops being base64. What should be base64 is often a secret that somebody forgot to encode, so it is
+ * not repeated.
+ */
 function refuseBase64(value: string): never {
   const plain = value.replaceAll(/[\r\n]/g, "");
   const good = /^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{0,3}/.exec(plain)?.[0].length ?? 0;
@@ -252,7 +319,9 @@ const alwaysFields = new WeakMap<FactStruct, FactField[]>();
 function alwaysWritten(struct: FactStruct): FactField[] {
   let fields = alwaysFields.get(struct);
   if (!fields) {
-    fields = [...struct.flat.values()].filter(({ always, type }) => always && !type.pointer && (type.shape === "struct" || zeroOf(type) !== null));
+    fields = [...struct.flat.values()].filter(
+      ({ always, type }) => always && !type.pointer && (type.shape === "struct" || zeroOf(type) !== null),
+    );
     alwaysFields.set(struct, fields);
   }
   return fields;

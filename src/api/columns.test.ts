@@ -7,7 +7,13 @@ test("says when an age is not known", () => {
 });
 
 test("writes a selector in the order of its keys", () => {
-  const text = selectorCell({ matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "aa", operator: "In", values: ["y", "x"] }, { key: "c", operator: "DoesNotExist" }] });
+  const text = selectorCell({
+    matchLabels: { b: "2", a: "1" },
+    matchExpressions: [
+      { key: "aa", operator: "In", values: ["y", "x"] },
+      { key: "c", operator: "DoesNotExist" },
+    ],
+  });
 
   expect(text).toBe("a=1,aa in (x,y),b=2,!c");
 });

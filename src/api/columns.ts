@@ -1,8 +1,8 @@
 /**
  * What built-in kinds print: cells that several kinds share, and ages as people read them.
  *
- * A built-in kind lists every column, its name included. A custom kind lists what its definition adds; the server puts the
- * name in front, and the age behind when nothing is listed.
+ * A built-in kind lists every column, its name included. A custom kind lists what its definition adds; the server puts
+ * the name in front, and the age behind when nothing is listed.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import { formatAge, formatLabelSelector } from "../machinery/index.ts";
@@ -19,8 +19,8 @@ export function column<T extends KubernetesObject>(
   return {
     name,
     type: options.type ?? "string",
-    ...(options.format && { format: options.format }),
-    ...(options.priority && { priority: options.priority }),
+    format: options.format || undefined,
+    priority: options.priority || undefined,
     value,
   };
 }
@@ -28,7 +28,9 @@ export function column<T extends KubernetesObject>(
 export const nameColumn: Column = column("Name", ({ metadata }) => metadata.name, { format: "name" });
 export const ageColumn: Column = column("Age", ({ metadata }, nowMs) => age(metadata.creationTimestamp, nowMs));
 /** What kinds without columns of their own show besides the name. */
-export const createdColumn: Column = column("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", { type: "date" });
+export const createdColumn: Column = column("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", {
+  type: "date",
+});
 export const wide = { priority: 1 } as const;
 
 /** Time since a timestamp, `<unknown>` without one. */
@@ -50,9 +52,25 @@ export function labelsCell(labels: Readonly<Record<string, string>> | undefined)
 }
 
 /** Container names and images of a pod template, which workloads show in wide tables. */
-export function templateColumns<T extends KubernetesObject>(containersOf: (object: DeepReadonly<T>) => readonly { readonly name: string; readonly image?: string }[]): Column[] {
+export function templateColumns<T extends KubernetesObject>(
+  containersOf: (object: DeepReadonly<T>) => readonly { readonly name: string; readonly image?: string }[],
+): Column[] {
   return [
-    column<T>("Containers", (object) => containersOf(object).map(({ name }) => name).join(","), wide),
-    column<T>("Images", (object) => containersOf(object).map(({ image = "" }) => image).join(","), wide),
+    column<T>(
+      "Containers",
+      (object) =>
+        containersOf(object)
+          .map(({ name }) => name)
+          .join(","),
+      wide,
+    ),
+    column<T>(
+      "Images",
+      (object) =>
+        containersOf(object)
+          .map(({ image = "" }) => image)
+          .join(","),
+      wide,
+    ),
   ];
 }

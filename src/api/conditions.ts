@@ -28,9 +28,15 @@ function checkCondition(at: string, condition: Sent<Condition>): FieldError[] {
   return [
     ...checkText(`${at}.type`, type, labelKeyProblems),
     ...(STATUSES.includes(status) ? [] : [notOneOf(`${at}.status`, status, STATUSES)]),
-    ...(observedGeneration < 0 ? [wrong(`${at}.observedGeneration`, observedGeneration, "must be greater than or equal to zero")] : []),
+    ...(observedGeneration < 0
+      ? [wrong(`${at}.observedGeneration`, observedGeneration, "must be greater than or equal to zero")]
+      : []),
     ...(lastTransitionTime ? [] : [missing(`${at}.lastTransitionTime`)]),
-    ...(reason === "" ? [missing(`${at}.reason`)] : REASON.test(reason) ? [] : [wrong(`${at}.reason`, reason, REASON_RULE)]),
+    ...(reason === ""
+      ? [missing(`${at}.reason`)]
+      : REASON.test(reason)
+        ? []
+        : [wrong(`${at}.reason`, reason, REASON_RULE)]),
     ...(Buffer.byteLength(reason) > MAX_REASON ? [tooLong(`${at}.reason`, MAX_REASON)] : []),
     ...(Buffer.byteLength(message) > MAX_MESSAGE ? [tooLong(`${at}.message`, MAX_MESSAGE)] : []),
   ];

@@ -7,23 +7,35 @@ import type { Column, Kind, KindVersion } from "./kind.ts";
 import { definitionSchema, kindSchema } from "./facts.ts";
 import type { KubernetesObject } from "./meta.ts";
 
-type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> & Partial<Pick<Kind, "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits" | "storedAs">>;
+type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> &
+  Partial<
+    Pick<
+      Kind,
+      "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits" | "storedAs"
+    >
+  >;
 
 /** A kind of Kubernetes itself, served in one version. Its schema is read from the table `facts` on first use. */
-export function builtInKind<T extends KubernetesObject>(names: Names & { version: string; facts: string; columns: Column[]; deprecationWarning?: string }): Kind<T> {
+export function builtInKind<T extends KubernetesObject>(
+  names: Names & { version: string; facts: string; columns: Column[]; deprecationWarning?: string },
+): Kind<T> {
   const { version, facts, columns, deprecationWarning, ...rest } = names;
   return {
     subresources: {},
     hasGeneration: false,
     ...rest,
     storageVersion: version,
-    versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), { ...(deprecationWarning !== undefined && { deprecationWarning }) }) },
+    versions: { [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), { deprecationWarning }) },
     builtIn: true,
   };
 }
 
 /** A version whose schema is read when somebody asks for it. */
-export function lazyVersion(columns: Column[], schema: () => KindVersion["schema"], rest: Omit<KindVersion, "schema" | "columns"> = {}): KindVersion {
+export function lazyVersion(
+  columns: Column[],
+  schema: () => KindVersion["schema"],
+  rest: Omit<KindVersion, "schema" | "columns"> = {},
+): KindVersion {
   return {
     columns,
     ...rest,
@@ -57,8 +69,8 @@ export function customKind<T extends KubernetesObject>(names: CustomNames): Kind
 export const AGE: Column = { name: "AGE", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
 /**
- * The admission that every built-in kind has: the canonical form, then the kind's own defaults, then its rules. A status
- * update carries the spec that is stored, so only the form is seen to.
+ * The admission that every built-in kind has: the canonical form, then the kind's own defaults, then its rules. A
+ * status update carries the spec that is stored, so only the form is seen to.
  */
 export function builtInAdmission<T extends KubernetesObject>(
   kind: Kind<T>,
@@ -80,19 +92,24 @@ export function builtInAdmission<T extends KubernetesObject>(
     for: kind,
     on: ["CREATE", "UPDATE"],
     mutate(review) {
-      const table = typeof facts === "string" ? facts : required(facts[review.version], `the fact table of ${kind.kind} ${review.version}`);
+      const table =
+        typeof facts === "string"
+          ? facts
+          : required(facts[review.version], `the fact table of ${kind.kind} ${review.version}`);
       const object = canonicalObject<T>(table, kind.kind, review.object, review.settled);
       if (review.subresource === "status") return completeStatus ? completeStatus(object, review) : object;
       return complete && needsRules(review, object) ? complete(object, review) : object;
     },
-    ...(prepare && { prepare: (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object) }),
+    prepare: prepare
+      ? (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object)
+      : undefined,
     ...((validate || validateStatus) && {
       validate(review: Review<T>) {
         if (review.subresource === "status") return validateStatus?.(review) ?? [];
         return validate && needsRules(review, review.object) ? validate(review) : [];
       },
     }),
-    ...(warnings && { warnings }),
+    warnings,
   };
 }
 
@@ -103,7 +120,8 @@ function needsRules<T extends KubernetesObject>({ subresource, settled }: Review
   const { metadata } = object as DeepReadonly<KubernetesObject>;
   const { metadata: before } = settled as DeepReadonly<KubernetesObject>;
   if (metadata.labels !== before.labels || metadata.annotations !== before.annotations) return true;
-  for (const key in object) if (key !== "metadata" && object[key as keyof typeof object] !== settled[key as keyof typeof settled]) return true;
+  for (const key in object)
+    if (key !== "metadata" && object[key as keyof typeof object] !== settled[key as keyof typeof settled]) return true;
   for (const key in settled) if (!Object.hasOwn(object, key)) return true;
   return false;
 }

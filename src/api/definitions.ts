@@ -1,6 +1,7 @@
 /**
- * Kinds and CustomResourceDefinitions say the same thing in two forms. `customResourceDefinitionOf` is for profiles, which
- * show our custom kinds as definitions; `kindOfCustomResourceDefinition` is for definitions that somebody else wrote.
+ * Kinds and CustomResourceDefinitions say the same thing in two forms. `customResourceDefinitionOf` is for profiles,
+ * which show our custom kinds as definitions; `kindOfCustomResourceDefinition` is for definitions that somebody else
+ * wrote.
  */
 import { InvariantError, copy, type DeepReadonly, type JsonObject } from "../base/index.ts";
 import type { Schema } from "../machinery/index.ts";
@@ -13,8 +14,8 @@ import type { KubernetesObject } from "./meta.ts";
 const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };
 
 /**
- * The definition of a custom kind, without status. Columns that code computes have no path and are left out. The schemas are
- * those of the kind, not copies: read them only.
+ * The definition of a custom kind, without status. Columns that code computes have no path and are left out. The
+ * schemas are those of the kind, not copies: read them only.
  */
 export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition {
   if (kind.builtIn) throw new InvariantError(`${kind.kind} is built in and has no CustomResourceDefinition`);
@@ -22,41 +23,56 @@ export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, ...(group.endsWith("kruise.io") && { labels: { ...KRUISE_LABELS } }) },
+    metadata: { name: `${plural}.${group}`, labels: group.endsWith("kruise.io") ? { ...KRUISE_LABELS } : undefined },
     spec: {
       group,
       names: {
         plural,
         singular,
-        ...(kind.shortNames?.length && { shortNames: [...kind.shortNames] }),
+        shortNames: kind.shortNames?.length ? [...kind.shortNames] : undefined,
         kind: kind.kind,
         listKind: `${kind.kind}List`,
-        ...(kind.categories?.length && { categories: [...kind.categories] }),
+        categories: kind.categories?.length ? [...kind.categories] : undefined,
       },
       scope,
-      versions: Object.entries(kind.versions).map(([name, version]) => definitionVersion(kind, name, version, name === storageVersion)),
+      versions: Object.entries(kind.versions).map(([name, version]) =>
+        definitionVersion(kind, name, version, name === storageVersion),
+      ),
       // Versions of our kinds are converted by code, so no webhook is named.
       conversion: { strategy: "None" },
     },
   };
 }
 
-function definitionVersion({ subresources }: Kind, name: string, version: KindVersion, storage: boolean): CustomResourceDefinitionVersion {
+function definitionVersion(
+  { subresources }: Kind,
+  name: string,
+  version: KindVersion,
+  storage: boolean,
+): CustomResourceDefinitionVersion {
   const { status, scale } = subresources;
-  const columns = version.columns.flatMap(({ value: _computed, jsonPath, ...column }) => (jsonPath === undefined ? [] : [{ ...column, jsonPath }]));
+  const columns = version.columns.flatMap(({ value: _computed, jsonPath, ...column }) =>
+    jsonPath === undefined ? [] : [{ ...column, jsonPath }],
+  );
   return {
     name,
     served: true,
     storage,
-    ...(version.deprecationWarning !== undefined && { deprecated: true, deprecationWarning: version.deprecationWarning }),
+    ...(version.deprecationWarning !== undefined && {
+      deprecated: true,
+      deprecationWarning: version.deprecationWarning,
+    }),
     schema: { openAPIV3Schema: version.schema as JsonObject },
-    ...((status || scale) && { subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) } }),
-    ...(columns.length > 0 && { additionalPrinterColumns: columns }),
+    subresources:
+      status || scale ? { status: status ? {} : undefined, scale: scale ? { ...scale } : undefined } : undefined,
+    additionalPrinterColumns: columns.length > 0 ? columns : undefined,
   };
 }
 
 /** The kind that a definition declares. Conversion between its versions changes nothing but `apiVersion`. */
-export function kindOfCustomResourceDefinition(definition: DeepReadonly<CustomResourceDefinition>): Kind<KubernetesObject & JsonObject> {
+export function kindOfCustomResourceDefinition(
+  definition: DeepReadonly<CustomResourceDefinition>,
+): Kind<KubernetesObject & JsonObject> {
   const { group, names, scope, versions } = definition.spec;
   const storage = versions.find((version) => version.storage);
   const served = versions.filter((version) => version.served);
@@ -66,23 +82,30 @@ export function kindOfCustomResourceDefinition(definition: DeepReadonly<CustomRe
     kind: names.kind,
     plural: names.plural,
     singular: names.singular ?? names.kind.toLowerCase(),
-    ...(names.shortNames && { shortNames: names.shortNames }),
-    ...(names.categories && { categories: names.categories }),
+    shortNames: names.shortNames,
+    categories: names.categories,
     scope: scope === "Cluster" ? "Cluster" : "Namespaced",
     storageVersion: storage?.name ?? "",
     versions: Object.fromEntries(served.map((version) => [version.name, kindVersion(version)])),
-    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
+    subresources: { status: status ? true : undefined, scale: scale ? { ...scale } : undefined },
     builtIn: false,
     hasGeneration: true,
   };
 }
 
-function kindVersion({ schema, additionalPrinterColumns = [], deprecated, deprecationWarning, name, subresources = {} }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+function kindVersion({
+  schema,
+  additionalPrinterColumns = [],
+  deprecated,
+  deprecationWarning,
+  name,
+  subresources = {},
+}: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
   const { status, scale } = subresources;
   return {
-    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
+    subresources: { status: status ? true : undefined, scale: scale ? { ...scale } : undefined },
     schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
     columns: copy(additionalPrinterColumns) as Column[],
-    ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),
+    deprecationWarning: deprecated ? (deprecationWarning ?? `version ${name} is deprecated`) : undefined,
   };
 }

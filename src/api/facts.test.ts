@@ -4,7 +4,13 @@ import { definitionSchema, kindSchema, structOf } from "./facts.ts";
 test("says how a list merges and what a patch goes by", () => {
   const containers = kindSchema("core-v1", "Pod").properties?.["spec"]?.properties?.["containers"];
 
-  expect(containers).toMatchObject({ type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "name" });
+  expect(containers).toMatchObject({
+    type: "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["name"],
+    "x-kubernetes-patch-strategy": "merge",
+    "x-kubernetes-patch-merge-key": "name",
+  });
 });
 
 test("states defaults and enumerations where upstream does", () => {
@@ -39,7 +45,9 @@ test("gives a type that contains itself as a cycle of one object", () => {
 
 test("reads a table once", () => {
   expect(kindSchema("core-v1", "Pod")).toBe(kindSchema("core-v1", "Pod"));
-  expect(definitionSchema("works.work.karmada.io", "v1alpha1")).toBe(definitionSchema("works.work.karmada.io", "v1alpha1"));
+  expect(definitionSchema("works.work.karmada.io", "v1alpha1")).toBe(
+    definitionSchema("works.work.karmada.io", "v1alpha1"),
+  );
 });
 
 test("drops descriptions but not fields of that name", () => {

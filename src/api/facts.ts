@@ -1,12 +1,12 @@
 /**
- * Reads the fact tables of `facts/`: what Kubernetes, Karmada and OpenKruise publish about their types, made by
- * `npm run facts`. A table is a JSON file of types, a type a list of fields, a field a line of words:
+ * Reads the fact tables of `facts/`: what Kubernetes, Karmada and OpenKruise publish about their types, made by `npm
+ * run facts`. A table is a JSON file of types, a type a list of fields, a field a line of words:
  *
  *   "containers": "[]Container 2 patch=merge:name list=map:name"
  *
- * That is the type, the protobuf number and what is stated about the field: `optional`; `always` (Go writes it even when it
- * is zero); how patches and apply merge it; its enumeration; its default. An empty name stands for the type itself: one that is
- * `map=atomic` has one owner wherever it is used. Tables load on first use and stay.
+ * That is the type, the protobuf number and what is stated about the field: `optional`; `always` (Go writes it even
+ * when it is zero); how patches and apply merge it; its enumeration; its default. An empty name stands for the type
+ * itself: one that is `map=atomic` has one owner wherever it is used. Tables load on first use and stay.
  */
 import { readFileSync } from "node:fs";
 import { required, type Json } from "../base/index.ts";
@@ -103,13 +103,19 @@ class LazyStruct implements FactStruct {
   }
 
   get fields(): readonly FactField[] {
-    this.#fields ??= Object.entries(this.#lines).filter(([key]) => key !== OF_TYPE).map(([key, words]) => readField(this.table, key.startsWith(".") ? "" : key, words));
+    this.#fields ??= Object.entries(this.#lines)
+      .filter(([key]) => key !== OF_TYPE)
+      .map(([key, words]) => readField(this.table, key.startsWith(".") ? "" : key, words));
     return this.#fields;
   }
 
   get flat(): ReadonlyMap<string, FactField> {
     this.#flat ??= new Map(
-      this.fields.flatMap((field) => (field.name === "" && field.type.shape === "struct" ? [...field.type.struct.flat] : [[field.name, field] as const])),
+      this.fields.flatMap((field) =>
+        field.name === "" && field.type.shape === "struct"
+          ? [...field.type.struct.flat]
+          : [[field.name, field] as const],
+      ),
     );
     return this.#flat;
   }
@@ -119,7 +125,12 @@ class LazyStruct implements FactStruct {
     const properties: Record<string, Schema> = {};
     const requiredFields: string[] = [];
     // Set before the properties are filled: a type that contains itself finds this very object.
-    this.#schema = { type: "object", properties, required: requiredFields, ...(this.#lines[OF_TYPE] === "map=atomic" && { "x-kubernetes-map-type": "atomic" }) };
+    this.#schema = {
+      type: "object",
+      properties,
+      required: requiredFields,
+      "x-kubernetes-map-type": this.#lines[OF_TYPE] === "map=atomic" ? "atomic" : undefined,
+    };
     for (const [name, field] of this.flat) {
       properties[name] = fieldSchema(field);
       if (!field.optional) requiredFields.push(name);
@@ -131,11 +142,18 @@ class LazyStruct implements FactStruct {
 function readField(table: string, name: string, line: string): FactField {
   const defaultAt = line.indexOf(" default=");
   const [type = "", number = "0", ...words] = (defaultAt < 0 ? line : line.slice(0, defaultAt)).split(" ");
-  const fact = (key: string): string[] | undefined => words.find((word) => word.startsWith(`${key}=`))?.slice(key.length + 1).split(":");
+  const fact = (key: string): string[] | undefined =>
+    words
+      .find((word) => word.startsWith(`${key}=`))
+      ?.slice(key.length + 1)
+      .split(":");
   const [patchStrategy, patchMergeKey] = fact("patch") ?? [];
   const [listType, listMapKeys] = fact("list") ?? [];
   const [mapType] = fact("map") ?? [];
-  const values = words.find((word) => word.startsWith("enum="))?.slice(5).split("|");
+  const values = words
+    .find((word) => word.startsWith("enum="))
+    ?.slice(5)
+    .split("|");
   const fallback = defaultAt < 0 ? undefined : (JSON.parse(line.slice(defaultAt + 9)) as Json);
   return {
     name,
@@ -143,18 +161,22 @@ function readField(table: string, name: string, line: string): FactField {
     type: readType(table, type),
     optional: words.includes("optional"),
     always: words.includes("always"),
-    ...(patchStrategy && { patchStrategy }),
-    ...(patchMergeKey && { patchMergeKey }),
-    ...(listType && { listType: listType as "atomic" | "set" | "map" }),
-    ...(listMapKeys && { listMapKeys: listMapKeys.split(",") }),
-    ...(mapType && { mapType: mapType as "atomic" | "granular" }),
-    ...(values && { enum: values }),
+    patchStrategy: patchStrategy || undefined,
+    patchMergeKey: patchMergeKey || undefined,
+    listType: listType ? (listType as "atomic" | "set" | "map") : undefined,
+    listMapKeys: listMapKeys ? listMapKeys.split(",") : undefined,
+    mapType: mapType ? (mapType as "atomic" | "granular") : undefined,
+    enum: values,
     // A zero default says what absence means; it is written out only where a pointer tells them apart.
-    ...(fallback !== undefined && (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false)) && { default: fallback }),
+    default:
+      fallback !== undefined && (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false))
+        ? fallback
+        : undefined,
   };
 }
 
-const QUANTITY_PATTERN = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
+const QUANTITY_PATTERN =
+  "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
 const LEAVES: Record<Leaf, Schema> = {
   string: { type: "string" },
@@ -196,13 +218,13 @@ function typeSchema(type: FactType): Schema {
 function fieldSchema(field: FactField): Schema {
   const schema = typeSchema(field.type);
   const extras: Schema = {
-    ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
-    ...(field.patchMergeKey && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
-    ...(field.listType && { "x-kubernetes-list-type": field.listType }),
-    ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
-    ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
-    ...(field.default !== undefined && { default: field.default }),
-    ...(field.always && !(field.type.shape === "leaf" && field.type.pointer) && { "x-flotilla-always": true }),
+    "x-kubernetes-patch-strategy": field.patchStrategy || undefined,
+    "x-kubernetes-patch-merge-key": field.patchMergeKey || undefined,
+    "x-kubernetes-list-type": field.listType,
+    "x-kubernetes-list-map-keys": field.listMapKeys ? [...field.listMapKeys] : undefined,
+    "x-kubernetes-map-type": field.mapType,
+    default: field.default,
+    "x-flotilla-always": (field.always && !(field.type.shape === "leaf" && field.type.pointer)) || undefined,
   };
   if (field.enum) extras.enum = [...field.enum];
   // The copy shares `properties` with the type, which may still be being filled.
@@ -217,7 +239,11 @@ export function kindSchema(table: string, name: string): Schema {
   let schema = kindSchemas.get(key);
   if (!schema) {
     const { properties, required: requiredFields } = structOf(table, name).schema;
-    schema = { type: "object", properties: { apiVersion: { type: "string" }, kind: { type: "string" }, ...properties }, ...(requiredFields && { required: requiredFields }) };
+    schema = {
+      type: "object",
+      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, ...properties },
+      required: requiredFields,
+    };
     kindSchemas.set(key, schema);
   }
   return schema;
@@ -227,9 +253,19 @@ export function kindSchema(table: string, name: string): Schema {
 interface DefinitionFacts {
   group: string;
   scope: "Namespaced" | "Cluster";
-  names: { kind: string; listKind: string; plural: string; singular: string; shortNames?: string[]; categories?: string[] };
+  names: {
+    kind: string;
+    listKind: string;
+    plural: string;
+    singular: string;
+    shortNames?: string[];
+    categories?: string[];
+  };
   storageVersion: string;
-  versions: Record<string, { columns: Column[]; subresources: { status?: object; scale?: ScalePaths }; schema: Schema }>;
+  versions: Record<
+    string,
+    { columns: Column[]; subresources: { status?: object; scale?: ScalePaths }; schema: Schema }
+  >;
 }
 
 const definitions = new Map<string, DefinitionFacts>();

@@ -1,22 +1,56 @@
 /** Field errors in the words of Kubernetes, and the checks that many kinds share. */
 import { equalJson, type DeepReadonly } from "../base/index.ts";
-import { labelKeyProblems, labelSelectorOf, labelValueProblems, matchesLabels, type FieldError } from "../machinery/index.ts";
+import {
+  labelKeyProblems,
+  labelSelectorOf,
+  labelValueProblems,
+  matchesLabels,
+  type FieldError,
+} from "../machinery/index.ts";
 import type { LabelSelector } from "./facts/meta-v1.ts";
 
 const because = (detail: string | undefined): string => (detail === undefined ? "" : `: ${detail}`);
 
-export const missing = (field: string, detail?: string): FieldError => ({ type: "Required", field, message: `Required value${because(detail)}` });
-export const wrong = (field: string, value: unknown, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}` });
-export const forbiddenField = (field: string, detail: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${detail}` });
-export const twice = (field: string, value: unknown): FieldError => ({ type: "Duplicate", field, message: `Duplicate value: ${JSON.stringify(value)}` });
-export const noSuch = (field: string, value: unknown): FieldError => ({ type: "NotFound", field, message: `Not found: ${JSON.stringify(value)}` });
+export const missing = (field: string, detail?: string): FieldError => ({
+  type: "Required",
+  field,
+  message: `Required value${because(detail)}`,
+});
+export const wrong = (field: string, value: unknown, detail: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}`,
+});
+export const forbiddenField = (field: string, detail: string): FieldError => ({
+  type: "Forbidden",
+  field,
+  message: `Forbidden: ${detail}`,
+});
+export const twice = (field: string, value: unknown): FieldError => ({
+  type: "Duplicate",
+  field,
+  message: `Duplicate value: ${JSON.stringify(value)}`,
+});
+export const noSuch = (field: string, value: unknown): FieldError => ({
+  type: "NotFound",
+  field,
+  message: `Not found: ${JSON.stringify(value)}`,
+});
 export const notOneOf = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: "NotSupported",
   field,
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`,
 });
-export const tooLong = (field: string, limit: number): FieldError => ({ type: "TooLong", field, message: `Too long: may not be more than ${limit} bytes` });
-export const tooMany = (field: string, count: number, limit: number): FieldError => ({ type: "TooMany", field, message: `Too many: ${count}: must have at most ${limit} items` });
+export const tooLong = (field: string, limit: number): FieldError => ({
+  type: "TooLong",
+  field,
+  message: `Too long: may not be more than ${limit} bytes`,
+});
+export const tooMany = (field: string, count: number, limit: number): FieldError => ({
+  type: "TooMany",
+  field,
+  message: `Too many: ${count}: must have at most ${limit} items`,
+});
 /** A feature of upstream that Flotilla would accept and ignore if it did not say so. */
 export const notSupportedYet = (field: string): FieldError => forbiddenField(field, "not supported by Flotilla yet");
 
@@ -33,9 +67,17 @@ export function checkIntOrPercent(field: string, value: number | string | undefi
   if (value === undefined) return [];
   if (typeof value === "number") return checkNotNegative(field, value);
   if (!/^[0-9]+%$/.test(value)) {
-    return [wrong(field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")];
+    return [
+      wrong(
+        field,
+        value,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
   }
-  return limit !== undefined && Number(value.slice(0, -1)) > limit ? [wrong(field, value, `must not be greater than ${limit}%`)] : [];
+  return limit !== undefined && Number(value.slice(0, -1)) > limit
+    ? [wrong(field, value, `must not be greater than ${limit}%`)]
+    : [];
 }
 
 /** One error for each problem that a rule of names finds. */
@@ -44,27 +86,43 @@ export function checkText(field: string, value: string, problemsOf: (text: strin
 }
 
 export function checkLabels(field: string, labels: Readonly<Record<string, string>> | undefined): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => [...checkText(field, key, labelKeyProblems), ...checkText(field, value, labelValueProblems)]);
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...checkText(field, key, labelKeyProblems),
+    ...checkText(field, value, labelValueProblems),
+  ]);
 }
 
 /** `lenientValues` is for what was stored with values that are no labels. */
-export function checkSelector(field: string, selector: DeepReadonly<LabelSelector> | undefined, lenientValues = false): FieldError[] {
+export function checkSelector(
+  field: string,
+  selector: DeepReadonly<LabelSelector> | undefined,
+  lenientValues = false,
+): FieldError[] {
   const errors = checkLabels(`${field}.matchLabels`, selector?.matchLabels);
   for (const [index, { key = "", operator = "", values = [] }] of (selector?.matchExpressions ?? []).entries()) {
     const at = `${field}.matchExpressions[${index}]`;
     if (operator === "In" || operator === "NotIn") {
-      if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      if (values.length === 0)
+        errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      if (values.length > 0)
+        errors.push(
+          forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+        );
     } else errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
     errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
-    if (!lenientValues) errors.push(...values.flatMap((value, place) => checkText(`${at}.values[${place}]`, value, labelValueProblems)));
+    if (!lenientValues)
+      errors.push(...values.flatMap((value, place) => checkText(`${at}.values[${place}]`, value, labelValueProblems)));
   }
   return errors;
 }
 
 /** The rules that tie a workload's selector to the labels of the pods that it makes. */
-export function checkWorkloadSelector(selector: DeepReadonly<LabelSelector> | undefined, templateLabels: Readonly<Record<string, string>> | undefined, workload = "deployment"): FieldError[] {
+export function checkWorkloadSelector(
+  selector: DeepReadonly<LabelSelector> | undefined,
+  templateLabels: Readonly<Record<string, string>> | undefined,
+  workload = "deployment",
+): FieldError[] {
   if (!selector) return [];
   const errors = checkSelector("spec.selector", selector);
   if (errors.length > 0) return [...errors, wrong("spec.selector", selector, "invalid label selector")];

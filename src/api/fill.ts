@@ -1,8 +1,8 @@
 /**
  * Defaulting of shared objects: what is complete is returned as it is, what lacks something is copied once.
  *
- * Defaults come before the schema is checked, so a value may be of any type. Whatever is not an object or list as expected
- * passes through untouched, and validation refuses it.
+ * Defaults come before the schema is checked, so a value may be of any type. Whatever is not an object or list as
+ * expected passes through untouched, and validation refuses it.
  */
 import { isObject, type DeepReadonly } from "../base/index.ts";
 
@@ -21,7 +21,11 @@ export function fill<T extends object>(object: T, defaults: Partial<T>): T {
 }
 
 /** The object with one field changed by a function; absent fields stay absent. */
-export function change<T extends object, K extends keyof T>(object: T, key: K, edit: (value: NonNullable<T[K]>) => T[K]): T {
+export function change<T extends object, K extends keyof T>(
+  object: T,
+  key: K,
+  edit: (value: NonNullable<T[K]>) => T[K],
+): T {
   const before = object[key];
   if (typeof before !== "object" || before === null) return object;
   const after = edit(before);

@@ -88,7 +88,17 @@ export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 export { Role } from "./rbac/role.ts";
 export { RoleBinding } from "./rbac/role-binding.ts";
 export { PriorityClass, systemPriorityClasses } from "./scheduling/priority-class.ts";
-export { addAmounts, exceeding, onlyAmounts, readAmounts, sameAmounts, subtractAmounts, withoutZeros, writeAmounts, type Amounts } from "./quota/amounts.ts";
+export {
+  addAmounts,
+  exceeding,
+  onlyAmounts,
+  readAmounts,
+  sameAmounts,
+  subtractAmounts,
+  withoutZeros,
+  writeAmounts,
+  type Amounts,
+} from "./quota/amounts.ts";
 export { countName, quotaEvaluatorOf, quotaMatches, resourceOfCount, type QuotaEvaluator } from "./quota/evaluator.ts";
 export { CustomResourceDefinition } from "./apiextensions/custom-resource-definition.ts";
 export { APPROVAL, approvalOf, isProtectedGroup } from "./apiextensions/definition-rules.ts";
@@ -96,10 +106,19 @@ export { Cluster } from "./karmada/cluster.ts";
 export { ClusterOverridePolicy } from "./karmada/cluster-override-policy.ts";
 export { ClusterPropagationPolicy } from "./karmada/cluster-propagation-policy.ts";
 export { ClusterResourceBinding } from "./karmada/cluster-resource-binding.ts";
-export { ClusterTaintPolicy, createClusterTaintPolicyAdmissions, type ClusterTaintPolicyOptions } from "./karmada/cluster-taint-policy.ts";
+export {
+  ClusterTaintPolicy,
+  createClusterTaintPolicyAdmissions,
+  type ClusterTaintPolicyOptions,
+} from "./karmada/cluster-taint-policy.ts";
 export { OverridePolicy } from "./karmada/override-policy.ts";
 export { PropagationPolicy } from "./karmada/propagation-policy.ts";
-export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS, type PolicyProblem, type PolicyStatus } from "./karmada/policy-status.ts";
+export {
+  MAX_STATUS_CLUSTERS,
+  MAX_STATUS_PROBLEMS,
+  type PolicyProblem,
+  type PolicyStatus,
+} from "./karmada/policy-status.ts";
 export { selectsClusterScoped } from "./karmada/selector-rules.ts";
 export { ResourceBinding } from "./karmada/resource-binding.ts";
 export { ResourceInterpreterCustomization } from "./karmada/resource-interpreter-customization.ts";
@@ -107,7 +126,12 @@ export { ResourceInterpreterWebhookConfiguration } from "./karmada/resource-inte
 export { Work } from "./karmada/work.ts";
 export { createWorkAdmissions } from "./karmada/work-rules.ts";
 export { WorkloadRebalancer } from "./karmada/workload-rebalancer.ts";
-export { LOGICAL_CLUSTER_FINALIZER, LogicalCluster, logicalClusterAdmission, logicalClusterKind } from "./flotilla/logical-cluster.ts";
+export {
+  LOGICAL_CLUSTER_FINALIZER,
+  LogicalCluster,
+  logicalClusterAdmission,
+  logicalClusterKind,
+} from "./flotilla/logical-cluster.ts";
 export { AdvancedDaemonSet } from "./kruise/advanced-daemon-set.ts";
 export { AdvancedStatefulSet } from "./kruise/advanced-stateful-set.ts";
 export { BroadcastJob } from "./kruise/broadcast-job.ts";
@@ -116,15 +140,32 @@ export { convertsWithoutWebhook, kruiseKinds } from "./kruise/kinds.ts";
 export { fieldsLostIn } from "./kruise/lost-fields.ts";
 export { PodUnavailableBudget } from "./kruise/pod-unavailable-budget.ts";
 export { SidecarSet } from "./kruise/sidecar-set.ts";
-export { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashedText, sidecarSetHashes, type SidecarSetHashes } from "./kruise/sidecar-set-hash.ts";
-export { evaluateExpression, expressionQuantity, type ExpressionResult, type ExpressionValue } from "./kruise/resource-expression.ts";
+export {
+  SIDECAR_SET_HASH_ANNOTATION,
+  SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION,
+  sidecarSetHashedText,
+  sidecarSetHashes,
+  type SidecarSetHashes,
+} from "./kruise/sidecar-set-hash.ts";
+export {
+  evaluateExpression,
+  expressionQuantity,
+  type ExpressionResult,
+  type ExpressionValue,
+} from "./kruise/resource-expression.ts";
 export { UnitedDeployment } from "./kruise/united-deployment.ts";
 export { subsetReplicas } from "./kruise/united-deployment-subsets.ts";
 export { Workflow } from "./argo/workflow.ts";
 export * from "./ocm/index.ts";
 
 export type { JSONSchemaProps } from "./facts/apiextensions-v1.ts";
-export type { DeploymentSpec, DeploymentStatus, DeploymentCondition, ReplicaSetSpec, ReplicaSetStatus } from "./facts/apps-v1.ts";
+export type {
+  DeploymentSpec,
+  DeploymentStatus,
+  DeploymentCondition,
+  ReplicaSetSpec,
+  ReplicaSetStatus,
+} from "./facts/apps-v1.ts";
 export type {
   Container,
   ContainerPort,
@@ -148,8 +189,18 @@ export type {
 export type { Condition, LabelSelector, LabelSelectorRequirement } from "./facts/meta-v1.ts";
 export type { PolicyRule, RoleRef } from "./facts/rbac-v1.ts";
 export type { IntOrString, Quantity } from "./facts/scalars.ts";
-export type { CustomizationRules, ResourceInterpreterWebhook, RuleWithOperations } from "./facts/config-karmada-v1alpha1.ts";
-export type { APIEnablement, ClusterSpec, ClusterStatus, ResourceModel, ResourceSummary } from "./facts/cluster-karmada-v1alpha1.ts";
+export type {
+  CustomizationRules,
+  ResourceInterpreterWebhook,
+  RuleWithOperations,
+} from "./facts/config-karmada-v1alpha1.ts";
+export type {
+  APIEnablement,
+  ClusterSpec,
+  ClusterStatus,
+  ResourceModel,
+  ResourceSummary,
+} from "./facts/cluster-karmada-v1alpha1.ts";
 export type {
   ClusterAffinity,
   ClusterPreferences,
@@ -178,8 +229,19 @@ export type {
   TargetCluster,
 } from "./facts/work-karmada-v1alpha2.ts";
 export type { CloneSetCondition, CloneSetStatus } from "./facts/apps-kruise-v1alpha1.ts";
-export type { CloneSetInPlaceUpdateStrategy, CloneSetRollingUpdate, CloneSetScaleStrategy, CloneSetSpec, CloneSetUpdateStrategy, CloneSetV1alpha1 } from "./kruise/clone-set-types.ts";
-export type { BroadcastJobSpec, BroadcastJobStatus, JobCondition as BroadcastJobCondition } from "./facts/apps-kruise-v1beta1.ts";
+export type {
+  CloneSetInPlaceUpdateStrategy,
+  CloneSetRollingUpdate,
+  CloneSetScaleStrategy,
+  CloneSetSpec,
+  CloneSetUpdateStrategy,
+  CloneSetV1alpha1,
+} from "./kruise/clone-set-types.ts";
+export type {
+  BroadcastJobSpec,
+  BroadcastJobStatus,
+  JobCondition as BroadcastJobCondition,
+} from "./facts/apps-kruise-v1beta1.ts";
 export type { InPlaceUpdateStrategy, Lifecycle, LifecycleHook, UpdatePriorityStrategy } from "./facts/pub-kruise.ts";
 export type * from "./kruise/advanced-daemon-set-types.ts";
 export type * from "./kruise/advanced-stateful-set-types.ts";

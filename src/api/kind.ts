@@ -1,9 +1,9 @@
 /**
- * A kind is declared once: what it is called, in which versions it is served, its schema, columns and subresources.
- * The API server serves it, the client addresses it and the controllers are typed by it.
+ * A kind is declared once: what it is called, in which versions it is served, its schema, columns and subresources. The
+ * API server serves it, the client addresses it and the controllers are typed by it.
  *
- * Upstream kinds take names, schemas and defaults from the fact tables in `facts/`; a kind's file adds what a table cannot
- * say. A kind that is only known by its name (a manifest for a real member) is made by `dynamicKind`.
+ * Upstream kinds take names, schemas and defaults from the fact tables in `facts/`; a kind's file adds what a table
+ * cannot say. A kind that is only known by its name (a manifest for a real member) is made by `dynamicKind`.
  */
 import type { Duplex } from "node:stream";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
@@ -54,13 +54,16 @@ export interface ConnectResponse {
   status: number;
   headers: Record<string, string | string[]>;
   body: Uint8Array | AsyncIterable<Uint8Array>;
-  /** Comes with status 101: takes over the connection when its head is sent. Returns what to call when the peer goes away. */
+  /**
+   * Comes with status 101: takes over the connection when its head is sent. Returns what to call when the peer goes
+   * away.
+   */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
 /**
- * A subresource that is sent an object of another kind, which is acted upon and never stored: `pods/eviction` takes an Eviction.
- * What it does is code of the API server; this says what goes in and out, for decoding and discovery.
+ * A subresource that is sent an object of another kind, which is acted upon and never stored: `pods/eviction` takes an
+ * Eviction. What it does is code of the API server; this says what goes in and out, for decoding and discovery.
  */
 export interface ActionShape {
   group: string;
@@ -69,8 +72,9 @@ export interface ActionShape {
 }
 
 /**
- * A subresource through which one part of a spec is written, as `pods/resize` writes what containers may use. It is read and
- * written like the object itself; what lies outside of the part stays as it is stored. The kind's rules see which one it was.
+ * A subresource through which one part of a spec is written, as `pods/resize` writes what containers may use. It is
+ * read and written like the object itself; what lies outside of the part stays as it is stored. The kind's rules see
+ * which one it was.
  */
 export interface SpecPart {
   /** Unset is the spec. */
@@ -87,8 +91,8 @@ export interface KindTraits {
   /** What `metadata.name` may be; unset is `subdomain`. */
   names?: "subdomain" | "label" | "label-1035" | "path" | "address";
   /**
-   * How the kind's own rules look at metadata when it is updated, beside the server's: as an update, as a new object, or both.
-   * Clients see every finding as often as it was made. Unset is `{ update: true }`.
+   * How the kind's own rules look at metadata when it is updated, beside the server's: as an update, as a new object,
+   * or both. Clients see every finding as often as it was made. Unset is `{ update: true }`.
    */
   metadataChecks?: { update?: true; create?: true };
   /** Finalizers need not be qualified by a domain; of most kinds they must be. */
@@ -115,25 +119,40 @@ export interface KindTraits {
   selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
 }
 
-/** Objects that code makes up whenever somebody reads them, such as the usage of nodes and pods; nobody can write them, and nothing is stored. */
+/**
+ * Objects that code makes up whenever somebody reads them, such as the usage of nodes and pods; nobody can write them,
+ * and nothing is stored.
+ */
 export interface ObjectSource {
   /** A promise for what takes more than looking it up. */
-  get(cluster: string, namespace: string | undefined, name: string): JsonObject | undefined | Promise<JsonObject | undefined>;
+  get(
+    cluster: string,
+    namespace: string | undefined,
+    name: string,
+  ): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** In key order: by namespace, then by name. */
   list(cluster: string, namespace: string | undefined): JsonObject[];
-  /** The stored object that this one tells about. Whoever gets this must be allowed to get that too. Only for kinds whose only verb is `get`. */
+  /**
+   * The stored object that this one tells about. Whoever gets this must be allowed to get that too. Only for kinds
+   * whose only verb is `get`.
+   */
   about?(object: DeepReadonly<JsonObject>): { apiVersion: string; kind: string; namespace?: string; name: string };
 }
 
 export interface KindVersion {
   schema: Schema;
   columns: Column[];
-  /** Set when this version is not the storage version. Pure; what the storage version cannot hold is lost, and the file says so. */
+  /**
+   * Set when this version is not the storage version. Pure; what the storage version cannot hold is lost, and the file
+   * says so.
+   */
   toStorage?(object: JsonObject): JsonObject;
   fromStorage?(object: JsonObject): JsonObject;
   /** The version is served with this Warning header. */
   deprecationWarning?: string;
-  /** Status and scale of this version, where a definition gives its versions different ones. Unset: those of the kind. */
+  /**
+   * Status and scale of this version, where a definition gives its versions different ones. Unset: those of the kind.
+   */
   subresources?: { readonly status?: true; readonly scale?: ScalePaths };
 }
 
@@ -147,7 +166,10 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly scope: "Namespaced" | "Cluster";
   /** The version that is stored, and the one in which a client of this kind speaks. */
   readonly storageVersion: string;
-  /** Another kind whose objects these are: what is written to one shows in both. Every version then converts to that kind's storage version. */
+  /**
+   * Another kind whose objects these are: what is written to one shows in both. Every version then converts to that
+   * kind's storage version.
+   */
   readonly storedAs?: Kind;
   /** Served versions, the preferred one first. Schemas load on first use. */
   readonly versions: Readonly<Record<string, KindVersion>>;
@@ -172,7 +194,13 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
 }
 
 /** The kind as a client needs it when nothing but its name is known. */
-export function dynamicKind(names: { group: string; version: string; kind: string; plural: string; scope: "Namespaced" | "Cluster" }): Kind<KubernetesObject & JsonObject> {
+export function dynamicKind(names: {
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  scope: "Namespaced" | "Cluster";
+}): Kind<KubernetesObject & JsonObject> {
   const { group, version, kind, plural, scope } = names;
   return {
     group,

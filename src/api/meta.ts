@@ -53,7 +53,9 @@ export interface GroupVersionKind {
 /** `apps/v1` → group `apps`, version `v1`; `v1` → the core group, which is the empty string. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf("/");
-  return slash < 0 ? { group: "", version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+  return slash < 0
+    ? { group: "", version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
 export function formatApiVersion(group: string, version: string): string {

@@ -73,7 +73,8 @@ export class WireReader {
 
   #unsigned(): number {
     const value = this.varint();
-    if (value < 0 || !Number.isSafeInteger(value)) throw badRequest("the protobuf body holds a length or tag that is out of range");
+    if (value < 0 || !Number.isSafeInteger(value))
+      throw badRequest("the protobuf body holds a length or tag that is out of range");
     return value;
   }
 
@@ -83,7 +84,8 @@ export class WireReader {
   }
 
   bytes(): Uint8Array {
-    if (this.#wire !== DELIMITED) throw badRequest(`the protobuf body holds a number in field ${this.field}, where a text or message belongs`);
+    if (this.#wire !== DELIMITED)
+      throw badRequest(`the protobuf body holds a number in field ${this.field}, where a text or message belongs`);
     return this.#take(this.#unsigned());
   }
 
@@ -92,7 +94,9 @@ export class WireReader {
     try {
       return utf8.decode(bytes);
     } catch (error) {
-      throw badRequest(`the protobuf body holds a text that is not UTF-8: ${error instanceof Error ? error.message : String(error)}`);
+      throw badRequest(
+        `the protobuf body holds a text that is not UTF-8: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

@@ -4,11 +4,14 @@ import { decodeProtobuf } from "./protobuf.ts";
 /** Recorded from kubectl and client-go. */
 const bodies = {
   namespace: "azhzAAoPCgJ2MRIJTmFtZXNwYWNlEiAKGAoIe3tOU319LWESABoAIgAqADIAOABCABIAGgIKABoAIgA=",
-  zeroReplicas: "azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50EpcBChcKAWQSABoGe3tOU319IgAqADIAOABCABJuCAASCAoGCgFhEgFiGlYKGAoAEgAaACIAKgAyADgAQgBaBgoBYRIBYhI6EhoKAWMSAWkqAEIAagByAIABAIgBAJABAKIBABoAIAAyAEIASgBSAFgAYABoAIIBAIoBAJoBAMIBACICCgAoADAAOAAaDAgAEAAYACAAKAA4ABoAIgA=",
+  zeroReplicas:
+    "azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50EpcBChcKAWQSABoGe3tOU319IgAqADIAOABCABJuCAASCAoGCgFhEgFiGlYKGAoAEgAaACIAKgAyADgAQgBaBgoBYRIBYhI6EhoKAWMSAWkqAEIAagByAIABAIgBAJABAKIBABoAIAAyAEIASgBSAFgAYABoAIIBAIoBAJoBAMIBACICCgAoADAAOAAaDAgAEAAYACAAKAA4ABoAIgA=",
   deleteOptions: "azhzAAoTCgJ2MRINRGVsZXRlT3B0aW9ucxIOCAAiCkZvcmVncm91bmQaACIA",
   pod: "azhzAAoJCgJ2MRIDUG9kEvQBChEKAWESABoAIgAqADIAOABCABLJARKqAQoBYxIBaSoAQo8BCg4KA2NwdRIHCgUxNTAwbQoWCg1odWdlcGFnZXMtMk1pEgUKAzJNaQoOCgZtZW1vcnkSBAoCMkcSDQoDY3B1EgYKBDUwMHUSGgoRZXBoZW1lcmFsLXN0b3JhZ2USBQoDMWUzEhYKDWh1Z2VwYWdlcy0yTWkSBQoDMk1pEhIKBm1lbW9yeRIICgYxNTM2TWlqAHIAgAEAiAEAkAEAogEAGgAyAEIASgBSAFgAYABoAIIBAIoBAJoBAMIBABoTCgAaACIAKgAyAEoAWgByAIgBABoAIgA=",
-  service: "azhzAAoNCgJ2MRIHU2VydmljZRKTAQolCgNzdmMSABoGe3tOU319IgAqADIAOABCAFoKCgNhcHASA3N2YxJmChsKBzgwLTgwODASA1RDUBhQIgcIABCQPxoAKAAKIgoJNDQzLWh0dHBzEgNUQ1AYuwMiCwgBEAAaBWh0dHBzKAASCgoDYXBwEgNzdmMaACIJQ2x1c3RlcklQOgBCAFIAWgBgAGgAGgIKABoAIgA=",
-  event: "azhzAAoLCgJ2MRIFRXZlbnQSjgEKEQoBYRIAGgAiACoAMgA4AEIAEkUKA1BvZBIGe3tOU319GgFwIiQxMTExMTExMS0yMjIyLTMzMzMtNDQ0NC01NTU1NTU1NTU1NTUqAnYxMgE1OgZzcGVjLngaAVIiAW0qBgoBYxIBaDIICICByKwGEAA6CAiApM2sBhAAQANKBk5vcm1hbFIAYgByAHoAGgAiAA==",
+  service:
+    "azhzAAoNCgJ2MRIHU2VydmljZRKTAQolCgNzdmMSABoGe3tOU319IgAqADIAOABCAFoKCgNhcHASA3N2YxJmChsKBzgwLTgwODASA1RDUBhQIgcIABCQPxoAKAAKIgoJNDQzLWh0dHBzEgNUQ1AYuwMiCwgBEAAaBWh0dHBzKAASCgoDYXBwEgNzdmMaACIJQ2x1c3RlcklQOgBCAFIAWgBgAGgAGgIKABoAIgA=",
+  event:
+    "azhzAAoLCgJ2MRIFRXZlbnQSjgEKEQoBYRIAGgAiACoAMgA4AEIAEkUKA1BvZBIGe3tOU319GgFwIiQxMTExMTExMS0yMjIyLTMzMzMtNDQ0NC01NTU1NTU1NTU1NTUqAnYxMgE1OgZzcGVjLngaAVIiAW0qBgoBYxIBaDIICICByKwGEAA6CAiApM2sBhAAQANKBk5vcm1hbFIAYgByAHoAGgAiAA==",
 };
 const decode = (body: string): unknown => decodeProtobuf(Buffer.from(body, "base64"));
 
@@ -17,15 +20,25 @@ test("drops the zeros that Go writes for every field that is not a pointer", () 
 });
 
 test("keeps the zero of a pointer", () => {
-  expect(decode(bodies.zeroReplicas)).toMatchObject({ kind: "Deployment", spec: { replicas: 0, revisionHistoryLimit: 0, template: { spec: { terminationGracePeriodSeconds: 0 } } } });
+  expect(decode(bodies.zeroReplicas)).toMatchObject({
+    kind: "Deployment",
+    spec: { replicas: 0, revisionHistoryLimit: 0, template: { spec: { terminationGracePeriodSeconds: 0 } } },
+  });
 });
 
 test("reads delete options of any group", () => {
-  expect(decode(bodies.deleteOptions)).toEqual({ apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, propagationPolicy: "Foreground" });
+  expect(decode(bodies.deleteOptions)).toEqual({
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    gracePeriodSeconds: 0,
+    propagationPolicy: "Foreground",
+  });
 });
 
 test("reads quantities and maps", () => {
-  expect(decode(bodies.pod)).toMatchObject({ spec: { containers: [{ resources: { limits: { cpu: "1500m", "hugepages-2Mi": "2Mi", memory: "2G" } } }] } });
+  expect(decode(bodies.pod)).toMatchObject({
+    spec: { containers: [{ resources: { limits: { cpu: "1500m", "hugepages-2Mi": "2Mi", memory: "2G" } } }] },
+  });
 });
 
 test("reads lists inside of maps, which are messages of their own", () => {
@@ -34,7 +47,9 @@ test("reads lists inside of maps, which are messages of their own", () => {
   const extra = bytes(6, [...text(1, "team"), ...bytes(2, [...text(1, "a"), ...text(1, "b")])]);
   const empty = bytes(6, text(1, "none"));
 
-  expect(decode(envelope("certificates.k8s.io/v1", "CertificateSigningRequest", bytes(2, [...extra, ...empty])))).toMatchObject({ spec: { extra: { team: ["a", "b"], none: [] } } });
+  expect(
+    decode(envelope("certificates.k8s.io/v1", "CertificateSigningRequest", bytes(2, [...extra, ...empty]))),
+  ).toMatchObject({ spec: { extra: { team: ["a", "b"], none: [] } } });
 });
 
 test("reads numbers and texts where either may stand", () => {
@@ -42,28 +57,55 @@ test("reads numbers and texts where either may stand", () => {
 });
 
 test("reads times", () => {
-  expect(decode(bodies.event)).toMatchObject({ firstTimestamp: "2024-01-01T00:00:00Z", count: 3, source: { component: "c", host: "h" } });
+  expect(decode(bodies.event)).toMatchObject({
+    firstTimestamp: "2024-01-01T00:00:00Z",
+    count: 3,
+    source: { component: "c", host: "h" },
+  });
 });
 
 const envelope = (apiVersion: string, kind: string, raw: number[] = []): string => {
   const text = (value: string): number[] => [value.length, ...Buffer.from(value)];
   const typeMeta = [0x0a, ...text(apiVersion), 0x12, ...text(kind)];
-  return Buffer.from([0x6b, 0x38, 0x73, 0x00, 0x0a, typeMeta.length, ...typeMeta, 0x12, raw.length, ...raw]).toString("base64");
+  return Buffer.from([0x6b, 0x38, 0x73, 0x00, 0x0a, typeMeta.length, ...typeMeta, 0x12, raw.length, ...raw]).toString(
+    "base64",
+  );
 };
 
 const broken: Record<string, [body: string, code: number, message: string]> = {
-  "refuses a body without the prefix": [Buffer.from("{}").toString("base64"), 400, "does not begin with the protobuf prefix"],
+  "refuses a body without the prefix": [
+    Buffer.from("{}").toString("base64"),
+    400,
+    "does not begin with the protobuf prefix",
+  ],
   "refuses a body that is only the prefix": [Buffer.from("k8s\0").toString("base64"), 400, "is empty"],
   "refuses a length beyond the end": [envelope("v1", "ConfigMap", [0x0a, 0x7f, 0x00]), 400, "ends too early"],
-  "refuses a number where a message belongs": [envelope("v1", "ConfigMap", [0x08, 0x01]), 400, "where a text or message belongs"],
+  "refuses a number where a message belongs": [
+    envelope("v1", "ConfigMap", [0x08, 0x01]),
+    400,
+    "where a text or message belongs",
+  ],
   "refuses a text that is not UTF-8": [envelope("v1", "ConfigMap", [0x0a, 0x03, 0x0a, 0x01, 0xff]), 400, "not UTF-8"],
-  "refuses a number without end": [envelope("v1", "ConfigMap", [0x0a, ...Array<number>(12).fill(0xff)]), 400, "too long"],
-  "refuses a kind that it has no table for": [envelope("example.com/v1", "Teapot"), 415, "Flotilla does not read Teapot.example.com in protobuf"],
+  "refuses a number without end": [
+    envelope("v1", "ConfigMap", [0x0a, ...Array<number>(12).fill(0xff)]),
+    400,
+    "too long",
+  ],
+  "refuses a kind that it has no table for": [
+    envelope("example.com/v1", "Teapot"),
+    415,
+    "Flotilla does not read Teapot.example.com in protobuf",
+  ],
   "refuses a kind named like a property of every object": [envelope("__proto__", "toString"), 415, "in protobuf"],
 };
 for (const [behaviour, [body, code, message]] of Object.entries(broken)) {
   test(behaviour, () => {
-    expect(() => decode(body)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) as string, status: expect.objectContaining({ code }) as object }) as Error);
+    expect(() => decode(body)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(message) as string,
+        status: expect.objectContaining({ code }) as object,
+      }) as Error,
+    );
   });
 }
 
@@ -77,5 +119,9 @@ test("keeps a hostile key an ordinary key", () => {
 });
 
 test("passes over fields that it does not know", () => {
-  expect(decode(envelope("v1", "ConfigMap", [0xf8, 0x07, 0x01, 0xf2, 0x07, 0x01, 0x00, 0x20, 0x01]))).toEqual({ apiVersion: "v1", kind: "ConfigMap", immutable: true });
+  expect(decode(envelope("v1", "ConfigMap", [0xf8, 0x07, 0x01, 0xf2, 0x07, 0x01, 0x00, 0x20, 0x01]))).toEqual({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    immutable: true,
+  });
 });

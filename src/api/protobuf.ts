@@ -1,10 +1,10 @@
 /**
- * Reads protobuf request bodies: four bytes of magic, then `runtime.Unknown` with the kind and the object's bytes. kubectl
- * and client-go programs write built-in kinds this way by default.
+ * Reads protobuf request bodies: four bytes of magic, then `runtime.Unknown` with the kind and the object's bytes.
+ * kubectl and client-go programs write built-in kinds this way by default.
  *
- * The wire says less than JSON: Go writes every field that is not a pointer, so a zero there means "not set" and is dropped,
- * while the zero of a pointer (`replicas: 0`) was meant. The fact tables tell which is which. Bytes come from peers:
- * everything is bounded, and whatever is wrong is a 400.
+ * The wire says less than JSON: Go writes every field that is not a pointer, so a zero there means "not set" and is
+ * dropped, while the zero of a pointer (`replicas: 0`) was meant. The fact tables tell which is which. Bytes come from
+ * peers: everything is bounded, and whatever is wrong is a 400.
  */
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { badRequest, unsupportedMediaType } from "../machinery/index.ts";
@@ -18,11 +18,23 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }>> = {
   v1: {
     table: "core-v1",
-    kinds: "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(" "),
+    kinds:
+      "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(
+        " ",
+      ),
   },
-  "apps/v1": { table: "apps-v1", kinds: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"] },
-  "authentication.k8s.io/v1": { table: "authentication-v1", kinds: ["TokenRequest", "TokenReview", "SelfSubjectReview"] },
-  "authorization.k8s.io/v1": { table: "authorization-v1", kinds: ["SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"] },
+  "apps/v1": {
+    table: "apps-v1",
+    kinds: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"],
+  },
+  "authentication.k8s.io/v1": {
+    table: "authentication-v1",
+    kinds: ["TokenRequest", "TokenReview", "SelfSubjectReview"],
+  },
+  "authorization.k8s.io/v1": {
+    table: "authorization-v1",
+    kinds: ["SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"],
+  },
   "autoscaling/v1": { table: "autoscaling-v1", kinds: ["Scale", "HorizontalPodAutoscaler"] },
   "autoscaling/v2": { table: "autoscaling-v2", kinds: ["HorizontalPodAutoscaler"] },
   "batch/v1": { table: "batch-v1", kinds: ["Job", "CronJob"] },
@@ -30,20 +42,37 @@ const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }
   "coordination.k8s.io/v1": { table: "coordination-v1", kinds: ["Lease"] },
   "discovery.k8s.io/v1": { table: "discovery-v1", kinds: ["EndpointSlice"] },
   "events.k8s.io/v1": { table: "events-v1", kinds: ["Event"] },
-  "networking.k8s.io/v1": { table: "networking-v1", kinds: ["Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"] },
+  "networking.k8s.io/v1": {
+    table: "networking-v1",
+    kinds: ["Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"],
+  },
   "node.k8s.io/v1": { table: "node-v1", kinds: ["RuntimeClass"] },
   "policy/v1": { table: "policy-v1", kinds: ["PodDisruptionBudget", "Eviction"] },
-  "rbac.authorization.k8s.io/v1": { table: "rbac-v1", kinds: ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"] },
-  "resource.k8s.io/v1": { table: "resource-v1", kinds: ["ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"] },
+  "rbac.authorization.k8s.io/v1": {
+    table: "rbac-v1",
+    kinds: ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"],
+  },
+  "resource.k8s.io/v1": {
+    table: "resource-v1",
+    kinds: ["ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"],
+  },
   "scheduling.k8s.io/v1": { table: "scheduling-v1", kinds: ["PriorityClass"] },
-  "storage.k8s.io/v1": { table: "storage-v1", kinds: ["StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"] },
+  "storage.k8s.io/v1": {
+    table: "storage-v1",
+    kinds: ["StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"],
+  },
   "apiextensions.k8s.io/v1": { table: "apiextensions-v1", kinds: ["CustomResourceDefinition"] },
 };
 
-/** The object in a request body, as JSON would have it. Throws 400 when the bytes are broken, 415 for a kind that has no table. */
+/**
+ * The object in a request body, as JSON would have it. Throws 400 when the bytes are broken, 415 for a kind that has no
+ * table.
+ */
 export function decodeProtobuf(body: Uint8Array): JsonObject {
   if (!MAGIC.every((byte, index) => body[index] === byte)) {
-    throw badRequest("the body does not begin with the protobuf prefix of Kubernetes; send application/json, or k8s\\0 and an encoded object");
+    throw badRequest(
+      "the body does not begin with the protobuf prefix of Kubernetes; send application/json, or k8s\\0 and an encoded object",
+    );
   }
   if (body.length === MAGIC.length) throw badRequest("the protobuf body is empty");
   const { apiVersion, kind, raw } = readEnvelope(body.subarray(MAGIC.length));
@@ -57,13 +86,19 @@ function typeOf(apiVersion: string, kind: string): FactStruct {
   const group = Object.hasOwn(KINDS, apiVersion) ? KINDS[apiVersion] : undefined;
   if (!group?.kinds.includes(kind)) {
     const { group: name } = parseApiVersion(apiVersion);
-    throw unsupportedMediaType(`Flotilla does not read ${kind}${name ? `.${name}` : ""} in protobuf; send application/json`);
+    throw unsupportedMediaType(
+      `Flotilla does not read ${kind}${name ? `.${name}` : ""} in protobuf; send application/json`,
+    );
   }
   return structOf(group.table, kind);
 }
 
 function readEnvelope(bytes: Uint8Array): { apiVersion: string; kind: string; raw: Uint8Array } {
-  const envelope: { apiVersion: string; kind: string; raw: Uint8Array } = { apiVersion: "", kind: "", raw: new Uint8Array() };
+  const envelope: { apiVersion: string; kind: string; raw: Uint8Array } = {
+    apiVersion: "",
+    kind: "",
+    raw: new Uint8Array(),
+  };
   const reader = new WireReader(bytes);
   while (reader.next()) {
     if (reader.field === 1) {
@@ -74,7 +109,8 @@ function readEnvelope(bytes: Uint8Array): { apiVersion: string; kind: string; ra
         else typeMeta.skip();
       }
     } else if (reader.field === 2) envelope.raw = reader.bytes();
-    else if (reader.field === 3 && reader.text() !== "") throw badRequest("protobuf bodies with a content encoding are not supported");
+    else if (reader.field === 3 && reader.text() !== "")
+      throw badRequest("protobuf bodies with a content encoding are not supported");
     else if (reader.field !== 3) reader.skip();
   }
   return envelope;
@@ -98,7 +134,8 @@ function readStruct(reader: WireReader, struct: FactStruct, depth: number, into:
     const field = fields.get(reader.field);
     // A newer client may know more fields than we do.
     if (!field) reader.skip();
-    else if (field.name === "" && field.type.shape === "struct") readStruct(new WireReader(reader.bytes()), field.type.struct, depth + 1, into);
+    else if (field.name === "" && field.type.shape === "struct")
+      readStruct(new WireReader(reader.bytes()), field.type.struct, depth + 1, into);
     else readField(reader, field, depth, into);
   }
   return into;
@@ -142,7 +179,11 @@ function readEntry(reader: WireReader, of: FactType, depth: number, into: JsonOb
   let value: Json | undefined;
   while (reader.next()) {
     if (reader.field === 1) key = reader.text();
-    else if (reader.field === 2) value = of.shape === "list" ? readListMessage(new WireReader(reader.bytes()), of.of, depth) : readValue(reader, of, depth);
+    else if (reader.field === 2)
+      value =
+        of.shape === "list"
+          ? readListMessage(new WireReader(reader.bytes()), of.of, depth)
+          : readValue(reader, of, depth);
     else reader.skip();
   }
   setOwn(into, key, value ?? (of.shape === "struct" ? {} : of.shape === "list" ? [] : ""));
@@ -184,7 +225,15 @@ function readLeaf(reader: WireReader, leaf: Leaf, depth: number): Json | undefin
     case "Quantity":
       return readFields(reader.bytes(), { 1: (inner) => inner.text() })[1] ?? "0";
     case "IntOrString": {
-      const { 1: type = 0, 2: number = 0, 3: text = "" } = readFields(reader.bytes(), { 1: (inner) => inner.varint(), 2: (inner) => inner.varint(), 3: (inner) => inner.text() });
+      const {
+        1: type = 0,
+        2: number = 0,
+        3: text = "",
+      } = readFields(reader.bytes(), {
+        1: (inner) => inner.varint(),
+        2: (inner) => inner.varint(),
+        3: (inner) => inner.text(),
+      });
       return type === 0 ? number : text;
     }
     case "RawObject":
@@ -202,7 +251,10 @@ function readLeaf(reader: WireReader, leaf: Leaf, depth: number): Json | undefin
 }
 
 /** The values of a small message, by field number; the last one of a number wins. */
-function readFields(bytes: Uint8Array, read: Readonly<Record<number, (reader: WireReader) => Json>>): Record<number, Json> {
+function readFields(
+  bytes: Uint8Array,
+  read: Readonly<Record<number, (reader: WireReader) => Json>>,
+): Record<number, Json> {
   const values: Record<number, Json> = {};
   const reader = new WireReader(bytes);
   while (reader.next()) {
@@ -214,9 +266,16 @@ function readFields(bytes: Uint8Array, read: Readonly<Record<number, (reader: Wi
 }
 
 /** A schema, or something simpler in its place. */
-function readSchemaOr(bytes: Uint8Array, depth: number, schemaField: number, otherField: number, other: "schemas" | "texts" | "flag"): Json | undefined {
+function readSchemaOr(
+  bytes: Uint8Array,
+  depth: number,
+  schemaField: number,
+  otherField: number,
+  other: "schemas" | "texts" | "flag",
+): Json | undefined {
   const list: Json[] = [];
-  const readSchema = (reader: WireReader): Json => readStruct(new WireReader(reader.bytes()), structOf("apiextensions-v1", "JSONSchemaProps"), depth + 1);
+  const readSchema = (reader: WireReader): Json =>
+    readStruct(new WireReader(reader.bytes()), structOf("apiextensions-v1", "JSONSchemaProps"), depth + 1);
   const values = readFields(bytes, {
     [schemaField]: readSchema,
     [otherField]: (reader) => {
@@ -248,6 +307,8 @@ function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw badRequest(`the protobuf body holds raw JSON that cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(
+      `the protobuf body holds raw JSON that cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

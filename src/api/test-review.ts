@@ -1,4 +1,7 @@
-/** What the API server does to an object of a kind, for the tests of kinds: complete it, prepare it, and say what is wrong. */
+/**
+ * What the API server does to an object of a kind, for the tests of kinds: complete it, prepare it, and say what is
+ * wrong.
+ */
 import { deepFreeze, type DeepReadonly } from "../base/index.ts";
 import type { AnyAdmission, ClusterReader, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
@@ -6,7 +9,12 @@ import type { KubernetesObject } from "./meta.ts";
 export const UID = "abcde000-0000-4000-8000-000000000000";
 
 /** A cluster in which nothing else is. */
-export const emptyCluster: ClusterReader = { get: () => undefined, mentions: () => false, list: () => [], written: () => [] };
+export const emptyCluster: ClusterReader = {
+  get: () => undefined,
+  mentions: () => false,
+  list: () => [],
+  written: () => [],
+};
 
 interface Reviewed<T> {
   object: T;
@@ -22,10 +30,10 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     operation: oldObject ? "UPDATE" : "CREATE",
     cluster: "hub",
     version: "v1",
-    ...(subresource !== undefined && { subresource }),
+    subresource,
     user: { name: "tester", groups: [] },
     object,
-    ...(oldObject && { oldObject }),
+    oldObject: oldObject || undefined,
     dryRun: false,
     newUid: () => UID,
     nowMs: () => Date.parse("2024-05-01T12:00:00Z"),
@@ -36,30 +44,62 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
 }
 
 /** One write, from what a client sent to what would be stored. */
-export function review<T extends KubernetesObject>(admissions: readonly AnyAdmission[], given: T, rest: { old?: object; subresource?: string; inProcess?: true } = {}): Reviewed<T> {
+export function review<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  given: T,
+  rest: { old?: object; subresource?: string; inProcess?: true } = {},
+): Reviewed<T> {
   const { old, subresource, inProcess } = rest;
   const warnings: string[] = [];
-  let object = deepFreeze({ ...given, metadata: { uid: UID, creationTimestamp: "2024-05-01T12:00:00Z", ...given.metadata } }) as DeepReadonly<T>;
-  const ask = (): Review<T> => ({ ...makeReview(object, old as DeepReadonly<T> | undefined, subresource), ...(inProcess && { inProcess }), warn: (text) => void warnings.push(text) });
+  let object = deepFreeze({
+    ...given,
+    metadata: { uid: UID, creationTimestamp: "2024-05-01T12:00:00Z", ...given.metadata },
+  }) as DeepReadonly<T>;
+  const ask = (): Review<T> => ({
+    ...makeReview(object, old as DeepReadonly<T> | undefined, subresource),
+    ...(inProcess && { inProcess }),
+    warn: (text) => void warnings.push(text),
+  });
   for (const { mutate } of admissions) object = deepFreeze(mutate?.(ask()) ?? object) as typeof object;
   for (const { prepare } of admissions) object = deepFreeze(prepare?.(ask()) ?? object) as typeof object;
-  const problems = admissions.flatMap(({ validate }) => validate?.(ask()) ?? []).map(({ field, message }) => `${field}: ${message}`);
+  const problems = admissions
+    .flatMap(({ validate }) => validate?.(ask()) ?? [])
+    .map(({ field, message }) => `${field}: ${message}`);
   if (problems.length === 0) for (const admission of admissions) warnings.push(...(admission.warnings?.(ask()) ?? []));
   return { object: object as T, problems, warnings };
 }
 
-export function completedBy<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): DeepReadonly<T> {
+export function completedBy<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  old?: DeepReadonly<T>,
+  subresource?: string,
+): DeepReadonly<T> {
   return reviewed(admissions, object, old, subresource).object as DeepReadonly<T>;
 }
 
-export function problemsOf<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): string[] {
+export function problemsOf<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  old?: DeepReadonly<T>,
+  subresource?: string,
+): string[] {
   return reviewed(admissions, object, old, subresource).problems;
 }
 
-export function warningsOf<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>): string[] {
+export function warningsOf<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  old?: DeepReadonly<T>,
+): string[] {
   return reviewed(admissions, object, old).warnings;
 }
 
-function reviewed<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, old?: DeepReadonly<T>, subresource?: string): Reviewed<T> {
-  return review(admissions, object, { ...(old && { old }), ...(subresource !== undefined && { subresource }) });
+function reviewed<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  old?: DeepReadonly<T>,
+  subresource?: string,
+): Reviewed<T> {
+  return review(admissions, object, { old: old || undefined, subresource });
 }

@@ -1,13 +1,22 @@
-/** Rules for where a webhook is reached: by a URL or as a Service. Definitions and Karmada's interpreters share them. */
+/**
+ * Rules for where a webhook is reached: by a URL or as a Service. Definitions and Karmada's interpreters share them.
+ */
 import type { DeepReadonly } from "../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../machinery/index.ts";
 import { missing, wrong } from "./field-errors.ts";
 import type { ServiceReference, WebhookClientConfig } from "./facts/admissionregistration-v1.ts";
 
 /** `checkService` is for those who tell the fields of a Service in words of their own. */
-export function checkWebhookClient(field: string, { url, service }: DeepReadonly<WebhookClientConfig>, checkService = checkWebhookService): FieldError[] {
-  if ((url === undefined) === (service === undefined)) return [missing(field, "exactly one of url or service is required")];
-  return url !== undefined ? checkWebhookUrl(`${field}.url`, url) : checkService(`${field}.service`, service ?? { namespace: "", name: "" });
+export function checkWebhookClient(
+  field: string,
+  { url, service }: DeepReadonly<WebhookClientConfig>,
+  checkService = checkWebhookService,
+): FieldError[] {
+  if ((url === undefined) === (service === undefined))
+    return [missing(field, "exactly one of url or service is required")];
+  return url !== undefined
+    ? checkWebhookUrl(`${field}.url`, url)
+    : checkService(`${field}.service`, service ?? { namespace: "", name: "" });
 }
 
 const URL_FORM = "; desired format: https://host[/path]";
@@ -17,7 +26,8 @@ function checkWebhookUrl(field: string, text: string): FieldError[] {
   const errors = scheme === "https" ? [] : [wrong(field, scheme, `'https' is the only allowed URL scheme${URL_FORM}`)];
   // Browsers read a host into `https:shop` as well; whoever writes this forgot something.
   if (!/^[^/?#]*:\/\/[^/?#]/.test(text)) return [...errors, wrong(field, "", `host must be specified${URL_FORM}`)];
-  if (!URL.canParse(text)) return [missing(field, `url must be a valid URL: ${JSON.stringify(text)} cannot be parsed${URL_FORM}`)];
+  if (!URL.canParse(text))
+    return [missing(field, `url must be a valid URL: ${JSON.stringify(text)} cannot be parsed${URL_FORM}`)];
   const url = new URL(text);
   const user = url.password === "" ? url.username : `${url.username}:${url.password}`;
   return [
@@ -28,17 +38,26 @@ function checkWebhookUrl(field: string, text: string): FieldError[] {
   ];
 }
 
-export function checkWebhookService(field: string, { namespace, name, path, port = 443 }: DeepReadonly<ServiceReference>): FieldError[] {
+export function checkWebhookService(
+  field: string,
+  { namespace, name, path, port = 443 }: DeepReadonly<ServiceReference>,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (!name) errors.push(missing(`${field}.name`));
   if (!namespace) errors.push(missing(`${field}.namespace`));
-  if (port < 1 || port > 65_535) errors.push(wrong(`${field}.port`, port, "port is not valid: must be between 1 and 65535, inclusive"));
+  if (port < 1 || port > 65_535)
+    errors.push(wrong(`${field}.port`, port, "port is not valid: must be between 1 and 65535, inclusive"));
   if (path === undefined || path === "" || path === "/") return errors;
   if (path === "//") return [...errors, wrong(`${field}.path`, path, "segment[0] may not be empty")];
   if (!path.startsWith("/")) errors.push(wrong(`${field}.path`, path, "must start with a '/'"));
   for (const [index, segment] of path.slice(1).replace(/\/$/, "").split("/").entries()) {
     if (segment === "") errors.push(wrong(`${field}.path`, path, `segment[${index}] may not be empty`));
-    else errors.push(...dnsSubdomainProblems(segment).map((problem) => wrong(`${field}.path`, path, `segment[${index}]: ${problem}`)));
+    else
+      errors.push(
+        ...dnsSubdomainProblems(segment).map((problem) =>
+          wrong(`${field}.path`, path, `segment[${index}]: ${problem}`),
+        ),
+      );
   }
   return errors;
 }

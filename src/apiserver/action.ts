@@ -1,6 +1,7 @@
 /**
- * Requests that are answered by code instead of storage: reviews (`POST subjectaccessreviews`) and subresources that take an
- * object of another kind (`POST pods/a/eviction`). Each action is one file in `actions/`; kinds declare its shape.
+ * Requests that are answered by code instead of storage: reviews (`POST subjectaccessreviews`) and subresources that
+ * take an object of another kind (`POST pods/a/eviction`). Each action is one file in `actions/`; kinds declare its
+ * shape.
  */
 import type { RequestContext } from "./context.ts";
 import type { Answer, Input, OperationDependencies } from "./operations.ts";
@@ -12,7 +13,9 @@ export interface Action {
   resource: string;
   /** Unset for a review: the resource itself is the action. */
   subresource?: string;
-  /** What is sent to it, where that is another kind than the resource; for messages about bodies that cannot be read. */
+  /**
+   * What is sent to it, where that is another kind than the resource; for messages about bodies that cannot be read.
+   */
   sends?: ServedVersion;
   run(deps: OperationDependencies, context: RequestContext, input: Input): Promise<Answer>;
 }
@@ -27,7 +30,13 @@ export function createActions(actions: readonly Action[]): Actions {
   return {
     of({ resource: { kind, name } }, subresource) {
       // Only what the kind declares: a custom resource may have any name.
-      if (!kind.builtIn || (subresource === undefined ? !kind.verbs : !kind.subresources.actions || !Object.hasOwn(kind.subresources.actions, subresource))) return undefined;
+      if (
+        !kind.builtIn ||
+        (subresource === undefined
+          ? !kind.verbs
+          : !kind.subresources.actions || !Object.hasOwn(kind.subresources.actions, subresource))
+      )
+        return undefined;
       return byKey.get(keyOf(name.group, name.resource, subresource));
     },
   };

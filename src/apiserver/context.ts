@@ -26,9 +26,21 @@ export function plainError(message: string): ApiError {
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }
 
-export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` });
-export const requiredValue = (field: string, why?: string): FieldError => ({ type: "Required", field, message: why ? `Required value: ${why}` : "Required value" });
-export const forbiddenField = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
+export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+});
+export const requiredValue = (field: string, why?: string): FieldError => ({
+  type: "Required",
+  field,
+  message: why ? `Required value: ${why}` : "Required value",
+});
+export const forbiddenField = (field: string, why: string): FieldError => ({
+  type: "Forbidden",
+  field,
+  message: `Forbidden: ${why}`,
+});
 export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: "NotSupported",
   field,

@@ -1,10 +1,18 @@
 /**
- * The transport for controllers in the same process: the same operations, without bytes in between. What it hands out is the
- * object that all readers share; what it is handed is copied, except for parts that are those of the stored object anyway.
+ * The transport for controllers in the same process: the same operations, without bytes in between. What it hands out
+ * is the object that all readers share; what it is handed is copied, except for parts that are those of the stored
+ * object anyway.
  */
 import { deepFreeze, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
-import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "../client/index.ts";
+import type {
+  RawRequest,
+  RawResponse,
+  ResourcePath,
+  Transport,
+  TransportRequest,
+  TransportWatchEvent,
+} from "../client/index.ts";
 import { badRequest, copySharing } from "../machinery/index.ts";
 import { nameSelected } from "./access/attributes.ts";
 import type { RequestContext } from "./context.ts";
@@ -34,18 +42,28 @@ export interface DirectTransportOptions {
 
 export function createDirectTransport({ deps, user, handle, freeze, track, lists }: DirectTransportOptions): Transport {
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
-  const contextOf = (path: ResourcePath, verb: Verb, query: Readonly<Record<string, string>> | undefined, signal: AbortSignal): RequestContext => {
+  const contextOf = (
+    path: ResourcePath,
+    verb: Verb,
+    query: Readonly<Record<string, string>> | undefined,
+    signal: AbortSignal,
+  ): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
     const asked = name ?? (verb === "list" || verb === "watch" ? nameSelected(query?.["fieldSelector"]) : undefined);
-    authorize(deps, { user, verb, cluster: path.cluster, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(asked !== undefined && { name: asked }) } });
+    authorize(deps, {
+      user,
+      verb,
+      cluster: path.cluster,
+      resource: { group, resource, subresource: subresource || undefined, namespace, name: asked },
+    });
     const cluster = findCluster(deps, path.cluster);
     const served = findResource(cluster, path, verb, true);
     return {
       cluster,
       served,
-      ...(namespace !== undefined && { namespace }),
-      ...(name !== undefined && { name }),
-      ...(subresource !== undefined && { subresource }),
+      namespace,
+      name,
+      subresource,
       query: query ? parametersOf(query) : NO_QUERY,
       user,
       userAgent: "",
@@ -65,26 +83,34 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       if (path.cluster !== "*") contextOf(path, "watch", query, signal);
       else authorize(deps, { user, verb: "watch", cluster: "*", resource: path });
       const { group, version, resource, namespace } = path;
-      const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(new URLSearchParams(query), true);
+      const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(
+        new URLSearchParams(query),
+        true,
+      );
       const all = path.cluster === "*";
       const feed = new Feed({ track, turns: lists, eventOf: (notice) => shared(eventOf(notice, all)) });
       const stop = startWatch(
         deps,
         {
           cluster: all ? "*" : findCluster(deps, path.cluster),
-          ...(where && { where }),
+          where,
           inProcess: true,
           group,
           version,
           resource,
-          ...(namespace !== undefined && { namespace }),
+          namespace,
           labelSelector,
           fieldSelector,
           resourceVersion,
           sendInitialEvents,
         },
         {
-          initial: (notices, revision) => feed.list(notices, revision, sendInitialEvents || allowBookmarks ? (upTo) => initialEnd(path, upTo) : undefined),
+          initial: (notices, revision) =>
+            feed.list(
+              notices,
+              revision,
+              sendInitialEvents || allowBookmarks ? (upTo) => initialEnd(path, upTo) : undefined,
+            ),
           notify: (notices) => feed.notify(notices),
           end: (error) => feed.end(error),
         },
@@ -114,7 +140,12 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
         user,
         signal,
       });
-      const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
+      const headers = Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.join(", ") : value,
+        ]),
+      );
       return { status: response.status, headers, body: bodyOf(response.body, signal) };
     },
 
@@ -127,7 +158,10 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
 const NO_QUERY = new URLSearchParams();
 const NEVER = new AbortController().signal;
 
-/** A client sends the same query with all of its writes; making its parameters each time took as long as finding the object. */
+/**
+ * A client sends the same query with all of its writes; making its parameters each time took as long as finding the
+ * object.
+ */
 const parameters = new WeakMap<Readonly<Record<string, string>>, URLSearchParams>();
 
 function parametersOf(query: Readonly<Record<string, string>>): URLSearchParams {
@@ -136,12 +170,16 @@ function parametersOf(query: Readonly<Record<string, string>>): URLSearchParams 
   return known;
 }
 
-function inputOf(deps: OperationDependencies, context: RequestContext, { verb, body, patchType }: TransportRequest): Input {
+function inputOf(
+  deps: OperationDependencies,
+  context: RequestContext,
+  { verb, body, patchType }: TransportRequest,
+): Input {
   return {
     object() {
       if (!isObject(body)) throw badRequest("the request has no object");
       const stored = verb === "update" ? storedObject(deps, context) : undefined;
-      return { object: copySharing(body, stored) as JsonObject, duplicates: [], ...(stored && { sharesWith: stored }) };
+      return { object: copySharing(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
     },
     // A patch is read, never kept or changed.
     value: () => body as Json | undefined,
@@ -151,7 +189,10 @@ function inputOf(deps: OperationDependencies, context: RequestContext, { verb, b
 }
 
 /** What an update is about to replace, if it is there. */
-function storedObject({ store }: OperationDependencies, { cluster, served, namespace, name = "" }: RequestContext): JsonObject | undefined {
+function storedObject(
+  { store }: OperationDependencies,
+  { cluster, served, namespace, name = "" }: RequestContext,
+): JsonObject | undefined {
   const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
   return entry && objectIn(entry, served);
 }
@@ -164,19 +205,27 @@ function toObject(answer: Answer): JsonObject {
       return answer.object;
     default: {
       const { served, result } = answer;
-      return { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: result.entries.map((entry) => objectIn(entry, served)) };
+      return {
+        kind: served.resource.listKind,
+        apiVersion: served.apiVersion,
+        metadata: listMetadata(result, served),
+        items: result.entries.map((entry) => objectIn(entry, served)),
+      };
     }
   }
 }
 
 function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {
-  return { type, ...(all && { cluster: cluster.name }), object: objectAt(entry, served, revision) };
+  return { type, cluster: all ? cluster.name : undefined, object: objectAt(entry, served, revision) };
 }
 
 function initialEnd({ group, version }: ResourcePath, revision: number): TransportWatchEvent {
   return {
     type: "BOOKMARK",
-    object: { apiVersion: group ? `${group}/${version}` : version, metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } } },
+    object: {
+      apiVersion: group ? `${group}/${version}` : version,
+      metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } },
+    },
   };
 }
 

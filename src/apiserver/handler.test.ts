@@ -14,17 +14,35 @@ describe("every answer", () => {
     const own = await request("GET", "/version");
     const sent = await request("GET", "/version", undefined, { "audit-id": "mine" });
 
-    expect(own.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-cache, private", "audit-id": expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(own.headers).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "no-cache, private",
+      "audit-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
     expect(sent.headers["audit-id"]).toBe("mine");
   });
 
   const failures: Record<string, { method?: string; path: string; want: [number, string] }> = {
-    "to an unknown resource is a Status": { path: "/api/v1/nopes", want: [404, "the server could not find the requested resource"] },
+    "to an unknown resource is a Status": {
+      path: "/api/v1/nopes",
+      want: [404, "the server could not find the requested resource"],
+    },
     "to an unknown group is plain text": { path: "/apis/nope.example.com/v1", want: [404, "404 page not found\n"] },
     "to an unknown path is plain text": { path: "/nope", want: [404, "404 page not found\n"] },
-    "to a method that the path does not take is 405": { method: "POST", path: "/api/v1/namespaces/default/configmaps/m", want: [405, "does not allow this method"] },
-    "to a subresource that is not there is 404": { method: "POST", path: "/api/v1/namespaces/default/configmaps/m/status", want: [404, "could not find"] },
-    "to a subresource named like a property of objects is 404": { path: "/api/v1/namespaces/default/pods/p/constructor", want: [404, "could not find"] },
+    "to a method that the path does not take is 405": {
+      method: "POST",
+      path: "/api/v1/namespaces/default/configmaps/m",
+      want: [405, "does not allow this method"],
+    },
+    "to a subresource that is not there is 404": {
+      method: "POST",
+      path: "/api/v1/namespaces/default/configmaps/m/status",
+      want: [404, "could not find"],
+    },
+    "to a subresource named like a property of objects is 404": {
+      path: "/api/v1/namespaces/default/pods/p/constructor",
+      want: [404, "could not find"],
+    },
     "to an object at the scope of the cluster is 404": { path: "/api/v1/configmaps/m", want: [404, "could not find"] },
     "to a bad timeout is 400": { path: "/api/v1/configmaps?timeout=x", want: [400, "invalid timeout"] },
   };
@@ -42,13 +60,25 @@ describe("every answer", () => {
   test("to a write that the disk does not take says what to do, and reads go on", async () => {
     const memory = createMemoryEngine();
     let isFull = false;
-    const { request } = await createTestServer({ engine: { ...memory, commit: (write) => (isFull ? Promise.reject(new StoreWriteError("no room")) : memory.commit(write)) } });
+    const { request } = await createTestServer({
+      engine: {
+        ...memory,
+        commit: (write) => (isFull ? Promise.reject(new StoreWriteError("no room")) : memory.commit(write)),
+      },
+    });
     isFull = true;
 
     const write = await request("POST", "/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
     const read = await request("GET", "/api/v1/namespaces/default/configmaps");
 
-    expect(write).toMatchObject({ status: 500, body: { kind: "Status", message: "Internal error occurred: the disk of this server takes no writes; free some space there, and try again" } });
+    expect(write).toMatchObject({
+      status: 500,
+      body: {
+        kind: "Status",
+        message:
+          "Internal error occurred: the disk of this server takes no writes; free some space there, and try again",
+      },
+    });
     expect(read.status).toBe(200);
   });
 
@@ -67,16 +97,23 @@ describe("a user who is not an administrator", () => {
   const user = { name: "ann", groups: ["system:authenticated"] };
 
   test("may look at discovery and nothing else, and is told so in the known words", async () => {
-    const withRoles = { ...PROFILE, builtIns: [...PROFILE.builtIns, ClusterRole, ClusterRoleBinding, Role, RoleBinding], objects: [...PROFILE.objects, ...bootstrapRbac()] };
+    const withRoles = {
+      ...PROFILE,
+      builtIns: [...PROFILE.builtIns, ClusterRole, ClusterRoleBinding, Role, RoleBinding],
+      objects: [...PROFILE.objects, ...bootstrapRbac()],
+    };
     const { request } = await createTestServer({ user, profiles: { hub: withRoles } });
 
     expect((await request("GET", "/apis")).status).toBe(200);
     expect((await request("GET", "/api/v1/namespaces/default/configmaps/m")).body).toMatchObject({
       code: 403,
       reason: "Forbidden",
-      message: 'configmaps "m" is forbidden: User "ann" cannot get resource "configmaps" in API group "" in the namespace "default"',
+      message:
+        'configmaps "m" is forbidden: User "ann" cannot get resource "configmaps" in API group "" in the namespace "default"',
     });
-    expect((await request("GET", "/apis/apps/v1/deployments")).body.message).toBe('deployments.apps is forbidden: User "ann" cannot list resource "deployments" in API group "apps" at the cluster scope');
+    expect((await request("GET", "/apis/apps/v1/deployments")).body.message).toBe(
+      'deployments.apps is forbidden: User "ann" cannot list resource "deployments" in API group "apps" at the cluster scope',
+    );
   });
 });
 
@@ -88,21 +125,41 @@ describe("discovery", () => {
     const resources = await request("GET", "/apis/apps/v1");
 
     expect((groups.body.groups as JsonObject[]).map(({ name }) => name)).toEqual(["apps", "apiextensions.k8s.io"]);
-    expect((resources.body.resources as JsonObject[]).map(({ name }) => name)).toEqual(["deployments", "deployments/scale", "deployments/status", "replicasets", "replicasets/scale", "replicasets/status"]);
-    expect((resources.body.resources as JsonObject[])[0]).toMatchObject({ shortNames: ["deploy"], categories: ["all"], storageVersionHash: "8aSe+NMegvE=" });
+    expect((resources.body.resources as JsonObject[]).map(({ name }) => name)).toEqual([
+      "deployments",
+      "deployments/scale",
+      "deployments/status",
+      "replicasets",
+      "replicasets/scale",
+      "replicasets/status",
+    ]);
+    expect((resources.body.resources as JsonObject[])[0]).toMatchObject({
+      shortNames: ["deploy"],
+      categories: ["all"],
+      storageVersionHash: "8aSe+NMegvE=",
+    });
   });
 
   test("comes as one document with an ETag, until a definition changes it", async () => {
     const { request } = await createTestServer();
 
     const first = await request("GET", "/apis", undefined, { accept: `${AGGREGATED},application/json` });
-    const cached = await request("GET", "/apis", undefined, { accept: AGGREGATED, "if-none-match": String(first.headers.etag) });
+    const cached = await request("GET", "/apis", undefined, {
+      accept: AGGREGATED,
+      "if-none-match": String(first.headers.etag),
+    });
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
-    const changed = await request("GET", "/apis", undefined, { accept: AGGREGATED, "if-none-match": String(first.headers.etag) });
+    const changed = await request("GET", "/apis", undefined, {
+      accept: AGGREGATED,
+      "if-none-match": String(first.headers.etag),
+    });
 
     expect(first.headers["content-type"]).toBe(AGGREGATED);
     expect([cached.status, changed.status]).toEqual([304, 200]);
-    expect((changed.body.items as JsonObject[]).at(-1)).toMatchObject({ metadata: { name: "example.com" }, versions: [{ version: "v1", resources: [{ resource: "widgets", shortNames: ["wd"] }], freshness: "Current" }] });
+    expect((changed.body.items as JsonObject[]).at(-1)).toMatchObject({
+      metadata: { name: "example.com" },
+      versions: [{ version: "v1", resources: [{ resource: "widgets", shortNames: ["wd"] }], freshness: "Current" }],
+    });
   });
 });
 
@@ -123,14 +180,23 @@ describe("OpenAPI", () => {
     const { request } = await createTestServer();
 
     const { body, text } = await request("GET", "/openapi/v3/apis/apps/v1");
-    const operation = ((body.paths as JsonObject)["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"] as JsonObject).patch as JsonObject;
+    const operation = (
+      (body.paths as JsonObject)["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"] as JsonObject
+    ).patch as JsonObject;
     const { schemas } = body.components as { schemas: JsonObject };
-    const references = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name ?? ""));
+    const references = new Set(
+      [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name ?? ""),
+    );
 
-    expect(operation).toMatchObject({ "x-kubernetes-action": "patch", "x-kubernetes-group-version-kind": { group: "apps", kind: "Deployment", version: "v1" } });
+    expect(operation).toMatchObject({
+      "x-kubernetes-action": "patch",
+      "x-kubernetes-group-version-kind": { group: "apps", kind: "Deployment", version: "v1" },
+    });
     expect((operation.parameters as JsonObject[]).map(({ name }) => name)).toContain("fieldValidation");
     expect([...references].filter((name) => !Object.hasOwn(schemas, name))).toEqual([]);
-    expect(schemas["io.k8s.api.apps.v1.Deployment"]).toMatchObject({ "x-kubernetes-group-version-kind": [{ group: "apps", kind: "Deployment", version: "v1" }] });
+    expect(schemas["io.k8s.api.apps.v1.Deployment"]).toMatchObject({
+      "x-kubernetes-group-version-kind": [{ group: "apps", kind: "Deployment", version: "v1" }],
+    });
   });
 
   test("turns types that contain themselves into references", async () => {

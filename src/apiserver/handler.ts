@@ -1,8 +1,18 @@
-/** The edge of the API server: a request comes in, is routed, authorised and answered. Whatever goes wrong becomes a Status here. */
+/**
+ * The edge of the API server: a request comes in, is routed, authorised and answered. Whatever goes wrong becomes a
+ * Status here.
+ */
 import { randomUuid } from "../base/index.ts";
 import type { Log, MetricsText } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
-import { ApiError, badRequest, internalError, methodNotAllowed, pathNotFound, unavailable } from "../machinery/index.ts";
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  pathNotFound,
+  unavailable,
+} from "../machinery/index.ts";
 import { StoreWriteError } from "../store/index.ts";
 import { accessOf } from "./access/attributes.ts";
 import { actingUser } from "./access/impersonation.ts";
@@ -53,14 +63,24 @@ export interface HandlerOptions {
 
 export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log, metrics } = options;
-  // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per request.
+  // Audit ids need to be unique, not secret: one random part for the server and a counter are cheaper than chance per
+  // request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
   let requests = 0;
   return async (request) => {
     const warnings = new Set<string>();
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
     const startMs = performance.now();
-    const seen: ObservedRequest = { cluster: "", verb: request.method, group: "", version: "", resource: "", subresource: "", scope: "", dryRun: false };
+    const seen: ObservedRequest = {
+      cluster: "",
+      verb: request.method,
+      group: "",
+      version: "",
+      resource: "",
+      subresource: "",
+      scope: "",
+      dryRun: false,
+    };
     metrics.begin(isMutating);
     let response: ApiResponse;
     try {
@@ -80,13 +100,22 @@ function failureResponse(error: unknown, { headers, method, path }: ApiRequest, 
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
   // Told once by whoever owns the store: a full disk refuses every write.
-  if (error instanceof StoreWriteError) return statusResponse(internalError("the disk of this server takes no writes; free some space there, and try again"), failureFormat(headers.accept));
+  if (error instanceof StoreWriteError)
+    return statusResponse(
+      internalError("the disk of this server takes no writes; free some space there, and try again"),
+      failureFormat(headers.accept),
+    );
   log.error("request failed", { method, path, error });
   // What went wrong inside is for the log, not for the peer.
   return statusResponse(internalError("the server could not handle the request; its log says why"));
 }
 
-function answer(options: HandlerOptions, request: ApiRequest, seen: ObservedRequest, warn: (text: string) => void): ApiResponse | Promise<ApiResponse> {
+function answer(
+  options: HandlerOptions,
+  request: ApiRequest,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
   const { deps, stopping } = options;
   const { cluster: clusterName, path } = splitCluster(request.path);
   const route = routeOf(path);
@@ -103,7 +132,14 @@ function answer(options: HandlerOptions, request: ApiRequest, seen: ObservedRequ
   return pageResponse(options, cluster, route, request);
 }
 
-async function answerResource(options: HandlerOptions, request: ApiRequest, clusterName: string, route: ResourceRoute, seen: ObservedRequest, warn: (text: string) => void): Promise<ApiResponse> {
+async function answerResource(
+  options: HandlerOptions,
+  request: ApiRequest,
+  clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): Promise<ApiResponse> {
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
@@ -117,9 +153,9 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
   const context: RequestContext = {
     cluster,
     served,
-    ...(namespace !== undefined && { namespace }),
-    ...(route.name !== undefined && { name: route.name }),
-    ...(subresource !== undefined && { subresource }),
+    namespace,
+    name: route.name,
+    subresource,
     query,
     user,
     userAgent: headers["user-agent"] ?? "",
@@ -136,21 +172,50 @@ async function answerResource(options: HandlerOptions, request: ApiRequest, clus
   // Awaited only when somebody is behind, so that a write costs no extra turn otherwise.
   const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
-  const tableOptions = { includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const), nowMs: deps.clock.now(), version: representation.version };
-  const work = operate(deps, context, verb, inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf));
-  return answerResponse(await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)), representation, tableOptions);
+  const tableOptions = {
+    includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
+    nowMs: deps.clock.now(),
+    version: representation.version,
+  };
+  const work = operate(
+    deps,
+    context,
+    verb,
+    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
+  );
+  return answerResponse(
+    await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)),
+    representation,
+    tableOptions,
+  );
 }
 
 /** Names that would mean something else in a path. */
 function checkName(name: string): void {
-  if (name === "." || name === "..") throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
+  if (name === "." || name === "..")
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }
 
-const METRIC_VERBS: Readonly<Record<Verb, string>> = { get: "GET", list: "LIST", watch: "WATCH", create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE", deletecollection: "DELETECOLLECTION", connect: "CONNECT" };
+const METRIC_VERBS: Readonly<Record<Verb, string>> = {
+  get: "GET",
+  list: "LIST",
+  watch: "WATCH",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETECOLLECTION",
+  connect: "CONNECT",
+};
 
 /** What the request is counted as; only names of what is served, so that nobody can make up series. */
-function observe(seen: ObservedRequest, { cluster, served, namespace, name, subresource = "", query }: RequestContext, verb: Verb, contentType: string | undefined): void {
+function observe(
+  seen: ObservedRequest,
+  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
+  verb: Verb,
+  contentType: string | undefined,
+): void {
   seen.cluster = cluster.name;
   seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
   seen.group = served.resource.name.group;
@@ -170,7 +235,10 @@ function hasTable({ served: { resource }, subresource }: RequestContext): boolea
 
 const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
 
-/** Leaders renew their leases and gatekeepers ask their questions in time, whoever else is slow; nobody watches the answers of reviews. */
+/**
+ * Leaders renew their leases and gatekeepers ask their questions in time, whoever else is slow; nobody watches the
+ * answers of reviews.
+ */
 function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
   return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
 }
@@ -207,38 +275,95 @@ function verbOf(method: string, { name, watch, subresource }: ResourceRoute, que
 const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
 const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
-async function connect({ deps, connect: backend }: HandlerOptions, context: RequestContext, route: ResourceRoute, request: ApiRequest): Promise<ApiResponse> {
+async function connect(
+  { deps, connect: backend }: HandlerOptions,
+  context: RequestContext,
+  route: ResourceRoute,
+  request: ApiRequest,
+): Promise<ApiResponse> {
   const { cluster, served, namespace, name = "", subresource = "", user, signal } = context;
   const { rest } = route;
   const handler = connectHandler(served, subresource);
-  if (!handler) return connectResponse({ store: deps.store, clock: deps.clock, authorizer: deps.authorizer, ...(backend && { backend }) }, context, request, rest);
+  if (!handler)
+    return connectResponse(
+      { store: deps.store, clock: deps.clock, authorizer: deps.authorizer, backend },
+      context,
+      request,
+      rest,
+    );
   const { method, query, headers, body, canUpgrade = false } = request;
-  const response = await handler({ cluster: cluster.name, ...(namespace !== undefined && { namespace }), name, method, path: rest, rawPath: rawRestOf(request.path, route), query, headers: proxiedHeaders(headers), user, ...(canUpgrade && { upgrade: headers.upgrade ?? "" }), body }, signal);
-  return { status: response.status, headers: response.headers, body: response.body instanceof Uint8Array ? response.body : streamOf(response.body), ...(response.upgrade && { upgrade: response.upgrade }) };
+  const response = await handler(
+    {
+      cluster: cluster.name,
+      namespace,
+      name,
+      method,
+      path: rest,
+      rawPath: rawRestOf(request.path, route),
+      query,
+      headers: proxiedHeaders(headers),
+      user,
+      upgrade: canUpgrade ? (headers.upgrade ?? "") : undefined,
+      body,
+    },
+    signal,
+  );
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: response.body instanceof Uint8Array ? response.body : streamOf(response.body),
+    upgrade: response.upgrade,
+  };
 }
 
-/** What follows the subresource, as it came: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a namespace before the resource. */
+/**
+ * What follows the subresource, as it came: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a
+ * namespace before the resource.
+ */
 function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
   const before = (group === "" ? 6 : 7) + (namespace === undefined ? 0 : 2);
   return splitCluster(path).path.split("/").slice(before).join("/");
 }
 
-function watchResponse({ deps, metrics }: HandlerOptions, context: RequestContext, route: ResourceRoute, representation: Representation, seen: ObservedRequest): ApiResponse {
+function watchResponse(
+  { deps, metrics }: HandlerOptions,
+  context: RequestContext,
+  route: ResourceRoute,
+  representation: Representation,
+  seen: ObservedRequest,
+): ApiResponse {
   const { cluster, served, namespace, signal } = context;
   const query = listQuery(context.query, true);
   // The old prefix names one object in the path.
-  const fieldSelector = route.name === undefined ? query.fieldSelector : [query.fieldSelector, `metadata.name=${route.name}`].filter(Boolean).join(",");
+  const fieldSelector =
+    route.name === undefined
+      ? query.fieldSelector
+      : [query.fieldSelector, `metadata.name=${route.name}`].filter(Boolean).join(",");
   selectionOf(served.resource, query.labelSelector, fieldSelector);
   const includeObject = representation.as === "table" ? includeObjectOf(context.query) : "None";
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   return {
     status: 200,
     headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
-    body: createWatchStream(deps, { cluster, served, ...(namespace !== undefined && { namespace }), query: { ...query, fieldSelector }, representation, includeObject, signal, meter: () => metrics.watch(seen) }),
+    body: createWatchStream(deps, {
+      cluster,
+      served,
+      namespace,
+      query: { ...query, fieldSelector },
+      representation,
+      includeObject,
+      signal,
+      meter: () => metrics.watch(seen),
+    }),
   };
 }
 
-function inputOf({ body: bytes, headers }: ApiRequest, served: ServedVersion, subresource: string | undefined, decodeProtobuf: ProtobufDecoder | undefined): Input {
+function inputOf(
+  { body: bytes, headers }: ApiRequest,
+  served: ServedVersion,
+  subresource: string | undefined,
+  decodeProtobuf: ProtobufDecoder | undefined,
+): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
     object: () => decodeObject(body, served, subresource, decodeProtobuf),

@@ -1,4 +1,7 @@
-/** One verb on one resource: from a checked request to an answer that is not yet bytes. Both transports come through here. */
+/**
+ * One verb on one resource: from a checked request to an answer that is not yet bytes. Both transports come through
+ * here.
+ */
 import type { ConnectHandler } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
@@ -36,7 +39,14 @@ import type { WriteDependencies } from "./write/write.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
-export type OperationDependencies = WriteDependencies & WatchDependencies & { authorizer: Authorizer; actions: Actions; pressure: BackPressure; accountTokens: AccountTokens; tokens: BearerTokens };
+export type OperationDependencies = WriteDependencies &
+  WatchDependencies & {
+    authorizer: Authorizer;
+    actions: Actions;
+    pressure: BackPressure;
+    accountTokens: AccountTokens;
+    tokens: BearerTokens;
+  };
 
 export type Answer =
   | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 | 202 }
@@ -59,10 +69,20 @@ export class PageNotFound extends ApiError {
 }
 
 /** What the path names in a cluster, for somebody outside or for a part of this process. Throws 404 and 405. */
-export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">, verb: Verb, inProcess = false): ServedVersion {
+export function findResource(
+  cluster: LogicalCluster,
+  route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">,
+  verb: Verb,
+  inProcess = false,
+): ServedVersion {
   const { group, version, resource, namespace, name, subresource } = route;
-  const served = inProcess ? cluster.table.findStored(group, version, resource) : cluster.table.find(group, version, resource);
-  const missing = (): ApiError => (served?.resource.kind.builtIn || cluster.table.resources.some(({ kind }) => kind.builtIn && kind.group === group) ? pathNotFound() : new PageNotFound());
+  const served = inProcess
+    ? cluster.table.findStored(group, version, resource)
+    : cluster.table.find(group, version, resource);
+  const missing = (): ApiError =>
+    served?.resource.kind.builtIn || cluster.table.resources.some(({ kind }) => kind.builtIn && kind.group === group)
+      ? pathNotFound()
+      : new PageNotFound();
   if (!served) throw missing();
   const { kind, namespaced } = served.resource;
   if (!namespaced && namespace !== undefined) throw missing();
@@ -79,10 +99,13 @@ export function findResource(cluster: LogicalCluster, route: Pick<ResourceRoute,
     return served;
   }
   if (connectHandler(served, subresource) || connectShape(served.resource, subresource)) return served;
-  if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource)) return checkSubresource(served, verb, ["create"]);
+  if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource))
+    return checkSubresource(served, verb, ["create"]);
   if (partOf(served, subresource)) return checkSubresource(served, verb, ["get", "update", "patch"]);
-  if (subresource === "status" && served.subresources.status) return checkSubresource(served, verb, ["get", "update", "patch"]);
-  if (subresource === "scale" && served.subresources.scale) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "status" && served.subresources.status)
+    return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "scale" && served.subresources.scale)
+    return checkSubresource(served, verb, ["get", "update", "patch"]);
   if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
   throw kind.builtIn ? pathNotFound() : notFound(served.resource.name, name ?? "");
 }
@@ -94,7 +117,8 @@ export function connectHandler({ resource }: ServedVersion, subresource: string)
 }
 
 function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Verb[]): ServedVersion {
-  if (!verbs.includes(verb)) throw served.resource.kind.builtIn ? methodNotAllowed() : verbNotSupported(served.resource.name, verb);
+  if (!verbs.includes(verb))
+    throw served.resource.kind.builtIn ? methodNotAllowed() : verbNotSupported(served.resource.name, verb);
   return served;
 }
 
@@ -110,7 +134,12 @@ export function authorize({ authorizer }: Pick<OperationDependencies, "authorize
   if (!allowed) throw accessDenied(request, reason);
 }
 
-export function operate(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
+export function operate(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
   const work = perform(deps, context, verb, input);
   if (verb !== "create" && verb !== "update") return work;
   return work.catch((error: unknown) => {
@@ -121,7 +150,12 @@ export function operate(deps: OperationDependencies, context: RequestContext, ve
   });
 }
 
-async function perform(deps: OperationDependencies, context: RequestContext, verb: Exclude<Verb, "watch" | "connect">, input: Input): Promise<Answer> {
+async function perform(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
   const { served, subresource } = context;
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   if (subresource === "scale") return operateScale(deps, context, verb, input);
@@ -153,25 +187,54 @@ async function perform(deps: OperationDependencies, context: RequestContext, ver
       // Who speaks the old option is told in the old way that dependents go first.
       if (!gone) return { type: "entry", entry, served, code: options.orphanDependents === false ? 202 : 200 };
       if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
-      return { type: "object", object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject, code: 200 };
+      return {
+        type: "object",
+        object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject,
+        code: 200,
+      };
     }
     default:
-      return { type: "list", result: await deleteCollection(deps, context, deletionOptions(context, input.value())), served };
+      return {
+        type: "list",
+        result: await deleteCollection(deps, context, deletionOptions(context, input.value())),
+        served,
+      };
   }
 }
 
-async function operateScale(deps: OperationDependencies, context: RequestContext, verb: Verb, input: Input): Promise<Answer> {
-  if (verb === "get") return { type: "object", object: scaleOf(context, objectIn(await getObject(deps, context), context.served)), code: 200 };
-  const body: ScaleBody = verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
-  return { type: "object", object: await updateScale(deps, context, verb === "patch" ? "patch" : "update", body), code: 200 };
+async function operateScale(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Verb,
+  input: Input,
+): Promise<Answer> {
+  if (verb === "get")
+    return {
+      type: "object",
+      object: scaleOf(context, objectIn(await getObject(deps, context), context.served)),
+      code: 200,
+    };
+  const body: ScaleBody =
+    verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
+  return {
+    type: "object",
+    object: await updateScale(deps, context, verb === "patch" ? "patch" : "update", body),
+    code: 200,
+  };
 }
 
 /** The metadata of a list answer. */
-export function listMetadata({ revision, continueToken, remaining }: ListResult, { resource }: ServedVersion, isTable = false): JsonObject {
+export function listMetadata(
+  { revision, continueToken, remaining }: ListResult,
+  { resource }: ServedVersion,
+  isTable = false,
+): JsonObject {
   return {
     resourceVersion: String(revision),
     // Lists of custom resources say so when there is nothing more; those of Kubernetes' own kinds leave it out.
-    ...(continueToken !== undefined ? { continue: continueToken } : !resource.kind.builtIn && !isTable && { continue: "" }),
+    ...(continueToken !== undefined
+      ? { continue: continueToken }
+      : !resource.kind.builtIn && !isTable && { continue: "" }),
     ...(remaining !== undefined && { remainingItemCount: remaining }),
   };
 }

@@ -4,7 +4,10 @@ import { createTestServer } from "./test-server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const STRATEGIC = { "content-type": "application/strategic-merge-patch+json" };
-const pod: JsonObject = { metadata: { name: "a" }, spec: { containers: [{ name: "c", image: "i:1", resources: { requests: { cpu: "1" } } }] } };
+const pod: JsonObject = {
+  metadata: { name: "a" },
+  spec: { containers: [{ name: "c", image: "i:1", resources: { requests: { cpu: "1" } } }] },
+};
 const debug = { spec: { ephemeralContainers: [{ name: "debug", image: "busybox" }] } };
 const resize = { spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] } };
 
@@ -12,33 +15,60 @@ test("AG-5 a part is written through its subresource: a new generation, and a ma
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
-  const { status, body } = await request("PATCH", `${PODS}/a/ephemeralcontainers?fieldManager=kubectl-debug`, debug, STRATEGIC);
+  const { status, body } = await request(
+    "PATCH",
+    `${PODS}/a/ephemeralcontainers?fieldManager=kubectl-debug`,
+    debug,
+    STRATEGIC,
+  );
 
   const { generation, managedFields } = body.metadata as JsonObject;
   expect([status, generation]).toEqual([200, 2]);
-  expect((managedFields as JsonObject[]).map(({ manager, operation, subresource }) => [manager, operation, subresource])).toContainEqual(["kubectl-debug", "Update", "ephemeralcontainers"]);
-  expect(body.spec).toMatchObject({ ephemeralContainers: [{ name: "debug", image: "busybox", imagePullPolicy: "Always", terminationMessagePolicy: "File" }] });
+  expect(
+    (managedFields as JsonObject[]).map(({ manager, operation, subresource }) => [manager, operation, subresource]),
+  ).toContainEqual(["kubectl-debug", "Update", "ephemeralcontainers"]);
+  expect(body.spec).toMatchObject({
+    ephemeralContainers: [
+      { name: "debug", image: "busybox", imagePullPolicy: "Always", terminationMessagePolicy: "File" },
+    ],
+  });
 });
 
 test("AG-5 what lies outside of the part stays, also in metadata and status", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
-  const { status, body } = await request("PATCH", `${PODS}/a/resize`, { ...resize, metadata: { labels: { a: "b" } }, status: { phase: "Failed" } }, STRATEGIC);
+  const { status, body } = await request(
+    "PATCH",
+    `${PODS}/a/resize`,
+    { ...resize, metadata: { labels: { a: "b" } }, status: { phase: "Failed" } },
+    STRATEGIC,
+  );
 
   expect(status).toBe(200);
   expect((body.metadata as JsonObject).labels).toBeUndefined();
-  expect(body).toMatchObject({ status: { phase: "Pending" }, spec: { containers: [{ image: "i:1", resources: { requests: { cpu: "2" } } }] } });
+  expect(body).toMatchObject({
+    status: { phase: "Pending" },
+    spec: { containers: [{ image: "i:1", resources: { requests: { cpu: "2" } } }] },
+  });
 });
 
 test("AG-5 a PUT of the whole object writes the part alone", async () => {
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
-  const { status, body } = await request("PUT", `${PODS}/a/ephemeralcontainers`, { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { containers: [{ name: "other", image: "j" }], ...debug.spec } });
+  const { status, body } = await request("PUT", `${PODS}/a/ephemeralcontainers`, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a" },
+    spec: { containers: [{ name: "other", image: "j" }], ...debug.spec },
+  });
 
   expect(status).toBe(200);
-  expect(body.spec).toMatchObject({ containers: [{ name: "c", image: "i:1" }], ephemeralContainers: [{ name: "debug" }] });
+  expect(body.spec).toMatchObject({
+    containers: [{ name: "c", image: "i:1" }],
+    ephemeralContainers: [{ name: "debug" }],
+  });
 });
 
 test("AG-5 a write that changes nothing of the part writes nothing", async () => {
@@ -55,7 +85,12 @@ test("AG-5 a field that nobody knows is refused, inside the part or not", async 
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
-  const { status } = await request("PATCH", `${PODS}/a/resize?fieldValidation=Strict`, { spec: { nobody: 1 } }, { "content-type": "application/merge-patch+json" });
+  const { status } = await request(
+    "PATCH",
+    `${PODS}/a/resize?fieldValidation=Strict`,
+    { spec: { nobody: 1 } },
+    { "content-type": "application/merge-patch+json" },
+  );
 
   expect(status).toBe(422);
 });
@@ -64,7 +99,11 @@ test("AG-5 a part is read and written, and neither created nor deleted", async (
   const { request } = await createTestServer();
   await request("POST", PODS, pod);
 
-  const statuses = await Promise.all(["GET", "POST", "DELETE"].map(async (method) => (await request(method, `${PODS}/a/resize`, method === "POST" ? pod : undefined)).status));
+  const statuses = await Promise.all(
+    ["GET", "POST", "DELETE"].map(
+      async (method) => (await request(method, `${PODS}/a/resize`, method === "POST" ? pod : undefined)).status,
+    ),
+  );
   const missing = await request("PATCH", `${PODS}/none/resize`, resize, STRATEGIC);
   const unknown = await request("GET", `${PODS}/a/constructor`);
 
@@ -77,7 +116,11 @@ test("AG-5 discovery lists the parts", async () => {
   const { body } = await request("GET", "/api/v1");
 
   const rows = body.resources as { name: string; kind: string; verbs: string[] }[];
-  expect(rows.filter(({ name }) => name === "pods/resize" || name === "pods/ephemeralcontainers").map(({ name, kind, verbs }) => [name, kind, verbs])).toEqual([
+  expect(
+    rows
+      .filter(({ name }) => name === "pods/resize" || name === "pods/ephemeralcontainers")
+      .map(({ name, kind, verbs }) => [name, kind, verbs]),
+  ).toEqual([
     ["pods/ephemeralcontainers", "Pod", ["get", "patch", "update"]],
     ["pods/resize", "Pod", ["get", "patch", "update"]],
   ]);

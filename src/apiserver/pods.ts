@@ -5,14 +5,23 @@ import type { RequestContext } from "./context.ts";
 import { writesKind } from "./plugin.ts";
 
 const DEFAULT_GRACE_SECONDS = 30;
-/** The largest int32, 68 years. Much more leads to a time that cannot be written, and the pod could never be deleted. */
+/**
+ * The largest int32, 68 years. Much more leads to a time that cannot be written, and the pod could never be deleted.
+ */
 const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 
-/** How long a deleted pod waits for its kubelet. Nobody runs a pod that is not scheduled or has ended, so it goes at once. */
+/**
+ * How long a deleted pod waits for its kubelet. Nobody runs a pod that is not scheduled or has ended, so it goes at
+ * once.
+ */
 export function graceSecondsOf(pod: JsonObject, asked: number | undefined): number {
   const spec = isObject(pod.spec) ? pod.spec : {};
   const status = isObject(pod.status) ? pod.status : {};
-  const grace = asked ?? (typeof spec.terminationGracePeriodSeconds === "number" ? spec.terminationGracePeriodSeconds : DEFAULT_GRACE_SECONDS);
+  const grace =
+    asked ??
+    (typeof spec.terminationGracePeriodSeconds === "number"
+      ? spec.terminationGracePeriodSeconds
+      : DEFAULT_GRACE_SECONDS);
   if (!spec.nodeName || status.phase === "Succeeded" || status.phase === "Failed") return 0;
   // A negative period means one second.
   return grace < 0 ? 1 : Math.min(grace, MAX_GRACE_SECONDS);

@@ -1,6 +1,7 @@
 /**
- * The API server without a transport: requests in, answers out. It owns the logical clusters, what they serve, and the work
- * that goes on by itself (garbage collection, emptying namespaces). The store below it belongs to whoever opened it.
+ * The API server without a transport: requests in, answers out. It owns the logical clusters, what they serve, and the
+ * work that goes on by itself (garbage collection, emptying namespaces). The store below it belongs to whoever opened
+ * it.
  */
 import type { AnyAdmission } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
@@ -63,18 +64,26 @@ export interface ApiServerOptions {
   log: Log;
   admissions: readonly AnyAdmission[];
   profiles: Readonly<Record<string, Profile>>;
-  /** Who issues tokens of service accounts, and the PEM of the key that signs them; unset makes a key that lives as long as the process. */
+  /**
+   * Who issues tokens of service accounts, and the PEM of the key that signs them; unset makes a key that lives as long
+   * as the process.
+   */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
   /** Unset refuses protobuf bodies, with a clear text. */
   decodeProtobuf?: ProtobufDecoder;
   version?: VersionInfo;
   /** What runs the containers of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
-  /** The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in `/readyz`. */
+  /**
+   * The controllers that run in this process: their figures are on the hub's `/metrics`, and they have a check in
+   * `/readyz`.
+   */
   controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
   /** Whether the store takes writes, for a check in the hub's `/readyz`; unset is yes. */
   takesWrites?(): boolean;
-  /** Figures of what runs on the members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`. */
+  /**
+   * Figures of what runs on the members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
+   */
   workloads?: WorkloadMetrics;
   /** For tests: whatever is handed out is frozen. */
   freeze?: boolean;
@@ -98,7 +107,10 @@ export interface ApiServer {
   clusterId(name: string): string;
   /** Whether that cluster is there now. */
   isCluster(name: string, id: string): boolean;
-  /** Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what `clusterId` said. */
+  /**
+   * Tells of clusters that are gone with everything in them; another of the name may be there already. `id` is what
+   * `clusterId` said.
+   */
   onClusterGone(listener: (name: string, id: string) => void): () => void;
   /** Whether a cluster serves a resource now, in some version. */
   serves(cluster: string, group: string, resource: string): boolean;
@@ -107,7 +119,12 @@ export interface ApiServer {
   /** Whose bearer tokens are, for the front door; tokens can be added while it runs. */
   readonly tokens: BearerTokens;
   /** A token for a service account that is good as long as the Secret that holds it. */
-  issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
+  issueSecretToken(
+    cluster: string,
+    namespace: string,
+    account: { name: string; uid: string },
+    secret: string,
+  ): Promise<string>;
   readonly writes: Pick<WriteCounter, "total" | "counts">;
   /** True when nothing is on its way: every write visible, every watcher told, no work of the server's own left. */
   isQuiet(): boolean;
@@ -118,7 +135,9 @@ export interface ApiServer {
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { cache, clock, random, log, admissions, version = VERSION } = options;
-  const profiles = new Map(Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]));
+  const profiles = new Map(
+    Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]),
+  );
   const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
   const writes = createWriteCounter();
   const stopping = new AbortController();
@@ -127,10 +146,23 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const store = createObjectStore(cache, writes, inFlight);
   const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds, inFlight });
   const authorizer = createRbac({ cache, clusters, store });
-  const accountTokens = createAccountTokens({ store, clock, ...options.serviceAccounts, onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day) });
-  const tokens = createBearerTokens({ accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters } });
+  const accountTokens = createAccountTokens({
+    store,
+    clock,
+    ...options.serviceAccounts,
+    onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(house, cluster, namespace, secret, day),
+  });
+  const tokens = createBearerTokens({
+    accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+  });
   const allocation = createServiceAllocation({ cache, random });
-  const definitions = createDefinitionStatus({ cache, store, clusters, clock, writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal) });
+  const definitions = createDefinitionStatus({
+    cache,
+    store,
+    clusters,
+    clock,
+    writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
+  });
   const deps: OperationDependencies = {
     cache,
     store,
@@ -140,7 +172,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     siblings: new Siblings(),
     admissions: createAdmissions(admissions),
     // Allocation first: it relies on being the first that reserves anything.
-    plugins: [allocation.plugin, createVolumeLifecycle({ clock }), createDeviceClaims({ clock, authorizer }), ...createCertificatePlugins({ authorizer }), ...builtInPlugins, createEscalationCheck(authorizer)],
+    plugins: [
+      allocation.plugin,
+      createVolumeLifecycle({ clock }),
+      createDeviceClaims({ clock, authorizer }),
+      ...createCertificatePlugins({ authorizer }),
+      ...builtInPlugins,
+      createEscalationCheck(authorizer),
+    ],
     actions: createActions(builtInActions),
     pressure: createBackPressure({ clock }),
     clock,
@@ -153,7 +192,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const leases = createControllerLeases({
     clock,
     onLapse(cluster) {
-      const content = clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
+      const content =
+        clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
       collector.load(content);
       cleanup.load(content);
     },
@@ -162,7 +202,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const collector = createGarbageCollector(house);
   const cleanup = createCleanup({ house, store, clusters, clock, inFlight, collector });
   const eventExpiry = createEventExpiry({ house, cache, clock });
-  const health = { draining: false, areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0, takesWrites: () => options.takesWrites?.() ?? true };
+  const health = {
+    draining: false,
+    areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
+    takesWrites: () => options.takesWrites?.() ?? true,
+  };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   const endpointsRemoval = createEndpointsRemoval(house);
   const addresses = createServiceAddresses({ house, cache, holderOf: allocation.holderOf });
@@ -203,10 +247,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     stopping: stopping.signal,
     health,
     metrics,
-    ...(options.controllers && { writeControllerMetrics: options.controllers.writeMetrics }),
-    ...(options.workloads && { workloads: options.workloads }),
-    ...(options.connect && { connect: options.connect }),
-    ...(options.decodeProtobuf && { decodeProtobuf: options.decodeProtobuf }),
+    writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
+    workloads: options.workloads,
+    connect: options.connect,
+    decodeProtobuf: options.decodeProtobuf,
   });
   return {
     handle,

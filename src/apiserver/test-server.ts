@@ -1,5 +1,14 @@
 /** A server on a memory store for the tests of this folder: a clock that stands still, one seed, frozen results. */
-import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Pod, ReplicaSet, Secret, builtInAdmissions } from "../api/index.ts";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  Secret,
+  builtInAdmissions,
+} from "../api/index.ts";
 import type { AnyAdmission, Kind, KubernetesObject } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
 import type { FakeClock, JsonObject } from "../base/index.ts";
@@ -15,8 +24,20 @@ import type { ApiServer, ApiServerOptions } from "./server.ts";
 export const ADMIN: UserInfo = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
 const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-const BUILT_INS: readonly Kind[] = [Namespace, ConfigMap, Secret, Pod, Deployment, ReplicaSet, CustomResourceDefinition];
-export const PROFILE: Profile = { builtIns: BUILT_INS, customs: [], objects: [namespace("default"), namespace("kube-system")] };
+const BUILT_INS: readonly Kind[] = [
+  Namespace,
+  ConfigMap,
+  Secret,
+  Pod,
+  Deployment,
+  ReplicaSet,
+  CustomResourceDefinition,
+];
+export const PROFILE: Profile = {
+  builtIns: BUILT_INS,
+  customs: [],
+  objects: [namespace("default"), namespace("kube-system")],
+};
 
 export interface Answered {
   status: number;
@@ -63,13 +84,14 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     admissions: options.admissions ?? builtInAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
-    ...(options.connect && { connect: options.connect }),
-    ...(options.serviceAccounts && { serviceAccounts: options.serviceAccounts }),
-    ...(options.controllers && { controllers: options.controllers }),
-    ...(options.workloads && { workloads: options.workloads }),
-    ...(options.takesWrites && { takesWrites: options.takesWrites }),
+    connect: options.connect,
+    serviceAccounts: options.serviceAccounts,
+    controllers: options.controllers,
+    workloads: options.workloads,
+    takesWrites: options.takesWrites,
   });
-  for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" })) await server.addCluster(name, profile);
+  for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
+    await server.addCluster(name, profile);
   const user = options.user ?? ADMIN;
   const signal = new AbortController().signal;
 
@@ -81,10 +103,27 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     transport: server.transport(user),
     async request(method, path, body, headers = {}) {
       const [pathname = "", search = ""] = path.split("?");
-      const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "test/1", ...headers }, body: bytes, user, signal });
+      const bytes =
+        body === undefined
+          ? new Uint8Array()
+          : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+      const response = await server.handle({
+        method,
+        path: pathname,
+        query: new URLSearchParams(search),
+        headers: { "user-agent": "test/1", ...headers },
+        body: bytes,
+        user,
+        signal,
+      });
       const text = textOfBody(response.body);
-      return { status: response.status, headers: response.headers, text, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {}, response };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {},
+        response,
+      };
     },
     async settle() {
       do await new Promise((resolve) => setImmediate(resolve));
@@ -94,7 +133,10 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
 }
 
 /** Keeps the first commit of a key that matches, and those after it, from the store until it is released. */
-export function holdCommits(engine: Engine, matches: (key: string) => boolean): { reached: Promise<void>; release(): void } {
+export function holdCommits(
+  engine: Engine,
+  matches: (key: string) => boolean,
+): { reached: Promise<void>; release(): void } {
   const commit = engine.commit.bind(engine);
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -121,7 +163,12 @@ function textOfBody(body: ApiResponse["body"]): string {
 export const MERGE = { "content-type": "application/merge-patch+json" };
 
 export function makeConfigMap(name: string, extra: JsonObject = {}): JsonObject {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(extra.metadata as JsonObject | undefined) }, data: { a: "1" } };
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, ...(extra.metadata as JsonObject | undefined) },
+    data: { a: "1" },
+  };
 }
 
 export function makeDeployment(name: string): JsonObject {
@@ -129,7 +176,10 @@ export function makeDeployment(name: string): JsonObject {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name },
-    spec: { selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } } },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+    },
   };
 }
 
@@ -154,7 +204,10 @@ export function makeDefinition(spec: JsonObject = {}): JsonObject {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: schema },
-          subresources: { status: {}, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+          subresources: {
+            status: {},
+            scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+          },
         },
       ],
       ...spec,

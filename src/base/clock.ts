@@ -53,7 +53,10 @@ export const systemClock: Clock = {
   after(delayMs, run) {
     let timer: NodeJS.Timeout;
     const wait = (leftMs: number): void => {
-      timer = leftMs > LONGEST_TIMER_MS ? setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS) : setTimeout(run, leftMs);
+      timer =
+        leftMs > LONGEST_TIMER_MS
+          ? setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+          : setTimeout(run, leftMs);
     };
     wait(delayMs);
     return { cancel: () => clearTimeout(timer) };
@@ -61,7 +64,10 @@ export const systemClock: Clock = {
 };
 
 export interface FakeClock extends Clock {
-  /** Moves time on and fires what falls due, in order. Work that a timer starts is not awaited; see `settle` of the test manager. */
+  /**
+   * Moves time on and fires what falls due, in order. Work that a timer starts is not awaited; see `settle` of the test
+   * manager.
+   */
   advance(byMs: number): void;
   /** When the next timer is due, or undefined when none is set. */
   nextDue(): number | undefined;

@@ -22,7 +22,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A deep copy of plain JSON that may be changed. Several times faster than `structuredClone` on the objects we handle. */
+/**
+ * A deep copy of plain JSON that may be changed. Several times faster than `structuredClone` on the objects we handle.
+ */
 export function copy<T>(value: T): Mutable<T> {
   return copyJson(value) as Mutable<T>;
 }
@@ -43,7 +45,8 @@ function copyJson(value: unknown): unknown {
 
 /** Assigns a key that may come from a hostile manifest: `__proto__` becomes an ordinary property, never a prototype. */
 export function setOwn(target: object, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else (target as Record<string, unknown>)[key] = value;
 }
 
@@ -67,7 +70,8 @@ export function equalJson(a: unknown, b: unknown): boolean {
     const other = right[key];
     // Most values are equal scalars, which nothing inherits.
     if (value === other && typeof value !== "object") continue;
-    // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile manifest.
+    // Only own keys count: `constructor` and `__proto__` are there on every object, and may be keys of a hostile
+    // manifest.
     if (!Object.hasOwn(right, key) || !equalJson(value, other)) return false;
   }
   // Everything of the left is on the right; that there is no more on the right is a matter of counting.

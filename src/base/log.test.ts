@@ -5,7 +5,10 @@ import { createLog } from "./log.ts";
 
 const setUp = (level: "debug" | "warn") => {
   const lines: unknown[] = [];
-  return { log: createLog({ level, clock: createFakeClock(0), write: (line) => void lines.push(JSON.parse(line)) }), lines };
+  return {
+    log: createLog({ level, clock: createFakeClock(0), write: (line) => void lines.push(JSON.parse(line)) }),
+    lines,
+  };
 };
 
 test("a line is one JSON object with its time, level, message and fields, those of the part included", () => {
@@ -13,7 +16,9 @@ test("a line is one JSON object with its time, level, message and fields, those 
 
   log.with({ component: "hub" }).info("works dispatched", { clusters: 3 });
 
-  expect(lines).toEqual([{ time: "1970-01-01T00:00:00.000Z", level: "info", message: "works dispatched", component: "hub", clusters: 3 }]);
+  expect(lines).toEqual([
+    { time: "1970-01-01T00:00:00.000Z", level: "info", message: "works dispatched", component: "hub", clusters: 3 },
+  ]);
 });
 
 test("what is below the level is not written", () => {
@@ -37,24 +42,49 @@ test("an error is written as its message and causes, without a stack", () => {
 
 test("a person reads a line with the fields behind the message", () => {
   const lines: string[] = [];
-  const log = createLog({ level: "info", format: "text", clock: createFakeClock(0), write: (line) => void lines.push(line) });
+  const log = createLog({
+    level: "info",
+    format: "text",
+    clock: createFakeClock(0),
+    write: (line) => void lines.push(line),
+  });
 
-  log.with({ component: "hub" }).warn("reconcile keeps failing", { failures: 7, error: new Error("disk\nfull"), labels: { a: "b" } });
+  log
+    .with({ component: "hub" })
+    .warn("reconcile keeps failing", { failures: 7, error: new Error("disk\nfull"), labels: { a: "b" } });
   log.info("ready");
 
-  expect(lines).toEqual(['1970-01-01T00:00:00.000Z WARN  reconcile keeps failing  component=hub failures=7 error="disk\\nfull" labels="{\\"a\\":\\"b\\"}"\n', "1970-01-01T00:00:00.000Z INFO  ready\n"]);
+  expect(lines).toEqual([
+    '1970-01-01T00:00:00.000Z WARN  reconcile keeps failing  component=hub failures=7 error="disk\\nfull" labels="{\\"a\\":\\"b\\"}"\n',
+    "1970-01-01T00:00:00.000Z INFO  ready\n",
+  ]);
 });
 
 const TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlLWJ5dGVz";
 const KEY = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIBlah\n-----END EC PRIVATE KEY-----";
 
 const secrets: Record<string, { message?: string; fields: Record<string, unknown>; secret: string }> = {
-  "a token of a service account in an error": { fields: { error: new Error(`the server refused ${TOKEN}`) }, secret: TOKEN },
-  "an Authorization header": { fields: { headers: { authorization: "Basic YWRtaW46aHVudGVyMg==" } }, secret: "YWRtaW46aHVudGVyMg" },
-  "a header that an error quotes": { fields: { error: new Error("GET / with Authorization: Bearer abc123def456ghi") }, secret: "abc123def456ghi" },
+  "a token of a service account in an error": {
+    fields: { error: new Error(`the server refused ${TOKEN}`) },
+    secret: TOKEN,
+  },
+  "an Authorization header": {
+    fields: { headers: { authorization: "Basic YWRtaW46aHVudGVyMg==" } },
+    secret: "YWRtaW46aHVudGVyMg",
+  },
+  "a header that an error quotes": {
+    fields: { error: new Error("GET / with Authorization: Bearer abc123def456ghi") },
+    secret: "abc123def456ghi",
+  },
   "a bootstrap token": { message: "no Secret for abcdef.0123456789abcdef", fields: {}, secret: "0123456789abcdef" },
-  "the data of a Secret": { fields: { object: { kind: "Secret", data: { password: "aHVudGVyMg==" } } }, secret: "aHVudGVyMg" },
-  "what a Secret was written with": { fields: { object: { kind: "Secret", stringData: { user: "hunter2" } } }, secret: "hunter2" },
+  "the data of a Secret": {
+    fields: { object: { kind: "Secret", data: { password: "aHVudGVyMg==" } } },
+    secret: "aHVudGVyMg",
+  },
+  "what a Secret was written with": {
+    fields: { object: { kind: "Secret", stringData: { user: "hunter2" } } },
+    secret: "hunter2",
+  },
   "a private key": { fields: { error: new Error(`cannot read ${KEY}`) }, secret: "MHcCAQEEIBlah" },
   "a password in an address": { fields: { url: "https://admin:hunter2@hub.example.com/" }, secret: "hunter2" },
   "a token in a query": { fields: { path: "/api?token=hunter2&watch=1" }, secret: "hunter2" },
@@ -64,7 +94,12 @@ for (const format of ["json", "text"] as const) {
   for (const [what, { message = "something failed", fields, secret }] of Object.entries(secrets)) {
     test(`${what} is not written as ${format}`, () => {
       let written = "";
-      const log = createLog({ level: "info", format, clock: createFakeClock(0), write: (line) => void (written += line) });
+      const log = createLog({
+        level: "info",
+        format,
+        clock: createFakeClock(0),
+        write: (line) => void (written += line),
+      });
 
       log.with(fields).error(message, fields);
 
@@ -85,7 +120,11 @@ test("the keys of objects and counts are no secrets", () => {
 test("a message that comes too often is counted instead of written, for a while, and others are not held up", () => {
   const clock = createFakeClock(0);
   const lines: { message: string; leftOut?: number; more?: string }[] = [];
-  const log = createLog({ level: "info", clock, write: (line) => void lines.push(JSON.parse(line) as { message: string }) });
+  const log = createLog({
+    level: "info",
+    clock,
+    write: (line) => void lines.push(JSON.parse(line) as { message: string }),
+  });
 
   for (let index = 0; index < 1000; index++) log.with({ index }).info("again");
   log.info("other");

@@ -1,9 +1,10 @@
 /**
- * Logs are a constant message and varying fields. A program reads them as one JSON object a line, a person as text. Object bodies, tokens
- * and keys stay out; what slips into a message or a field all the same is taken out before it is written (`redact.ts`).
+ * Logs are a constant message and varying fields. A program reads them as one JSON object a line, a person as text.
+ * Object bodies, tokens and keys stay out; what slips into a message or a field all the same is taken out before it is
+ * written (`redact.ts`).
  *
- * `error` needs a person, `info` is a change, `debug` is a decision. A converged system is quiet. When something says the same over and
- * over, the first lines are written and the rest is counted.
+ * `error` needs a person, `info` is a change, `debug` is a decision. A converged system is quiet. When something says
+ * the same over and over, the first lines are written and the rest is counted.
  */
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./errors.ts";
@@ -32,7 +33,10 @@ export interface LogOptions {
 }
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
-/** Of one message in one window. A hub that starts with thousands of bindings writes more of `info`, and nobody reads them. */
+/**
+ * Of one message in one window. A hub that starts with thousands of bindings writes more of `info`, and nobody reads
+ * them.
+ */
 const MAX_LINES = 500;
 const WINDOW_MS = 10_000;
 /** Messages are constants of the code; a few name what was being done. */
@@ -54,10 +58,23 @@ function logWith(options: LogOptions, limit: RateLimit, base: LogFields): Log {
       : (message, fields) => {
           const leftOut = limit(message);
           if (leftOut === "full") return;
-          const line = { time: new Date(clock.now()).toISOString(), level: name, message, ...base, ...fields, ...leftOut };
+          const line = {
+            time: new Date(clock.now()).toISOString(),
+            level: name,
+            message,
+            ...base,
+            ...fields,
+            ...leftOut,
+          };
           write(`${format === "json" ? JSON.stringify(line, clean) : renderText(line)}\n`);
         };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), with: (fields) => logWith(options, limit, { ...base, ...fields }) };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => logWith(options, limit, { ...base, ...fields }),
+  };
 }
 
 /** What a line says besides, or that it is not written. */
@@ -89,9 +106,19 @@ function clean(key: string, value: unknown): unknown {
 const shorten = (text: string): string => (text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text);
 
 /** `2026-01-01T00:00:00.000Z INFO  works dispatched  component=hub clusters=3`; values with blanks are quoted. */
-function renderText({ time, level, message, ...fields }: LogFields & { time: string; level: Level; message: string }): string {
-  const rest = Object.entries(JSON.parse(JSON.stringify(fields, clean)) as LogFields).map(([name, value]) => `${name}=${renderValue(value)}`);
-  return [`${time} ${level.toUpperCase().padEnd(5)} ${oneLine(shorten(redactText(message)))}`, ...(rest.length > 0 ? [rest.join(" ")] : [])].join("  ");
+function renderText({
+  time,
+  level,
+  message,
+  ...fields
+}: LogFields & { time: string; level: Level; message: string }): string {
+  const rest = Object.entries(JSON.parse(JSON.stringify(fields, clean)) as LogFields).map(
+    ([name, value]) => `${name}=${renderValue(value)}`,
+  );
+  return [
+    `${time} ${level.toUpperCase().padEnd(5)} ${oneLine(shorten(redactText(message)))}`,
+    ...(rest.length > 0 ? [rest.join(" ")] : []),
+  ].join("  ");
 }
 
 function renderValue(value: unknown): string {

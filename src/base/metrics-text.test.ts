@@ -9,7 +9,9 @@ test("a histogram counts each observation in all buckets that it fits into", () 
   for (const value of [0.05, 0.1, 0.5, 7]) histogram.observe(value);
   histogram.write(text, "took", [["verb", "GET"]]);
 
-  expect(text.finish()).toBe('took_bucket{verb="GET",le="0.1"} 2\ntook_bucket{verb="GET",le="1"} 3\ntook_bucket{verb="GET",le="+Inf"} 4\ntook_sum{verb="GET"} 7.65\ntook_count{verb="GET"} 4\n');
+  expect(text.finish()).toBe(
+    'took_bucket{verb="GET",le="0.1"} 2\ntook_bucket{verb="GET",le="1"} 3\ntook_bucket{verb="GET",le="+Inf"} 4\ntook_sum{verb="GET"} 7.65\ntook_count{verb="GET"} 4\n',
+  );
 });
 
 test("label values cannot leave their quotes", () => {

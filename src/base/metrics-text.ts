@@ -33,7 +33,8 @@ export class MetricsText {
 }
 
 /** What is between the braces. */
-export const formatLabels = (labels: Labels): string => labels.map(([name, value]) => formatLabel(name, value)).join(",");
+export const formatLabels = (labels: Labels): string =>
+  labels.map(([name, value]) => formatLabel(name, value)).join(",");
 
 /** `name="value"`; whatever the value is, it cannot leave its quotes. */
 export function formatLabel(name: string, value: string): string {

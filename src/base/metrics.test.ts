@@ -17,7 +17,12 @@ describe("a counter", () => {
     counts.add(["Pod", "success"], 2);
     counts.add(["Pod", "error"]);
 
-    expect(render((text) => counts.write(text))).toEqual(["# HELP made_total Things.", "# TYPE made_total counter", 'made_total{kind="Pod",result="success"} 3', 'made_total{kind="Pod",result="error"} 1']);
+    expect(render((text) => counts.write(text))).toEqual([
+      "# HELP made_total Things.",
+      "# TYPE made_total counter",
+      'made_total{kind="Pod",result="success"} 3',
+      'made_total{kind="Pod",result="error"} 1',
+    ]);
   });
 
   test("counts what is beyond its bound together", () => {
@@ -25,7 +30,11 @@ describe("a counter", () => {
 
     for (const kind of ["a", "b", "c", "d", "a"]) counts.add([kind]);
 
-    expect(render((text) => counts.write(text)).slice(2)).toEqual(['made_total{kind="a"} 2', 'made_total{kind="b"} 1', 'made_total{kind="other"} 2']);
+    expect(render((text) => counts.write(text)).slice(2)).toEqual([
+      'made_total{kind="a"} 2',
+      'made_total{kind="b"} 1',
+      'made_total{kind="other"} 2',
+    ]);
   });
 
   test("starts at zero for what is gone and comes back", () => {
@@ -69,7 +78,11 @@ test("histograms have the bounds of their metric, written as Go writes them", ()
 });
 
 test("help is one line, whatever it says", () => {
-  expect(render((text) => writeGauge(text, gauge("x", "a\nb\\c"), [[[], 1]]))).toEqual(["# HELP x a\\nb\\\\c", "# TYPE x gauge", "x 1"]);
+  expect(render((text) => writeGauge(text, gauge("x", "a\nb\\c"), [[[], 1]]))).toEqual([
+    "# HELP x a\\nb\\\\c",
+    "# TYPE x gauge",
+    "x 1",
+  ]);
 });
 
 test("a process tells of itself what is declared, and from the second time how late it was", () => {
@@ -77,7 +90,9 @@ test("a process tells of itself what is declared, and from the second time how l
 
   const lines = render(writeProcessMetrics);
 
-  expect(lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])).toEqual(processMetrics.map(({ name }) => name));
+  expect(lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])).toEqual(
+    processMetrics.map(({ name }) => name),
+  );
   expect(lines.join("\n")).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
   expect(lines.join("\n")).toMatch(/^process_start_time_seconds \d{10}$/m);
 });

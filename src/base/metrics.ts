@@ -1,9 +1,9 @@
 /**
- * Metrics that are counted where something happens and read when somebody scrapes. Each is declared once, with everything that
- * `docs/reference/metrics.md` says about it.
+ * Metrics that are counted where something happens and read when somebody scrapes. Each is declared once, with
+ * everything that `docs/reference/metrics.md` says about it.
  *
- * Counting costs a look into a map. The number of series is bounded: labels beyond the bound are counted together as `other`, so
- * that nobody who makes up kinds or clusters can make the process grow.
+ * Counting costs a look into a map. The number of series is bounded: labels beyond the bound are counted together as
+ * `other`, so that nobody who makes up kinds or clusters can make the process grow.
  */
 import { Histogram } from "./histogram.ts";
 import { formatLabels } from "./metrics-text.ts";
@@ -20,9 +20,25 @@ export interface Metric {
   readonly buckets?: readonly number[];
 }
 
-export const counter = (name: string, help: string, ...labels: string[]): Metric => ({ name, type: "counter", help, labels });
-export const gauge = (name: string, help: string, ...labels: string[]): Metric => ({ name, type: "gauge", help, labels });
-export const histogram = (name: string, help: string, buckets: readonly number[], ...labels: string[]): Metric => ({ name, type: "histogram", help, labels, buckets });
+export const counter = (name: string, help: string, ...labels: string[]): Metric => ({
+  name,
+  type: "counter",
+  help,
+  labels,
+});
+export const gauge = (name: string, help: string, ...labels: string[]): Metric => ({
+  name,
+  type: "gauge",
+  help,
+  labels,
+});
+export const histogram = (name: string, help: string, buckets: readonly number[], ...labels: string[]): Metric => ({
+  name,
+  type: "histogram",
+  help,
+  labels,
+  buckets,
+});
 
 /** As Prometheus' client libraries make them: each bound is the one before times the factor. */
 export function exponentialBuckets(first: number, factor: number, count: number): number[] {
@@ -44,7 +60,10 @@ abstract class Family<S> {
   readonly metric: Metric;
   readonly #maxSeries: number;
   /** Labels are written once, because a page is read far more often than a series begins. */
-  readonly #series = new Map<string, { readonly values: readonly string[]; readonly labels: string; readonly figure: S }>();
+  readonly #series = new Map<
+    string,
+    { readonly values: readonly string[]; readonly labels: string; readonly figure: S }
+  >();
 
   constructor(metric: Metric, maxSeries = MAX_SERIES) {
     this.metric = metric;
@@ -70,9 +89,14 @@ abstract class Family<S> {
     const id = this.#idOf(values);
     const known = this.#series.get(id);
     if (known) return known.figure;
-    if (this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER)) return this.of(values.map(() => OTHER));
+    if (this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER))
+      return this.of(values.map(() => OTHER));
     const figure = this.create();
-    this.#series.set(id, { values, labels: formatLabels(this.metric.labels.map((name, index) => [name, values[index] ?? ""] as const)), figure });
+    this.#series.set(id, {
+      values,
+      labels: formatLabels(this.metric.labels.map((name, index) => [name, values[index] ?? ""] as const)),
+      figure,
+    });
     return figure;
   }
 
@@ -124,7 +148,16 @@ export class Histograms extends Family<Histogram> {
 }
 
 /** One figure per call, for what is only looked up when somebody asks. */
-export function writeGauge(text: MetricsText, metric: Metric, samples: Iterable<readonly [values: readonly string[], value: number]>): void {
+export function writeGauge(
+  text: MetricsText,
+  metric: Metric,
+  samples: Iterable<readonly [values: readonly string[], value: number]>,
+): void {
   text.family(metric);
-  for (const [values, value] of samples) text.sample(metric.name, metric.labels.map((name, index) => [name, values[index] ?? ""] as const), value);
+  for (const [values, value] of samples)
+    text.sample(
+      metric.name,
+      metric.labels.map((name, index) => [name, values[index] ?? ""] as const),
+      value,
+    );
 }

@@ -13,11 +13,33 @@ const START = gauge("process_start_time_seconds", "When the process started, in 
 const OPEN_FILES = gauge("process_open_fds", "Files and connections that are open; only on Linux.");
 const MAX_FILES = gauge("process_max_fds", "How many may be; only on Linux.");
 const HEAP_USED = gauge("nodejs_heap_size_used_bytes", "What is in use of the JavaScript heap.");
-const HEAP_LIMIT = gauge("nodejs_heap_size_limit_bytes", "How large the JavaScript heap may become before the process ends.");
-const LAGS = [50, 90, 99].map((percent) => ({ percent, metric: gauge(`nodejs_eventloop_lag_p${percent}_seconds`, `How late the event loop was since the page was last read; ${percent} % of the time no later than this.`) }));
-const BUSY = gauge("nodejs_eventloop_utilization", "The share of time in which the event loop was busy since the process started.");
+const HEAP_LIMIT = gauge(
+  "nodejs_heap_size_limit_bytes",
+  "How large the JavaScript heap may become before the process ends.",
+);
+const LAGS = [50, 90, 99].map((percent) => ({
+  percent,
+  metric: gauge(
+    `nodejs_eventloop_lag_p${percent}_seconds`,
+    `How late the event loop was since the page was last read; ${percent} % of the time no later than this.`,
+  ),
+}));
+const BUSY = gauge(
+  "nodejs_eventloop_utilization",
+  "The share of time in which the event loop was busy since the process started.",
+);
 
-export const processMetrics: readonly Metric[] = [CPU, RESIDENT, START, OPEN_FILES, MAX_FILES, HEAP_USED, HEAP_LIMIT, ...LAGS.map(({ metric }) => metric), BUSY];
+export const processMetrics: readonly Metric[] = [
+  CPU,
+  RESIDENT,
+  START,
+  OPEN_FILES,
+  MAX_FILES,
+  HEAP_USED,
+  HEAP_LIMIT,
+  ...LAGS.map(({ metric }) => metric),
+  BUSY,
+];
 
 /** Fine enough to see what users notice; a timer fifty times a second costs nothing. */
 const LAG_RESOLUTION_MS = 20;
@@ -44,7 +66,8 @@ function writeLag(text: MetricsText): void {
   if (!measured) lag.enable();
   for (const { percent, metric } of LAGS) {
     // It measures the time between two calls of its timer, of which the interval itself is no lag.
-    const seconds = measured && measured.count > 0 ? Math.max(0, measured.percentile(percent) / 1e9 - LAG_RESOLUTION_MS / 1000) : 0;
+    const seconds =
+      measured && measured.count > 0 ? Math.max(0, measured.percentile(percent) / 1e9 - LAG_RESOLUTION_MS / 1000) : 0;
     writeGauge(text, metric, measured ? [[[], seconds]] : []);
   }
   measured?.reset();

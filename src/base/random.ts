@@ -53,8 +53,8 @@ export function formatUuid(bytes: Uint8Array): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString("hex");
   const joined = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-  // Read back from bytes it is one string. As joined it keeps its pieces and how they were put together, seven times the memory,
-  // and every object has one.
+  // Read back from bytes it is one string. As joined it keeps its pieces and how they were put together, seven times
+  // the memory, and every object has one.
   return Buffer.from(joined, "latin1").toString("latin1");
 }
 

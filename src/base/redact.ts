@@ -1,9 +1,13 @@
-/** Takes credentials out of text that is about to be logged. What is logged should have none; this is for what slips in, such as an error that quotes a request. */
+/**
+ * Takes credentials out of text that is about to be logged. What is logged should have none; this is for what slips in,
+ * such as an error that quotes a request.
+ */
 
 export const REDACTED = "[redacted]";
 
 /** Fields that hold credentials, or the contents of a Secret, whatever their value looks like. */
-const SECRET_FIELD = /token$|tokens$|password|passwd|authorization|cookie|credential|private-?_?key|^data$|^stringdata$|^bearer$/i;
+const SECRET_FIELD =
+  /token$|tokens$|password|passwd|authorization|cookie|credential|private-?_?key|^data$|^stringdata$|^bearer$/i;
 
 export const isSecretField = (name: string): boolean => SECRET_FIELD.test(name);
 

@@ -20,7 +20,10 @@ export interface Flag {
   choices?: readonly string[];
   /** Words that a shell offers for the value, where others are taken too. */
   offers?: readonly string[];
-  /** What a shell offers for the value, where there are no words for it (default: files for a `FILE`, folders for a `DIR`). */
+  /**
+   * What a shell offers for the value, where there are no words for it (default: files for a `FILE`, folders for a
+   * `DIR`).
+   */
   completes?: Completes;
   /** May be given several times, for texts only; the value is then the list of them. */
   repeated?: true;
@@ -41,12 +44,22 @@ export interface Argument {
 }
 
 /**
- * What a shell offers for a word while it is typed. The hub is asked for namespaces, members (`cluster`; `clusters` is a list with
- * commas), types as kubectl names them, and names of objects of the type that came before; `resource` is a type, or type and
- * name with a slash between. A `pod` is one on a member, or a `resource`. A `context` is one of the kubeconfig that
- * `--cluster-kubeconfig` names.
+ * What a shell offers for a word while it is typed. The hub is asked for namespaces, members (`cluster`; `clusters` is
+ * a list with commas), types as kubectl names them, and names of objects of the type that came before; `resource` is a
+ * type, or type and name with a slash between. A `pod` is one on a member, or a `resource`. A `context` is one of the
+ * kubeconfig that `--cluster-kubeconfig` names.
  */
-export type Completes = "file" | "directory" | "namespace" | "cluster" | "clusters" | "type" | "name" | "resource" | "pod" | "context";
+export type Completes =
+  | "file"
+  | "directory"
+  | "namespace"
+  | "cluster"
+  | "clusters"
+  | "type"
+  | "name"
+  | "resource"
+  | "pod"
+  | "context";
 
 /** A command line that somebody would type, and one sentence that says what for. */
 export interface Example {
@@ -55,7 +68,13 @@ export interface Example {
 }
 
 export type FlagValues<F extends Record<string, Flag>> = {
-  [K in keyof F]: F[K] extends { repeated: true } ? readonly string[] : F[K]["type"] extends "boolean" ? boolean : (F[K]["type"] extends "integer" | "number" ? number : string) | (F[K] extends { default: string | number } ? never : undefined);
+  [K in keyof F]: F[K] extends { repeated: true }
+    ? readonly string[]
+    : F[K]["type"] extends "boolean"
+      ? boolean
+      :
+          | (F[K]["type"] extends "integer" | "number" ? number : string)
+          | (F[K] extends { default: string | number } ? never : undefined);
 };
 
 export interface CommandContext<F extends Record<string, Flag>> {
@@ -88,8 +107,14 @@ export interface HubConnection {
   server: string;
   /** The namespace of the kubeconfig's context, where it names one. */
   namespace?: string;
-  /** A connection of its own that turns into a WebSocket; `headers` ask for that. Path and query are below the hub's address. */
-  upgrade(request: { method: string; path: string; headers: Readonly<Record<string, string>> }, signal: AbortSignal): Promise<UpgradeAnswer>;
+  /**
+   * A connection of its own that turns into a WebSocket; `headers` ask for that. Path and query are below the hub's
+   * address.
+   */
+  upgrade(
+    request: { method: string; path: string; headers: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<UpgradeAnswer>;
   close(): Promise<void>;
 }
 
@@ -135,7 +160,10 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   failureCode?: number;
   /** Goes on when nobody reads its output any more: it serves others. */
   serves?: true;
-  /** Resolves with the exit code where it is not 0. Throws an error whose message says what was being done and what to try; `UsageError` for wrong usage. */
+  /**
+   * Resolves with the exit code where it is not 0. Throws an error whose message says what was being done and what to
+   * try; `UsageError` for wrong usage.
+   */
   run(context: CommandContext<F>): Promise<number | void>;
 }
 

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 
 export function defaultDataDirectory(environment: Readonly<Record<string, string | undefined>>): string {
-  const home = environment["FLOTILLA_HOME"] ?? join(environment["HOME"] ?? environment["USERPROFILE"] ?? ".", ".flotilla");
+  const home =
+    environment["FLOTILLA_HOME"] ?? join(environment["HOME"] ?? environment["USERPROFILE"] ?? ".", ".flotilla");
   return home;
 }
 

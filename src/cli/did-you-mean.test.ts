@@ -19,5 +19,8 @@ for (const [behaviour, { word, want }] of Object.entries(cases)) {
 }
 
 test("a suggestion is a question in brackets, or nothing", () => {
-  expect([didYouMean("stats", commands), didYouMean("frobnicate", new Set(commands))]).toEqual([" (did you mean 'status'?)", ""]);
+  expect([didYouMean("stats", commands), didYouMean("frobnicate", new Set(commands))]).toEqual([
+    " (did you mean 'status'?)",
+    "",
+  ]);
 });

@@ -11,7 +11,10 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` (did you mean '${nearest}'?)`;
 }
 
-/** The nearest known word: at most a third of its letters differ, or it begins with what was typed. Undefined when none is near. */
+/**
+ * The nearest known word: at most a third of its letters differ, or it begins with what was typed. Undefined when none
+ * is near.
+ */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD) return undefined;
   const typed = word.toLowerCase();
@@ -22,7 +25,10 @@ export function nearestOf(word: string, known: readonly string[]): string | unde
     const distance = editDistance(typed, candidate.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
   }
-  return best?.candidate ?? (typed.length >= MIN_BEGINNING ? known.find((candidate) => candidate.toLowerCase().startsWith(typed)) : undefined);
+  return (
+    best?.candidate ??
+    (typed.length >= MIN_BEGINNING ? known.find((candidate) => candidate.toLowerCase().startsWith(typed)) : undefined)
+  );
 }
 
 /** How many letters must be added, dropped, changed or swapped with their neighbour. */
@@ -34,7 +40,14 @@ function editDistance(a: string, b: string): number {
     for (let column = 1; column <= b.length; column++) {
       const isSame = a[row - 1] === b[column - 1];
       const isSwapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      current.push(Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1), isSwapped ? at(before, column - 2) + 1 : Infinity));
+      current.push(
+        Math.min(
+          at(last, column) + 1,
+          at(current, column - 1) + 1,
+          at(last, column - 1) + (isSame ? 0 : 1),
+          isSwapped ? at(before, column - 2) + 1 : Infinity,
+        ),
+      );
     }
     [before, last] = [last, current];
   }

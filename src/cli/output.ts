@@ -1,4 +1,6 @@
-/** Where a command writes. Results go to standard output in the format that was asked for; progress to standard error. */
+/**
+ * Where a command writes. Results go to standard output in the format that was asked for; progress to standard error.
+ */
 import type { Json } from "../base/index.ts";
 import { formatYaml } from "../machinery/index.ts";
 import { plain } from "./paint.ts";
@@ -38,7 +40,15 @@ export interface OutputOptions {
   showProgress(text: string): void;
 }
 
-export function createOutput({ format, width, paint = plain, called = (text) => text, write, warn, showProgress }: OutputOptions): Output {
+export function createOutput({
+  format,
+  width,
+  paint = plain,
+  called = (text) => text,
+  write,
+  warn,
+  showProgress,
+}: OutputOptions): Output {
   return {
     format,
     width,

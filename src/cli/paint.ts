@@ -15,7 +15,14 @@ const as =
     text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
 const same = (text: string): string => text;
 
-const coloured: Paint = { bold: as(1, 22), dim: as(2, 22), red: as(31, 39), yellow: as(33, 39), green: as(32, 39), cyan: as(36, 39) };
+const coloured: Paint = {
+  bold: as(1, 22),
+  dim: as(2, 22),
+  red: as(31, 39),
+  yellow: as(33, 39),
+  green: as(32, 39),
+  cyan: as(36, 39),
+};
 /** Without any. */
 export const plain: Paint = { bold: same, dim: same, red: same, yellow: same, green: same, cyan: same };
 

@@ -22,7 +22,17 @@ const command = defineCommand({
 });
 
 test("flags have their values or defaults, in any order with the arguments", () => {
-  const { args, flags, format, help } = parseCommandLine(command, ["--night", "oslo", "-c", "3", "--draught", "0.25", "bergen", "-o", "json"]);
+  const { args, flags, format, help } = parseCommandLine(command, [
+    "--night",
+    "oslo",
+    "-c",
+    "3",
+    "--draught",
+    "0.25",
+    "bergen",
+    "-o",
+    "json",
+  ]);
 
   expect(args).toEqual(["oslo", "bergen"]);
   expect(flags).toMatchObject({ crew: 3, draught: 0.25, rig: "sloop", log: undefined, night: true });
@@ -31,27 +41,61 @@ test("flags have their values or defaults, in any order with the arguments", () 
 });
 
 test("a flag and the last argument may stand for many where the command says so", () => {
-  const many = defineCommand({ ...command, args: [{ name: "PORT", description: "where to go", required: false, repeated: true }], flags: { crew: { type: "string", short: "c", repeated: true, description: "who comes" } } });
+  const many = defineCommand({
+    ...command,
+    args: [{ name: "PORT", description: "where to go", required: false, repeated: true }],
+    flags: { crew: { type: "string", short: "c", repeated: true, description: "who comes" } },
+  });
 
-  expect(parseCommandLine(many, ["oslo", "-c", "ann", "bergen", "--crew", "-"])).toMatchObject({ args: ["oslo", "bergen"], flags: { crew: ["ann", "-"] } });
+  expect(parseCommandLine(many, ["oslo", "-c", "ann", "bergen", "--crew", "-"])).toMatchObject({
+    args: ["oslo", "bergen"],
+    flags: { crew: ["ann", "-"] },
+  });
   expect(parseCommandLine(many, []).flags["crew"]).toEqual([]);
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "an argument is missing": { argv: [], want: "PORT is missing: where to go" },
   "there is an argument too many": { argv: ["a", "b", "c"], want: "does not know what to do with 'c'" },
-  "a flag is unknown": { argv: ["oslo", "--speed", "9"], want: "there is no flag '--speed'; see 'flotilla sail --help'" },
-  "a flag is misspelt": { argv: ["oslo", "--crwe", "9"], want: "there is no flag '--crwe' (did you mean '--crew'?); see 'flotilla sail --help'" },
+  "a flag is unknown": {
+    argv: ["oslo", "--speed", "9"],
+    want: "there is no flag '--speed'; see 'flotilla sail --help'",
+  },
+  "a flag is misspelt": {
+    argv: ["oslo", "--crwe", "9"],
+    want: "there is no flag '--crwe' (did you mean '--crew'?); see 'flotilla sail --help'",
+  },
   "a letter is no flag": { argv: ["oslo", "-x"], want: "there is no flag '-x'; see 'flotilla sail --help'" },
   "a value is missing at the end": { argv: ["oslo", "--log"], want: "--log needs a value: FILE" },
-  "a value is missing before another flag": { argv: ["oslo", "--log", "--night"], want: "--log needs a value: FILE; '--night' is a flag, unless you write --log=--night" },
-  "a switch is given a value": { argv: ["oslo", "--night=maybe"], want: "--night is there or not, and takes no value such as 'maybe'" },
-  "a number is no number": { argv: ["oslo", "--crew", "many"], want: "--crew is a whole number from 1 to 10, not 'many'" },
-  "a number is out of range": { argv: ["oslo", "--crew", "11"], want: "--crew is a whole number from 1 to 10, not '11'" },
+  "a value is missing before another flag": {
+    argv: ["oslo", "--log", "--night"],
+    want: "--log needs a value: FILE; '--night' is a flag, unless you write --log=--night",
+  },
+  "a switch is given a value": {
+    argv: ["oslo", "--night=maybe"],
+    want: "--night is there or not, and takes no value such as 'maybe'",
+  },
+  "a number is no number": {
+    argv: ["oslo", "--crew", "many"],
+    want: "--crew is a whole number from 1 to 10, not 'many'",
+  },
+  "a number is out of range": {
+    argv: ["oslo", "--crew", "11"],
+    want: "--crew is a whole number from 1 to 10, not '11'",
+  },
   "a number is below zero": { argv: ["oslo", "--crew", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
-  "a number is below zero behind a letter": { argv: ["oslo", "-c", "-1"], want: "--crew is a whole number from 1 to 10, not '-1'" },
-  "a number with a fraction is below zero": { argv: ["oslo", "--draught", "-0.5"], want: "--draught is a number from 0 to 9, not '-0.5'" },
-  "a number is without end": { argv: ["oslo", "--draught", "Infinity"], want: "--draught is a number from 0 to 9, not 'Infinity'" },
+  "a number is below zero behind a letter": {
+    argv: ["oslo", "-c", "-1"],
+    want: "--crew is a whole number from 1 to 10, not '-1'",
+  },
+  "a number with a fraction is below zero": {
+    argv: ["oslo", "--draught", "-0.5"],
+    want: "--draught is a number from 0 to 9, not '-0.5'",
+  },
+  "a number is without end": {
+    argv: ["oslo", "--draught", "Infinity"],
+    want: "--draught is a number from 0 to 9, not 'Infinity'",
+  },
   "a choice is none": { argv: ["oslo", "--rig", "raft"], want: "--rig is one of sloop, ketch, not 'raft'" },
   "the output format is none": { argv: ["oslo", "-o", "xml"], want: "--output is one of table, json, yaml, not 'xml'" },
 };
@@ -70,22 +114,34 @@ test("help is given also where arguments are missing or flags are wrong", () => 
 });
 
 test("flags are written as kubectl takes them", () => {
-  expect(parseCommandLine(command, ["oslo", "-c=3", "--night=false", "--log=--x"]).flags).toMatchObject({ crew: 3, night: false, log: "--x" });
+  expect(parseCommandLine(command, ["oslo", "-c=3", "--night=false", "--log=--x"]).flags).toMatchObject({
+    crew: 3,
+    night: false,
+    log: "--x",
+  });
   expect(parseCommandLine(command, ["oslo", "--crew", "3", "--crew", "4"]).flags["crew"]).toBe(4);
 });
 
 test("what comes after two dashes is no flag", () => {
-  expect(parseCommandLine(command, ["oslo", "--", "--night"])).toMatchObject({ args: ["oslo", "--night"], flags: { night: false } });
+  expect(parseCommandLine(command, ["oslo", "--", "--night"])).toMatchObject({
+    args: ["oslo", "--night"],
+    flags: { night: false },
+  });
 });
 
 test("a command may have formats of its own, which the command prints", () => {
-  const own = defineCommand({ ...command, flags: { output: { type: "string", short: "o", value: "wide|json", default: "table", description: "how" } } });
+  const own = defineCommand({
+    ...command,
+    flags: { output: { type: "string", short: "o", value: "wide|json", default: "table", description: "how" } },
+  });
 
   expect(parseCommandLine(own, ["oslo", "-o", "wide"])).toMatchObject({ format: "table", flags: { output: "wide" } });
   expect(parseCommandLine(own, ["oslo", "-o", "json"])).toMatchObject({ format: "json" });
 });
 
 test("that JSON is wanted is known also of a line that cannot be read", () => {
-  expect([["-o", "json"], ["-ojson"], ["-o=json"], ["--output", "json"], ["x", "--output=json"]].map(asksForJson)).toEqual([true, true, true, true, true]);
+  expect(
+    [["-o", "json"], ["-ojson"], ["-o=json"], ["--output", "json"], ["x", "--output=json"]].map(asksForJson),
+  ).toEqual([true, true, true, true, true]);
   expect([[], ["-o", "yaml"], ["json"], ["-o"]].map(asksForJson)).toEqual([false, false, false, false]);
 });

@@ -6,15 +6,39 @@ const NAME = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
 const REASON = "ClusterAffinity: the cluster is not one of those that the policy names, and no label of it matches";
 
 test("columns are as wide as their widest cell, and nothing is left out without a width", () => {
-  expect(renderTable(["NAME", "READY"], [["member1", "1/1"], [NAME, "0/1"]])).toBe([`NAME${" ".repeat(63)}READY`, `member1${" ".repeat(60)}1/1`, `${NAME}   0/1`].join("\n"));
+  expect(
+    renderTable(
+      ["NAME", "READY"],
+      [
+        ["member1", "1/1"],
+        [NAME, "0/1"],
+      ],
+    ),
+  ).toBe([`NAME${" ".repeat(63)}READY`, `member1${" ".repeat(60)}1/1`, `${NAME}   0/1`].join("\n"));
 });
 
 test("wide characters keep the columns straight", () => {
-  expect(renderTable(["NAME", "READY"], [["东京", "1/1"], ["oslo", "0/1"]])).toBe("NAME   READY\n东京   1/1\noslo   0/1");
+  expect(
+    renderTable(
+      ["NAME", "READY"],
+      [
+        ["东京", "1/1"],
+        ["oslo", "0/1"],
+      ],
+    ),
+  ).toBe("NAME   READY\n东京   1/1\noslo   0/1");
 });
 
 test("a table that is too wide gives up the middle of its longest names", () => {
-  const text = renderTable(["CLUSTER", "VERSION", "NODES"], [[NAME, "v1.36.3", "3/3"], ["oslo", "v1.36.3", "3/3"]], 2, 40);
+  const text = renderTable(
+    ["CLUSTER", "VERSION", "NODES"],
+    [
+      [NAME, "v1.36.3", "3/3"],
+      ["oslo", "v1.36.3", "3/3"],
+    ],
+    2,
+    40,
+  );
 
   expect(text.split("\n")).toEqual([
     "CLUSTER                   VERSION  NODES",
@@ -34,11 +58,20 @@ test("sentences in the last column go on in the next line", () => {
 });
 
 test("there may be very many rows", () => {
-  expect(renderTable(["N"], Array.from({ length: 200_000 }, (_, row) => [String(row)])).split("\n")).toHaveLength(200_001);
+  expect(
+    renderTable(
+      ["N"],
+      Array.from({ length: 200_000 }, (_, row) => [String(row)]),
+    ).split("\n"),
+  ).toHaveLength(200_001);
 });
 
 test("every line fits, whatever the cells are", () => {
-  const rows = [[NAME, "shop", NAME, "True", REASON], ["东京东京东京东京东京东京东京东京", "店", "网", "False", "原因不明"], [NAME, NAME, NAME, "-", ""]];
+  const rows = [
+    [NAME, "shop", NAME, "True", REASON],
+    ["东京东京东京东京东京东京东京东京", "店", "网", "False", "原因不明"],
+    [NAME, NAME, NAME, "-", ""],
+  ];
 
   for (const width of [80, 100, 200]) {
     const lines = renderTable(["CLUSTER", "NAMESPACE", "NAME", "READY", "REASON"], rows, 3, width).split("\n");

@@ -44,11 +44,17 @@ test("words are wrapped, and what goes on is indented", () => {
 });
 
 test("a word that is wider than a line is not broken", () => {
-  expect(wrapWords("see https://hub.example.com:6443/clusters now", 10)).toEqual(["see", "https://hub.example.com:6443/clusters", "now"]);
+  expect(wrapWords("see https://hub.example.com:6443/clusters now", 10)).toEqual([
+    "see",
+    "https://hub.example.com:6443/clusters",
+    "now",
+  ]);
 });
 
 test("a command goes on as shells read it, and stays whole where there is no width", () => {
-  expect(wrapCommand("flotilla join paris --wait 5", 20, "  ")).toBe("  flotilla join \\\n      paris \\\n      --wait 5");
+  expect(wrapCommand("flotilla join paris --wait 5", 20, "  ")).toBe(
+    "  flotilla join \\\n      paris \\\n      --wait 5",
+  );
   expect(wrapCommand("flotilla join paris --wait 5", undefined, "  ")).toBe("  flotilla join paris --wait 5");
 });
 

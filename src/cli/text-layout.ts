@@ -1,14 +1,16 @@
 /**
- * Text in the columns of a terminal: how wide it is there, where it may be broken, what is left out when it must be short. Pure.
+ * Text in the columns of a terminal: how wide it is there, where it may be broken, what is left out when it must be
+ * short. Pure.
  *
- * Most of what we print is ASCII, which is told apart first; other characters take two columns (Chinese, Japanese, Korean, emoji),
- * none (marks that join the one before) or one. Colours take none.
+ * Most of what we print is ASCII, which is told apart first; other characters take two columns (Chinese, Japanese,
+ * Korean, emoji), none (marks that join the one before) or one. Colours take none.
  */
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[[0-9;]*m/g;
 // oxlint-disable-next-line no-control-regex
 const PLAIN = /^[\x20-\x7e]*$/;
-const WIDE = /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
+const WIDE =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 const JOINED = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 const ELLIPSIS = "…";
 const CONTINUED = " \\";
@@ -20,7 +22,8 @@ const JOINT = "\u00a0";
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const character of text.replaceAll(COLOURS, "")) width += JOINED.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text.replaceAll(COLOURS, ""))
+    width += JOINED.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return width;
 }
 
@@ -28,7 +31,9 @@ export function padTo(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/** At most so wide. Sentences lose their end; a name loses its middle, because names of one family differ at the end. */
+/**
+ * At most so wide. Sentences lose their end; a name loses its middle, because names of one family differ at the end.
+ */
 export function shorten(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   // A colour that is cut off would go on behind the text.
@@ -40,8 +45,8 @@ export function shorten(text: string, width: number): string {
 }
 
 /**
- * Lines of at most `width` columns, broken between words. Lines after the first start with `indent`. A word that is wider than a
- * line keeps one of its own: addresses and paths are for copying.
+ * Lines of at most `width` columns, broken between words. Lines after the first start with `indent`. A word that is
+ * wider than a line keeps one of its own: addresses and paths are for copying.
  */
 export function wrapWords(text: string, width: number, indent = ""): string[] {
   const lines: string[] = [];
@@ -63,8 +68,14 @@ export function wrapCommand(command: string, width: number | undefined, start = 
   if (width === undefined) return `${start}${command}`;
   const room = width - start.length - CONTINUED.length;
   // A flag keeps its value, unless both are too long for a line.
-  const joined = command.replaceAll(/(-{1,2}[\w-]+) (?=[^-\s|]\S*)(\S+)/g, (pair: string, flag: string, value: string) => (pair.length <= room - INDENT.length ? `${flag}${JOINT}${value}` : pair));
-  return wrapWords(joined, room, INDENT).map((line) => `${start}${line.replaceAll(JOINT, " ")}`).join(`${CONTINUED}\n`);
+  const joined = command.replaceAll(
+    /(-{1,2}[\w-]+) (?=[^-\s|]\S*)(\S+)/g,
+    (pair: string, flag: string, value: string) =>
+      pair.length <= room - INDENT.length ? `${flag}${JOINT}${value}` : pair,
+  );
+  return wrapWords(joined, room, INDENT)
+    .map((line) => `${start}${line.replaceAll(JOINT, " ")}`)
+    .join(`${CONTINUED}\n`);
 }
 
 /** Each line of a text within `width`: what goes on stands a little further in. Unset leaves it as it is. */

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
 
 export const VERSION = version;
 /** The Kubernetes whose API the fact tables describe. */

@@ -10,7 +10,8 @@ const MAX_COMMENT = 0xffff;
 export function readZipEntry(archive: Buffer, name: string): Buffer {
   let end = archive.length - 22;
   while (end >= 0 && end >= archive.length - 22 - MAX_COMMENT && archive.readUInt32LE(end) !== END_OF_DIRECTORY) end--;
-  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) throw new FlotillaError("Archive", `looking for ${name}: this is not a zip archive`);
+  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY)
+    throw new FlotillaError("Archive", `looking for ${name}: this is not a zip archive`);
 
   let at = archive.readUInt32LE(end + 16);
   for (let entries = archive.readUInt16LE(end + 10); entries > 0; entries--) {

@@ -18,26 +18,34 @@ export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
     body.on("data", (chunk: Uint8Array) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > MAX_BODY_BYTES) body.destroy(new UnreachableError(`the answer is longer than ${MAX_BODY_BYTES} bytes; ask for it in pages with a limit`));
+      if (length > MAX_BODY_BYTES)
+        body.destroy(
+          new UnreachableError(`the answer is longer than ${MAX_BODY_BYTES} bytes; ask for it in pages with a limit`),
+        );
     });
     let complete = false;
     body.on("end", () => {
       complete = true;
       const [only] = chunks;
-      const bytes = only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length);
+      const bytes =
+        only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length);
       resolve(bytes.toString("utf8"));
     });
     body.on("error", reject);
     body.on("close", () => {
       if (complete) return;
-      reject(stop.aborted ? (stop.reason as Error) : new UnreachableError("the connection was lost before the answer was complete; try again"));
+      reject(
+        stop.aborted
+          ? (stop.reason as Error)
+          : new UnreachableError("the connection was lost before the answer was complete; try again"),
+      );
     });
   });
 }
 
 /**
- * The parts of a body as they come; who leaves before its end gives the rest up. The stream's own iterator is not used: it takes
- * an HTTP/2 stream whose peer is done for one that was cut off, also while there is something left to read.
+ * The parts of a body as they come; who leaves before its end gives the rest up. The stream's own iterator is not used:
+ * it takes an HTTP/2 stream whose peer is done for one that was cut off, also while there is something left to read.
  */
 export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   let isComplete = false;
@@ -53,7 +61,8 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
     wake();
   });
   body.on("close", () => {
-    if (!isComplete) failure ??= new UnreachableError("the connection was lost before the answer was complete; try again");
+    if (!isComplete)
+      failure ??= new UnreachableError("the connection was lost before the answer was complete; try again");
     wake();
   });
   try {
@@ -62,7 +71,8 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
       if (chunk !== null) yield chunk;
       else if (isComplete) return;
       else if (failure) throw failure;
-      else if (body.destroyed) throw body.errored ?? new UnreachableError("the connection was lost before the answer was complete; try again");
+      else if (body.destroyed)
+        throw body.errored ?? new UnreachableError("the connection was lost before the answer was complete; try again");
       else
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -78,7 +88,15 @@ export function readFailure({ status: code, headers }: HttpResponse, text: strin
   const status = parseStatus(text);
   if (status) return new ApiError(status);
   const message = `the server answered ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason: REASONS[code] ?? "Unknown", code });
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason: REASONS[code] ?? "Unknown",
+    code,
+  });
 }
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -108,5 +126,7 @@ function parseStatus(text: string): Status | undefined {
     // Not JSON, so not a Status: the caller says what the answer was instead.
     return undefined;
   }
-  return isObject(value) && value["kind"] === "Status" && typeof value["code"] === "number" ? (value as unknown as Status) : undefined;
+  return isObject(value) && value["kind"] === "Status" && typeof value["code"] === "number"
+    ? (value as unknown as Status)
+    : undefined;
 }

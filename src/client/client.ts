@@ -1,8 +1,8 @@
 /**
  * The only way in which controllers touch objects. One client has one identity and one field manager.
  *
- * What it returns is shared and read-only, structured-cloneable and without promise of identity; `copy` it to change it.
- * The server keeps nothing that it is handed. Nothing resolves in the same tick. Failures are `ApiError`.
+ * What it returns is shared and read-only, structured-cloneable and without promise of identity; `copy` it to change
+ * it. The server keeps nothing that it is handed. Nothing resolves in the same tick. Failures are `ApiError`.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json } from "../base/index.ts";
@@ -31,16 +31,25 @@ export interface ListOptions extends ReadOptions {
 }
 
 export interface WatchOptions {
-  /** `*` watches the kind in every logical cluster, in process only; `metadata` then does not say which, so events carry `cluster`. */
+  /**
+   * `*` watches the kind in every logical cluster, in process only; `metadata` then does not say which, so events carry
+   * `cluster`.
+   */
   cluster: string;
-  /** With `*`: the clusters that matter. Events of others may be left out, so that nobody makes objects that nobody looks at. */
+  /**
+   * With `*`: the clusters that matter. Events of others may be left out, so that nobody makes objects that nobody
+   * looks at.
+   */
   where?(cluster: string): boolean;
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
   /** Changes after this version; unset starts with what is there. */
   resourceVersion?: string;
-  /** Starts with an ADDED for everything that is there, then a BOOKMARK with `initialEventsEnd`, then changes. In process changes come in between where the list is long, and then tell what the list leaves out. */
+  /**
+   * Starts with an ADDED for everything that is there, then a BOOKMARK with `initialEventsEnd`, then changes. In
+   * process changes come in between where the list is long, and then tell what the list leaves out.
+   */
   sendInitialEvents?: boolean;
   signal: AbortSignal;
 }
@@ -53,7 +62,10 @@ export interface List<T> {
 }
 
 export type WatchEvent<T> =
-  /** `isInitial` marks what was there at the start, where that is known; without it a change during the list looks the same. */
+  /**
+   * `isInitial` marks what was there at the start, where that is known; without it a change during the list looks the
+   * same.
+   */
   | { type: "ADDED" | "MODIFIED" | "DELETED"; cluster: string; object: DeepReadonly<T>; isInitial?: boolean }
   /** Nothing changed up to this version. `initialEventsEnd` marks the end of what was there. */
   | { type: "BOOKMARK"; resourceVersion: string; initialEventsEnd: boolean };
@@ -87,12 +99,37 @@ export interface Client {
   list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions): Promise<List<T>>;
   watch<T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>[]>;
   /** Namespace and name come from the object. */
-  create<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions): Promise<DeepReadonly<T>>;
-  update<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions): Promise<DeepReadonly<T>>;
-  updateStatus<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions): Promise<DeepReadonly<T>>;
-  patch<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, patch: Json, options: PatchOptions): Promise<DeepReadonly<T>>;
+  create<T extends KubernetesObject>(
+    kind: Kind<T>,
+    cluster: string,
+    object: DeepReadonly<T>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<T>>;
+  update<T extends KubernetesObject>(
+    kind: Kind<T>,
+    cluster: string,
+    object: DeepReadonly<T>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<T>>;
+  updateStatus<T extends KubernetesObject>(
+    kind: Kind<T>,
+    cluster: string,
+    object: DeepReadonly<T>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<T>>;
+  patch<T extends KubernetesObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    patch: Json,
+    options: PatchOptions,
+  ): Promise<DeepReadonly<T>>;
   /** Server-side apply: the object states every field that this manager wants. */
-  apply<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: ApplyOptions): Promise<DeepReadonly<T>>;
+  apply<T extends KubernetesObject>(
+    kind: Kind<T>,
+    cluster: string,
+    object: DeepReadonly<T>,
+    options?: ApplyOptions,
+  ): Promise<DeepReadonly<T>>;
   /** Resolves when the server accepted it; finalizers and grace periods may keep the object for a while. */
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<void>;
   deleteCollection(kind: Kind, options: ListOptions & DeleteOptions): Promise<void>;

@@ -6,13 +6,22 @@ import type { Client } from "./client.ts";
 import { createClient } from "./create-client.ts";
 import type { Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
 
-const Deployment = dynamicKind({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" });
+const Deployment = dynamicKind({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  scope: "Namespaced",
+});
 const Node = dynamicKind({ group: "", version: "v1", kind: "Node", plural: "nodes", scope: "Cluster" });
 const web = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop" } };
 const key = { cluster: "hub", namespace: "shop", name: "web" };
 
 /** Answers everything with `answer` and remembers what was asked. */
-function makeClient(answer: JsonObject = {}, events: TransportWatchEvent[][] = []): { client: Client; sent: (TransportRequest | { watch: unknown })[] } {
+function makeClient(
+  answer: JsonObject = {},
+  events: TransportWatchEvent[][] = [],
+): { client: Client; sent: (TransportRequest | { watch: unknown })[] } {
   const sent: (TransportRequest | { watch: unknown })[] = [];
   const transport: Transport = {
     async send(request) {
@@ -32,13 +41,23 @@ function makeClient(answer: JsonObject = {}, events: TransportWatchEvent[][] = [
 describe("client requests", () => {
   const path = { cluster: "hub", group: "apps", version: "v1", resource: "deployments", namespace: "shop" };
   const cases: Record<string, { call: (client: Client) => Promise<unknown>; want: TransportRequest }> = {
-    "a get asks for one object": { call: (client) => client.get(Deployment, key), want: { verb: "get", path: { ...path, name: "web" }, query: {} } },
+    "a get asks for one object": {
+      call: (client) => client.get(Deployment, key),
+      want: { verb: "get", path: { ...path, name: "web" }, query: {} },
+    },
     "a get may ask for whatever is cached": {
       call: (client) => client.get(Deployment, key, { resourceVersion: "0" }),
       want: { verb: "get", path: { ...path, name: "web" }, query: { resourceVersion: "0" } },
     },
     "a list without a namespace covers all of them": {
-      call: (client) => client.list(Deployment, { cluster: "hub", labelSelector: "app=web", fieldSelector: "metadata.name=web", limit: 5, continue: "abc" }),
+      call: (client) =>
+        client.list(Deployment, {
+          cluster: "hub",
+          labelSelector: "app=web",
+          fieldSelector: "metadata.name=web",
+          limit: 5,
+          continue: "abc",
+        }),
       want: {
         verb: "list",
         path: { cluster: "hub", group: "apps", version: "v1", resource: "deployments" },
@@ -47,7 +66,11 @@ describe("client requests", () => {
     },
     "a cluster-scoped kind has no namespace in its path": {
       call: (client) => client.get(Node, { cluster: "hub", namespace: "ignored", name: "n1" }),
-      want: { verb: "get", path: { cluster: "hub", group: "", version: "v1", resource: "nodes", name: "n1" }, query: {} },
+      want: {
+        verb: "get",
+        path: { cluster: "hub", group: "", version: "v1", resource: "nodes", name: "n1" },
+        query: {},
+      },
     },
     "a create goes to the collection and names the field manager": {
       call: (client) => client.create(Deployment, "hub", web),
@@ -59,10 +82,16 @@ describe("client requests", () => {
     },
     "a status update goes to the subresource": {
       call: (client) => client.updateStatus(Deployment, "hub", web),
-      want: { verb: "update", path: { ...path, name: "web", subresource: "status" }, query: { fieldManager: "me" }, body: web },
+      want: {
+        verb: "update",
+        path: { ...path, name: "web", subresource: "status" },
+        query: { fieldManager: "me" },
+        body: web,
+      },
     },
     "a patch carries its type": {
-      call: (client) => client.patch(Deployment, key, [{ op: "remove", path: "/spec" }], { type: "json", subresource: "status" }),
+      call: (client) =>
+        client.patch(Deployment, key, [{ op: "remove", path: "/spec" }], { type: "json", subresource: "status" }),
       want: {
         verb: "patch",
         path: { ...path, name: "web", subresource: "status" },
@@ -73,20 +102,53 @@ describe("client requests", () => {
     },
     "an apply may be forced and speak for another manager": {
       call: (client) => client.apply(Deployment, "hub", web, { force: true, fieldManager: "other" }),
-      want: { verb: "patch", path: { ...path, name: "web" }, query: { fieldManager: "other", force: "true" }, patchType: "apply", body: web },
+      want: {
+        verb: "patch",
+        path: { ...path, name: "web" },
+        query: { fieldManager: "other", force: "true" },
+        patchType: "apply",
+        body: web,
+      },
     },
-    "a plain delete has no body": { call: (client) => client.delete(Deployment, key), want: { verb: "delete", path: { ...path, name: "web" } } },
+    "a plain delete has no body": {
+      call: (client) => client.delete(Deployment, key),
+      want: { verb: "delete", path: { ...path, name: "web" } },
+    },
     "delete options travel in the body": {
-      call: (client) => client.delete(Deployment, key, { propagationPolicy: "Foreground", gracePeriodSeconds: 0, preconditions: { uid: "u" }, dryRun: true }),
+      call: (client) =>
+        client.delete(Deployment, key, {
+          propagationPolicy: "Foreground",
+          gracePeriodSeconds: 0,
+          preconditions: { uid: "u" },
+          dryRun: true,
+        }),
       want: {
         verb: "delete",
         path: { ...path, name: "web" },
-        body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground", gracePeriodSeconds: 0, preconditions: { uid: "u" }, dryRun: ["All"] },
+        body: {
+          apiVersion: "v1",
+          kind: "DeleteOptions",
+          propagationPolicy: "Foreground",
+          gracePeriodSeconds: 0,
+          preconditions: { uid: "u" },
+          dryRun: ["All"],
+        },
       },
     },
     "a deletion of many is selected by the query": {
-      call: (client) => client.deleteCollection(Deployment, { cluster: "hub", namespace: "shop", labelSelector: "app=web", propagationPolicy: "Orphan" }),
-      want: { verb: "deletecollection", path, query: { labelSelector: "app=web" }, body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Orphan" } },
+      call: (client) =>
+        client.deleteCollection(Deployment, {
+          cluster: "hub",
+          namespace: "shop",
+          labelSelector: "app=web",
+          propagationPolicy: "Orphan",
+        }),
+      want: {
+        verb: "deletecollection",
+        path,
+        query: { labelSelector: "app=web" },
+        body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Orphan" },
+      },
     },
   };
   for (const [behaviour, { call, want }] of Object.entries(cases)) {
@@ -101,7 +163,8 @@ describe("client requests", () => {
 
   const refused: Record<string, (client: Client) => Promise<unknown>> = {
     "never deletes a collection because a name is empty": (client) => client.delete(Deployment, { ...key, name: "" }),
-    "never replaces a collection because a name is empty": (client) => client.update(Deployment, "hub", { ...web, metadata: { name: "", namespace: "shop" } }),
+    "never replaces a collection because a name is empty": (client) =>
+      client.update(Deployment, "hub", { ...web, metadata: { name: "", namespace: "shop" } }),
     "never leaves a namespace out": (client) => client.create(Deployment, "hub", { ...web, metadata: { name: "web" } }),
     "never empties all namespaces at once": (client) => client.deleteCollection(Deployment, { cluster: "hub" }),
   };
@@ -118,11 +181,19 @@ describe("client requests", () => {
 
 describe("client answers", () => {
   test("items of a list say what they are, also when the server leaves it out", async () => {
-    const { client } = makeClient({ metadata: { resourceVersion: "7", continue: "more", remainingItemCount: 3 }, items: [{ metadata: { name: "web" } }] });
+    const { client } = makeClient({
+      metadata: { resourceVersion: "7", continue: "more", remainingItemCount: 3 },
+      items: [{ metadata: { name: "web" } }],
+    });
 
     const list = await client.list(Deployment, { cluster: "hub" });
 
-    expect(list).toEqual({ resourceVersion: "7", continue: "more", remainingItemCount: 3, items: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } }] });
+    expect(list).toEqual({
+      resourceVersion: "7",
+      continue: "more",
+      remainingItemCount: 3,
+      items: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } }],
+    });
   });
 
   test("an empty list is a list", async () => {
@@ -134,15 +205,36 @@ describe("client answers", () => {
   test("a watch tells bookmarks from changes, marks the end of the initial events, and names the cluster", async () => {
     const object = web as unknown as JsonObject;
     const { client, sent } = makeClient({}, [
-      [{ type: "ADDED", object }, { type: "BOOKMARK", object: { metadata: { resourceVersion: "5", annotations: { "k8s.io/initial-events-end": "true" } } } }],
-      [{ type: "DELETED", cluster: "paris", object }, { type: "BOOKMARK", object: { metadata: { resourceVersion: "9" } } }],
+      [
+        { type: "ADDED", object },
+        {
+          type: "BOOKMARK",
+          object: { metadata: { resourceVersion: "5", annotations: { "k8s.io/initial-events-end": "true" } } },
+        },
+      ],
+      [
+        { type: "DELETED", cluster: "paris", object },
+        { type: "BOOKMARK", object: { metadata: { resourceVersion: "9" } } },
+      ],
     ]);
 
-    const batches = await Array.fromAsync(client.watch<KubernetesObject>(Deployment, { cluster: "hub", sendInitialEvents: true, signal: new AbortController().signal }));
+    const batches = await Array.fromAsync(
+      client.watch<KubernetesObject>(Deployment, {
+        cluster: "hub",
+        sendInitialEvents: true,
+        signal: new AbortController().signal,
+      }),
+    );
 
     expect(batches).toEqual([
-      [{ type: "ADDED", cluster: "hub", object: web }, { type: "BOOKMARK", resourceVersion: "5", initialEventsEnd: true }],
-      [{ type: "DELETED", cluster: "paris", object: web }, { type: "BOOKMARK", resourceVersion: "9", initialEventsEnd: false }],
+      [
+        { type: "ADDED", cluster: "hub", object: web },
+        { type: "BOOKMARK", resourceVersion: "5", initialEventsEnd: true },
+      ],
+      [
+        { type: "DELETED", cluster: "paris", object: web },
+        { type: "BOOKMARK", resourceVersion: "9", initialEventsEnd: false },
+      ],
     ]);
     expect(sent).toEqual([
       {

@@ -6,7 +6,16 @@ import type { Kind, KubernetesObject } from "../api/index.ts";
 import { isObject } from "../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import { badRequest } from "../machinery/index.ts";
-import type { Client, DeleteOptions, List, ListOptions, ReadOptions, WatchEvent, WatchOptions, WriteOptions } from "./client.ts";
+import type {
+  Client,
+  DeleteOptions,
+  List,
+  ListOptions,
+  ReadOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./client.ts";
 import type { ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
@@ -17,45 +26,98 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     return transport.send(request, signal);
   };
   // The answer of a verb on a kind is an object of that kind; the server vouches for it.
-  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> => (await exchange(request, signal)) as DeepReadonly<T>;
+  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> =>
+    (await exchange(request, signal)) as DeepReadonly<T>;
   // One object for all writes, so that a transport can know it again.
   const usual = { fieldManager };
-  const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> => (options?.dryRun || options?.fieldManager !== undefined ? { fieldManager: options.fieldManager ?? fieldManager, ...(options.dryRun && { dryRun: "All" }) } : usual);
+  const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> =>
+    options?.dryRun || options?.fieldManager !== undefined
+      ? { fieldManager: options.fieldManager ?? fieldManager, ...(options.dryRun && { dryRun: "All" }) }
+      : usual;
 
   return {
-    async get<T extends KubernetesObject>(kind: Kind<T>, key: { cluster: string; namespace?: string; name: string }, options?: ReadOptions) {
-      return send<T>({ verb: "get", path: objectPath(kind, key.cluster, key), query: readQuery(options) }, options?.signal);
+    async get<T extends KubernetesObject>(
+      kind: Kind<T>,
+      key: { cluster: string; namespace?: string; name: string },
+      options?: ReadOptions,
+    ) {
+      return send<T>(
+        { verb: "get", path: objectPath(kind, key.cluster, key), query: readQuery(options) },
+        options?.signal,
+      );
     },
 
     async list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions): Promise<List<T>> {
-      const answer = await exchange({ verb: "list", path: collectionPath(kind, options.cluster, options.namespace), query: selectionQuery(options) }, options.signal);
+      const answer = await exchange(
+        {
+          verb: "list",
+          path: collectionPath(kind, options.cluster, options.namespace),
+          query: selectionQuery(options),
+        },
+        options.signal,
+      );
       return readList(kind, answer);
     },
 
     async *watch<T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
       const path = collectionPath(kind, options.cluster, options.namespace);
-      for await (const events of transport.watch({ path, query: watchQuery(options), ...(options.where && { where: options.where }) }, options.signal)) {
+      for await (const events of transport.watch(
+        { path, query: watchQuery(options), where: options.where },
+        options.signal,
+      )) {
         yield events.map((event) => readEvent<T>(event, options.cluster));
       }
     },
 
-    async create<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions) {
+    async create<T extends KubernetesObject>(
+      kind: Kind<T>,
+      cluster: string,
+      object: DeepReadonly<T>,
+      options?: WriteOptions,
+    ) {
       const { namespace } = object.metadata;
       requireNamespace(kind, namespace);
-      return send<T>({ verb: "create", path: collectionPath(kind, cluster, namespace), query: writeQuery(options), body: object }, options?.signal);
+      return send<T>(
+        { verb: "create", path: collectionPath(kind, cluster, namespace), query: writeQuery(options), body: object },
+        options?.signal,
+      );
     },
 
-    async update<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions) {
-      return send<T>({ verb: "update", path: objectPath(kind, cluster, object.metadata), query: writeQuery(options), body: object }, options?.signal);
+    async update<T extends KubernetesObject>(
+      kind: Kind<T>,
+      cluster: string,
+      object: DeepReadonly<T>,
+      options?: WriteOptions,
+    ) {
+      return send<T>(
+        { verb: "update", path: objectPath(kind, cluster, object.metadata), query: writeQuery(options), body: object },
+        options?.signal,
+      );
     },
 
-    async updateStatus<T extends KubernetesObject>(kind: Kind<T>, cluster: string, object: DeepReadonly<T>, options?: WriteOptions) {
-      return send<T>({ verb: "update", path: objectPath(kind, cluster, object.metadata, "status"), query: writeQuery(options), body: object }, options?.signal);
+    async updateStatus<T extends KubernetesObject>(
+      kind: Kind<T>,
+      cluster: string,
+      object: DeepReadonly<T>,
+      options?: WriteOptions,
+    ) {
+      return send<T>(
+        {
+          verb: "update",
+          path: objectPath(kind, cluster, object.metadata, "status"),
+          query: writeQuery(options),
+          body: object,
+        },
+        options?.signal,
+      );
     },
 
     async patch(kind, key, patch, options) {
       const path = objectPath(kind, key.cluster, key, options.subresource);
-      return send({ verb: "patch", path, query: writeQuery(options), patchType: options.type, body: patch }, options.signal);
+      return send(
+        { verb: "patch", path, query: writeQuery(options), patchType: options.type, body: patch },
+        options.signal,
+      );
     },
 
     async apply(kind, cluster, object, options) {
@@ -65,14 +127,20 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async delete(kind, key, options) {
-      await exchange({ verb: "delete", path: objectPath(kind, key.cluster, key), ...deleteBody(options) }, options?.signal);
+      await exchange(
+        { verb: "delete", path: objectPath(kind, key.cluster, key), ...deleteBody(options) },
+        options?.signal,
+      );
     },
 
     async deleteCollection(kind, options) {
       // Without a namespace this would empty every namespace, which Kubernetes itself refuses.
       requireNamespace(kind, options.namespace);
       const path = collectionPath(kind, options.cluster, options.namespace);
-      await exchange({ verb: "deletecollection", path, query: selectionQuery(options), ...deleteBody(options) }, options.signal);
+      await exchange(
+        { verb: "deletecollection", path, query: selectionQuery(options), ...deleteBody(options) },
+        options.signal,
+      );
     },
 
     async raw(request, signal) {
@@ -87,9 +155,15 @@ function collectionPath(kind: Kind, cluster: string, namespace: string | undefin
   return path;
 }
 
-function objectPath(kind: Kind, cluster: string, { namespace, name }: { readonly namespace?: string; readonly name: string }, subresource?: string): ResourcePath {
+function objectPath(
+  kind: Kind,
+  cluster: string,
+  { namespace, name }: { readonly namespace?: string; readonly name: string },
+  subresource?: string,
+): ResourcePath {
   // A DELETE or PUT without a name would mean the whole collection, and dots mean another path.
-  if (!name || name === "." || name === "..") throw badRequest(`a ${kind.kind} was addressed by the name ${JSON.stringify(name ?? "")}; set metadata.name`);
+  if (!name || name === "." || name === "..")
+    throw badRequest(`a ${kind.kind} was addressed by the name ${JSON.stringify(name ?? "")}; set metadata.name`);
   requireNamespace(kind, namespace);
   const path = collectionPath(kind, cluster, namespace);
   path.name = name;
@@ -98,7 +172,8 @@ function objectPath(kind: Kind, cluster: string, { namespace, name }: { readonly
 }
 
 function requireNamespace(kind: Kind, namespace: string | undefined): void {
-  if (kind.scope === "Namespaced" && !namespace) throw badRequest(`a ${kind.kind} lives in a namespace, and none was given; set metadata.namespace`);
+  if (kind.scope === "Namespaced" && !namespace)
+    throw badRequest(`a ${kind.kind} lives in a namespace, and none was given; set metadata.namespace`);
 }
 
 function readQuery(options?: ReadOptions): Record<string, string> {
@@ -130,7 +205,8 @@ function watchQuery(options: WatchOptions): Record<string, string> {
 function deleteBody(options?: DeleteOptions): Pick<TransportRequest, "body"> {
   if (!options) return {};
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
-  if (propagationPolicy === undefined && gracePeriodSeconds === undefined && preconditions === undefined && !dryRun) return {};
+  if (propagationPolicy === undefined && gracePeriodSeconds === undefined && preconditions === undefined && !dryRun)
+    return {};
   return {
     body: {
       apiVersion: "v1",
@@ -151,21 +227,31 @@ function readList<T extends KubernetesObject>(kind: Kind<T>, answer: JsonObject)
   return {
     items: items[0]?.kind === undefined ? items.map((item) => withType(kind, item)) : items,
     resourceVersion: textOf(metadata["resourceVersion"]),
-    ...(typeof next === "string" && next !== "" && { continue: next }),
-    ...(typeof remaining === "number" && { remainingItemCount: remaining }),
+    continue: typeof next === "string" && next !== "" ? next : undefined,
+    remainingItemCount: typeof remaining === "number" ? remaining : undefined,
   };
 }
 
-/** Real servers leave apiVersion and kind out of the items of built-in lists; an object of ours always says what it is. */
+/**
+ * Real servers leave apiVersion and kind out of the items of built-in lists; an object of ours always says what it is.
+ */
 function withType<T extends KubernetesObject>(kind: Kind<T>, item: DeepReadonly<T>): DeepReadonly<T> {
   return { ...item, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind };
 }
 
-function readEvent<T extends KubernetesObject>({ type, cluster, object, isInitial }: TransportWatchEvent, watched: string): WatchEvent<T> {
-  if (type !== "BOOKMARK") return { type, cluster: cluster ?? watched, object: object as unknown as DeepReadonly<T>, ...(isInitial !== undefined && { isInitial }) };
+function readEvent<T extends KubernetesObject>(
+  { type, cluster, object, isInitial }: TransportWatchEvent,
+  watched: string,
+): WatchEvent<T> {
+  if (type !== "BOOKMARK")
+    return { type, cluster: cluster ?? watched, object: object as unknown as DeepReadonly<T>, isInitial };
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
-  return { type, resourceVersion: textOf(metadata["resourceVersion"]), initialEventsEnd: annotations[INITIAL_EVENTS_END] === "true" };
+  return {
+    type,
+    resourceVersion: textOf(metadata["resourceVersion"]),
+    initialEventsEnd: annotations[INITIAL_EVENTS_END] === "true",
+  };
 }
 
 function textOf(value: unknown): string {

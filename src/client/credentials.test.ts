@@ -48,7 +48,10 @@ describe("credentials in files", () => {
   test("that were never there are an error that says why, and are looked for again", async () => {
     const { source } = setUp(new Error("no such file"), { token: "a" });
 
-    await expect(source.current()).rejects.toMatchObject({ code: "Credentials", message: "the files that say who we are cannot be read: no such file" });
+    await expect(source.current()).rejects.toMatchObject({
+      code: "Credentials",
+      message: "the files that say who we are cannot be read: no such file",
+    });
 
     expect(await source.current()).toEqual({ token: "a" });
   });

@@ -1,6 +1,6 @@
 /**
- * Who we are to a server, when that changes while we run: tokens and certificates in files that somebody else keeps fresh.
- * Plugins that give them are in `exec-plugin.ts`.
+ * Who we are to a server, when that changes while we run: tokens and certificates in files that somebody else keeps
+ * fresh. Plugins that give them are in `exec-plugin.ts`.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { FlotillaError, messageOf } from "../base/index.ts";
@@ -32,8 +32,17 @@ const REREAD_AFTER_MS = 60_000;
 /** A server that refuses everything must not make us read, or run a plugin, for every request. */
 export const REPLACE_AT_MOST_EVERY_MS = 10_000;
 
-/** `read` gives what the files hold now. What they hold while they are being rotated (one of a pair, nothing) is passed over. */
-export function createFileCredentials({ read, clock }: { read: () => Promise<Credentials>; clock: Clock }): CredentialSource {
+/**
+ * `read` gives what the files hold now. What they hold while they are being rotated (one of a pair, nothing) is passed
+ * over.
+ */
+export function createFileCredentials({
+  read,
+  clock,
+}: {
+  read: () => Promise<Credentials>;
+  clock: Clock;
+}): CredentialSource {
   let known: Credentials | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<Credentials> | undefined;
@@ -45,7 +54,10 @@ export function createFileCredentials({ read, clock }: { read: () => Promise<Cre
         if (!known || (!sameCredentials(found, known) && isUsable(found))) known = found;
         return known;
       } catch (error) {
-        if (!known) throw new CredentialsError(`the files that say who we are cannot be read: ${messageOf(error)}`, { cause: error });
+        if (!known)
+          throw new CredentialsError(`the files that say who we are cannot be read: ${messageOf(error)}`, {
+            cause: error,
+          });
         return known; // Files are missing for a moment while they are replaced; the old content still holds.
       } finally {
         readAtMs = clock.now();

@@ -5,12 +5,20 @@ import { eachObject } from "./each-object.ts";
 
 /** A server with seven objects that answers no more than it is asked for. */
 function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {
-  const objects = Array.from({ length: 7 }, (_, index) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `c${index}` } }));
+  const objects = Array.from({ length: 7 }, (_, index) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: `c${index}` },
+  }));
   const asked: ListOptions[] = [];
   const list = async (_kind: unknown, options: ListOptions): Promise<unknown> => {
     asked.push(options);
     const [from, limit] = [Number(options.continue ?? 0), options.limit ?? objects.length];
-    return { resourceVersion: "1", items: objects.slice(from, from + limit), ...(from + limit < objects.length && { continue: String(from + limit) }) };
+    return {
+      resourceVersion: "1",
+      items: objects.slice(from, from + limit),
+      ...(from + limit < objects.length && { continue: String(from + limit) }),
+    };
   };
   return { client: { list } as unknown as Pick<Client, "list">, asked };
 }
@@ -18,7 +26,9 @@ function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {
 test("all pages are read, each with what was asked of the first", async () => {
   const { client, asked } = serve();
 
-  const names = (await Array.fromAsync(eachObject(client, ConfigMap, { cluster: "hub", namespace: "shop", limit: 3 }))).map(({ metadata }) => metadata.name);
+  const names = (
+    await Array.fromAsync(eachObject(client, ConfigMap, { cluster: "hub", namespace: "shop", limit: 3 }))
+  ).map(({ metadata }) => metadata.name);
 
   expect(names).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
   expect(asked).toEqual([
@@ -31,7 +41,8 @@ test("all pages are read, each with what was asked of the first", async () => {
 test("who has seen enough reads no further page", async () => {
   const { client, asked } = serve();
 
-  for await (const { metadata } of eachObject(client, ConfigMap, { cluster: "hub", limit: 3 })) if (metadata.name === "c1") break;
+  for await (const { metadata } of eachObject(client, ConfigMap, { cluster: "hub", limit: 3 }))
+    if (metadata.name === "c1") break;
 
   expect(asked).toHaveLength(1);
 });

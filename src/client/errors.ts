@@ -5,7 +5,10 @@ export class UnreachableError extends FlotillaError {
   /** The request may have got there, and been carried out, before the answer was lost. */
   readonly mayHaveArrived: boolean;
 
-  constructor(message: string, { mayHaveArrived = false, ...options }: ErrorOptions & { mayHaveArrived?: boolean } = {}) {
+  constructor(
+    message: string,
+    { mayHaveArrived = false, ...options }: ErrorOptions & { mayHaveArrived?: boolean } = {},
+  ) {
     super("Unreachable", message, options);
     this.mayHaveArrived = mayHaveArrived;
   }

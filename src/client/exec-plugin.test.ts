@@ -13,14 +13,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const printing = (status: object): string => `console.log(${JSON.stringify(JSON.stringify({ apiVersion: VERSION, kind: "ExecCredential", status }))})`;
+const printing = (status: object): string =>
+  `console.log(${JSON.stringify(JSON.stringify({ apiVersion: VERSION, kind: "ExecCredential", status }))})`;
 /** A plugin that counts how often it ran, in a file, and prints that as its token. */
 const counting = (file: string, status = ""): string =>
   `const fs = require("node:fs"); const count = (fs.existsSync(${JSON.stringify(file)}) ? Number(fs.readFileSync(${JSON.stringify(file)})) : 0) + 1; fs.writeFileSync(${JSON.stringify(file)}, String(count)); console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: "t" + count${status} } }))`;
 
-function makeSource(script: string, { plugin = {}, isTerminal = false, clock = createFakeClock() }: { plugin?: Partial<ExecPlugin>; isTerminal?: boolean; clock?: FakeClock } = {}) {
+function makeSource(
+  script: string,
+  {
+    plugin = {},
+    isTerminal = false,
+    clock = createFakeClock(),
+  }: { plugin?: Partial<ExecPlugin>; isTerminal?: boolean; clock?: FakeClock } = {},
+) {
   return createExecCredentials({
-    plugin: { apiVersion: VERSION, command: process.execPath, args: ["-e", script], env: {}, installHint: "", interactiveMode: "Never", ...plugin },
+    plugin: {
+      apiVersion: VERSION,
+      command: process.execPath,
+      args: ["-e", script],
+      env: {},
+      installHint: "",
+      interactiveMode: "Never",
+      ...plugin,
+    },
     clock,
     environment: { PATH: process.env["PATH"], GREETING: "hello" },
     isTerminal,
@@ -30,17 +46,30 @@ function makeSource(script: string, { plugin = {}, isTerminal = false, clock = c
 describe("a credential plugin", () => {
   test("gets the environment, its own variables and what there is to know about the cluster", async () => {
     const cluster = { server: "https://a", config: { audience: "x" } };
-    const source = makeSource(`console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: process.env.GREETING + process.env.REGION + process.env.KUBERNETES_EXEC_INFO } }))`, { plugin: { env: { REGION: "north" }, cluster } });
+    const source = makeSource(
+      `console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: process.env.GREETING + process.env.REGION + process.env.KUBERNETES_EXEC_INFO } }))`,
+      { plugin: { env: { REGION: "north" }, cluster } },
+    );
 
     const { token = "" } = await source.current();
 
     expect(token.startsWith("hellonorth")).toBe(true);
-    expect(JSON.parse(token.slice("hellonorth".length))).toEqual({ apiVersion: VERSION, kind: "ExecCredential", spec: { interactive: false, cluster } });
+    expect(JSON.parse(token.slice("hellonorth".length))).toEqual({
+      apiVersion: VERSION,
+      kind: "ExecCredential",
+      spec: { interactive: false, cluster },
+    });
   });
 
   test("runs once for many that ask, and again when its credentials have expired", async () => {
     const clock = createFakeClock(Date.parse("2024-05-01T12:00:00Z"));
-    const source = makeSource(counting(join(directory, "expiring"), ', expirationTimestamp: count === 1 ? "2024-05-01T12:05:00Z" : "2024-05-01T13:00:00Z"'), { clock });
+    const source = makeSource(
+      counting(
+        join(directory, "expiring"),
+        ', expirationTimestamp: count === 1 ? "2024-05-01T12:05:00Z" : "2024-05-01T13:00:00Z"',
+      ),
+      { clock },
+    );
 
     const first = await Promise.all([source.current(), source.current(), source.current()]);
     clock.advance(300_000);
@@ -71,7 +100,9 @@ describe("a credential plugin", () => {
   test("that fails is not run again for a while", async () => {
     const clock = createFakeClock();
     const file = join(directory, "failing");
-    const source = makeSource(`require("node:fs").appendFileSync(${JSON.stringify(file)}, "x"); process.exit(1)`, { clock });
+    const source = makeSource(`require("node:fs").appendFileSync(${JSON.stringify(file)}, "x"); process.exit(1)`, {
+      clock,
+    });
 
     await expect(source.current()).rejects.toThrow("failed with exit code 1");
     await expect(source.current()).rejects.toThrow("failed with exit code 1");
@@ -83,22 +114,66 @@ describe("a credential plugin", () => {
   });
 
   const wrong: Record<string, { script: string; plugin?: Partial<ExecPlugin>; message: RegExp }> = {
-    "that is not installed is answered with its hint": { script: "", plugin: { command: "no-such-plugin", installHint: "get it from example.com" }, message: /^the credential plugin no-such-plugin was not found; get it from example.com$/ },
-    "that is not installed and has no hint says where to look": { script: "", plugin: { command: "no-such-plugin" }, message: /check the command in the kubeconfig and your PATH/ },
-    "that complains is quoted": { script: `console.error("please log in"); process.exit(3)`, message: /failed with exit code 3: please log in$/ },
-    "that needs a terminal is not run without one": { script: printing({ token: "t" }), plugin: { interactiveMode: "Always" }, message: /needs a terminal to ask its questions/ },
-    "that prints no JSON is not quoted": { script: `console.log("secret")`, message: /^(?!.*secret).* did not print JSON/ },
-    "that prints something else is refused": { script: `console.log("{}")`, message: /did not print an ExecCredential/ },
-    "that speaks another version is refused": { script: printing({ token: "t" }), plugin: { apiVersion: "client.authentication.k8s.io/v1beta1" }, message: /is configured to use client.authentication.k8s.io\/v1beta1 and printed "client.authentication.k8s.io\/v1"/ },
-    "that prints nothing of use is refused": { script: printing({}), message: /printed neither a token nor a certificate/ },
-    "that prints half of a pair is refused": { script: printing({ clientCertificateData: "C" }), message: /only one of certificate and key/ },
-    "that prints no real pair is refused": { script: printing({ clientCertificateData: "C", clientKeyData: "K" }), message: /are not a pair in PEM/ },
-    "that prints no real time is refused": { script: printing({ token: "t", expirationTimestamp: "tomorrow" }), message: /is no time/ },
-    "that does not stop printing is stopped": { script: `const line = "x".repeat(65536); const go = () => { while (process.stdout.write(line)); process.stdout.once("drain", go); }; go()`, message: /printed more than 1048576 bytes/ },
+    "that is not installed is answered with its hint": {
+      script: "",
+      plugin: { command: "no-such-plugin", installHint: "get it from example.com" },
+      message: /^the credential plugin no-such-plugin was not found; get it from example.com$/,
+    },
+    "that is not installed and has no hint says where to look": {
+      script: "",
+      plugin: { command: "no-such-plugin" },
+      message: /check the command in the kubeconfig and your PATH/,
+    },
+    "that complains is quoted": {
+      script: `console.error("please log in"); process.exit(3)`,
+      message: /failed with exit code 3: please log in$/,
+    },
+    "that needs a terminal is not run without one": {
+      script: printing({ token: "t" }),
+      plugin: { interactiveMode: "Always" },
+      message: /needs a terminal to ask its questions/,
+    },
+    "that prints no JSON is not quoted": {
+      script: `console.log("secret")`,
+      message: /^(?!.*secret).* did not print JSON/,
+    },
+    "that prints something else is refused": {
+      script: `console.log("{}")`,
+      message: /did not print an ExecCredential/,
+    },
+    "that speaks another version is refused": {
+      script: printing({ token: "t" }),
+      plugin: { apiVersion: "client.authentication.k8s.io/v1beta1" },
+      message:
+        /is configured to use client.authentication.k8s.io\/v1beta1 and printed "client.authentication.k8s.io\/v1"/,
+    },
+    "that prints nothing of use is refused": {
+      script: printing({}),
+      message: /printed neither a token nor a certificate/,
+    },
+    "that prints half of a pair is refused": {
+      script: printing({ clientCertificateData: "C" }),
+      message: /only one of certificate and key/,
+    },
+    "that prints no real pair is refused": {
+      script: printing({ clientCertificateData: "C", clientKeyData: "K" }),
+      message: /are not a pair in PEM/,
+    },
+    "that prints no real time is refused": {
+      script: printing({ token: "t", expirationTimestamp: "tomorrow" }),
+      message: /is no time/,
+    },
+    "that does not stop printing is stopped": {
+      script: `const line = "x".repeat(65536); const go = () => { while (process.stdout.write(line)); process.stdout.once("drain", go); }; go()`,
+      message: /printed more than 1048576 bytes/,
+    },
   };
   for (const [behaviour, { script, plugin = {}, message }] of Object.entries(wrong)) {
     test(behaviour, async () => {
-      await expect(makeSource(script, { plugin }).current()).rejects.toMatchObject({ code: "Credentials", message: expect.stringMatching(message) as string });
+      await expect(makeSource(script, { plugin }).current()).rejects.toMatchObject({
+        code: "Credentials",
+        message: expect.stringMatching(message) as string,
+      });
     });
   }
 
@@ -114,7 +189,11 @@ describe("a credential plugin", () => {
 
   test("may be a script beside the kubeconfig", async () => {
     const path = join(directory, "plugin.sh");
-    await writeFile(path, `#!/bin/sh\necho '{"apiVersion":"${VERSION}","kind":"ExecCredential","status":{"token":"from-a-script"}}'\n`, { mode: 0o755 });
+    await writeFile(
+      path,
+      `#!/bin/sh\necho '{"apiVersion":"${VERSION}","kind":"ExecCredential","status":{"token":"from-a-script"}}'\n`,
+      { mode: 0o755 },
+    );
 
     expect(await makeSource("", { plugin: { command: path, args: [] } }).current()).toEqual({ token: "from-a-script" });
   });

@@ -1,8 +1,9 @@
 /**
  * Credential plugins of kubeconfigs: a program that prints who we are, as `client.authentication.k8s.io` describes it.
  *
- * The program runs when credentials are first needed, when they have expired, and when the server refuses them; once at a time,
- * without a shell, within bounds of time and output. What it prints on its standard error is quoted when it fails.
+ * The program runs when credentials are first needed, when they have expired, and when the server refuses them; once at
+ * a time, without a shell, within bounds of time and output. What it prints on its standard error is quoted when it
+ * fails.
  */
 import { spawn } from "node:child_process";
 import { isObject } from "../base/index.ts";
@@ -86,9 +87,14 @@ export function createExecCredentials(options: ExecPluginOptions): CredentialSou
 
 function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions): Promise<string> {
   const { apiVersion, command, args, env, interactiveMode, cluster } = plugin;
-  if (interactiveMode === "Always" && !isTerminal) return Promise.reject(new CredentialsError(`the credential plugin ${command} needs a terminal to ask its questions, and there is none; run this where there is one, or use other credentials`));
+  if (interactiveMode === "Always" && !isTerminal)
+    return Promise.reject(
+      new CredentialsError(
+        `the credential plugin ${command} needs a terminal to ask its questions, and there is none; run this where there is one, or use other credentials`,
+      ),
+    );
   const interactive = interactiveMode !== "Never" && isTerminal;
-  const info = { apiVersion, kind: "ExecCredential", spec: { interactive, ...(cluster && { cluster }) } };
+  const info = { apiVersion, kind: "ExecCredential", spec: { interactive, cluster } };
   const timeoutMs = interactive ? INTERACTIVE_TIMEOUT_MS : TIMEOUT_MS;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -111,28 +117,43 @@ function runPlugin({ plugin, clock, environment, isTerminal }: ExecPluginOptions
         child.stderr?.destroy();
         reject(new CredentialsError(`the credential plugin ${command} ${why}`));
       });
-    const timer = clock.after(timeoutMs, () => giveUp(`did not end within ${timeoutMs / 1000} s; run it by hand to see what it waits for`));
+    const timer = clock.after(timeoutMs, () =>
+      giveUp(`did not end within ${timeoutMs / 1000} s; run it by hand to see what it waits for`),
+    );
     child.stdout?.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > MAX_OUTPUT_BYTES) giveUp(`printed more than ${MAX_OUTPUT_BYTES} bytes; is it a credential plugin?`);
       else output.push(chunk);
     });
-    child.stderr?.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString("utf8")).slice(-MAX_QUOTED_CHARACTERS)));
+    child.stderr?.on(
+      "data",
+      (chunk: Buffer) => (complaint = (complaint + chunk.toString("utf8")).slice(-MAX_QUOTED_CHARACTERS)),
+    );
     child.once("error", (error) => end(() => reject(explainStart(plugin, error))));
     child.once("close", (code, signal) =>
       end(() => {
         if (code === 0) return resolve(Buffer.concat(output).toString("utf8"));
         const how = code === null ? `was ended by ${signal ?? "a signal"}` : `failed with exit code ${code}`;
-        reject(new CredentialsError(`the credential plugin ${command} ${how}${complaint.trim() === "" ? "; run it by hand to see why" : `: ${complaint.trim()}`}`));
+        reject(
+          new CredentialsError(
+            `the credential plugin ${command} ${how}${complaint.trim() === "" ? "; run it by hand to see why" : `: ${complaint.trim()}`}`,
+          ),
+        );
       }),
     );
   });
 }
 
 function explainStart({ command, installHint }: ExecPlugin, error: Error): CredentialsError {
-  const hint = installHint === "" ? "install it, or check the command in the kubeconfig and your PATH" : installHint.slice(0, MAX_QUOTED_CHARACTERS);
-  if (codeOf(error) === "ENOENT") return new CredentialsError(`the credential plugin ${command} was not found; ${hint}`, { cause: error });
-  return new CredentialsError(`the credential plugin ${command} could not be started; check that it may be executed`, { cause: error });
+  const hint =
+    installHint === ""
+      ? "install it, or check the command in the kubeconfig and your PATH"
+      : installHint.slice(0, MAX_QUOTED_CHARACTERS);
+  if (codeOf(error) === "ENOENT")
+    return new CredentialsError(`the credential plugin ${command} was not found; ${hint}`, { cause: error });
+  return new CredentialsError(`the credential plugin ${command} could not be started; check that it may be executed`, {
+    cause: error,
+  });
 }
 
 /** What the plugin printed. It is never quoted: it holds secrets. */
@@ -142,26 +163,31 @@ function readCredential({ apiVersion, command }: ExecPlugin, text: string): Pick
   try {
     printed = JSON.parse(text);
   } catch {
-    throw wrong("did not print JSON; it should print an ExecCredential"); // The error of the parser would quote the text.
+    // The error of the parser would quote the text.
+    throw wrong("did not print JSON; it should print an ExecCredential");
   }
   if (!isObject(printed) || printed["kind"] !== "ExecCredential") throw wrong("did not print an ExecCredential");
-  if (printed["apiVersion"] !== apiVersion) throw wrong(`is configured to use ${apiVersion} and printed ${JSON.stringify(printed["apiVersion"] ?? "")}; make the two the same`);
+  if (printed["apiVersion"] !== apiVersion)
+    throw wrong(
+      `is configured to use ${apiVersion} and printed ${JSON.stringify(printed["apiVersion"] ?? "")}; make the two the same`,
+    );
   const { status } = printed;
   if (!isObject(status)) throw wrong("printed no status");
   const token = textIn(status, "token");
   const cert = textIn(status, "clientCertificateData");
   const key = textIn(status, "clientKeyData");
-  if ((cert === undefined) !== (key === undefined)) throw wrong("printed only one of certificate and key; both belong together");
+  if ((cert === undefined) !== (key === undefined))
+    throw wrong("printed only one of certificate and key; both belong together");
   if (token === undefined && cert === undefined) throw wrong("printed neither a token nor a certificate with its key");
-  if (cert !== undefined && key !== undefined && !isPair(cert, key)) throw wrong("printed a certificate and a key that are not a pair in PEM");
+  if (cert !== undefined && key !== undefined && !isPair(cert, key))
+    throw wrong("printed a certificate and a key that are not a pair in PEM");
   const expires = textIn(status, "expirationTimestamp");
   const expiresMs = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
   if (Number.isNaN(expiresMs)) throw wrong("printed an expirationTimestamp that is no time");
-  return { credentials: { ...(token !== undefined && { token }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) }, expiresMs };
+  return { credentials: { token, cert, key }, expiresMs };
 }
 
 function textIn(status: JsonObject, field: string): string | undefined {
   const value = status[field];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
-

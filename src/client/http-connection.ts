@@ -1,10 +1,11 @@
 /**
  * One server over HTTP/2, or over HTTP/1.1 where it speaks nothing newer.
  *
- * A session is shared by all requests; another is opened only when watches have filled it. A session that stops answering
- * pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. When the certificate
- * with which we say who we are changes, new connections are opened and the old ones end after a while. After a failed
- * attempt to connect, requests fail at once until the back-off is over, so that a dead member costs its callers nothing.
+ * A session is shared by all requests; another is opened only when watches have filled it. A session that stops
+ * answering pings is given up, and so are its requests: behind a NAT a dead peer looks exactly like a quiet one. When
+ * the certificate with which we say who we are changes, new connections are opened and the old ones end after a while.
+ * After a failed attempt to connect, requests fail at once until the back-off is over, so that a dead member costs its
+ * callers nothing.
  */
 import type { Agent, IncomingHttpHeaders } from "node:http";
 import http2 from "node:http2";
@@ -51,8 +52,8 @@ export interface HttpResponse {
 
 export interface HttpConnection {
   /**
-   * Resolves with the head of the answer; `stop` gives the request up at any time, also while the body is read. `identity` is the
-   * certificate to connect with; unset uses the one of the options.
+   * Resolves with the head of the answer; `stop` gives the request up at any time, also while the body is read.
+   * `identity` is the certificate to connect with; unset uses the one of the options.
    */
   open(request: HttpRequest, stop: AbortSignal, identity?: Pick<Credentials, "cert" | "key">): Promise<HttpResponse>;
   close(): Promise<void>;
@@ -77,7 +78,10 @@ const SESSION_MEMORY_MB = 512;
 const MAX_HTTP1_SOCKETS = 256;
 /** What was begun under an old identity may come to its end; watches, which have none, are cut then. */
 const RETIRE_AFTER_MS = 30_000;
-const NEVER_PROCESSED: ReadonlySet<string | undefined> = new Set(["ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_INVALID_SESSION"]);
+const NEVER_PROCESSED: ReadonlySet<string | undefined> = new Set([
+  "ERR_HTTP2_GOAWAY_SESSION",
+  "ERR_HTTP2_INVALID_SESSION",
+]);
 
 interface Session {
   http2: http2.ClientHttp2Session;
@@ -93,7 +97,12 @@ export interface HttpConnectionOptions {
   proxy?: Proxy;
 }
 
-export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }: HttpConnectionOptions): HttpConnection {
+export function createHttpConnection({
+  server,
+  tls: tlsSettings,
+  clock,
+  proxy,
+}: HttpConnectionOptions): HttpConnection {
   let settings = tlsSettings;
   const sessions = new Set<Session>();
   const retiring = new Set<() => void>();
@@ -106,7 +115,8 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
   let closed = false;
 
   const findSession = (): Session | undefined => {
-    for (const session of sessions) if (session.active < session.limit && !session.http2.closed && !session.http2.destroyed) return session;
+    for (const session of sessions)
+      if (session.active < session.limit && !session.http2.closed && !session.http2.destroyed) return session;
     if (sessions.size < MAX_SESSIONS) return undefined;
     // All are full: wait in the queue of the least busy one rather than open connections without end.
     return [...sessions].reduce((least, session) => (session.active < least.active ? session : least));
@@ -136,7 +146,11 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
 
   const addSession = async (socket: tls.TLSSocket, used: TlsOptions): Promise<void> => {
     const session: Session = {
-      http2: http2.connect(server, { createConnection: () => socket, settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES }, maxSessionMemory: SESSION_MEMORY_MB }),
+      http2: http2.connect(server, {
+        createConnection: () => socket,
+        settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+        maxSessionMemory: SESSION_MEMORY_MB,
+      }),
       active: 0,
       limit: 0,
     };
@@ -147,7 +161,10 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
     // What ends a session ends its streams with the same error, and they report it.
     session.http2.on("error", () => {});
     if (used !== settings) return session.http2.destroy();
-    session.http2.on("remoteSettings", (changed) => (session.limit = Math.max(1, changed.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER)));
+    session.http2.on(
+      "remoteSettings",
+      (changed) => (session.limit = Math.max(1, changed.maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER)),
+    );
     const stopPinging = pingWhileBusy(session, clock);
     session.http2.once("close", () => {
       stopPinging();
@@ -175,18 +192,28 @@ export function createHttpConnection({ server, tls: tlsSettings, clock, proxy }:
     failure = undefined;
     for (const { http2: session } of sessions) {
       session.close();
-      retire(() => session.destroy(), (forget) => void session.once("close", forget));
+      retire(
+        () => session.destroy(),
+        (forget) => void session.once("close", forget),
+      );
     }
     sessions.clear();
     const agent = http1;
     if (!agent || server.protocol === "http:") return;
     http1 = undefined;
-    retire(() => agent.destroy(), () => {});
+    retire(
+      () => agent.destroy(),
+      () => {},
+    );
   };
 
-  const acquire = async (stop: AbortSignal, identity: Pick<Credentials, "cert" | "key"> | undefined): Promise<Session | Agent> => {
+  const acquire = async (
+    stop: AbortSignal,
+    identity: Pick<Credentials, "cert" | "key"> | undefined,
+  ): Promise<Session | Agent> => {
     if (identity && identity.cert !== undefined && !former.has(identity)) {
-      // A request that was about to be sent under the former identity goes under the new one, and does not bring the old one back.
+      // A request that was about to be sent under the former identity goes under the new one, and does not bring the
+      // old one back.
       if (current && current !== identity) former.add(current);
       current = identity;
       if (!sameIdentity(identity, settings)) become(identity);
@@ -232,7 +259,10 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
     let stream: http2.ClientHttp2Stream;
     try {
       stop.throwIfAborted();
-      stream = session.http2.request({ ...request.headers, ":method": request.method, ":path": request.path }, { endStream: request.body === undefined });
+      stream = session.http2.request(
+        { ...request.headers, ":method": request.method, ":path": request.path },
+        { endStream: request.body === undefined },
+      );
     } catch (error) {
       session.active--;
       return reject(stop.aborted ? (stop.reason as Error) : asFailure(error));
@@ -251,7 +281,10 @@ function requestHttp2(session: Session, request: HttpRequest, stop: AbortSignal)
     stream.once("close", () => {
       session.active--;
       stop.removeEventListener("abort", cancel);
-      if (!answered) reject(new UnreachableError("the connection was lost before an answer came; try again", { mayHaveArrived: true }));
+      if (!answered)
+        reject(
+          new UnreachableError("the connection was lost before an answer came; try again", { mayHaveArrived: true }),
+        );
     });
     if (request.body !== undefined) stream.end(request.body);
   });
@@ -261,12 +294,24 @@ function requestHttp1(server: URL, agent: Agent, request: HttpRequest, stop: Abo
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(stop.reason as Error);
     const client = server.protocol === "http:" ? http : https;
-    const headers = request.body === undefined ? request.headers : { ...request.headers, "content-length": String(request.body.length) };
-    const outgoing = client.request({ host: hostOf(server), port: portOf(server), agent, method: request.method, path: request.path, headers });
+    const headers =
+      request.body === undefined
+        ? request.headers
+        : { ...request.headers, "content-length": String(request.body.length) };
+    const outgoing = client.request({
+      host: hostOf(server),
+      port: portOf(server),
+      agent,
+      method: request.method,
+      path: request.path,
+      headers,
+    });
     const cancel = (): void => void outgoing.destroy(stop.reason as Error);
     stop.addEventListener("abort", cancel, { once: true });
     outgoing.once("close", () => stop.removeEventListener("abort", cancel));
-    outgoing.once("response", (incoming) => resolve({ status: incoming.statusCode ?? 0, headers: plainHeaders(incoming.headers), body: incoming }));
+    outgoing.once("response", (incoming) =>
+      resolve({ status: incoming.statusCode ?? 0, headers: plainHeaders(incoming.headers), body: incoming }),
+    );
     outgoing.once("upgrade", (_incoming, socket) => {
       socket.destroy();
       reject(new UnreachableError("the server switched protocols, which was not asked for"));
@@ -298,7 +343,11 @@ function pingWhileBusy(session: Session, clock: Clock): () => void {
   const next = (): void => {
     timer = clock.after(PING_AFTER_MS, () => {
       if (session.active === 0) return next();
-      timer = clock.after(PING_TIMEOUT_MS, () => session.http2.destroy(new UnreachableError("the server stopped answering; the connection was given up", { mayHaveArrived: true })));
+      timer = clock.after(PING_TIMEOUT_MS, () =>
+        session.http2.destroy(
+          new UnreachableError("the server stopped answering; the connection was given up", { mayHaveArrived: true }),
+        ),
+      );
       session.http2.ping(() => {
         timer.cancel();
         if (!session.http2.destroyed) next();
@@ -317,16 +366,30 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
     minVersion: "TLSv1.2",
     rejectUnauthorized: !options.insecure,
     // An address cannot be named in TLS; it is only compared with the certificate.
-    ...(isIP(name) === 0 ? { servername: name } : { checkServerIdentity: (_host: string, certificate: tls.PeerCertificate) => tls.checkServerIdentity(name, certificate) }),
-    ...(options.ca !== undefined && { ca: options.ca }),
-    ...(options.cert !== undefined && { cert: options.cert }),
-    ...(options.key !== undefined && { key: options.key }),
+    ...(isIP(name) === 0
+      ? { servername: name }
+      : {
+          checkServerIdentity: (_host: string, certificate: tls.PeerCertificate) =>
+            tls.checkServerIdentity(name, certificate),
+        }),
+    ca: options.ca,
+    cert: options.cert,
+    key: options.key,
   };
 }
 
-async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: Proxy | undefined): Promise<tls.TLSSocket> {
+async function openTls(
+  server: URL,
+  options: TlsOptions,
+  clock: Clock,
+  proxy: Proxy | undefined,
+): Promise<tls.TLSSocket> {
   const through = proxy && (await openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock));
-  const socket = tls.connect({ ...tlsOptions(server, options), ...(through && { socket: through }), ALPNProtocols: ["h2", "http/1.1"] });
+  const socket = tls.connect({
+    ...tlsOptions(server, options),
+    ...(through && { socket: through }),
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
   socket.setNoDelay(true);
   await firstEvent(socket, "secureConnect", clock);
   return socket;
@@ -335,11 +398,16 @@ async function openTls(server: URL, options: TlsOptions, clock: Clock, proxy: Pr
 /** For servers that speak HTTP/1.1 only: a socket per request at a time, each through the proxy if there is one. */
 export function createAgent(server: URL, settings: TlsOptions, clock: Clock, proxy: Proxy | undefined): Agent {
   const kept = { ...KEEP_ALIVE, maxSockets: MAX_HTTP1_SOCKETS };
-  const agent = server.protocol === "http:" ? new http.Agent(kept) : new https.Agent({ ...tlsOptions(server, settings), ...kept });
+  const agent =
+    server.protocol === "http:" ? new http.Agent(kept) : new https.Agent({ ...tlsOptions(server, settings), ...kept });
   if (!proxy) return agent;
   agent.createConnection = (_options, onCreated) => {
     openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock).then(
-      (socket) => onCreated?.(null, server.protocol === "http:" ? socket : tls.connect({ ...tlsOptions(server, settings), socket })),
+      (socket) =>
+        onCreated?.(
+          null,
+          server.protocol === "http:" ? socket : tls.connect({ ...tlsOptions(server, settings), socket }),
+        ),
       // The type wants a socket also for a failure, of which there is none.
       (error: Error) => onCreated?.(error, undefined as unknown as Duplex),
     );
@@ -358,9 +426,16 @@ function firstEvent<T>(emitter: tls.TLSSocket | http2.ClientHttp2Session, name: 
     };
     const onEvent = (value: T): void => settle(() => resolve(value));
     const onError = (error: Error): void => settle(() => reject(error));
-    const onClose = (): void => settle(() => reject(new UnreachableError("the server closed the connection before it was set up")));
+    const onClose = (): void =>
+      settle(() => reject(new UnreachableError("the server closed the connection before it was set up")));
     const timer = clock.after(CONNECT_TIMEOUT_MS, () => {
-      settle(() => reject(new UnreachableError(`the server did not answer within ${CONNECT_TIMEOUT_MS / 1000} s; check the address, routes and firewalls`)));
+      settle(() =>
+        reject(
+          new UnreachableError(
+            `the server did not answer within ${CONNECT_TIMEOUT_MS / 1000} s; check the address, routes and firewalls`,
+          ),
+        ),
+      );
       emitter.on("error", () => {}).destroy();
     });
     emitter.on(name, onEvent).on("error", onError).on("close", onClose);

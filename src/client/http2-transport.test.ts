@@ -1,4 +1,7 @@
-/** Over plain HTTP/1.1, where a small server shows everything; HTTP/2 and TLS are tested with the API server's front end. */
+/**
+ * Over plain HTTP/1.1, where a small server shows everything; HTTP/2 and TLS are tested with the API server's front
+ * end.
+ */
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -17,7 +20,10 @@ afterEach(async () => {
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse, count: number) => void;
 
-async function connect(handler: Handler, options: Partial<Http2TransportOptions> & { basePath?: string } = {}): Promise<{ transport: Transport; urls: string[] }> {
+async function connect(
+  handler: Handler,
+  options: Partial<Http2TransportOptions> & { basePath?: string } = {},
+): Promise<{ transport: Transport; urls: string[] }> {
   const urls: string[] = [];
   const server = http.createServer((request, response) => {
     urls.push(request.url ?? "");
@@ -29,14 +35,23 @@ async function connect(handler: Handler, options: Partial<Http2TransportOptions>
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  const transport = createHttp2Transport({ server: new URL(`http://127.0.0.1:${port}${options.basePath ?? ""}`), cluster: { root: "hub" }, ...options });
+  const transport = createHttp2Transport({
+    server: new URL(`http://127.0.0.1:${port}${options.basePath ?? ""}`),
+    cluster: { root: "hub" },
+    ...options,
+  });
   closing.push(() => transport.close());
   return { transport, urls };
 }
 
 const pod = { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "shop", name: "a" };
 const getPod = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: pod });
-const answer = (response: http.ServerResponse, status: number, body: string, headers: http.OutgoingHttpHeaders = {}): void => void response.writeHead(status, headers).end(body);
+const answer = (
+  response: http.ServerResponse,
+  status: number,
+  body: string,
+  headers: http.OutgoingHttpHeaders = {},
+): void => void response.writeHead(status, headers).end(body);
 
 /** Lets sockets have their turn until the next timer of the clock is due after exactly `delayMs`. */
 async function timerAfter(clock: FakeClock, delayMs: number): Promise<void> {
@@ -45,11 +60,26 @@ async function timerAfter(clock: FakeClock, delayMs: number): Promise<void> {
 }
 
 describe("which clusters a server stands for", () => {
-  const cases: Record<string, { options: Partial<Http2TransportOptions> & { basePath?: string }; cluster: string; want: string }> = {
+  const cases: Record<
+    string,
+    { options: Partial<Http2TransportOptions> & { basePath?: string }; cluster: string; want: string }
+  > = {
     "the hub is at its root": { options: {}, cluster: "hub", want: "/api/v1/namespaces/shop/pods/a" },
-    "other logical clusters are below their prefix": { options: {}, cluster: "paris", want: "/clusters/paris/api/v1/namespaces/shop/pods/a" },
-    "the path of the address goes first": { options: { basePath: "/base/" }, cluster: "paris", want: "/base/clusters/paris/api/v1/namespaces/shop/pods/a" },
-    "a real cluster is only itself": { options: { cluster: { only: "oslo" }, basePath: "/k8s" }, cluster: "oslo", want: "/k8s/api/v1/namespaces/shop/pods/a" },
+    "other logical clusters are below their prefix": {
+      options: {},
+      cluster: "paris",
+      want: "/clusters/paris/api/v1/namespaces/shop/pods/a",
+    },
+    "the path of the address goes first": {
+      options: { basePath: "/base/" },
+      cluster: "paris",
+      want: "/base/clusters/paris/api/v1/namespaces/shop/pods/a",
+    },
+    "a real cluster is only itself": {
+      options: { cluster: { only: "oslo" }, basePath: "/k8s" },
+      cluster: "oslo",
+      want: "/k8s/api/v1/namespaces/shop/pods/a",
+    },
   };
   for (const [behaviour, { options, cluster, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -62,7 +92,9 @@ describe("which clusters a server stands for", () => {
   }
 
   test("a request for another cluster than the real one is never sent", async () => {
-    const { transport, urls } = await connect((_request, response) => answer(response, 200, "{}"), { cluster: { only: "oslo" } });
+    const { transport, urls } = await connect((_request, response) => answer(response, 200, "{}"), {
+      cluster: { only: "oslo" },
+    });
 
     await expect(getPod(transport)).rejects.toThrow("is the API server of cluster oslo, not of hub");
 
@@ -71,7 +103,15 @@ describe("which clusters a server stands for", () => {
 });
 
 describe("failures", () => {
-  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: 'pods "a" not found', reason: "NotFound", code: 404 };
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: 'pods "a" not found',
+    reason: "NotFound",
+    code: 404,
+  };
   const cases: Record<string, { code: number; body: string; headers?: http.OutgoingHttpHeaders; want: unknown }> = {
     "a Status is kept as it is": { code: 404, body: JSON.stringify(status), want: { code: "NotFound", status } },
     "the words of a proxy become a Status": {
@@ -80,7 +120,12 @@ describe("failures", () => {
       headers: { "content-type": "text/plain" },
       want: { code: "ServiceUnavailable", message: "the server answered 503: upstream is down", status: { code: 503 } },
     },
-    "a page of a proxy is not quoted": { code: 502, body: "<html>", headers: { "content-type": "text/html" }, want: { message: "the server answered 502", status: { code: 502 } } },
+    "a page of a proxy is not quoted": {
+      code: 502,
+      body: "<html>",
+      headers: { "content-type": "text/html" },
+      want: { message: "the server answered 502", status: { code: 502 } },
+    },
     "an answer that is not JSON is not an answer": { code: 200, body: "<html>", want: { code: "Unreachable" } },
     "an answer that is not an object is not an answer": { code: 200, body: "[]", want: { code: "Unreachable" } },
   };
@@ -96,7 +141,11 @@ describe("failures", () => {
     const transport = createHttp2Transport({ server: new URL("http://127.0.0.1:1"), cluster: { root: "hub" } });
     closing.push(() => transport.close());
 
-    await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable", message: "get pods shop/a of cluster hub at 127.0.0.1:1: nothing listens there; check the address and port, and that the server runs" });
+    await expect(getPod(transport)).rejects.toMatchObject({
+      code: "Unreachable",
+      message:
+        "get pods shop/a of cluster hub at 127.0.0.1:1: nothing listens there; check the address and port, and that the server runs",
+    });
   });
 
   test("an answer that breaks off is not an answer", async () => {
@@ -109,7 +158,9 @@ describe("failures", () => {
   });
 
   test("a read is sent again when the connection broke, a write is not", async () => {
-    const { transport, urls } = await connect((_request, response, count) => (count === 2 ? answer(response, 200, '{"a":1}') : response.socket?.resetAndDestroy()));
+    const { transport, urls } = await connect((_request, response, count) =>
+      count === 2 ? answer(response, 200, '{"a":1}') : response.socket?.resetAndDestroy(),
+    );
 
     const read = await getPod(transport);
     const write = transport.send({ verb: "create", path: pod, body: {} });
@@ -123,7 +174,11 @@ describe("failures", () => {
 describe("patience", () => {
   test("a server that says when to come back is asked again then", async () => {
     const clock = createFakeClock();
-    const { transport, urls } = await connect((_request, response, count) => (count < 3 ? answer(response, 429, "", { "retry-after": "1" }) : answer(response, 200, '{"a":1}')), { clock });
+    const { transport, urls } = await connect(
+      (_request, response, count) =>
+        count < 3 ? answer(response, 429, "", { "retry-after": "1" }) : answer(response, 200, '{"a":1}'),
+      { clock },
+    );
 
     const result = getPod(transport);
     for (let wait = 0; wait < 2; wait++) {
@@ -137,7 +192,10 @@ describe("patience", () => {
 
   test("a wait is bounded, and so is their number", async () => {
     const clock = createFakeClock();
-    const { transport, urls } = await connect((_request, response) => answer(response, 503, "", { "retry-after": "86400" }), { clock });
+    const { transport, urls } = await connect(
+      (_request, response) => answer(response, 503, "", { "retry-after": "86400" }),
+      { clock },
+    );
 
     const result = getPod(transport).catch((error: unknown) => error);
     for (let wait = 0; wait < 4; wait++) {
@@ -166,7 +224,10 @@ describe("patience", () => {
     await arrived;
     clock.advance(5000);
 
-    await expect(result).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("no answer within 5 s") as string });
+    await expect(result).rejects.toMatchObject({
+      code: "Unreachable",
+      message: expect.stringContaining("no answer within 5 s") as string,
+    });
     expect(clock.nextDue()).toBeUndefined();
   });
 
@@ -186,10 +247,16 @@ describe("patience", () => {
 describe("watch", () => {
   const pods = { cluster: "hub", group: "", version: "v1", resource: "pods" };
   const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
-  const watchAll = (transport: Transport): Promise<unknown[]> => Array.fromAsync(transport.watch({ path: pods, query: { resourceVersion: "5" } }, new AbortController().signal)).then((batches) => batches.flat());
+  const watchAll = (transport: Transport): Promise<unknown[]> =>
+    Array.fromAsync(
+      transport.watch({ path: pods, query: { resourceVersion: "5" } }, new AbortController().signal),
+    ).then((batches) => batches.flat());
 
   test("asks for a watch and gives events until the server ends it", async () => {
-    const { transport, urls } = await connect((_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})), { random: { next: () => 0.5, bytes: (length) => new Uint8Array(length) } });
+    const { transport, urls } = await connect(
+      (_request, response) => answer(response, 200, line("ADDED", { a: 1 }) + line("BOOKMARK", {})),
+      { random: { next: () => 0.5, bytes: (length) => new Uint8Array(length) } },
+    );
 
     expect(await watchAll(transport)).toEqual([
       { type: "ADDED", object: { a: 1 } },
@@ -200,7 +267,9 @@ describe("watch", () => {
 
   test("outlives the deadline of a request", async () => {
     const clock = createFakeClock();
-    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), { clock });
+    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), {
+      clock,
+    });
     const watch = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
 
     await watch.next();
@@ -212,24 +281,39 @@ describe("watch", () => {
 
   test("that says nothing any more is given up when the server should have ended it", async () => {
     const clock = createFakeClock();
-    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), { clock });
-    const watch = transport.watch({ path: pods, query: { timeoutSeconds: "300" } }, new AbortController().signal)[Symbol.asyncIterator]();
+    const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), {
+      clock,
+    });
+    const watch = transport
+      .watch({ path: pods, query: { timeoutSeconds: "300" } }, new AbortController().signal)
+      [Symbol.asyncIterator]();
 
     await watch.next();
     const next = watch.next();
     clock.advance(330_000);
 
-    await expect(next).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("neither said anything nor ended the watch in time") as string });
+    await expect(next).rejects.toMatchObject({
+      code: "Unreachable",
+      message: expect.stringContaining("neither said anything nor ended the watch in time") as string,
+    });
     expect(clock.nextDue()).toBeUndefined();
   });
 
   const failing: Record<string, { handler: Handler; want: object }> = {
     "a refused watch is an error": {
-      handler: (_request, response) => answer(response, 403, JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden" })),
+      handler: (_request, response) =>
+        answer(response, 403, JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden" })),
       want: { code: "Forbidden" },
     },
-    "an ERROR event is an error": { handler: (_request, response) => answer(response, 200, line("ERROR", { kind: "Status", code: 410, reason: "Expired" })), want: { code: "Expired" } },
-    "an end inside an event is an error": { handler: (_request, response) => answer(response, 200, '{"type":"AD'), want: { code: "Unreachable" } },
+    "an ERROR event is an error": {
+      handler: (_request, response) =>
+        answer(response, 200, line("ERROR", { kind: "Status", code: 410, reason: "Expired" })),
+      want: { code: "Expired" },
+    },
+    "an end inside an event is an error": {
+      handler: (_request, response) => answer(response, 200, '{"type":"AD'),
+      want: { code: "Unreachable" },
+    },
     "a broken connection is an error": {
       handler: (_request, response) => {
         response.writeHead(200).write(line("ADDED", {}));
@@ -249,7 +333,9 @@ describe("watch", () => {
   test("covers all logical clusters only in process", async () => {
     const { transport } = await connect((_request, response) => answer(response, 200, ""));
 
-    await expect(Array.fromAsync(transport.watch({ path: { ...pods, cluster: "*" } }, new AbortController().signal))).rejects.toThrow("only inside the hub's process");
+    await expect(
+      Array.fromAsync(transport.watch({ path: { ...pods, cluster: "*" } }, new AbortController().signal)),
+    ).rejects.toThrow("only inside the hub's process");
   });
 });
 
@@ -279,11 +365,24 @@ test("asks to be treated as somebody else, with a header for each group and valu
   const seen: string[][] = [];
   const { transport } = await connect(
     (request, response) => {
-      const pairs = Array.from({ length: request.rawHeaders.length / 2 }, (_, index) => request.rawHeaders.slice(index * 2, index * 2 + 2));
-      seen.push(...pairs.filter(([name]) => name?.toLowerCase().startsWith("impersonate")).map(([name = "", value = ""]) => [name.toLowerCase(), value]));
+      const pairs = Array.from({ length: request.rawHeaders.length / 2 }, (_, index) =>
+        request.rawHeaders.slice(index * 2, index * 2 + 2),
+      );
+      seen.push(
+        ...pairs
+          .filter(([name]) => name?.toLowerCase().startsWith("impersonate"))
+          .map(([name = "", value = ""]) => [name.toLowerCase(), value]),
+      );
       answer(response, 200, "{}");
     },
-    { impersonate: { user: "eve", uid: "7", groups: ["admins", "a, b"], extra: { "example.com/Scopes": ["read", "write"], "50%": ["x"] } } },
+    {
+      impersonate: {
+        user: "eve",
+        uid: "7",
+        groups: ["admins", "a, b"],
+        extra: { "example.com/Scopes": ["read", "write"], "50%": ["x"] },
+      },
+    },
   );
 
   await getPod(transport);
@@ -308,7 +407,8 @@ describe("credentials that change", () => {
       return { token: tokens[0] ?? "" };
     },
   });
-  const refuseOld: Handler = (request, response) => answer(response, request.headers.authorization === "Bearer new" ? 200 : 401, "{}");
+  const refuseOld: Handler = (request, response) =>
+    answer(response, request.headers.authorization === "Bearer new" ? 200 : 401, "{}");
 
   test("a request that is refused is sent again with others, writes too", async () => {
     const { transport, urls } = await connect(refuseOld, { credentials: makeSource("old", "new") });
@@ -334,7 +434,10 @@ describe("credentials that change", () => {
   }
 
   test("nothing is sent when there are none", async () => {
-    const broken = { current: () => Promise.reject(new CredentialsError("the plugin is missing")), replace: async () => undefined };
+    const broken = {
+      current: () => Promise.reject(new CredentialsError("the plugin is missing")),
+      replace: async () => undefined,
+    };
     const { transport, urls } = await connect(refuseOld, { credentials: broken });
 
     await expect(getPod(transport)).rejects.toThrow("the plugin is missing");

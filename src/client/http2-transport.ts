@@ -1,9 +1,10 @@
 /**
  * The transport to an API server anywhere: Flotilla's hub with all its logical clusters, or one real cluster.
  *
- * Every request has a deadline; a watch has one until it is answered, and then lives for some minutes: the server is asked to end
- * it, and one that says nothing any more is ended from here. A watch whose reader is slow is not read ahead: HTTP/2 flow control
- * lets the server wait. 429 and 503 are tried again when the server says when, within bounds; 401 is when we have other credentials.
+ * Every request has a deadline; a watch has one until it is answered, and then lives for some minutes: the server is
+ * asked to end it, and one that says nothing any more is ended from here. A watch whose reader is slow is not read
+ * ahead: HTTP/2 flow control lets the server wait. 429 and 503 are tried again when the server says when, within
+ * bounds; 401 is when we have other credentials.
  */
 import { isObject, messageOf, sleep, systemClock, systemRandom } from "../base/index.ts";
 import type { Clock, JsonObject, Random } from "../base/index.ts";
@@ -17,12 +18,19 @@ import type { HttpRequest, HttpResponse, TlsOptions } from "./http-connection.ts
 import { impersonationHeaders } from "./impersonation.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
-import type { RawRequest, RawResponse, ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
+import type {
+  RawRequest,
+  RawResponse,
+  ResourcePath,
+  Transport,
+  TransportRequest,
+  TransportWatchEvent,
+} from "./transport.ts";
 import { createWatchDecoder } from "./watch-decoder.ts";
 
 /**
- * Which clusters the server stands for: exactly one, as a real cluster does, or many logical ones, of which `root` answers
- * at the server's root and every other below `/clusters/<name>`.
+ * Which clusters the server stands for: exactly one, as a real cluster does, or many logical ones, of which `root`
+ * answers at the server's root and every other below `/clusters/<name>`.
  */
 export type ClusterMapping = { only: string } | { root: string };
 
@@ -53,15 +61,32 @@ export interface Http2TransportOptions extends TlsOptions {
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_REPETITIONS = 4;
 const MAX_RETRY_AFTER_MS = 10_000;
-/** Watches end after this long, or up to twice as long by chance, so that those of many do not return together; as in client-go. */
+/**
+ * Watches end after this long, or up to twice as long by chance, so that those of many do not return together; as in
+ * client-go.
+ */
 const WATCH_SECONDS = 300;
 /** A server that should have ended a watch by then has gone. */
 const WATCH_GRACE_SECONDS = 30;
 const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
-  const { server, cluster: mapping, token, credentials, onWarning, clock = systemClock, random = systemRandom, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const connection = createHttpConnection({ server, tls: options, clock, ...(options.proxy && { proxy: { url: options.proxy, ...(options.proxyHeaders && { headers: options.proxyHeaders }) } }) });
+  const {
+    server,
+    cluster: mapping,
+    token,
+    credentials,
+    onWarning,
+    clock = systemClock,
+    random = systemRandom,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  } = options;
+  const connection = createHttpConnection({
+    server,
+    tls: options,
+    clock,
+    proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
+  });
   const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
   const basePath = server.pathname.replace(/\/+$/, "");
   const authority = server.host;
@@ -73,7 +98,13 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     throw badRequest(`${authority} is the API server of cluster ${mapping.only}, not of ${cluster}`);
   };
 
-  const headersFor = (extra: Record<string, string>): HttpRequest["headers"] => ({ host: authority, "user-agent": userAgent, accept: "application/json", ...extra, ...impersonation });
+  const headersFor = (extra: Record<string, string>): HttpRequest["headers"] => ({
+    host: authority,
+    "user-agent": userAgent,
+    accept: "application/json",
+    ...extra,
+    ...impersonation,
+  });
 
   /** Who we are now. Not within a request's deadline: a plugin may have to ask a person. */
   const identityNow = async (signal: AbortSignal | undefined): Promise<Credentials> => {
@@ -82,10 +113,16 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     const bearer = typeof token === "function" ? await token() : token;
     return bearer === undefined ? {} : { token: bearer };
   };
-  const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest => (bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } });
+  const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest =>
+    bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } };
 
   /** Sends until an answer comes that is worth reading, or the deadline is over. */
-  const exchange = async (doing: string, request: HttpRequest, used: Credentials, stop: AbortSignal): Promise<HttpResponse> => {
+  const exchange = async (
+    doing: string,
+    request: HttpRequest,
+    used: Credentials,
+    stop: AbortSignal,
+  ): Promise<HttpResponse> => {
     let identity = used;
     let mayReplace = credentials !== undefined;
     for (let repetition = 0; ; repetition++) {
@@ -111,7 +148,11 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   };
 
   /** Other credentials after a 401; whoever was refused was not served, so any request may be sent again. */
-  const otherThan = async (refused: Credentials, response: HttpResponse, stop: AbortSignal): Promise<Credentials | undefined> => {
+  const otherThan = async (
+    refused: Credentials,
+    response: HttpResponse,
+    stop: AbortSignal,
+  ): Promise<Credentials | undefined> => {
     try {
       const other = credentials && (await untilStopped(credentials.replace(refused), stop));
       if (other) drain(response);
@@ -123,14 +164,23 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   };
 
   /**
-   * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts the
-   * deadline from an answer that is read for as long as it lasts; the caller's signal goes on ending it.
+   * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts
+   * the deadline from an answer that is read for as long as it lasts; the caller's signal goes on ending it.
    */
-  const withDeadline = async <T>(doing: string, signal: AbortSignal | undefined, work: (stop: AbortSignal, stream: (answer: HttpResponse) => void) => Promise<T>): Promise<T> => {
+  const withDeadline = async <T>(
+    doing: string,
+    signal: AbortSignal | undefined,
+    work: (stop: AbortSignal, stream: (answer: HttpResponse) => void) => Promise<T>,
+  ): Promise<T> => {
     signal?.throwIfAborted();
     const controller = new AbortController();
     const timer = clock.after(requestTimeoutMs, () =>
-      controller.abort(new UnreachableError(`${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`, { mayHaveArrived: true })),
+      controller.abort(
+        new UnreachableError(
+          `${doing}: no answer within ${requestTimeoutMs / 1000} s; the server is overloaded or out of reach`,
+          { mayHaveArrived: true },
+        ),
+      ),
     );
     const give = (): void => controller.abort(signal?.reason);
     const forget = (): void => signal?.removeEventListener("abort", give);
@@ -150,7 +200,8 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   const warn = (response: HttpResponse): void => {
     const header = response.headers["warning"];
     if (!header || !onWarning) return;
-    for (const [, text] of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)) onWarning((text ?? "").replace(/\\(.)/g, "$1"));
+    for (const [, text] of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g))
+      onWarning((text ?? "").replace(/\\(.)/g, "$1"));
   };
 
   return {
@@ -158,13 +209,20 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       const { verb, path, patchType, body } = request;
       const doing = describe(verb, path, authority);
       const url = prefixOf(path.cluster) + resourcePath(path) + queryText(request.query);
-      const headers = headersFor(body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" });
+      const headers = headersFor(
+        body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" },
+      );
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 
       const identity = await identityNow(signal);
 
       return withDeadline(doing, signal, async (stop) => {
-        const response = await exchange(doing, { method: METHODS[verb], path: url, headers, ...(bytes && { body: bytes }) }, identity, stop);
+        const response = await exchange(
+          doing,
+          { method: METHODS[verb], path: url, headers, body: bytes },
+          identity,
+          stop,
+        );
         warn(response);
         const text = await readBody(response.body, stop).catch((error: unknown) => {
           throw stop.aborted ? stop.reason : explainFailure(doing, error);
@@ -177,23 +235,33 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     async *watch({ path, query }, signal): AsyncGenerator<TransportWatchEvent[]> {
       if (signal.aborted) return;
       const doing = describe("watch", path, authority);
-      if (path.cluster === "*") throw badRequest("a watch of every logical cluster is possible only inside the hub's process");
+      if (path.cluster === "*")
+        throw badRequest("a watch of every logical cluster is possible only inside the hub's process");
       const seconds = Number(query?.["timeoutSeconds"] ?? Math.floor(WATCH_SECONDS * (1 + random.next())));
-      const url = prefixOf(path.cluster) + resourcePath(path) + queryText({ ...query, timeoutSeconds: String(seconds), watch: "true" });
+      const url =
+        prefixOf(path.cluster) +
+        resourcePath(path) +
+        queryText({ ...query, timeoutSeconds: String(seconds), watch: "true" });
       const headers = headersFor({});
-      const answered = identityNow(signal).then((identity) => withDeadline(doing, signal, async (stop, stream) => {
-        const head = await exchange(doing, { method: "GET", path: url, headers }, identity, stop);
-        if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
-        stream(head);
-        return head;
-      }));
+      const answered = identityNow(signal).then((identity) =>
+        withDeadline(doing, signal, async (stop, stream) => {
+          const head = await exchange(doing, { method: "GET", path: url, headers }, identity, stop);
+          if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
+          stream(head);
+          return head;
+        }),
+      );
       const response = await answered.catch((error: unknown) => {
         if (signal.aborted) return undefined;
         throw error;
       });
       if (!response) return;
       warn(response);
-      const silence = clock.after((seconds + WATCH_GRACE_SECONDS) * 1000, () => response.body.destroy(new UnreachableError("the server neither said anything nor ended the watch in time; watch again")));
+      const silence = clock.after((seconds + WATCH_GRACE_SECONDS) * 1000, () =>
+        response.body.destroy(
+          new UnreachableError("the server neither said anything nor ended the watch in time; watch again"),
+        ),
+      );
       try {
         yield* readWatch(doing, response, signal);
       } finally {
@@ -203,13 +271,22 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
 
     async raw(request: RawRequest, signal): Promise<RawResponse> {
       const doing = `${request.method} ${request.path.split("?", 1)[0]} at ${authority}`;
-      if (!request.path.startsWith("/")) throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
-      const headers = { ...headersFor({ ...request.headers }), ...(request.impersonate && impersonationHeaders(request.impersonate)) };
+      if (!request.path.startsWith("/"))
+        throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
+      const headers = {
+        ...headersFor({ ...request.headers }),
+        ...(request.impersonate && impersonationHeaders(request.impersonate)),
+      };
       const url = prefixOf(request.cluster) + request.path;
       const identity = await identityNow(signal);
 
       return withDeadline(doing, signal, async (stop, stream) => {
-        const response = await exchange(doing, { method: request.method, path: url, headers, ...(request.body && { body: request.body }) }, identity, stop);
+        const response = await exchange(
+          doing,
+          { method: request.method, path: url, headers, body: request.body },
+          identity,
+          stop,
+        );
         stream(response);
         return { status: response.status, headers: response.headers, body: chunksOf(response.body) };
       });
@@ -219,7 +296,11 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   };
 }
 
-async function* readWatch(doing: string, response: HttpResponse, signal: AbortSignal): AsyncGenerator<TransportWatchEvent[]> {
+async function* readWatch(
+  doing: string,
+  response: HttpResponse,
+  signal: AbortSignal,
+): AsyncGenerator<TransportWatchEvent[]> {
   const decoder = createWatchDecoder();
   try {
     for await (const chunk of chunksOf(response.body)) {
@@ -231,7 +312,8 @@ async function* readWatch(doing: string, response: HttpResponse, signal: AbortSi
     if (signal.aborted) return;
     throw error instanceof ApiError ? error : explainFailure(doing, error);
   }
-  if (decoder.incomplete && !signal.aborted) throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
+  if (decoder.incomplete && !signal.aborted)
+    throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
 }
 
 /** Nobody reads the rest, and the connection is used again. */
@@ -257,9 +339,14 @@ function parseAnswer(doing: string, text: string): JsonObject {
     const answer: unknown = JSON.parse(text);
     if (isObject(answer)) return answer;
   } catch (error) {
-    throw new UnreachableError(`${doing}: the answer is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`, { cause: error });
+    throw new UnreachableError(
+      `${doing}: the answer is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`,
+      { cause: error },
+    );
   }
-  throw new UnreachableError(`${doing}: the answer is not an object; check that the address is that of a Kubernetes API server`);
+  throw new UnreachableError(
+    `${doing}: the answer is not an object; check that the address is that of a Kubernetes API server`,
+  );
 }
 
 /** `get deployments shop/web of cluster paris at 10.0.0.1:6443` */

@@ -8,11 +8,17 @@ export interface Impersonation {
 }
 
 /** A header may be there several times, once for each group and for each value. */
-export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): Record<string, string | string[]> {
+export function impersonationHeaders({
+  user,
+  uid,
+  groups = [],
+  extra = {},
+}: Impersonation): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { "impersonate-user": user };
   if (uid !== undefined) headers["impersonate-uid"] = uid;
   if (groups.length > 0) headers["impersonate-group"] = [...groups];
-  for (const [name, values] of Object.entries(extra)) if (values.length > 0) headers[`impersonate-extra-${escapeName(name)}`] = [...values];
+  for (const [name, values] of Object.entries(extra))
+    if (values.length > 0) headers[`impersonate-extra-${escapeName(name)}`] = [...values];
   return headers;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds how a cluster serves a kind: its plural and scope, from the cluster's own discovery. Answers are remembered; a kind
- * that is not there is asked for again, because a CustomResourceDefinition may arrive at any time.
+ * Finds how a cluster serves a kind: its plural and scope, from the cluster's own discovery. Answers are remembered; a
+ * kind that is not there is asked for again, because a CustomResourceDefinition may arrive at any time.
  */
 import { dynamicKind, formatApiVersion, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -11,7 +11,10 @@ import type { Client } from "./client.ts";
 /** The cluster does not serve this kind. */
 export class UnknownKindError extends FlotillaError {
   constructor(cluster: string, apiVersion: string, kind: string) {
-    super("UnknownKind", `cluster ${cluster} does not serve ${kind} in ${apiVersion}; install its CustomResourceDefinition there`);
+    super(
+      "UnknownKind",
+      `cluster ${cluster} does not serve ${kind} in ${apiVersion}; install its CustomResourceDefinition there`,
+    );
   }
 }
 
@@ -41,11 +44,20 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
   async function ask(apiVersion: string): Promise<void> {
     const { group, version } = parseApiVersion(apiVersion);
     const path = group ? `/apis/${formatApiVersion(group, version)}` : `/api/${version}`;
-    const { status, body } = await client.raw({ method: "GET", path, cluster, headers: { accept: "application/json" } });
+    const { status, body } = await client.raw({
+      method: "GET",
+      path,
+      cluster,
+      headers: { accept: "application/json" },
+    });
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
     if (status === 404) return;
-    if (status !== 200) throw new FlotillaError("Discovery", `asking cluster ${cluster} which kinds ${apiVersion} has: it answered ${status}`);
+    if (status !== 200)
+      throw new FlotillaError(
+        "Discovery",
+        `asking cluster ${cluster} which kinds ${apiVersion} has: it answered ${status}`,
+      );
     const { resources } = JSON.parse(Buffer.concat(chunks).toString()) as { resources?: ResourceRow[] };
     const served = new Set(resources?.map(({ name }) => name));
     for (const { name, kind, namespaced } of resources ?? []) {

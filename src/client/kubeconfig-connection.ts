@@ -1,8 +1,8 @@
 /**
  * What a context of a kubeconfig means: where the server is, how to trust it, through which proxy, and who we are.
  *
- * Reads the files that the kubeconfig refers to. What we cannot do (auth providers, user names with passwords) is refused rather
- * than ignored: a connection without it would be another identity than the one that was asked for.
+ * Reads the files that the kubeconfig refers to. What we cannot do (auth providers, user names with passwords) is
+ * refused rather than ignored: a connection without it would be another identity than the one that was asked for.
  */
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
@@ -38,7 +38,10 @@ export interface Surroundings {
   /** Somebody sits at the terminal, whom a credential plugin may ask. */
   isTerminal?: boolean;
   clock?: Clock;
-  /** The kubeconfig came from somebody else, who may neither run programs on this machine nor have its files sent anywhere. */
+  /**
+   * The kubeconfig came from somebody else, who may neither run programs on this machine nor have its files sent
+   * anywhere.
+   */
   isForeign?: boolean;
 }
 
@@ -50,68 +53,113 @@ const REFUSED_USER_FIELDS: Readonly<Record<string, string>> = {
   password: "servers no longer accept passwords; use a client certificate, a token or a credential plugin",
 };
 
-/** The connection that a context describes; the current one unless named. A plugin runs when its credentials are first needed. */
-export async function connectionOf(config: Kubeconfig, contextName: string | undefined = config.currentContext, surroundings: Surroundings = {}): Promise<KubeconfigConnection> {
+/**
+ * The connection that a context describes; the current one unless named. A plugin runs when its credentials are first
+ * needed.
+ */
+export async function connectionOf(
+  config: Kubeconfig,
+  contextName: string | undefined = config.currentContext,
+  surroundings: Surroundings = {},
+): Promise<KubeconfigConnection> {
   const { source } = config;
   const { environment = process.env } = surroundings;
-  if (config.contexts.size === 0) throw new UsageError(`${source} has no contexts, so it does not say which cluster is meant; ${WHOLE_ONE}`);
-  if (contextName === undefined) throw new UsageError(`${source} names no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`);
+  if (config.contexts.size === 0)
+    throw new UsageError(`${source} has no contexts, so it does not say which cluster is meant; ${WHOLE_ONE}`);
+  if (contextName === undefined)
+    throw new UsageError(
+      `${source} names no current context; choose one of ${listOf(config.contexts)} with 'kubectl config use-context NAME --kubeconfig FILE'`,
+    );
   const context = config.contexts.get(contextName);
   if (!context) throw new UsageError(`${source} has no context ${contextName}; it has ${listOf(config.contexts)}`);
   const cluster = config.clusters.get(context.cluster);
-  if (!cluster) throw new UsageError(`context ${contextName} of ${source} refers to cluster "${context.cluster}", which is not there; it has ${listOf(config.clusters)}`);
+  if (!cluster)
+    throw new UsageError(
+      `context ${contextName} of ${source} refers to cluster "${context.cluster}", which is not there; it has ${listOf(config.clusters)}`,
+    );
   const user = context.user === "" ? {} : config.users.get(context.user);
-  if (!user) throw new UsageError(`context ${contextName} of ${source} refers to user "${context.user}", which is not there; it has ${listOf(config.users)}`);
+  if (!user)
+    throw new UsageError(
+      `context ${contextName} of ${source} refers to user "${context.user}", which is not there; it has ${listOf(config.users)}`,
+    );
   const what = `user ${context.user} of ${source}`;
-  for (const [field, advice] of Object.entries(REFUSED_USER_FIELDS)) if (isSet(user[field])) throw new UsageError(`${what} uses ${field}, which Flotilla does not support; ${advice}`);
+  for (const [field, advice] of Object.entries(REFUSED_USER_FIELDS))
+    if (isSet(user[field])) throw new UsageError(`${what} uses ${field}, which Flotilla does not support; ${advice}`);
 
   if (surroundings.isForeign) {
     const field = LOCAL_FIELDS.find((name) => isSet(user[name]) || isSet(cluster[name]));
-    if (field !== undefined) throw new UsageError(`context ${contextName} of ${source} uses ${field}, which refers to the machine that it was made for; put the data itself into it, as kubectl config view --flatten does`);
+    if (field !== undefined)
+      throw new UsageError(
+        `context ${contextName} of ${source} uses ${field}, which refers to the machine that it was made for; put the data itself into it, as kubectl config view --flatten does`,
+      );
   }
   const server = serverOf(source, context.cluster, cluster);
   const ca = await material(config, cluster, "certificate-authority");
   const serverName = stringAt(cluster, "tls-server-name");
   const insecure = cluster["insecure-skip-tls-verify"] === true;
   const proxyText = stringAt(cluster, "proxy-url");
-  const proxy = proxyText === undefined ? proxyFromEnvironment(server, environment) : parseProxyUrl(proxyText, `proxy-url of cluster ${context.cluster} in ${source}`);
+  const proxy =
+    proxyText === undefined
+      ? proxyFromEnvironment(server, environment)
+      : parseProxyUrl(proxyText, `proxy-url of cluster ${context.cluster} in ${source}`);
   const impersonate = impersonationOf(what, user);
   return {
     server,
-    ...(ca !== undefined && { ca }),
-    ...(insecure && { insecure }),
-    ...(serverName !== undefined && { serverName }),
-    ...(proxy && { proxy }),
+    ca,
+    insecure: insecure || undefined,
+    serverName,
+    proxy,
     ...(await identityOf(config, what, user, { server, cluster, ca }, surroundings)),
-    ...(impersonate && { impersonate }),
-    ...(context.namespace !== undefined && { namespace: context.namespace }),
+    impersonate,
+    namespace: context.namespace,
   };
 }
 
 /** Who we are: what the kubeconfig itself holds, what its files hold, or what a plugin prints when it holds nothing. */
-async function identityOf(config: Kubeconfig, what: string, user: JsonObject, of: { server: URL; cluster: JsonObject; ca: string | undefined }, surroundings: Surroundings): Promise<Pick<KubeconfigConnection, "cert" | "key" | "token" | "credentials">> {
+async function identityOf(
+  config: Kubeconfig,
+  what: string,
+  user: JsonObject,
+  of: { server: URL; cluster: JsonObject; ca: string | undefined },
+  surroundings: Surroundings,
+): Promise<Pick<KubeconfigConnection, "cert" | "key" | "token" | "credentials">> {
   const { clock = systemClock } = surroundings;
   const read = async (): Promise<Credentials> => {
-    const [cert, key, fileToken] = await Promise.all([material(config, user, "client-certificate"), material(config, user, "client-key"), tokenInFile(config, user)]);
+    const [cert, key, fileToken] = await Promise.all([
+      material(config, user, "client-certificate"),
+      material(config, user, "client-key"),
+      tokenInFile(config, user),
+    ]);
     // A token file is preferred over a token, since it is the one that is kept fresh.
     const token = fileToken ?? stringAt(user, "token");
-    return { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }), ...(token !== undefined && { token }) };
+    return { cert, key, token };
   };
   const hasTokenFile = stringAt(user, "tokenFile") !== undefined;
   // A token file may come later than we do; certificates are needed for the first connection.
-  const [cert, key] = await Promise.all([material(config, user, "client-certificate"), material(config, user, "client-key")]);
-  if ((cert === undefined) !== (key === undefined)) throw new UsageError(`${what} needs both a client certificate and its key, or neither`);
+  const [cert, key] = await Promise.all([
+    material(config, user, "client-certificate"),
+    material(config, user, "client-key"),
+  ]);
+  if ((cert === undefined) !== (key === undefined))
+    throw new UsageError(`${what} needs both a client certificate and its key, or neither`);
   const pair = cert !== undefined && key !== undefined ? { cert, key } : {};
   if (hasTokenFile || isFile(user, "client-certificate") || isFile(user, "client-key")) {
     const credentials = createFileCredentials({ read, clock });
     const inline = stringAt(user, "token");
     const token = hasTokenFile ? async (): Promise<string> => (await credentials.current()).token ?? "" : inline;
-    return { ...pair, ...(token !== undefined && { token }), credentials };
+    return { ...pair, token, credentials };
   }
   const token = stringAt(user, "token");
-  if (cert !== undefined || token !== undefined || !isSet(user["exec"])) return { ...pair, ...(token !== undefined && { token }) };
+  if (cert !== undefined || token !== undefined || !isSet(user["exec"])) return { ...pair, token };
   const plugin = readExecPlugin(user["exec"], { what, directory: config.directory, ...of });
-  return { credentials: createExecCredentials({ plugin, clock, environment: surroundings.environment ?? process.env, isTerminal: surroundings.isTerminal ?? isatty(0) }) };
+  return {
+    credentials: createExecCredentials({
+      plugin,
+      clock,
+      environment: surroundings.environment ?? process.env,
+      isTerminal: surroundings.isTerminal ?? isatty(0),
+    }),
+  };
 }
 
 function impersonationOf(what: string, user: JsonObject): Impersonation | undefined {
@@ -120,14 +168,22 @@ function impersonationOf(what: string, user: JsonObject): Impersonation | undefi
   const groups = isSet(user["as-groups"]) ? textsIn(user["as-groups"], `as-groups of ${what}`) : [];
   const extra = new Map<string, string[]>();
   if (isSet(user["as-user-extra"])) {
-    if (!isObject(user["as-user-extra"])) throw new UsageError(`as-user-extra of ${what} must have a list of texts for each of its names`);
-    for (const [key, values] of Object.entries(user["as-user-extra"])) extra.set(key, textsIn(values, `as-user-extra ${key} of ${what}`));
+    if (!isObject(user["as-user-extra"]))
+      throw new UsageError(`as-user-extra of ${what} must have a list of texts for each of its names`);
+    for (const [key, values] of Object.entries(user["as-user-extra"]))
+      extra.set(key, textsIn(values, `as-user-extra ${key} of ${what}`));
   }
   if (name === undefined) {
-    if (uid !== undefined || groups.length > 0 || extra.size > 0) throw new UsageError(`${what} asks for the uid, groups or extra of somebody else without saying whom; set as`);
+    if (uid !== undefined || groups.length > 0 || extra.size > 0)
+      throw new UsageError(`${what} asks for the uid, groups or extra of somebody else without saying whom; set as`);
     return undefined;
   }
-  return { user: name, ...(uid !== undefined && { uid }), ...(groups.length > 0 && { groups }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) };
+  return {
+    user: name,
+    uid,
+    groups: groups.length > 0 ? groups : undefined,
+    extra: extra.size > 0 ? Object.fromEntries(extra) : undefined,
+  };
 }
 
 function textsIn(value: unknown, where: string): string[] {
@@ -139,7 +195,10 @@ function serverOf(source: string, name: string, cluster: JsonObject): URL {
   const server = stringAt(cluster, "server");
   if (server === undefined) throw new UsageError(`cluster ${name} of ${source} has no server address`);
   const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) throw new UsageError(`cluster ${name} of ${source} has the server address ${JSON.stringify(server)}; it must be an https:// or http:// URL`);
+  if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
+    throw new UsageError(
+      `cluster ${name} of ${source} has the server address ${JSON.stringify(server)}; it must be an https:// or http:// URL`,
+    );
   return url;
 }
 
@@ -163,7 +222,10 @@ async function tokenInFile(config: Kubeconfig, user: JsonObject): Promise<string
 async function readReferenced(config: Kubeconfig, field: string, file: string): Promise<string> {
   const path = isAbsolute(file) ? file : resolve(config.directory, file);
   return readFile(path, "utf8").catch((cause: unknown) => {
-    throw new UsageError(`${config.source} refers to ${path} as ${field}, which cannot be read; check the path and its permissions`, { cause });
+    throw new UsageError(
+      `${config.source} refers to ${path} as ${field}, which cannot be read; check the path and its permissions`,
+      { cause },
+    );
   });
 }
 

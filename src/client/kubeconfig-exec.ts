@@ -27,7 +27,9 @@ export function readExecPlugin(exec: Json | undefined, context: ExecPluginContex
   if (command === undefined) throw new UsageError(`exec of ${what} names no command`);
   const apiVersion = stringAt(exec, "apiVersion");
   if (apiVersion !== `${GROUP}/v1` && apiVersion !== `${GROUP}/v1beta1`) {
-    throw new UsageError(`exec of ${what} has the apiVersion ${JSON.stringify(apiVersion ?? "")}; it must be ${GROUP}/v1 or ${GROUP}/v1beta1, whichever its plugin speaks`);
+    throw new UsageError(
+      `exec of ${what} has the apiVersion ${JSON.stringify(apiVersion ?? "")}; it must be ${GROUP}/v1 or ${GROUP}/v1beta1, whichever its plugin speaks`,
+    );
   }
   return {
     apiVersion,
@@ -37,14 +39,15 @@ export function readExecPlugin(exec: Json | undefined, context: ExecPluginContex
     env: envOf(exec, what),
     installHint: stringAt(exec, "installHint") ?? "",
     interactiveMode: interactiveModeOf(exec, apiVersion, what),
-    ...(exec["provideClusterInfo"] === true && { cluster: clusterInfo(context) }),
+    cluster: exec["provideClusterInfo"] === true ? clusterInfo(context) : undefined,
   };
 }
 
 function argsOf(exec: JsonObject, what: string): string[] {
   const args = exec["args"] ?? [];
   // No program can be given a null character, and the failure to start it would quote the argument.
-  if (Array.isArray(args) && args.every((arg) => typeof arg === "string") && !args.some((arg) => arg.includes("\0"))) return args;
+  if (Array.isArray(args) && args.every((arg) => typeof arg === "string") && !args.some((arg) => arg.includes("\0")))
+    return args;
   throw new UsageError(`args of exec of ${what} must be a list of texts without null characters`);
 }
 
@@ -54,7 +57,8 @@ function envOf(exec: JsonObject, what: string): Record<string, string> {
   return Object.fromEntries(
     entries.map((entry) => {
       const name = isObject(entry) ? stringAt(entry, "name") : undefined;
-      if (!isObject(entry) || name === undefined) throw new UsageError(`an entry of env of exec of ${what} has no name`);
+      if (!isObject(entry) || name === undefined)
+        throw new UsageError(`an entry of env of exec of ${what} has no name`);
       return [name, typeof entry["value"] === "string" ? entry["value"] : ""];
     }),
   );
@@ -64,7 +68,9 @@ function interactiveModeOf(exec: JsonObject, apiVersion: string, what: string): 
   // The older version knew no such field, and plugins of its time may ask.
   const mode = stringAt(exec, "interactiveMode") ?? (apiVersion.endsWith("/v1beta1") ? "IfAvailable" : undefined);
   if (mode === "Never" || mode === "IfAvailable" || mode === "Always") return mode;
-  throw new UsageError(`exec of ${what} has ${mode === undefined ? "no interactiveMode" : `the interactiveMode ${JSON.stringify(mode)}`}; it must be Never, IfAvailable or Always`);
+  throw new UsageError(
+    `exec of ${what} has ${mode === undefined ? "no interactiveMode" : `the interactiveMode ${JSON.stringify(mode)}`}; it must be Never, IfAvailable or Always`,
+  );
 }
 
 function clusterInfo({ server, cluster, ca }: ExecPluginContext): JsonObject {

@@ -9,7 +9,12 @@ import { connectionOf as connectionIn } from "./kubeconfig-connection.ts";
 import type { KubeconfigConnection, Surroundings } from "./kubeconfig-connection.ts";
 
 /** Whatever this machine's own environment says. */
-const connectionOf = (config: Kubeconfig, context?: string, surroundings: Surroundings = {}): Promise<KubeconfigConnection> => connectionIn(config, context, { environment: {}, isTerminal: false, ...surroundings });
+const connectionOf = (
+  config: Kubeconfig,
+  context?: string,
+  surroundings: Surroundings = {},
+): Promise<KubeconfigConnection> =>
+  connectionIn(config, context, { environment: {}, isTerminal: false, ...surroundings });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 let directory: string;
 beforeAll(async () => {
@@ -56,7 +61,8 @@ contexts:
   context: {cluster: atlantis, user: alice}
 `;
 
-const withUser = (fields: string): string => `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {${fields}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`;
+const withUser = (fields: string): string =>
+  `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {${fields}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`;
 
 describe("kubeconfig", () => {
   test("a context gives the server, whom to trust and who we are, inline or from files beside it", async () => {
@@ -65,7 +71,14 @@ describe("kubeconfig", () => {
 
     const connection = await connectionOf(await loadKubeconfig(join(directory, "config")));
 
-    expect(connection).toMatchObject({ server: new URL("https://paris.example:6443/base"), ca: "CA", cert: "CERT", key: "KEY", serverName: "kubernetes", namespace: "shop" });
+    expect(connection).toMatchObject({
+      server: new URL("https://paris.example:6443/base"),
+      ca: "CA",
+      cert: "CERT",
+      key: "KEY",
+      serverName: "kubernetes",
+      namespace: "shop",
+    });
     expect(await connection.credentials?.current()).toEqual({ cert: "CERT", key: "KEY" });
   });
 
@@ -87,62 +100,119 @@ describe("kubeconfig", () => {
     const cached = await credentials?.current();
     clock.advance(60_000);
 
-    expect([before, cached, await credentials?.current()]).toEqual([{ token: "first" }, { token: "first" }, { token: "second" }]);
+    expect([before, cached, await credentials?.current()]).toEqual([
+      { token: "first" },
+      { token: "first" },
+      { token: "second" },
+    ]);
   });
 
   test("a user may be somebody else to the server", async () => {
-    const text = withUser("token: t, as: eve, as-uid: '7', as-groups: [admins, 'a, b'], as-user-extra: {scopes: [read, write]}");
+    const text = withUser(
+      "token: t, as: eve, as-uid: '7', as-groups: [admins, 'a, b'], as-user-extra: {scopes: [read, write]}",
+    );
 
     const { token, impersonate } = await connectionOf(parseKubeconfig(text));
 
     expect(token).toBe("t");
-    expect(impersonate).toEqual({ user: "eve", uid: "7", groups: ["admins", "a, b"], extra: { scopes: ["read", "write"] } });
+    expect(impersonate).toEqual({
+      user: "eve",
+      uid: "7",
+      groups: ["admins", "a, b"],
+      extra: { scopes: ["read", "write"] },
+    });
   });
 
   test("the proxy is the cluster's own, else that of the environment", async () => {
-    const own = parseKubeconfig("current-context: a\nclusters: [{name: a, cluster: {server: 'https://a.example', proxy-url: 'socks5://p:1080'}}]\ncontexts: [{name: a, context: {cluster: a}}]");
+    const own = parseKubeconfig(
+      "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a.example', proxy-url: 'socks5://p:1080'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
+    );
     const environment = { HTTPS_PROXY: "http://corporate:3128" };
 
-    const proxies = [(await connectionOf(own, undefined, { environment })).proxy, (await connectionOf(parseKubeconfig(yaml, { directory }), "robot", { environment })).proxy];
+    const proxies = [
+      (await connectionOf(own, undefined, { environment })).proxy,
+      (await connectionOf(parseKubeconfig(yaml, { directory }), "robot", { environment })).proxy,
+    ];
 
     expect(proxies.map(String)).toEqual(["socks5://p:1080", "http://corporate:3128/"]);
   });
 
   test("a token in the file goes before a plugin", async () => {
-    const text = withUser("token: t, exec: {command: does-not-exist, apiVersion: client.authentication.k8s.io/v1beta1}");
+    const text = withUser(
+      "token: t, exec: {command: does-not-exist, apiVersion: client.authentication.k8s.io/v1beta1}",
+    );
 
     expect(await connectionOf(parseKubeconfig(text))).toEqual({ server: new URL("https://a"), token: "t" });
   });
 
-  for (const field of ["client-certificate: /etc/a, client-key: /etc/b", "tokenFile: /etc/passwd", "exec: {command: sh, apiVersion: client.authentication.k8s.io/v1beta1}"]) {
+  for (const field of [
+    "client-certificate: /etc/a, client-key: /etc/b",
+    "tokenFile: /etc/passwd",
+    "exec: {command: sh, apiVersion: client.authentication.k8s.io/v1beta1}",
+  ]) {
     test(`somebody else's kubeconfig may not use ${field.split(":")[0]}`, async () => {
-      await expect(connectionOf(parseKubeconfig(withUser(field)), undefined, { isForeign: true })).rejects.toThrow(/which refers to the machine that it was made for; put the data itself into it/);
+      await expect(connectionOf(parseKubeconfig(withUser(field)), undefined, { isForeign: true })).rejects.toThrow(
+        /which refers to the machine that it was made for; put the data itself into it/,
+      );
     });
   }
 
   test("a context may go without a user", async () => {
-    expect(await connectionOf(parseKubeconfig(yaml), "anonymous")).toEqual({ server: new URL("http://127.0.0.1:8001"), insecure: true });
+    expect(await connectionOf(parseKubeconfig(yaml), "anonymous")).toEqual({
+      server: new URL("http://127.0.0.1:8001"),
+      insecure: true,
+    });
   });
 
   const refused: Record<string, { context?: string; text?: string; message: RegExp }> = {
-    "an unknown context is answered with those that exist": { context: "oslo", message: /no context oslo; it has paris, robot, anonymous, plugin, lost/ },
-    "a context that refers to nothing says so": { context: "lost", message: /refers to cluster "atlantis", which is not there/ },
+    "an unknown context is answered with those that exist": {
+      context: "oslo",
+      message: /no context oslo; it has paris, robot, anonymous, plugin, lost/,
+    },
+    "a context that refers to nothing says so": {
+      context: "lost",
+      message: /refers to cluster "atlantis", which is not there/,
+    },
     "a missing file is named": { context: "paris", message: /alice\.crt as client-certificate, which cannot be read/ },
     "a proxy of an unknown kind is refused": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a', proxy-url: 'ftp://me:secret@p'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
-      message: /^proxy-url of cluster a in the kubeconfig is not the address of a proxy; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
+      message:
+        /^proxy-url of cluster a in the kubeconfig is not the address of a proxy; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
     },
-    "somebody's groups without somebody are refused": { text: withUser("as-groups: [admins]"), message: /without saying whom; set as/ },
+    "somebody's groups without somebody are refused": {
+      text: withUser("as-groups: [admins]"),
+      message: /without saying whom; set as/,
+    },
     "arguments of a plugin with a null character are refused, and not quoted": {
-      text: withUser(`exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Never, args: ["hunter2\\0"]}`),
+      text: withUser(
+        `exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Never, args: ["hunter2\\0"]}`,
+      ),
       message: /^args of exec of user u of the kubeconfig must be a list of texts without null characters$/,
     },
-    "groups that are no list are refused": { text: withUser("as: eve, as-groups: admins"), message: /as-groups of user u of the kubeconfig must be a list of texts/ },
-    "an auth provider is refused, with what replaced it": { text: withUser("auth-provider: {name: gcp}"), message: /uses auth-provider, which Flotilla does not support; use the credential plugin/ },
-    "a plugin without a command is refused": { text: withUser("exec: {apiVersion: client.authentication.k8s.io/v1}"), message: /names no command/ },
-    "a plugin of a version that nobody knows is refused": { text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"), message: /has the apiVersion "client.authentication.k8s.io\/v1alpha1"; it must be/ },
-    "a plugin of the newer version must say whether it asks": { text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1}"), message: /has no interactiveMode; it must be Never, IfAvailable or Always/ },
-    "a variable without a name is refused": { text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1, env: [{value: x}]}"), message: /an entry of env of exec of user u of the kubeconfig has no name/ },
+    "groups that are no list are refused": {
+      text: withUser("as: eve, as-groups: admins"),
+      message: /as-groups of user u of the kubeconfig must be a list of texts/,
+    },
+    "an auth provider is refused, with what replaced it": {
+      text: withUser("auth-provider: {name: gcp}"),
+      message: /uses auth-provider, which Flotilla does not support; use the credential plugin/,
+    },
+    "a plugin without a command is refused": {
+      text: withUser("exec: {apiVersion: client.authentication.k8s.io/v1}"),
+      message: /names no command/,
+    },
+    "a plugin of a version that nobody knows is refused": {
+      text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"),
+      message: /has the apiVersion "client.authentication.k8s.io\/v1alpha1"; it must be/,
+    },
+    "a plugin of the newer version must say whether it asks": {
+      text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1}"),
+      message: /has no interactiveMode; it must be Never, IfAvailable or Always/,
+    },
+    "a variable without a name is refused": {
+      text: withUser("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1, env: [{value: x}]}"),
+      message: /an entry of env of exec of user u of the kubeconfig has no name/,
+    },
     "a password is refused": {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {username: u, password: p}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]",
       message: /uses username, which Flotilla does not support; servers no longer accept passwords/,
@@ -155,8 +225,15 @@ describe("kubeconfig", () => {
       text: "current-context: a\nclusters: [{name: a, cluster: {server: 'a.example'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message: /must be an https:\/\/ or http:\/\/ URL/,
     },
-    "a file without a current context asks for one": { text: "contexts: [{name: a}, {name: b}]", message: /names no current context; choose one of a, b with 'kubectl config use-context NAME/ },
-    "a file without contexts says where to get another": { text: "clusters: []", message: /has no contexts, so it does not say which cluster is meant; name another file, or make it anew: 'kubectl config view --minify --flatten'/ },
+    "a file without a current context asks for one": {
+      text: "contexts: [{name: a}, {name: b}]",
+      message: /names no current context; choose one of a, b with 'kubectl config use-context NAME/,
+    },
+    "a file without contexts says where to get another": {
+      text: "clusters: []",
+      message:
+        /has no contexts, so it does not say which cluster is meant; name another file, or make it anew: 'kubectl config view --minify --flatten'/,
+    },
   };
   for (const [behaviour, { context, text = yaml, message }] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -174,18 +251,29 @@ describe("kubeconfig", () => {
   test("aliases that stand for more than fits into memory are not written out", () => {
     const levels = Array.from({ length: 40 }, (_, level) => `- &a${level + 1} [*a${level}, *a${level}]`);
 
-    expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow("f.yaml is not a kubeconfig: its kind is no text, not Config");
+    expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow(
+      "f.yaml is not a kubeconfig: its kind is no text, not Config",
+    );
   });
 
   test("keys such as __proto__ stay data", async () => {
-    const config = parseKubeconfig("current-context: __proto__\nclusters: [{name: __proto__, cluster: {server: 'https://a'}}]\ncontexts: [{name: __proto__, context: {cluster: __proto__}}]");
+    const config = parseKubeconfig(
+      "current-context: __proto__\nclusters: [{name: __proto__, cluster: {server: 'https://a'}}]\ncontexts: [{name: __proto__, context: {cluster: __proto__}}]",
+    );
 
     expect((await connectionOf(config)).server.host).toBe("a");
     expect(({} as Record<string, unknown>)["server"]).toBeUndefined();
   });
 
   test("what is rendered reads back the same", async () => {
-    const connection = { server: "https://127.0.0.1:6443/clusters/member1", ca: "CA", cert: "CERT", key: "KEY", token: "t", namespace: "shop" };
+    const connection = {
+      server: "https://127.0.0.1:6443/clusters/member1",
+      ca: "CA",
+      cert: "CERT",
+      key: "KEY",
+      token: "t",
+      namespace: "shop",
+    };
 
     const text = renderKubeconfig({ name: "member1", ...connection });
 

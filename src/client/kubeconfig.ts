@@ -23,7 +23,8 @@ export interface Kubeconfig {
 /** Kubeconfigs hold certificates, not data. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** What to do with a file that says nothing. */
-export const WHOLE_ONE = "name another file, or make it anew: 'kubectl config view --minify --flatten' prints a whole one";
+export const WHOLE_ONE =
+  "name another file, or make it anew: 'kubectl config view --minify --flatten' prints a whole one";
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -37,20 +38,33 @@ export function parseKubeconfig(text: string, where: { source?: string; director
   if (text.length > MAX_BYTES) throw new UsageError(`${source} is larger than ${MAX_BYTES} bytes; is it a kubeconfig?`);
   if (text.trim() === "") throw new UsageError(`${source} is empty; ${WHOLE_ONE}`);
   const document = parseYaml(text, source);
-  if (!isObject(document)) throw new UsageError(`${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${WHOLE_ONE}`);
+  if (!isObject(document))
+    throw new UsageError(
+      `${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${WHOLE_ONE}`,
+    );
   const { kind } = document;
   // Quoted only as a text: aliases of YAML make of a few lines a value that is longer than the memory.
-  if (kind !== undefined && kind !== "Config") throw new UsageError(`${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`);
+  if (kind !== undefined && kind !== "Config")
+    throw new UsageError(
+      `${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`,
+    );
   const currentContext = document["current-context"];
   const contexts = named(document, "contexts", "context", source);
   return {
     source,
     directory,
-    ...(typeof currentContext === "string" && currentContext !== "" && { currentContext }),
+    currentContext: typeof currentContext === "string" && currentContext !== "" ? currentContext : undefined,
     contexts: new Map(
       [...contexts].map(([name, context]) => {
         const namespace = stringAt(context, "namespace");
-        return [name, { cluster: stringAt(context, "cluster") ?? "", user: stringAt(context, "user") ?? "", ...(namespace && { namespace }) }];
+        return [
+          name,
+          {
+            cluster: stringAt(context, "cluster") ?? "",
+            user: stringAt(context, "user") ?? "",
+            namespace: namespace || undefined,
+          },
+        ];
       }),
     ),
     clusters: named(document, "clusters", "cluster", source),
@@ -58,23 +72,34 @@ export function parseKubeconfig(text: string, where: { source?: string; director
   };
 }
 
-/** A kubeconfig with one context, as pretty JSON, which is YAML that no tool stumbles over. It holds secrets: write it with mode 0600. */
-export function renderKubeconfig(connection: { name: string; server: string; ca?: string; cert?: string; key?: string; token?: string; namespace?: string }): string {
+/**
+ * A kubeconfig with one context, as pretty JSON, which is YAML that no tool stumbles over. It holds secrets: write it
+ * with mode 0600.
+ */
+export function renderKubeconfig(connection: {
+  name: string;
+  server: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+  token?: string;
+  namespace?: string;
+}): string {
   const { name, server, ca, cert, key, token, namespace } = connection;
   const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
   const document = {
     apiVersion: "v1",
     kind: "Config",
     "current-context": name,
-    clusters: [{ name, cluster: { server, ...(ca !== undefined && { "certificate-authority-data": base64(ca) }) } }],
-    contexts: [{ name, context: { cluster: name, user: name, ...(namespace !== undefined && { namespace }) } }],
+    clusters: [{ name, cluster: { server, "certificate-authority-data": ca !== undefined ? base64(ca) : undefined } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     users: [
       {
         name,
         user: {
-          ...(cert !== undefined && { "client-certificate-data": base64(cert) }),
-          ...(key !== undefined && { "client-key-data": base64(key) }),
-          ...(token !== undefined && { token }),
+          "client-certificate-data": cert !== undefined ? base64(cert) : undefined,
+          "client-key-data": key !== undefined ? base64(key) : undefined,
+          token,
         },
       },
     ],
@@ -99,9 +124,11 @@ function named(document: JsonObject, list: string, field: string, source: string
   const result = new Map<string, JsonObject>();
   for (const entry of entries) {
     const name = isObject(entry) ? entry["name"] : undefined;
-    if (!isObject(entry) || typeof name !== "string") throw new UsageError(`an entry of ${list} in ${source} has no name`);
+    if (!isObject(entry) || typeof name !== "string")
+      throw new UsageError(`an entry of ${list} in ${source} has no name`);
     const value: Json = entry[field] ?? {};
-    if (!isObject(value)) throw new UsageError(`${list} ${name} of ${source} must have an object in its field ${field}`);
+    if (!isObject(value))
+      throw new UsageError(`${list} ${name} of ${source} must have an object in its field ${field}`);
     // The first entry of a name wins, as in kubectl.
     if (!result.has(name)) result.set(name, value);
   }

@@ -9,11 +9,15 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "socks5:", "soc
 export function parseProxyUrl(text: string, where: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // Not quoted: it may hold a password.
-  if (!url || !SCHEMES.has(url.protocol) || url.hostname === "") throw new UsageError(`${where} is not the address of a proxy; it must be an http://, https:// or socks5:// URL`);
+  if (!url || !SCHEMES.has(url.protocol) || url.hostname === "")
+    throw new UsageError(`${where} is not the address of a proxy; it must be an http://, https:// or socks5:// URL`);
   return url;
 }
 
-/** As Go's programs read it: `HTTPS_PROXY` or `HTTP_PROXY` after the scheme of the server, unless `NO_PROXY` or loopback says direct. */
+/**
+ * As Go's programs read it: `HTTPS_PROXY` or `HTTP_PROXY` after the scheme of the server, unless `NO_PROXY` or loopback
+ * says direct.
+ */
 export function proxyFromEnvironment(server: URL, environment: Environment): URL | undefined {
   const name = server.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   const value = valueOf(environment, name);
@@ -46,7 +50,10 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
-/** `NO_PROXY`: addresses, networks, and domains that stand for themselves and what is below them, each with a port if they have one. */
+/**
+ * `NO_PROXY`: addresses, networks, and domains that stand for themselves and what is below them, each with a port if
+ * they have one.
+ */
 function isExempt(host: string, port: string, list: string): boolean {
   return list.split(",").some((item) => {
     const entry = item.trim().toLowerCase();
@@ -66,7 +73,8 @@ function isExempt(host: string, port: string, list: string): boolean {
 function isInNetwork(host: string, network: string): boolean {
   const [address = "", prefix = ""] = network.split("/");
   const family = isIP(address);
-  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 6 ? 128 : 32)) return false;
+  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 6 ? 128 : 32))
+    return false;
   const block = new BlockList();
   block.addSubnet(address, Number(prefix), familyOf(address));
   return block.check(host, familyOf(host));

@@ -4,18 +4,28 @@ import { queryText, resourcePath } from "./request-path.ts";
 describe("request paths", () => {
   const cases: Record<string, { path: Partial<Parameters<typeof resourcePath>[0]>; want: string }> = {
     "the core group lives below /api": { path: { group: "", resource: "nodes" }, want: "/api/v1/nodes" },
-    "other groups live below /apis": { path: { namespace: "shop", name: "web", subresource: "status" }, want: "/apis/apps/v1/namespaces/shop/deployments/web/status" },
-    "names are percent-encoded": { path: { name: "system:a/b?c#d" }, want: "/apis/apps/v1/deployments/system%3Aa%2Fb%3Fc%23d" },
+    "other groups live below /apis": {
+      path: { namespace: "shop", name: "web", subresource: "status" },
+      want: "/apis/apps/v1/namespaces/shop/deployments/web/status",
+    },
+    "names are percent-encoded": {
+      path: { name: "system:a/b?c#d" },
+      want: "/apis/apps/v1/deployments/system%3Aa%2Fb%3Fc%23d",
+    },
   };
   for (const [behaviour, { path, want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      expect(resourcePath({ cluster: "hub", group: "apps", version: "v1", resource: "deployments", ...path })).toBe(want);
+      expect(resourcePath({ cluster: "hub", group: "apps", version: "v1", resource: "deployments", ...path })).toBe(
+        want,
+      );
     });
   }
 
   for (const name of ["", ".", ".."]) {
     test(`the name ${JSON.stringify(name)} is refused, since it would address something else`, () => {
-      expect(() => resourcePath({ cluster: "hub", group: "", version: "v1", resource: "nodes", name })).toThrow("is not a name");
+      expect(() => resourcePath({ cluster: "hub", group: "", version: "v1", resource: "nodes", name })).toThrow(
+        "is not a name",
+      );
     });
   }
 

@@ -34,12 +34,16 @@ export function resourcePath(path: ResourcePath): string {
 /** `?labelSelector=app%3Dweb`, or nothing. */
 export function queryText(query: Readonly<Record<string, string>> | undefined): string {
   let text = "";
-  for (const key in query) text += `${text ? "&" : "?"}${encodeURIComponent(key)}=${encodeURIComponent(query[key] ?? "")}`;
+  for (const key in query)
+    text += `${text ? "&" : "?"}${encodeURIComponent(key)}=${encodeURIComponent(query[key] ?? "")}`;
   return text;
 }
 
-/** One piece of a path. Names come from manifests: an empty one would address the collection, and dots another object. */
+/**
+ * One piece of a path. Names come from manifests: an empty one would address the collection, and dots another object.
+ */
 export function segment(text: string): string {
-  if (text === "" || text === "." || text === "..") throw badRequest(`${JSON.stringify(text)} is not a name that a request path can carry; name the object`);
+  if (text === "" || text === "." || text === "..")
+    throw badRequest(`${JSON.stringify(text)} is not a name that a request path can carry; name the object`);
   return encodeURIComponent(text);
 }

@@ -12,7 +12,12 @@ type Box = KubernetesObject & { spec: { size?: number; length?: number } };
 const BoxKind: Kind<Box> = {
   ...dynamicKind({ group: "example.dev", version: "v2", kind: "Box", plural: "boxes", scope: "Namespaced" }),
   versions: {
-    v1: { schema: {}, columns: [], toStorage: (box: JsonObject) => renamed(box, "length", "size"), fromStorage: (box: JsonObject) => renamed(box, "size", "length") },
+    v1: {
+      schema: {},
+      columns: [],
+      toStorage: (box: JsonObject) => renamed(box, "length", "size"),
+      fromStorage: (box: JsonObject) => renamed(box, "size", "length"),
+    },
     v2: { schema: {}, columns: [] },
   },
 } as unknown as Kind<Box>;
@@ -26,7 +31,12 @@ function renamed(box: JsonObject, from: string, to: string): JsonObject {
 function startServer(version: "v1" | "v2" | undefined) {
   const requests: TransportRequest[] = [];
   let serving = version;
-  const box: JsonObject = { apiVersion: `example.dev/${version}`, kind: "Box", metadata: { name: "a", namespace: "shop" }, spec: version === "v1" ? { length: 3 } : { size: 3 } };
+  const box: JsonObject = {
+    apiVersion: `example.dev/${version}`,
+    kind: "Box",
+    metadata: { name: "a", namespace: "shop" },
+    spec: version === "v1" ? { length: 3 } : { size: 3 },
+  };
   const transport: Transport = {
     async send(request) {
       requests.push(request);
@@ -39,13 +49,21 @@ function startServer(version: "v1" | "v2" | undefined) {
     async raw({ path }) {
       const isServed = path === `/apis/example.dev/${serving}`;
       const body = JSON.stringify(isServed ? { resources: [{ name: "boxes", kind: "Box", namespaced: true }] } : {});
-      return { status: isServed ? 200 : 404, headers: {}, body: (async function* bytes() {
-        yield new TextEncoder().encode(body);
-      })() };
+      return {
+        status: isServed ? 200 : 404,
+        headers: {},
+        body: (async function* bytes() {
+          yield new TextEncoder().encode(body);
+        })(),
+      };
     },
     close: async () => {},
   };
-  return { client: createServedVersionsClient(createClient({ transport, fieldManager: "test" })), requests, serve: (now: "v1" | "v2") => (serving = now) };
+  return {
+    client: createServedVersionsClient(createClient({ transport, fieldManager: "test" })),
+    requests,
+    serve: (now: "v1" | "v2") => (serving = now),
+  };
 }
 
 const key = { cluster: "paris", namespace: "shop", name: "a" };
@@ -55,18 +73,31 @@ test("a kind that is served in another version is asked for in that, and handed 
 
   const got = await client.get(BoxKind, key);
   const { items } = await client.list(BoxKind, { cluster: "paris" });
-  const [events] = await Array.fromAsync(client.watch(BoxKind, { cluster: "paris", signal: new AbortController().signal }));
+  const [events] = await Array.fromAsync(
+    client.watch(BoxKind, { cluster: "paris", signal: new AbortController().signal }),
+  );
 
   expect(requests.map(({ path }) => path.version)).toEqual(["v1", "v1", "v1"]);
-  for (const box of [got, items[0], events?.[0]?.type === "ADDED" ? events[0].object : undefined]) expect(box).toMatchObject({ apiVersion: "example.dev/v2", spec: { size: 3 } });
+  for (const box of [got, items[0], events?.[0]?.type === "ADDED" ? events[0].object : undefined])
+    expect(box).toMatchObject({ apiVersion: "example.dev/v2", spec: { size: 3 } });
 });
 
 test("what is written goes out in the version of the server", async () => {
   const { client, requests } = startServer("v1");
 
-  await client.update(BoxKind, "paris", { apiVersion: "example.dev/v2", kind: "Box", metadata: { name: "a", namespace: "shop" }, spec: { size: 5 } });
+  await client.update(BoxKind, "paris", {
+    apiVersion: "example.dev/v2",
+    kind: "Box",
+    metadata: { name: "a", namespace: "shop" },
+    spec: { size: 5 },
+  });
 
-  expect(requests[0]?.body).toEqual({ apiVersion: "example.dev/v1", kind: "Box", metadata: { name: "a", namespace: "shop" }, spec: { length: 5 } });
+  expect(requests[0]?.body).toEqual({
+    apiVersion: "example.dev/v1",
+    kind: "Box",
+    metadata: { name: "a", namespace: "shop" },
+    spec: { length: 5 },
+  });
 });
 
 test("an owner is named in a version that the server has", async () => {
@@ -74,9 +105,15 @@ test("an owner is named in a version that the server has", async () => {
   await client.get(BoxKind, key);
 
   const owner = { apiVersion: "example.dev/v2", kind: "Box", name: "a", uid: "1" };
-  await client.create(dynamicKind({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" }), "paris", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b", namespace: "shop", ownerReferences: [owner] } });
+  await client.create(
+    dynamicKind({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" }),
+    "paris",
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b", namespace: "shop", ownerReferences: [owner] } },
+  );
 
-  expect(requests[1]?.body).toMatchObject({ metadata: { ownerReferences: [{ ...owner, apiVersion: "example.dev/v1" }] } });
+  expect(requests[1]?.body).toMatchObject({
+    metadata: { ownerReferences: [{ ...owner, apiVersion: "example.dev/v1" }] },
+  });
 });
 
 test("a server that has our version is asked as it is", async () => {
@@ -91,7 +128,9 @@ test("a server that has our version is asked as it is", async () => {
 test("a patch that means something else in every version is refused", async () => {
   const { client } = startServer("v1");
 
-  await expect(client.patch(BoxKind, key, { spec: { size: 4 } }, { type: "merge" })).rejects.toThrow("only patches of metadata mean the same in every version");
+  await expect(client.patch(BoxKind, key, { spec: { size: 4 } }, { type: "merge" })).rejects.toThrow(
+    "only patches of metadata mean the same in every version",
+  );
 });
 
 test("a definition that arrives later is noticed", async () => {

@@ -1,9 +1,11 @@
 /**
- * A client for servers of other ages: it asks for a kind in a version that the server has, and hands it on in the version that the
- * kind is stored in here. So a controller that knows CloneSet v1beta1 works where only v1alpha1 is served.
+ * A client for servers of other ages: it asks for a kind in a version that the server has, and hands it on in the
+ * version that the kind is stored in here. So a controller that knows CloneSet v1beta1 works where only v1alpha1 is
+ * served.
  *
- * Kinds that are declared in one version are not asked about and cost nothing. What a version cannot hold is lost on the way, as the
- * kind's file says. A patch is not converted, because it is not an object: patches of such kinds may touch metadata alone.
+ * Kinds that are declared in one version are not asked about and cost nothing. What a version cannot hold is lost on
+ * the way, as the kind's file says. A patch is not converted, because it is not an object: patches of such kinds may
+ * touch metadata alone.
  */
 import { formatApiVersion, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -60,14 +62,19 @@ export function createServedVersionsClient(client: Client): Client {
   }
 
   /** Who owns an object is named in a version that the server has; its collector looks the owner up by it. */
-  async function withServedOwners<T extends KubernetesObject>(cluster: string, object: DeepReadonly<T>): Promise<DeepReadonly<T>> {
+  async function withServedOwners<T extends KubernetesObject>(
+    cluster: string,
+    object: DeepReadonly<T>,
+  ): Promise<DeepReadonly<T>> {
     const { ownerReferences } = object.metadata;
     const known = answers.get(cluster);
     if (!ownerReferences || !known) return object;
     const owners = await Promise.all(
       ownerReferences.map(async (owner) => {
         const other = await known.get(`${parseApiVersion(owner.apiVersion).group}/${owner.kind}`);
-        return typeof other === "object" ? { ...owner, apiVersion: formatApiVersion(other.kind.group, other.kind.storageVersion) } : owner;
+        return typeof other === "object"
+          ? { ...owner, apiVersion: formatApiVersion(other.kind.group, other.kind.storageVersion) }
+          : owner;
       }),
     );
     return { ...object, metadata: { ...object.metadata, ownerReferences: owners } };
@@ -91,7 +98,9 @@ export function createServedVersionsClient(client: Client): Client {
     apply: write("apply"),
     async get(kind, key, options) {
       const other = await served(kind, key.cluster);
-      return other ? other.toOurs(await client.get(other.kind as typeof kind, key, options)) : client.get(kind, key, options);
+      return other
+        ? other.toOurs(await client.get(other.kind as typeof kind, key, options))
+        : client.get(kind, key, options);
     },
     async list(kind, options) {
       const other = await served(kind, options.cluster);
@@ -102,12 +111,17 @@ export function createServedVersionsClient(client: Client): Client {
     async *watch(kind, options) {
       const other = await served(kind, options.cluster);
       const asked = other ? (other.kind as typeof kind) : kind;
-      for await (const events of client.watch(asked, options)) yield other ? events.map((event) => eventToOurs(event, other)) : events;
+      for await (const events of client.watch(asked, options))
+        yield other ? events.map((event) => eventToOurs(event, other)) : events;
     },
     async patch(kind, key, patch, options) {
       const other = await served(kind, key.cluster);
       if (!other) return client.patch(kind, key, patch, options);
-      if (!isOfMetadata(patch)) throw new FlotillaError("Conversion", `patching ${kind.kind} ${key.name} on ${key.cluster}: it is served there as ${other.kind.storageVersion} alone, and only patches of metadata mean the same in every version; update the object instead`);
+      if (!isOfMetadata(patch))
+        throw new FlotillaError(
+          "Conversion",
+          `patching ${kind.kind} ${key.name} on ${key.cluster}: it is served there as ${other.kind.storageVersion} alone, and only patches of metadata mean the same in every version; update the object instead`,
+        );
       return other.toOurs(await client.patch(other.kind as typeof kind, key, patch, options));
     },
     async delete(kind, key, options) {
@@ -122,7 +136,11 @@ export function createServedVersionsClient(client: Client): Client {
 function servedAs(kind: Kind, version: string): Served {
   const { toStorage, fromStorage } = kind.versions[version] ?? {};
   // Conversions are of plain objects; the kind vouches for what comes out.
-  const convert = <T>(object: DeepReadonly<T>, by: ((object: JsonObject) => JsonObject) | undefined, to: string): DeepReadonly<T> =>
+  const convert = <T>(
+    object: DeepReadonly<T>,
+    by: ((object: JsonObject) => JsonObject) | undefined,
+    to: string,
+  ): DeepReadonly<T> =>
     ({ ...(by ? by(object as JsonObject) : object), apiVersion: formatApiVersion(kind.group, to) }) as DeepReadonly<T>;
   return {
     kind: { ...kind, storageVersion: version },

@@ -22,21 +22,36 @@ const REFUSALS: Readonly<Record<number, string>> = {
 const ADDRESS_BYTES: Readonly<Record<number, number>> = { 1: 4, 4: 16 };
 
 /** Resolves when the socket is connected to the target; what the target says first is still in the socket. */
-export async function handshakeSocks5(socket: Socket, { host, port }: { host: string; port: number }, credentials: { user: string; password: string } | undefined, stop: AbortSignal): Promise<void> {
+export async function handshakeSocks5(
+  socket: Socket,
+  { host, port }: { host: string; port: number },
+  credentials: { user: string; password: string } | undefined,
+  stop: AbortSignal,
+): Promise<void> {
   const methods = credentials ? [NO_AUTHENTICATION, USER_AND_PASSWORD] : [NO_AUTHENTICATION];
   socket.write(Buffer.from([VERSION, methods.length, ...methods]));
   const [version, method] = await read(socket, 2, stop);
   if (version !== VERSION) throw new UnreachableError("it does not speak SOCKS5");
   if (method === USER_AND_PASSWORD && credentials) {
-    socket.write(Buffer.concat([Buffer.from([1]), counted(credentials.user, "user"), counted(credentials.password, "password")]));
+    socket.write(
+      Buffer.concat([Buffer.from([1]), counted(credentials.user, "user"), counted(credentials.password, "password")]),
+    );
     const [, verdict] = await read(socket, 2, stop);
     if (verdict !== 0) throw new UnreachableError("it did not accept the user and password of its URL");
-  } else if (method !== NO_AUTHENTICATION) throw new UnreachableError("it wants a user and password; give them in its URL");
+  } else if (method !== NO_AUTHENTICATION)
+    throw new UnreachableError("it wants a user and password; give them in its URL");
 
   // Addresses are sent as names too: proxies parse them, and one form is enough.
-  socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0, DOMAIN]), counted(host, "host"), Buffer.from([port >> 8, port & 0xff])]));
+  socket.write(
+    Buffer.concat([
+      Buffer.from([VERSION, CONNECT, 0, DOMAIN]),
+      counted(host, "host"),
+      Buffer.from([port >> 8, port & 0xff]),
+    ]),
+  );
   const [, reply = 1, , type = 0] = await read(socket, 4, stop);
-  if (reply !== 0) throw new UnreachableError(`it could not connect to ${host}:${port}: ${REFUSALS[reply] ?? `reply ${reply}`}`);
+  if (reply !== 0)
+    throw new UnreachableError(`it could not connect to ${host}:${port}: ${REFUSALS[reply] ?? `reply ${reply}`}`);
   const length = ADDRESS_BYTES[type] ?? (type === DOMAIN ? (await read(socket, 1, stop))[0] : undefined);
   if (length === undefined) throw new UnreachableError("it answered with an address of an unknown type");
   await read(socket, length + 2, stop);

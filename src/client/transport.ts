@@ -1,6 +1,7 @@
 /**
- * How requests reach an API server: over HTTP/2, or by a direct call when it runs in this process. `client` declares it,
- * `http2.ts` and the API server implement it, `cmd` joins them. `test/contract/client.ts` holds both to the same answers.
+ * How requests reach an API server: over HTTP/2, or by a direct call when it runs in this process. `client` declares
+ * it, `http2.ts` and the API server implement it, `cmd` joins them. `test/contract/client.ts` holds both to the same
+ * answers.
  */
 import type { JsonObject } from "../base/index.ts";
 import type { Impersonation } from "./impersonation.ts";
@@ -21,7 +22,9 @@ export type PatchType = "json" | "merge" | "strategic" | "apply";
 export interface TransportRequest {
   verb: "get" | "list" | WriteVerb;
   path: ResourcePath;
-  /** Query parameters as Kubernetes names them: `labelSelector`, `resourceVersion`, `fieldManager`, `force`, `dryRun`… */
+  /**
+   * Query parameters as Kubernetes names them: `labelSelector`, `resourceVersion`, `fieldManager`, `force`, `dryRun`…
+   */
   query?: Readonly<Record<string, string>>;
   patchType?: PatchType;
   /** An object, DeleteOptions, or a patch; a JSON patch is a list. The transport does not keep or change it. */
@@ -55,13 +58,19 @@ export interface RawResponse {
 }
 
 export interface Transport {
-  /** Rejects with `ApiError` for a failure Status, with `UnreachableError` when no answer came. Never resolves in the same tick. */
+  /**
+   * Rejects with `ApiError` for a failure Status, with `UnreachableError` when no answer came. Never resolves in the
+   * same tick.
+   */
   send(request: TransportRequest, signal?: AbortSignal): Promise<JsonObject>;
   /**
    * Events in batches until the server ends the watch or `signal` is aborted. An ERROR event is thrown as `ApiError`.
    * `cluster: "*"` covers every logical cluster, or those that fit `where`, and is known to the direct transport only.
    */
-  watch(request: { path: ResourcePath; query?: Record<string, string>; where?: (cluster: string) => boolean }, signal: AbortSignal): AsyncIterable<TransportWatchEvent[]>;
+  watch(
+    request: { path: ResourcePath; query?: Record<string, string>; where?: (cluster: string) => boolean },
+    signal: AbortSignal,
+  ): AsyncIterable<TransportWatchEvent[]>;
   raw(request: RawRequest, signal?: AbortSignal): Promise<RawResponse>;
   close(): Promise<void>;
 }

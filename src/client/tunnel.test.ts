@@ -1,4 +1,7 @@
-/** Real proxies on loopback, in a few lines each, before a server without TLS; with TLS they are tested with the API server's front end. */
+/**
+ * Real proxies on loopback, in a few lines each, before a server without TLS; with TLS they are tested with the API
+ * server's front end.
+ */
 import http from "node:http";
 import net from "node:net";
 import type { AddressInfo } from "node:net";
@@ -27,7 +30,8 @@ async function listen(server: net.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const serveTarget = (): Promise<number> => listen(http.createServer((request, response) => response.end(JSON.stringify({ path: request.url?.split("?")[0] }))));
+const serveTarget = (): Promise<number> =>
+  listen(http.createServer((request, response) => response.end(JSON.stringify({ path: request.url?.split("?")[0] }))));
 
 function join(port: number, socket: net.Socket): net.Socket {
   const target = net.connect(port, "127.0.0.1").on("error", () => socket.destroy());
@@ -36,7 +40,11 @@ function join(port: number, socket: net.Socket): net.Socket {
 }
 
 /** Connects whatever it is asked for with the target. */
-async function serveHttpProxy(target: number, seen: string[], { status = 200 }: { status?: number } = {}): Promise<number> {
+async function serveHttpProxy(
+  target: number,
+  seen: string[],
+  { status = 200 }: { status?: number } = {},
+): Promise<number> {
   const proxy = http.createServer((_request, response) => response.writeHead(400).end());
   proxy.on("connect", (request, socket) => {
     seen.push(`${request.url} ${request.headers["proxy-authorization"] ?? "-"}`);
@@ -49,7 +57,11 @@ async function serveHttpProxy(target: number, seen: string[], { status = 200 }: 
 }
 
 /** SOCKS5 as far as we use it, in answers that come byte by byte. */
-async function serveSocks(target: number, seen: string[], { method = 0, verdict = 0, reply = 0 }: { method?: number; verdict?: number; reply?: number } = {}): Promise<number> {
+async function serveSocks(
+  target: number,
+  seen: string[],
+  { method = 0, verdict = 0, reply = 0 }: { method?: number; verdict?: number; reply?: number } = {},
+): Promise<number> {
   return listen(
     net.createServer((socket) => {
       const say = (...bytes: number[]): void => bytes.forEach((byte) => socket.write(Buffer.from([byte])));
@@ -58,7 +70,12 @@ async function serveSocks(target: number, seen: string[], { method = 0, verdict 
         ...(method === 2
           ? [
               (request: Buffer): void => {
-                seen.push(request.subarray(2).toString("latin1").replaceAll(/[^ -~]/g, "/"));
+                seen.push(
+                  request
+                    .subarray(2)
+                    .toString("latin1")
+                    .replaceAll(/[^ -~]/g, "/"),
+                );
                 say(1, verdict);
               },
             ]
@@ -76,11 +93,20 @@ async function serveSocks(target: number, seen: string[], { method = 0, verdict 
 }
 
 function connect(proxy: string, options: Partial<Http2TransportOptions> = {}): Transport {
-  const transport = createHttp2Transport({ server: new URL("http://kube.example:8080"), cluster: { only: "oslo" }, proxy: new URL(proxy), ...options });
+  const transport = createHttp2Transport({
+    server: new URL("http://kube.example:8080"),
+    cluster: { only: "oslo" },
+    proxy: new URL(proxy),
+    ...options,
+  });
   closing.push(() => transport.close());
   return transport;
 }
-const getPod = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: { cluster: "oslo", group: "", version: "v1", resource: "pods", namespace: "shop", name: "a" } });
+const getPod = (transport: Transport): Promise<unknown> =>
+  transport.send({
+    verb: "get",
+    path: { cluster: "oslo", group: "", version: "v1", resource: "pods", namespace: "shop", name: "a" },
+  });
 const POD = { path: "/api/v1/namespaces/shop/pods/a" };
 
 describe("through an HTTP proxy", () => {
@@ -96,19 +122,30 @@ describe("through an HTTP proxy", () => {
   });
 
   const refusals: Record<string, { status: number; message: RegExp }> = {
-    "a refusal names the proxy": { status: 403, message: /through the proxy http:\/\/127.0.0.1:\d+: it refused to connect to kube.example:8080: 403 No$/ },
-    "a proxy that wants a password says what to do": { status: 407, message: /407 No; give it a user and password in its URL$/ },
+    "a refusal names the proxy": {
+      status: 403,
+      message: /through the proxy http:\/\/127.0.0.1:\d+: it refused to connect to kube.example:8080: 403 No$/,
+    },
+    "a proxy that wants a password says what to do": {
+      status: 407,
+      message: /407 No; give it a user and password in its URL$/,
+    },
   };
   for (const [behaviour, { status, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {
       const port = await serveHttpProxy(0, [], { status });
 
-      await expect(getPod(connect(`http://127.0.0.1:${port}`))).rejects.toMatchObject({ code: "Unreachable", message: expect.stringMatching(message) as string });
+      await expect(getPod(connect(`http://127.0.0.1:${port}`))).rejects.toMatchObject({
+        code: "Unreachable",
+        message: expect.stringMatching(message) as string,
+      });
     });
   }
 
   test("a proxy where nothing listens is not taken for the server", async () => {
-    await expect(getPod(connect("http://127.0.0.1:1"))).rejects.toThrow(/through the proxy http:\/\/127.0.0.1:1: nothing listens there/);
+    await expect(getPod(connect("http://127.0.0.1:1"))).rejects.toThrow(
+      /through the proxy http:\/\/127.0.0.1:1: nothing listens there/,
+    );
   });
 
   test("a proxy that says nothing is given up", async () => {
@@ -120,14 +157,21 @@ describe("through an HTTP proxy", () => {
     await reached;
     clock.advance(10_000);
 
-    expect(await answer).toMatchObject({ code: "Unreachable", message: expect.stringContaining("no answer within 10 s") as string });
+    expect(await answer).toMatchObject({
+      code: "Unreachable",
+      message: expect.stringContaining("no answer within 10 s") as string,
+    });
   });
 });
 
 describe("through a SOCKS5 proxy", () => {
   const working: Record<string, { user?: string; options?: Parameters<typeof serveSocks>[2]; want: string[] }> = {
     "the server is reached by its name": { want: ["kube.example:8080"] },
-    "a user and password are given when they are wanted": { user: "me:secret@", options: { method: 2 }, want: ["me/secret", "kube.example:8080"] },
+    "a user and password are given when they are wanted": {
+      user: "me:secret@",
+      options: { method: 2 },
+      want: ["me/secret", "kube.example:8080"],
+    },
   };
   for (const [behaviour, { user = "", options, want }] of Object.entries(working)) {
     test(behaviour, async () => {
@@ -142,9 +186,19 @@ describe("through a SOCKS5 proxy", () => {
   }
 
   const failing: Record<string, { user?: string; options: Parameters<typeof serveSocks>[2]; message: RegExp }> = {
-    "a password that is not accepted is told": { user: "me:wrong@", options: { method: 2, verdict: 1 }, message: /did not accept the user and password/ },
-    "a proxy that wants a password says what to do": { options: { method: 0xff }, message: /wants a user and password; give them in its URL/ },
-    "a server that it cannot reach is told": { options: { reply: 5 }, message: /could not connect to kube.example:8080: the connection was refused/ },
+    "a password that is not accepted is told": {
+      user: "me:wrong@",
+      options: { method: 2, verdict: 1 },
+      message: /did not accept the user and password/,
+    },
+    "a proxy that wants a password says what to do": {
+      options: { method: 0xff },
+      message: /wants a user and password; give them in its URL/,
+    },
+    "a server that it cannot reach is told": {
+      options: { reply: 5 },
+      message: /could not connect to kube.example:8080: the connection was refused/,
+    },
   };
   for (const [behaviour, { user = "", options, message }] of Object.entries(failing)) {
     test(behaviour, async () => {

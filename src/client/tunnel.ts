@@ -1,6 +1,6 @@
 /**
- * A connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies are asked with CONNECT,
- * also for servers without TLS; SOCKS5 proxies look the name of the server up themselves.
+ * A connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies are asked
+ * with CONNECT, also for servers without TLS; SOCKS5 proxies look the name of the server up themselves.
  */
 import https from "node:https";
 import net from "node:net";
@@ -31,9 +31,13 @@ export interface Proxy {
 export async function openTunnel({ url: proxy, headers = {} }: Proxy, target: Target, clock: Clock): Promise<Socket> {
   const doing = `through the proxy ${proxy.protocol}//${proxy.host}`;
   const controller = new AbortController();
-  const timer = clock.after(TIMEOUT_MS, () => controller.abort(new UnreachableError(`no answer within ${TIMEOUT_MS / 1000} s`)));
+  const timer = clock.after(TIMEOUT_MS, () =>
+    controller.abort(new UnreachableError(`no answer within ${TIMEOUT_MS / 1000} s`)),
+  );
   try {
-    return proxy.protocol.startsWith("socks5") ? await tunnelSocks(proxy, target, controller.signal) : await tunnelConnect(proxy, headers, target, controller.signal);
+    return proxy.protocol.startsWith("socks5")
+      ? await tunnelSocks(proxy, target, controller.signal)
+      : await tunnelConnect(proxy, headers, target, controller.signal);
   } catch (error) {
     throw explainFailure(doing, controller.signal.aborted ? controller.signal.reason : error);
   } finally {
@@ -41,7 +45,12 @@ export async function openTunnel({ url: proxy, headers = {} }: Proxy, target: Ta
   }
 }
 
-function tunnelConnect(proxy: URL, headers: NonNullable<Proxy["headers"]>, { host, port }: Target, stop: AbortSignal): Promise<Socket> {
+function tunnelConnect(
+  proxy: URL,
+  headers: NonNullable<Proxy["headers"]>,
+  { host, port }: Target,
+  stop: AbortSignal,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const authority = `${net.isIPv6(host) ? `[${host}]` : host}:${port}`;
     const credentials = credentialsOf(proxy);
@@ -50,7 +59,14 @@ function tunnelConnect(proxy: URL, headers: NonNullable<Proxy["headers"]>, { hos
       port: portOf(proxy),
       method: "CONNECT",
       path: authority,
-      headers: { "user-agent": "flotilla", ...copyOf(headers), host: authority, ...(credentials && { "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}` }) },
+      headers: {
+        "user-agent": "flotilla",
+        ...copyOf(headers),
+        host: authority,
+        ...(credentials && {
+          "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`,
+        }),
+      },
       agent: false,
       signal: stop,
       ...KEEP_ALIVE,
@@ -59,14 +75,20 @@ function tunnelConnect(proxy: URL, headers: NonNullable<Proxy["headers"]>, { hos
       const { statusCode = 0, statusMessage = "" } = response;
       if (statusCode < 200 || statusCode > 299) {
         socket.destroy();
-        return reject(new UnreachableError(`it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; give it a user and password in its URL" : ""}`));
+        return reject(
+          new UnreachableError(
+            `it refused to connect to ${authority}: ${statusCode} ${statusMessage}${statusCode === 407 ? "; give it a user and password in its URL" : ""}`,
+          ),
+        );
       }
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
     request.once("response", (response) => {
       response.destroy();
-      reject(new UnreachableError(`it answered ${response.statusCode ?? 0} instead of connecting; is it an HTTP proxy?`));
+      reject(
+        new UnreachableError(`it answered ${response.statusCode ?? 0} instead of connecting; is it an HTTP proxy?`),
+      );
     });
     request.once("error", reject);
     request.end();
@@ -75,7 +97,12 @@ function tunnelConnect(proxy: URL, headers: NonNullable<Proxy["headers"]>, { hos
 
 /** Node changes the lists that it is handed. */
 function copyOf(headers: NonNullable<Proxy["headers"]>): Record<string, string | string[]> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), typeof value === "string" ? value : [...value]]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      typeof value === "string" ? value : [...value],
+    ]),
+  );
 }
 
 async function tunnelSocks(proxy: URL, target: Target, stop: AbortSignal): Promise<Socket> {

@@ -1,4 +1,7 @@
-/** A server without TLS on loopback that shouts back what it is told, and a proxy before it; with TLS it is tested end to end. */
+/**
+ * A server without TLS on loopback that shouts back what it is told, and a proxy before it; with TLS it is tested end
+ * to end.
+ */
 import http from "node:http";
 import net from "node:net";
 import type { AddressInfo } from "node:net";
@@ -44,24 +47,40 @@ test("the connection speaks another protocol, as whom the caller is", async () =
   const seen: http.IncomingHttpHeaders[] = [];
   const port = await serveShouts(seen);
 
-  const answer = await openUpgrade({ server: new URL(`http://127.0.0.1:${port}/clusters/far`), token: "s3cret" }, { ...REQUEST, impersonate: { user: "ann", groups: ["ops", "dev"] } }, signal);
-  const reply = new Promise<string>((resolve) => answer.upgraded?.socket.once("data", (chunk: Buffer) => resolve(chunk.toString())));
+  const answer = await openUpgrade(
+    { server: new URL(`http://127.0.0.1:${port}/clusters/far`), token: "s3cret" },
+    { ...REQUEST, impersonate: { user: "ann", groups: ["ops", "dev"] } },
+    signal,
+  );
+  const reply = new Promise<string>((resolve) =>
+    answer.upgraded?.socket.once("data", (chunk: Buffer) => resolve(chunk.toString())),
+  );
   answer.upgraded?.socket.write("hello");
 
   expect(answer).toMatchObject({ status: 101, headers: { upgrade: "shout" } });
   expect(await reply).toBe("HELLO");
-  expect(seen).toMatchObject([{ path: "/clusters/far/exec?command=ls", "impersonate-user": "ann", "impersonate-group": "ops, dev" }]);
+  expect(seen).toMatchObject([
+    { path: "/clusters/far/exec?command=ls", "impersonate-user": "ann", "impersonate-group": "ops, dev" },
+  ]);
   answer.upgraded?.socket.destroy();
 });
 
 test("a server that refuses is heard", async () => {
   const port = await serveShouts([]);
 
-  const { status, upgraded, body } = await openUpgrade({ server: new URL(`http://127.0.0.1:${port}`) }, REQUEST, signal);
+  const { status, upgraded, body } = await openUpgrade(
+    { server: new URL(`http://127.0.0.1:${port}`) },
+    REQUEST,
+    signal,
+  );
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
 
-  expect({ status, upgraded, text: Buffer.concat(chunks).toString() }).toEqual({ status: 403, upgraded: undefined, text: "not you" });
+  expect({ status, upgraded, text: Buffer.concat(chunks).toString() }).toEqual({
+    status: 403,
+    upgraded: undefined,
+    text: "not you",
+  });
 });
 
 test("a proxy between is told what it wants to know", async () => {
@@ -76,7 +95,16 @@ test("a proxy between is told what it wants to know", async () => {
   });
   const proxyPort = await listen(proxy);
 
-  const { status, upgraded } = await openUpgrade({ server: new URL("http://far.example.com:6443"), token: "s3cret", proxy: new URL(`http://127.0.0.1:${proxyPort}`), proxyHeaders: { "X-Team": ["a", "b"] } }, REQUEST, signal);
+  const { status, upgraded } = await openUpgrade(
+    {
+      server: new URL("http://far.example.com:6443"),
+      token: "s3cret",
+      proxy: new URL(`http://127.0.0.1:${proxyPort}`),
+      proxyHeaders: { "X-Team": ["a", "b"] },
+    },
+    REQUEST,
+    signal,
+  );
   upgraded?.socket.destroy();
 
   expect(status).toBe(101);
@@ -84,5 +112,7 @@ test("a proxy between is told what it wants to know", async () => {
 });
 
 test("a server that is not there is unreachable", async () => {
-  await expect(openUpgrade({ server: new URL("http://127.0.0.1:1") }, REQUEST, signal)).rejects.toMatchObject({ code: "Unreachable" });
+  await expect(openUpgrade({ server: new URL("http://127.0.0.1:1") }, REQUEST, signal)).rejects.toMatchObject({
+    code: "Unreachable",
+  });
 });

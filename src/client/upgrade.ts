@@ -1,6 +1,7 @@
 /**
- * A request that turns its connection into another protocol: commands, terminals and ports of pods go over WebSockets or SPDY. Only
- * HTTP/1.1 can do that, so each has a connection of its own, through the same proxy and with the same trust as all others.
+ * A request that turns its connection into another protocol: commands, terminals and ports of pods go over WebSockets
+ * or SPDY. Only HTTP/1.1 can do that, so each has a connection of its own, through the same proxy and with the same
+ * trust as all others.
  */
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
@@ -34,10 +35,21 @@ export interface UpgradeAnswer {
 }
 
 /** Rejects with `UnreachableError` when no answer came. */
-export async function openUpgrade(options: Omit<Http2TransportOptions, "cluster">, request: UpgradeRequest, stop: AbortSignal): Promise<UpgradeAnswer> {
+export async function openUpgrade(
+  options: Omit<Http2TransportOptions, "cluster">,
+  request: UpgradeRequest,
+  stop: AbortSignal,
+): Promise<UpgradeAnswer> {
   const { server, credentials, clock = systemClock } = options;
-  const token = (await credentials?.current())?.token ?? (typeof options.token === "function" ? await options.token() : options.token);
-  const agent = createAgent(server, options, clock, options.proxy && { url: options.proxy, ...(options.proxyHeaders && { headers: options.proxyHeaders }) });
+  const token =
+    (await credentials?.current())?.token ??
+    (typeof options.token === "function" ? await options.token() : options.token);
+  const agent = createAgent(
+    server,
+    options,
+    clock,
+    options.proxy && { url: options.proxy, headers: options.proxyHeaders },
+  );
   const headers = {
     host: server.host,
     "user-agent": options.userAgent ?? "flotilla",
@@ -48,16 +60,35 @@ export async function openUpgrade(options: Omit<Http2TransportOptions, "cluster"
   const path = server.pathname.replace(/\/+$/, "") + request.path;
   const port = server.port === "" ? undefined : Number(server.port);
   return new Promise((resolve, reject) => {
-    const sent = (server.protocol === "http:" ? http : https).request({ agent, host: server.hostname.replace(/^\[|\]$/g, ""), ...(port !== undefined && { port }), method: request.method, path, headers, signal: stop });
+    const sent = (server.protocol === "http:" ? http : https).request({
+      agent,
+      host: server.hostname.replace(/^\[|\]$/g, ""),
+      port,
+      method: request.method,
+      path,
+      headers,
+      signal: stop,
+    });
     sent.once("upgrade", (response, socket, head) => resolve({ ...answerOf(response), upgraded: { socket, head } }));
     sent.once("response", (response) => resolve(answerOf(response)));
-    sent.once("error", (error) => reject(stop.aborted ? stop.reason : explainFailure(`${request.method} ${request.path.split("?", 1)[0]} at ${server.host}`, error)));
+    sent.once("error", (error) =>
+      reject(
+        stop.aborted
+          ? stop.reason
+          : explainFailure(`${request.method} ${request.path.split("?", 1)[0]} at ${server.host}`, error),
+      ),
+    );
     sent.once("close", () => agent.destroy());
     sent.end();
   });
 }
 
 function answerOf(response: IncomingMessage): UpgradeAnswer {
-  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]));
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : (value ?? ""),
+    ]),
+  );
   return { status: response.statusCode ?? 502, headers, body: response as AsyncIterable<Uint8Array> };
 }

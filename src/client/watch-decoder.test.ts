@@ -8,7 +8,11 @@ const line = (type: string, object: unknown): string => `${JSON.stringify({ type
 
 describe("watch decoder", () => {
   test("gives the same events however the bytes are cut", () => {
-    const text = line("ADDED", { name: "träge 🐢" }) + line("MODIFIED", { name: "a" }) + line("BOOKMARK", {}) + line("DELETED", { name: "日本" });
+    const text =
+      line("ADDED", { name: "träge 🐢" }) +
+      line("MODIFIED", { name: "a" }) +
+      line("BOOKMARK", {}) +
+      line("DELETED", { name: "日本" });
     const bytes = Buffer.from(text);
 
     assert(

@@ -52,7 +52,13 @@ export function createWatchDecoder(maxLineBytes = MAX_LINE_BYTES): WatchDecoder 
       if (start < chunk.length) {
         pending.push(start === 0 ? chunk : chunk.subarray(start));
         pendingBytes += chunk.length - start;
-        if (pendingBytes > maxLineBytes) return { events, failure: new UnreachableError(`a watch event is longer than ${maxLineBytes} bytes; this is not a Kubernetes API server`) };
+        if (pendingBytes > maxLineBytes)
+          return {
+            events,
+            failure: new UnreachableError(
+              `a watch event is longer than ${maxLineBytes} bytes; this is not a Kubernetes API server`,
+            ),
+          };
       }
       return { events };
     },
@@ -71,11 +77,16 @@ function readLine(line: string): TransportWatchEvent | Error {
   try {
     event = JSON.parse(line);
   } catch (cause) {
-    return new UnreachableError("a watch event is not JSON; this is not a Kubernetes API server, or something between it and us changed the stream", { cause });
+    return new UnreachableError(
+      "a watch event is not JSON; this is not a Kubernetes API server, or something between it and us changed the stream",
+      { cause },
+    );
   }
-  if (!isObject(event) || !isObject(event["object"])) return new UnreachableError("a watch event has no object; this is not a Kubernetes API server");
+  if (!isObject(event) || !isObject(event["object"]))
+    return new UnreachableError("a watch event has no object; this is not a Kubernetes API server");
   const object: JsonObject = event["object"];
   if (event["type"] === "ERROR") return new ApiError(object as unknown as Status);
-  if (!EVENT_TYPES.has(event["type"])) return new UnreachableError(`a watch event has the unknown type ${JSON.stringify(event["type"])}`);
+  if (!EVENT_TYPES.has(event["type"]))
+    return new UnreachableError(`a watch event has the unknown type ${JSON.stringify(event["type"])}`);
   return { type: event["type"] as TransportWatchEvent["type"], object };
 }

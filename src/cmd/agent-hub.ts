@@ -1,5 +1,15 @@
-/** How an agent gets to its hub: by a bootstrap kubeconfig, with which it asks for credentials, or by one that registering left. */
-import { createCredentialKeeper, introduce, karmadaIdentity, latestOf, managedClusterIdentity, standingOf } from "../agent/index.ts";
+/**
+ * How an agent gets to its hub: by a bootstrap kubeconfig, with which it asks for credentials, or by one that
+ * registering left.
+ */
+import {
+  createCredentialKeeper,
+  introduce,
+  karmadaIdentity,
+  latestOf,
+  managedClusterIdentity,
+  standingOf,
+} from "../agent/index.ts";
 import type { CredentialStore, HubAddress, HubCredentials, Rotation, Standing } from "../agent/index.ts";
 import { systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
@@ -24,14 +34,28 @@ export interface HubAccess {
 
 export type Open = (connection: KubeconfigConnection, credentials?: CredentialSource) => Transport;
 
-/** Open Cluster Management's way: everybody starts with the same identity, and gets one of its own when somebody accepts it. */
-export async function withBootstrap(options: AgentRunOptions, file: string, member: { id: string; server: string; ca: string }, store: CredentialStore, open: Open, log: Log, signal: AbortSignal): Promise<HubAccess> {
+/**
+ * Open Cluster Management's way: everybody starts with the same identity, and gets one of its own when somebody accepts
+ * it.
+ */
+export async function withBootstrap(
+  options: AgentRunOptions,
+  file: string,
+  member: { id: string; server: string; ca: string },
+  store: CredentialStore,
+  open: Open,
+  log: Log,
+  signal: AbortSignal,
+): Promise<HubAccess> {
   const { cluster } = options;
   const config = await loadKubeconfig(file);
   const connection = await connectionOf(config);
   const address = addressOf(config, connection);
   let rotation: Rotation | undefined;
-  const source: CredentialSource = { current: () => keeper.source.current(), replace: (refused) => keeper.source.replace(refused) };
+  const source: CredentialSource = {
+    current: () => keeper.source.current(),
+    replace: (refused) => keeper.source.replace(refused),
+  };
   const { token: _token, cert: _cert, key: _key, credentials: _credentials, ...plain } = connection;
   const transport = open(plain, source);
   const bootstrap = createClient({ transport: open(connection), fieldManager: "flotilla-agent" });
@@ -45,29 +69,53 @@ export async function withBootstrap(options: AgentRunOptions, file: string, memb
     store,
     bootstrap: { client: bootstrap, introduce: (client, _agent, stop) => introduce(client, introduction, stop) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
-    ...(options.certificateSeconds !== undefined && { expirationSeconds: options.certificateSeconds }),
+    expirationSeconds: options.certificateSeconds,
     ...surroundings,
     log,
     onRotation: (latest) => (rotation = latest),
   });
   const { agent } = await keeper.obtain(signal);
-  return { transport, server: address.server, agent, isKarmada: false, rotation: () => rotation, keep: keeper.keep, standing: (introduces, stop) => (introduces ? introduce : standingOf)(bootstrap, introduction, stop) };
+  return {
+    transport,
+    server: address.server,
+    agent,
+    isKarmada: false,
+    rotation: () => rotation,
+    keep: keeper.keep,
+    standing: (introduces, stop) => (introduces ? introduce : standingOf)(bootstrap, introduction, stop),
+  };
 }
 
-/** With a kubeconfig of its own, as registering Karmada's way leaves it: a certificate in it is renewed, anything else is used as it is. */
-export async function withKubeconfig(options: AgentRunOptions, store: CredentialStore, open: Open, log: Log, signal: AbortSignal): Promise<HubAccess> {
+/**
+ * With a kubeconfig of its own, as registering Karmada's way leaves it: a certificate in it is renewed, anything else
+ * is used as it is.
+ */
+export async function withKubeconfig(
+  options: AgentRunOptions,
+  store: CredentialStore,
+  open: Open,
+  log: Log,
+  signal: AbortSignal,
+): Promise<HubAccess> {
   const { cluster, hubKubeconfig } = options;
-  if (hubKubeconfig === undefined) throw new UsageError("--bootstrap-kubeconfig FILE is missing, or --hub-kubeconfig FILE for an agent that has registered");
+  if (hubKubeconfig === undefined)
+    throw new UsageError(
+      "--bootstrap-kubeconfig FILE is missing, or --hub-kubeconfig FILE for an agent that has registered",
+    );
   const config = await loadKubeconfig(hubKubeconfig);
   const connection = await connectionOf(config);
   const address = addressOf(config, connection);
   const identity = karmadaIdentity(cluster);
   const still = { server: address.server, agent: cluster, isKarmada: true, rotation: () => undefined };
   const { cert, key } = connection;
-  if (cert === undefined || key === undefined || connection.credentials) return { ...still, transport: open(connection), keep: async () => {} };
+  if (cert === undefined || key === undefined || connection.credentials)
+    return { ...still, transport: open(connection), keep: async () => {} };
   const given: HubCredentials = { address, cluster, agent: cluster, cert, key };
   const { token: _token, cert: _cert, key: _key, ...plain } = connection;
-  const source: CredentialSource = { current: () => keeper.source.current(), replace: (refused) => keeper.source.replace(refused) };
+  const source: CredentialSource = {
+    current: () => keeper.source.current(),
+    replace: (refused) => keeper.source.replace(refused),
+  };
   const transport = open(plain, source);
   const keeper = createCredentialKeeper({
     hub: HUB,
@@ -85,7 +133,10 @@ export async function withKubeconfig(options: AgentRunOptions, store: Credential
   return { ...still, transport, keep: keeper.keep };
 }
 
-function addressOf({ currentContext = "", contexts, clusters }: Kubeconfig, { server, ca = "" }: KubeconfigConnection): HubAddress {
+function addressOf(
+  { currentContext = "", contexts, clusters }: Kubeconfig,
+  { server, ca = "" }: KubeconfigConnection,
+): HubAddress {
   const name = contexts.get(currentContext)?.cluster ?? "";
   const proxyUrl = clusters.get(name)?.["proxy-url"];
   return { name, server: server.href.replace(/\/+$/, ""), ca, proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "" };

@@ -4,7 +4,11 @@ import { silentLog } from "../base/index.ts";
 import { createAgentMetrics, parseMetricsAddress, serveMetrics } from "./agent-metrics.ts";
 import { metricsPages } from "./metrics-catalogue.ts";
 
-const agent = { manager: { metrics: () => new Map() }, lanes: () => [{ cluster: "paris", underWay: 1, waiting: 2, failures: 0 }], writeMetrics: () => {} } as unknown as Agent;
+const agent = {
+  manager: { metrics: () => new Map() },
+  lanes: () => [{ cluster: "paris", underWay: 1, waiting: 2, failures: 0 }],
+  writeMetrics: () => {},
+} as unknown as Agent;
 
 test("an agent tells what it serves, and nothing that is not declared", () => {
   const metrics = createAgentMetrics();
@@ -17,7 +21,9 @@ test("an agent tells what it serves, and nothing that is not declared", () => {
   expect(text).toContain('flotilla_agent_serving{kind="Work"} 1\nflotilla_agent_serving{kind="ManifestWork"} 0\n');
   expect(text).toContain('flotilla_member_lane_waiting{member_cluster="paris"} 2\n');
   const declared = new Set(metricsPages.at(-1)?.metrics.map(({ name }) => name));
-  expect(Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name = ""]) => name).filter((name) => !declared.has(name))).toEqual([]);
+  expect(
+    Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name = ""]) => name).filter((name) => !declared.has(name)),
+  ).toEqual([]);
 });
 
 test("the page is served where it was asked for, and nothing else is", async () => {
@@ -38,7 +44,9 @@ test("a port that is taken is told with what to change", async () => {
   const served = await serveMetrics("127.0.0.1:0", () => "", silentLog);
   onTestFinished(() => served.close());
 
-  await expect(serveMetrics(`127.0.0.1:${served.port}`, () => "", silentLog)).rejects.toThrow(`cannot serve metrics on 127.0.0.1:${served.port}; choose another --metrics-address`);
+  await expect(serveMetrics(`127.0.0.1:${served.port}`, () => "", silentLog)).rejects.toThrow(
+    `cannot serve metrics on 127.0.0.1:${served.port}; choose another --metrics-address`,
+  );
 });
 
 const addresses: Record<string, { host: string; port: number }> = {

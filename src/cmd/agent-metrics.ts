@@ -1,20 +1,49 @@
-/** What an agent tells Prometheus, on a port of its own. Only figures are there, so nobody is asked who they are; it listens where it is told to. */
+/**
+ * What an agent tells Prometheus, on a port of its own. Only figures are there, so nobody is asked who they are; it
+ * listens where it is told to.
+ */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { Agent, AgentMembers, Faces } from "../agent/index.ts";
-import { FlotillaError, gauge, METRICS_CONTENT_TYPE, MetricsText, UsageError, writeGauge, writeProcessMetrics } from "../base/index.ts";
+import {
+  FlotillaError,
+  gauge,
+  METRICS_CONTENT_TYPE,
+  MetricsText,
+  UsageError,
+  writeGauge,
+  writeProcessMetrics,
+} from "../base/index.ts";
 import type { Log, Metric } from "../base/index.ts";
 import { VERSION } from "../cli/index.ts";
-import { createDeliveryMeter, createExecutionMeter, deliveryMetrics, executionMetrics, laneMetrics, buildMetrics, writeBuild, writeLanes } from "../monitoring/index.ts";
+import {
+  createDeliveryMeter,
+  createExecutionMeter,
+  deliveryMetrics,
+  executionMetrics,
+  laneMetrics,
+  buildMetrics,
+  writeBuild,
+  writeLanes,
+} from "../monitoring/index.ts";
 import type { ExecutionMeter } from "../propagation/index.ts";
 import { writeControllerMetrics } from "../runtime/index.ts";
 
-const SERVING = gauge("flotilla_agent_serving", "1 while the agent serves works of this API: Work or ManifestWork.", "kind");
+const SERVING = gauge(
+  "flotilla_agent_serving",
+  "1 while the agent serves works of this API: Work or ManifestWork.",
+  "kind",
+);
 
 /** Those that only agents have. */
 export const agentMetrics: readonly Metric[] = [SERVING];
 /** Those that agents have as hubs do, besides figures of their controllers, of scripts and of the process. */
-export const sharedAgentMetrics: readonly Metric[] = [...buildMetrics, ...executionMetrics, ...deliveryMetrics, ...laneMetrics];
+export const sharedAgentMetrics: readonly Metric[] = [
+  ...buildMetrics,
+  ...executionMetrics,
+  ...deliveryMetrics,
+  ...laneMetrics,
+];
 
 export interface AgentMetrics {
   meter: ExecutionMeter;
@@ -39,7 +68,8 @@ export function createAgentMetrics(): AgentMetrics {
           const member = members.memberFor(name);
           if (!member) return undefined;
           let measured = known.get(member);
-          if (!measured) known.set(member, (measured = { ...member, delivery: deliveries.around(name, member.delivery) }));
+          if (!measured)
+            known.set(member, (measured = { ...member, delivery: deliveries.around(name, member.delivery) }));
           return measured;
         },
       };
@@ -68,19 +98,29 @@ export function createAgentMetrics(): AgentMetrics {
 /** `9102`, `:9102`, `127.0.0.1:9102` or `[::1]:9102`; without a host it is this machine alone. */
 export function parseMetricsAddress(text: string): { host: string; port: number } {
   const [, host = "127.0.0.1", port = ""] = /^(?:(\[[0-9a-fA-F:]+\]|[^:\s[\]]+)?:)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === "" || Number(port) > 65_535) throw new UsageError(`--metrics-address ${text} is no address: give HOST:PORT, for example 127.0.0.1:9102, or 0.0.0.0:9102 for every interface`);
+  if (port === "" || Number(port) > 65_535)
+    throw new UsageError(
+      `--metrics-address ${text} is no address: give HOST:PORT, for example 127.0.0.1:9102, or 0.0.0.0:9102 for every interface`,
+    );
   return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
 }
 
 /** Serves `/metrics` and `/healthz`; resolves when it listens, with its end. */
-export async function serveMetrics(address: string, render: () => string, log: Log): Promise<{ port: number; close(): Promise<void> }> {
+export async function serveMetrics(
+  address: string,
+  render: () => string,
+  log: Log,
+): Promise<{ port: number; close(): Promise<void> }> {
   const { host, port } = parseMetricsAddress(address);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const path = request.url?.split("?", 1)[0];
     if (isRead && path === "/metrics") response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(render());
     else if (isRead && path === "/healthz") response.writeHead(200, { "content-type": "text/plain" }).end("ok");
-    else response.writeHead(isRead ? 404 : 405, { "content-type": "text/plain" }).end(isRead ? "404 page not found\n" : "405 method not allowed\n");
+    else
+      response
+        .writeHead(isRead ? 404 : 405, { "content-type": "text/plain" })
+        .end(isRead ? "404 page not found\n" : "405 method not allowed\n");
   });
   server.maxConnections = 64;
   await listening(server, host, port);
@@ -98,7 +138,12 @@ export async function serveMetrics(address: string, render: () => string, log: L
 
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: Error): void => reject(new FlotillaError("Listen", `cannot serve metrics on ${host}:${port}; choose another --metrics-address`, { cause: error }));
+    const refuse = (error: Error): void =>
+      reject(
+        new FlotillaError("Listen", `cannot serve metrics on ${host}:${port}; choose another --metrics-address`, {
+          cause: error,
+        }),
+      );
     server.once("error", refuse);
     server.listen(port, host, () => {
       server.off("error", refuse);

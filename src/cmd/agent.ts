@@ -1,4 +1,7 @@
-/** Runs an agent in this process: kubeconfigs, credentials, and the replica that serves where there are several; `src/agent` does the rest. */
+/**
+ * Runs an agent in this process: kubeconfigs, credentials, and the replica that serves where there are several;
+ * `src/agent` does the rest.
+ */
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -34,10 +37,15 @@ interface Member {
   store: CredentialStore;
 }
 
-export async function startAgent(options: AgentRunOptions, tell: (text: string) => void, signal: AbortSignal): Promise<void> {
+export async function startAgent(
+  options: AgentRunOptions,
+  tell: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const log = createStderrLog(options.logLevel, options.logFormat);
   const metrics = createAgentMetrics();
-  const page = options.metricsAddress === undefined ? undefined : await serveMetrics(options.metricsAddress, metrics.render, log);
+  const page =
+    options.metricsAddress === undefined ? undefined : await serveMetrics(options.metricsAddress, metrics.render, log);
   try {
     await attendTo(options, metrics, tell, log, signal);
   } finally {
@@ -45,19 +53,38 @@ export async function startAgent(options: AgentRunOptions, tell: (text: string) 
   }
 }
 
-async function attendTo(options: AgentRunOptions, metrics: AgentMetrics, tell: (text: string) => void, log: Log, signal: AbortSignal): Promise<void> {
+async function attendTo(
+  options: AgentRunOptions,
+  metrics: AgentMetrics,
+  tell: (text: string) => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
   const { cluster } = options;
-  const connection = await connectionOf(options.clusterKubeconfig === undefined ? inCluster() : await loadKubeconfig(options.clusterKubeconfig), options.clusterContext);
+  const connection = await connectionOf(
+    options.clusterKubeconfig === undefined ? inCluster() : await loadKubeconfig(options.clusterKubeconfig),
+    options.clusterContext,
+  );
   const transport = createHttp2Transport({ ...connection, cluster: { only: cluster }, userAgent: "flotilla-agent" });
   try {
     const client = createClient({ transport, fieldManager: "flotilla-agent" });
     const id = await clusterId(client, cluster, log, signal);
-    const store = options.state === undefined ? createSecretStore({ client, cluster, namespace: options.namespace }) : createDirectoryStore(options.state);
+    const store =
+      options.state === undefined
+        ? createSecretStore({ client, cluster, namespace: options.namespace })
+        : createDirectoryStore(options.state);
     const member: Member = { id, connection, transport, client, store };
     const file = options.bootstrapKubeconfig ?? options.hubKubeconfig;
     // Another hub, or another way to it, counts from when its kubeconfig is there.
     const attend = (stop: AbortSignal): Promise<void> =>
-      file === undefined ? serve(options, member, metrics, tell, log, stop) : whileUnchanged(() => textOf(file), (unchanged) => serve(options, member, metrics, tell, log, unchanged), { clock: systemClock, log, name: file }, stop);
+      file === undefined
+        ? serve(options, member, metrics, tell, log, stop)
+        : whileUnchanged(
+            () => textOf(file),
+            (unchanged) => serve(options, member, metrics, tell, log, unchanged),
+            { clock: systemClock, log, name: file },
+            stop,
+          );
     await (options.leaderElects ? whenElected(attend, options, client, log, signal) : attend(signal));
   } finally {
     await transport.close();
@@ -65,25 +92,62 @@ async function attendTo(options: AgentRunOptions, metrics: AgentMetrics, tell: (
 }
 
 /** Of several replicas one serves, and the others wait for its Lease to run out. */
-async function whenElected(attend: (signal: AbortSignal) => Promise<void>, { cluster, namespace }: AgentRunOptions, client: Client, log: Log, signal: AbortSignal): Promise<void> {
+async function whenElected(
+  attend: (signal: AbortSignal) => Promise<void>,
+  { cluster, namespace }: AgentRunOptions,
+  client: Client,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
   // Whoever may not make it has somebody who did; standing for election says the rest.
-  await ensureAgentNamespace(client, cluster, namespace, signal).catch((error: unknown) => log.warn("the namespace of the Lease was not made", { error }));
-  const election = createLeaderElection({ client, ...surroundings, log, lease: { cluster, namespace, name: LEASE }, identity: `${hostname()}_${randomUUID()}`, times: ELECTION_TIMES });
+  await ensureAgentNamespace(client, cluster, namespace, signal).catch((error: unknown) =>
+    log.warn("the namespace of the Lease was not made", { error }),
+  );
+  const election = createLeaderElection({
+    client,
+    ...surroundings,
+    log,
+    lease: { cluster, namespace, name: LEASE },
+    identity: `${hostname()}_${randomUUID()}`,
+    times: ELECTION_TIMES,
+  });
   while (!signal.aborted) await election.run(attend, signal);
 }
 
-async function serve(options: AgentRunOptions, member: Member, metrics: AgentMetrics, tell: (text: string) => void, log: Log, signal: AbortSignal): Promise<void> {
+async function serve(
+  options: AgentRunOptions,
+  member: Member,
+  metrics: AgentMetrics,
+  tell: (text: string) => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
   const { cluster } = options;
   const { id, store } = member;
   const opened: Transport[] = [];
   const open: Open = (connection, credentials) => {
-    const transport = createHttp2Transport({ ...connection, ...(credentials && { credentials }), cluster: { only: HUB }, userAgent: "flotilla-agent" });
+    const transport = createHttp2Transport({
+      ...connection,
+      ...(credentials && { credentials }),
+      cluster: { only: HUB },
+      userAgent: "flotilla-agent",
+    });
     opened.push(transport);
     return transport;
   };
   try {
     const server = member.connection.server.href.replace(/\/+$/, "");
-    const hub = await (options.bootstrapKubeconfig === undefined ? withKubeconfig(options, store, open, log, signal) : withBootstrap(options, options.bootstrapKubeconfig, { id, server, ca: member.connection.ca ?? "" }, store, open, log, signal));
+    const hub = await (options.bootstrapKubeconfig === undefined
+      ? withKubeconfig(options, store, open, log, signal)
+      : withBootstrap(
+          options,
+          options.bootstrapKubeconfig,
+          { id, server, ca: member.connection.ca ?? "" },
+          store,
+          open,
+          log,
+          signal,
+        ));
     const hubHash = hash("sha256", hub.server, "hex");
     const members = createRealMember({ cluster, id, transport: member.transport, ...surroundings, log });
     // Whichever of the two fails ends the other: they would wait for each other for good.
@@ -93,7 +157,15 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
     let serving: Promise<void> | undefined;
     try {
       const { provider, region, zones, evictionGraceMs } = options;
-      const description = hub.isKarmada ? { id, apiEndpoint: server, ...(provider && { provider }), ...(region && { region }), ...(zones.length > 0 && { zones }) } : undefined;
+      const description = hub.isKarmada
+        ? {
+            id,
+            apiEndpoint: server,
+            provider: provider || undefined,
+            region: region || undefined,
+            zones: zones.length > 0 ? zones : undefined,
+          }
+        : undefined;
       serving = runAgent(
         {
           hub: HUB,
@@ -103,13 +175,15 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
           meter: metrics.meter,
           origin: { hubHash, agentID: hub.agent },
           rotation: hub.rotation,
-          ...(description && { description }),
-          ...(hub.standing && { standing: hub.standing }),
-          ...(evictionGraceMs !== undefined && { evictionGraceMs }),
+          description,
+          standing: hub.standing,
+          evictionGraceMs,
           onServing(faces, agent) {
             const { karmada, ocm } = faces;
             metrics.follow(agent, faces);
-            tell(`serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`);
+            tell(
+              `serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`,
+            );
           },
           ...surroundings,
           log,
@@ -130,12 +204,23 @@ async function serve(options: AgentRunOptions, member: Member, metrics: AgentMet
 /** The cluster in which this process runs, by the account of its pod. */
 function inCluster(): Kubeconfig {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
-  if (!host) throw new UsageError("--cluster-kubeconfig FILE is missing: the cluster that this agent serves, when it does not run inside it");
+  if (!host)
+    throw new UsageError(
+      "--cluster-kubeconfig FILE is missing: the cluster that this agent serves, when it does not run inside it",
+    );
   const document = {
     apiVersion: "v1",
     kind: "Config",
     "current-context": "pod",
-    clusters: [{ name: "pod", cluster: { server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`, "certificate-authority": join(ACCOUNT_DIRECTORY, "ca.crt") } }],
+    clusters: [
+      {
+        name: "pod",
+        cluster: {
+          server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+          "certificate-authority": join(ACCOUNT_DIRECTORY, "ca.crt"),
+        },
+      },
+    ],
     contexts: [{ name: "pod", context: { cluster: "pod", user: "pod" } }],
     users: [{ name: "pod", user: { tokenFile: join(ACCOUNT_DIRECTORY, "token") } }],
   };

@@ -1,6 +1,7 @@
 /**
- * Kubeconfigs for logical clusters. Each cluster has one administrator's token, kept beside the certificates. The hub's opens
- * every cluster; a cluster's own opens nothing else, and dies with the cluster: one that is made anew under the same name has another.
+ * Kubeconfigs for logical clusters. Each cluster has one administrator's token, kept beside the certificates. The hub's
+ * opens every cluster; a cluster's own opens nothing else, and dies with the cluster: one that is made anew under the
+ * same name has another.
  */
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -19,7 +20,13 @@ export interface ClusterAccess {
   close(): Promise<void>;
 }
 
-export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" | "clusterId" | "clusters" | "onClusterGone">; pki: string; ca: string; log: Log; endpointOf(cluster: string): string }): ClusterAccess {
+export function createClusterAccess(options: {
+  server: Pick<ApiServer, "tokens" | "clusterId" | "clusters" | "onClusterGone">;
+  pki: string;
+  ca: string;
+  log: Log;
+  endpointOf(cluster: string): string;
+}): ClusterAccess {
   const { server, pki, ca, log, endpointOf } = options;
   const known = new Map<string, string>();
   const kept = join(pki, "clusters");
@@ -40,7 +47,12 @@ export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" 
         token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
         // While the file was read the cluster may have been replaced by another of its name, which has its own token.
         if (server.clusterId(cluster) !== id) return access.kubeconfig(cluster);
-        server.tokens.add({ token, user: "admin", groups: ["system:masters"], ...(cluster !== HUB && { cluster }) });
+        server.tokens.add({
+          token,
+          user: "admin",
+          groups: ["system:masters"],
+          cluster: cluster !== HUB ? cluster : undefined,
+        });
         known.set(id, token);
       }
       return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, token });
@@ -49,7 +61,8 @@ export function createClusterAccess(options: { server: Pick<ApiServer, "tokens" 
       const files = await filesIn(kept);
       // Asked for after the files: a cluster that is made meanwhile keeps its own.
       const current = new Set(server.clusters().map((cluster) => `${server.clusterId(cluster)}.token`));
-      for (const file of files) if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
+      for (const file of files)
+        if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
     },
     async close() {
       stopListening();

@@ -7,11 +7,20 @@ import { readTextFile } from "./files.ts";
 
 export async function complete(words: readonly string[]): Promise<never> {
   const complain = (error: unknown): void => {
-    if (process.env["FLOTILLA_DEBUG"]) process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
+    if (process.env["FLOTILLA_DEBUG"])
+      process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
   };
   // Most words are completed without a hub, and what talks to one takes longer to load than all the rest.
-  const connect: CommandContext<never>["connect"] = async (kubeconfig) => (await import("./connect.ts")).connect(kubeconfig);
-  const reach = { environment: process.env, connect, readFile: readTextFile, clock: systemClock, signal: new AbortController().signal, complain };
+  const connect: CommandContext<never>["connect"] = async (kubeconfig) =>
+    (await import("./connect.ts")).connect(kubeconfig);
+  const reach = {
+    environment: process.env,
+    connect,
+    readFile: readTextFile,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    complain,
+  };
   const answer = await completeLine(commands, words, reach).catch((error: unknown) => {
     complain(error);
     return "";

@@ -14,32 +14,43 @@ export async function connect(kubeconfig: string): Promise<HubConnection> {
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
     server: connection.server.href,
-    ...(namespace !== undefined && { namespace }),
-    upgrade: (request, signal) => openUpgrade({ ...connection, userAgent: "flotilla" }, { ...request, ...(impersonate && { impersonate }) }, signal),
+    namespace,
+    upgrade: (request, signal) =>
+      openUpgrade({ ...connection, userAgent: "flotilla" }, { ...request, impersonate }, signal),
     close: () => transport.close(),
   };
 }
 
-export async function connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection> {
+export async function connectCluster(
+  kubeconfig: string,
+  context: string | undefined,
+  name: string,
+): Promise<ClusterConnection> {
   if (name === HUB) checkThere(kubeconfig);
   const config = await loadKubeconfig(kubeconfig);
   const connection = await connectionOf(config, context);
   const { server, ca = "", insecure = false, serverName } = connection;
   // Only what the kubeconfig itself says: a proxy of this machine's environment is not the hub's.
-  const proxyUrl = config.clusters.get(config.contexts.get(context ?? config.currentContext ?? "")?.cluster ?? "")?.["proxy-url"];
+  const proxyUrl = config.clusters.get(config.contexts.get(context ?? config.currentContext ?? "")?.cluster ?? "")?.[
+    "proxy-url"
+  ];
   const transport = createHttp2Transport({ ...connection, cluster: { only: name }, userAgent: "flotilla" });
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
     server: server.href.replace(/\/+$/, ""),
     ca,
     insecure,
-    ...(serverName !== undefined && { serverName }),
-    ...(typeof proxyUrl === "string" && proxyUrl !== "" && { proxyUrl }),
+    serverName,
+    proxyUrl: typeof proxyUrl === "string" && proxyUrl !== "" ? proxyUrl : undefined,
     close: () => transport.close(),
   };
 }
 
 /** Most people who name none have not started a fleet. */
 function checkThere(kubeconfig: string): void {
-  if (!existsSync(kubeconfig)) throw new FlotillaError("NoKubeconfig", `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or name one with --kubeconfig FILE`);
+  if (!existsSync(kubeconfig))
+    throw new FlotillaError(
+      "NoKubeconfig",
+      `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or name one with --kubeconfig FILE`,
+    );
 }

@@ -7,7 +7,9 @@ import { writeSecret } from "./cluster-access.ts";
 import { ensureDirectory } from "./data-directory.ts";
 
 export function createDirectoryStore(directory: string): CredentialStore {
-  const NAMES = Object.keys(filesOf({ address: { name: "", server: "", ca: "", proxyUrl: "" }, cluster: "", agent: "", cert: "", key: "" }));
+  const NAMES = Object.keys(
+    filesOf({ address: { name: "", server: "", ca: "", proxyUrl: "" }, cluster: "", agent: "", cert: "", key: "" }),
+  );
   return {
     async load() {
       const read = await Promise.all(NAMES.map(async (name) => [name, await textOf(join(directory, name))] as const));

@@ -16,7 +16,11 @@ export async function ensureDirectory(path: string): Promise<void> {
     }
     const reason = reasons[code ?? ""];
     // Without a cause that says the same in the system's words.
-    throw new FlotillaError("DataDirectory", `making the data directory ${path}: ${reason ?? "it cannot be made there"}; choose another with --data DIR`, { ...(reason === undefined && { cause: error }) });
+    throw new FlotillaError(
+      "DataDirectory",
+      `making the data directory ${path}: ${reason ?? "it cannot be made there"}; choose another with --data DIR`,
+      { cause: reason === undefined ? error : undefined },
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * What a person reads when a command fails: what was being done, what stood in the way, what to try, in one line. Pure.
  *
- * Where the words come from: our own errors say it themselves; errors of the system and of servers, which do not know what people
- * want, get theirs here.
+ * Where the words come from: our own errors say it themselves; errors of the system and of servers, which do not know
+ * what people want, get theirs here.
  */
 import { basename, dirname } from "node:path";
 import { FlotillaError, UsageError } from "../base/index.ts";
@@ -45,8 +45,14 @@ export function describeFailure(thrown: unknown, circumstances: Circumstances): 
   const error = causesOf(thrown).find((cause) => cause instanceof FlotillaError && cause.code === "Stopped") ?? thrown;
   const exitCode = error instanceof UsageError ? WRONG_USAGE : (circumstances.failureCode ?? FAILED);
   const isOurs = error instanceof FlotillaError || systemWords(error) !== undefined;
-  const advice = isOurs ? adviceFor(error, circumstances) : "; this is a mistake in Flotilla: FLOTILLA_DEBUG=1 shows where, please report it";
-  return { code: error instanceof FlotillaError ? error.code : isOurs ? "File" : "Invariant", message: `${textOf(error)}${advice}`, exitCode };
+  const advice = isOurs
+    ? adviceFor(error, circumstances)
+    : "; this is a mistake in Flotilla: FLOTILLA_DEBUG=1 shows where, please report it";
+  return {
+    code: error instanceof FlotillaError ? error.code : isOurs ? "File" : "Invariant",
+    message: `${textOf(error)}${advice}`,
+    exitCode,
+  };
 }
 
 function causesOf(error: unknown): unknown[] {
@@ -63,7 +69,9 @@ function textOf(error: unknown): string {
   const code = codeOf(error.cause);
   if (error instanceof UnreachableError && code !== undefined) return `${error.message} (${code})`;
   // Words behind advice would read as a part of it.
-  return systemWords(error.cause) !== undefined && error.message.includes("; ") ? `${error.message} (${textOf(error.cause)})` : `${error.message}: ${textOf(error.cause)}`;
+  return systemWords(error.cause) !== undefined && error.message.includes("; ")
+    ? `${error.message} (${textOf(error.cause)})`
+    : `${error.message}: ${textOf(error.cause)}`;
 }
 
 /** For an error of the system about a file. */
@@ -73,7 +81,13 @@ function systemWords(error: unknown): string | undefined {
 }
 
 function codeOf(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(error.code) ? error.code : undefined;
+  return typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    typeof error.code === "string" &&
+    /^[A-Z][A-Z0-9_]+$/.test(error.code)
+    ? error.code
+    : undefined;
 }
 
 /** What to try, where the error itself cannot know. */
@@ -82,13 +96,20 @@ function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances
   const [hub] = kubeconfigs;
   const error = causesOf(failure).find((cause) => cause instanceof UnreachableError || cause instanceof ApiError);
   if (hub === undefined) return "";
-  if (error instanceof UnreachableError && codeOf(error.cause) === "ECONNREFUSED" && kubeconfigs.length === 1 && basename(hub) === "hub.kubeconfig") {
+  if (
+    error instanceof UnreachableError &&
+    codeOf(error.cause) === "ECONNREFUSED" &&
+    kubeconfigs.length === 1 &&
+    basename(hub) === "hub.kubeconfig"
+  ) {
     return `. To start the hub of ${hub}: 'flotilla up${dirname(hub) === defaultData ? "" : ` --data ${dirname(hub)}`}'`;
   }
   if (!(error instanceof ApiError)) return "";
   const { code, message } = error.status;
-  if (code === 401) return `: the server does not accept the credentials in ${files}; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE`;
+  if (code === 401)
+    return `: the server does not accept the credentials in ${files}; they are wrong or have expired. Take a newer kubeconfig, and name it with --kubeconfig FILE`;
   if (code === 403) return `. Ask whoever runs the server for this right, or use another kubeconfig than ${files}`;
-  if (code === 404 && message === NOT_SERVED) return `; is ${files} the kubeconfig of a hub? Name the hub's with --kubeconfig FILE`;
+  if (code === 404 && message === NOT_SERVED)
+    return `; is ${files} the kubeconfig of a hub? Name the hub's with --kubeconfig FILE`;
   return "";
 }

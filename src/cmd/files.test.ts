@@ -26,5 +26,8 @@ test("Ctrl-C ends the waiting for input, and lets it go", async () => {
 
 test("a file that cannot be read or written is named", async () => {
   await expect(readTextFile("no/such/file")).rejects.toMatchObject({ code: "File", message: "reading no/such/file" });
-  await expect(writeSecretFile("no/such/file", "")).rejects.toMatchObject({ code: "File", message: "writing no/such/file" });
+  await expect(writeSecretFile("no/such/file", "")).rejects.toMatchObject({
+    code: "File",
+    message: "writing no/such/file",
+  });
 });

@@ -1,6 +1,14 @@
-/** Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port. */
+/**
+ * Starts a fleet that the outside can reach: the hub of `hub.ts` with its store, certificates, kubeconfigs and a port.
+ */
 import { join, resolve } from "node:path";
-import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey, ensureCertificates } from "../apiserver/index.ts";
+import {
+  HEALTH_PATHS,
+  createAuthenticator,
+  createHttpServer,
+  createSigningKey,
+  ensureCertificates,
+} from "../apiserver/index.ts";
 import { FlotillaError, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { Fleet, FleetOptions, FleetStarter } from "../cli/index.ts";
@@ -47,20 +55,50 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
     // Until everything runs, a disk that takes no writes ends the start, which says so itself.
     let isReady = false;
-    const { engine, takesWrites } = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
+    const { engine, takesWrites } = watchStoreTroubles(
+      store,
+      systemClock,
+      fileOnly,
+      (text) => isReady && options.onTrouble?.(text),
+    );
     opened.push(() => engine.close());
     if ((await engine.revision()) > LONG_HISTORY) growYoungGeneration();
-    const fleet = await startParts(options, kruiseGates, data, { engine, takesWrites }, log, opened, closeAll, progress, signal);
+    const fleet = await startParts(
+      options,
+      kruiseGates,
+      data,
+      { engine, takesWrites },
+      log,
+      opened,
+      closeAll,
+      progress,
+      signal,
+    );
     isReady = true;
     return fleet;
   } catch (error) {
     await closeAll();
-    throw isOfFiles(error) ? new FlotillaError("DataDirectory", `writing to the data directory ${data}; make room or rights there, or choose another with --data DIR`, { cause: error }) : error;
+    throw isOfFiles(error)
+      ? new FlotillaError(
+          "DataDirectory",
+          `writing to the data directory ${data}; make room or rights there, or choose another with --data DIR`,
+          { cause: error },
+        )
+      : error;
   }
 };
 
 /** Errors of the system about files do not say what to do, and not always where. */
-const OF_FILES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EISDIR", "ENOTDIR", "ENOENT"]);
+const OF_FILES: ReadonlySet<unknown> = new Set([
+  "ENOSPC",
+  "EDQUOT",
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "EISDIR",
+  "ENOTDIR",
+  "ENOENT",
+]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
 /** Throws `UsageError`: what OpenKruise's gates are called is the only thing about them that can be wrong. */
@@ -85,7 +123,14 @@ async function startParts(
 ): Promise<Fleet> {
   progress("starting the API server");
   const pki = join(data, "pki");
-  const certificatesOnDisk = () => ensureCertificates({ directory: pki, hosts: [], clients: { admin: { commonName: "admin", organizations: ["system:masters"] } }, clock: systemClock, log });
+  const certificatesOnDisk = () =>
+    ensureCertificates({
+      directory: pki,
+      hosts: [],
+      clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
+      clock: systemClock,
+      log,
+    });
   const certificates = await certificatesOnDisk();
   const failed = Promise.withResolvers<Error>();
   const hub = await createHub({
@@ -94,27 +139,35 @@ async function startParts(
     random: systemRandom,
     log,
     kruise: options.kruise,
-    ...(kruiseGates && { kruiseGates }),
+    kruiseGates,
     nodes: options.nodes,
-    ...(options.pull && { pull: options.pull }),
-    ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }),
-    ...(options.startMs !== undefined && { times: { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs } }),
-    ...(options.membership && { membershipTimes: options.membership }),
-    ...(options.failover && { failover: options.failover }),
-    ...(options.scheduling && { scheduling: options.scheduling }),
+    pull: options.pull,
+    autoApprovedUsers: options.autoApprovedUsers,
+    times:
+      options.startMs !== undefined
+        ? { startMs: options.startMs, restartMs: options.startMs, stopMs: options.startMs }
+        : undefined,
+    membershipTimes: options.membership,
+    failover: options.failover,
+    scheduling: options.scheduling,
     rootCertificate: certificates.authority.certificate,
     authority: certificates.authority,
     signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
     clusterKubeconfig: (cluster) => access.kubeconfig(cluster),
-    ...(!options.ephemeral && { storeBytes: () => sizeOfFiles(storePath(data)) }),
+    storeBytes: !options.ephemeral ? () => sizeOfFiles(storePath(data)) : undefined,
     onFailure: failed.resolve,
   });
   // The hub closes the store that it was given.
   opened.splice(-1, 1, () => hub.stop());
   const http = createHttpServer({
     handle: (request) => hub.server.handle(request),
-    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health, where the hub is).
-    authenticator: createAuthenticator({ tokens: hub.server.tokens, isCluster: hub.server.isCluster, anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]) }),
+    // As in Kubernetes: who brings no credentials is asked for none where the cluster's roles let everybody in (health,
+    // where the hub is).
+    authenticator: createAuthenticator({
+      tokens: hub.server.tokens,
+      isCluster: hub.server.isCluster,
+      anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
+    }),
     tls: { ...certificates.serving, clientCa: certificates.authority.certificate },
     log,
     onStopping: () => hub.server.drain(),
@@ -123,14 +176,33 @@ async function startParts(
   const port = await listen(http, options.port);
   const url = `https://${HOST}:${port}`;
   opened.push(await noteRunning(data, { pid: process.pid, url }));
-  const stopRenewing = keepCertificates({ current: certificates, ensure: certificatesOnDisk, use: ({ serving }) => http.setTls({ ...serving, clientCa: certificates.authority.certificate }), clock: systemClock, log });
+  const stopRenewing = keepCertificates({
+    current: certificates,
+    ensure: certificatesOnDisk,
+    use: ({ serving }) => http.setTls({ ...serving, clientCa: certificates.authority.certificate }),
+    clock: systemClock,
+    log,
+  });
   opened.push(async () => stopRenewing());
-  log.info("serving", { url, version: VERSION, pid: process.pid, members: options.members, store: options.ephemeral ? "memory" : "sqlite" });
+  log.info("serving", {
+    url,
+    version: VERSION,
+    pid: process.pid,
+    members: options.members,
+    store: options.ephemeral ? "memory" : "sqlite",
+  });
   const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
-  const access = createClusterAccess({ server: hub.server, pki, ca: certificates.authority.certificate, log, endpointOf });
+  const access = createClusterAccess({
+    server: hub.server,
+    pki,
+    ca: certificates.authority.certificate,
+    log,
+    endpointOf,
+  });
   opened.push(() => access.close());
   await access.prune();
-  // Whoever was let in before the restart is let in again before the controllers have read everything, also to clusters that were made through the API.
+  // Whoever was let in before the restart is let in again before the controllers have read everything, also to clusters
+  // that were made through the API.
   for (const cluster of hub.server.clusters()) await access.kubeconfig(cluster);
   await publishClusterInfo(hub.client, HUB, { server: url, ca: certificates.authority.certificate }, signal);
 
@@ -160,7 +232,15 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
   for (;;) {
     const { items } = await hub.client.list(Cluster, { cluster: HUB, signal });
     // The taint of a member that was not ready goes a moment later; until then nothing is scheduled there.
-    const ready = new Set(items.filter(({ spec, status }) => isConditionTrue(status?.conditions ?? [], "Ready") && !spec.taints?.some(({ key }) => key === "cluster.karmada.io/not-ready")).map(({ metadata }) => metadata.name));
+    const ready = new Set(
+      items
+        .filter(
+          ({ spec, status }) =>
+            isConditionTrue(status?.conditions ?? [], "Ready") &&
+            !spec.taints?.some(({ key }) => key === "cluster.karmada.io/not-ready"),
+        )
+        .map(({ metadata }) => metadata.name),
+    );
     // Who cut a member off does not wait for it.
     if (members.every((name) => ready.has(name) || hub.isCut(name))) return;
     await sleep(systemClock, READY_POLL_MS, signal);

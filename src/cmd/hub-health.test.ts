@@ -14,7 +14,16 @@ async function page(path: string, cluster = "hub"): Promise<{ status: number; te
   return { status, text: Buffer.concat(chunks).toString() };
 }
 
-const deployment = (name: string): Deployment => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace: "default" }, spec: { replicas: 2, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } } } });
+const deployment = (name: string): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: "default" },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+  },
+});
 
 for (const kruise of ["installed", "none"] as const) {
   test(`a hub whose controllers work is ready, with OpenKruise ${kruise}`, async () => {

@@ -38,14 +38,32 @@ export interface HubMetrics {
   start(signal: AbortSignal): void;
 }
 
-export function createHubMetrics({ hub, monitoring, server, cache, storeBytes, informers, memberInformers, isSimulated, informersOf, templates, managers, lanes, interpreter }: HubMetricsOptions): HubMetrics {
+export function createHubMetrics({
+  hub,
+  monitoring,
+  server,
+  cache,
+  storeBytes,
+  informers,
+  memberInformers,
+  isSimulated,
+  informersOf,
+  templates,
+  managers,
+  lanes,
+  interpreter,
+}: HubMetricsOptions): HubMetrics {
   const clusters = informers.of(Cluster);
 
   /** A member outside of this process says itself what it serves. */
   function serves(cluster: string, { group, kind, plural }: Kind): boolean {
     if (isSimulated(cluster)) return server.serves(cluster, group, plural);
     const enablements = clusters.get({ cluster: hub, name: cluster })?.status?.apiEnablements ?? [];
-    return enablements.some(({ groupVersion, resources }) => (group === "" ? groupVersion === "v1" : groupVersion.startsWith(`${group}/`)) && (resources ?? []).some((resource) => resource.kind === kind));
+    return enablements.some(
+      ({ groupVersion, resources }) =>
+        (group === "" ? groupVersion === "v1" : groupVersion.startsWith(`${group}/`)) &&
+        (resources ?? []).some((resource) => resource.kind === kind),
+    );
   }
 
   return {
@@ -61,7 +79,11 @@ export function createHubMetrics({ hub, monitoring, server, cache, storeBytes, i
       serves,
     }),
     start(signal) {
-      const store = (): { entries: number; revision: number; bytes?: number } => ({ entries: cache.count("/"), revision: cache.revision, ...(storeBytes && { bytes: storeBytes() }) });
+      const store = (): { entries: number; revision: number; bytes?: number } => ({
+        entries: cache.count("/"),
+        revision: cache.revision,
+        bytes: storeBytes ? storeBytes() : undefined,
+      });
       monitoring.follow({ templates, managers, lanes, store, informersOf, serves }, signal);
     },
   };

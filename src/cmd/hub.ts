@@ -1,9 +1,17 @@
 /**
- * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no files:
- * `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
+ * Puts a hub with simulated members together in this process: API server, controllers, members. No network and no
+ * files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { hash } from "node:crypto";
-import { Cluster, createBuiltInAdmissions, decodeProtobuf, kruiseKinds, logicalClusterAdmission, Namespace, ManagedCluster } from "../api/index.ts";
+import {
+  Cluster,
+  createBuiltInAdmissions,
+  decodeProtobuf,
+  kruiseKinds,
+  logicalClusterAdmission,
+  Namespace,
+  ManagedCluster,
+} from "../api/index.ts";
 import { FlotillaError, formatTime } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { callLogicalCluster, createApiServer, HUB } from "../apiserver/index.ts";
@@ -14,7 +22,13 @@ import type { Client, Transport } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
 import { createExplainer, createLastDecisions, createOcmExplainer } from "../explain/index.ts";
 import { createConfiguredInterpreter, interpreterAdmissions } from "../interpreter/index.ts";
-import { createMembership, createMembershipAdmissions, acceptMember, farewellOf, joinCluster } from "../membership/index.ts";
+import {
+  createMembership,
+  createMembershipAdmissions,
+  acceptMember,
+  farewellOf,
+  joinCluster,
+} from "../membership/index.ts";
 import type { ConnectMember, MembershipTimes } from "../membership/index.ts";
 import { createMonitoring } from "../monitoring/index.ts";
 import { createOcm, dryRunOver } from "../ocm/index.ts";
@@ -23,7 +37,13 @@ import { createPropagation, matchesAffinity } from "../propagation/index.ts";
 import type { FailoverOptions, ScheduleOptions } from "../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager, createWriteThroughClient } from "../runtime/index.ts";
 import type { Manager } from "../runtime/index.ts";
-import { callThroughNetwork, createDistantInformers, createMemberNetwork, throughAgentNetwork, throughNetwork } from "../simulation/index.ts";
+import {
+  callThroughNetwork,
+  createDistantInformers,
+  createMemberNetwork,
+  throughAgentNetwork,
+  throughNetwork,
+} from "../simulation/index.ts";
 import type { SimulationDependencies } from "../simulation/index.ts";
 import { createCache, StoreError } from "../store/index.ts";
 import type { Cache, Engine } from "../store/index.ts";
@@ -55,9 +75,15 @@ export interface HubOptions {
   nodes: number;
   /** How long pods take to start, restart and stop, and how long a silent node is believed. */
   times?: SimulationDependencies["times"];
-  /** How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's defaults. */
+  /**
+   * How often members are looked at, and how long it takes to change the mind about one; unset means Karmada's
+   * defaults.
+   */
   membershipTimes?: Partial<MembershipTimes>;
-  /** What no policy says about leaving members, and whether ClusterTaintPolicies may set taints that evict; unset means Karmada's defaults. */
+  /**
+   * What no policy says about leaving members, and whether ClusterTaintPolicies may set taints that evict; unset means
+   * Karmada's defaults.
+   */
   failover?: FailoverOptions & { allowNoExecuteTaintPolicy?: boolean };
   /** What the scheduler is asked to do beyond its defaults, which are Karmada's. */
   scheduling?: ScheduleOptions;
@@ -65,11 +91,17 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** How members outside of this process are reached; unset is over the network. */
   connectMember?: ConnectMember;
-  /** Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking; unset is nobody. */
+  /**
+   * Agents of Open Cluster Management that first sign in as one of these users are let in without anybody looking;
+   * unset is nobody.
+   */
   autoApprovedUsers?: readonly string[];
   /** PEM; how workloads know that they talk to this server. Every namespace has it. */
   rootCertificate?: string;
-  /** PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the process. */
+  /**
+   * PEM of the key for service account tokens, when it is first needed; unset makes one that lives as long as the
+   * process.
+   */
   signingKey?: () => Promise<string>;
   /** Signs requests for client certificates; unset leaves them to others. */
   authority?: Pick<CertificateAuthority, "signRequest">;
@@ -105,10 +137,22 @@ export interface Hub {
 }
 
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const { engine, clock, random, log, kruise, nodes, authority, rootCertificate = "", wrap = (transport) => transport, freeze = false } = options;
+  const {
+    engine,
+    clock,
+    random,
+    log,
+    kruise,
+    nodes,
+    authority,
+    rootCertificate = "",
+    wrap = (transport) => transport,
+    freeze = false,
+  } = options;
   const gates = options.kruiseGates ? { gates: options.kruiseGates } : {};
   // On a member that was made without OpenKruise it works as soon as one of its kinds is there, whichever that is.
-  const hasKruise = (cluster: string): boolean => isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
+  const hasKruise = (cluster: string): boolean =>
+    isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const cache = await createCache(engine, {
     onError(error) {
       log.error("store failed", { error });
@@ -118,32 +162,69 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const karmadaLogs = createKarmadaLogs(clock);
   const ocmLogs = createOcmLogs(clock);
   // Nothing runs on the hub but the parts of this process that its pods stand for.
-  const hubRuntime: typeof ocmLogs.hubRuntime = { hasNodes: false, logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target) };
-  const profiles = createProfiles({ rootCertificate, startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length), nodes, nowMs: clock.now(), ...(nodes > 0 && { metrics: () => simulation.metrics }), ...(options.clusterKubeconfig && { clusterKubeconfig: options.clusterKubeconfig }), clusterProxy: (request, signal) => membership.proxy(request, signal), explanation: (namespace, name) => explainer.get(namespace, name) });
+  const hubRuntime: typeof ocmLogs.hubRuntime = {
+    hasNodes: false,
+    logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target),
+  };
+  const profiles = createProfiles({
+    rootCertificate,
+    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
+    nodes,
+    nowMs: clock.now(),
+    metrics: nodes > 0 ? () => simulation.metrics : undefined,
+    clusterKubeconfig: options.clusterKubeconfig,
+    clusterProxy: (request, signal) => membership.proxy(request, signal),
+    explanation: (namespace, name) => explainer.get(namespace, name),
+  });
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
-    admissions: [...createBuiltInAdmissions(options.kruiseGates, { allowNoExecute: options.failover?.allowNoExecuteTaintPolicy ?? false }), ...createMembershipAdmissions({ hub: HUB, clock }), ...interpreterAdmissions, ...createKruiseAdmissions({ ...gates, appliesTo: hasKruise, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) }), logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub"))],
+    admissions: [
+      ...createBuiltInAdmissions(options.kruiseGates, {
+        allowNoExecute: options.failover?.allowNoExecuteTaintPolicy ?? false,
+      }),
+      ...createMembershipAdmissions({ hub: HUB, clock }),
+      ...interpreterAdmissions,
+      ...createKruiseAdmissions({
+        ...gates,
+        appliesTo: hasKruise,
+        nowMs: () => clock.now(),
+        tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
+      }),
+      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
+    ],
     decodeProtobuf,
     profiles,
-    ...(options.signingKey && { serviceAccounts: { signingKey: options.signingKey } }),
+    serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze,
     // The managers are put together below, like the members; nobody asks before.
     controllers: {
       writeMetrics: (text) => metrics.write(text),
       // The agent of members that somebody cut off fails on purpose.
-      problems: () => [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
+      problems: () =>
+        [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
     },
-    ...(options.takesWrites && { takesWrites: options.takesWrites }),
-    workloads: { write: (text, cluster) => metrics.workloads.write(text, cluster), page: (only) => metrics.workloads.page(only) },
+    takesWrites: options.takesWrites,
+    workloads: {
+      write: (text, cluster) => metrics.workloads.write(text, cluster),
+      page: (only) => metrics.workloads.page(only),
+    },
     // Who runs the members is put together below; nobody asks before.
-    connect: { runtimeOf: (cluster) => (cluster === HUB ? hubRuntime : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined) },
+    connect: {
+      runtimeOf: (cluster) =>
+        cluster === HUB
+          ? hubRuntime
+          : nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster)
+            ? memberRuntime
+            : undefined,
+    },
   });
   await server.addCluster(HUB, "hub");
 
-  const connect = (part: string, fieldManager: string): Client => createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
+  const connect = (part: string, fieldManager: string): Client =>
+    createClient({ transport: wrap(server.transport(SYSTEM_USER), part), fieldManager });
   const client = connect("system", "flotilla-system");
   const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
   const { isSimulated, isMember } = createSimulatedClusters(server, (cluster) => {
@@ -157,21 +238,72 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
   const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
-  // Between the hub and simulated members there is a network that people cut. Members' own controllers and the agent of those that pull are on the other side of it.
-  const network = createMemberNetwork({ hub: HUB, informers: hubInformers, isSimulated, events: events.recorders("simulation"), log });
+  // Between the hub and simulated members there is a network that people cut. Members' own controllers and the agent of
+  // those that pull are on the other side of it.
+  const network = createMemberNetwork({
+    hub: HUB,
+    informers: hubInformers,
+    isSimulated,
+    events: events.recorders("simulation"),
+    log,
+  });
   const distantInformers = createDistantInformers(memberInformers, network);
-  const reach = (part: string, fieldManager: string): Client => createClient({ transport: throughNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager });
-  const overNetwork = createSimulatedDeliveries({ client: writeThrough(reach("execute", "flotilla")), informers: distantInformers, isMember, isCut: network.isCut, clock });
-  const fromWithin = createSimulatedDeliveries({ client: writeThrough(connect("execute", "flotilla")), informers: memberInformers, isMember, clock });
+  const reach = (part: string, fieldManager: string): Client =>
+    createClient({ transport: throughNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager });
+  const overNetwork = createSimulatedDeliveries({
+    client: writeThrough(reach("execute", "flotilla")),
+    informers: distantInformers,
+    isMember,
+    isCut: network.isCut,
+    clock,
+  });
+  const fromWithin = createSimulatedDeliveries({
+    client: writeThrough(connect("execute", "flotilla")),
+    informers: memberInformers,
+    isMember,
+    clock,
+  });
 
   // Every cluster has these, the hub too. Their writes carry the name under which Kubernetes' own controllers write.
   const systemClient = connect("system-controllers", "kube-controller-manager");
   const systemInformers = createInformers({ client: systemClient, clock, random, log, scope: { cluster: "*" } });
-  const systemManager = createManager({ client: systemClient, informers: systemInformers, clock, log: log.with({ component: "system" }) });
-  systemManager.add(...createSystemControllers({ client: systemClient, informers: systemInformers, clock, log, home: HUB, rootCertificate, issueSecretToken: server.issueSecretToken, isManagedElsewhere: server.isManagedElsewhere, ...(authority && { signRequest: (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }) }) }));
+  const systemManager = createManager({
+    client: systemClient,
+    informers: systemInformers,
+    clock,
+    log: log.with({ component: "system" }),
+  });
+  systemManager.add(
+    ...createSystemControllers({
+      client: systemClient,
+      informers: systemInformers,
+      clock,
+      log,
+      home: HUB,
+      rootCertificate,
+      issueSecretToken: server.issueSecretToken,
+      isManagedElsewhere: server.isManagedElsewhere,
+      signRequest: authority
+        ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
+        : undefined,
+    }),
+  );
 
-  const hubManager = createManager({ client, informers: hubInformers, clock, log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))) });
-  const configured = createConfiguredInterpreter({ hub: HUB, informers: hubInformers, clock, random, log, tell: (customization, reason, message) => events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }) });
+  const hubManager = createManager({
+    client,
+    informers: hubInformers,
+    clock,
+    log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))),
+  });
+  const configured = createConfiguredInterpreter({
+    hub: HUB,
+    informers: hubInformers,
+    clock,
+    random,
+    log,
+    tell: (customization, reason, message) =>
+      events.recorders("flotilla-interpreter").record(HUB, customization, { type: "Warning", reason, message }),
+  });
   const monitoring = createMonitoring({ hub: HUB, version: VERSION, informers: hubInformers, clock });
   const membership = createMembership({
     hub: HUB,
@@ -182,7 +314,10 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       informers: distantInformers,
       isMember,
       deliveryFor: overNetwork.of,
-      call: callThroughNetwork((cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal), network),
+      call: callThroughNetwork(
+        (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal),
+        network,
+      ),
     },
     isHeld: (cluster) => hubInformers.of(ManagedCluster).get({ cluster: HUB, name: cluster }) !== undefined,
     matchesAffinity,
@@ -192,13 +327,29 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     log,
     wrap,
     measure: monitoring.requests.around,
-    ...(options.membershipTimes && { times: options.membershipTimes }),
-    ...(options.connectMember && { connectMember: options.connectMember }),
+    times: options.membershipTimes,
+    connectMember: options.connectMember,
   });
-  const measured = (name: string, delivery: Delivery | undefined): Delivery | undefined => delivery && monitoring.deliveries.around(name, delivery);
+  const measured = (name: string, delivery: Delivery | undefined): Delivery | undefined =>
+    delivery && monitoring.deliveries.around(name, delivery);
   const deliveryFor = (name: string): Delivery | undefined => measured(name, membership.deliveryFor(name));
   const decisions = createLastDecisions(clock);
-  const propagation = createPropagation({ hub: HUB, informers: hubInformers, clientFor, deliveryFor, serves: membership.serves, interpreter: configured.interpreter, events: events.recorders, clock, random, log, ...(options.failover && { failover: options.failover }), ...(options.scheduling && { scheduling: options.scheduling }), onDecision: (key, plan) => decisions.record(key, plan), meter: monitoring.pipeline });
+  const propagation = createPropagation({
+    hub: HUB,
+    informers: hubInformers,
+    clientFor,
+    deliveryFor,
+    serves: membership.serves,
+    interpreter: configured.interpreter,
+    events: events.recorders,
+    clock,
+    random,
+    log,
+    failover: options.failover,
+    scheduling: options.scheduling,
+    onDecision: (key, plan) => decisions.record(key, plan),
+    meter: monitoring.pipeline,
+  });
   const worker = writeThrough(reach("work", "flotilla-work"));
   /** Members that pull have an agent that sees to their works. */
   function workMember(name: string): WorkMember | undefined {
@@ -207,22 +358,66 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     if (!cluster || !delivery) return undefined;
     const remote = membership.remoteClientOf(name);
     if (!remote && !isMember(name)) return undefined;
-    const member = remote ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) } : simulatedWorkMember(name, delivery, worker, (user) => throughNetwork(server.transport(user), network));
+    const member = remote
+      ? { delivery, client: remote, cluster: name, dryRunAs: dryRunOver(remote, name) }
+      : simulatedWorkMember(name, delivery, worker, (user) => throughNetwork(server.transport(user), network));
     const farewell = farewellOf(cluster);
     return farewell === "release" || farewell === "abandon" ? { ...member, farewell } : member;
   }
-  function simulatedWorkMember(name: string, delivery: Delivery, memberClient: Client, transportAs: ApiServer["transport"]): WorkMember {
-    return { delivery, client: memberClient, cluster: name, dryRunAs: async ({ user, groups }, kind, object, signal) => void (await createClient({ transport: transportAs({ name: user, groups: [...groups] }), fieldManager: "flotilla-work" }).create(kind, name, object, { dryRun: true, signal })) };
+  function simulatedWorkMember(
+    name: string,
+    delivery: Delivery,
+    memberClient: Client,
+    transportAs: ApiServer["transport"],
+  ): WorkMember {
+    return {
+      delivery,
+      client: memberClient,
+      cluster: name,
+      dryRunAs: async ({ user, groups }, kind, object, signal) =>
+        void (await createClient({
+          transport: transportAs({ name: user, groups: [...groups] }),
+          fieldManager: "flotilla-work",
+        }).create(kind, name, object, { dryRun: true, signal })),
+    };
   }
   const { metadata: identity } = await client.get(Namespace, { cluster: HUB, name: "kube-system" });
   const hubHash = hash("sha256", identity.uid ?? HUB, "hex");
-  const ocm = createOcm({ hub: HUB, informers: hubInformers, clientFor, events: events.recorders, memberFor: workMember, origin: { hubHash, agentID: hubHash }, interpreter: configured.interpreter, clock, random, log, members: { simulated: distantInformers, informersOf: membership.informersOf, farewellOf }, meter: monitoring.placements, ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }) });
-  const explainer = createExplainer({ views: propagation.views, interpreter: configured.interpreter, decisions, clock, ocm: createOcmExplainer({ hub: HUB, informers: hubInformers, placements: ocm.placements, views: propagation.views, clock }) });
-  hubManager.add(...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]));
+  const ocm = createOcm({
+    hub: HUB,
+    informers: hubInformers,
+    clientFor,
+    events: events.recorders,
+    memberFor: workMember,
+    origin: { hubHash, agentID: hubHash },
+    interpreter: configured.interpreter,
+    clock,
+    random,
+    log,
+    members: { simulated: distantInformers, informersOf: membership.informersOf, farewellOf },
+    meter: monitoring.placements,
+    autoApprovedUsers: options.autoApprovedUsers,
+  });
+  const explainer = createExplainer({
+    views: propagation.views,
+    interpreter: configured.interpreter,
+    decisions,
+    clock,
+    ocm: createOcmExplainer({
+      hub: HUB,
+      informers: hubInformers,
+      placements: ocm.placements,
+      views: propagation.views,
+      clock,
+    }),
+  });
+  hubManager.add(
+    ...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]),
+  );
 
   const { manager: memberManager, simulation } = createMembers({
     ...gates,
-    ...(options.times && { times: options.times }),
+    times: options.times,
     server,
     client: clientFor("member"),
     informers: memberInformers,
@@ -242,7 +437,11 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const pull = createPullMembers({
     hub: HUB,
     informers: hubInformers,
-    clientFor: (part) => createClient({ transport: throughAgentNetwork(wrap(server.transport(SYSTEM_USER), part), network), fieldManager: `flotilla-${part}` }),
+    clientFor: (part) =>
+      createClient({
+        transport: throughAgentNetwork(wrap(server.transport(SYSTEM_USER), part), network),
+        fieldManager: `flotilla-${part}`,
+      }),
     simulated: {
       client,
       informers: memberInformers,
@@ -253,7 +452,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       },
     },
     origin: { hubHash, agentID: hubHash },
-    ...(options.membershipTimes && { times: options.membershipTimes }),
+    times: options.membershipTimes,
     clock,
     random,
     log: ocmLogs.keep(log),
@@ -263,7 +462,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     monitoring,
     server,
     cache,
-    ...(options.storeBytes && { storeBytes: options.storeBytes }),
+    storeBytes: options.storeBytes,
     informers: hubInformers,
     memberInformers,
     isSimulated,
@@ -280,7 +479,11 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
     } catch (error) {
       const had = kruise === "installed" ? "without" : "with";
-      throw new FlotillaError("Cluster", `${name} was made ${had} OpenKruise in this data directory; start it as it was, or choose another directory with --data DIR`, { cause: error });
+      throw new FlotillaError(
+        "Cluster",
+        `${name} was made ${had} OpenKruise in this data directory; start it as it was, or choose another directory with --data DIR`,
+        { cause: error },
+      );
     }
   }
 
@@ -310,7 +513,12 @@ export async function createHub(options: HubOptions): Promise<Hub> {
         // One that is asked for must be what is asked for; an earlier one that is not mentioned stays what it was.
         if (names.includes(name)) await addCluster(name);
         if (nodes > 0) await simulation.ensureNodes(name, nodes, {}, signal);
-        await joinCluster(client, HUB, { name, apiEndpoint: endpointOf(name), id: name, ...(pulls(name) && { syncMode: "Pull" }) }, signal);
+        await joinCluster(
+          client,
+          HUB,
+          { name, apiEndpoint: endpointOf(name), id: name, syncMode: pulls(name) ? "Pull" : undefined },
+          signal,
+        );
         if (pulls(name)) await acceptMember(client, HUB, name, signal);
       }
       return members;

@@ -1,4 +1,7 @@
-/** Karmada's own pods on the hub: there from the start at no cost, with the logs of the parts of this process that do their work. */
+/**
+ * Karmada's own pods on the hub: there from the start at no cost, with the logs of the parts of this process that do
+ * their work.
+ */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Namespace, Pod, PropagationPolicy } from "../api/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
@@ -13,7 +16,10 @@ const podOf = (component: string): string => `${component}-5d8c6f7b94-m4n8g`;
 
 async function logOf(pod: string): Promise<string[]> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of (await fleet.client.raw({ cluster: "hub", method: "GET", path: `/api/v1/namespaces/${NAMESPACE}/pods/${pod}/log` })).body) chunks.push(chunk);
+  for await (const chunk of (
+    await fleet.client.raw({ cluster: "hub", method: "GET", path: `/api/v1/namespaces/${NAMESPACE}/pods/${pod}/log` })
+  ).body)
+    chunks.push(chunk);
   return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
 }
 
@@ -25,7 +31,11 @@ test("the hub shows Karmada's components, for which nothing is written", async (
   await fleet.run(600_000);
 
   const { items } = await fleet.client.list(Pod, { cluster: "hub", namespace: NAMESPACE });
-  expect(items.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual(["karmada-aggregated-apiserver", "karmada-controller-manager", "karmada-scheduler", "karmada-webhook"].map((name) => `${podOf(name)} Running`));
+  expect(items.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual(
+    ["karmada-aggregated-apiserver", "karmada-controller-manager", "karmada-scheduler", "karmada-webhook"].map(
+      (name) => `${podOf(name)} Running`,
+    ),
+  );
   expect(fleet.writes().filter(({ cluster }) => cluster === "hub")).toEqual([]);
 });
 
@@ -39,7 +49,9 @@ test("the logs of the scheduler and of the controllers are what they write", asy
   const scheduler = await logOf(podOf("karmada-scheduler"));
   const controllers = await logOf(podOf("karmada-controller-manager"));
 
-  expect(scheduler[0]).toBe("2024-05-01T12:00:00.000Z INFO karmada-scheduler of hub runs within Flotilla; this is what it writes about hub");
+  expect(scheduler[0]).toBe(
+    "2024-05-01T12:00:00.000Z INFO karmada-scheduler of hub runs within Flotilla; this is what it writes about hub",
+  );
   expect(scheduler.slice(1).every((line) => line.includes("controller=schedule"))).toBe(true);
   expect(scheduler.filter((line) => line.includes("key=shop/web-deployment")).length).toBeGreaterThan(0);
   expect(controllers.filter((line) => line.includes("controller=dispatch")).length).toBeGreaterThan(0);

@@ -1,6 +1,15 @@
-/** What `kubectl logs` shows of Karmada's components on the hub: the lines of the controllers in this process that do their work. */
+/**
+ * What `kubectl logs` shows of Karmada's components on the hub: the lines of the controllers in this process that do
+ * their work.
+ */
 import type { Clock } from "../base/index.ts";
-import { componentsAlone, createComponentLogs, KARMADA_CONTROLLER_MANAGER, KARMADA_NAMESPACE, KARMADA_SCHEDULER } from "../simulation/index.ts";
+import {
+  componentsAlone,
+  createComponentLogs,
+  KARMADA_CONTROLLER_MANAGER,
+  KARMADA_NAMESPACE,
+  KARMADA_SCHEDULER,
+} from "../simulation/index.ts";
 import type { ComponentLogs } from "../simulation/index.ts";
 
 export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
@@ -8,7 +17,12 @@ export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
 }
 
 /** Open Cluster Management's controllers write logs of their own. */
-const componentOf = (controller: string): string | undefined => (controller.startsWith("ocm-") ? undefined : controller.startsWith("schedule") ? KARMADA_SCHEDULER : KARMADA_CONTROLLER_MANAGER);
+const componentOf = (controller: string): string | undefined =>
+  controller.startsWith("ocm-")
+    ? undefined
+    : controller.startsWith("schedule")
+      ? KARMADA_SCHEDULER
+      : KARMADA_CONTROLLER_MANAGER;
 
 export function createKarmadaLogs(clock: Clock): KarmadaLogs {
   const logs = createComponentLogs({ clock, componentOf });

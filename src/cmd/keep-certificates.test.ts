@@ -18,7 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const onDisk = (): Promise<Certificates> => ensureCertificates({ directory, hosts: [], clients: {}, clock, log: silentLog });
+const onDisk = (): Promise<Certificates> =>
+  ensureCertificates({ directory, hosts: [], clients: {}, clock, log: silentLog });
 
 /** Runs for so many days, with a look twice a day as long as looks are asked for. */
 async function live(days: number, looked: () => Promise<unknown>[]): Promise<void> {
@@ -29,7 +30,9 @@ async function live(days: number, looked: () => Promise<unknown>[]): Promise<voi
   }
 }
 
-async function keep(log: Log = silentLog): Promise<{ used: Certificates[]; stop(): void; looked(): Promise<unknown>[] }> {
+async function keep(
+  log: Log = silentLog,
+): Promise<{ used: Certificates[]; stop(): void; looked(): Promise<unknown>[] }> {
   const current = await onDisk();
   const used: Certificates[] = [];
   const looks: Promise<unknown>[] = [];
@@ -65,7 +68,17 @@ test("an authority that ends soon is left as it is, and people are told", async 
   const { used, stop, looked } = await (async () => {
     const looks: Promise<unknown>[] = [];
     const taken: Certificates[] = [];
-    return { used: taken, looked: () => looks, stop: keepCertificates({ current: before, ensure: () => Promise.reject(new Error("nobody asks")), use: (next) => void taken.push(next), clock, log }) };
+    return {
+      used: taken,
+      looked: () => looks,
+      stop: keepCertificates({
+        current: before,
+        ensure: () => Promise.reject(new Error("nobody asks")),
+        use: (next) => void taken.push(next),
+        clock,
+        log,
+      }),
+    };
   })();
 
   await live(1, looked);

@@ -1,6 +1,7 @@
 /**
- * Renews the serving certificate of a process that runs for months: new connections get the new one, and nobody is cut off. The authority
- * itself lives for ten years; when it nears its end that is told, and the next start makes a new one.
+ * Renews the serving certificate of a process that runs for months: new connections get the new one, and nobody is cut
+ * off. The authority itself lives for ten years; when it nears its end that is told, and the next start makes a new
+ * one.
  */
 import { X509Certificate } from "node:crypto";
 import type { Clock, Log } from "../base/index.ts";
@@ -28,7 +29,9 @@ export function keepCertificates({ current, ensure, use, clock, log }: KeepCerti
 
   function look(): void {
     void renew()
-      .catch((error: unknown) => log.error("renewing certificates failed; it is tried again, and with the next start", { error }))
+      .catch((error: unknown) =>
+        log.error("renewing certificates failed; it is tried again, and with the next start", { error }),
+      )
       .finally(() => {
         if (!isStopped) timer = clock.after(LOOK_EVERY_MS, look);
       });
@@ -36,7 +39,9 @@ export function keepCertificates({ current, ensure, use, clock, log }: KeepCerti
 
   async function renew(): Promise<void> {
     if (authorityEndsMs - clock.now() < WARN_BEFORE_MS) {
-      log.warn("the certificate authority ends soon; restart to have a new one, and hand out the new kubeconfigs", { validTo: new Date(authorityEndsMs).toISOString() });
+      log.warn("the certificate authority ends soon; restart to have a new one, and hand out the new kubeconfigs", {
+        validTo: new Date(authorityEndsMs).toISOString(),
+      });
       return;
     }
     const kept = await ensure();

@@ -37,12 +37,19 @@ test("a full file makes room, and only the newest few are kept", async () => {
   }
 
   expect(readdirSync(folder).sort()).toEqual(["flotilla.log", "flotilla.log.1", "flotilla.log.2"]);
-  expect([path, `${path}.1`, `${path}.2`].map((file) => readFileSync(file, "utf8"))).toEqual(["fourth-\n", "third--\n", "second-\n"]);
+  expect([path, `${path}.1`, `${path}.2`].map((file) => readFileSync(file, "utf8"))).toEqual([
+    "fourth-\n",
+    "third--\n",
+    "second-\n",
+  ]);
 });
 
 test("a disk that takes no lines is told of once, and does not stop anybody", async () => {
   const problems: unknown[] = [];
-  const log = openLogFile({ path: join(folder, "missing", "flotilla.log"), onProblem: (error) => void problems.push(error) });
+  const log = openLogFile({
+    path: join(folder, "missing", "flotilla.log"),
+    onProblem: (error) => void problems.push(error),
+  });
 
   log.write("one\n");
   await log.close();

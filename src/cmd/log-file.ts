@@ -1,6 +1,7 @@
 /**
- * The log of a process in a file: JSON lines, appended in the background. A full file becomes `.1`, and the one before `.2`, so that a hub that
- * runs for a year has a log of a bounded size. A disk that takes no more lines loses them, which is told once; what runs goes on.
+ * The log of a process in a file: JSON lines, appended in the background. A full file becomes `.1`, and the one before
+ * `.2`, so that a hub that runs for a year has a log of a bounded size. A disk that takes no more lines loses them,
+ * which is told once; what runs goes on.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
 

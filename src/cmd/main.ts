@@ -1,7 +1,7 @@
 /**
- * The entry point of `flotilla`. It turns on Node's compile cache before anything else is loaded, which is why everything
- * else is loaded from here: hundreds of TypeScript files then start in a fraction of the time. The cache is ours alone: in a folder
- * that others may write to, they could put code into it.
+ * The entry point of `flotilla`. It turns on Node's compile cache before anything else is loaded, which is why
+ * everything else is loaded from here: hundreds of TypeScript files then start in a fraction of the time. The cache is
+ * ours alone: in a folder that others may write to, they could put code into it.
  */
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,10 +1,18 @@
-/** Everything that makes the simulated members run: nodes and kubelets, workload controllers, OpenKruise, and what they tell. */
+/**
+ * Everything that makes the simulated members run: nodes and kubelets, workload controllers, OpenKruise, and what they
+ * tell.
+ */
 import type { ApiServer } from "../apiserver/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client } from "../client/index.ts";
 import { createManager, standAside } from "../runtime/index.ts";
 import type { EventRecorders, Manager, SharedInformers } from "../runtime/index.ts";
-import { createComponentLogs, createKruiseInstallController, createSimulation, KRUISE_MANAGER } from "../simulation/index.ts";
+import {
+  createComponentLogs,
+  createKruiseInstallController,
+  createSimulation,
+  KRUISE_MANAGER,
+} from "../simulation/index.ts";
 import type { KubeletTimes, Simulation } from "../simulation/index.ts";
 import { containerHashes, createWorkloadControllerGroups } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
@@ -30,20 +38,58 @@ export interface Members {
   simulation: Simulation;
 }
 
-export function createMembers({ server, client, informers, clock, random, log, events, haveNodes, hasKruise, gates, times }: MembersOptions): Members {
-  const componentLogs = createComponentLogs({ clock, componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined) });
+export function createMembers({
+  server,
+  client,
+  informers,
+  clock,
+  random,
+  log,
+  events,
+  haveNodes,
+  hasKruise,
+  gates,
+  times,
+}: MembersOptions): Members {
+  const componentLogs = createComponentLogs({
+    clock,
+    componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined),
+  });
   server.onClusterGone((cluster) => componentLogs.forget(cluster));
   const manager = createManager({ client, informers, clock, log: componentLogs.keep(log) });
-  const simulation = createSimulation({ client, informers, clock, hashes: containerHashes, componentLogs, events, ...(times && { times }) });
+  const simulation = createSimulation({
+    client,
+    informers,
+    clock,
+    hashes: containerHashes,
+    componentLogs,
+    events,
+    times,
+  });
   const kruiseControllers = new Set<string>();
   // Where nothing runs, the informers of those that make it run would only cost memory.
   if (!haveNodes) return { manager, simulation };
 
-  const workloads = createWorkloadControllerGroups({ client, informers, clock, random, events, usage: simulation, ...(gates && { gates }) });
+  const workloads = createWorkloadControllerGroups({
+    client,
+    informers,
+    clock,
+    random,
+    events,
+    usage: simulation,
+    gates,
+  });
   for (const { name } of workloads.kruise) kruiseControllers.add(name);
   // A cluster that was made empty waits for controllers from outside, and one that has them is left to them.
-  const elsewhere = { isForeign: (cluster: string) => server.profileOf(cluster) === "empty", isTaken: server.isManagedElsewhere };
-  const install = createKruiseInstallController({ client, isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster), onServed: server.onServed });
+  const elsewhere = {
+    isForeign: (cluster: string) => server.profileOf(cluster) === "empty",
+    isTaken: server.isManagedElsewhere,
+  };
+  const install = createKruiseInstallController({
+    client,
+    isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster),
+    onServed: server.onServed,
+  });
   const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
   manager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
   return { manager, simulation };

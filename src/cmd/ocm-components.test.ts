@@ -1,4 +1,7 @@
-/** Open Cluster Management's own pods: its controllers on the hub, its agent on members; there from the start at no cost, with the logs of this process. */
+/**
+ * Open Cluster Management's own pods: its controllers on the hub, its agent on members; there from the start at no
+ * cost, with the logs of this process.
+ */
 import { afterEach, expect, test } from "vitest";
 import { ManagedCluster, Namespace, Pod } from "../api/index.ts";
 import { startTestFleet } from "../testing/fleet/index.ts";
@@ -9,11 +12,17 @@ afterEach(() => fleet.stop());
 
 const HUB_NAMESPACE = "open-cluster-management-hub";
 const AGENT_NAMESPACE = "open-cluster-management-agent";
-const podsIn = async (cluster: string, namespace: string): Promise<string[]> => (await fleet.client.list(Pod, { cluster, namespace })).items.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+const podsIn = async (cluster: string, namespace: string): Promise<string[]> =>
+  (await fleet.client.list(Pod, { cluster, namespace })).items.map(
+    ({ metadata, status }) => `${metadata.name} ${status?.phase}`,
+  );
 
 async function logOf(cluster: string, namespace: string, pod: string): Promise<string[]> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of (await fleet.client.raw({ cluster, method: "GET", path: `/api/v1/namespaces/${namespace}/pods/${pod}/log` })).body) chunks.push(chunk);
+  for await (const chunk of (
+    await fleet.client.raw({ cluster, method: "GET", path: `/api/v1/namespaces/${namespace}/pods/${pod}/log` })
+  ).body)
+    chunks.push(chunk);
   return Buffer.concat(chunks).toString().split("\n").filter(Boolean);
 }
 
@@ -24,7 +33,12 @@ test("the hub shows its controllers, and each member its agent, for which nothin
 
   await fleet.run(600_000);
 
-  expect(await podsIn("hub", HUB_NAMESPACE)).toEqual(["cluster-manager-5d8c6f7b94-m4n8g Running", "cluster-manager-placement-controller-5d8c6f7b94-m4n8g Running", "cluster-manager-registration-controller-5d8c6f7b94-m4n8g Running", "cluster-manager-work-controller-5d8c6f7b94-m4n8g Running"]);
+  expect(await podsIn("hub", HUB_NAMESPACE)).toEqual([
+    "cluster-manager-5d8c6f7b94-m4n8g Running",
+    "cluster-manager-placement-controller-5d8c6f7b94-m4n8g Running",
+    "cluster-manager-registration-controller-5d8c6f7b94-m4n8g Running",
+    "cluster-manager-work-controller-5d8c6f7b94-m4n8g Running",
+  ]);
   expect(await podsIn("m1", AGENT_NAMESPACE)).toEqual(["klusterlet-5d8c6f7b94-m4n8g Running"]);
   expect(fleet.writes().filter(({ cluster }) => cluster === "m1")).toEqual([]);
 });
@@ -35,17 +49,32 @@ test("neither namespace goes to members", async () => {
 
   const { items } = await fleet.client.list(Namespace, { cluster: "m1" });
 
-  expect(items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith("open-cluster-management") || name === "m1")).toEqual([AGENT_NAMESPACE]);
+  expect(
+    items
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.startsWith("open-cluster-management") || name === "m1"),
+  ).toEqual([AGENT_NAMESPACE]);
 });
 
 test("the log of the controllers is what they write", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
-  await fleet.client.create(ManagedCluster, "hub", { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "c1" }, spec: { hubAcceptsClient: true } });
+  await fleet.client.create(ManagedCluster, "hub", {
+    apiVersion: "cluster.open-cluster-management.io/v1",
+    kind: "ManagedCluster",
+    metadata: { name: "c1" },
+    spec: { hubAcceptsClient: true },
+  });
   await fleet.settle();
 
   const lines = await logOf("hub", HUB_NAMESPACE, "cluster-manager-5d8c6f7b94-m4n8g");
 
-  expect(lines[0]).toBe("2024-05-01T12:00:00.000Z INFO cluster-manager of hub runs within Flotilla; this is what it writes about hub");
-  expect(lines.filter((line) => line.includes("managed cluster changed") && line.includes("member=c1"))).toHaveLength(1);
-  expect((await logOf("m1", AGENT_NAMESPACE, "klusterlet-5d8c6f7b94-m4n8g"))[0]).toContain("klusterlet of m1 runs within Flotilla");
+  expect(lines[0]).toBe(
+    "2024-05-01T12:00:00.000Z INFO cluster-manager of hub runs within Flotilla; this is what it writes about hub",
+  );
+  expect(lines.filter((line) => line.includes("managed cluster changed") && line.includes("member=c1"))).toHaveLength(
+    1,
+  );
+  expect((await logOf("m1", AGENT_NAMESPACE, "klusterlet-5d8c6f7b94-m4n8g"))[0]).toContain(
+    "klusterlet of m1 runs within Flotilla",
+  );
 });

@@ -1,11 +1,26 @@
-/** What `kubectl logs` shows of Open Cluster Management's components: the lines of the controllers in this process that do their work. */
+/**
+ * What `kubectl logs` shows of Open Cluster Management's components: the lines of the controllers in this process that
+ * do their work.
+ */
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../api/index.ts";
 import type { Clock } from "../base/index.ts";
-import { CLUSTER_MANAGER, componentsAlone, createComponentLogs, KLUSTERLET, withComponentLogs } from "../simulation/index.ts";
+import {
+  CLUSTER_MANAGER,
+  componentsAlone,
+  createComponentLogs,
+  KLUSTERLET,
+  withComponentLogs,
+} from "../simulation/index.ts";
 import type { ComponentLogs, Simulation } from "../simulation/index.ts";
 
 /** Controllers that an agent runs on a member; their keys begin with the hub and go on with the member. */
-const OF_AGENTS: ReadonlySet<string> = new Set(["ocm-work", "ocm-work-ttl", "ocm-managed-namespaces", "managed-cluster", "managed-cluster-lease"]);
+const OF_AGENTS: ReadonlySet<string> = new Set([
+  "ocm-work",
+  "ocm-work-ttl",
+  "ocm-managed-namespaces",
+  "managed-cluster",
+  "managed-cluster-lease",
+]);
 
 export interface OcmLogs extends Pick<ComponentLogs, "keep" | "forget"> {
   /** Of the hub, which runs nothing else. */
@@ -17,12 +32,17 @@ export interface OcmLogs extends Pick<ComponentLogs, "keep" | "forget"> {
 export function createOcmLogs(clock: Clock): OcmLogs {
   const logs = createComponentLogs({
     clock,
-    componentOf: (controller) => (OF_AGENTS.has(controller) ? KLUSTERLET : controller.startsWith("ocm-") ? CLUSTER_MANAGER : undefined),
+    componentOf: (controller) =>
+      OF_AGENTS.has(controller) ? KLUSTERLET : controller.startsWith("ocm-") ? CLUSTER_MANAGER : undefined,
     // `hub/m1/web` is a work of m1, `hub//m1` the cluster itself.
     clusterOf(component, key) {
       const [, namespace, name] = key.split("/");
       return component === KLUSTERLET ? namespace || name : undefined;
     },
   });
-  return { ...logs, hubRuntime: componentsAlone(logs, OCM_HUB_NAMESPACE), around: (runtime) => withComponentLogs(runtime, logs, OCM_AGENT_NAMESPACE) };
+  return {
+    ...logs,
+    hubRuntime: componentsAlone(logs, OCM_HUB_NAMESPACE),
+    around: (runtime) => withComponentLogs(runtime, logs, OCM_AGENT_NAMESPACE),
+  };
 }

@@ -5,7 +5,10 @@ import type { HttpServer } from "../apiserver/index.ts";
 
 export const HOST = "127.0.0.1";
 
-/** Throws when somebody listens there; meant for before anything is made, so that a start that cannot be leaves nothing behind. */
+/**
+ * Throws when somebody listens there; meant for before anything is made, so that a start that cannot be leaves nothing
+ * behind.
+ */
 export async function refuseTakenPort(port: number): Promise<void> {
   if (port === 0) return;
   const server = createServer();
@@ -29,4 +32,7 @@ export async function listen(http: HttpServer, port: number): Promise<number> {
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
 /** Without its cause, which says the same in the system's words. */
-const taken = (port: number): ListenError => new ListenError(`port ${port} of ${HOST} is taken; choose another with --port P (0 takes any that is free), or stop what listens there`);
+const taken = (port: number): ListenError =>
+  new ListenError(
+    `port ${port} of ${HOST} is taken; choose another with --port P (0 takes any that is free), or stop what listens there`,
+  );

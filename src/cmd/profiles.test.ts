@@ -2,10 +2,29 @@ import { expect, test } from "vitest";
 import type { ConnectRequest } from "../api/index.ts";
 import { createProfiles } from "./profiles.ts";
 
-const profiles = createProfiles({ rootCertificate: "", startedOn: "x", clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`) });
-const kubeconfig = profiles.hub.builtIns.find(({ kind }) => kind === "LogicalCluster")?.subresources.connect?.["kubeconfig"];
+const profiles = createProfiles({
+  rootCertificate: "",
+  startedOn: "x",
+  clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`),
+});
+const kubeconfig = profiles.hub.builtIns.find(({ kind }) => kind === "LogicalCluster")?.subresources.connect?.[
+  "kubeconfig"
+];
 const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
-  const response = await kubeconfig?.({ cluster: "hub", name: "rome", method: "GET", path: "", rawPath: "", query: new URLSearchParams(), headers: {}, user: { name: "admin", groups: [] }, ...request }, new AbortController().signal);
+  const response = await kubeconfig?.(
+    {
+      cluster: "hub",
+      name: "rome",
+      method: "GET",
+      path: "",
+      rawPath: "",
+      query: new URLSearchParams(),
+      headers: {},
+      user: { name: "admin", groups: [] },
+      ...request,
+    },
+    new AbortController().signal,
+  );
   return Buffer.from(response?.body as Uint8Array).toString();
 };
 
@@ -19,7 +38,9 @@ test("no other cluster hands out kubeconfigs, not even its own", async () => {
 });
 
 test("only the hub serves logical clusters", () => {
-  const serving = Object.entries(profiles).filter(([, { builtIns }]) => builtIns.some(({ kind }) => kind === "LogicalCluster"));
+  const serving = Object.entries(profiles).filter(([, { builtIns }]) =>
+    builtIns.some(({ kind }) => kind === "LogicalCluster"),
+  );
 
   expect(serving.map(([name]) => name)).toEqual(["hub"]);
 });

@@ -4,7 +4,11 @@ import { createProgress } from "./progress.ts";
 
 const CLEAR = "\r\u001b[K";
 
-function createScreen(options: { isTTY?: boolean; columns?: number } = { isTTY: true }): { clock: ReturnType<typeof createFakeClock>; progress: ReturnType<typeof createProgress>; written: string[] } {
+function createScreen(options: { isTTY?: boolean; columns?: number } = { isTTY: true }): {
+  clock: ReturnType<typeof createFakeClock>;
+  progress: ReturnType<typeof createProgress>;
+  written: string[];
+} {
   const clock = createFakeClock();
   const written: string[] = [];
   return { clock, written, progress: createProgress({ ...options, write: (text) => written.push(text) > 0 }, clock) };

@@ -13,7 +13,10 @@ export interface Progress {
 
 const CLEAR = "\r\u001b[K";
 
-export function createProgress(stream: { isTTY?: boolean; columns?: number; write(text: string): boolean }, clock: Clock): Progress {
+export function createProgress(
+  stream: { isTTY?: boolean; columns?: number; write(text: string): boolean },
+  clock: Clock,
+): Progress {
   let text = "";
   let timer: Timer | undefined;
   let visible = false;

@@ -6,7 +6,8 @@ import { addressOf, untilAnswered } from "./register.ts";
 
 const settle = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const { signal } = new AbortController();
-const away = (code: string): UnreachableError => new UnreachableError("GET / at hub:6443: nothing listens there", { cause: Object.assign(new Error(code), { code }) });
+const away = (code: string): UnreachableError =>
+  new UnreachableError("GET / at hub:6443: nothing listens there", { cause: Object.assign(new Error(code), { code }) });
 
 /** Asks a hub whose answers come in this order; the last is repeated. */
 function asked(...answers: (string | Error)[]) {
@@ -18,7 +19,12 @@ function asked(...answers: (string | Error)[]) {
     if (typeof answer !== "string") throw answer;
     return answer;
   };
-  return { clock, told, calls: () => calls, answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void told.push(text), clock }, signal) };
+  return {
+    clock,
+    told,
+    calls: () => calls,
+    answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void told.push(text), clock }, signal),
+  };
 }
 
 test("a hub that is not there yet is waited for, and what is in the way is told once", async () => {
@@ -49,7 +55,10 @@ test("a name that nobody knows is not tried again", async () => {
 
 const addresses: Record<string, { endpoint: string; want: string }> = {
   "a host and a port are enough": { endpoint: "hub.example.com:6443", want: "https://hub.example.com:6443/" },
-  "an address of the web is taken as it is": { endpoint: "https://hub.example.com/clusters/hub", want: "https://hub.example.com/clusters/hub" },
+  "an address of the web is taken as it is": {
+    endpoint: "https://hub.example.com/clusters/hub",
+    want: "https://hub.example.com/clusters/hub",
+  },
 };
 for (const [behaviour, { endpoint, want }] of Object.entries(addresses)) {
   test(behaviour, () => {

@@ -1,7 +1,16 @@
 /** Registers a cluster at a hub that only a token is known of, step by step as Karmada's tools do it. */
 import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "../agent/index.ts";
 import type { AgentIdentity } from "../agent/index.ts";
-import { Cluster, ClusterRole, ClusterRoleBinding, ConfigMap, executionNamespace, Namespace, Role, RoleBinding } from "../api/index.ts";
+import {
+  Cluster,
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  executionNamespace,
+  Namespace,
+  Role,
+  RoleBinding,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
@@ -16,13 +25,28 @@ const RETRY_MS = 2_000;
 const TOLD_AFTER = 2;
 const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
 /** The identity that may hand out what an agent needs; its name is Karmada's. */
-const generator = (cluster: string): AgentIdentity => ({ commonName: "system:karmada:agent:rbac-generator", organizations: ["system:karmada:agents"], labels: {}, requestPrefix: `agent-rbac-generator-${cluster}-` });
+const generator = (cluster: string): AgentIdentity => ({
+  commonName: "system:karmada:agent:rbac-generator",
+  organizations: ["system:karmada:agents"],
+  labels: {},
+  requestPrefix: `agent-rbac-generator-${cluster}-`,
+});
 
-export async function register(options: RegisterOptions, progress: (text: string) => void, signal: AbortSignal): Promise<Registered> {
+export async function register(
+  options: RegisterOptions,
+  progress: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Registered> {
   const { cluster, token, certificateSeconds } = options;
   const opened: Transport[] = [];
   const connect = (server: URL, trust: { ca?: string; insecure?: boolean }, identity: Credentials): Client => {
-    const transport = createHttp2Transport({ server, ...trust, ...identity, cluster: { only: HUB }, userAgent: "flotilla-register" });
+    const transport = createHttp2Transport({
+      server,
+      ...trust,
+      ...identity,
+      cluster: { only: HUB },
+      userAgent: "flotilla-register",
+    });
     opened.push(transport);
     return createClient({ transport, fieldManager: "flotilla-register" });
   };
@@ -35,14 +59,30 @@ export async function register(options: RegisterOptions, progress: (text: string
     const bootstrap = connect(server, trust, { token });
 
     progress("asking for the right to register");
-    const granting = await requestCertificate({ hub: HUB, client: bootstrap, identity: generator(cluster), ...surroundings }, signal);
+    const granting = await requestCertificate(
+      { hub: HUB, client: bootstrap, identity: generator(cluster), ...surroundings },
+      signal,
+    );
     const granter = connect(server, trust, granting);
-    if (await find(granter, Cluster, { cluster: HUB, name: cluster }, { signal })) throw new FlotillaError("NameTaken", `the hub has a cluster ${cluster} already; choose another name with --cluster-name, or let it go with 'flotilla unjoin ${cluster}'`);
+    if (await find(granter, Cluster, { cluster: HUB, name: cluster }, { signal }))
+      throw new FlotillaError(
+        "NameTaken",
+        `the hub has a cluster ${cluster} already; choose another name with --cluster-name, or let it go with 'flotilla unjoin ${cluster}'`,
+      );
     progress(`granting the agent of ${cluster} its rights`);
     await grant(granter, cluster, signal);
 
     progress("asking for the agent's certificate");
-    const own = await requestCertificate({ hub: HUB, client: bootstrap, identity: karmadaIdentity(cluster), expirationSeconds: certificateSeconds, ...surroundings }, signal);
+    const own = await requestCertificate(
+      {
+        hub: HUB,
+        client: bootstrap,
+        identity: karmadaIdentity(cluster),
+        expirationSeconds: certificateSeconds,
+        ...surroundings,
+      },
+      signal,
+    );
     const address = { name: "hub", server: server.href.replace(/\/+$/, ""), ca, proxyUrl: "" };
     return { server: address.server, kubeconfig: kubeconfigOf({ address, cluster, agent: cluster, ...own }) };
   } finally {
@@ -53,30 +93,48 @@ export async function register(options: RegisterOptions, progress: (text: string
 /** Throws `UsageError` for what is no address. */
 export function addressOf(endpoint: string): URL {
   const server = URL.parse(endpoint.includes("://") ? endpoint : `https://${endpoint}`);
-  if (server?.protocol !== "https:") throw new UsageError(`'${endpoint}' is not the address of a hub; write its host and port, as in hub.example.com:6443`);
+  if (server?.protocol !== "https:")
+    throw new UsageError(
+      `'${endpoint}' is not the address of a hub; write its host and port, as in hub.example.com:6443`,
+    );
   return server;
 }
 
-async function discover(client: Client, options: RegisterOptions, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-  const read = async (): Promise<Readonly<Record<string, string>>> => (await client.get(ConfigMap, { cluster: HUB, namespace: "kube-public", name: "cluster-info" }, { signal })).data ?? {};
+async function discover(
+  client: Client,
+  options: RegisterOptions,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const read = async (): Promise<Readonly<Record<string, string>>> =>
+    (await client.get(ConfigMap, { cluster: HUB, namespace: "kube-public", name: "cluster-info" }, { signal })).data ??
+    {};
   return untilAnswered(read, { ...options, clock: systemClock }, signal);
 }
 
-/** Asks again while nobody answers, within the time; what is in the way is told once, since whoever waits could mend it. A name that nobody knows is a mistake, which no waiting mends. */
-export async function untilAnswered<T>(ask: () => Promise<T>, { timeoutMs, onTrouble, clock }: Pick<RegisterOptions, "timeoutMs" | "onTrouble"> & { clock: Clock }, signal: AbortSignal): Promise<T> {
+/**
+ * Asks again while nobody answers, within the time; what is in the way is told once, since whoever waits could mend it.
+ * A name that nobody knows is a mistake, which no waiting mends.
+ */
+export async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  { timeoutMs, onTrouble, clock }: Pick<RegisterOptions, "timeoutMs" | "onTrouble"> & { clock: Clock },
+  signal: AbortSignal,
+): Promise<T> {
   const untilMs = clock.now() + timeoutMs;
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ;) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
-      if (++failures === TOLD_AFTER) onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
+      if (++failures === TOLD_AFTER)
+        onTrouble(`${error.message}; trying again for ${timeoutMs / 1000} s (--discovery-timeout)`);
       await sleep(clock, RETRY_MS, signal);
     }
   }
 }
 
-const isUnknownName = ({ cause }: UnreachableError): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOTFOUND";
+const isUnknownName = ({ cause }: UnreachableError): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ENOTFOUND";
 
 async function grant(client: Client, cluster: string, signal: AbortSignal): Promise<void> {
   const ensure = async <T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): Promise<void> => {
@@ -87,7 +145,11 @@ async function grant(client: Client, cluster: string, signal: AbortSignal): Prom
     }
   };
   const { clusterRole, clusterRoleBinding, roles, roleBindings } = karmadaAccess(cluster);
-  await ensure(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(cluster), labels: { "karmada.io/system": "true" } } });
+  await ensure(Namespace, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: executionNamespace(cluster), labels: { "karmada.io/system": "true" } },
+  });
   await ensure(ClusterRole, clusterRole);
   await ensure(ClusterRoleBinding, clusterRoleBinding);
   for (const role of roles) await ensure(Role, role);

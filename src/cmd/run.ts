@@ -1,6 +1,17 @@
 /** Reads the command line, runs the command, turns its end into an exit code. */
 import { FlotillaError, systemClock, UsageError } from "../base/index.ts";
-import { asCalled, asksForJson, commands, createOutput, defaultDataDirectory, didYouMean, parseCommandLine, PROGRAM, renderHelp, renderOverview } from "../cli/index.ts";
+import {
+  asCalled,
+  asksForJson,
+  commands,
+  createOutput,
+  defaultDataDirectory,
+  didYouMean,
+  parseCommandLine,
+  PROGRAM,
+  renderHelp,
+  renderOverview,
+} from "../cli/index.ts";
 import type { Command, CommandContext, FleetStarter, Parsed } from "../cli/index.ts";
 import { createProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
@@ -23,13 +34,17 @@ export function guardProcess(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") return;
-      process.stderr.write(`flotilla: writing the output: ${error.code === "ENOSPC" ? "the disk is full; make room, or write elsewhere" : error.message}\n`);
+      process.stderr.write(
+        `flotilla: writing the output: ${error.code === "ENOSPC" ? "the disk is full; make room, or write elsewhere" : error.message}\n`,
+      );
       process.exit(FAILED);
     });
   }
   // A failure that nobody awaits is a bug; going on with half of a program would hide it.
   const die = (error: unknown): void => {
-    process.stderr.write(`flotilla: a failure that nobody handled: ${environment["FLOTILLA_DEBUG"] && error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `flotilla: a failure that nobody handled: ${environment["FLOTILLA_DEBUG"] && error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
     process.exit(FAILED);
   };
   process.once("unhandledRejection", die);
@@ -46,10 +61,16 @@ export async function main([name, ...rest]: string[]): Promise<number> {
       return name === undefined ? WRONG_USAGE : OK;
     }
     if (name === "--version") return await main(["version", ...rest]);
-    if (name.startsWith("-")) throw new UsageError(`flags come behind a command, as in 'flotilla status --data ./fleet'; 'flotilla help' lists the commands`);
+    if (name.startsWith("-"))
+      throw new UsageError(
+        `flags come behind a command, as in 'flotilla status --data ./fleet'; 'flotilla help' lists the commands`,
+      );
     const wanted = name === "help" ? (rest[0] ?? "") : name;
     const entry = commands.find((command) => command.name === wanted);
-    if (!entry) throw new UsageError(`there is no command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; 'flotilla help' lists them`);
+    if (!entry)
+      throw new UsageError(
+        `there is no command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; 'flotilla help' lists them`,
+      );
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);
   } catch (error) {
@@ -93,7 +114,12 @@ async function run(command: Command, argv: string[], session: Session): Promise<
   }
 }
 
-function contextOf({ args, flags, format }: Parsed, session: Session, progress: Progress, signal: AbortSignal): CommandContext<Record<string, never>> {
+function contextOf(
+  { args, flags, format }: Parsed,
+  session: Session,
+  progress: Progress,
+  signal: AbortSignal,
+): CommandContext<Record<string, never>> {
   return {
     args,
     flags: flags as never,
@@ -132,20 +158,42 @@ function contextOf({ args, flags, format }: Parsed, session: Session, progress: 
     writeFile: async (path, text) => (await import("./files.ts")).writeSecretFile(path, text),
     environment,
     readInput: async () => (await import("./files.ts")).readInput(process.stdin, signal),
-    terminal: createTerminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, interrupt: () => void process.kill(process.pid, "SIGINT") }),
+    terminal: createTerminal({
+      stdin: process.stdin,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      interrupt: () => void process.kill(process.pid, "SIGINT"),
+    }),
   };
 }
 
-/** One line on standard error, and the exit code. With `-o json` it is an object, for the program that reads the rest too. */
-async function fail(error: unknown, name: string | undefined, argv: readonly string[], { command, kubeconfigs, stop }: Session): Promise<number> {
+/**
+ * One line on standard error, and the exit code. With `-o json` it is an object, for the program that reads the rest
+ * too.
+ */
+async function fail(
+  error: unknown,
+  name: string | undefined,
+  argv: readonly string[],
+  { command, kubeconfigs, stop }: Session,
+): Promise<number> {
   if (stop === "nobody reads") return OK;
   const { describeFailure } = await import("./failure.ts");
-  const failure = describeFailure(error, { kubeconfigs, defaultData: defaultDataDirectory(environment), failureCode: command?.failureCode });
+  const failure = describeFailure(error, {
+    kubeconfigs,
+    defaultData: defaultDataDirectory(environment),
+    failureCode: command?.failureCode,
+  });
   const exitCode = stop && failure.code === "Stopped" ? STOPPED[stop] : failure.exitCode;
   const message = asCalled(failure.message, program);
   const { red } = paintFor(process.stderr, environment, { noColor: argv.includes("--no-color") });
-  process.stderr.write(asksForJson(argv) ? `${JSON.stringify({ error: { code: failure.code, message, exitCode } })}\n` : `${red(`${program}${name ? ` ${name}` : ""}:`)} ${message}\n`);
-  if (environment["FLOTILLA_DEBUG"] || /--log-level[ =]debug/.test(argv.join(" "))) process.stderr.write(`${(await import("node:util")).inspect(error)}\n`);
+  process.stderr.write(
+    asksForJson(argv)
+      ? `${JSON.stringify({ error: { code: failure.code, message, exitCode } })}\n`
+      : `${red(`${program}${name ? ` ${name}` : ""}:`)} ${message}\n`,
+  );
+  if (environment["FLOTILLA_DEBUG"] || /--log-level[ =]debug/.test(argv.join(" ")))
+    process.stderr.write(`${(await import("node:util")).inspect(error)}\n`);
   return exitCode;
 }
 

@@ -26,7 +26,10 @@ const OTHER = process.ppid;
 test("a directory in which a fleet runs is refused, with its process, its address and what to do", async () => {
   await noteRunning(data, { pid: OTHER, url });
 
-  await expect(refuseSecondStart(data)).rejects.toMatchObject({ code: "AlreadyRunning", message: `'flotilla up' runs already in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR` });
+  await expect(refuseSecondStart(data)).rejects.toMatchObject({
+    code: "AlreadyRunning",
+    message: `'flotilla up' runs already in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
+  });
 });
 
 test("one that ended leaves nothing behind", async () => {

@@ -1,6 +1,7 @@
 /**
- * A note in the data directory of who runs there, so that a second start can name the first. The store has a lock of its own; the note is for people,
- * and for fleets that keep nothing on disk. One that a killed process left behind does not count.
+ * A note in the data directory of who runs there, so that a second start can name the first. The store has a lock of
+ * its own; the note is for people, and for fleets that keep nothing on disk. One that a killed process left behind does
+ * not count.
  */
 import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -22,7 +23,10 @@ const noteOf = (data: string): string => join(data, "up.json");
 export async function refuseSecondStart(data: string): Promise<void> {
   const running = await readNote(data);
   if (!running || !(await isThere(running))) return;
-  throw new FlotillaError("AlreadyRunning", `'flotilla up' runs already in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`);
+  throw new FlotillaError(
+    "AlreadyRunning",
+    `'flotilla up' runs already in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
+  );
 }
 
 /** Returns what takes the note away again. */
@@ -37,11 +41,16 @@ async function readNote(data: string): Promise<Running | undefined> {
     text = await readFile(noteOf(data), "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new FlotillaError("DataDirectory", `reading the data directory ${data}: this user may not read what is in it; choose another with --data DIR`, { cause: error });
+    throw new FlotillaError(
+      "DataDirectory",
+      `reading the data directory ${data}: this user may not read what is in it; choose another with --data DIR`,
+      { cause: error },
+    );
   }
   try {
     const note: unknown = JSON.parse(text);
-    if (isObject(note) && typeof note["pid"] === "number" && typeof note["url"] === "string") return { pid: note["pid"], url: note["url"] };
+    if (isObject(note) && typeof note["pid"] === "number" && typeof note["url"] === "string")
+      return { pid: note["pid"], url: note["url"] };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error; // Damaged: it says nothing.
   }
@@ -69,6 +78,9 @@ function listens({ hostname, port }: URL): Promise<boolean> {
       socket.destroy();
       resolve(answer);
     };
-    socket.once("connect", () => end(true)).once("timeout", () => end(false)).once("error", () => end(false));
+    socket
+      .once("connect", () => end(true))
+      .once("timeout", () => end(false))
+      .once("error", () => end(false));
   });
 }

@@ -1,4 +1,7 @@
-/** What the terminal of this process can show: how wide it is, and whether it has colours. The only place that decides. Pure. */
+/**
+ * What the terminal of this process can show: how wide it is, and whether it has colours. The only place that decides.
+ * Pure.
+ */
 import { createPaint } from "../cli/index.ts";
 import type { Paint } from "../cli/index.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Which logical clusters are simulated members. Clusters of other profiles are plain API servers: whoever made them brings their
- * controllers.
+ * Which logical clusters are simulated members. Clusters of other profiles are plain API servers: whoever made them
+ * brings their controllers.
  */
 import type { ApiServer } from "../apiserver/index.ts";
 
@@ -15,7 +15,10 @@ export interface SimulatedClusters {
 }
 
 /** `onForgotten` is told of every cluster that ended so long ago that nobody asks for it any more. */
-export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "onClusterGone">, onForgotten: (cluster: string) => void): SimulatedClusters {
+export function createSimulatedClusters(
+  server: Pick<ApiServer, "profileOf" | "onClusterGone">,
+  onForgotten: (cluster: string) => void,
+): SimulatedClusters {
   const simulated = new Map<string, boolean>();
   // The end of a cluster is told after it came, and its Works outlive it by a little: the last ones stay known.
   const ended = new Set<string>();

@@ -1,4 +1,7 @@
-/** How manifests get to simulated members, one delivery for each: over the network for the hub, from within for the agent of members that pull. */
+/**
+ * How manifests get to simulated members, one delivery for each: over the network for the hub, from within for the
+ * agent of members that pull.
+ */
 import type { Clock } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
 import type { Client } from "../client/index.ts";
@@ -21,12 +24,24 @@ export interface SimulatedDeliveriesOptions {
   clock: Clock;
 }
 
-export function createSimulatedDeliveries({ client, informers, isMember, isCut = () => false, clock }: SimulatedDeliveriesOptions): SimulatedDeliveries {
+export function createSimulatedDeliveries({
+  client,
+  informers,
+  isMember,
+  isCut = () => false,
+  clock,
+}: SimulatedDeliveriesOptions): SimulatedDeliveries {
   const observer = createObserver(informers);
   const deliveries = new Map<string, Delivery>();
 
   function open(cluster: string): Delivery {
-    const delivery = createDelivery({ client, cluster, kinds: createKindResolver({ client, cluster }), observer, clock });
+    const delivery = createDelivery({
+      client,
+      cluster,
+      kinds: createKindResolver({ client, cluster }),
+      observer,
+      clock,
+    });
     return {
       ...delivery,
       observe(refs) {

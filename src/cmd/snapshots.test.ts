@@ -30,7 +30,8 @@ test("a fleet is saved while it runs and restored with its keys", async () => {
   expect(saved).toEqual({ revision: 1, objects: 1, files: 1 });
   expect(restored).toEqual(saved);
   expect(await readFile(at("second/pki/ca.key"), "utf8")).toBe("key");
-  for (const secret of ["copy", "second/flotilla.db", "second/pki/ca.key"]) expect((await stat(at(secret))).mode & 0o077, secret).toBe(0);
+  for (const secret of ["copy", "second/flotilla.db", "second/pki/ca.key"])
+    expect((await stat(at(secret))).mode & 0o077, secret).toBe(0);
   await running.close();
 });
 
@@ -55,7 +56,9 @@ test("nothing that exists is replaced", async () => {
   await expect(snapshots.save(at("fleet"), at("copy"))).rejects.toThrow("exists; choose another name");
   await expect(snapshots.restore(at("fleet"), at("copy"))).rejects.toThrow("restore into an empty directory");
   await expect(snapshots.save(at("nowhere"), at("other"))).rejects.toThrow("holds no store");
-  await expect(snapshots.save(at("fleet"), at("no/such/folder"))).rejects.toThrow(`there is no folder ${at("no/such")}`);
+  await expect(snapshots.save(at("fleet"), at("no/such/folder"))).rejects.toThrow(
+    `there is no folder ${at("no/such")}`,
+  );
   await running.close();
 });
 

@@ -1,4 +1,7 @@
-/** Saves a data directory to one file and makes a data directory from it: the store, and the certificates and keys beside it. */
+/**
+ * Saves a data directory to one file and makes a data directory from it: the store, and the certificates and keys
+ * beside it.
+ */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -16,10 +19,19 @@ export const snapshots: Snapshots = {
   async save(directory, file) {
     const data = resolve(directory);
     const target = resolve(file);
-    if (!existsSync(join(data, STORE))) throw new FlotillaError("Snapshot", `saving ${data}: it holds no store; name the fleet's data directory with --data DIR`);
+    if (!existsSync(join(data, STORE)))
+      throw new FlotillaError(
+        "Snapshot",
+        `saving ${data}: it holds no store; name the fleet's data directory with --data DIR`,
+      );
     const unfinished = `${target}.${process.pid}`;
-    if (existsSync(target)) throw new FlotillaError("Snapshot", `saving to ${target}: the file exists; choose another name`);
-    if (!existsSync(dirname(target))) throw new FlotillaError("Snapshot", `saving to ${target}: there is no folder ${dirname(target)}; make it, or choose another`);
+    if (existsSync(target))
+      throw new FlotillaError("Snapshot", `saving to ${target}: the file exists; choose another name`);
+    if (!existsSync(dirname(target)))
+      throw new FlotillaError(
+        "Snapshot",
+        `saving to ${target}: there is no folder ${dirname(target)}; make it, or choose another`,
+      );
     try {
       await writeSnapshot(join(data, STORE), unfinished);
       addFiles(unfinished, await filesOf(data));
@@ -38,7 +50,11 @@ export const snapshots: Snapshots = {
     const info = inspectSnapshot(snapshot);
     await ensureDirectory(data);
     for (const folder of KEPT_FOLDERS) {
-      if (existsSync(join(data, folder))) throw new FlotillaError("Snapshot", `restoring into ${data}: it has a folder ${folder}; restore into an empty directory`);
+      if (existsSync(join(data, folder)))
+        throw new FlotillaError(
+          "Snapshot",
+          `restoring into ${data}: it has a folder ${folder}; restore into an empty directory`,
+        );
     }
     // The store comes last: with it the directory is a fleet's, and a start without its keys would make new ones.
     for (const { path, content } of readFiles(snapshot)) await writeInside(data, path, content);
@@ -47,7 +63,10 @@ export const snapshots: Snapshots = {
   },
 };
 
-/** For 'flotilla doctor'. People save a fleet when its disk is full, too: then there is a snapshot, and nobody knows when it was made. */
+/**
+ * For 'flotilla doctor'. People save a fleet when its disk is full, too: then there is a snapshot, and nobody knows
+ * when it was made.
+ */
 async function noteSaved(data: string, snapshot: string): Promise<void> {
   try {
     await writeFile(lastSnapshotPath(data), `${snapshot}\n`, { mode: 0o600 });
@@ -72,7 +91,11 @@ async function filesOf(data: string): Promise<SnapshotFile[]> {
 /** A snapshot comes from somewhere: it may not write outside of the data directory. */
 async function writeInside(data: string, path: string, content: Uint8Array): Promise<void> {
   const target = resolve(data, path);
-  if (!KEPT_FOLDERS.some((folder) => target.startsWith(join(data, folder) + sep))) throw new FlotillaError("Snapshot", `restoring into ${data}: the snapshot names the file ${path}, which does not belong there`);
+  if (!KEPT_FOLDERS.some((folder) => target.startsWith(join(data, folder) + sep)))
+    throw new FlotillaError(
+      "Snapshot",
+      `restoring into ${data}: the snapshot names the file ${path}, which does not belong there`,
+    );
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await writeFile(target, content, { mode: 0o600, flag: "wx" });
   await chmod(target, 0o600);

@@ -15,7 +15,10 @@ function makeDisk() {
   const told: string[] = [];
   const disk = { clock, told, failure: undefined as Error | undefined };
   const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
-  return Object.assign(disk, watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void told.push(text)));
+  return Object.assign(
+    disk,
+    watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void told.push(text)),
+  );
 }
 
 test("a full disk is told once, writers are refused, and what was written before stays", async () => {

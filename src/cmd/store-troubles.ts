@@ -1,10 +1,10 @@
 /**
- * Watches over a store whose disk may fill up. That the disk does not take writes is told once and in one line, and so is when it does
- * again; until then `takesWrites` says no. Whoever wrote gets the same answer; nothing that was acknowledged is lost, because a write
- * that fails is undone as a whole.
+ * Watches over a store whose disk may fill up. That the disk does not take writes is told once and in one line, and so
+ * is when it does again; until then `takesWrites` says no. Whoever wrote gets the same answer; nothing that was
+ * acknowledged is lost, because a write that fails is undone as a whole.
  *
- * A fleet that has settled writes nothing, so nobody would notice that there is room again: while there is trouble, a small
- * write of our own is tried from time to time, and taken back.
+ * A fleet that has settled writes nothing, so nobody would notice that there is room again: while there is trouble, a
+ * small write of our own is tried from time to time, and taken back.
  */
 import type { Clock, Log, Timer } from "../base/index.ts";
 import { StoreWriteError } from "../store/index.ts";
@@ -21,7 +21,12 @@ export interface WatchedStore {
   takesWrites(): boolean;
 }
 
-export function watchStoreTroubles(engine: Engine, clock: Clock, log: Log, tell: (text: string) => unknown): WatchedStore {
+export function watchStoreTroubles(
+  engine: Engine,
+  clock: Clock,
+  log: Log,
+  tell: (text: string) => unknown,
+): WatchedStore {
   /** The newest revision when writes began to fail; undefined while all is well. */
   let stuckAt: number | undefined;
   let timer: Timer | undefined;
@@ -56,7 +61,10 @@ export function watchStoreTroubles(engine: Engine, clock: Clock, log: Log, tell:
   function tryAgain(): void {
     timer = clock.after(TRY_EVERY_MS, tryAgain);
     // The outcome is looked at where all are, in `commit`.
-    void Promise.allSettled([commit({ key: TRIAL_KEY, expect: "any", value: TRIAL }), commit({ key: TRIAL_KEY, expect: "any", value: null })]);
+    void Promise.allSettled([
+      commit({ key: TRIAL_KEY, expect: "any", value: TRIAL }),
+      commit({ key: TRIAL_KEY, expect: "any", value: null }),
+    ]);
   }
 
   return {

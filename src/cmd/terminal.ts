@@ -1,4 +1,7 @@
-/** The terminal of this process, for commands that hand bytes on or ask a question. Standard input is not touched before somebody needs it. */
+/**
+ * The terminal of this process, for commands that hand bytes on or ask a question. Standard input is not touched before
+ * somebody needs it.
+ */
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Terminal } from "../cli/index.ts";
@@ -17,7 +20,8 @@ export function createTerminal(host: TerminalHost): Terminal {
     // A reader that left is noticed where the process guards its streams; nobody waits for it here.
     if (!stream.write(chunk) && !stream.destroyed) await Promise.race([once(stream, "drain"), once(stream, "close")]);
   };
-  const size = (): { width: number; height: number } | undefined => (host.stdout.isTTY ? { width: host.stdout.columns, height: host.stdout.rows } : undefined);
+  const size = (): { width: number; height: number } | undefined =>
+    host.stdout.isTTY ? { width: host.stdout.columns, height: host.stdout.rows } : undefined;
   return {
     get canAsk() {
       return host.stdin.isTTY && host.stderr.isTTY;

@@ -43,5 +43,7 @@ test("ends when what it runs ends, or fails, by itself", async () => {
   const { read, stop, options } = arrange("one");
 
   await expect(whileUnchanged(read, async () => {}, options, stop.signal)).resolves.toBeUndefined();
-  await expect(whileUnchanged(read, () => Promise.reject(new Error("the name is taken")), options, stop.signal)).rejects.toThrow("the name is taken");
+  await expect(
+    whileUnchanged(read, () => Promise.reject(new Error("the name is taken")), options, stop.signal),
+  ).rejects.toThrow("the name is taken");
 });

@@ -1,4 +1,7 @@
-/** Something that is begun anew when a file that it was begun with says something else: a Secret that was mounted, or a kubeconfig that somebody replaced. */
+/**
+ * Something that is begun anew when a file that it was begun with says something else: a Secret that was mounted, or a
+ * kubeconfig that somebody replaced.
+ */
 import { sleep } from "../base/index.ts";
 import type { Clock, Log } from "../base/index.ts";
 
@@ -12,9 +15,17 @@ export interface WhileUnchangedOptions {
   name: string;
 }
 
-/** `read` gives undefined for a file that is not there. Resolves, or rejects, when `run` ends for another reason than its signal. */
-export async function whileUnchanged(read: () => Promise<string | undefined>, run: (signal: AbortSignal) => Promise<void>, { clock, log, name }: WhileUnchangedOptions, signal: AbortSignal): Promise<void> {
-  for (let before = await read(); ; ) {
+/**
+ * `read` gives undefined for a file that is not there. Resolves, or rejects, when `run` ends for another reason than
+ * its signal.
+ */
+export async function whileUnchanged(
+  read: () => Promise<string | undefined>,
+  run: (signal: AbortSignal) => Promise<void>,
+  { clock, log, name }: WhileUnchangedOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let before = await read(); ;) {
     const changed = new AbortController();
     const ended = new AbortController();
     const watching = untilOther(read, before, clock, AbortSignal.any([signal, ended.signal])).then((text) => {
@@ -36,7 +47,12 @@ export async function whileUnchanged(read: () => Promise<string | undefined>, ru
 }
 
 /** The new text; undefined when nobody waits any more. A file that is gone for a moment is on its way. */
-async function untilOther(read: () => Promise<string | undefined>, before: string | undefined, clock: Clock, signal: AbortSignal): Promise<string | undefined> {
+async function untilOther(
+  read: () => Promise<string | undefined>,
+  before: string | undefined,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     for (;;) {
       await sleep(clock, LOOK_MS, signal);

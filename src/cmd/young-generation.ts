@@ -1,9 +1,10 @@
 /**
- * Bounds the part of the heap in which new objects begin. V8 doubles it whenever much of it survives, up to 128 MB, and hardly
- * ever gives it back: a burst of a thousand new clusters would keep more memory than the clusters themselves. With half
- * of that, writes take as much CPU time as without a bound; with a quarter they took over ten percent more.
+ * Bounds the part of the heap in which new objects begin. V8 doubles it whenever much of it survives, up to 128 MB, and
+ * hardly ever gives it back: a burst of a thousand new clusters would keep more memory than the clusters themselves.
+ * With half of that, writes take as much CPU time as without a bound; with a quarter they took over ten percent more.
  *
- * V8 takes the bound only on the command line, but reads the factor by which it grows each time, so that is what is set here.
+ * V8 takes the bound only on the command line, but reads the factor by which it grows each time, so that is what is set
+ * here.
  */
 import { PerformanceObserver } from "node:perf_hooks";
 import v8 from "node:v8";

@@ -2,12 +2,28 @@ import { describe, expect, test } from "vitest";
 import { holdsIn, withoutPath } from "./compare.ts";
 
 const cases: Record<string, { desired: unknown; observed: unknown; want: boolean }> = {
-  "a default that the member added is no difference": { desired: { spec: { replicas: 3 } }, observed: { spec: { replicas: 3, paused: false } }, want: true },
+  "a default that the member added is no difference": {
+    desired: { spec: { replicas: 3 } },
+    observed: { spec: { replicas: 3, paused: false } },
+    want: true,
+  },
   "another value is a difference": { desired: { replicas: 3 }, observed: { replicas: 4 }, want: false },
   "a missing field is a difference": { desired: { replicas: 3 }, observed: {}, want: false },
-  "defaults inside list elements are no difference": { desired: [{ name: "a" }], observed: [{ name: "a", protocol: "TCP" }], want: true },
-  "an extra list element is a difference": { desired: [{ name: "a" }], observed: [{ name: "a" }, { name: "b" }], want: false },
-  "an empty map that the server dropped is no difference": { desired: { securityContext: {} }, observed: {}, want: true },
+  "defaults inside list elements are no difference": {
+    desired: [{ name: "a" }],
+    observed: [{ name: "a", protocol: "TCP" }],
+    want: true,
+  },
+  "an extra list element is a difference": {
+    desired: [{ name: "a" }],
+    observed: [{ name: "a" }, { name: "b" }],
+    want: false,
+  },
+  "an empty map that the server dropped is no difference": {
+    desired: { securityContext: {} },
+    observed: {},
+    want: true,
+  },
   "null states that there is no value": { desired: { replicas: null }, observed: {}, want: true },
 };
 describe("what is desired holds in what is observed", () => {

@@ -2,12 +2,16 @@
 import { isObject } from "../base/index.ts";
 
 /**
- * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be there;
- * lists must have the same length, because an extra element is a difference.
+ * Whether everything that `desired` states holds in `observed`. A member adds defaults and status, so more may be
+ * there; lists must have the same length, because an extra element is a difference.
  */
 export function holdsIn(desired: unknown, observed: unknown): boolean {
   if (Array.isArray(desired)) {
-    return Array.isArray(observed) && desired.length === observed.length && desired.every((item, index) => holdsIn(item, observed[index]));
+    return (
+      Array.isArray(observed) &&
+      desired.length === observed.length &&
+      desired.every((item, index) => holdsIn(item, observed[index]))
+    );
   }
   if (isObject(desired)) {
     if (!isObject(observed)) return isEmpty(desired) && observed === undefined;

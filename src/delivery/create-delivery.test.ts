@@ -10,7 +10,12 @@ import type { ApplyPolicy } from "./delivery.ts";
 import { createObserver } from "./observer.ts";
 
 const never = new AbortController().signal;
-const role: ClusterRole = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "karmada-impersonator" }, rules: [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }] };
+const role: ClusterRole = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name: "karmada-impersonator" },
+  rules: [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }],
+};
 const policy: ApplyPolicy = { mode: "update", force: true, fieldManager: "flotilla", adopt: true, isFirst: true };
 
 /** A member on which the hub may change roles and not create them. */
@@ -18,10 +23,31 @@ async function openMember(existing: readonly ClusterRole[]) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   for (const each of existing) await client.create(ClusterRole, "far", each);
-  client.failNext("create", forbidden({ group: "rbac.authorization.k8s.io", resource: "clusterroles" }, role.metadata.name, "it would grant more than you have"));
-  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "far" }, random: createSeededRandom(1) });
-  const kinds: KindResolver = { known: () => ClusterRole as unknown as AnyKind, resolve: async () => ClusterRole as unknown as AnyKind, forget: () => {} };
-  return { client, informers, delivery: createDelivery({ client, cluster: "far", kinds, observer: createObserver(informers), clock }) };
+  client.failNext(
+    "create",
+    forbidden(
+      { group: "rbac.authorization.k8s.io", resource: "clusterroles" },
+      role.metadata.name,
+      "it would grant more than you have",
+    ),
+  );
+  const informers = createInformers({
+    client,
+    clock,
+    log: silentLog,
+    scope: { cluster: "far" },
+    random: createSeededRandom(1),
+  });
+  const kinds: KindResolver = {
+    known: () => ClusterRole as unknown as AnyKind,
+    resolve: async () => ClusterRole as unknown as AnyKind,
+    forget: () => {},
+  };
+  return {
+    client,
+    informers,
+    delivery: createDelivery({ client, cluster: "far", kinds, observer: createObserver(informers), clock }),
+  };
 }
 
 test("a first delivery that may not create an object changes the one that is there", async () => {

@@ -1,9 +1,10 @@
 /**
- * Delivery to one member through a client of it. Reads come from informers where they are fresh; writes happen only where
- * the member differs from what is wanted, so a converged fleet is silent.
+ * Delivery to one member through a client of it. Reads come from informers where they are fresh; writes happen only
+ * where the member differs from what is wanted, so a converged fleet is silent.
  *
- * Ownership: an object is created with `create`, which cannot touch one that somebody else made in the meantime. Its first
- * change moves the fields from that write to our apply manager, so that a field dropped from the manifest disappears.
+ * Ownership: an object is created with `create`, which cannot touch one that somebody else made in the meantime. Its
+ * first change moves the fields from that write to our apply manager, so that a field dropped from the manifest
+ * disappears.
  */
 import { HorizontalPodAutoscaler } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -18,7 +19,17 @@ import type { ApplyOutcome, ApplyPolicy, Delivery, ObjectRef, RemovePolicy } fro
 import { createDisown } from "./disown.ts";
 import { findDrift, withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
-import { digestOf, FIELD_MANAGER, isOfAnother, isOurs, isReleasedFrom, isSameDelivery, mark, RELEASED_FROM, releasePatch } from "./marks.ts";
+import {
+  digestOf,
+  FIELD_MANAGER,
+  isOfAnother,
+  isOurs,
+  isReleasedFrom,
+  isSameDelivery,
+  mark,
+  RELEASED_FROM,
+  releasePatch,
+} from "./marks.ts";
 import { createHoldings } from "./holdings.ts";
 import { groupKind } from "./observer.ts";
 import type { Observer } from "./observer.ts";
@@ -57,8 +68,8 @@ interface Settled {
   /** What was found in place; manifests are shared, so that a look at the reference mostly tells. */
   found?: Manifest;
   /**
-   * A digest of what was written. A member whose ownership records are incomplete and that spells values differently (`1000m`, `1`)
-   * would otherwise be written to for ever.
+   * A digest of what was written. A member whose ownership records are incomplete and that spells values differently
+   * (`1000m`, `1`) would otherwise be written to for ever.
    */
   written?: string;
 }
@@ -69,7 +80,11 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   /** By object, the generation at which it was last found as wanted, or written. */
   const settled = new Map<string, Settled>();
 
-  const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({ cluster, ...(namespace && { namespace }), name });
+  const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({
+    cluster,
+    namespace: namespace || undefined,
+    name,
+  });
 
   async function observe({ kind, manifest, policy, signal }: Task): Promise<Manifest | undefined> {
     const informer = observer.informer(kind);
@@ -81,9 +96,13 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     return informer.synced ? informer.get(key) : read(kind, key, signal);
   }
 
-  const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> => find(client, kind, key, { signal });
+  const read = (kind: AnyKind, key: ObjectKey, signal: AbortSignal): Promise<Manifest | undefined> =>
+    find(client, kind, key, { signal });
 
-  async function resolve(ref: { apiVersion: string; kind: string }, { beforeRequest }: Pick<ApplyPolicy, "beforeRequest">): Promise<AnyKind> {
+  async function resolve(
+    ref: { apiVersion: string; kind: string },
+    { beforeRequest }: Pick<ApplyPolicy, "beforeRequest">,
+  ): Promise<AnyKind> {
     const known = kinds.known(ref);
     if (known) return known;
     beforeRequest?.();
@@ -107,12 +126,18 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     await policy.beforeWrite?.();
     const isSeenAbsent = observer.informer(kind).synced;
     try {
-      const wanted = shared?.isHeld ? withOwners(manifest, [...(manifest.metadata.ownerReferences ?? []), shared.reference]) : manifest;
+      const wanted = shared?.isHeld
+        ? withOwners(manifest, [...(manifest.metadata.ownerReferences ?? []), shared.reference])
+        : manifest;
       // Whoever shares may also take over what is there, so that nothing is lost by not insisting on its absence.
-      const written = shared && policy.mode === "apply" ? client.apply(kind, cluster, wanted, { force, fieldManager, signal }) : client.create(kind, cluster, wanted, { signal, ...(shared && { fieldManager }) });
+      const written =
+        shared && policy.mode === "apply"
+          ? client.apply(kind, cluster, wanted, { force, fieldManager, signal })
+          : client.create(kind, cluster, wanted, { signal, fieldManager: shared ? fieldManager : undefined });
       return { result: "created", object: await written };
     } catch (error) {
-      // A server asks for the right to create before it looks whether the object is there: who may only change this one is refused.
+      // A server asks for the right to create before it looks whether the object is there: who may only change this one
+      // is refused.
       if (!isAlreadyExists(error) && (isSeenAbsent || !isForbidden(error))) throw error;
       const observed = await read(kind, keyOf(manifest.metadata), signal);
       if (!observed) throw error; // Gone again: the caller's retry looks afresh.
@@ -139,9 +164,10 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     // What nobody owns is not there because the manifest is new.
     const left = isReport ? drift.filter(({ by }) => by !== undefined) : [];
     const told = isReport ? left : drift;
-    const object = policy.mode === "update" ? await put(task, retained, observed) : await apply(task, retained, observed, left);
+    const object =
+      policy.mode === "update" ? await put(task, retained, observed) : await apply(task, retained, observed, left);
     settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
-    return { result: "updated", object, ...(isOurs(observed, policy.owner) && told.length > 0 && { drift: told }) };
+    return { result: "updated", object, drift: isOurs(observed, policy.owner) && told.length > 0 ? told : undefined };
   }
 
   /** Why an object that is there may not be touched; undefined when it may. */
@@ -159,14 +185,30 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     if (!references) return { result: "unchanged", object: observed };
     policy.beforeRequest?.();
     await policy.beforeWrite?.();
-    const patch = { metadata: { ownerReferences: references, uid: observed.metadata.uid ?? null, resourceVersion: observed.metadata.resourceVersion ?? null } };
-    return { result: "updated", object: await client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, { type: "merge", signal, fieldManager: policy.fieldManager }) };
+    const patch = {
+      metadata: {
+        ownerReferences: references,
+        uid: observed.metadata.uid ?? null,
+        resourceVersion: observed.metadata.resourceVersion ?? null,
+      },
+    };
+    return {
+      result: "updated",
+      object: await client.patch(kind, keyOf(observed.metadata), patch as unknown as Json, {
+        type: "merge",
+        signal,
+        fieldManager: policy.fieldManager,
+      }),
+    };
   }
 
   function put({ kind, policy, signal }: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
     const references = policy.shared && plannedReferences(observed, policy.shared);
     const planned = planPut(retained, observed);
-    return client.update(kind, cluster, references ? withOwners(planned, references) : planned, { signal, ...(policy.shared && { fieldManager: policy.fieldManager }) });
+    return client.update(kind, cluster, references ? withOwners(planned, references) : planned, {
+      signal,
+      fieldManager: policy.shared ? policy.fieldManager : undefined,
+    });
   }
 
   /** The manifest with what the member decides: what its kind says, and its replicas while they are scaled there. */
@@ -187,8 +229,15 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     if (seen !== "unknown") return seen !== "none";
     policy.beforeRequest?.();
     try {
-      const { items } = await client.list(HorizontalPodAutoscaler, { cluster, ...(key.namespace && { namespace: key.namespace }), signal });
-      return items.some(({ spec: { scaleTargetRef } }) => scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`);
+      const { items } = await client.list(HorizontalPodAutoscaler, {
+        cluster,
+        namespace: key.namespace || undefined,
+        signal,
+      });
+      return items.some(
+        ({ spec: { scaleTargetRef } }) =>
+          scaleTargetRef.name === key.name && groupKind(scaleTargetRef) === `${kind.group}/${kind.kind}`,
+      );
     } catch (error) {
       // A member that does not know autoscalers has none; one that does not show them decides itself who may scale.
       if (isNotFound(error) || isForbidden(error)) return false;
@@ -196,27 +245,57 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     }
   }
 
-  async function apply({ kind, manifest, policy, signal }: Task, retained: Manifest, observed: Manifest, leftToThem: readonly FieldDrift[]): Promise<Manifest> {
+  async function apply(
+    { kind, manifest, policy, signal }: Task,
+    retained: Manifest,
+    observed: Manifest,
+    leftToThem: readonly FieldDrift[],
+  ): Promise<Manifest> {
     const { fieldManager, force } = policy;
-    const applied = withoutRetained(manifest, retained, observed.metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined));
+    const applied = withoutRetained(
+      manifest,
+      retained,
+      observed.metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined),
+    );
     const ignored = policy.ignoreFields ?? [];
     let wanted = ignored.reduce(withoutPath, applied.wanted);
     for (const { steps } of leftToThem) wanted = withoutSteps(wanted, steps);
     const left = [...applied.left, ...ignored.map((path) => path.split("."))];
     // Whoever shares an object leaves the others what they have.
     const isAdopted = !policy.shared && !isOurs(observed, policy.owner) && !isReleasedFrom(observed, policy.owner);
-    const managedFields = planTakeover({ manager: fieldManager, manifest: wanted, observed, isAdopted, left, ...(policy.shared && { predecessors: STOCK_AGENTS }) });
+    const managedFields = planTakeover({
+      manager: fieldManager,
+      manifest: wanted,
+      observed,
+      isAdopted,
+      left,
+      predecessors: policy.shared ? STOCK_AGENTS : undefined,
+    });
     const isReleased = observed.metadata.annotations?.[RELEASED_FROM] !== undefined;
-    const { resourceVersion } = (managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed).metadata;
-    // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged anew.
+    const { resourceVersion } = (
+      managedFields || isReleased ? await prepare(kind, observed, managedFields, signal) : observed
+    ).metadata;
+    // Only what was judged is changed: an object that somebody put in its place since then is a conflict, and judged
+    // anew.
     const stated = withHolders(wanted, observed, policy);
     const judged = { ...stated, metadata: { ...stated.metadata, ...(resourceVersion && { resourceVersion }) } };
     return client.apply(kind, cluster, judged, { force, fieldManager, signal });
   }
 
   /** Says who owns which fields, and takes the note of a release off, which has served its purpose. */
-  function prepare(kind: AnyKind, { metadata }: Manifest, managedFields: object | undefined, signal: AbortSignal): Promise<Manifest> {
-    const patch = { metadata: { ...(managedFields && { managedFields }), resourceVersion: metadata.resourceVersion ?? null, annotations: { [RELEASED_FROM]: null } } };
+  function prepare(
+    kind: AnyKind,
+    { metadata }: Manifest,
+    managedFields: object | undefined,
+    signal: AbortSignal,
+  ): Promise<Manifest> {
+    const patch = {
+      metadata: {
+        managedFields,
+        resourceVersion: metadata.resourceVersion ?? null,
+        annotations: { [RELEASED_FROM]: null },
+      },
+    };
     return client.patch(kind, keyOf(metadata), patch as unknown as Json, { type: "merge", signal });
   }
 
@@ -226,7 +305,8 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     if (hasMoreToWrite(wanted, observed, policy)) return [];
     const last = settled.get(placeOf(observed));
     // Nobody changed more than metadata and status since then.
-    const isQuiet = generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
+    const isQuiet =
+      generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
     if (isSameDelivery(wanted, observed)) {
       if (isQuiet && last?.found === wanted) return "settled";
       if (holdsIn(wanted, observed)) {
@@ -234,7 +314,9 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
         return "settled";
       }
     } else if (policy.drift !== "report" || !isOurs(observed, policy.owner)) return [];
-    const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(({ steps }) => !isIgnored(steps, policy));
+    const drift = findDrift(wanted, observed, observed.metadata.managedFields ?? [], policy.fieldManager).filter(
+      ({ steps }) => !isIgnored(steps, policy),
+    );
     if (!isSameDelivery(wanted, observed)) return drift;
     const isWritten = policy.drift !== "report" && isQuiet && last?.written === digestOf(wanted);
     return drift.length === 0 || isWritten ? "settled" : drift;
@@ -244,14 +326,27 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const key = keyOf(ref);
     const observed = await read(kind, key, signal);
     if (!observed || !isOurs(observed, policy.owner) || isOfAnother(observed, policy.ownerId)) return;
-    const held = policy.mode === "delete" && policy.whenHolding && !observed.metadata.deletionTimestamp ? await holdings.of(observed, signal) : undefined;
+    const held =
+      policy.mode === "delete" && policy.whenHolding && !observed.metadata.deletionTimestamp
+        ? await holdings.of(observed, signal)
+        : undefined;
     const then = held === undefined ? policy.mode : policy.whenHolding?.(held);
     if (then === "leave") return;
     try {
-      if (then === "release") await client.patch(kind, key, releasePatch(observed, FIELD_MANAGER, policy.mayReturn || held !== undefined ? policy.owner : undefined), { type: "merge", signal });
+      if (then === "release")
+        await client.patch(
+          kind,
+          key,
+          releasePatch(observed, FIELD_MANAGER, policy.mayReturn || held !== undefined ? policy.owner : undefined),
+          { type: "merge", signal },
+        );
       else if (!observed.metadata.deletionTimestamp) {
         const { uid } = observed.metadata;
-        await client.delete(kind, key, { propagationPolicy: policy.propagationPolicy ?? "Background", ...(uid && { preconditions: { uid } }), signal });
+        await client.delete(kind, key, {
+          propagationPolicy: policy.propagationPolicy ?? "Background",
+          preconditions: uid ? { uid } : undefined,
+          signal,
+        });
       }
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -297,20 +392,31 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   };
 }
 
-const markFor = (manifest: Manifest, policy: ApplyPolicy): Manifest => (policy.shared ? withNote(manifest, policy) : mark(manifest));
-const withOwners = (manifest: Manifest, ownerReferences: NonNullable<Manifest["metadata"]["ownerReferences"]>): Manifest => ({ ...manifest, metadata: { ...manifest.metadata, ownerReferences } });
+const markFor = (manifest: Manifest, policy: ApplyPolicy): Manifest =>
+  policy.shared ? withNote(manifest, policy) : mark(manifest);
+const withOwners = (
+  manifest: Manifest,
+  ownerReferences: NonNullable<Manifest["metadata"]["ownerReferences"]>,
+): Manifest => ({ ...manifest, metadata: { ...manifest.metadata, ownerReferences } });
 
-/** Holders are all stated by whoever applies: one manager serves several of them, and what it leaves out would be taken off. */
+/**
+ * Holders are all stated by whoever applies: one manager serves several of them, and what it leaves out would be taken
+ * off.
+ */
 function withHolders(wanted: Manifest, observed: Manifest, { shared }: ApplyPolicy): Manifest {
   if (!shared) return wanted;
-  const holders = [...otherHolders(observed, shared.reference).filter(({ name }) => name !== shared.reference.name), ...(shared.isHeld ? [shared.reference] : [])];
+  const holders = [
+    ...otherHolders(observed, shared.reference).filter(({ name }) => name !== shared.reference.name),
+    ...(shared.isHeld ? [shared.reference] : []),
+  ];
   return holders.length === 0 ? wanted : withOwners(wanted, [...(wanted.metadata.ownerReferences ?? []), ...holders]);
 }
 
 /** What no comparison of fields shows: owners, and maps that hold more than they should. */
 function hasMoreToWrite(wanted: Manifest, observed: Manifest, { shared, exact = [] }: ApplyPolicy): boolean {
   if (shared && plannedReferences(observed, shared)) return true;
-  const fieldOf = (object: Manifest, field: string): unknown => (object as unknown as Record<string, unknown>)[field] ?? {};
+  const fieldOf = (object: Manifest, field: string): unknown =>
+    (object as unknown as Record<string, unknown>)[field] ?? {};
   return exact.some((field) => !equalJson(fieldOf(wanted, field), fieldOf(observed, field)));
 }
 
@@ -326,9 +432,18 @@ function replicasOf(object: Manifest): number | undefined {
 }
 
 const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
-const apiVersionOf = ({ group, storageVersion }: AnyKind): string => (group ? `${group}/${storageVersion}` : storageVersion);
+const apiVersionOf = ({ group, storageVersion }: AnyKind): string =>
+  group ? `${group}/${storageVersion}` : storageVersion;
 
-function placeOf({ apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: { namespace?: string | undefined; name: string } }): string {
+function placeOf({
+  apiVersion,
+  kind,
+  metadata,
+}: {
+  apiVersion: string;
+  kind: string;
+  metadata: { namespace?: string | undefined; name: string };
+}): string {
   return `${apiVersion}/${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
 }
 

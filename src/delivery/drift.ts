@@ -1,9 +1,10 @@
 /**
  * Where a member's object differs from what was delivered, field by field, and who made it so. Pure.
  *
- * A field of ours whose value differs is drift only when it is not ours any more: a server that spells `1000m` as `1`, or whose
- * webhook fills something in, leaves the field with its owner, while whoever changes a value becomes its owner. How lists are told
- * apart (by key, as a set, as a whole) is read from the ownership records too, so no schema of the member is needed.
+ * A field of ours whose value differs is drift only when it is not ours any more: a server that spells `1000m` as `1`,
+ * or whose webhook fills something in, leaves the field with its owner, while whoever changes a value becomes its
+ * owner. How lists are told apart (by key, as a set, as a whole) is read from the ownership records too, so no schema
+ * of the member is needed.
  */
 import type { ManagedFieldsEntry } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -25,16 +26,32 @@ export interface FieldDrift {
 
 type Entry = DeepReadonly<ManagedFieldsEntry>;
 
-export function findDrift(desired: unknown, observed: unknown, managedFields: readonly Entry[], manager: string): FieldDrift[] {
-  const setsOf = (entries: readonly Entry[]): FieldSet | undefined => entries.map(fieldsOf).reduce<FieldSet | undefined>(unionOf, undefined);
+export function findDrift(
+  desired: unknown,
+  observed: unknown,
+  managedFields: readonly Entry[],
+  manager: string,
+): FieldDrift[] {
+  const setsOf = (entries: readonly Entry[]): FieldSet | undefined =>
+    entries.map(fieldsOf).reduce<FieldSet | undefined>(unionOf, undefined);
   const ours = setsOf(managedFields.filter((entry) => entry.manager === manager));
   const others = managedFields.filter((entry) => entry.manager !== manager && entry.subresource !== "status");
   const all = unionOf(ours, setsOf(others));
   const found: FieldDrift[] = [];
 
-  function visit(wanted: unknown, shown: unknown, own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
+  function visit(
+    wanted: unknown,
+    shown: unknown,
+    own: FieldSet | undefined,
+    known: FieldSet | undefined,
+    steps: readonly string[],
+  ): void {
     if (isObject(wanted) && isObject(shown)) {
-      for (const key of Object.keys(wanted)) visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`, known), below(known, `f:${key}`, known), [...steps, `f:${key}`]);
+      for (const key of Object.keys(wanted))
+        visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`, known), below(known, `f:${key}`, known), [
+          ...steps,
+          `f:${key}`,
+        ]);
       return;
     }
     if (Array.isArray(wanted) && Array.isArray(shown)) {
@@ -44,15 +61,27 @@ export function findDrift(desired: unknown, observed: unknown, managedFields: re
     }
     if (holdsIn(wanted, shown) || (shown !== undefined && own !== undefined && isMember(own))) return;
     const by = ownerOf(others, steps, all);
-    found.push({ steps, ours: wanted as Json, theirs: shown as Json | undefined, ...(by && { by }) });
+    found.push({ steps, ours: wanted as Json, theirs: shown as Json | undefined, by });
   }
 
-  function visitElements(wanted: readonly unknown[], shown: readonly unknown[], keys: readonly string[], own: FieldSet | undefined, known: FieldSet | undefined, steps: readonly string[]): void {
-    const stepOf = (item: unknown): string => `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(item, key)])))}`;
+  function visitElements(
+    wanted: readonly unknown[],
+    shown: readonly unknown[],
+    keys: readonly string[],
+    own: FieldSet | undefined,
+    known: FieldSet | undefined,
+    steps: readonly string[],
+  ): void {
+    const stepOf = (item: unknown): string =>
+      `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(item, key)])))}`;
     const byStep = new Map(shown.map((item) => [stepOf(item), item]));
     for (const item of wanted) {
       // Only an element whose key is incomplete needs a search.
-      const match = byStep.get(stepOf(item)) ?? (keys.every((key) => ownValue(item, key) !== undefined) ? undefined : shown.find((other) => isSameElement(item, other, keys)));
+      const match =
+        byStep.get(stepOf(item)) ??
+        (keys.every((key) => ownValue(item, key) !== undefined)
+          ? undefined
+          : shown.find((other) => isSameElement(item, other, keys)));
       const step = stepOf(match ?? item);
       visit(item, match, below(own, step, known), below(known, step, known), [...steps, step]);
     }
@@ -68,7 +97,10 @@ export function withoutSteps<T>(object: T, steps: readonly string[]): T {
   if (first.startsWith("k:") && Array.isArray(object)) {
     const key = parseKey(first) ?? {};
     const isIt = (item: unknown): boolean => isSameElement(item, key, Object.keys(key));
-    const items: unknown[] = rest.length === 0 ? object.filter((item) => !isIt(item)) : object.map((item: unknown) => (isIt(item) ? withoutSteps(item, rest) : item));
+    const items: unknown[] =
+      rest.length === 0
+        ? object.filter((item) => !isIt(item))
+        : object.map((item: unknown) => (isIt(item) ? withoutSteps(item, rest) : item));
     return items as T;
   }
   const name = first.slice("f:".length);
@@ -79,17 +111,25 @@ export function withoutSteps<T>(object: T, steps: readonly string[]): T {
 
 /** `spec.template.spec.containers[name=web].image`. */
 export function formatSteps(steps: readonly string[]): string {
-  return steps.map((step) => (step.startsWith("k:") ? `[${formatKey(parseKey(step) ?? {})}]` : `.${step.slice("f:".length)}`)).join("").slice(1);
+  return steps
+    .map((step) => (step.startsWith("k:") ? `[${formatKey(parseKey(step) ?? {})}]` : `.${step.slice("f:".length)}`))
+    .join("")
+    .slice(1);
 }
 
-const formatKey = (key: JsonObject): string => Object.entries(key).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(",");
+const formatKey = (key: JsonObject): string =>
+  Object.entries(key)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(",");
 /** An entry that lists nothing owns nothing. */
-const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => (isObject(fieldsV1) && !isWhole(fieldsV1) ? fieldsV1 : undefined);
-const ownValue = (object: unknown, key: string): unknown => (isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined);
+const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined =>
+  isObject(fieldsV1) && !isWhole(fieldsV1) ? fieldsV1 : undefined;
+const ownValue = (object: unknown, key: string): unknown =>
+  isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 
 /**
- * What lies below a field that is owned as a whole is owned with it. A map of which nothing but itself is owned looks alike; that
- * somebody else owns something in it tells the two apart.
+ * What lies below a field that is owned as a whole is owned with it. A map of which nothing but itself is owned looks
+ * alike; that somebody else owns something in it tells the two apart.
  */
 function below(set: FieldSet | undefined, step: string, known: FieldSet | undefined): FieldSet | undefined {
   if (set === undefined) return undefined;
@@ -112,7 +152,7 @@ function ownerOf(entries: readonly Entry[], steps: readonly string[], all: Field
     for (const step of steps) [set, known] = [below(set, step, known), below(known, step, known)];
     if (set !== undefined && (newest === undefined || (entry.time ?? "") > (newest.time ?? ""))) newest = entry;
   }
-  return newest && { manager: newest.manager ?? "", ...(newest.time && { time: newest.time }) };
+  return newest && { manager: newest.manager ?? "", time: newest.time || undefined };
 }
 
 /** The fields by which the elements of a list are told apart; undefined when they are not. */

@@ -1,6 +1,7 @@
 /**
- * The members' side of works, of either API: a subscription for each work to the objects that it names, and the news that one of them
- * changed, by the work's key. A work whose status changed shares its spec with the one before, and needs no second look.
+ * The members' side of works, of either API: a subscription for each work to the objects that it names, and the news
+ * that one of them changed, by the work's key. A work whose status changed shares its spec with the one before, and
+ * needs no second look.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -32,7 +33,13 @@ interface Followed {
   subscription: Subscription;
 }
 
-export function followWorks<W extends KubernetesObject & { spec: unknown }>({ hub, works, deliveryOf, refsOf, basisOf = specOf }: FollowedWorksOptions<W>): FollowedWorks<W> {
+export function followWorks<W extends KubernetesObject & { spec: unknown }>({
+  hub,
+  works,
+  deliveryOf,
+  refsOf,
+  basisOf = specOf,
+}: FollowedWorksOptions<W>): FollowedWorks<W> {
   const followed = new Map<string, Followed>();
   const listeners = new Set<(key: ObjectKey, lane: Lane) => void>();
   const idOf = ({ metadata }: DeepReadonly<KubernetesObject>): string => `${metadata.namespace}/${metadata.name}`;

@@ -1,7 +1,7 @@
 /**
- * What a member loses with an object that holds others: a namespace takes along everything in it, a definition every object of its kind.
- * Before we delete one, the member is asked what would go. Deleting such an object is rare and cannot be undone, so that a request per
- * kind is no price; what cannot be looked at counts as held.
+ * What a member loses with an object that holds others: a namespace takes along everything in it, a definition every
+ * object of its kind. Before we delete one, the member is asked what would go. Deleting such an object is rare and
+ * cannot be undone, so that a request per kind is no price; what cannot be looked at counts as held.
  */
 import { CustomResourceDefinition, dynamicKind, Namespace, parseApiVersion } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -12,7 +12,10 @@ import { ApiError } from "../machinery/index.ts";
 
 type Held = DeepReadonly<KubernetesObject>;
 
-/** A page has room for most namespaces. More pages than this of one kind are not read: something among them is surely not ours. */
+/**
+ * A page has room for most namespaces. More pages than this of one kind are not read: something among them is surely
+ * not ours.
+ */
 const PAGE_SIZE = 500;
 const MAX_PAGES = 40;
 /** How many questions a member is asked at the same time. */
@@ -21,54 +24,95 @@ const PARALLEL = 4;
 const MAX_GROUP_VERSIONS = 1000;
 
 /** Records of what runs or ran: they follow it, or end by themselves. */
-const RECORDS: ReadonlySet<string> = new Set(["/events", "events.k8s.io/events", "/endpoints", "coordination.k8s.io/leases"]);
+const RECORDS: ReadonlySet<string> = new Set([
+  "/events",
+  "events.k8s.io/events",
+  "/endpoints",
+  "coordination.k8s.io/leases",
+]);
 /** What clusters put into every namespace by themselves. */
-const FURNITURE: ReadonlySet<string> = new Set(["ServiceAccount default", "ConfigMap kube-root-ca.crt", "ConfigMap openshift-service-ca.crt", "ConfigMap istio-ca-root-cert"]);
+const FURNITURE: ReadonlySet<string> = new Set([
+  "ServiceAccount default",
+  "ConfigMap kube-root-ca.crt",
+  "ConfigMap openshift-service-ca.crt",
+  "ConfigMap istio-ca-root-cert",
+]);
 /** A token goes with its service account. */
 const TOKEN_OF = "kubernetes.io/service-account.name";
 
 export interface Holdings {
-  /** What would be deleted with this object, in words; undefined when nothing would, or it is an object that holds no others. */
+  /**
+   * What would be deleted with this object, in words; undefined when nothing would, or it is an object that holds no
+   * others.
+   */
   of(object: Held, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Whether deleting an object of this kind deletes others. */
 export function isContainer({ apiVersion, kind }: { apiVersion: string; kind: string }): boolean {
   const { group } = parseApiVersion(apiVersion);
-  return (kind === Namespace.kind && group === Namespace.group) || (kind === CustomResourceDefinition.kind && group === CustomResourceDefinition.group);
+  return (
+    (kind === Namespace.kind && group === Namespace.group) ||
+    (kind === CustomResourceDefinition.kind && group === CustomResourceDefinition.group)
+  );
 }
 
 export function createHoldings({ client, cluster }: { client: Client; cluster: string }): Holdings {
   /** The first object of a kind that stays unless it is deleted along. */
-  async function findHeld(kind: AnyKind, namespace: string | undefined, isBeside: (held: Held) => boolean, signal: AbortSignal): Promise<string | undefined> {
+  async function findHeld(
+    kind: AnyKind,
+    namespace: string | undefined,
+    isBeside: (held: Held) => boolean,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     let token: string | undefined;
     for (let page = 0; page < MAX_PAGES; page++) {
-      const list = await client.list(kind, { cluster, ...(namespace && { namespace }), limit: PAGE_SIZE, ...(token && { continue: token }), signal });
+      const list = await client.list(kind, {
+        cluster,
+        namespace: namespace || undefined,
+        limit: PAGE_SIZE,
+        continue: token || undefined,
+        signal,
+      });
       const found = list.items.find((held) => held.metadata.deletionTimestamp === undefined && !isBeside(held));
-      if (found) return `${kind.kind} ${!namespace && found.metadata.namespace ? `${found.metadata.namespace}/` : ""}${found.metadata.name}`;
+      if (found)
+        return `${kind.kind} ${!namespace && found.metadata.namespace ? `${found.metadata.namespace}/` : ""}${found.metadata.name}`;
       token = list.continue;
       if (!token) return undefined;
     }
     return `more than ${PAGE_SIZE * MAX_PAGES} objects of kind ${kind.kind}`;
   }
 
-  async function look(kind: AnyKind, namespace: string | undefined, isBeside: (held: Held) => boolean, signal: AbortSignal): Promise<string | undefined> {
+  async function look(
+    kind: AnyKind,
+    namespace: string | undefined,
+    isBeside: (held: Held) => boolean,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     try {
       return await findHeld(kind, namespace, isBeside, signal);
     } catch (error) {
       const code = error instanceof ApiError ? error.status.code : 0;
-      if (code === 404 || code === 405) return undefined; // The kind is gone, or cannot be listed after all: then it has no objects.
+      // The kind is gone, or cannot be listed after all: then it has no objects.
+      if (code === 404 || code === 405) return undefined;
       if (code === 403) return `perhaps objects of kind ${kind.kind}, which the hub may not list there`;
       throw error;
     }
   }
 
   async function ask(path: string, signal: AbortSignal): Promise<Json | undefined> {
-    const { status, body } = await client.raw({ method: "GET", path, cluster, headers: { accept: "application/json" } }, signal);
+    const { status, body } = await client.raw(
+      { method: "GET", path, cluster, headers: { accept: "application/json" } },
+      signal,
+    );
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
     if (status === 404) return undefined;
-    if (status !== 200) throw new FlotillaError("Discovery", `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`);
+    if (status !== 200)
+      throw new FlotillaError(
+        "Discovery",
+        `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`,
+      );
     return JSON.parse(Buffer.concat(chunks).toString()) as Json;
   }
 
@@ -79,7 +123,8 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
     await eachOf(["v1", ...groups], async (groupVersion) => {
       const { group, version } = parseApiVersion(groupVersion);
       const answer = await ask(group ? `/apis/${groupVersion}` : `/api/${version}`, signal);
-      for (const { name, kind } of deletableIn(answer)) kinds.set(`${group}/${name}`, dynamicKind({ group, version, kind, plural: name, scope: "Namespaced" }));
+      for (const { name, kind } of deletableIn(answer))
+        kinds.set(`${group}/${name}`, dynamicKind({ group, version, kind, plural: name, scope: "Namespaced" }));
       return undefined;
     });
     for (const record of RECORDS) kinds.delete(record);
@@ -90,16 +135,39 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
     const kinds = await namespacedKinds(signal);
     const isNamespaced = new Set(kinds.map(({ group, kind }) => `${group}/${kind}`));
     // Made by something in the same namespace: that counts, and its end is the end of this one too.
-    const isDependent = ({ metadata }: Held): boolean => metadata.ownerReferences?.some((owner) => isNamespaced.has(`${parseApiVersion(owner.apiVersion).group}/${owner.kind}`)) ?? false;
+    const isDependent = ({ metadata }: Held): boolean =>
+      metadata.ownerReferences?.some((owner) =>
+        isNamespaced.has(`${parseApiVersion(owner.apiVersion).group}/${owner.kind}`),
+      ) ?? false;
     return eachOf(kinds, (kind) =>
-      look(kind, namespace, (held) => isDependent(held) || FURNITURE.has(`${kind.kind} ${held.metadata.name}`) || (kind.kind === "Secret" && held.metadata.annotations?.[TOKEN_OF] !== undefined), signal),
+      look(
+        kind,
+        namespace,
+        (held) =>
+          isDependent(held) ||
+          FURNITURE.has(`${kind.kind} ${held.metadata.name}`) ||
+          (kind.kind === "Secret" && held.metadata.annotations?.[TOKEN_OF] !== undefined),
+        signal,
+      ),
     );
   }
 
-  function ofKind({ spec: { group, names, scope, versions } }: DeepReadonly<CustomResourceDefinition>, signal: AbortSignal): Promise<string | undefined> {
+  function ofKind(
+    { spec: { group, names, scope, versions } }: DeepReadonly<CustomResourceDefinition>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const served = versions.find((version) => version.served);
-    if (!served) return Promise.resolve(versions.length > 0 ? `perhaps objects of kind ${names.kind}, of which it serves no version` : undefined);
-    const kind: AnyKind = dynamicKind({ group, version: served.name, kind: names.kind, plural: names.plural, scope: scope === "Cluster" ? "Cluster" : "Namespaced" });
+    if (!served)
+      return Promise.resolve(
+        versions.length > 0 ? `perhaps objects of kind ${names.kind}, of which it serves no version` : undefined,
+      );
+    const kind: AnyKind = dynamicKind({
+      group,
+      version: served.name,
+      kind: names.kind,
+      plural: names.plural,
+      scope: scope === "Cluster" ? "Cluster" : "Namespaced",
+    });
     // What another object of the member made is in use there as well.
     return look(kind, undefined, () => false, signal);
   }
@@ -107,13 +175,18 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
   return {
     async of(object, signal) {
       if (!isContainer(object)) return undefined;
-      return object.kind === Namespace.kind ? inNamespace(object.metadata.name, signal) : ofKind(object as DeepReadonly<CustomResourceDefinition>, signal);
+      return object.kind === Namespace.kind
+        ? inNamespace(object.metadata.name, signal)
+        : ofKind(object as DeepReadonly<CustomResourceDefinition>, signal);
     },
   };
 }
 
 /** Asks about each, a few at a time, until one has an answer. */
-async function eachOf<T>(all: readonly T[], question: (each: T) => Promise<string | undefined>): Promise<string | undefined> {
+async function eachOf<T>(
+  all: readonly T[],
+  question: (each: T) => Promise<string | undefined>,
+): Promise<string | undefined> {
   let answer: string | undefined;
   const next = all.values();
   const work = async (): Promise<void> => {
@@ -131,7 +204,9 @@ function groupVersionsIn(list: Json | undefined): string[] {
   const groups = isObject(list) && Array.isArray(list["groups"]) ? list["groups"] : [];
   return groups.flatMap((group) => {
     const versions = isObject(group) && Array.isArray(group["versions"]) ? group["versions"] : [];
-    return versions.flatMap((version) => (isObject(version) && typeof version["groupVersion"] === "string" ? [version["groupVersion"]] : []));
+    return versions.flatMap((version) =>
+      isObject(version) && typeof version["groupVersion"] === "string" ? [version["groupVersion"]] : [],
+    );
   });
 }
 
@@ -142,6 +217,8 @@ function deletableIn(list: Json | undefined): { name: string; kind: string }[] {
     if (!isObject(row) || row["namespaced"] !== true) return [];
     const { name, kind, verbs } = row;
     const isDeletable = Array.isArray(verbs) && verbs.includes("list") && verbs.includes("delete");
-    return typeof name === "string" && typeof kind === "string" && !name.includes("/") && isDeletable ? [{ name, kind }] : [];
+    return typeof name === "string" && typeof kind === "string" && !name.includes("/") && isDeletable
+      ? [{ name, kind }]
+      : [];
   });
 }

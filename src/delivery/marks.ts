@@ -1,4 +1,7 @@
-/** How we recognise, on a member, an object that Flotilla delivered. The label is Karmada's, so that users can come and leave. */
+/**
+ * How we recognise, on a member, an object that Flotilla delivered. The label is Karmada's, so that users can come and
+ * leave.
+ */
 import { hash } from "node:crypto";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
@@ -20,20 +23,25 @@ const WORK_NAME = "work.karmada.io/name";
 const WORK_ID = "work.karmada.io/permanent-id";
 
 /**
- * Whether an object is what this owner delivered. The label says only that some control plane did: a member may belong to two, and anybody
- * there can set it. Where somebody took the name of the owner off, what we wrote ourselves still tells.
+ * Whether an object is what this owner delivered. The label says only that some control plane did: a member may belong
+ * to two, and anybody there can set it. Where somebody took the name of the owner off, what we wrote ourselves still
+ * tells.
  */
 export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
   const { labels, annotations, managedFields } = object.metadata;
   if (labels?.[MANAGED_LABEL] !== "true") return false;
   if (owner === undefined) return true;
-  if (annotations?.[WORK_NAMESPACE] !== undefined && annotations[WORK_NAME] !== undefined) return ownerOf(object) === owner;
-  return annotations?.[APPLIED_DIGEST] !== undefined || (managedFields?.some(({ manager }) => manager === FIELD_MANAGER) ?? false);
+  if (annotations?.[WORK_NAMESPACE] !== undefined && annotations[WORK_NAME] !== undefined)
+    return ownerOf(object) === owner;
+  return (
+    annotations?.[APPLIED_DIGEST] !== undefined ||
+    (managedFields?.some(({ manager }) => manager === FIELD_MANAGER) ?? false)
+  );
 }
 
 /**
- * Whether an object says that it was delivered by another than the one with this id. Names come again: a hub that was restored from a copy may
- * still want to delete what its successor has made anew.
+ * Whether an object says that it was delivered by another than the one with this id. Names come again: a hub that was
+ * restored from a copy may still want to delete what its successor has made anew.
  */
 export function isOfAnother({ metadata }: DeepReadonly<KubernetesObject>, ownerId: string | undefined): boolean {
   const id = metadata.labels?.[WORK_ID];
@@ -45,7 +53,10 @@ export function digestOf(manifest: DeepReadonly<KubernetesObject>): string {
 }
 
 /** Whether the manifest that an object was last delivered from is this one. */
-export function isSameDelivery(wanted: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>): boolean {
+export function isSameDelivery(
+  wanted: DeepReadonly<KubernetesObject>,
+  observed: DeepReadonly<KubernetesObject>,
+): boolean {
   return wanted.metadata.annotations?.[APPLIED_DIGEST] === observed.metadata.annotations?.[APPLIED_DIGEST];
 }
 
@@ -75,7 +86,10 @@ function ownerOf({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObje
   return name === undefined ? undefined : `${namespace ?? ""}/${name}`;
 }
 
-/** The Work that an object says it was delivered by, with the mark of a control plane on it; undefined for any other object. */
+/**
+ * The Work that an object says it was delivered by, with the mark of a control plane on it; undefined for any other
+ * object.
+ */
 export function deliveringWork(object: DeepReadonly<KubernetesObject>): string | undefined {
   return object.metadata.labels?.[MANAGED_LABEL] === "true" ? ownerOf(object) : undefined;
 }
@@ -86,17 +100,23 @@ export function isReleasedFrom({ metadata }: DeepReadonly<KubernetesObject>, own
 }
 
 /**
- * A merge patch that takes our marks and Karmada's records off an object that stays on the member, and gives our fields up, so that
- * whoever applies it from now on meets no conflict. With `returnTo` it remembers who may take it back.
+ * A merge patch that takes our marks and Karmada's records off an object that stays on the member, and gives our fields
+ * up, so that whoever applies it from now on meets no conflict. With `returnTo` it remembers who may take it back.
  */
-export function releasePatch({ metadata }: DeepReadonly<KubernetesObject>, manager: string, returnTo?: string): JsonObject {
+export function releasePatch(
+  { metadata }: DeepReadonly<KubernetesObject>,
+  manager: string,
+  returnTo?: string,
+): JsonObject {
   const ours = (names: Readonly<Record<string, string>> = {}): Record<string, null> =>
     Object.fromEntries(
       Object.keys(names)
         .filter((name) => /(^|\.)karmada\.io\//.test(name) || name === APPLIED_DIGEST || name === RELEASED_FROM)
         .map((name) => [name, null]),
     );
-  const rest = metadata.managedFields?.filter((entry) => !(entry.manager === manager || entry.manager === KEEPER) || entry.subresource !== undefined);
+  const rest = metadata.managedFields?.filter(
+    (entry) => !(entry.manager === manager || entry.manager === KEEPER) || entry.subresource !== undefined,
+  );
   return {
     metadata: {
       labels: ours(metadata.labels),

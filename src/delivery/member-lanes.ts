@@ -1,6 +1,7 @@
 /**
- * Keeps members from costing each other: at most so many Works are delivered to one member at the same time, and a member that does
- * not answer is tried by one Work at a time, less and less often, while its other Works wait. What waits comes back by itself.
+ * Keeps members from costing each other: at most so many Works are delivered to one member at the same time, and a
+ * member that does not answer is tried by one Work at a time, less and less often, while its other Works wait. What
+ * waits comes back by itself.
  *
  * A Work takes a place only when its delivery is about to send something, so Works that need nothing are never held up.
  */
@@ -25,7 +26,10 @@ export class BusyMemberError extends FlotillaError {
 
 /** One Work's way to its member, for one look at it. */
 export interface Passage {
-  /** Takes a place, if it has none yet. Throws `BusyMemberError`, or `UnreachableError` while the member is not thought to answer. */
+  /**
+   * Takes a place, if it has none yet. Throws `BusyMemberError`, or `UnreachableError` while the member is not thought
+   * to answer.
+   */
   enter(): void;
   /** Gives the place back. `unreachable` says that no answer came, and why. */
   leave(unreachable?: string): void;
@@ -69,7 +73,8 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
 
   function laneOf(cluster: string): Lane {
     let lane = lanes.get(cluster);
-    if (!lane) lanes.set(cluster, (lane = { underWay: 0, waiting: new Map(), failures: 0, reason: "", isTrying: false }));
+    if (!lane)
+      lanes.set(cluster, (lane = { underWay: 0, waiting: new Map(), failures: 0, reason: "", isTrying: false }));
     return lane;
   }
   const tell = (key: ObjectKey): void => listeners.forEach((listener) => listener(key));
@@ -156,7 +161,13 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
       lane?.waiting.delete(idOfKey(key));
       passTurn(lane);
     },
-    figures: () => Array.from(lanes, ([cluster, { underWay, waiting, failures }]) => ({ cluster, underWay, waiting: waiting.size, failures })),
+    figures: () =>
+      Array.from(lanes, ([cluster, { underWay, waiting, failures }]) => ({
+        cluster,
+        underWay,
+        waiting: waiting.size,
+        failures,
+      })),
     source: {
       start(enqueue, signal) {
         const listener = (key: ObjectKey): void => enqueue(key);

@@ -21,8 +21,9 @@ export interface Observer {
   /** Calls back with the object after every change of it, and with undefined when it is gone. */
   listen(kind: AnyKind, place: ObjectPlace, listener: ObjectListener): () => void;
   /**
-   * The name of an autoscaler that scales this object; `unknown` while the member's autoscalers are not listed. Autoscalers are
-   * followed from the first question on, and whoever listens to an object is called when one of its autoscalers comes or goes.
+   * The name of an autoscaler that scales this object; `unknown` while the member's autoscalers are not listed.
+   * Autoscalers are followed from the first question on, and whoever listens to an object is called when one of its
+   * autoscalers comes or goes.
    */
   autoscalerOf(kind: AnyKind, place: ObjectPlace): { name: string } | "none" | "unknown";
 }
@@ -43,7 +44,8 @@ export function createObserver(informers: Informers): Observer {
       routes.set(id, byPlace);
       informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, deleted }, lane) => {
         const { namespace, name } = object.metadata;
-        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? []) listener(deleted ? undefined : object, lane);
+        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? [])
+          listener(deleted ? undefined : object, lane);
       });
       listeners = byPlace;
       const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();
@@ -54,14 +56,26 @@ export function createObserver(informers: Informers): Observer {
 
   function followAutoscalers(): Informer<HorizontalPodAutoscaler> {
     const informer = informers.of(HorizontalPodAutoscaler);
-    informer.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [targetId(spec.scaleTargetRef, placeId({ cluster, namespace: metadata.namespace, name: spec.scaleTargetRef.name }))]);
+    informer.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [
+      targetId(
+        spec.scaleTargetRef,
+        placeId({ cluster, namespace: metadata.namespace, name: spec.scaleTargetRef.name }),
+      ),
+    ]);
     informer.subscribe(({ cluster, object, old, deleted }) => {
       // One that only reports its status changes nothing for its target.
-      if (old && !deleted && old.metadata.generation === object.metadata.generation && targetOf(old) === targetOf(object)) return;
+      if (
+        old &&
+        !deleted &&
+        old.metadata.generation === object.metadata.generation &&
+        targetOf(old) === targetOf(object)
+      )
+        return;
       for (const { metadata, spec } of old ? [old, object] : [object]) {
-        const place = { cluster, ...(metadata.namespace && { namespace: metadata.namespace }), name: spec.scaleTargetRef.name };
+        const place = { cluster, namespace: metadata.namespace || undefined, name: spec.scaleTargetRef.name };
         for (const kind of kinds.get(groupKind(spec.scaleTargetRef)) ?? []) {
-          for (const listener of routesOf(kind).get(placeId(place)) ?? []) listener(informers.of<KubernetesObject>(kind).get(place));
+          for (const listener of routesOf(kind).get(placeId(place)) ?? [])
+            listener(informers.of<KubernetesObject>(kind).get(place));
         }
       }
     });
@@ -89,13 +103,23 @@ export function createObserver(informers: Informers): Observer {
   };
 }
 
-function placeId({ cluster, namespace, name }: { cluster: string; namespace?: string | undefined; name: string }): string {
+function placeId({
+  cluster,
+  namespace,
+  name,
+}: {
+  cluster: string;
+  namespace?: string | undefined;
+  name: string;
+}): string {
   return `${cluster}/${namespace ?? ""}/${name}`;
 }
 
 type TargetRef = DeepReadonly<HorizontalPodAutoscaler>["spec"]["scaleTargetRef"];
 
 /** Versions do not matter: a target is one object in all of them. */
-export const groupKind = ({ apiVersion = "", kind }: TargetRef): string => `${parseApiVersion(apiVersion).group}/${kind}`;
+export const groupKind = ({ apiVersion = "", kind }: TargetRef): string =>
+  `${parseApiVersion(apiVersion).group}/${kind}`;
 const targetId = (ref: TargetRef, place: string): string => `${groupKind(ref)}/${place}`;
-const targetOf = ({ spec }: DeepReadonly<HorizontalPodAutoscaler>): string => targetId(spec.scaleTargetRef, spec.scaleTargetRef.name);
+const targetOf = ({ spec }: DeepReadonly<HorizontalPodAutoscaler>): string =>
+  targetId(spec.scaleTargetRef, spec.scaleTargetRef.name);

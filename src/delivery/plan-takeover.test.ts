@@ -3,46 +3,96 @@ import type { KubernetesObject, ManagedFieldsEntry } from "../api/index.ts";
 import { planTakeover } from "./plan-takeover.ts";
 import type { Takeover } from "./plan-takeover.ts";
 
-const entry = (manager: string, operation: "Apply" | "Update", field: string, subresource?: string): ManagedFieldsEntry => ({
+const entry = (
+  manager: string,
+  operation: "Apply" | "Update",
+  field: string,
+  subresource?: string,
+): ManagedFieldsEntry => ({
   manager,
   operation,
   apiVersion: "apps/v1",
   fieldsType: "FieldsV1",
   fieldsV1: { "f:spec": { [`f:${field}`]: {} } },
-  ...(subresource && { subresource }),
+  subresource: subresource || undefined,
 });
-const object = (managedFields: ManagedFieldsEntry[] = [], template: object = {}): KubernetesObject => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", managedFields }, spec: { template } }) as KubernetesObject;
-const plan = (managedFields: ManagedFieldsEntry[], changes: Partial<Takeover> = {}) => planTakeover({ manager: "flotilla", manifest: object(), observed: object(managedFields), isAdopted: false, ...changes });
+const object = (managedFields: ManagedFieldsEntry[] = [], template: object = {}): KubernetesObject =>
+  ({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", managedFields },
+    spec: { template },
+  }) as KubernetesObject;
+const plan = (managedFields: ManagedFieldsEntry[], changes: Partial<Takeover> = {}) =>
+  planTakeover({
+    manager: "flotilla",
+    manifest: object(),
+    observed: object(managedFields),
+    isAdopted: false,
+    ...changes,
+  });
 
 test("what we created becomes ours by apply", () => {
-  expect(plan([entry("flotilla", "Update", "replicas"), entry("kubectl", "Update", "paused")])).toEqual([entry("kubectl", "Update", "paused"), entry("flotilla", "Apply", "replicas")]);
+  expect(plan([entry("flotilla", "Update", "replicas"), entry("kubectl", "Update", "paused")])).toEqual([
+    entry("kubectl", "Update", "paused"),
+    entry("flotilla", "Apply", "replicas"),
+  ]);
 });
 
 test("what Karmada wrote by PUT becomes ours as well, together with what is ours already", () => {
   const taken = plan([entry("flotilla", "Apply", "replicas"), entry("karmada-controller-manager", "Update", "paused")]);
 
-  expect(taken).toEqual([{ ...entry("flotilla", "Apply", "replicas"), fieldsV1: { "f:spec": { "f:replicas": {}, "f:paused": {} } } }]);
+  expect(taken).toEqual([
+    { ...entry("flotilla", "Apply", "replicas"), fieldsV1: { "f:spec": { "f:replicas": {}, "f:paused": {} } } },
+  ]);
 });
 
 test("status and the fields of others stay theirs, and nothing is done twice", () => {
-  expect(plan([entry("flotilla", "Apply", "replicas"), entry("karmada-controller-manager", "Update", "replicas", "status"), entry("hpa", "Update", "replicas")])).toBeUndefined();
+  expect(
+    plan([
+      entry("flotilla", "Apply", "replicas"),
+      entry("karmada-controller-manager", "Update", "replicas", "status"),
+      entry("hpa", "Update", "replicas"),
+    ]),
+  ).toBeUndefined();
 });
 
 test("an object that is adopted changes hands whole, whoever wrote it and how", () => {
-  const taken = plan([entry("kubectl", "Apply", "paused"), entry("editor", "Update", "replicas"), entry("kubelet", "Update", "replicas", "status")], { isAdopted: true });
+  const taken = plan(
+    [
+      entry("kubectl", "Apply", "paused"),
+      entry("editor", "Update", "replicas"),
+      entry("kubelet", "Update", "replicas", "status"),
+    ],
+    { isAdopted: true },
+  );
 
-  expect(taken).toEqual([entry("kubelet", "Update", "replicas", "status"), { ...entry("flotilla", "Apply", "paused"), fieldsV1: { "f:spec": { "f:paused": {}, "f:replicas": {} } } }]);
+  expect(taken).toEqual([
+    entry("kubelet", "Update", "replicas", "status"),
+    { ...entry("flotilla", "Apply", "paused"), fieldsV1: { "f:spec": { "f:paused": {}, "f:replicas": {} } } },
+  ]);
 });
 
 test("a field that is ours and left to the member goes to a keeper, so that leaving it out does not remove it", () => {
   const kept = plan([entry("flotilla", "Apply", "replicas")], { left: [["spec", "replicas"]] });
 
-  expect(kept).toEqual([{ ...entry("flotilla", "Apply", "replicas"), fieldsV1: {} }, { ...entry("flotilla-retained", "Update", "replicas") }]);
+  expect(kept).toEqual([
+    { ...entry("flotilla", "Apply", "replicas"), fieldsV1: {} },
+    { ...entry("flotilla-retained", "Update", "replicas") },
+  ]);
   expect(plan([entry("hpa", "Update", "replicas", "scale")], { left: [["spec", "replicas"]] })).toBeUndefined();
 });
 
 describe("the pods of an object that is adopted", () => {
-  const fieldsV1 = { "f:spec": { "f:paused": {}, "f:template": { "f:metadata": { "f:annotations": { ".": {}, "f:restartedAt": {} } }, "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } } } } } };
+  const fieldsV1 = {
+    "f:spec": {
+      "f:paused": {},
+      "f:template": {
+        "f:metadata": { "f:annotations": { ".": {}, "f:restartedAt": {} } },
+        "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } } },
+      },
+    },
+  };
   const theirs: ManagedFieldsEntry = { ...entry("kubectl", "Update", "paused"), fieldsV1 };
   const containers = [{ name: "web", image: "web:1" }];
   const observed = object([theirs], { metadata: { annotations: { restartedAt: "today" } }, spec: { containers } });
@@ -50,12 +100,24 @@ describe("the pods of an object that is adopted", () => {
   test("keep what the manifest does not mention, while it asks for nothing else of them", () => {
     const [kept, ours] = plan([], { isAdopted: true, observed, manifest: object([], { spec: { containers } }) }) ?? [];
 
-    expect(kept).toMatchObject({ manager: "kubectl", fieldsV1: { "f:spec": { "f:template": { "f:metadata": { "f:annotations": { "f:restartedAt": {} } } } } } });
-    expect(ours?.fieldsV1).toEqual({ "f:spec": { "f:paused": {}, "f:template": { "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } } } } } });
+    expect(kept).toMatchObject({
+      manager: "kubectl",
+      fieldsV1: { "f:spec": { "f:template": { "f:metadata": { "f:annotations": { "f:restartedAt": {} } } } } },
+    });
+    expect(ours?.fieldsV1).toEqual({
+      "f:spec": {
+        "f:paused": {},
+        "f:template": { "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } } } },
+      },
+    });
   });
 
   test("are the manifest's altogether when it changes them anyway", () => {
-    const taken = plan([], { isAdopted: true, observed, manifest: object([], { spec: { containers: [{ name: "web", image: "web:2" }] } }) });
+    const taken = plan([], {
+      isAdopted: true,
+      observed,
+      manifest: object([], { spec: { containers: [{ name: "web", image: "web:2" }] } }),
+    });
 
     expect(taken).toEqual([{ ...theirs, manager: "flotilla", operation: "Apply" }]);
   });

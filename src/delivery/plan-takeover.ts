@@ -1,6 +1,7 @@
 /**
- * Decides who owns which fields before an apply. What was written by create or PUT becomes ours by apply: only then does a field
- * that a later manifest lacks disappear. What the member decides now goes to a keeper, or leaving it out would remove it. Pure.
+ * Decides who owns which fields before an apply. What was written by create or PUT becomes ours by apply: only then
+ * does a field that a later manifest lacks disappear. What the member decides now goes to a keeper, or leaving it out
+ * would remove it. Pure.
  */
 import type { KubernetesObject, ManagedFieldsEntry } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -31,13 +32,22 @@ export interface Takeover {
 }
 
 /**
- * The new list of managers; undefined when there is nothing to take over. An object that is adopted changes hands whole: what
- * its maker stated and the manifest does not is removed, or two authors would be mixed into one workload. Its pods are the
- * exception: while the manifest asks for nothing else of them, whatever they were given besides stays, and none is replaced.
+ * The new list of managers; undefined when there is nothing to take over. An object that is adopted changes hands
+ * whole: what its maker stated and the manifest does not is removed, or two authors would be mixed into one workload.
+ * Its pods are the exception: while the manifest asks for nothing else of them, whatever they were given besides stays,
+ * and none is replaced.
  */
-export function planTakeover({ manager, manifest, observed, isAdopted, left = [], predecessors = PREDECESSORS }: Takeover): Entry[] | undefined {
+export function planTakeover({
+  manager,
+  manifest,
+  observed,
+  isAdopted,
+  left = [],
+  predecessors = PREDECESSORS,
+}: Takeover): Entry[] | undefined {
   const managedFields = observed.metadata.managedFields ?? [];
-  const isOwn = (entry: Entry): boolean => entry.manager === manager && entry.operation === "Apply" && !entry.subresource;
+  const isOwn = (entry: Entry): boolean =>
+    entry.manager === manager && entry.operation === "Apply" && !entry.subresource;
   const isTaken = (entry: Entry): boolean => {
     const { manager: name = "", operation, subresource } = entry;
     if (subresource || isOwn(entry)) return false;
@@ -65,11 +75,15 @@ export function planTakeover({ manager, manifest, observed, isAdopted, left = []
   const fields = handed.map(singleField).reduce<FieldSet | undefined>(unionOf, undefined);
   const isKeeper = (entry: Entry): boolean => entry.manager === KEEPER && !entry.subresource;
   const before = entries.find(isKeeper);
-  return [...entries.filter((entry) => !isKeeper(entry)), { ...pattern, manager: KEEPER, operation: "Update", fieldsV1: unionOf(before && fieldsOf(before), fields) ?? {} }];
+  return [
+    ...entries.filter((entry) => !isKeeper(entry)),
+    { ...pattern, manager: KEEPER, operation: "Update", fieldsV1: unionOf(before && fieldsOf(before), fields) ?? {} },
+  ];
 }
 
 const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => fieldsV1 as FieldSet | undefined;
-const childOf = (value: unknown, key: string): unknown => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const childOf = (value: unknown, key: string): unknown =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 const podTemplateOf = (object: unknown): unknown => childOf(childOf(object, "spec"), "template");
 
 /** The fields of an entry, without those of the pod template that the manifest does not state; and those. */
@@ -80,7 +94,10 @@ function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | un
   const [stated, unstated] = splitStated(template, podTemplateOf(manifest));
   if (!unstated) return [set, undefined];
   const { "f:template": _template, ...rest } = spec;
-  return [{ ...set, "f:spec": { ...rest, ...(stated && { "f:template": stated }) } }, { "f:spec": { "f:template": unstated } }];
+  return [
+    { ...set, "f:spec": { ...rest, ...(stated && { "f:template": stated }) } },
+    { "f:spec": { "f:template": unstated } },
+  ];
 }
 
 /** What a value states of a set of fields, and the rest. */
@@ -107,7 +124,14 @@ function elementAt(value: unknown, step: string): unknown {
   if (!Array.isArray(value)) return undefined;
   if (!step.startsWith("k:")) return value;
   const key = parseKey(step);
-  return key && value.find((item) => Object.entries(key).every(([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted)));
+  return (
+    key &&
+    value.find((item) =>
+      Object.entries(key).every(
+        ([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted),
+      ),
+    )
+  );
 }
 
 function orNothing(set: FieldSet): FieldSet | undefined {

@@ -1,14 +1,23 @@
 import { expect, test } from "vitest";
 import { planPut } from "./put.ts";
 
-const object = (metadata: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", ...metadata } });
+const object = (metadata: object) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "settings", ...metadata },
+});
 
 test("labels and annotations of the member stay, unless an earlier manifest recorded them and this one lacks them", () => {
   const observed = object({
     resourceVersion: "7",
     finalizers: ["theirs"],
     labels: { theirs: "yes", dropped: "yes", changed: "no" },
-    annotations: { "resourcetemplate.karmada.io/managed-labels": "changed,dropped", "resourcetemplate.karmada.io/managed-annotations": "old,resourcetemplate.karmada.io/managed-labels", old: "1", note: "theirs" },
+    annotations: {
+      "resourcetemplate.karmada.io/managed-labels": "changed,dropped",
+      "resourcetemplate.karmada.io/managed-annotations": "old,resourcetemplate.karmada.io/managed-labels",
+      old: "1",
+      note: "theirs",
+    },
   });
 
   const put = planPut(object({ finalizers: ["ours"], labels: { changed: "yes" }, annotations: {} }), observed);
@@ -18,6 +27,9 @@ test("labels and annotations of the member stay, unless an earlier manifest reco
     resourceVersion: "7",
     finalizers: ["theirs"],
     labels: { theirs: "yes", changed: "yes" },
-    annotations: { "resourcetemplate.karmada.io/managed-annotations": "old,resourcetemplate.karmada.io/managed-labels", note: "theirs" },
+    annotations: {
+      "resourcetemplate.karmada.io/managed-annotations": "old,resourcetemplate.karmada.io/managed-labels",
+      note: "theirs",
+    },
   });
 });

@@ -1,6 +1,7 @@
 /**
- * The object that Karmada would PUT: the manifest, with what the member's own controllers put into its metadata kept. A label or
- * annotation that an earlier manifest recorded as its own and this one lacks is taken away; every other that the member has stays. Pure.
+ * The object that Karmada would PUT: the manifest, with what the member's own controllers put into its metadata kept. A
+ * label or annotation that an earlier manifest recorded as its own and this one lacks is taken away; every other that
+ * the member has stays. Pure.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -18,8 +19,8 @@ export function planPut(wanted: Manifest, observed: Manifest): Manifest {
     metadata: {
       ...metadata,
       ...(resourceVersion && { resourceVersion }),
-      ...(finalizers && { finalizers }),
-      ...(ownerReferences && { ownerReferences }),
+      finalizers,
+      ownerReferences,
       labels: merge(wanted.metadata.labels, labels, annotations[MANAGED_LABELS]),
       annotations: merge(wanted.metadata.annotations, annotations, annotations[MANAGED_ANNOTATIONS]),
     },

@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import { UnknownKindError, UnreachableError } from "../client/index.ts";
-import { conflict, deniedByWebhook, forbidden, internalError, invalid, notFound, tooManyRequests, unauthorized } from "../machinery/index.ts";
+import {
+  conflict,
+  deniedByWebhook,
+  forbidden,
+  internalError,
+  invalid,
+  notFound,
+  tooManyRequests,
+  unauthorized,
+} from "../machinery/index.ts";
 import { BusyMemberError } from "./member-lanes.ts";
 import { obstacleOf } from "./obstacles.ts";
 import { createRefusals } from "./refusals.ts";
@@ -11,7 +20,8 @@ const resource = { group: "apps", resource: "deployments" };
 
 test("a refused question rests longer each time, another one does not", () => {
   const refusals = createRefusals(middle);
-  const note = (question: string, nowMs: number): number => refusals.note(key, { cluster: "paris", question, waitsForKind: false }, nowMs);
+  const note = (question: string, nowMs: number): number =>
+    refusals.note(key, { cluster: "paris", question, waitsForKind: false }, nowMs);
 
   expect(note("a", 0)).toBe(2_000);
   expect(refusals.restMs(key, () => "a", 500)).toBe(1_500);

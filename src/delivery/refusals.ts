@@ -1,6 +1,6 @@
 /**
- * Works that their members refuse: each is tried again slowly, and at once when what it waits for may have come, which is a change of
- * the Work, of its object on the member, or of the kinds that the member serves.
+ * Works that their members refuse: each is tried again slowly, and at once when what it waits for may have come, which
+ * is a change of the Work, of its object on the member, or of the kinds that the member serves.
  */
 import type { Random } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";

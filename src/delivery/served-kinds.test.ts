@@ -5,7 +5,13 @@ import type { KindResolver } from "../client/index.ts";
 import { makeCloneSet } from "../testing/index.ts";
 import { createServedKinds, inServedVersion } from "./served-kinds.ts";
 
-const v1alpha1 = dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind: "CloneSet", plural: "clonesets", scope: "Namespaced" });
+const v1alpha1 = dynamicKind({
+  group: "apps.kruise.io",
+  version: "v1alpha1",
+  kind: "CloneSet",
+  plural: "clonesets",
+  scope: "Namespaced",
+});
 const member = (): KindResolver & { asked: string[] } => {
   const asked: string[] = [];
   return {
@@ -14,7 +20,8 @@ const member = (): KindResolver & { asked: string[] } => {
     forget: () => {},
     async resolve({ apiVersion, kind }) {
       asked.push(apiVersion);
-      if (apiVersion !== "apps.kruise.io/v1alpha1" || kind !== "CloneSet") throw new UnknownKindError("paris", apiVersion, kind);
+      if (apiVersion !== "apps.kruise.io/v1alpha1" || kind !== "CloneSet")
+        throw new UnknownKindError("paris", apiVersion, kind);
       return v1alpha1;
     },
   };
@@ -35,20 +42,32 @@ test("a kind is taken in another version where the member lacks the one asked fo
 });
 
 test("a kind that cannot be converted is unknown in the version asked for", async () => {
-  await expect(createServedKinds(member()).resolve({ apiVersion: "example.dev/v1", kind: "Widget" })).rejects.toThrow("does not serve Widget in example.dev/v1");
+  await expect(createServedKinds(member()).resolve({ apiVersion: "example.dev/v1", kind: "Widget" })).rejects.toThrow(
+    "does not serve Widget in example.dev/v1",
+  );
 });
 
 test("a manifest that the member's version has no words for is refused, and nothing is dropped", () => {
-  const manifest = makeCloneSet("shop/web").with(({ spec }) => (spec.scaleStrategy = { excludePreparingDelete: true })).build();
+  const manifest = makeCloneSet("shop/web")
+    .with(({ spec }) => (spec.scaleStrategy = { excludePreparingDelete: true }))
+    .build();
 
-  expect(() => inServedVersion(manifest, v1alpha1)).toThrow("CloneSet web is served there as apps.kruise.io/v1alpha1 alone, which has no place for spec.scaleStrategy.excludePreparingDelete");
+  expect(() => inServedVersion(manifest, v1alpha1)).toThrow(
+    "CloneSet web is served there as apps.kruise.io/v1alpha1 alone, which has no place for spec.scaleStrategy.excludePreparingDelete",
+  );
 });
 
 test("a manifest is converted as its kind says, once", () => {
-  const manifest = makeCloneSet("shop/web").with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 2 } } as never)).build();
+  const manifest = makeCloneSet("shop/web")
+    .with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 2 } } as never))
+    .build();
 
   const converted = inServedVersion(manifest, v1alpha1);
 
-  expect(converted).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", spec: { updateStrategy: { partition: 2 } } });
+  expect(converted).toMatchObject({
+    apiVersion: "apps.kruise.io/v1alpha1",
+    kind: "CloneSet",
+    spec: { updateStrategy: { partition: 2 } },
+  });
   expect(inServedVersion(manifest, v1alpha1)).toBe(converted);
 });

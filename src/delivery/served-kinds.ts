@@ -1,6 +1,7 @@
 /**
- * Kinds as a member serves them. A manifest may speak a version that the member does not have yet, or not any more: then another
- * version is taken, when the kind is one that we can convert. OpenKruise's kinds are served as v1alpha1 here and as v1beta1 there.
+ * Kinds as a member serves them. A manifest may speak a version that the member does not have yet, or not any more:
+ * then another version is taken, when the kind is one that we can convert. OpenKruise's kinds are served as v1alpha1
+ * here and as v1beta1 there.
  */
 import { fieldsLostIn, formatApiVersion, gvkOf, kruiseKinds, kubernetesKinds, parseApiVersion } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -15,7 +16,11 @@ let convertible: ReadonlyMap<string, Kind> | undefined;
 
 /** The kind with its conversions; undefined for one that has a single version, or that we know by name alone. */
 function convertibleKind(apiVersion: string, kind: string): Kind | undefined {
-  convertible ??= new Map([...kruiseKinds, ...kubernetesKinds].filter(({ versions }) => Object.keys(versions).length > 1).map((known) => [`${known.group}/${known.kind}`, known]));
+  convertible ??= new Map(
+    [...kruiseKinds, ...kubernetesKinds]
+      .filter(({ versions }) => Object.keys(versions).length > 1)
+      .map((known) => [`${known.group}/${known.kind}`, known]),
+  );
   return convertible.get(`${parseApiVersion(apiVersion).group}/${kind}`);
 }
 
@@ -24,7 +29,13 @@ export function createServedKinds(kinds: KindResolver): KindResolver {
   const others = new Map<string, AnyKind>();
   const idOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }): string => `${apiVersion}/${kind}`;
 
-  async function resolveOther({ apiVersion, kind }: { apiVersion: string; kind: string }): Promise<AnyKind | undefined> {
+  async function resolveOther({
+    apiVersion,
+    kind,
+  }: {
+    apiVersion: string;
+    kind: string;
+  }): Promise<AnyKind | undefined> {
     const known = convertibleKind(apiVersion, kind);
     for (const version of Object.keys(known?.versions ?? {})) {
       const other = formatApiVersion(known?.group ?? "", version);
@@ -65,18 +76,30 @@ export function createServedKinds(kinds: KindResolver): KindResolver {
 /** Manifests are shared and never changed; each is converted once. */
 const converted = new WeakMap<object, Manifest>();
 
-/** The manifest in the version in which the member has its kind. Throws an ApiError when it says something that this version cannot. */
+/**
+ * The manifest in the version in which the member has its kind. Throws an ApiError when it says something that this
+ * version cannot.
+ */
 export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
   const { group, version, kind } = gvkOf(manifest);
   if (version === served.storageVersion) return manifest;
   const known = converted.get(manifest);
   const apiVersion = formatApiVersion(group, served.storageVersion);
   if (known?.apiVersion === apiVersion) return known;
-  const lost = group.endsWith(".kruise.io") ? fieldsLostIn(served.storageVersion, manifest as unknown as JsonObject) : [];
-  if (lost.length > 0) throw badRequest(`${kind} ${manifest.metadata.name} is served there as ${apiVersion} alone, which has no place for ${lost.join(", ")}; update OpenKruise on the member, or take the field out with an override policy`);
+  const lost = group.endsWith(".kruise.io")
+    ? fieldsLostIn(served.storageVersion, manifest as unknown as JsonObject)
+    : [];
+  if (lost.length > 0)
+    throw badRequest(
+      `${kind} ${manifest.metadata.name} is served there as ${apiVersion} alone, which has no place for ${lost.join(", ")}; update OpenKruise on the member, or take the field out with an override policy`,
+    );
   const versions = convertibleKind(manifest.apiVersion, kind)?.versions;
-  const stored = versions?.[version]?.toStorage?.(manifest as unknown as JsonObject) ?? (manifest as unknown as JsonObject);
-  const result = { ...(versions?.[served.storageVersion]?.fromStorage?.(stored) ?? stored), apiVersion } as unknown as Manifest;
+  const stored =
+    versions?.[version]?.toStorage?.(manifest as unknown as JsonObject) ?? (manifest as unknown as JsonObject);
+  const result = {
+    ...(versions?.[served.storageVersion]?.fromStorage?.(stored) ?? stored),
+    apiVersion,
+  } as unknown as Manifest;
   converted.set(manifest, result);
   return result;
 }

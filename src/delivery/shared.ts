@@ -1,8 +1,8 @@
 /**
  * Ownership by reference: which holders an object names, what that list becomes, and what may not be touched. Pure.
  *
- * An object has one owner. What carries the marks of a Work of Karmada's kind belongs to that Work, and what names holders belongs to
- * them; whichever came first keeps it, and the other says so.
+ * An object has one owner. What carries the marks of a Work of Karmada's kind belongs to that Work, and what names
+ * holders belongs to them; whichever came first keeps it, and the other says so.
  */
 import type { KubernetesObject, OwnerReference } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -15,17 +15,30 @@ type References = readonly DeepReadonly<OwnerReference>[];
 
 /** The kind of holders, in every version. */
 const HOLDER = { group: "work.open-cluster-management.io/", kind: "AppliedManifestWork" };
-const isHolder = ({ apiVersion, kind }: DeepReadonly<OwnerReference>): boolean => kind === HOLDER.kind && apiVersion.startsWith(HOLDER.group);
+const isHolder = ({ apiVersion, kind }: DeepReadonly<OwnerReference>): boolean =>
+  kind === HOLDER.kind && apiVersion.startsWith(HOLDER.group);
 
 export const holdersOf = ({ metadata }: Manifest): References => (metadata.ownerReferences ?? []).filter(isHolder);
-export const isHeldBy = (object: Manifest, { uid }: OwnerReference): boolean => holdersOf(object).some((holder) => holder.uid === uid);
-export const otherHolders = (object: Manifest, { uid }: OwnerReference): References => holdersOf(object).filter((holder) => holder.uid !== uid);
+export const isHeldBy = (object: Manifest, { uid }: OwnerReference): boolean =>
+  holdersOf(object).some((holder) => holder.uid === uid);
+export const otherHolders = (object: Manifest, { uid }: OwnerReference): References =>
+  holdersOf(object).filter((holder) => holder.uid !== uid);
 
-/** The owners that an object should have; undefined when it has them. A reference to an earlier holder of the same name gives way. */
-export function plannedReferences({ metadata: { ownerReferences = [] } }: Manifest, { reference, isHeld }: SharedOwnership): References | undefined {
+/**
+ * The owners that an object should have; undefined when it has them. A reference to an earlier holder of the same name
+ * gives way.
+ */
+export function plannedReferences(
+  { metadata: { ownerReferences = [] } }: Manifest,
+  { reference, isHeld }: SharedOwnership,
+): References | undefined {
   const others = ownerReferences.filter((owner) => !(isHolder(owner) && owner.name === reference.name));
   const wanted = isHeld ? [...others, reference] : others;
-  if (wanted.length === ownerReferences.length && (!isHeld || ownerReferences.some((owner) => equalJson(owner, reference)))) return undefined;
+  if (
+    wanted.length === ownerReferences.length &&
+    (!isHeld || ownerReferences.some((owner) => equalJson(owner, reference)))
+  )
+    return undefined;
   return wanted;
 }
 
@@ -34,10 +47,12 @@ export function refusalOf(observed: Manifest, wanted: Manifest, shared: SharedOw
   const { kind, metadata } = observed;
   const place = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
   const work = deliveringWork(observed);
-  if (work !== undefined) return `${place} is delivered by the Karmada Work ${work}, and an object has one owner; take it out of that policy, or out of this ManifestWork`;
+  if (work !== undefined)
+    return `${place} is delivered by the Karmada Work ${work}, and an object has one owner; take it out of that policy, or out of this ManifestWork`;
   const [other] = otherHolders(observed, shared.reference);
   const digest = metadata.annotations?.[APPLIED_DIGEST];
-  if (!other || !shared.isDelivered || digest === undefined || digest === wanted.metadata.annotations?.[APPLIED_DIGEST]) return undefined;
+  if (!other || !shared.isDelivered || digest === undefined || digest === wanted.metadata.annotations?.[APPLIED_DIGEST])
+    return undefined;
   return `${place} is also held by ${other.name}, which wants it otherwise and wrote last`;
 }
 
@@ -49,12 +64,21 @@ export function holderText({ kind, metadata }: Manifest, cluster: string): strin
 
 const noted = new WeakMap<object, Manifest>();
 
-/** The manifest with a note of what it is, by which a later look sees that nothing is left to do. What is only made once needs none. */
+/**
+ * The manifest with a note of what it is, by which a later look sees that nothing is left to do. What is only made once
+ * needs none.
+ */
 export function withNote(manifest: Manifest, { mode }: ApplyPolicy): Manifest {
   if (mode === "create-only" || mode === "read-only") return manifest;
   const known = noted.get(manifest);
   if (known) return known;
-  const result = { ...manifest, metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [APPLIED_DIGEST]: digestOf(manifest) } } };
+  const result = {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      annotations: { ...manifest.metadata.annotations, [APPLIED_DIGEST]: digestOf(manifest) },
+    },
+  };
   noted.set(manifest, result);
   return result;
 }

@@ -5,7 +5,13 @@ import type { AnyKind, KindResolver } from "../client/index.ts";
 import type { ObjectListener, Observer } from "./observer.ts";
 import { subscribe } from "./subscription.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 const ref = { apiVersion: "example.dev/v1", kind: "Widget", namespace: "shop", name: "a" };
 const object = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: "a" } };
 
@@ -14,11 +20,23 @@ function setUp() {
   let known: AnyKind | undefined;
   let listener: ObjectListener | undefined;
   const kinds: KindResolver = { known: () => known, forget: () => {}, resolve: () => answer.promise };
-  const observer = { informer: () => ({ synced: true, fresh: true, get: () => object }), listen: (_kind: unknown, _place: unknown, heard: ObjectListener) => ((listener = heard), () => (listener = undefined)) } as unknown as Observer;
+  const observer = {
+    informer: () => ({ synced: true, fresh: true, get: () => object }),
+    listen: (_kind: unknown, _place: unknown, heard: ObjectListener) => (
+      (listener = heard),
+      () => (listener = undefined)
+    ),
+  } as unknown as Observer;
   const subscription = subscribe({ cluster: "paris", kinds, observer }, [ref]);
   const seen: unknown[] = [];
   subscription.onChange((observation) => seen.push(observation.object));
-  return { subscription, seen, listener: () => listener, resolve: (kind: AnyKind) => ((known = kind), answer.resolve(kind)), reject: answer.reject };
+  return {
+    subscription,
+    seen,
+    listener: () => listener,
+    resolve: (kind: AnyKind) => ((known = kind), answer.resolve(kind)),
+    reject: answer.reject,
+  };
 }
 const turn = (): Promise<void> => new Promise((done) => void setImmediate(done));
 

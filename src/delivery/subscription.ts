@@ -4,17 +4,29 @@ import type { Lane } from "../runtime/index.ts";
 import type { ObjectRef, Observation, Subscription } from "./delivery.ts";
 import type { Observer } from "./observer.ts";
 
-export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds: KindResolver; observer: Observer }, refs: Iterable<ObjectRef>): Subscription {
+export function subscribe(
+  { cluster, kinds, observer }: { cluster: string; kinds: KindResolver; observer: Observer },
+  refs: Iterable<ObjectRef>,
+): Subscription {
   const listeners: ((observation: Observation, lane: Lane) => void)[] = [];
   const stops: (() => void)[] = [];
   let closed = false;
 
   const waiting = new Set(refs);
   /** A manifest may name a namespace for an object that belongs to none. */
-  const placeOf = ({ namespace, name }: ObjectRef, { scope }: AnyKind): { cluster: string; namespace?: string; name: string } => ({ cluster, ...(namespace && scope === "Namespaced" && { namespace }), name });
+  const placeOf = (
+    { namespace, name }: ObjectRef,
+    { scope }: AnyKind,
+  ): { cluster: string; namespace?: string; name: string } => ({
+    cluster,
+    namespace: namespace && scope === "Namespaced" ? namespace : undefined,
+    name,
+  });
   const tell = (ref: ObjectRef): void => {
     const kind = kinds.known(ref);
-    if (!closed && kind) for (const listener of listeners) listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) }, "resync");
+    if (!closed && kind)
+      for (const listener of listeners)
+        listener({ ref, object: observer.informer(kind).get(placeOf(ref, kind)) }, "resync");
   };
 
   /** Follows what can be followed, and says so: what was there already was reported before anyone listened. */
@@ -23,14 +35,18 @@ export function subscribe({ cluster, kinds, observer }: { cluster: string; kinds
       const kind = kinds.known(ref);
       if (closed || !kind) continue;
       waiting.delete(ref);
-      stops.push(observer.listen(kind, placeOf(ref, kind), (object, lane = "fresh") => listeners.forEach((listener) => listener({ ref, object }, lane))));
+      stops.push(
+        observer.listen(kind, placeOf(ref, kind), (object, lane = "fresh") =>
+          listeners.forEach((listener) => listener({ ref, object }, lane)),
+        ),
+      );
       queueMicrotask(() => tell(ref));
     }
   }
 
   follow();
-  // A kind that the member was never asked about. When it does not serve it, apply says so and asks again; the kind that it
-  // then finds is followed at the next look.
+  // A kind that the member was never asked about. When it does not serve it, apply says so and asks again; the kind
+  // that it then finds is followed at the next look.
   for (const ref of waiting) void Promise.allSettled([kinds.resolve(ref)]).then(follow);
   return {
     get(ref) {

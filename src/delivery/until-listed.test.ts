@@ -13,7 +13,15 @@ const never = new AbortController().signal;
 describe("waiting for a list", () => {
   const under = Promise.withResolvers<void>();
   /** A list that ends when the test says so, or with the signal. */
-  const informer = { whenQuiet: (signal: AbortSignal) => new Promise<void>((resolve, reject) => (signal.addEventListener("abort", () => reject(signal.reason as Error)), void under.promise.then(resolve))) };
+  const informer = {
+    whenQuiet: (signal: AbortSignal) =>
+      new Promise<void>(
+        (resolve, reject) => (
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+          void under.promise.then(resolve)
+        ),
+      ),
+  };
 
   test("ends when it takes long", async () => {
     const clock = createFakeClock();
@@ -45,12 +53,30 @@ describe("waiting for a list", () => {
 test("objects are not asked for one by one while a list of their kind is under way", async () => {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
-  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "far" }, random: createSeededRandom(1) });
-  const kinds: KindResolver = { known: () => ConfigMap as unknown as AnyKind, resolve: async () => ConfigMap as unknown as AnyKind, forget: () => {} };
+  const informers = createInformers({
+    client,
+    clock,
+    log: silentLog,
+    scope: { cluster: "far" },
+    random: createSeededRandom(1),
+  });
+  const kinds: KindResolver = {
+    known: () => ConfigMap as unknown as AnyKind,
+    resolve: async () => ConfigMap as unknown as AnyKind,
+    forget: () => {},
+  };
   const delivery = createDelivery({ client, cluster: "far", kinds, observer: createObserver(informers), clock });
   const names = Array.from({ length: 20 }, (_, index) => `settings-${index}`);
 
-  const outcomes = await Promise.all(names.map((name) => delivery.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name } }, { mode: "apply", force: true, fieldManager: "flotilla", adopt: false }, never)));
+  const outcomes = await Promise.all(
+    names.map((name) =>
+      delivery.apply(
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name } },
+        { mode: "apply", force: true, fieldManager: "flotilla", adopt: false },
+        never,
+      ),
+    ),
+  );
 
   expect(outcomes.map(({ result }) => result)).toEqual(names.map(() => "created"));
   expect(client.count("get")).toBe(0);

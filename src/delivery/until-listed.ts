@@ -2,11 +2,18 @@
 import type { Clock } from "../base/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
-/** A list of what a member holds comes within milliseconds; of a very large one it takes seconds, and then single questions are quicker. */
+/**
+ * A list of what a member holds comes within milliseconds; of a very large one it takes seconds, and then single
+ * questions are quicker.
+ */
 const PATIENCE_MS = 2_000;
 
 /** Resolves when the list has ended, well or not, or when it takes long. Rejects when the signal ends the wait. */
-export async function untilListed(informer: Pick<Informer<never>, "whenQuiet">, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function untilListed(
+  informer: Pick<Informer<never>, "whenQuiet">,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   const impatience = new AbortController();
   const timer = clock.after(PATIENCE_MS, () => impatience.abort());
   try {

@@ -1,9 +1,17 @@
-/** Labels and annotations that the stages write for each other: they differ between copies and mean nothing to people. */
+/**
+ * Labels and annotations that the stages write for each other: they differ between copies and mean nothing to people.
+ */
 import { MANAGED_LABEL } from "../delivery/index.ts";
 import { KEPT_TEMPLATE, ROLLOUT_STAGE, TEMPLATE_GENERATION } from "../interpreter/index.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, wellKnown } from "../propagation/index.ts";
 
-const LABELS = new Set([...CLAIM_LABELS, wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID, wellKnown.WORK_ID, MANAGED_LABEL]);
+const LABELS = new Set([
+  ...CLAIM_LABELS,
+  wellKnown.BINDING_ID,
+  wellKnown.CLUSTER_BINDING_ID,
+  wellKnown.WORK_ID,
+  MANAGED_LABEL,
+]);
 const ANNOTATIONS = new Set([
   ...CLAIM_ANNOTATIONS,
   wellKnown.ACTIVATED_TEMPLATE,
@@ -22,7 +30,10 @@ const ANNOTATIONS = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);
 
-const PATHS = new Set([...[...LABELS].map((key) => `metadata.labels[${key}]`), ...[...ANNOTATIONS].map((key) => `metadata.annotations[${key}]`)]);
+const PATHS = new Set([
+  ...[...LABELS].map((key) => `metadata.labels[${key}]`),
+  ...[...ANNOTATIONS].map((key) => `metadata.annotations[${key}]`),
+]);
 
 /** Whether a path of `compareFields` is one of them. */
 export function isBookkeeping(path: string): boolean {

@@ -16,33 +16,47 @@ import type { Binding } from "./plan-template.ts";
 /** A binding may go to thousands of clusters; the first hundred are told one by one. */
 const MAX_MEMBERS = 100;
 
-export async function explainMembers(views: PlanningViews, interpreter: Pick<Interpreter, "divide">, binding: Binding, template: Template): Promise<ExplainedMember[]> {
+export async function explainMembers(
+  views: PlanningViews,
+  interpreter: Pick<Interpreter, "divide">,
+  binding: Binding,
+  template: Template,
+): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
   const { bare, shares } = planDivision(binding, template, works);
-  const copies = isUndivided(binding) ? new Map(shares.map(({ cluster }) => [cluster, bare])) : await divide(interpreter, bare, shares);
+  const copies = isUndivided(binding)
+    ? new Map(shares.map(({ cluster }) => [cluster, bare]))
+    : await divide(interpreter, bare, shares);
   const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {
     const copy = copies instanceof Error ? undefined : copies.get(cluster);
     const item = said.get(cluster);
-    const message = item?.appliedMessage || (copies instanceof Error ? copies.message : undefined) || deliveryMessage(workOf.get(cluster));
+    const message =
+      item?.appliedMessage ||
+      (copies instanceof Error ? copies.message : undefined) ||
+      deliveryMessage(workOf.get(cluster));
     return {
       cluster,
-      ...(binding.spec.replicas !== undefined && { replicas }),
+      replicas: binding.spec.replicas !== undefined ? replicas : undefined,
       state: leaving ? "leaving" : "target",
       divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
       ...overrides(views, copy, leaving ? undefined : cluster),
-      ...(item?.applied !== undefined && { applied: item.applied }),
+      applied: item?.applied !== undefined ? item.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
-      ...(item?.health !== undefined && { health: item.health }),
+      health: item?.health !== undefined ? item.health : undefined,
       ...(message && { message }),
-      ...(isObject(item?.status) && { status: item.status }),
+      status: isObject(item?.status) ? item.status : undefined,
       ...driftOf(workOf.get(cluster)),
     };
   });
 }
 
-async function divide(interpreter: Pick<Interpreter, "divide">, bare: Template, shares: Parameters<Interpreter["divide"]>[1]): Promise<ReadonlyMap<string, Template> | InterpretError> {
+async function divide(
+  interpreter: Pick<Interpreter, "divide">,
+  bare: Template,
+  shares: Parameters<Interpreter["divide"]>[1],
+): Promise<ReadonlyMap<string, Template> | InterpretError> {
   try {
     return await interpreter.divide(bare, shares);
   } catch (error) {
@@ -51,11 +65,18 @@ async function divide(interpreter: Pick<Interpreter, "divide">, bare: Template, 
   }
 }
 
-function overrides(views: PlanningViews, copy: Template | undefined, cluster: string | undefined): Pick<ExplainedMember, "overridden" | "overridePolicies" | "message"> {
+function overrides(
+  views: PlanningViews,
+  copy: Template | undefined,
+  cluster: string | undefined,
+): Pick<ExplainedMember, "overridden" | "overridePolicies" | "message"> {
   if (!copy || cluster === undefined) return { overridden: [], overridePolicies: [] };
   try {
     const { object, appliedClusterOverrides, appliedOverrides } = views.render(copy, cluster);
-    return { overridden: compareFields(copy, object, isBookkeeping).fields, overridePolicies: [...policyNames(appliedClusterOverrides), ...policyNames(appliedOverrides)] };
+    return {
+      overridden: compareFields(copy, object, isBookkeeping).fields,
+      overridePolicies: [...policyNames(appliedClusterOverrides), ...policyNames(appliedOverrides)],
+    };
   } catch (error) {
     if (!(error instanceof OverrideError)) throw error;
     return { overridden: [], overridePolicies: [], message: messageOf(error) };
@@ -64,7 +85,9 @@ function overrides(views: PlanningViews, copy: Template | undefined, cluster: st
 
 /** The record that override policies leave on a Work. */
 function policyNames(applied: string | undefined): string[] {
-  return applied === undefined ? [] : [...new Set((JSON.parse(applied) as { policyName: string }[]).map(({ policyName }) => policyName))];
+  return applied === undefined
+    ? []
+    : [...new Set((JSON.parse(applied) as { policyName: string }[]).map(({ policyName }) => policyName))];
 }
 
 function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefined {

@@ -6,25 +6,70 @@ import { explainPolicies } from "./explain-policies.ts";
 import { viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 
-const nothing: FleetSnapshot = { clusters: [], policies: [], clusterPolicies: [], overridePolicies: [], clusterOverridePolicies: [], priorityClasses: [], bindings: [], clusterBindings: [], works: [], templates: [] };
-const policy = (name: string, selected?: string, priority = 0): PropagationPolicy => makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", selected).with(({ spec }) => (spec.priority = priority)).build();
-const clusterPolicy = (name: string): ClusterPropagationPolicy => ({ ...policy(name, undefined, 9), kind: "ClusterPropagationPolicy", metadata: { name } });
+const nothing: FleetSnapshot = {
+  clusters: [],
+  policies: [],
+  clusterPolicies: [],
+  overridePolicies: [],
+  clusterOverridePolicies: [],
+  priorityClasses: [],
+  bindings: [],
+  clusterBindings: [],
+  works: [],
+  templates: [],
+};
+const policy = (name: string, selected?: string, priority = 0): PropagationPolicy =>
+  makePolicy(`shop/${name}`)
+    .selects("apps/v1", "Deployment", selected)
+    .with(({ spec }) => (spec.priority = priority))
+    .build();
+const clusterPolicy = (name: string): ClusterPropagationPolicy => ({
+  ...policy(name, undefined, 9),
+  kind: "ClusterPropagationPolicy",
+  metadata: { name },
+});
 
 describe("a policy that lost is told why", () => {
-  const cases: Record<string, { policies: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string[] }> = {
-    "by its priority": { policies: [policy("a", "web", 1), policy("b", "web", 2)], want: ["b", "a: its priority 1 is less than 2"] },
-    "by how it selects": { policies: [policy("a"), policy("b", "web")], want: ["b", "a: it selects by kind, which is less specific than by name"] },
-    "by its name": { policies: [policy("b", "web"), policy("a", "web")], want: ["a", "b: everything else being equal, the first name wins"] },
-    "by selecting other objects": { policies: [policy("a", "db"), policy("b", "web")], want: ["b", "a: it selects other objects of this kind"] },
-    "by being a cluster policy": { policies: [policy("a")], clusterPolicies: [clusterPolicy("base")], want: ["a", "base: policies of the namespace come before cluster policies"] },
-    "also when nobody won": { policies: [policy("a", "db")], want: ["none", "a: it selects other objects of this kind"] },
+  const cases: Record<
+    string,
+    { policies: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string[] }
+  > = {
+    "by its priority": {
+      policies: [policy("a", "web", 1), policy("b", "web", 2)],
+      want: ["b", "a: its priority 1 is less than 2"],
+    },
+    "by how it selects": {
+      policies: [policy("a"), policy("b", "web")],
+      want: ["b", "a: it selects by kind, which is less specific than by name"],
+    },
+    "by its name": {
+      policies: [policy("b", "web"), policy("a", "web")],
+      want: ["a", "b: everything else being equal, the first name wins"],
+    },
+    "by selecting other objects": {
+      policies: [policy("a", "db"), policy("b", "web")],
+      want: ["b", "a: it selects other objects of this kind"],
+    },
+    "by being a cluster policy": {
+      policies: [policy("a")],
+      clusterPolicies: [clusterPolicy("base")],
+      want: ["a", "base: policies of the namespace come before cluster policies"],
+    },
+    "also when nobody won": {
+      policies: [policy("a", "db")],
+      want: ["none", "a: it selects other objects of this kind"],
+    },
   };
   for (const [behaviour, { policies, clusterPolicies = [], want }] of Object.entries(cases)) {
     test(behaviour, () => {
       const views = viewsOf({ ...nothing, policies, clusterPolicies });
       const template = makeDeployment("shop/web").build();
 
-      const { policy: winner, otherPolicies } = explainPolicies(views, template, planMatch({ template, policies, clusterPolicies }));
+      const { policy: winner, otherPolicies } = explainPolicies(
+        views,
+        template,
+        planMatch({ template, policies, clusterPolicies }),
+      );
 
       expect([winner?.name ?? "none", ...otherPolicies.map(({ name, reason }) => `${name}: ${reason}`)]).toEqual(want);
     });
@@ -36,7 +81,11 @@ test("a policy for another version of the kind is told once", () => {
   const views = viewsOf({ ...nothing, policies: [other] });
   const template = makeDeployment("shop/web").build();
 
-  const { policy: winner, otherPolicies } = explainPolicies(views, template, planMatch({ template, ...views.policies.candidates(template) }));
+  const { policy: winner, otherPolicies } = explainPolicies(
+    views,
+    template,
+    planMatch({ template, ...views.policies.candidates(template) }),
+  );
 
   expect([winner?.name, otherPolicies]).toEqual(["a", []]);
 });

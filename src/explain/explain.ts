@@ -1,4 +1,7 @@
-/** Puts an explanation together: asks the planners what they see now, and takes the scheduler's last decision where it is known. */
+/**
+ * Puts an explanation together: asks the planners what they see now, and takes the scheduler's last decision where it
+ * is known.
+ */
 import { bindingName } from "../api/index.ts";
 import { formatTime, type JsonObject } from "../base/index.ts";
 import { isToBeScheduled, movesOf, planSchedule, summariseDecision, wellKnown } from "../propagation/index.ts";
@@ -27,23 +30,57 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   const base = {
     apiVersion: EXPLAIN_API_VERSION,
     kind: metadata.namespace ? "Explanation" : "ClusterExplanation",
-    metadata: { name: bindingName(kind, metadata.name), ...(metadata.namespace && { namespace: metadata.namespace }), creationTimestamp: formatTime(nowMs) },
-    resource: { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name },
+    metadata: {
+      name: bindingName(kind, metadata.name),
+      namespace: metadata.namespace || undefined,
+      creationTimestamp: formatTime(nowMs),
+    },
+    resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
     ...explainPolicies(views, template, match),
-    ...(decision && { decision }),
+    decision,
     members: binding ? await explainMembers(views, interpreter, binding, template) : [],
     moves: binding ? (movesOf(binding) as JsonObject[]) : [],
-    leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(({ fromCluster, reason, producer, message, creationTimestamp }) => ({ cluster: fromCluster, reason, producer, ...(message && { message }), ...(creationTimestamp && { since: creationTimestamp }) })),
+    leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(
+      ({ fromCluster, reason, producer, message, creationTimestamp }) => ({
+        cluster: fromCluster,
+        reason,
+        producer,
+        message: message || undefined,
+        since: creationTimestamp || undefined,
+      }),
+    ),
   };
-  return { ...base, problems: findProblems({ explanation: base, binding, clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }), found: plan.problems, isUncopied: plan.isUncopied ?? false }) };
+  return {
+    ...base,
+    problems: findProblems({
+      explanation: base,
+      binding,
+      clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
+      found: plan.problems,
+      isUncopied: plan.isUncopied ?? false,
+    }),
+  };
 }
 
-function decide(deps: PlanningDependencies, binding: Binding | undefined, recorded: RecordedDecision | undefined): Explanation["decision"] {
+function decide(
+  deps: PlanningDependencies,
+  binding: Binding | undefined,
+  recorded: RecordedDecision | undefined,
+): Explanation["decision"] {
   if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
   if (!binding || !isToBeScheduled(binding)) return undefined;
-  // Without the record of what was decided, the scheduler decides from what runs now instead of answering that nothing has changed.
+  // Without the record of what was decided, the scheduler decides from what runs now instead of answering that nothing
+  // has changed.
   const { [wellKnown.APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
-  const summary = summariseDecision(planSchedule({ ...deps.views.scheduling, binding: asked, fleet: fleetOf(deps), neighbours: deps.views.groups.neighboursOf(deps.views.hub, binding), nowMs: deps.nowMs }));
+  const summary = summariseDecision(
+    planSchedule({
+      ...deps.views.scheduling,
+      binding: asked,
+      fleet: fleetOf(deps),
+      neighbours: deps.views.groups.neighboursOf(deps.views.hub, binding),
+      nowMs: deps.nowMs,
+    }),
+  );
   return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
 }

@@ -31,7 +31,7 @@ export interface Explainer {
 export function createExplainer({ views, interpreter, decisions, clock, ocm }: ExplainerDependencies): Explainer {
   return {
     async get(namespace, name) {
-      const where = { ...(namespace && { namespace }), name };
+      const where = { namespace: namespace || undefined, name };
       const binding = (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...where });
       const known = binding ? undefined : ocm.get(namespace, name);
       if (known) return known;
@@ -39,7 +39,11 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
       const resource = binding?.spec.resource ?? carried?.resource;
       const template = resource && (await resourceOf(views, resource));
       const nowMs = clock.now();
-      if (template) return { ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })), ...(carried && { works: carried.works }) };
+      if (template)
+        return {
+          ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })),
+          ...(carried && { works: carried.works }),
+        };
       return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: carriedProblems(carried) };
     },
   };
@@ -47,10 +51,22 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
 
 /** Of what is on members alone. */
 function carriedProblems({ works }: Carried): Problem[] {
-  return works.flatMap(({ cluster, name, applied, message }) => (applied === false ? [{ what: `${cluster} did not take it: ${message ?? "no reason given"}`, try: `ask 'flotilla why manifestwork/${name} -n ${cluster}'` }] : []));
+  return works.flatMap(({ cluster, name, applied, message }) =>
+    applied === false
+      ? [
+          {
+            what: `${cluster} did not take it: ${message ?? "no reason given"}`,
+            try: `ask 'flotilla why manifestwork/${name} -n ${cluster}'`,
+          },
+        ]
+      : [],
+  );
 }
 
-async function resourceOf(views: PlanningViews, resource: DeepReadonly<Explanation["resource"]>): Promise<Template | undefined> {
+async function resourceOf(
+  views: PlanningViews,
+  resource: DeepReadonly<Explanation["resource"]>,
+): Promise<Template | undefined> {
   try {
     const template = await views.templates.get(resource);
     return template === "unknown" ? undefined : template;

@@ -1,6 +1,6 @@
 /**
- * Explanation: why a resource is where it is, in the words of those who decided it. It is made up on every read from what the hub
- * has at that moment; only the scheduler's last decision is remembered, while the hub runs.
+ * Explanation: why a resource is where it is, in the words of those who decided it. It is made up on every read from
+ * what the hub has at that moment; only the scheduler's last decision is remembered, while the hub runs.
  */
 import type { Column, Kind, KubernetesObject, ObjectSource } from "../api/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
@@ -100,7 +100,10 @@ export interface Explanation extends KubernetesObject {
   otherPolicies: ExplainedPolicy[];
   /** Unset when it is not scheduled. */
   decision?: DecisionSummary & {
-    /** `recorded`: what was decided then. `recomputed`: what would be decided now; the hub has started since, or never recorded it. */
+    /**
+     * `recorded`: what was decided then. `recomputed`: what would be decided now; the hub has started since, or never
+     * recorded it.
+     */
     source: "recorded" | "recomputed";
     at: string;
   };
@@ -123,11 +126,20 @@ const GROUP = "explain.flotilla.dev";
 const VERSION = "v1alpha1";
 export const EXPLAIN_API_VERSION = `${GROUP}/${VERSION}`;
 
-const free = (description: string): Schema => ({ type: "object", description, "x-kubernetes-preserve-unknown-fields": true });
-const list = (description: string): Schema => ({ type: "array", description, items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } });
+const free = (description: string): Schema => ({
+  type: "object",
+  description,
+  "x-kubernetes-preserve-unknown-fields": true,
+});
+const list = (description: string): Schema => ({
+  type: "array",
+  description,
+  items: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+});
 const schema: Schema = {
   type: "object",
-  description: "Explanation says why a resource is where it is. It has the name that the resource's binding has or would have, and is made up on every read.",
+  description:
+    "Explanation says why a resource is where it is. It has the name that the resource's binding has or would have, and is made up on every read.",
   properties: {
     apiVersion: { type: "string" },
     kind: { type: "string" },
@@ -157,7 +169,7 @@ const kindOf = (names: Pick<Kind, "kind" | "plural" | "scope">, source?: ObjectS
   subresources: {},
   // One costs a few runs of the planners, so nobody gets all of them at once.
   verbs: ["get"],
-  ...(source && { source }),
+  source,
   builtIn: true,
   hasGeneration: false,
 });
@@ -169,7 +181,13 @@ export const Explanation: Kind<Explanation> = kindOf(NAMES);
 export const ClusterExplanation: Kind<Explanation> = kindOf(CLUSTER_NAMES);
 
 /** As the hub serves them; `get` is asked when somebody reads, so that what answers may be put together later. */
-export function explanationKinds(get: (namespace: string | undefined, name: string) => Promise<Explanation | undefined>): Kind[] {
-  const source: ObjectSource = { get: async (_cluster, namespace, asked) => (await get(namespace, asked)) as unknown as JsonObject | undefined, list: () => [], about: (object) => (object as unknown as Explanation).resource };
+export function explanationKinds(
+  get: (namespace: string | undefined, name: string) => Promise<Explanation | undefined>,
+): Kind[] {
+  const source: ObjectSource = {
+    get: async (_cluster, namespace, asked) => (await get(namespace, asked)) as unknown as JsonObject | undefined,
+    list: () => [],
+    about: (object) => (object as unknown as Explanation).resource,
+  };
   return [kindOf(NAMES, source), kindOf(CLUSTER_NAMES, source)];
 }

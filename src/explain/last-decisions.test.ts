@@ -3,8 +3,19 @@ import { createFakeClock } from "../base/index.ts";
 import type { SchedulePlan } from "../propagation/index.ts";
 import { createLastDecisions } from "./last-decisions.ts";
 
-const scheduled = (cluster: string): SchedulePlan => ({ outcome: "scheduled", clusters: [{ name: cluster }], verdicts: [{ cluster }], failedTerms: [] });
-const unschedulable: SchedulePlan = { outcome: "unschedulable", reason: "NoClusterFit", message: "no cluster fits", verdicts: [], failedTerms: [] };
+const scheduled = (cluster: string): SchedulePlan => ({
+  outcome: "scheduled",
+  clusters: [{ name: cluster }],
+  verdicts: [{ cluster }],
+  failedTerms: [],
+});
+const unschedulable: SchedulePlan = {
+  outcome: "unschedulable",
+  reason: "NoClusterFit",
+  message: "no cluster fits",
+  verdicts: [],
+  failedTerms: [],
+};
 const key = (name: string) => ({ cluster: "hub", namespace: "shop", name });
 
 test("the last decision about a binding counts", () => {

@@ -1,4 +1,7 @@
-/** The scheduler's last decision about each binding, in few bytes and for a bounded number of bindings. Lost with the process. */
+/**
+ * The scheduler's last decision about each binding, in few bytes and for a bounded number of bindings. Lost with the
+ * process.
+ */
 import { formatTime, type Clock } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
 import { summariseDecision } from "../propagation/index.ts";

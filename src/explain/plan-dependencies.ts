@@ -1,20 +1,35 @@
 /**
- * What resources take along: the second half of a plan. It follows from the bindings that the first half made, as the stage of
- * that name follows from those that are stored.
+ * What resources take along: the second half of a plan. It follows from the bindings that the first half made, as the
+ * stage of that name follows from those that are stored.
  */
 import { gvkOf } from "../api/index.ts";
 import type { Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { bindingConflict, derivedNameProblem, formatReferences, mayBeNeeded, needOf, placeOf, placesOf, planAttached, referencesOf, wellKnown } from "../propagation/index.ts";
+import {
+  bindingConflict,
+  derivedNameProblem,
+  formatReferences,
+  mayBeNeeded,
+  needOf,
+  placeOf,
+  placesOf,
+  planAttached,
+  referencesOf,
+  wellKnown,
+} from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
 import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
 import { placeOf as objectPlace } from "./snapshot.ts";
 
 /** Plans by `idOf` their template; those of what is needed are added or replaced. `objects` are all that there are. */
-export async function planDependencies(deps: PlanningDependencies & { interpreter: Pick<Interpreter, "dependencies"> }, plans: Map<string, TemplatePlan>, objects: readonly Template[]): Promise<void> {
+export async function planDependencies(
+  deps: PlanningDependencies & { interpreter: Pick<Interpreter, "dependencies"> },
+  plans: Map<string, TemplatePlan>,
+  objects: readonly Template[],
+): Promise<void> {
   const byPlace = new Map<string, Binding[]>();
   for (const plan of plans.values()) {
     const binding = plan.binding && (await noted(deps.interpreter, plan.binding, plan));
@@ -38,13 +53,33 @@ export function idOf(object: Template): string {
 }
 
 /** The binding with a note of what its resource needs. */
-async function noted(interpreter: Pick<Interpreter, "dependencies">, binding: Binding, { template, problems }: TemplatePlan): Promise<Binding> {
+async function noted(
+  interpreter: Pick<Interpreter, "dependencies">,
+  binding: Binding,
+  { template, problems }: TemplatePlan,
+): Promise<Binding> {
   if (!binding.spec.propagateDeps) return binding;
-  const { [wellKnown.DEPENDENCIES]: _, [wellKnown.UNMANAGED]: _before, ...annotations } = binding.metadata.annotations ?? {};
+  const {
+    [wellKnown.DEPENDENCIES]: _,
+    [wellKnown.UNMANAGED]: _before,
+    ...annotations
+  } = binding.metadata.annotations ?? {};
   const unmanaged = template.metadata.annotations?.[wellKnown.UNMANAGED];
   try {
     const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
-    return { ...binding, metadata: { ...binding.metadata, annotations: { ...annotations, ...(needed.length > 0 && { [wellKnown.DEPENDENCIES]: formatReferences(needed), ...(unmanaged !== undefined && { [wellKnown.UNMANAGED]: unmanaged }) }) } } };
+    return {
+      ...binding,
+      metadata: {
+        ...binding.metadata,
+        annotations: {
+          ...annotations,
+          ...(needed.length > 0 && {
+            [wellKnown.DEPENDENCIES]: formatReferences(needed),
+            ...(unmanaged !== undefined && { [wellKnown.UNMANAGED]: unmanaged }),
+          }),
+        },
+      },
+    };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     problems.push(error.message);
@@ -52,31 +87,63 @@ async function noted(interpreter: Pick<Interpreter, "dependencies">, binding: Bi
   }
 }
 
-const runsSomewhere = ({ spec }: Binding): boolean => Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
+const runsSomewhere = ({ spec }: Binding): boolean =>
+  Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
 
 function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: Template): Binding[] {
   const where = { apiVersion: object.apiVersion, kind: object.kind, namespace: object.metadata.namespace ?? "" };
-  const near = new Set([...(byPlace.get(placeOf(where, object.metadata.name)) ?? []), ...(byPlace.get(placeOf(where)) ?? [])]);
+  const near = new Set([
+    ...(byPlace.get(placeOf(where, object.metadata.name)) ?? []),
+    ...(byPlace.get(placeOf(where)) ?? []),
+  ]);
   return [...near].filter((binding) => needOf(binding, object) === "met");
 }
 
 /** Undefined when nothing about the object's binding changes for those who need it. */
-async function attach(deps: PlanningDependencies, object: Template, plan: TemplatePlan | undefined, requirers: readonly Binding[]): Promise<TemplatePlan | undefined> {
+async function attach(
+  deps: PlanningDependencies,
+  object: Template,
+  plan: TemplatePlan | undefined,
+  requirers: readonly Binding[],
+): Promise<TemplatePlan | undefined> {
   const before = plan?.before ?? bindingOf(deps.views, object);
   const existing = plan?.binding ?? before;
-  const badName = requirers.length > 0 ? derivedNameProblem(object.kind, object.metadata.namespace ?? "", object.metadata.name) : undefined;
+  const badName =
+    requirers.length > 0
+      ? derivedNameProblem(object.kind, object.metadata.namespace ?? "", object.metadata.name)
+      : undefined;
   if (badName !== undefined) {
     const match = plan?.match ?? { outcome: "none" as const, reason: "no policy selects it" };
-    return { template: object, match, works: { before: [], after: [] }, problems: [...new Set([...(plan?.problems ?? []), badName])] };
+    return {
+      template: object,
+      match,
+      works: { before: [], after: [] },
+      problems: [...new Set([...(plan?.problems ?? []), badName])],
+    };
   }
   if (existing && bindingConflict(existing, object)) return undefined;
   const attached = planAttached(object, requirers, existing);
   if (attached.action === "none") return undefined;
   const problems = [...(plan?.problems ?? [])];
   const worksBefore = before ? deps.views.worksOf(before) : [];
-  const base: TemplatePlan = { template: object, match: plan?.match ?? { outcome: "none", reason: "no policy selects it" }, ...(before && { before }), works: { before: worksBefore, after: [] }, problems };
+  const base: TemplatePlan = {
+    template: object,
+    match: plan?.match ?? { outcome: "none", reason: "no policy selects it" },
+    before,
+    works: { before: worksBefore, after: [] },
+    problems,
+  };
   if (attached.action === "delete" || (attached.action === "update" && !existing)) return base;
-  const binding = attached.action === "create" ? attached.binding : (applyMergePatch(existing as unknown as Json, attached.patch) as unknown as Binding);
+  const binding =
+    attached.action === "create"
+      ? attached.binding
+      : (applyMergePatch(existing as unknown as Json, attached.patch) as unknown as Binding);
   const copies = await planCopies(deps, binding, plan?.template ?? object, worksBefore, problems);
-  return { ...base, template: plan?.template ?? object, binding, ...(plan?.schedule && { schedule: plan.schedule }), works: { before: worksBefore, after: copies?.desired ?? worksBefore } };
+  return {
+    ...base,
+    template: plan?.template ?? object,
+    binding,
+    ...(plan?.schedule && { schedule: plan.schedule }),
+    works: { before: worksBefore, after: copies?.desired ?? worksBefore },
+  };
 }

@@ -41,7 +41,9 @@ export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }:
     if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
   }
   await planDependencies({ views, interpreter, nowMs, fleet }, plans, objects);
-  const templates = [...plans.values()].sort((a, b) => compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`));
+  const templates = [...plans.values()].sort((a, b) =>
+    compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`),
+  );
   return { templates, works: templates.flatMap(({ works }) => [...works.after]) };
 }
 
@@ -68,9 +70,14 @@ export interface MemberChange {
 
 /** `gone` are Works of clusters that have left, and that the plan was made without. */
 export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[] = []): MemberChange[] {
-  const goneById = Map.groupBy(gone.filter(({ metadata }) => !metadata.labels?.[wellKnown.NAMESPACE_LABEL]), (work) => idOfManifest(work));
+  const goneById = Map.groupBy(
+    gone.filter(({ metadata }) => !metadata.labels?.[wellKnown.NAMESPACE_LABEL]),
+    (work) => idOfManifest(work),
+  );
   return plan.templates
-    .flatMap(({ template, works }) => compareWorks([...works.before, ...(goneById.get(idOf(template)) ?? [])], works.after, template))
+    .flatMap(({ template, works }) =>
+      compareWorks([...works.before, ...(goneById.get(idOf(template)) ?? [])], works.after, template),
+    )
     .sort((a, b) => compareText(keyOf(a), keyOf(b)));
 }
 
@@ -80,7 +87,10 @@ function idOfManifest(work: DeepReadonly<Work>): string {
 }
 
 /** Namespaces go to every member by themselves, so a new one is a change too. */
-export function planNamespaceChanges(snapshot: FleetSnapshot, namespaces: readonly DeepReadonly<Namespace>[]): MemberChange[] {
+export function planNamespaceChanges(
+  snapshot: FleetSnapshot,
+  namespaces: readonly DeepReadonly<Namespace>[],
+): MemberChange[] {
   const { render } = viewsOf(snapshot);
   return namespaces.flatMap((namespace) => {
     const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
@@ -88,40 +98,85 @@ export function planNamespaceChanges(snapshot: FleetSnapshot, namespaces: readon
     const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
     // The finalizer that every server gives its namespaces itself is no difference.
     const { spec: _spec, ...template } = namespace;
-    return compareWorks(snapshot.works.filter((work) => names.has(placeOf(work))), plan.works, template);
+    return compareWorks(
+      snapshot.works.filter((work) => names.has(placeOf(work))),
+      plan.works,
+      template,
+    );
   });
 }
 
-const keyOf = ({ cluster, object }: MemberChange): string => `${cluster} ${object.kind} ${object.namespace ?? ""}/${object.name}`;
+const keyOf = ({ cluster, object }: MemberChange): string =>
+  `${cluster} ${object.kind} ${object.namespace ?? ""}/${object.name}`;
 
-function compareWorks(before: readonly DeepReadonly<Work>[], after: readonly DeepReadonly<Work>[], template: Template): MemberChange[] {
-  const [old, next] = [new Map(before.map((work) => [placeOf(work), work])), new Map(after.map((work) => [placeOf(work), work]))];
-  return [...new Set([...old.keys(), ...next.keys()])].flatMap((place) => compareWork(old.get(place), next.get(place), template));
+function compareWorks(
+  before: readonly DeepReadonly<Work>[],
+  after: readonly DeepReadonly<Work>[],
+  template: Template,
+): MemberChange[] {
+  const [old, next] = [
+    new Map(before.map((work) => [placeOf(work), work])),
+    new Map(after.map((work) => [placeOf(work), work])),
+  ];
+  return [...new Set([...old.keys(), ...next.keys()])].flatMap((place) =>
+    compareWork(old.get(place), next.get(place), template),
+  );
 }
 
-function compareWork(before: DeepReadonly<Work> | undefined, after: DeepReadonly<Work> | undefined, template: Template): MemberChange[] {
+function compareWork(
+  before: DeepReadonly<Work> | undefined,
+  after: DeepReadonly<Work> | undefined,
+  template: Template,
+): MemberChange[] {
   const work = after ?? before;
   const manifest = work && manifestOf(work);
   const cluster = clusterNameOf(work?.metadata.namespace ?? "");
   if (!manifest || cluster === undefined) return [];
   const { apiVersion, kind, metadata } = manifest;
-  const head = { cluster, object: { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name } };
-  if (!after) return [{ ...head, action: "delete", fields: [], ...(work?.spec.preserveResourcesOnDeletion && { note: "it keeps running there: the policy preserves resources on deletion" }) }];
-  const suspended = after.spec.suspendDispatching ? { note: "dispatching is suspended: the member sees it when that ends" } : {};
-  const { fields, more } = compareFields(before ? shown(before) : comparable(template), before ? shown(after) : comparable(manifest), before ? isBookkeeping : isStamp);
-  if (!before) return [{ ...head, action: "create", fields, ...(more > 0 && { more }), ...suspended }];
-  return fields.length === 0 ? [] : [{ ...head, action: "update", fields, ...(more > 0 && { more }), ...suspended }];
+  const head = {
+    cluster,
+    object: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
+  };
+  if (!after)
+    return [
+      {
+        ...head,
+        action: "delete",
+        fields: [],
+        note: work?.spec.preserveResourcesOnDeletion
+          ? "it keeps running there: the policy preserves resources on deletion"
+          : undefined,
+      },
+    ];
+  const suspended = after.spec.suspendDispatching
+    ? { note: "dispatching is suspended: the member sees it when that ends" }
+    : {};
+  const { fields, more } = compareFields(
+    before ? shown(before) : comparable(template),
+    before ? shown(after) : comparable(manifest),
+    before ? isBookkeeping : isStamp,
+  );
+  if (!before) return [{ ...head, action: "create", fields, more: more > 0 ? more : undefined, ...suspended }];
+  return fields.length === 0
+    ? []
+    : [{ ...head, action: "update", fields, more: more > 0 ? more : undefined, ...suspended }];
 }
 
 /** On a new copy the stamp with what happens to an object that is there already is no difference either. */
-const isStamp = (path: string): boolean => isBookkeeping(path) || path === `metadata.annotations[${wellKnown.CONFLICT_RESOLUTION}]`;
+const isStamp = (path: string): boolean =>
+  isBookkeeping(path) || path === `metadata.annotations[${wellKnown.CONFLICT_RESOLUTION}]`;
 
-const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined => spec.workload?.manifests?.[0] as unknown as Template | undefined;
+const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
+  spec.workload?.manifests?.[0] as unknown as Template | undefined;
 
 /** The manifest, and how the Work is delivered. */
 function shown(work: DeepReadonly<Work>): JsonObject {
   const { suspendDispatching, preserveResourcesOnDeletion } = work.spec;
-  return { ...(manifestOf(work) as unknown as JsonObject), ...(suspendDispatching && { suspendDispatching }), ...(preserveResourcesOnDeletion && { preserveResourcesOnDeletion }) };
+  return {
+    ...(manifestOf(work) as unknown as JsonObject),
+    ...(suspendDispatching && { suspendDispatching }),
+    ...(preserveResourcesOnDeletion && { preserveResourcesOnDeletion }),
+  };
 }
 
 /** Of a template only what its copies have as well. */

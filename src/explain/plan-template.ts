@@ -1,6 +1,6 @@
 /**
- * What the pipeline would make of one template: its policy, its binding, its clusters and its Works. Nothing is written, and
- * every decision is the stage's own `plan*` function; this only hands on what one decides to the next.
+ * What the pipeline would make of one template: its policy, its binding, its clusters and its Works. Nothing is
+ * written, and every decision is the stage's own `plan*` function; this only hands on what one decides to the next.
  *
  * It shows the next step. What members report later, such as a replacement becoming healthy, leads to further steps.
  */
@@ -11,7 +11,26 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
 import { applyMergePatch } from "../machinery/index.ts";
-import { askedVersion, bindingConflict, CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, createFleet, derivedNameProblem, isToBeScheduled, mergeBinding, planActivation, planBinding, planDispatch, planMatch, planPatch, planPrerequisites, planSchedule, planScheduled, sizeOf } from "../propagation/index.ts";
+import {
+  askedVersion,
+  bindingConflict,
+  CLAIM_ANNOTATIONS,
+  CLAIM_LABELS,
+  claimMetadata,
+  createFleet,
+  derivedNameProblem,
+  isToBeScheduled,
+  mergeBinding,
+  planActivation,
+  planBinding,
+  planDispatch,
+  planMatch,
+  planPatch,
+  planPrerequisites,
+  planSchedule,
+  planScheduled,
+  sizeOf,
+} from "../propagation/index.ts";
 import type { DispatchPlan, MatchPlan, PlanningViews, Policy, SchedulePlan, Template } from "../propagation/index.ts";
 
 export type Binding = DeepReadonly<ResourceBinding>;
@@ -24,7 +43,8 @@ export interface PlanningDependencies {
   fleet?: ReturnType<typeof createFleet>;
 }
 
-export const fleetOf = ({ views, fleet }: PlanningDependencies): ReturnType<typeof createFleet> => fleet ?? createFleet(views.clusters.list({ cluster: views.hub }));
+export const fleetOf = ({ views, fleet }: PlanningDependencies): ReturnType<typeof createFleet> =>
+  fleet ?? createFleet(views.clusters.list({ cluster: views.hub }));
 
 export interface TemplatePlan {
   /** With the claim of its policy. */
@@ -47,31 +67,72 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   const match = planMatch({ template: given, ...views.policies.candidates(given) });
   const before = bindingOf(views, given);
   const problems: string[] = [];
-  const bound = match.outcome === "matched" ? await bind(deps, given, match.policy, before, problems) : { template: given, binding: before };
+  const bound =
+    match.outcome === "matched"
+      ? await bind(deps, given, match.policy, before, problems)
+      : { template: given, binding: before };
   const { template, binding } = bound;
   const worksBefore = before ? views.worksOf(before) : [];
-  const plan: TemplatePlan = { template, match, ...(before && { before }), works: { before: worksBefore, after: worksBefore }, problems };
+  const plan: TemplatePlan = { template, match, before, works: { before: worksBefore, after: worksBefore }, problems };
   if (!binding) return plan;
 
-  const schedule = isToBeScheduled(binding) ? planSchedule({ ...views.scheduling, binding, fleet: fleetOf(deps), neighbours: views.groups.neighboursOf(views.hub, binding), nowMs: deps.nowMs }) : undefined;
-  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message.replace(/\.$/, "")}; what runs stays where it is`);
+  const schedule = isToBeScheduled(binding)
+    ? planSchedule({
+        ...views.scheduling,
+        binding,
+        fleet: fleetOf(deps),
+        neighbours: views.groups.neighboursOf(views.hub, binding),
+        nowMs: deps.nowMs,
+      })
+    : undefined;
+  if (schedule?.outcome === "unschedulable")
+    problems.push(`${schedule.message.replace(/\.$/, "")}; what runs stays where it is`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
-  return { ...plan, binding: scheduled, ...(schedule && { schedule }), ...((dispatch?.failures.length ?? 0) > 0 && { isUncopied: true }), works: { before: worksBefore, after: dispatch?.desired ?? worksBefore } };
+  return {
+    ...plan,
+    binding: scheduled,
+    ...(schedule && { schedule }),
+    ...((dispatch?.failures.length ?? 0) > 0 && { isUncopied: true }),
+    works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
+  };
 }
 
-export function bindingOf(views: PlanningViews, { kind, metadata: { namespace, name } }: Template): Binding | undefined {
-  return (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
+export function bindingOf(
+  views: PlanningViews,
+  { kind, metadata: { namespace, name } }: Template,
+): Binding | undefined {
+  return (namespace ? views.bindings : views.clusterBindings).get({
+    cluster: views.hub,
+    namespace: namespace || undefined,
+    name: bindingName(kind, name),
+  });
 }
 
 /** What match would write: the claim on the template, and the binding. */
-async function bind({ views, interpreter }: PlanningDependencies, given: Template, policy: Policy, before: Binding | undefined, problems: string[]): Promise<{ template: Template; binding: Binding | undefined }> {
+async function bind(
+  { views, interpreter }: PlanningDependencies,
+  given: Template,
+  policy: Policy,
+  before: Binding | undefined,
+  problems: string[],
+): Promise<{ template: Template; binding: Binding | undefined }> {
   const asked = views.policies.original(policy);
   const version = asked ? askedVersion(asked, given) : given.apiVersion;
   const { kind, metadata } = given;
-  const spoken = version === given.apiVersion ? given : await views.templates.get({ apiVersion: version, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name });
+  const spoken =
+    version === given.apiVersion
+      ? given
+      : await views.templates.get({
+          apiVersion: version,
+          kind,
+          namespace: metadata.namespace || undefined,
+          name: metadata.name,
+        });
   if (!spoken || spoken === "unknown") {
-    problems.push(`policy ${policy.metadata.name} asks for ${kind} in ${version}, in which ${metadata.name} was not read; write it in that version`);
+    problems.push(
+      `policy ${policy.metadata.name} asks for ${kind} in ${version}, in which ${metadata.name} was not read; write it in that version`,
+    );
     return { template: given, binding: before };
   }
   const template = claimed(spoken, policy);
@@ -87,16 +148,27 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
   }
   const conflict = before && bindingConflict(before, template);
   if (conflict === "other") {
-    problems.push(`binding ${before?.metadata.name ?? ""} belongs to another object of the same kind and name in another API group; rename one of the two`);
+    problems.push(
+      `binding ${before?.metadata.name ?? ""} belongs to another object of the same kind and name in another API group; rename one of the two`,
+    );
     return { template, binding: before };
   }
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
   try {
-    const desired = planBinding({ template, policy, ...(await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false)), schedulePriority: needs.schedulePriority, activated: activation.digest });
+    const desired = planBinding({
+      template,
+      policy,
+      ...(await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false)),
+      schedulePriority: needs.schedulePriority,
+      activated: activation.digest,
+    });
     const binding = own ? mergeBinding(own, desired) : desired;
     if (activation.when === "now") return { template, binding };
-    if (binding !== own) problems.push(`policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`);
+    if (binding !== own)
+      problems.push(
+        `policy ${policy.metadata.name} activates lazily: what it says now takes effect with the next change of the template`,
+      );
     return { template, binding: own };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
@@ -108,18 +180,33 @@ async function bind({ views, interpreter }: PlanningDependencies, given: Templat
 function claimed(template: Template, policy: Policy): Template {
   const { metadata } = template;
   const claim = claimMetadata(policy);
-  const without = (entries: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> => Object.fromEntries(Object.entries(entries).filter(([key]) => !keys.includes(key)));
-  return { ...template, metadata: { ...metadata, labels: { ...without(metadata.labels, CLAIM_LABELS), ...claim.labels }, annotations: { ...without(metadata.annotations, CLAIM_ANNOTATIONS), ...claim.annotations } } };
+  const without = (entries: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> =>
+    Object.fromEntries(Object.entries(entries).filter(([key]) => !keys.includes(key)));
+  return {
+    ...template,
+    metadata: {
+      ...metadata,
+      labels: { ...without(metadata.labels, CLAIM_LABELS), ...claim.labels },
+      annotations: { ...without(metadata.annotations, CLAIM_ANNOTATIONS), ...claim.annotations },
+    },
+  };
 }
 
 function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Binding {
   const patch = planPatch(binding, schedule);
-  const patched = patch === undefined ? binding : (applyMergePatch(binding as unknown as Json, patch) as unknown as Binding);
+  const patched =
+    patch === undefined ? binding : (applyMergePatch(binding as unknown as Json, patch) as unknown as Binding);
   return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
 }
 
 /** What dispatch would make of the binding; undefined when it would leave everything as it is. */
-export async function planCopies({ views, interpreter }: PlanningDependencies, binding: Binding, known: Template, works: readonly DeepReadonly<Work>[], problems: string[]): Promise<DispatchPlan | undefined> {
+export async function planCopies(
+  { views, interpreter }: PlanningDependencies,
+  binding: Binding,
+  known: Template,
+  works: readonly DeepReadonly<Work>[],
+  problems: string[],
+): Promise<DispatchPlan | undefined> {
   const { resource } = binding.spec;
   // A namesake of a deleted object gets its own binding once that of the other is gone.
   if (known.metadata.uid !== resource.uid) return undefined;
@@ -128,16 +215,25 @@ export async function planCopies({ views, interpreter }: PlanningDependencies, b
     problems.push(`${resource.kind} ${resource.name} was not read in ${resource.apiVersion}, in which members have it`);
     return undefined;
   }
-  const plan = await planDispatch(binding, template, { works, divide: (...what) => interpreter.divide(...what), render: views.render });
+  const plan = await planDispatch(binding, template, {
+    works,
+    divide: (...what) => interpreter.divide(...what),
+    render: views.render,
+  });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else {
     // One override mostly fails for several clusters alike.
     for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
       const clusters = failed.map(({ cluster }) => cluster);
-      problems.push(`${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps what it has" : "they keep what they have"}`);
+      problems.push(
+        `${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps what it has" : "they keep what they have"}`,
+      );
     }
   }
-  if (plan.isHandingOver) problems.push("a copy must be gone from the cluster that it leaves before another is made; this shows that first step");
+  if (plan.isHandingOver)
+    problems.push(
+      "a copy must be gone from the cluster that it leaves before another is made; this shows that first step",
+    );
   return plan;
 }
 

@@ -1,8 +1,24 @@
 /** A hub at one moment: everything that the pipeline decides from, and nothing that moves. */
-import { Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  OverridePolicy,
+  PriorityClass,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { createPolicyIndex, createRenderer, createWorkloadGroups, indexWorks, worksOfBinding } from "../propagation/index.ts";
+import {
+  createPolicyIndex,
+  createRenderer,
+  createWorkloadGroups,
+  indexWorks,
+  worksOfBinding,
+} from "../propagation/index.ts";
 import type { PlanningViews, Template } from "../propagation/index.ts";
 import { createStaticInformer } from "./static-informer.ts";
 
@@ -34,7 +50,8 @@ export const SNAPSHOT_KINDS = {
 } as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
 
 /** Where an object is in its kind, whatever version it is spoken in. */
-export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string => `${namespace}/${name}`;
+export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
+  `${namespace}/${name}`;
 
 export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
   const clusters = createStaticInformer(Cluster, snapshot.clusters);
@@ -44,10 +61,16 @@ export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
   indexWorks(works);
   const groups = createWorkloadGroups();
   for (const binding of [...snapshot.bindings, ...snapshot.clusterBindings]) groups.see(hub, binding);
-  const templates = new Map(snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]));
+  const templates = new Map(
+    snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]),
+  );
   return {
     hub,
-    policies: createPolicyIndex(hub, createStaticInformer(PropagationPolicy, snapshot.policies), createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies)),
+    policies: createPolicyIndex(
+      hub,
+      createStaticInformer(PropagationPolicy, snapshot.policies),
+      createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies),
+    ),
     bindings: createStaticInformer(SNAPSHOT_KINDS.bindings, snapshot.bindings),
     clusterBindings: createStaticInformer(SNAPSHOT_KINDS.clusterBindings, snapshot.clusterBindings),
     overridePolicies,
@@ -56,9 +79,16 @@ export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
     clusters,
     groups,
     // Whether the hub counts components is seen on the bindings that it has made.
-    scheduling: { multiplePodTemplatesScheduling: [...snapshot.bindings, ...snapshot.clusterBindings].some(({ spec }) => spec.components !== undefined) },
+    scheduling: {
+      multiplePodTemplatesScheduling: [...snapshot.bindings, ...snapshot.clusterBindings].some(
+        ({ spec }) => spec.components !== undefined,
+      ),
+    },
     worksOf: (binding) => worksOfBinding(works, binding),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
-    templates: { get: ({ apiVersion, kind, namespace = "", name }) => Promise.resolve(templates.get(`${apiVersion}/${kind}/${namespace}/${name}`)) },
+    templates: {
+      get: ({ apiVersion, kind, namespace = "", name }) =>
+        Promise.resolve(templates.get(`${apiVersion}/${kind}/${namespace}/${name}`)),
+    },
   };
 }

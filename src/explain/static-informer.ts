@@ -5,7 +5,10 @@ import type { ObjectKey } from "../client/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
 /** The clusters of keys do not matter: a snapshot is of one hub. */
-export function createStaticInformer<T extends KubernetesObject>(kind: Kind<T>, objects: readonly DeepReadonly<T>[]): Informer<T> {
+export function createStaticInformer<T extends KubernetesObject>(
+  kind: Kind<T>,
+  objects: readonly DeepReadonly<T>[],
+): Informer<T> {
   const idOf = ({ namespace = "", name }: Pick<ObjectKey, "namespace" | "name">): string => `${namespace}/${name}`;
   const byId = new Map(objects.map((object) => [idOf(object.metadata), object]));
   const indexes = new Map<string, Map<string, DeepReadonly<T>[]>>();
@@ -18,7 +21,10 @@ export function createStaticInformer<T extends KubernetesObject>(kind: Kind<T>, 
     whenQuiet: () => Promise.resolve(),
     subscribe: () => () => {},
     get: (key) => byId.get(idOf(key)),
-    list: ({ namespace } = {}) => (namespace === undefined ? [...byId.values()] : [...byId.values()].filter(({ metadata }) => metadata.namespace === namespace)),
+    list: ({ namespace } = {}) =>
+      namespace === undefined
+        ? [...byId.values()]
+        : [...byId.values()].filter(({ metadata }) => metadata.namespace === namespace),
     by: (index, value) => [...(indexes.get(index)?.get(value) ?? [])],
     addIndex(name, valuesOf) {
       const index = new Map<string, DeepReadonly<T>[]>();

@@ -1,6 +1,6 @@
 /**
- * The interpreter of a running hub: what users configured there, and what Flotilla knows by itself. Customizations and webhook
- * configurations are followed as they come and go.
+ * The interpreter of a running hub: what users configured there, and what Flotilla knows by itself. Customizations and
+ * webhook configurations are followed as they come and go.
  */
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, Service } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -31,14 +31,27 @@ export interface ConfiguredInterpreterDependencies {
   tell(customization: DeepReadonly<ResourceInterpreterCustomization>, reason: string, message: string): void;
 }
 
-export function createConfiguredInterpreter({ hub, informers, clock, random, log, tell }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
+export function createConfiguredInterpreter({
+  hub,
+  informers,
+  clock,
+  random,
+  log,
+  tell,
+}: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
   /** Webhooks may be given as a Service. */
   const services = informers.of(Service);
   const scripts = createLuaEngine({ clock });
   const customized = createCustomizationLevel({ engine: scripts });
-  const webhooks = createWebhookLevel({ clock, random, log, resolveService: ({ namespace, name, port }) => serviceAddress(services.get({ cluster: hub, namespace, name }), port) });
+  const webhooks = createWebhookLevel({
+    clock,
+    random,
+    log,
+    resolveService: ({ namespace, name, port }) =>
+      serviceAddress(services.get({ cluster: hub, namespace, name }), port),
+  });
   follow(customizations, customized);
   follow(configurations, webhooks);
 
@@ -56,7 +69,11 @@ export function createConfiguredInterpreter({ hub, informers, clock, random, log
   return {
     interpreter: createInterpreter([customized, webhooks, ...knownLevels]),
     async whenReady(signal) {
-      await Promise.all([customizations.whenSynced(signal), configurations.whenSynced(signal), services.whenSynced(signal)]);
+      await Promise.all([
+        customizations.whenSynced(signal),
+        configurations.whenSynced(signal),
+        services.whenSynced(signal),
+      ]);
     },
     writeMetrics(text) {
       scripts.writeMetrics(text);
@@ -68,7 +85,10 @@ export function createConfiguredInterpreter({ hub, informers, clock, random, log
   };
 }
 
-function follow<T extends KubernetesObject>(informer: Informer<T>, level: { set(object: DeepReadonly<T>): void; remove(name: string): void }): void {
+function follow<T extends KubernetesObject>(
+  informer: Informer<T>,
+  level: { set(object: DeepReadonly<T>): void; remove(name: string): void },
+): void {
   informer.subscribe(({ object, deleted }) => {
     if (deleted) level.remove(object.metadata.name);
     else level.set(object);

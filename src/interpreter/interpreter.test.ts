@@ -6,7 +6,12 @@ import type { KindInterpreter } from "./kind-interpreter.ts";
 import { createLevel } from "./level.ts";
 
 const widget: KubernetesObject = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
-const counting = (replicas: number, more: Partial<KindInterpreter> = {}): KindInterpreter => ({ group: "example.io", kind: "Widget", replicas: () => ({ replicas }), ...more });
+const counting = (replicas: number, more: Partial<KindInterpreter> = {}): KindInterpreter => ({
+  group: "example.io",
+  kind: "Widget",
+  replicas: () => ({ replicas }),
+  ...more,
+});
 
 test("levels are asked in their order for each operation, and a result can be traced to its level", async () => {
   const interpreter = createInterpreter([
@@ -22,7 +27,9 @@ test("levels are asked in their order for each operation, and a result can be tr
 });
 
 test("rules hold for every version of a kind unless they name their versions", async () => {
-  const interpreter = createInterpreter([createLevel("native", [counting(1, { versions: ["v2"] }), counting(3, { versions: ["v1"] })])]);
+  const interpreter = createInterpreter([
+    createLevel("native", [counting(1, { versions: ["v2"] }), counting(3, { versions: ["v1"] })]),
+  ]);
 
   expect(await interpreter.replicas(widget)).toEqual({ replicas: 3 });
   expect(await interpreter.replicas({ ...widget, apiVersion: "example.io/v3" })).toBeUndefined();
@@ -30,7 +37,9 @@ test("rules hold for every version of a kind unless they name their versions", a
 
 test("a level that revises replicas comes before a lower one that divides", async () => {
   const divides = counting(1, { divide: () => new Map() });
-  const revises = counting(2, { reviseReplicas: (object, replicas) => ({ ...object, metadata: { ...object.metadata, name: `w-${replicas}` } }) });
+  const revises = counting(2, {
+    reviseReplicas: (object, replicas) => ({ ...object, metadata: { ...object.metadata, name: `w-${replicas}` } }),
+  });
   const interpreter = createInterpreter([createLevel("native", [divides]), createLevel("webhook", [revises])]);
 
   const copies = await interpreter.divide(widget, [{ cluster: "a", replicas: 5 }]);
@@ -41,31 +50,53 @@ test("a level that revises replicas comes before a lower one that divides", asyn
 test("a kind without rules reflects its whole status, which must be an object", async () => {
   const interpreter = createInterpreter(knownLevels);
 
-  expect(await interpreter.reflectStatus({ ...widget, status: { ready: true } } as KubernetesObject)).toEqual({ ready: true });
-  await expect(interpreter.reflectStatus({ ...widget, status: "text" } as KubernetesObject)).rejects.toThrow("it is not an object");
+  expect(await interpreter.reflectStatus({ ...widget, status: { ready: true } } as KubernetesObject)).toEqual({
+    ready: true,
+  });
+  await expect(interpreter.reflectStatus({ ...widget, status: "text" } as KubernetesObject)).rejects.toThrow(
+    "it is not an object",
+  );
 });
 
 test("a rule that trips over an object has failed and says for which", async () => {
-  const interpreter = createInterpreter([createLevel("native", [counting(1, { isHealthy: (object) => (object as unknown as { status: { phase: string } }).status.phase === "Ready" })])]);
+  const interpreter = createInterpreter([
+    createLevel("native", [
+      counting(1, {
+        isHealthy: (object) => (object as unknown as { status: { phase: string } }).status.phase === "Ready",
+      }),
+    ]),
+  ]);
 
   await expect(interpreter.health(widget)).rejects.toThrow(/^isHealthy of Widget w: Cannot read/);
   await expect(interpreter.health(widget)).rejects.toBeInstanceOf(InterpretError);
 });
 
 test("replicas that nobody counts are not divided", async () => {
-  const revises: KindInterpreter = { group: "example.io", kind: "Widget", reviseReplicas: () => ({ ...widget, kind: "Revised" }) };
+  const revises: KindInterpreter = {
+    group: "example.io",
+    kind: "Widget",
+    reviseReplicas: () => ({ ...widget, kind: "Revised" }),
+  };
 
-  const copies = await createInterpreter([createLevel("native", [revises])]).divide(widget, [{ cluster: "a", replicas: 0 }]);
+  const copies = await createInterpreter([createLevel("native", [revises])]).divide(widget, [
+    { cluster: "a", replicas: 0 },
+  ]);
 
   expect(copies.get("a")).toBe(widget);
 });
 
 test("a user's rule that revises as the kind's own does leaves the division to the kind", async () => {
   const revise = (): KubernetesObject => ({ ...widget, metadata: { name: "revised" } });
-  const divides = counting(1, { reviseReplicas: revise, divide: () => new Map([["a", { ...widget, kind: "Divided" }]]) });
+  const divides = counting(1, {
+    reviseReplicas: revise,
+    divide: () => new Map([["a", { ...widget, kind: "Divided" }]]),
+  });
   const revises = counting(2, { reviseReplicas: revise });
 
-  const copies = await createInterpreter([createLevel("native", [divides]), createLevel("customization", [revises])]).divide(widget, [{ cluster: "a", replicas: 5 }]);
+  const copies = await createInterpreter([
+    createLevel("native", [divides]),
+    createLevel("customization", [revises]),
+  ]).divide(widget, [{ cluster: "a", replicas: 5 }]);
 
   expect(copies.get("a")?.kind).toBe("Divided");
 });
@@ -74,13 +105,22 @@ test("counted replicas that no rule sets are not copied to several members", asy
   const interpreter = createInterpreter([createLevel("native", [counting(6)])]);
   const all = [{ cluster: "a", replicas: 6 }];
 
-  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 4 }, { cluster: "b", replicas: 2 }])).rejects.toThrow("its 6 replicas are counted and no rule sets them");
+  await expect(
+    interpreter.divide(widget, [
+      { cluster: "a", replicas: 4 },
+      { cluster: "b", replicas: 2 },
+    ]),
+  ).rejects.toThrow("its 6 replicas are counted and no rule sets them");
   expect((await interpreter.divide(widget, all)).get("a")).toBe(widget);
   expect((await interpreter.divide(widget, [{ cluster: "a", replicas: 4, isWhole: true }])).get("a")).toBe(widget);
 });
 
 test("a rule that leaves the replicas as they are has failed", async () => {
-  const interpreter = createInterpreter([createLevel("webhook", [counting(6, { reviseReplicas: (object) => ({ ...object }) })])]);
+  const interpreter = createInterpreter([
+    createLevel("webhook", [counting(6, { reviseReplicas: (object) => ({ ...object }) })]),
+  ]);
 
-  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 4 }])).rejects.toThrow("ReviseReplica to 4 of 6 replicas for a changes nothing");
+  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 4 }])).rejects.toThrow(
+    "ReviseReplica to 4 of 6 replicas for a changes nothing",
+  );
 });

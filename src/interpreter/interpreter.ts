@@ -1,6 +1,6 @@
 /**
- * Finds the rules of an object's kind and answers with them, or with what holds for every kind. Kinds are matched by group
- * and kind, whatever the version: members of different ages serve different versions of the same kind.
+ * Finds the rules of an object's kind and answers with them, or with what holds for every kind. Kinds are matched by
+ * group and kind, whatever the version: members of different ages serve different versions of the same kind.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject, messageOf } from "../base/index.ts";
@@ -18,7 +18,10 @@ import { thirdPartyKinds } from "./thirdparty/index.ts";
 export type AnyObject = DeepReadonly<KubernetesObject>;
 export type Health = NonNullable<StatusItem["health"]>;
 
-/** Answers come from this process or over the network, so every one is awaited. A rule that fails throws `InterpretError`. */
+/**
+ * Answers come from this process or over the network, so every one is awaited. A rule that fails throws
+ * `InterpretError`.
+ */
 export interface Interpreter {
   /** Undefined for kinds that do not run replicas. */
   replicas(object: AnyObject): Promise<Replicas | undefined>;
@@ -46,13 +49,19 @@ type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
 
-export const knownLevels: readonly Level[] = [createLevel("thirdparty", thirdPartyKinds.map(summingNewest)), createLevel("native", nativeKinds)];
+export const knownLevels: readonly Level[] = [
+  createLevel("thirdparty", thirdPartyKinds.map(summingNewest)),
+  createLevel("native", nativeKinds),
+];
 
 /** Asks the levels in their order, whatever the order they are given in. */
 export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
   const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
 
-  const rulesOf = ({ apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">, has: (rules: KindRules) => unknown): KindRules | undefined => {
+  const rulesOf = (
+    { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">,
+    has: (rules: KindRules) => unknown,
+  ): KindRules | undefined => {
     for (const level of levels) {
       const rules = level.rulesFor(apiVersion, kind);
       if (rules && has(rules)) return rules;
@@ -74,21 +83,32 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     const { apiVersion, kind } = object;
     for (const level of levels) {
       const rules = level.name === "customization" ? undefined : level.rulesFor(apiVersion, kind);
-      if (rules?.aggregateStatus) return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, items));
+      if (rules?.aggregateStatus)
+        return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, items));
     }
     return undefined;
   }
 
   /** Counted replicas that nobody sets would run in full on every member. */
-  async function refuseMultiplied(object: AnyObject, shares: readonly Share[], copies: ReadonlyMap<string, AnyObject>, hasRule: boolean): Promise<void> {
+  async function refuseMultiplied(
+    object: AnyObject,
+    shares: readonly Share[],
+    copies: ReadonlyMap<string, AnyObject>,
+    hasRule: boolean,
+  ): Promise<void> {
     const unrevised = shares.filter(({ cluster, isWhole }) => !isWhole && equalJson(copies.get(cluster), object));
     if (unrevised.length === 0) return;
     const total = (await ask("replicas", object))?.replicas;
     const wrong = unrevised.find(({ replicas }) => replicas !== total);
     if (!wrong) return;
     const doing = `dividing ${object.kind} ${object.metadata.name}`;
-    if (!hasRule) throw new DivideError(`${doing}: its ${total} replicas are counted and no rule sets them; add ReviseReplica (replicaRevision of a customization), or have them duplicated`);
-    throw new InterpretError(`${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`);
+    if (!hasRule)
+      throw new DivideError(
+        `${doing}: its ${total} replicas are counted and no rule sets them; add ReviseReplica (replicaRevision of a customization), or have them duplicated`,
+      );
+    throw new InterpretError(
+      `${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
+    );
   }
 
   return {
@@ -102,9 +122,17 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       // Replicas that nobody counts are not divided.
       const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
       const staying = shares.filter(({ leaving }) => !leaving);
-      const copies = new Map(await Promise.all(staying.map(async ({ cluster, replicas }) => [cluster, (isCounted ? await ask("reviseReplicas", object, replicas) : undefined) ?? object] as const)));
+      const copies = new Map(
+        await Promise.all(
+          staying.map(
+            async ({ cluster, replicas }) =>
+              [cluster, (isCounted ? await ask("reviseReplicas", object, replicas) : undefined) ?? object] as const,
+          ),
+        ),
+      );
       if (isCounted) await refuseMultiplied(object, staying, copies, rules !== undefined);
-      // A user's rule comes before a lower level that divides, unless it revises as that level does: then it says nothing against dividing.
+      // A user's rule comes before a lower level that divides, unless it revises as that level does: then it says
+      // nothing against dividing.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
       return isSame ? divided(divides, object, shares) : copies;
     },
@@ -113,7 +141,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
     aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => sumBeneath(object, items)),
-    health: async (object) => ((await ask("isHealthy", object)) ?? true ? "Healthy" : "Unhealthy"),
+    health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
     onChange(listener) {
@@ -138,9 +166,19 @@ async function explained<T>(rule: Rule, { kind, metadata }: AnyObject, answer: (
   }
 }
 
-const divided = async (rules: KindRules | undefined, object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>> => explained("divide", object, () => rules?.divide?.(object, shares) ?? new Map());
+const divided = async (
+  rules: KindRules | undefined,
+  object: AnyObject,
+  shares: readonly Share[],
+): Promise<ReadonlyMap<string, AnyObject>> =>
+  explained("divide", object, () => rules?.divide?.(object, shares) ?? new Map());
 
-async function revisesAlike(rules: KindRules, object: AnyObject, shares: readonly Share[], copies: ReadonlyMap<string, AnyObject>): Promise<boolean> {
+async function revisesAlike(
+  rules: KindRules,
+  object: AnyObject,
+  shares: readonly Share[],
+  copies: ReadonlyMap<string, AnyObject>,
+): Promise<boolean> {
   for (const { cluster, replicas } of shares) {
     const revised = await explained("reviseReplicas", object, () => rules.reviseReplicas?.(object, replicas));
     if (!equalJson(revised, copies.get(cluster))) return false;

@@ -1,6 +1,6 @@
 /**
- * What a kind means to the fleet: how many replicas it asks for, how it is divided, what its status says. One file per kind
- * in `native/` and `thirdparty/<group>/`; kinds are matched by group and kind across versions.
+ * What a kind means to the fleet: how many replicas it asks for, how it is divided, what its status says. One file per
+ * kind in `native/` and `thirdparty/<group>/`; kinds are matched by group and kind across versions.
  *
  * Pure. An operation that is missing means "this kind has no such notion".
  */
@@ -30,7 +30,10 @@ export interface Share {
   replicas: number;
   /** What it ran before this division. */
   previous?: number;
-  /** Whether the placement gives every member all replicas; where that is not known, numbers that are all the same say so. */
+  /**
+   * Whether the placement gives every member all replicas; where that is not known, numbers that are all the same say
+   * so.
+   */
   isWhole?: boolean;
   /** The status that the member last reported. */
   observed?: Json;
@@ -39,13 +42,13 @@ export interface Share {
   /** Override policies changed the copy. */
   isOverridden?: true;
   /**
-   * The member gets no copies at the moment, because it cannot be reached or dispatching there is suspended. `behind`: it does not
-   * have the last one. `unsure`: it may have got it.
+   * The member gets no copies at the moment, because it cannot be reached or dispatching there is suspended. `behind`:
+   * it does not have the last one. `unsure`: it may have got it.
    */
   held?: "behind" | "unsure";
   /**
-   * The member is not a target any more. It gets nothing, but what it was given may still run there: a division that gives it
-   * a copy all the same has that applied, and only without one is the member's copy removed.
+   * The member is not a target any more. It gets nothing, but what it was given may still run there: a division that
+   * gives it a copy all the same has that applied, and only without one is the member's copy removed.
    */
   leaving?: true;
 }
@@ -77,8 +80,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   /** Shares with its input what stays the same. */
   reviseReplicas?(object: DeepReadonly<T>, replicas: number): DeepReadonly<T>;
   /**
-   * Every member's copy at once, keyed by cluster: here a partition, a budget or ordinals become fleet-wide. Without it each
-   * copy is `reviseReplicas(object, share.replicas)`.
+   * Every member's copy at once, keyed by cluster: here a partition, a budget or ordinals become fleet-wide. Without it
+   * each copy is `reviseReplicas(object, share.replicas)`.
    */
   divide?(object: DeepReadonly<T>, shares: readonly Share[]): ReadonlyMap<string, DeepReadonly<T>>;
   /** The desired object with the fields that the member's own controllers decide taken from what is observed. */

@@ -18,8 +18,15 @@ export type Beneath = () => Promise<DeepReadonly<KubernetesObject> | undefined>;
 
 type Input<R extends Rule> = Parameters<NonNullable<KindInterpreter[R]>>;
 
-/** Rules of a kind, some of which may have to be asked for over the network. A sum that is only part of a status is completed from beneath. */
-export type KindRules = { readonly [R in Rule]?: (...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>> };
+/**
+ * Rules of a kind, some of which may have to be asked for over the network. A sum that is only part of a status is
+ * completed from beneath.
+ */
+export type KindRules = {
+  readonly [R in Rule]?: (
+    ...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>
+  ) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>>;
+};
 
 /** What a change of a level's rules concerns. */
 export interface ChangedKind {
@@ -30,8 +37,8 @@ export interface ChangedKind {
 export interface Level {
   readonly name: LevelName;
   /**
-   * The rules for objects of this kind; asked once per operation, so it is a look-up and no search. A rule that the result
-   * lacks is asked of the next level.
+   * The rules for objects of this kind; asked once per operation, so it is a look-up and no search. A rule that the
+   * result lacks is asked of the next level.
    */
   rulesFor(apiVersion: string, kind: string): KindRules | undefined;
   /** For levels whose rules change while Flotilla runs. */

@@ -1,4 +1,6 @@
-/** What a pod template refers to by name and cannot start without: ConfigMaps, Secrets, claims and its service account. */
+/**
+ * What a pod template refers to by name and cannot start without: ConfigMaps, Secrets, claims and its service account.
+ */
 import type { DeepReadonly } from "../base/index.ts";
 import type { Dependency } from "./kind-interpreter.ts";
 
@@ -35,7 +37,10 @@ export interface PodWithReferences {
 }
 
 /** Sorted by kind and name, each once. */
-export function podDependencies(template: DeepReadonly<PodWithReferences> | undefined, namespace: string | undefined): Dependency[] {
+export function podDependencies(
+  template: DeepReadonly<PodWithReferences> | undefined,
+  namespace: string | undefined,
+): Dependency[] {
   const spec = template?.spec ?? {};
   const found = new Set<string>();
   const note = (kind: string, name: string | undefined): void => {
@@ -57,7 +62,12 @@ export function podDependencies(template: DeepReadonly<PodWithReferences> | unde
   if (spec.serviceAccountName !== "default") note("ServiceAccount", spec.serviceAccountName);
   return [...found].sort().map((entry) => {
     const slash = entry.indexOf("/");
-    return { apiVersion: "v1", kind: entry.slice(0, slash), ...(namespace && { namespace }), name: entry.slice(slash + 1) };
+    return {
+      apiVersion: "v1",
+      kind: entry.slice(0, slash),
+      namespace: namespace || undefined,
+      name: entry.slice(slash + 1),
+    };
   });
 }
 
@@ -70,7 +80,15 @@ function noteVolume(volume: DeepReadonly<Volume>, note: (kind: string, name: str
     note("Secret", secret?.name);
   }
   note("Secret", volume.azureFile?.secretName);
-  for (const { secretRef } of [volume.cephfs, volume.cinder, volume.flexVolume, volume.rbd, volume.scaleIO, volume.iscsi, volume.storageos].filter((source) => source !== undefined)) {
+  for (const { secretRef } of [
+    volume.cephfs,
+    volume.cinder,
+    volume.flexVolume,
+    volume.rbd,
+    volume.scaleIO,
+    volume.iscsi,
+    volume.storageos,
+  ].filter((source) => source !== undefined)) {
     note("Secret", secretRef?.name);
   }
   note("Secret", volume.csi?.nodePublishSecretRef?.name);

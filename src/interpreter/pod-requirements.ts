@@ -1,9 +1,17 @@
 /**
- * What one pod of a template asks of a cluster: its resource requests and the nodes it accepts, in the shape of a binding's
- * `replicaRequirements`.
+ * What one pod of a template asks of a cluster: its resource requests and the nodes it accepts, in the shape of a
+ * binding's `replicaRequirements`.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../base/index.ts";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityValue } from "../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  quantityValue,
+} from "../machinery/index.ts";
 import type { Quantity } from "../machinery/index.ts";
 import type { ReplicaRequirements } from "./kind-interpreter.ts";
 
@@ -33,16 +41,22 @@ export function podRequirements(template: DeepReadonly<PodTemplate> | undefined)
   const nodeClaim = nodeClaimOf(spec);
   const resourceRequest = resourceRequestOf(spec);
   if (!nodeClaim && !resourceRequest) return undefined;
-  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }) };
+  return { nodeClaim, resourceRequest };
 }
 
-function nodeClaimOf({ nodeSelector, tolerations, affinity }: DeepReadonly<NonNullable<PodTemplate["spec"]>>): ReplicaRequirements["nodeClaim"] {
-  const hardNodeAffinity = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution as JsonObject | undefined;
+function nodeClaimOf({
+  nodeSelector,
+  tolerations,
+  affinity,
+}: DeepReadonly<NonNullable<PodTemplate["spec"]>>): ReplicaRequirements["nodeClaim"] {
+  const hardNodeAffinity = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution as
+    | JsonObject
+    | undefined;
   if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
   return {
-    ...(hardNodeAffinity && { hardNodeAffinity }),
-    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
-    ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
+    hardNodeAffinity,
+    nodeSelector: nodeSelector && Object.keys(nodeSelector).length > 0 ? { ...nodeSelector } : undefined,
+    tolerations: tolerations?.length ? tolerations.map(bareToleration) : undefined,
   };
 }
 
@@ -50,11 +64,21 @@ const TOLERATION_FIELDS = ["key", "operator", "value", "effect", "tolerationSeco
 
 /** A toleration without fields that it does not have: in other projects' kinds nobody has checked it. */
 function bareToleration(toleration: unknown): JsonObject {
-  return isObject(toleration) ? (Object.fromEntries(TOLERATION_FIELDS.flatMap((field) => (toleration[field] === undefined ? [] : [[field, toleration[field]]])))) : {};
+  return isObject(toleration)
+    ? Object.fromEntries(
+        TOLERATION_FIELDS.flatMap((field) => (toleration[field] === undefined ? [] : [[field, toleration[field]]])),
+      )
+    : {};
 }
 
-/** All containers together, or the largest init container where that is more, plus the overhead of the runtime class. */
-function resourceRequestOf({ containers = [], initContainers = [], overhead = {} }: DeepReadonly<NonNullable<PodTemplate["spec"]>>): Record<string, string> | undefined {
+/**
+ * All containers together, or the largest init container where that is more, plus the overhead of the runtime class.
+ */
+function resourceRequestOf({
+  containers = [],
+  initContainers = [],
+  overhead = {},
+}: DeepReadonly<NonNullable<PodTemplate["spec"]>>): Record<string, string> | undefined {
   const total: Amounts = new Map();
   for (const container of containers) {
     for (const [name, amount] of requestsOf(container)) total.set(name, addQuantities(total.get(name) ?? ZERO, amount));
@@ -64,7 +88,8 @@ function resourceRequestOf({ containers = [], initContainers = [], overhead = {}
       if (compareQuantities(amount, total.get(name) ?? ZERO) > 0) total.set(name, amount);
     }
   }
-  for (const [name, amount] of requestsOf({ resources: { requests: overhead } })) total.set(name, addQuantities(total.get(name) ?? ZERO, amount));
+  for (const [name, amount] of requestsOf({ resources: { requests: overhead } }))
+    total.set(name, addQuantities(total.get(name) ?? ZERO, amount));
 
   const request: Record<string, string> = {};
   for (const [name, amount] of total) if (compareQuantities(amount, ZERO) > 0) request[name] = formatQuantity(amount);
@@ -82,12 +107,16 @@ function requestsOf({ resources }: DeepReadonly<ContainerResources>): Amounts {
 
 /** What a scheduler counts on nodes; other names mean nothing to a cluster. */
 function isCounted(name: string): boolean {
-  return COUNTED.has(name) || name.includes("/") || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-");
+  return (
+    COUNTED.has(name) || name.includes("/") || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-")
+  );
 }
 
 /** Schedulers count whole thousandths of a CPU and whole units of everything else; what is finer is rounded up. */
 function countable(name: string, quantity: Quantity): Quantity {
   const finest = name === "cpu" ? -3 : 0;
   if (quantity.exponent >= finest) return quantity;
-  return name === "cpu" ? quantityOfMilli(quantityMilliValue(quantity), quantity.format) : quantityOfMilli(quantityValue(quantity) * 1000n, quantity.format);
+  return name === "cpu"
+    ? quantityOfMilli(quantityMilliValue(quantity), quantity.format)
+    : quantityOfMilli(quantityValue(quantity) * 1000n, quantity.format);
 }

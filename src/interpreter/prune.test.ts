@@ -2,18 +2,36 @@ import { expect, test } from "vitest";
 import { prune, withoutTimeToLive } from "./prune.ts";
 
 const labels = { app: "web", "controller-uid": "1", "batch.kubernetes.io/job-name": "web" };
-const job = (apiVersion: string) => ({ apiVersion, kind: "Job", metadata: { name: "web", uid: "1" }, spec: { ttlSecondsAfterFinished: 60, template: { metadata: { labels } } }, status: { active: 1 } });
+const job = (apiVersion: string) => ({
+  apiVersion,
+  kind: "Job",
+  metadata: { name: "web", uid: "1" },
+  spec: { ttlSecondsAfterFinished: 60, template: { metadata: { labels } } },
+  status: { active: 1 },
+});
 
 test("what the hub generated for a Job is not sent to members", () => {
-  expect(withoutTimeToLive(prune(job("batch/v1")))).toEqual({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "web" }, spec: { template: { metadata: { labels: { app: "web" } } } } });
+  expect(withoutTimeToLive(prune(job("batch/v1")))).toEqual({
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "web" },
+    spec: { template: { metadata: { labels: { app: "web" } } } },
+  });
 });
 
 test("another project's kind of the same name keeps its labels", () => {
-  expect(prune(job("batch.volcano.sh/v1alpha1"))).toMatchObject({ spec: { ttlSecondsAfterFinished: 60, template: { metadata: { labels } } } });
+  expect(prune(job("batch.volcano.sh/v1alpha1"))).toMatchObject({
+    spec: { ttlSecondsAfterFinished: 60, template: { metadata: { labels } } },
+  });
 });
 
 test("a member keeps what is finished, whichever field would have it collected", () => {
-  const broadcast = { apiVersion: "apps.kruise.io/v1beta1", kind: "BroadcastJob", metadata: { name: "b" }, spec: { completionPolicy: { type: "Always", ttlSecondsAfterFinished: 60 } } };
+  const broadcast = {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "BroadcastJob",
+    metadata: { name: "b" },
+    spec: { completionPolicy: { type: "Always", ttlSecondsAfterFinished: 60 } },
+  };
   const never = { ...broadcast, spec: { completionPolicy: { type: "Never" } } };
 
   expect(withoutTimeToLive(broadcast)).toMatchObject({ spec: { completionPolicy: { type: "Always" } } });
@@ -23,7 +41,12 @@ test("a member keeps what is finished, whichever field would have it collected",
 });
 
 test("every generated token of a service account is taken out", () => {
-  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web" }, secrets: [{ name: "web-token-a" }, { name: "web-token-b" }, { name: "own" }] };
+  const account = {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "web" },
+    secrets: [{ name: "web-token-a" }, { name: "web-token-b" }, { name: "own" }],
+  };
 
   expect(prune(account)).toMatchObject({ secrets: [{ name: "own" }] });
 });

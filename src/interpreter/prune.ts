@@ -11,14 +11,29 @@ import { SERVICE_ACCOUNT_TOKEN } from "./native/secret.ts";
 type Manifest = DeepReadonly<KubernetesObject> & { readonly [field: string]: unknown };
 type Fields = Readonly<Record<string, unknown>>;
 
-const SERVER_SET = new Set(["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid", "ownerReferences", "finalizers"]);
+const SERVER_SET = new Set([
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "managedFields",
+  "resourceVersion",
+  "selfLink",
+  "uid",
+  "ownerReferences",
+  "finalizers",
+]);
 const JOB_SELECTOR_LABELS = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 const JOB_POD_LABELS = [...JOB_SELECTOR_LABELS, "job-name", "batch.kubernetes.io/job-name"];
 
 const byKind: Readonly<Record<string, (manifest: Manifest) => Manifest>> = {
-  "apps/Deployment": (manifest) => withoutAnnotations(manifest, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
+  "apps/Deployment": (manifest) =>
+    withoutAnnotations(manifest, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
   "batch/Job": pruneJob,
-  "/PersistentVolumeClaim": (manifest) => (manifest.metadata.annotations?.["volume.kubernetes.io/selected-node"] ? withoutAnnotations(manifest, ["volume.kubernetes.io/selected-node"]) : manifest),
+  "/PersistentVolumeClaim": (manifest) =>
+    manifest.metadata.annotations?.["volume.kubernetes.io/selected-node"]
+      ? withoutAnnotations(manifest, ["volume.kubernetes.io/selected-node"])
+      : manifest,
   "/Secret"(manifest) {
     if (manifest["type"] !== SERVICE_ACCOUNT_TOKEN) return manifest;
     const { data: _data, ...rest } = withoutAnnotations(manifest, ["kubernetes.io/service-account.uid"]);
@@ -87,9 +102,13 @@ function pruneJob(manifest: Manifest): Manifest {
   if (!isObject(spec) || spec["manualSelector"] === true) return manifest;
   const { selector, template } = spec;
   const next: Record<string, unknown> = { ...spec };
-  if (isObject(selector) && isObject(selector["matchLabels"])) next["selector"] = { ...selector, matchLabels: without(selector["matchLabels"], JOB_SELECTOR_LABELS) };
+  if (isObject(selector) && isObject(selector["matchLabels"]))
+    next["selector"] = { ...selector, matchLabels: without(selector["matchLabels"], JOB_SELECTOR_LABELS) };
   if (isObject(template) && isObject(template["metadata"]) && isObject(template["metadata"]["labels"])) {
-    next["template"] = { ...template, metadata: { ...template["metadata"], labels: without(template["metadata"]["labels"], JOB_POD_LABELS) } };
+    next["template"] = {
+      ...template,
+      metadata: { ...template["metadata"], labels: without(template["metadata"]["labels"], JOB_POD_LABELS) },
+    };
   }
   return { ...manifest, spec: next };
 }
@@ -97,7 +116,10 @@ function pruneJob(manifest: Manifest): Manifest {
 function withoutAnnotations(manifest: Manifest, names: readonly string[]): Manifest {
   const { annotations } = manifest.metadata;
   if (!annotations || !names.some((name) => name in annotations)) return manifest;
-  return { ...manifest, metadata: { ...manifest.metadata, annotations: without(annotations, names) as Record<string, string> } };
+  return {
+    ...manifest,
+    metadata: { ...manifest.metadata, annotations: without(annotations, names) as Record<string, string> },
+  };
 }
 
 function without(fields: Fields, names: readonly string[]): Fields {

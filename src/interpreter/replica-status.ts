@@ -1,6 +1,6 @@
 /**
- * Status of workloads that count replicas: which counters go back to the hub, how they add up, and when the sum may claim
- * to describe the template's newest generation.
+ * Status of workloads that count replicas: which counters go back to the hub, how they add up, and when the sum may
+ * claim to describe the template's newest generation.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
@@ -8,7 +8,9 @@ import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
 
-/** Dispatch stamps every manifest with the template's generation, so that a status tells which template it belongs to. */
+/**
+ * Dispatch stamps every manifest with the template's generation, so that a status tells which template it belongs to.
+ */
 export const TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation";
 
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
@@ -23,7 +25,10 @@ export interface CounterFields {
   texts?: readonly string[];
   /** Reports the observed generation only while it lags behind. */
   lagOnly?: boolean;
-  /** Built-in kinds: the other fields of their status, which stay. Nothing else is part of it, and counters have 32 bits. */
+  /**
+   * Built-in kinds: the other fields of their status, which stay. Nothing else is part of it, and counters have 32
+   * bits.
+   */
   kept?: readonly string[];
 }
 
@@ -31,7 +36,8 @@ export interface CounterFields {
 export function statusOf(object: WithStatus): JsonObject | undefined {
   const { status } = object;
   if (status === undefined || status === null) return undefined;
-  if (!isObject(status)) throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
+  if (!isObject(status))
+    throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
   return status;
 }
 
@@ -39,7 +45,10 @@ export function statusOf(object: WithStatus): JsonObject | undefined {
  * The counters of a member's status, plus the member's own generation and the template's. Throws when the member object
  * does not say which template it belongs to: its numbers could not be told from those of an earlier one.
  */
-export function reflectCounters(object: WithStatus, { always = [], nonZero = [], texts = [], lagOnly }: CounterFields): Json | undefined {
+export function reflectCounters(
+  object: WithStatus,
+  { always = [], nonZero = [], texts = [], lagOnly }: CounterFields,
+): Json | undefined {
   const status = statusOf(object);
   if (!status) return undefined;
   const reflected: JsonObject = {};
@@ -59,18 +68,24 @@ export function reflectCounters(object: WithStatus, { always = [], nonZero = [],
 export function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>): number {
   const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? "";
   if (/^[+-]?\d{1,16}$/.test(text)) return Number(text);
-  throw new InterpretError(`reading the status of ${kind} ${metadata.name}: annotation ${TEMPLATE_GENERATION} is ${JSON.stringify(text)}, not the template's generation`);
+  throw new InterpretError(
+    `reading the status of ${kind} ${metadata.name}: annotation ${TEMPLATE_GENERATION} is ${JSON.stringify(text)}, not the template's generation`,
+  );
 }
 
 /**
- * The template with the counters summed over the members and, of the texts, the last one that a member reported. Returns
- * the template itself when nothing differs.
+ * The template with the counters summed over the members and, of the texts, the last one that a member reported.
+ * Returns the template itself when nothing differs.
  *
  * `observedGeneration` moves to the template's generation only when every member has acted on it: its copy carries that
  * generation, and its controller has observed the copy. Anything less would let a client see "rolled out" too early.
  */
-export function aggregateCounters<T extends WithStatus>(template: T, items: readonly StatusItem[], { always = [], nonZero = [], texts = [], lagOnly = false, kept }: CounterFields): T {
-  const before: JsonObject = isObject(template.status) ? (template.status) : {};
+export function aggregateCounters<T extends WithStatus>(
+  template: T,
+  items: readonly StatusItem[],
+  { always = [], nonZero = [], texts = [], lagOnly = false, kept }: CounterFields,
+): T {
+  const before: JsonObject = isObject(template.status) ? template.status : {};
   const next: JsonObject = kept ? keep(before, [...kept, "observedGeneration"]) : { ...before };
   const add = kept ? int32SumOf : sumOf;
   const statuses = items.map(({ status }) => (isObject(status) ? status : undefined));
@@ -89,7 +104,13 @@ export function aggregateCounters<T extends WithStatus>(template: T, items: read
     changed = true;
   }
   const generation = template.metadata.generation ?? 0;
-  put("observedGeneration", statuses.every((status) => status && isCurrent(status, generation, lagOnly)) ? generation : countOf(before["observedGeneration"]), true);
+  put(
+    "observedGeneration",
+    statuses.every((status) => status && isCurrent(status, generation, lagOnly))
+      ? generation
+      : countOf(before["observedGeneration"]),
+    true,
+  );
   return changed ? { ...template, status: next } : template;
 }
 
@@ -100,12 +121,16 @@ export function replaceStatus<T extends WithStatus>(template: T, status: JsonObj
 
 /** The template with another status, or itself when that says the same: a zero or an empty list says nothing. */
 export function withStatus<T extends WithStatus>(template: T, status: JsonObject): T {
-  const before = isObject(template.status) ? (template.status) : {};
+  const before = isObject(template.status) ? template.status : {};
   return equalJson(telling(status), telling(before)) ? template : { ...template, status };
 }
 
 function telling(status: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0 && value !== null && !(typeof value === "object" && Object.keys(value).length === 0)));
+  return Object.fromEntries(
+    Object.entries(status).filter(
+      ([, value]) => value !== 0 && value !== null && !(typeof value === "object" && Object.keys(value).length === 0),
+    ),
+  );
 }
 
 /** The listed fields that say something. */
@@ -139,7 +164,10 @@ export function int32SumOf(statuses: readonly (JsonObject | undefined)[], field:
 /** Whether a member's controller has seen the copy of the template's newest generation. */
 function isCurrent(status: JsonObject, generation: number, lagOnly: boolean): boolean {
   if (countOf(status["resourceTemplateGeneration"]) < generation) return false;
-  return (lagOnly && status["observedGeneration"] === undefined) || countOf(status["observedGeneration"]) >= countOf(status["generation"]);
+  return (
+    (lagOnly && status["observedGeneration"] === undefined) ||
+    countOf(status["observedGeneration"]) >= countOf(status["generation"])
+  );
 }
 
 function copyWhen(into: JsonObject, field: string, value: number | string): void {

@@ -1,6 +1,6 @@
 /**
- * What workloads have in common when they run replicas of a pod template: `spec.replicas`, `spec.template` and counters in
- * the status. Kinds differ in which of these rules they take.
+ * What workloads have in common when they run replicas of a pod template: `spec.replicas`, `spec.template` and counters
+ * in the status. Kinds differ in which of these rules they take.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -11,7 +11,10 @@ import { podRequirements, type ContainerResources, type PodTemplate } from "./po
 import { countIn } from "./replica-status.ts";
 
 type Container = ContainerResources & ReferringContainer;
-type PodSpecShape = Omit<NonNullable<PodTemplate["spec"]> & NonNullable<PodWithReferences["spec"]>, "containers" | "initContainers"> & { containers?: Container[]; initContainers?: Container[] };
+type PodSpecShape = Omit<
+  NonNullable<PodTemplate["spec"]> & NonNullable<PodWithReferences["spec"]>,
+  "containers" | "initContainers"
+> & { containers?: Container[]; initContainers?: Container[] };
 /** What is read of a pod template. */
 export interface PodTemplateShape {
   metadata?: { labels?: Record<string, string> };
@@ -26,18 +29,29 @@ export interface Workload extends KubernetesObject {
 
 export function templateReplicas(replicas: number, template: DeepReadonly<PodTemplate> | undefined): Replicas {
   const requirements = podRequirements(template);
-  return { replicas, ...(requirements && { requirements }) };
+  return { replicas, requirements };
 }
 
-export const templateDependencies = ({ metadata, spec }: DeepReadonly<Workload>): Dependency[] => podDependencies(spec?.template, metadata.namespace);
+export const templateDependencies = ({ metadata, spec }: DeepReadonly<Workload>): Dependency[] =>
+  podDependencies(spec?.template, metadata.namespace);
 
 /** The object with another number in one field of its spec. */
-export function withSpecField<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(object: T, field: string, value: unknown): T {
+export function withSpecField<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(
+  object: T,
+  field: string,
+  value: unknown,
+): T {
   return { ...object, spec: { ...object.spec, [field]: value } };
 }
 
-/** Built-in kinds get their replicas by default from the API server; where the field is missing, it is not ours to add. */
-export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(object: T, field: string, value: number): T {
+/**
+ * Built-in kinds get their replicas by default from the API server; where the field is missing, it is not ours to add.
+ */
+export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { readonly spec?: object | undefined }>(
+  object: T,
+  field: string,
+  value: number,
+): T {
   const current = object.spec && (object.spec as Readonly<Record<string, unknown>>)[field];
   return current === undefined || current === null ? object : withSpecField(object, field, value);
 }

@@ -5,7 +5,10 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** `5s`, `3m12s`, `4h`, `2d3h`. What lies more than a second in the future is `<invalid>`: clocks differ, but not by that much. */
+/**
+ * `5s`, `3m12s`, `4h`, `2d3h`. What lies more than a second in the future is `<invalid>`: clocks differ, but not by
+ * that much.
+ */
 export function formatAge(ms: number): string {
   if (Number.isNaN(ms)) return "<unknown>";
   if (ms <= -2 * SECOND) return "<invalid>";

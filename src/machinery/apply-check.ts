@@ -1,6 +1,7 @@
 /**
- * An applied configuration must fit the schema before it is merged: unknown fields, wrong types and elements that are there twice
- * are refused, whatever field validation the request asks for. The real server answers 500 here, and clients see that.
+ * An applied configuration must fit the schema before it is merged: unknown fields, wrong types and elements that are
+ * there twice are refused, whatever field validation the request asks for. The real server answers 500 here, and
+ * clients see that.
  */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatElement } from "./field-set.ts";
@@ -35,7 +36,13 @@ const MAX_ERRORS = 50;
 
 function check(value: Json, schema: Schema | undefined, path: string, walk: Walk): void {
   const { errors } = walk;
-  if (schema === undefined || value === null || errors.length >= MAX_ERRORS || schema["x-kubernetes-int-or-string"] === true) return;
+  if (
+    schema === undefined ||
+    value === null ||
+    errors.length >= MAX_ERRORS ||
+    schema["x-kubernetes-int-or-string"] === true
+  )
+    return;
   switch (schema.type) {
     case "object":
       if (isObject(value)) checkMap(value, schema, path, walk);
@@ -51,7 +58,10 @@ function check(value: Json, schema: Schema | undefined, path: string, walk: Walk
       return;
     case "integer":
     case "number":
-      if (typeof value !== "number") errors.push(`${path}: expected numeric (int or float), got ${typeof value === "string" ? "string" : describe(value)}`);
+      if (typeof value !== "number")
+        errors.push(
+          `${path}: expected numeric (int or float), got ${typeof value === "string" ? "string" : describe(value)}`,
+        );
       return;
     case "boolean":
       if (typeof value !== "boolean") errors.push(`${path}: expected boolean, got ${describe(value)}`);
@@ -61,15 +71,22 @@ function check(value: Json, schema: Schema | undefined, path: string, walk: Walk
   }
 }
 
-const describe = (value: Json): string => (typeof value === "object" ? `&value.valueUnstructured{Value:${JSON.stringify(value).slice(0, 200)}}` : `&value.valueUnstructured{Value:${typeof value === "string" ? JSON.stringify(value) : String(value)}}`);
+const describe = (value: Json): string =>
+  typeof value === "object"
+    ? `&value.valueUnstructured{Value:${JSON.stringify(value).slice(0, 200)}}`
+    : `&value.valueUnstructured{Value:${typeof value === "string" ? JSON.stringify(value) : String(value)}}`;
 
 function checkMap(map: JsonObject, schema: Schema, path: string, walk: Walk): void {
-  const open = schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true || schema["x-kubernetes-embedded-resource"] === true;
+  const open =
+    schema["x-kubernetes-preserve-unknown-fields"] === true ||
+    schema.additionalProperties === true ||
+    schema["x-kubernetes-embedded-resource"] === true;
   for (const key of Object.keys(map)) {
     const below = `${path}.${key}`;
     const child = fieldSchema(schema, key);
     if (child) check(map[key] as Json, child, below, walk);
-    else if (!open && !isNamedField(schema, key) && schema.properties) walk.errors.push(`${below}: field not declared in schema`);
+    else if (!open && !isNamedField(schema, key) && schema.properties)
+      walk.errors.push(`${below}: field not declared in schema`);
   }
 }
 
@@ -78,10 +95,15 @@ function checkList(list: readonly Json[], schema: Schema, path: string, walk: Wa
   const type = schema["x-kubernetes-list-type"];
   const seen = new Set<string>();
   for (const [index, item] of list.entries()) {
-    const element = type === "set" || type === "map" ? elementOf(type === "set" ? "set" : "list-map", schema, item, index) : `i:${index}`;
+    const element =
+      type === "set" || type === "map"
+        ? elementOf(type === "set" ? "set" : "list-map", schema, item, index)
+        : `i:${index}`;
     if (type === "map" && !builtIn && element.startsWith("i:")) {
       const keys = (schema["x-kubernetes-list-map-keys"] ?? []).map((key) => JSON.stringify(key)).join(" ");
-      errors.push(`${path}: element ${index}: associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`);
+      errors.push(
+        `${path}: element ${index}: associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`,
+      );
       continue;
     }
     if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${formatElement(element)}`);

@@ -34,11 +34,17 @@ function mergeMaps(live: JsonObject, applied: JsonObject, schema: Schema | undef
 }
 
 /**
- * Elements that only the live list has keep their place among the shared ones; elements of the configuration come in its
- * order.
+ * Elements that only the live list has keep their place among the shared ones; elements of the configuration come in
+ * its order.
  */
-function mergeLists(shape: "set" | "list-map", live: readonly Json[], applied: readonly Json[], schema: Schema | undefined): Json[] {
-  const elements = (list: readonly Json[]): string[] => list.map((item, index) => elementOf(shape, schema, item, index));
+function mergeLists(
+  shape: "set" | "list-map",
+  live: readonly Json[],
+  applied: readonly Json[],
+  schema: Schema | undefined,
+): Json[] {
+  const elements = (list: readonly Json[]): string[] =>
+    list.map((item, index) => elementOf(shape, schema, item, index));
   const liveOrder = elements(live);
   const appliedOrder = [...new Set(elements(applied))];
   const liveItems = indexList(shape, schema, live);
@@ -62,7 +68,13 @@ function mergeLists(shape: "set" | "list-map", live: readonly Json[], applied: r
       takeApplied(mine);
       left += 1;
       right += 1;
-    } else if (mine !== undefined && theirs !== undefined && appliedItems.has(mine) && nextShared < shared.length && shared[nextShared] !== mine) {
+    } else if (
+      mine !== undefined &&
+      theirs !== undefined &&
+      appliedItems.has(mine) &&
+      nextShared < shared.length &&
+      shared[nextShared] !== mine
+    ) {
       // The configuration moves this one; it is taken when its turn comes there.
       left += 1;
     } else if (mine !== undefined && !appliedItems.has(mine)) {

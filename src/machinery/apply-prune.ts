@@ -29,23 +29,46 @@ export function removeAbandoned(abandonment: Abandonment): JsonObject {
   // The usual case: everything that was owned is stated again.
   if (differenceOf(last?.fields, stated) === undefined) return merged;
   const owned = others.reduce((all, owner) => unionOf(all, owner.fields), stated);
-  return withoutDangling(merged, keepOwned(merged, removeFields(merged, withNamedFields(last?.fields, schema), schema), owned, schema), last?.fields, schema);
+  return withoutDangling(
+    merged,
+    keepOwned(merged, removeFields(merged, withNamedFields(last?.fields, schema), schema), owned, schema),
+    last?.fields,
+    schema,
+  );
 }
 
 /** Without what is gone, but with what anybody still owns, also inside of what was taken out. */
 function keepOwned(merged: JsonObject, pruned: JsonObject, owned: FieldSet | undefined, schema: Schema): JsonObject {
-  return removeFields(merged, differenceOf(present(merged, schema), unionOf(present(pruned, schema), withNamedFields(owned, schema))), schema);
+  return removeFields(
+    merged,
+    differenceOf(present(merged, schema), unionOf(present(pruned, schema), withNamedFields(owned, schema))),
+    schema,
+  );
 }
 
 /** What nobody owned stays as well, unless it lies inside of something that goes. */
-function withoutDangling(merged: JsonObject, pruned: JsonObject, last: FieldSet | undefined, schema: Schema): JsonObject {
-  return removeFields(merged, intersectionOf(differenceOf(present(merged, schema), present(pruned, schema)), withNamedFields(last, schema)), schema);
+function withoutDangling(
+  merged: JsonObject,
+  pruned: JsonObject,
+  last: FieldSet | undefined,
+  schema: Schema,
+): JsonObject {
+  return removeFields(
+    merged,
+    intersectionOf(differenceOf(present(merged, schema), present(pruned, schema)), withNamedFields(last, schema)),
+    schema,
+  );
 }
 
-const present = (object: JsonObject, schema: Schema): FieldSet | undefined => withNamedFields(fieldSetOf(object, schema), schema);
+const present = (object: JsonObject, schema: Schema): FieldSet | undefined =>
+  withNamedFields(fieldSetOf(object, schema), schema);
 
 /** The same where owners speak other versions: each keeps what it owns in its own. */
-function removeAcrossVersions({ merged, stated, others, schema, apiVersion, versions }: Abandonment, last: Owner, lastVersion: OtherVersion | undefined): JsonObject {
+function removeAcrossVersions(
+  { merged, stated, others, schema, apiVersion, versions }: Abandonment,
+  last: Owner,
+  lastVersion: OtherVersion | undefined,
+): JsonObject {
   const own: OtherVersion = { schema, fromRequest: (object) => object, toRequest: (object) => object };
   const home = lastVersion ?? own;
   const homeSchema = lastVersion ? withObjectMeta(lastVersion.schema) : schema;
@@ -59,7 +82,9 @@ function removeAcrossVersions({ merged, stated, others, schema, apiVersion, vers
     const version = name === apiVersion ? own : versions?.(name);
     if (!version) continue;
     const versionSchema = version === own ? schema : withObjectMeta(version.schema);
-    pruned = version.toRequest(keepOwned(version.fromRequest(merged), version.fromRequest(pruned), owned.get(name), versionSchema));
+    pruned = version.toRequest(
+      keepOwned(version.fromRequest(merged), version.fromRequest(pruned), owned.get(name), versionSchema),
+    );
   }
   return home.toRequest(withoutDangling(inHome, home.fromRequest(pruned), last.fields, homeSchema));
 }

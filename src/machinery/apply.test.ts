@@ -21,7 +21,10 @@ const schema: Schema = {
           type: "array",
           "x-kubernetes-list-type": "map",
           "x-kubernetes-list-map-keys": ["port", "protocol"],
-          items: { type: "object", properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" }, name: text } },
+          items: {
+            type: "object",
+            properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" }, name: text },
+          },
         },
         free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
       },
@@ -40,19 +43,47 @@ interface Options {
   subresource?: string;
 }
 
-const config = (fields: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Thing", metadata: { name: "a" }, ...fields });
-function apply(fields: JsonObject, { live, manager = "alpha", force = false, time = NOON, subresource }: Options = {}): JsonObject {
-  return applyConfiguration({ live: deepFreeze(live) as JsonObject | undefined, applied: deepFreeze(config(fields)) as JsonObject, schema, manager, apiVersion: "v1", force, time, subresource });
+const config = (fields: JsonObject): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Thing",
+  metadata: { name: "a" },
+  ...fields,
+});
+function apply(
+  fields: JsonObject,
+  { live, manager = "alpha", force = false, time = NOON, subresource }: Options = {},
+): JsonObject {
+  return applyConfiguration({
+    live: deepFreeze(live) as JsonObject | undefined,
+    applied: deepFreeze(config(fields)) as JsonObject,
+    schema,
+    manager,
+    apiVersion: "v1",
+    force,
+    time,
+    subresource,
+  });
 }
 function update(live: JsonObject, fields: JsonObject, manager = "edit"): JsonObject {
   return recordUpdate({ before: live, after: { ...live, ...fields }, schema, manager, apiVersion: "v1", time: NOON });
 }
-const entriesOf = (object: JsonObject): JsonObject[] => ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
-const fieldsOf = (object: JsonObject, manager: string): Json | undefined => entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
+const entriesOf = (object: JsonObject): JsonObject[] =>
+  ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
+const fieldsOf = (object: JsonObject, manager: string): Json | undefined =>
+  entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
 
 describe("ownership", () => {
   test("is exactly what the configuration states", () => {
-    const applied = apply({ data: { a: "1" }, spec: { tags: ["x"], ports: [{ port: 80 }], args: ["y"], selector: { s: "t" }, free: { deep: { z: 1 }, list: [1] } } });
+    const applied = apply({
+      data: { a: "1" },
+      spec: {
+        tags: ["x"],
+        ports: [{ port: 80 }],
+        args: ["y"],
+        selector: { s: "t" },
+        free: { deep: { z: 1 }, list: [1] },
+      },
+    });
 
     expect(entriesOf(applied)).toEqual([
       {
@@ -99,7 +130,10 @@ describe("ownership", () => {
   });
 
   test("of the status is had through the status endpoint alone", () => {
-    const applied = apply({ status: { phase: "Ready" }, spec: { replicas: 9 } }, { live: apply({ spec: { replicas: 1 } }), manager: "ctl", subresource: "status" });
+    const applied = apply(
+      { status: { phase: "Ready" }, spec: { replicas: 9 } },
+      { live: apply({ spec: { replicas: 1 } }), manager: "ctl", subresource: "status" },
+    );
 
     expect(fieldsOf(applied, "ctl")).toEqual({ "f:status": { "f:phase": {} } });
     expect(applied["spec"]).toEqual({ replicas: 1 });
@@ -118,24 +152,38 @@ test("what identifies the object stays when all owned metadata goes", () => {
   const live = apply({ metadata: { name: "a", uid: "u", labels: { l: "1" } } });
 
   expect(stripManagedFields(apply({}, { live }))).toEqual({ ...config({}), metadata: { name: "a", uid: "u" } });
-  expect(stripManagedFields(apply({ status: {} }, { live: apply({ status: { phase: "x" } }), subresource: "status" }))["metadata"]).toEqual({ name: "a" });
+  expect(
+    stripManagedFields(apply({ status: {} }, { live: apply({ status: { phase: "x" } }), subresource: "status" }))[
+      "metadata"
+    ],
+  ).toEqual({ name: "a" });
 });
 
 describe("lists", () => {
   test("of keyed elements merge by key and elements go when they are dropped", () => {
-    const live = apply({ spec: { ports: [{ port: 80 }] } }, { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" });
+    const live = apply(
+      { spec: { ports: [{ port: 80 }] } },
+      { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" },
+    );
 
     const renamed = apply({ spec: { ports: [{ port: 80, protocol: "TCP", name: "web" }] } }, { live, manager: "beta" });
     const dropped = apply({ spec: { replicas: 1 } }, { live: renamed, manager: "beta" });
 
-    expect(renamed["spec"]).toEqual({ ports: [{ port: 53, protocol: "UDP" }, { port: 80, protocol: "TCP", name: "web" }] });
+    expect(renamed["spec"]).toEqual({
+      ports: [
+        { port: 53, protocol: "UDP" },
+        { port: 80, protocol: "TCP", name: "web" },
+      ],
+    });
     expect(dropped["spec"]).toEqual({ replicas: 1, ports: [{ port: 53, protocol: "UDP" }] });
   });
 
   test("keep the configuration's order and what is only on the server in its place", () => {
     const live = apply({ spec: { tags: ["a", "b", "c"] } });
 
-    expect((apply({ spec: { tags: ["c", "x", "b"] } }, { live, manager: "beta" })["spec"] as JsonObject)["tags"]).toEqual(["a", "c", "x", "b"]);
+    expect(
+      (apply({ spec: { tags: ["c", "x", "b"] } }, { live, manager: "beta" })["spec"] as JsonObject)["tags"],
+    ).toEqual(["a", "c", "x", "b"]);
   });
 
   test("are put into the configuration's order even when nothing else changes", () => {
@@ -145,7 +193,9 @@ describe("lists", () => {
   });
 
   test("that are atomic have one owner", () => {
-    expect(() => apply({ spec: { args: ["z"] } }, { live: apply({ spec: { args: ["y"] } }), manager: "beta" })).toThrow('Apply failed with 1 conflict: conflict with "alpha": .spec.args');
+    expect(() => apply({ spec: { args: ["z"] } }, { live: apply({ spec: { args: ["y"] } }), manager: "beta" })).toThrow(
+      'Apply failed with 1 conflict: conflict with "alpha": .spec.args',
+    );
   });
 });
 
@@ -156,14 +206,22 @@ describe("a conflict", () => {
     expect(() => apply({ data: { a: "2" } }, { live, manager: "beta" })).toThrow(
       expect.objectContaining({
         message: 'Apply failed with 1 conflict: conflict with "alpha": .data.a',
-        status: expect.objectContaining({ code: 409, reason: "Conflict", details: { causes: [{ reason: "FieldManagerConflict", message: 'conflict with "alpha"', field: ".data.a" }] } }) as unknown,
+        status: expect.objectContaining({
+          code: 409,
+          reason: "Conflict",
+          details: { causes: [{ reason: "FieldManagerConflict", message: 'conflict with "alpha"', field: ".data.a" }] },
+        }) as unknown,
       }),
     );
   });
 
   test("with an updater names its version, with several owners lists them all", () => {
-    expect(() => apply({ spec: { replicas: 1 } }, { live, manager: "beta" })).toThrow('Apply failed with 1 conflict: conflict with "edit" using v1: .spec.replicas');
-    expect(() => apply({ data: { a: "2", b: "2" }, spec: { ports: [{ port: 80, name: "y" }] } }, { live, manager: "beta" })).toThrow(
+    expect(() => apply({ spec: { replicas: 1 } }, { live, manager: "beta" })).toThrow(
+      'Apply failed with 1 conflict: conflict with "edit" using v1: .spec.replicas',
+    );
+    expect(() =>
+      apply({ data: { a: "2", b: "2" }, spec: { ports: [{ port: 80, name: "y" }] } }, { live, manager: "beta" }),
+    ).toThrow(
       'Apply failed with 3 conflicts: conflicts with "alpha":\n- .data.a\n- .data.b\nconflicts with "edit" using v1:\n- .spec.ports[port=80,protocol="TCP"].name',
     );
   });
@@ -177,14 +235,26 @@ describe("a conflict", () => {
   });
 
   test("with what client-side apply recorded does not stop kubectl", () => {
-    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })) };
-    const csa = recordUpdate({ before: undefined, after: { ...config({ data: { a: "1" } }), metadata: { name: "a", annotations } }, schema, manager: "kubectl-client-side-apply", apiVersion: "v1", time: NOON });
+    const annotations = {
+      "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })),
+    };
+    const csa = recordUpdate({
+      before: undefined,
+      after: { ...config({ data: { a: "1" } }), metadata: { name: "a", annotations } },
+      schema,
+      manager: "kubectl-client-side-apply",
+      apiVersion: "v1",
+      time: NOON,
+    });
 
     const applied = apply({ data: { a: "2" } }, { live: csa, manager: "kubectl" });
 
     expect(applied["data"]).toEqual({ a: "2" });
     expect(applied["metadata"]).toMatchObject({
-      annotations: { "kubectl.kubernetes.io/last-applied-configuration": '{"apiVersion":"v1","data":{"a":"2"},"kind":"Thing","metadata":{"name":"a"}}\n' },
+      annotations: {
+        "kubectl.kubernetes.io/last-applied-configuration":
+          '{"apiVersion":"v1","data":{"a":"2"},"kind":"Thing","metadata":{"name":"a"}}\n',
+      },
     });
     expect(() => apply({ data: { a: "2" } }, { live: csa, manager: "other" })).toThrow("Apply failed with 1 conflict");
   });
@@ -196,18 +266,25 @@ describe("a configuration that does not fit the schema is refused as the real se
     "a number for a text": [{ data: { a: 1 } }, ".data.a: expected string, got &value.valueUnstructured{Value:1}"],
     "a text for a number": [{ spec: { replicas: "3" } }, ".spec.replicas: expected numeric (int or float), got string"],
     "an element twice": [{ spec: { tags: ["d", "d"] } }, '.spec.tags: duplicate entries for key [="d"]'],
-    "a key twice, once by its default": [{ spec: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] } }, '.spec.ports: duplicate entries for key [port=80,protocol="TCP"]'],
+    "a key twice, once by its default": [
+      { spec: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] } },
+      '.spec.ports: duplicate entries for key [port=80,protocol="TCP"]',
+    ],
   };
   for (const [behaviour, [fields, why]] of Object.entries(refused)) {
     test(behaviour, () => {
       const message = `failed to create typed patch object (/a; /v1, Kind=Thing): ${why}`;
 
-      expect(() => apply(fields)).toThrow(expect.objectContaining({ message, status: expect.objectContaining({ code: 500 }) as unknown }));
+      expect(() => apply(fields)).toThrow(
+        expect.objectContaining({ message, status: expect.objectContaining({ code: 500 }) as unknown }),
+      );
     });
   }
 
   test("managed fields in the body", () => {
-    expect(() => apply({ metadata: { name: "a", managedFields: [] } })).toThrow(expect.objectContaining({ message: "metadata.managedFields must be nil", code: "BadRequest" }));
+    expect(() => apply({ metadata: { name: "a", managedFields: [] } })).toThrow(
+      expect.objectContaining({ message: "metadata.managedFields must be nil", code: "BadRequest" }),
+    );
   });
 });
 
@@ -218,7 +295,9 @@ const configurations = fc.record(
       {
         replicas: fc.integer({ min: 0, max: 3 }),
         tags: fc.uniqueArray(fc.constantFrom("x", "y", "z")),
-        ports: fc.uniqueArray(fc.record({ port: fc.integer({ min: 1, max: 3 }), name: fc.constantFrom("p", "q") }), { selector: ({ port }) => port }),
+        ports: fc.uniqueArray(fc.record({ port: fc.integer({ min: 1, max: 3 }), name: fc.constantFrom("p", "q") }), {
+          selector: ({ port }) => port,
+        }),
         free: fc.dictionary(fc.constantFrom("k", "l"), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }),
       },
       { requiredKeys: [], noNullPrototype: true },
@@ -243,8 +322,10 @@ test("a lone applier gets what it states", () => {
       const twice = apply(two, { live: apply(one) });
 
       expect(entriesOf(twice)).toEqual(entriesOf(apply(two)));
-      for (const [key, value] of Object.entries((two["data"] ?? {}) as JsonObject)) expect((twice["data"] as JsonObject)[key]).toBe(value);
-      for (const key of Object.keys((stripManagedFields(twice)["data"] ?? {}) as JsonObject)) expect(Object.keys((two["data"] ?? {}) as JsonObject)).toContain(key);
+      for (const [key, value] of Object.entries((two["data"] ?? {}) as JsonObject))
+        expect((twice["data"] as JsonObject)[key]).toBe(value);
+      for (const key of Object.keys((stripManagedFields(twice)["data"] ?? {}) as JsonObject))
+        expect(Object.keys((two["data"] ?? {}) as JsonObject)).toContain(key);
     }),
   );
 });
@@ -255,7 +336,11 @@ const anyConfig = fc.record(
     data: fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"), { minKeys: 1 }),
     spec: fc
       .record(
-        { replicas: fc.integer({ min: 0, max: 3 }), tags: fc.uniqueArray(fc.constantFrom("x", "y", "z"), { minLength: 1 }), args: fc.array(fc.constantFrom("p", "q"), { minLength: 1, maxLength: 2 }) },
+        {
+          replicas: fc.integer({ min: 0, max: 3 }),
+          tags: fc.uniqueArray(fc.constantFrom("x", "y", "z"), { minLength: 1 }),
+          args: fc.array(fc.constantFrom("p", "q"), { minLength: 1, maxLength: 2 }),
+        },
         { requiredKeys: [] },
       )
       .filter((spec) => Object.keys(spec).length > 0),
@@ -265,21 +350,29 @@ const anyConfig = fc.record(
 
 const isWithin = (part: Json | undefined, whole: Json | undefined): boolean => {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return true;
-  return typeof whole === "object" && whole !== null && !Array.isArray(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isWithin(part[key], whole[key]));
+  return (
+    typeof whole === "object" &&
+    whole !== null &&
+    !Array.isArray(whole) &&
+    Object.keys(part).every((key) => Object.hasOwn(whole, key) && isWithin(part[key], whole[key]))
+  );
 };
 
 test("whoever forces a configuration owns all of it, and of what others own nothing differs from the object", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom("alpha", "beta", "gamma"), anyConfig), { minLength: 1, maxLength: 6 }), (steps) => {
-      let live: JsonObject | undefined;
-      for (const [manager, fields] of steps) {
-        live = apply(fields, { ...(live && { live }), manager, force: true });
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom("alpha", "beta", "gamma"), anyConfig), { minLength: 1, maxLength: 6 }),
+      (steps) => {
+        let live: JsonObject | undefined;
+        for (const [manager, fields] of steps) {
+          live = apply(fields, { live, manager, force: true });
 
-        const states = fieldsOf(apply(fields), "alpha");
-        expect(fieldsOf(live, manager)).toEqual(states);
-        expect(isWithin(stripManagedFields(config(fields)), live)).toBe(true);
-      }
-    }),
+          const states = fieldsOf(apply(fields), "alpha");
+          expect(fieldsOf(live, manager)).toEqual(states);
+          expect(isWithin(stripManagedFields(config(fields)), live)).toBe(true);
+        }
+      },
+    ),
   );
 });
 
@@ -299,22 +392,55 @@ test("what an applier drops goes unless somebody else owns it", () => {
 
 describe("owners of other versions", () => {
   // In v2 the replicas are called count.
-  const other: Schema = { type: "object", properties: { spec: { type: "object", properties: { count: { type: "integer" } } } } };
+  const other: Schema = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { count: { type: "integer" } } } },
+  };
   const rename = (object: JsonObject, from: string, to: string): JsonObject => {
     const { spec, ...rest } = object;
     const { [from]: value, ...fields } = (spec ?? {}) as JsonObject;
     return { ...rest, spec: { ...fields, ...(value !== undefined && { [to]: value }) } };
   };
   const versions = (apiVersion: string) =>
-    apiVersion === "v2" ? { schema: other, fromRequest: (object: JsonObject) => rename(object, "replicas", "count"), toRequest: (object: JsonObject) => rename(object, "count", "replicas") } : undefined;
+    apiVersion === "v2"
+      ? {
+          schema: other,
+          fromRequest: (object: JsonObject) => rename(object, "replicas", "count"),
+          toRequest: (object: JsonObject) => rename(object, "count", "replicas"),
+        }
+      : undefined;
   const byOther = (): JsonObject => ({
     ...config({ spec: { replicas: 1 } }),
-    metadata: { name: "a", uid: "u", managedFields: [{ manager: "beta", operation: "Apply", apiVersion: "v2", time: NOON, fieldsType: "FieldsV1", fieldsV1: { "f:spec": { "f:count": {} } } }] },
+    metadata: {
+      name: "a",
+      uid: "u",
+      managedFields: [
+        {
+          manager: "beta",
+          operation: "Apply",
+          apiVersion: "v2",
+          time: NOON,
+          fieldsType: "FieldsV1",
+          fieldsV1: { "f:spec": { "f:count": {} } },
+        },
+      ],
+    },
   });
-  const request = (fields: JsonObject, manager: string, force = false) => ({ live: byOther(), applied: config(fields), schema, manager, apiVersion: "v1", force, time: LATER, versions });
+  const request = (fields: JsonObject, manager: string, force = false) => ({
+    live: byOther(),
+    applied: config(fields),
+    schema,
+    manager,
+    apiVersion: "v1",
+    force,
+    time: LATER,
+    versions,
+  });
 
   test("conflict in their own words", () => {
-    expect(() => applyConfiguration(request({ spec: { replicas: 2 } }, "alpha"))).toThrow('Apply failed with 1 conflict: conflict with "beta": .spec.count');
+    expect(() => applyConfiguration(request({ spec: { replicas: 2 } }, "alpha"))).toThrow(
+      'Apply failed with 1 conflict: conflict with "beta": .spec.count',
+    );
   });
 
   test("lose what they are overruled on", () => {
@@ -327,7 +453,9 @@ describe("owners of other versions", () => {
     const applied = applyConfiguration(request({ data: { a: "1" } }, "beta"));
 
     expect(applied["spec"]).not.toHaveProperty("replicas");
-    expect(entriesOf(applied)).toMatchObject([{ manager: "beta", apiVersion: "v1", fieldsV1: { "f:data": { "f:a": {} } } }]);
+    expect(entriesOf(applied)).toMatchObject([
+      { manager: "beta", apiVersion: "v1", fieldsV1: { "f:data": { "f:a": {} } } },
+    ]);
   });
 
   test("are forgotten when their version is not known", () => {
@@ -342,7 +470,10 @@ test("an applier who finds everything as it states is recorded without a time", 
 
   const applied = apply({ data: { a: "1" } }, { live, manager: "beta", time: LATER });
 
-  expect(entriesOf(applied).map(({ manager, time }) => [manager, time])).toEqual([["beta", undefined], ["alpha", NOON]]);
+  expect(entriesOf(applied).map(({ manager, time }) => [manager, time])).toEqual([
+    ["beta", undefined],
+    ["alpha", NOON],
+  ]);
 });
 
 describe("several appliers", () => {
@@ -359,21 +490,31 @@ describe("several appliers", () => {
     for (const [field, value] of Object.entries(one)) {
       const other = two[field];
       if (other === undefined) continue;
-      if (typeof value === "object" && value !== null && !Array.isArray(value) && !shared(value, other as JsonObject)) return false;
-      if ((typeof value !== "object" || Array.isArray(value)) && JSON.stringify(value) !== JSON.stringify(other)) return false;
+      if (typeof value === "object" && value !== null && !Array.isArray(value) && !shared(value, other as JsonObject))
+        return false;
+      if ((typeof value !== "object" || Array.isArray(value)) && JSON.stringify(value) !== JSON.stringify(other))
+        return false;
     }
     return true;
   };
   /** The object without who made what of it, and with sets and maps in one order. */
   const contents = (object: JsonObject): JsonObject => {
     const { tags, ...spec } = (object["spec"] ?? {}) as JsonObject;
-    return { data: object["data"] ?? {}, spec: { ...spec, ...(Array.isArray(tags) && { tags: (tags as string[]).toSorted(compareText) }) } };
+    return {
+      data: object["data"] ?? {},
+      spec: { ...spec, ...(Array.isArray(tags) && { tags: (tags as string[]).toSorted(compareText) }) },
+    };
   };
 
   test("who agree do not conflict, own what they state together, and may come in any order", () => {
     fc.assert(
       fc.property(anyConfig, anyConfig, (first, second) => {
-        fc.pre(shared({ data: first["data"] ?? {}, spec: { ...(first["spec"] as JsonObject), tags: [] } }, { data: second["data"] ?? {}, spec: { ...(second["spec"] as JsonObject), tags: [] } }));
+        fc.pre(
+          shared(
+            { data: first["data"] ?? {}, spec: { ...(first["spec"] as JsonObject), tags: [] } },
+            { data: second["data"] ?? {}, spec: { ...(second["spec"] as JsonObject), tags: [] } },
+          ),
+        );
         const oneTwo = apply(second, { live: apply(first, { manager: "alpha" }), manager: "beta" });
         const twoOne = apply(first, { live: apply(second, { manager: "beta" }), manager: "alpha" });
 
@@ -386,29 +527,43 @@ describe("several appliers", () => {
 
   test("leave nothing behind when all of them have gone, in whatever order", () => {
     fc.assert(
-      fc.property(fc.array(anyConfig, { minLength: 3, maxLength: 3 }), fc.shuffledSubarray(managers, { minLength: 3 }), (configs, order) => {
-        let live: JsonObject | undefined;
-        for (const [index, manager] of managers.entries()) live = apply(configs[index] ?? {}, { ...(live && { live }), manager, force: true });
-        for (const manager of order) live = apply({}, { ...(live && { live }), manager });
+      fc.property(
+        fc.array(anyConfig, { minLength: 3, maxLength: 3 }),
+        fc.shuffledSubarray(managers, { minLength: 3 }),
+        (configs, order) => {
+          let live: JsonObject | undefined;
+          for (const [index, manager] of managers.entries())
+            live = apply(configs[index] ?? {}, { live, manager, force: true });
+          for (const manager of order) live = apply({}, { live, manager });
 
-        expect(contents(live ?? {})).toEqual({ data: {}, spec: {} });
-        expect(entriesOf(live ?? {})).toEqual([]);
-      }),
+          expect(contents(live ?? {})).toEqual({ data: {}, spec: {} });
+          expect(entriesOf(live ?? {})).toEqual([]);
+        },
+      ),
     );
   });
 
   test("conflict exactly when one of them would change what another owns, and forcing takes it over", () => {
     fc.assert(
-      fc.property(fc.constantFrom("1", "2"), fc.constantFrom("1", "2"), fc.constantFrom("a", "b"), fc.constantFrom("a", "b"), (one, two, keyOne, keyTwo) => {
-        const live = apply({ data: { [keyOne]: one } }, { manager: "alpha" });
-        const attempt = (force: boolean): JsonObject => apply({ data: { [keyTwo]: two } }, { live, manager: "beta", force });
+      fc.property(
+        fc.constantFrom("1", "2"),
+        fc.constantFrom("1", "2"),
+        fc.constantFrom("a", "b"),
+        fc.constantFrom("a", "b"),
+        (one, two, keyOne, keyTwo) => {
+          const live = apply({ data: { [keyOne]: one } }, { manager: "alpha" });
+          const attempt = (force: boolean): JsonObject =>
+            apply({ data: { [keyTwo]: two } }, { live, manager: "beta", force });
 
-        const conflicts = keyOne === keyTwo && one !== two;
+          const conflicts = keyOne === keyTwo && one !== two;
 
-        expect(messageOf(() => attempt(false))).toBe(conflicts ? `Apply failed with 1 conflict: conflict with "alpha": .data.${keyOne}` : undefined);
-        expect(fieldsOf(attempt(true), "alpha") === undefined).toBe(conflicts);
-        expect((attempt(true)["data"] as JsonObject)[keyTwo]).toBe(two);
-      }),
+          expect(messageOf(() => attempt(false))).toBe(
+            conflicts ? `Apply failed with 1 conflict: conflict with "alpha": .data.${keyOne}` : undefined,
+          );
+          expect(fieldsOf(attempt(true), "alpha") === undefined).toBe(conflicts);
+          expect((attempt(true)["data"] as JsonObject)[keyTwo]).toBe(two);
+        },
+      ),
     );
   });
 

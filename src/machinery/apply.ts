@@ -1,6 +1,7 @@
 /**
- * Server-side apply. The applier owns exactly the fields in its configuration. What it owned before and no longer states is
- * removed unless someone else owns it; a field that another owner set to a different value is a conflict, unless forced.
+ * Server-side apply. The applier owns exactly the fields in its configuration. What it owned before and no longer
+ * states is removed unless someone else owns it; a field that another owner set to a different value is a conflict,
+ * unless forced.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { checkApplied } from "./apply-check.ts";
@@ -12,7 +13,15 @@ import { differenceOf, intersectionOf, membersOf, unionOf, type FieldSet } from 
 import { fieldSetOf } from "./field-set-of.ts";
 import { ChangesByVersion, knownOwners, type OtherVersions } from "./field-versions.ts";
 import { managedFieldsOf, ownable, OWNED_BY_NOBODY, stripManagedFields, withManagedFields } from "./managed-fields.ts";
-import { decodeOwners, encodeOwners, identityOf, isSameOwner, withFields, withTime, type Owner } from "./managed-fields-entries.ts";
+import {
+  decodeOwners,
+  encodeOwners,
+  identityOf,
+  isSameOwner,
+  withFields,
+  withTime,
+  type Owner,
+} from "./managed-fields-entries.ts";
 import { MAX_ANNOTATIONS_BYTES } from "./names.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
@@ -46,7 +55,8 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
  */
 export function applyConfiguration(request: ApplyRequest): JsonObject {
   const { live, applied, manager, apiVersion, subresource = "", versions } = request;
-  if (managedFieldsOf(applied) !== undefined && managedFieldsOf(applied) !== null) throw badRequest("metadata.managedFields must be nil");
+  if (managedFieldsOf(applied) !== undefined && managedFieldsOf(applied) !== null)
+    throw badRequest("metadata.managedFields must be nil");
   const schema = withObjectMeta(request.schema);
   checkApplied(stripManagedFields(applied), schema, request.builtIn === true);
   const wanted = writtenBy(request, stripManagedFields(applied));
@@ -60,7 +70,15 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   const others = owners.filter((owner) => owner !== last);
 
   const merged = mergeApplied(base, wanted, schema);
-  const pruned = removeAbandoned({ merged, last, stated: unionOf(stated, OWNED_BY_NOBODY), others, schema, apiVersion, versions });
+  const pruned = removeAbandoned({
+    merged,
+    last,
+    stated: unionOf(stated, OWNED_BY_NOBODY),
+    others,
+    schema,
+    apiVersion,
+    versions,
+  });
   const changes = new ChangesByVersion(base, pruned, schema, apiVersion, versions);
   refuseConflicts(request, others, changes, schema);
 
@@ -73,12 +91,23 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   const isSame = changes.own.changed === undefined && changes.own.removed === undefined && equalJson(base, pruned);
   const ownsTheSame = equalJson(last?.fields, fields) && (last === undefined || last.apiVersion === apiVersion);
   // Applying what is there already moves no time and writes nothing.
-  if (live && isSame && result === pruned && ownsTheSame && remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)) return live;
-  const current = isSame && ownsTheSame && last ? last : isSame ? { ...applier, time: last?.time } : withTime(applier, request.time);
+  if (
+    live &&
+    isSame &&
+    result === pruned &&
+    ownsTheSame &&
+    remaining.every((owner, index) => owner === others[index] && owner.entry !== undefined)
+  )
+    return live;
+  const current =
+    isSame && ownsTheSame && last ? last : isSame ? { ...applier, time: last?.time } : withTime(applier, request.time);
   return withManagedFields(result, encodeOwners([...remaining, current]));
 }
 
-/** What the endpoint does not write is neither merged nor owned: the status on most, everything else on that of the status. */
+/**
+ * What the endpoint does not write is neither merged nor owned: the status on most, everything else on that of the
+ * status.
+ */
 function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: JsonObject): JsonObject {
   if (subresource === "status") return applied["status"] === undefined ? {} : { status: applied["status"] };
   if (!hidesStatus || applied["status"] === undefined) return applied;
@@ -87,7 +116,11 @@ function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: Jso
 }
 
 /** The owners so far. An object that nobody was recorded for belongs as a whole to whoever was there before. */
-function ownersOf({ live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus }: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
+function ownersOf(
+  { live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus }: ApplyRequest,
+  base: JsonObject,
+  schema: Schema,
+): Owner[] {
   if (!live) return [];
   const owners = decodeOwners(managedFieldsOf(live), { fromClient: false }) ?? [];
   if (owners.length > 0) return [...knownOwners(owners, apiVersion, versions)];
@@ -107,7 +140,12 @@ interface Conflict {
   readonly fields: FieldSet;
 }
 
-function refuseConflicts(request: ApplyRequest, others: readonly Owner[], changes: ChangesByVersion, schema: Schema): void {
+function refuseConflicts(
+  request: ApplyRequest,
+  others: readonly Owner[],
+  changes: ChangesByVersion,
+  schema: Schema,
+): void {
   if (request.force) return;
   const allowed = request.manager === KUBECTL ? lastAppliedFields(request.live, schema) : undefined;
   const conflicts: Conflict[] = [];
@@ -121,10 +159,20 @@ function refuseConflicts(request: ApplyRequest, others: readonly Owner[], change
 }
 
 function conflictError(conflicts: readonly Conflict[]): Error {
-  const causes = conflicts.flatMap(({ owner, fields }) => [...membersOf(fields)].map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${describe(owner)}`, field })));
+  const causes = conflicts.flatMap(({ owner, fields }) =>
+    [...membersOf(fields)].map((field) => ({
+      reason: "FieldManagerConflict",
+      message: `conflict with ${describe(owner)}`,
+      field,
+    })),
+  );
   const [first] = causes;
-  if (causes.length === 1 && first) return applyConflict(`Apply failed with 1 conflict: ${first.message}: ${first.field}`, causes);
-  const texts = conflicts.map(({ owner, fields }) => `conflicts with ${describe(owner)}:\n${[...membersOf(fields)].map((field) => `- ${field}`).join("\n")}`);
+  if (causes.length === 1 && first)
+    return applyConflict(`Apply failed with 1 conflict: ${first.message}: ${first.field}`, causes);
+  const texts = conflicts.map(
+    ({ owner, fields }) =>
+      `conflicts with ${describe(owner)}:\n${[...membersOf(fields)].map((field) => `- ${field}`).join("\n")}`,
+  );
   return applyConflict(`Apply failed with ${causes.length} conflicts: ${texts.join("\n")}`, causes);
 }
 
@@ -148,14 +196,23 @@ function lastAppliedFields(live: JsonObject | undefined, schema: Schema): FieldS
   return differenceOf(differenceOf(fieldSetOf(applied, schema), changed), removed);
 }
 
-/** kubectl may go back to client-side apply, so the annotation that it compares with is kept up to date where there is one. */
+/**
+ * kubectl may go back to client-side apply, so the annotation that it compares with is kept up to date where there is
+ * one.
+ */
 function withLastApplied({ live, applied, manager, subresource = "" }: ApplyRequest, result: JsonObject): JsonObject {
   if (manager !== KUBECTL || subresource !== "" || !lastAppliedOf(live)) return result;
   const metadata = isObject(result["metadata"]) ? result["metadata"] : {};
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
   const text = `${JSON.stringify(applied, sortKeys)}\n`;
   const { [LAST_APPLIED]: _before, ...others } = annotations;
-  return { ...result, metadata: { ...metadata, annotations: text.length > MAX_ANNOTATIONS_BYTES ? others : { ...annotations, [LAST_APPLIED]: text } } };
+  return {
+    ...result,
+    metadata: {
+      ...metadata,
+      annotations: text.length > MAX_ANNOTATIONS_BYTES ? others : { ...annotations, [LAST_APPLIED]: text },
+    },
+  };
 }
 
 function sortKeys(key: string, value: Json): Json | undefined {

@@ -4,16 +4,33 @@ import { findCondition, isConditionTrue, withCondition, type Condition } from ".
 
 const NOON = "2024-05-01T12:00:00Z";
 const LATER = "2024-05-01T13:00:00Z";
-const ready: Condition = { type: "Ready", status: "True", reason: "Up", message: "all fine", observedGeneration: 1, lastTransitionTime: NOON };
+const ready: Condition = {
+  type: "Ready",
+  status: "True",
+  reason: "Up",
+  message: "all fine",
+  observedGeneration: 1,
+  lastTransitionTime: NOON,
+};
 const other: Condition = { type: "Synced", status: "False", reason: "No", message: "", lastTransitionTime: NOON };
 const list = deepFreeze([ready, other]) as readonly Condition[];
 
 test("a condition that says nothing new keeps the list", () => {
-  expect(withCondition(list, { type: "Ready", status: "True", reason: "Up", message: "all fine", observedGeneration: 1 }, LATER)).toBe(list);
+  expect(
+    withCondition(
+      list,
+      { type: "Ready", status: "True", reason: "Up", message: "all fine", observedGeneration: 1 },
+      LATER,
+    ),
+  ).toBe(list);
 });
 
 test("another message keeps the time of the transition", () => {
-  const next = withCondition(list, { type: "Ready", status: "True", reason: "Up", message: "still fine", observedGeneration: 2 }, LATER);
+  const next = withCondition(
+    list,
+    { type: "Ready", status: "True", reason: "Up", message: "still fine", observedGeneration: 2 },
+    LATER,
+  );
 
   expect(next).toEqual([{ ...ready, message: "still fine", observedGeneration: 2 }, other]);
   expect(next[1]).toBe(list[1]);
@@ -22,17 +39,27 @@ test("another message keeps the time of the transition", () => {
 test("another status is a transition", () => {
   const next = withCondition(list, { type: "Ready", status: "False", reason: "Down", message: "gone" }, LATER);
 
-  expect(next[0]).toEqual({ type: "Ready", status: "False", reason: "Down", message: "gone", lastTransitionTime: LATER });
+  expect(next[0]).toEqual({
+    type: "Ready",
+    status: "False",
+    reason: "Down",
+    message: "gone",
+    lastTransitionTime: LATER,
+  });
 });
 
 test("a new condition goes to the end", () => {
-  expect(withCondition<Condition>(undefined, { type: "Ready", status: "Unknown", reason: "New", message: "" }, NOON)).toEqual([
-    { type: "Ready", status: "Unknown", reason: "New", message: "", lastTransitionTime: NOON },
-  ]);
+  expect(
+    withCondition<Condition>(undefined, { type: "Ready", status: "Unknown", reason: "New", message: "" }, NOON),
+  ).toEqual([{ type: "Ready", status: "Unknown", reason: "New", message: "", lastTransitionTime: NOON }]);
 });
 
 test("conditions are found by type", () => {
   expect(findCondition(list, "Synced")).toBe(list[1]);
   expect(findCondition(undefined, "Synced")).toBeUndefined();
-  expect([isConditionTrue(list, "Ready"), isConditionTrue(list, "Synced"), isConditionTrue(list, "Nope")]).toEqual([true, false, false]);
+  expect([isConditionTrue(list, "Ready"), isConditionTrue(list, "Synced"), isConditionTrue(list, "Nope")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

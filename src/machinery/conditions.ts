@@ -1,4 +1,7 @@
-/** Conditions tell the present. They change only when something about them changed, so that a converged object is not written again. */
+/**
+ * Conditions tell the present. They change only when something about them changed, so that a converged object is not
+ * written again.
+ */
 export interface Condition {
   readonly type: string;
   readonly status: string;
@@ -16,27 +19,47 @@ export interface NextCondition {
   readonly observedGeneration?: number | undefined;
 }
 
-export function findCondition<C extends { readonly type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined {
+export function findCondition<C extends { readonly type: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
-export function isConditionTrue(conditions: readonly { readonly type: string; readonly status: string }[] | undefined, type: string): boolean {
+export function isConditionTrue(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  type: string,
+): boolean {
   return findCondition(conditions, type)?.status === "True";
 }
 
 /**
- * The conditions with `next` among them: the same list when it says nothing new. `lastTransitionTime` moves only when the status
- * does.
+ * The conditions with `next` among them: the same list when it says nothing new. `lastTransitionTime` moves only when
+ * the status does.
  */
-export function withCondition<C extends Condition>(conditions: readonly C[] | undefined, next: NextCondition, now: string): readonly C[] {
+export function withCondition<C extends Condition>(
+  conditions: readonly C[] | undefined,
+  next: NextCondition,
+  now: string,
+): readonly C[] {
   const list = conditions ?? [];
   const before = findCondition(list, next.type);
   const { observedGeneration, ...rest } = next;
   const isSame =
-    before !== undefined && before.status === next.status && before.reason === next.reason && before.message === next.message && before.observedGeneration === observedGeneration;
+    before !== undefined &&
+    before.status === next.status &&
+    before.reason === next.reason &&
+    before.message === next.message &&
+    before.observedGeneration === observedGeneration;
   if (isSame && conditions) return conditions;
   const { observedGeneration: _stale, ...kept } = (before ?? {}) as Partial<Condition>;
-  const lastTransitionTime = before?.status === next.status && before.lastTransitionTime ? before.lastTransitionTime : now;
-  const changed = { ...kept, ...rest, ...(observedGeneration !== undefined && { observedGeneration }), lastTransitionTime } as unknown as C;
+  const lastTransitionTime =
+    before?.status === next.status && before.lastTransitionTime ? before.lastTransitionTime : now;
+  const changed = {
+    ...kept,
+    ...rest,
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    lastTransitionTime,
+  } as unknown as C;
   return before ? list.map((condition) => (condition === before ? changed : condition)) : [...list, changed];
 }

@@ -41,5 +41,7 @@ test("text that is nested without end is a bad request", () => {
   const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
   expect(findDuplicateKeys(nested(1000))).toEqual([]);
-  expect(() => findDuplicateKeys(nested(1001))).toThrow(expect.objectContaining({ message: "json: exceeded max depth", code: "BadRequest" }));
+  expect(() => findDuplicateKeys(nested(1001))).toThrow(
+    expect.objectContaining({ message: "json: exceeded max depth", code: "BadRequest" }),
+  );
 });

@@ -1,9 +1,9 @@
 /**
- * Finds keys that a JSON object states twice, which `JSON.parse` does not tell. One pass over the text; only the keys are
- * looked at. The text must be valid JSON, so parse it first.
+ * Finds keys that a JSON object states twice, which `JSON.parse` does not tell. One pass over the text; only the keys
+ * are looked at. The text must be valid JSON, so parse it first.
  *
- * As it sees every level, it also bounds the depth: patches, schemas and comparisons recurse into values, and a hostile body of
- * brackets alone would end them all.
+ * As it sees every level, it also bounds the depth: patches, schemas and comparisons recurse into values, and a hostile
+ * body of brackets alone would end them all.
  */
 import type { Json } from "../base/index.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
@@ -21,7 +21,10 @@ interface Level {
   at: PathStep;
   /** In an object: whether the next string is a key. */
   expectsKey: boolean;
-  /** Keys that were told already. A hostile body repeats one thousands of times, and to tell it takes as long as it is deep. */
+  /**
+   * Keys that were told already. A hostile body repeats one thousands of times, and to tell it takes as long as it is
+   * deep.
+   */
   told?: Set<string>;
 }
 
@@ -50,7 +53,8 @@ export function findDuplicateKeys(json: string): string[] {
           const key = keyOf(json, index, end);
           level.at = key;
           level.expectsKey = false;
-          if (!addKey(level, key) && duplicates.size < MAX_STRICT_PROBLEMS && isNews(level, key)) duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
+          if (!addKey(level, key) && duplicates.size < MAX_STRICT_PROBLEMS && isNews(level, key))
+            duplicates.add(formatPath(levels.map(({ at }) => decodeKey(at))));
         }
         index = end;
         break;
@@ -83,8 +87,9 @@ function enter(levels: Level[], level: Level): void {
 }
 
 /**
- * Whether a text states a key twice, seen by what is left of it: parsing keeps one of them, so that the value has fewer keys than the text
- * has. Costs less than half of looking at the keys, and takes no memory. `value` is what the text was parsed to, and not nested too deep to walk.
+ * Whether a text states a key twice, seen by what is left of it: parsing keeps one of them, so that the value has fewer
+ * keys than the text has. Costs less than half of looking at the keys, and takes no memory. `value` is what the text
+ * was parsed to, and not nested too deep to walk.
  */
 export function hasDuplicateKeys(json: string, value: Json): boolean {
   return membersIn(json) !== keysIn(value);
@@ -140,7 +145,10 @@ function isNews(level: Level, key: string): boolean {
   return level.told.size < level.told.add(key).size;
 }
 
-/** The key as it is written. One that could have been written otherwise (`\u0041`, `\/`) is written anew, so that keys can be compared. */
+/**
+ * The key as it is written. One that could have been written otherwise (`\u0041`, `\/`) is written anew, so that keys
+ * can be compared.
+ */
 function keyOf(json: string, start: number, end: number): string {
   const raw = json.slice(start + 1, end);
   return raw.includes("\\u") || raw.includes("\\/") ? JSON.stringify(JSON.parse(`"${raw}"`)).slice(1, -1) : raw;

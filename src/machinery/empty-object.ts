@@ -1,6 +1,7 @@
 /**
- * What an object is before it is created, as ownership sees it. A custom resource is nothing; an object of a built-in kind has
- * its structures already, because the real server keeps it as a struct whose required or defaulted parts are always there.
+ * What an object is before it is created, as ownership sees it. A custom resource is nothing; an object of a built-in
+ * kind has its structures already, because the real server keeps it as a struct whose required or defaulted parts are
+ * always there.
  */
 import type { Json, JsonObject } from "../base/index.ts";
 import type { Schema } from "./schema.ts";

@@ -38,9 +38,11 @@ function allOfMap(map: JsonObject, schema: Schema | undefined): FieldSet {
   // In the order in which sets are written, so that they need not be put in order afterwards.
   for (const key of inTextOrder(Object.keys(map))) {
     const value = map[key];
-    if (value !== undefined) setOwn((fields ??= { [SELF]: MEMBER }), fieldElement(key), allFields(value, fieldSchema(schema, key)));
+    if (value !== undefined)
+      setOwn((fields ??= { [SELF]: MEMBER }), fieldElement(key), allFields(value, fieldSchema(schema, key)));
   }
-  if (schema && fields) for (const name of alwaysThere(schema)) if (!Object.hasOwn(map, name)) setOwn(fields, fieldElement(name), MEMBER);
+  if (schema && fields)
+    for (const name of alwaysThere(schema)) if (!Object.hasOwn(map, name)) setOwn(fields, fieldElement(name), MEMBER);
   return fields ?? MEMBER;
 }
 
@@ -61,11 +63,18 @@ function inTextOrder(keys: string[]): string[] {
 
 const alwaysNames = new WeakMap<Schema, readonly string[]>();
 
-/** Fields that the real server writes as null when they are not set, such as times: they come with the structure that they are in. */
+/**
+ * Fields that the real server writes as null when they are not set, such as times: they come with the structure that
+ * they are in.
+ */
 function alwaysThere(schema: Schema): readonly string[] {
   let names = alwaysNames.get(schema);
   if (!names) {
-    names = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property["x-flotilla-always"] === true && property.type === "string" && property.format === "date-time" ? [name] : []));
+    names = Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+      property["x-flotilla-always"] === true && property.type === "string" && property.format === "date-time"
+        ? [name]
+        : [],
+    );
     alwaysNames.set(schema, names);
   }
   return names;
@@ -92,7 +101,9 @@ function compareInside(before: Json | undefined, after: Json | undefined, schema
     return isEmpty(left) && isEmpty(right) ? compareLeaves(before, after, schema) : compareMaps(left, right, schema);
   }
   const [left, right] = [Array.isArray(before) ? before : [], Array.isArray(after) ? after : []];
-  return left.length === 0 && right.length === 0 ? compareLeaves(before, after, schema) : compareLists(shape, left, right, schema);
+  return left.length === 0 && right.length === 0
+    ? compareLeaves(before, after, schema)
+    : compareLists(shape, left, right, schema);
 }
 
 function isEmpty(map: JsonObject | undefined): boolean {
@@ -109,7 +120,11 @@ function compareLeaves(before: Json | undefined, after: Json | undefined, schema
   return gone ? { changed: CHANGED.changed, removed: gone } : CHANGED;
 }
 
-function compareMaps(before: JsonObject | undefined, after: JsonObject | undefined, schema: Schema | undefined): FieldChanges {
+function compareMaps(
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+  schema: Schema | undefined,
+): FieldChanges {
   let changed: FieldSet | undefined;
   let removed: FieldSet | undefined;
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `before[key]` in such a loop.
@@ -132,7 +147,12 @@ function compareMaps(before: JsonObject | undefined, after: JsonObject | undefin
 const keysOf = (map: JsonObject | undefined): readonly string[] => (map === undefined ? NO_KEYS : Object.keys(map));
 const NO_KEYS: readonly string[] = [];
 
-function compareLists(shape: "set" | "list-map", before: readonly Json[], after: readonly Json[], schema: Schema | undefined): FieldChanges {
+function compareLists(
+  shape: "set" | "list-map",
+  before: readonly Json[],
+  after: readonly Json[],
+  schema: Schema | undefined,
+): FieldChanges {
   const left = indexList(shape, schema, before);
   const right = indexList(shape, schema, after);
   let changed: FieldSet | undefined;
@@ -155,9 +175,18 @@ const NO_ITEMS: readonly Json[] = [];
 function compareElements(before: readonly Json[], after: readonly Json[], schema: Schema | undefined): FieldChanges {
   if (before.length <= 1 && after.length <= 1) return compareValues(before[0], after[0], schema);
   if (equalJson(before, after)) return UNCHANGED;
-  // Elements that are there twice cannot be told apart: they are owned as one leaf, and what was owned inside is not any more.
-  if (after.length >= 2) return { changed: CHANGED.changed, removed: before.length === 1 ? insideOf(compareValues(before[0], undefined, schema).removed) : undefined };
-  if (after.length === 1) return { changed: unionOf(CHANGED.changed, compareValues(undefined, after[0], schema).changed), removed: undefined };
+  // Elements that are there twice cannot be told apart: they are owned as one leaf, and what was owned inside is not
+  // any more.
+  if (after.length >= 2)
+    return {
+      changed: CHANGED.changed,
+      removed: before.length === 1 ? insideOf(compareValues(before[0], undefined, schema).removed) : undefined,
+    };
+  if (after.length === 1)
+    return {
+      changed: unionOf(CHANGED.changed, compareValues(undefined, after[0], schema).changed),
+      removed: undefined,
+    };
   return REMOVED;
 }
 

@@ -4,17 +4,34 @@ import { inOrder } from "./field-order.ts";
 const orderOf = (set: object): string => JSON.stringify(inOrder(set as never));
 
 test("the node itself comes first, then fields by name, at every depth", () => {
-  expect(orderOf({ "f:spec": { "f:name": {}, "f:image": {}, ".": {} }, "f:data": {} })).toBe('{"f:data":{},"f:spec":{".":{},"f:image":{},"f:name":{}}}');
+  expect(orderOf({ "f:spec": { "f:name": {}, "f:image": {}, ".": {} }, "f:data": {} })).toBe(
+    '{"f:data":{},"f:spec":{".":{},"f:image":{},"f:name":{}}}',
+  );
 });
 
 test("elements are ordered by the values of their keys, numbers as numbers", () => {
-  const set = { 'k:{"port":443,"protocol":"TCP"}': {}, 'k:{"port":80,"protocol":"UDP"}': {}, 'k:{"port":80,"protocol":"TCP"}': {}, ".": {} };
+  const set = {
+    'k:{"port":443,"protocol":"TCP"}': {},
+    'k:{"port":80,"protocol":"UDP"}': {},
+    'k:{"port":80,"protocol":"TCP"}': {},
+    ".": {},
+  };
 
-  expect(Object.keys(inOrder(set))).toEqual([".", 'k:{"port":80,"protocol":"TCP"}', 'k:{"port":80,"protocol":"UDP"}', 'k:{"port":443,"protocol":"TCP"}']);
+  expect(Object.keys(inOrder(set))).toEqual([
+    ".",
+    'k:{"port":80,"protocol":"TCP"}',
+    'k:{"port":80,"protocol":"UDP"}',
+    'k:{"port":443,"protocol":"TCP"}',
+  ]);
 });
 
 test("places are ordered as numbers and values as texts", () => {
-  expect(Object.keys(inOrder({ "i:10": {}, "i:9": {}, 'v:"b"': {}, 'v:"a"': {} }))).toEqual(['v:"a"', 'v:"b"', "i:9", "i:10"]);
+  expect(Object.keys(inOrder({ "i:10": {}, "i:9": {}, 'v:"b"': {}, 'v:"a"': {} }))).toEqual([
+    'v:"a"',
+    'v:"b"',
+    "i:9",
+    "i:10",
+  ]);
 });
 
 test("a place that a client wrote with leading zeros has its place too", () => {
@@ -28,7 +45,9 @@ test("a set that is in order is not copied", () => {
 });
 
 test("the keys of an element are read once or twice, however many elements there are", () => {
-  const set = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k:{"port":${(index * 7919) % 1000}}`, {}]));
+  const set = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, index) => [`k:{"port":${(index * 7919) % 1000}}`, {}]),
+  );
   const parse = vi.spyOn(JSON, "parse");
 
   const ordered = Object.keys(inOrder(set));

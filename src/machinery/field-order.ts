@@ -1,6 +1,6 @@
 /**
- * The order in which a set of fields is written: the node itself, then fields by name, elements by their keys, by their value
- * and by their place. Programs compare `fieldsV1` as text, so it matters although JSON says that it does not.
+ * The order in which a set of fields is written: the node itself, then fields by name, elements by their keys, by their
+ * value and by their place. Programs compare `fieldsV1` as text, so it matters although JSON says that it does not.
  */
 import { isObject, setOwn, type Json } from "../base/index.ts";
 import { MEMBER, type FieldSet } from "./field-set.ts";
@@ -17,7 +17,10 @@ interface Element {
 }
 
 const elements = new Map<string, Element>();
-/** Names of containers, ports and variables come again and again; what clients make up beyond this many is read each time. */
+/**
+ * Names of containers, ports and variables come again and again; what clients make up beyond this many is read each
+ * time.
+ */
 const MAX_ELEMENTS = 10_000;
 const MAX_KEPT_KEY = 64;
 
@@ -25,7 +28,16 @@ function elementOf(key: string): Element {
   const known = elements.get(key);
   if (known) return known;
   const kind = key[0] ?? "";
-  const element = { key, rank: RANKS[kind] ?? 0, value: kind === "k" || kind === "v" ? (JSON.parse(key.slice(2)) as Json) : kind === "i" ? Number(key.slice(2)) : undefined };
+  const element = {
+    key,
+    rank: RANKS[kind] ?? 0,
+    value:
+      kind === "k" || kind === "v"
+        ? (JSON.parse(key.slice(2)) as Json)
+        : kind === "i"
+          ? Number(key.slice(2))
+          : undefined,
+  };
   if (elements.size < MAX_ELEMENTS && key.length <= MAX_KEPT_KEY) elements.set(key, element);
   return element;
 }

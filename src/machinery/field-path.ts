@@ -10,6 +10,7 @@ export function formatPath(steps: readonly PathStep[]): string {
 /** How long the text of a path is, without making it. */
 export function lengthOf(steps: readonly PathStep[]): number {
   let length = 0;
-  for (const step of steps) length += typeof step === "number" ? String(step).length + 2 : step.length + (length === 0 ? 0 : 1);
+  for (const step of steps)
+    length += typeof step === "number" ? String(step).length + 2 : step.length + (length === 0 ? 0 : 1);
   return length;
 }

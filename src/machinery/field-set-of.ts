@@ -4,7 +4,10 @@ import { asRoot, isMember, makeFieldSet, type FieldSet } from "./field-set.ts";
 import { elementOf, elementSchema, fieldElement, fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
 import type { Schema } from "./schema.ts";
 
-/** The set of an object. Leaves, elements of lists and keys of maps are members; a structure is one only when it is empty. */
+/**
+ * The set of an object. Leaves, elements of lists and keys of maps are members; a structure is one only when it is
+ * empty.
+ */
 export function fieldSetOf(object: JsonObject, schema: Schema): FieldSet | undefined {
   return asRoot(setOfMap(object, schema));
 }
@@ -14,7 +17,8 @@ function setOf(value: Json, schema: Schema | undefined): FieldSet | undefined {
   if (shape === "leaf") return makeFieldSet(undefined, true);
   if (shape === "map") return setOfMap(value as JsonObject, schema);
   let children: FieldSet | undefined;
-  for (const [index, item] of (value as Json[]).entries()) setOwn((children ??= {}), elementOf(shape, schema, item, index), asMember(setOf(item, schema?.items)));
+  for (const [index, item] of (value as Json[]).entries())
+    setOwn((children ??= {}), elementOf(shape, schema, item, index), asMember(setOf(item, schema?.items)));
   return children;
 }
 
@@ -28,7 +32,8 @@ function setOfMap(map: JsonObject, schema: Schema | undefined): FieldSet | undef
   return children ?? makeFieldSet(undefined, true);
 }
 
-const asMember = (set: FieldSet | undefined): FieldSet | undefined => (set && isMember(set) ? set : makeFieldSet(set, true));
+const asMember = (set: FieldSet | undefined): FieldSet | undefined =>
+  set && isMember(set) ? set : makeFieldSet(set, true);
 
 /** Makes the structures on the way to a member members too, so that they can be removed and kept as a whole. */
 export function withNamedFields(set: FieldSet | undefined, schema: Schema | undefined): FieldSet | undefined {

@@ -2,11 +2,21 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { differenceOf, intersectionOf, isFieldSet, membersOf, unionOf, type FieldSet } from "./field-set.ts";
 
-const paths = fc.uniqueArray(fc.array(fc.constantFrom("f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'), { minLength: 1, maxLength: 3 }), { maxLength: 6, selector: (path) => path.join("/") });
+const paths = fc.uniqueArray(
+  fc.array(fc.constantFrom("f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'), { minLength: 1, maxLength: 3 }),
+  { maxLength: 6, selector: (path) => path.join("/") },
+);
 
 /** The set whose members are these paths. */
 function setOf(members: readonly string[][]): FieldSet | undefined {
-  return members.reduce<FieldSet | undefined>((set, path) => unionOf(set, path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), {})), undefined);
+  return members.reduce<FieldSet | undefined>(
+    (set, path) =>
+      unionOf(
+        set,
+        path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), {}),
+      ),
+    undefined,
+  );
 }
 
 const listed = (set: FieldSet | undefined): Set<string> => new Set(set ? membersOf(set) : []);
@@ -46,9 +56,22 @@ test("a member stays when what lies below it goes", () => {
 });
 
 test("members read as paths, at each level the members first", () => {
-  const set = { "f:spec": { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:name": {} } }, "f:replicas": {}, "f:set": { 'v:"x"': {} }, "f:list": { "i:0": {} } } };
+  const set = {
+    "f:spec": {
+      "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:name": {} } },
+      "f:replicas": {},
+      "f:set": { 'v:"x"': {} },
+      "f:list": { "i:0": {} },
+    },
+  };
 
-  expect([...membersOf(set)]).toEqual([".spec.replicas", ".spec.list[0]", '.spec.ports[port=80,protocol="TCP"]', '.spec.ports[port=80,protocol="TCP"].name', '.spec.set[="x"]']);
+  expect([...membersOf(set)]).toEqual([
+    ".spec.replicas",
+    ".spec.list[0]",
+    '.spec.ports[port=80,protocol="TCP"]',
+    '.spec.ports[port=80,protocol="TCP"].name',
+    '.spec.set[="x"]',
+  ]);
 });
 
 const foreign: [value: unknown, want: boolean][] = [

@@ -1,8 +1,8 @@
 /**
- * Sets of fields, kept in the very form in which `fieldsV1` of a managed-fields entry states them, so that reading and writing
- * an entry costs nothing. A node is an object whose keys lead further: `f:name` to a field, `k:{"name":"a"}` to the element of
- * a list with those keys, `v:"x"` to an element of a set, `i:0` to a place. The node `{}` is a member; a node that leads
- * further is a member only when it has the key `.`.
+ * Sets of fields, kept in the very form in which `fieldsV1` of a managed-fields entry states them, so that reading and
+ * writing an entry costs nothing. A node is an object whose keys lead further: `f:name` to a field, `k:{"name":"a"}` to
+ * the element of a list with those keys, `v:"x"` to an element of a set, `i:0` to a place. The node `{}` is a member; a
+ * node that leads further is a member only when it has the key `.`.
  *
  * The empty set is `undefined`. Sets are never changed; operations share what they can.
  */
@@ -129,7 +129,9 @@ function isJson(text: string): boolean {
 
 /** The members as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at each level the members first. */
 export function* membersOf(set: FieldSet, prefix = ""): Generator<string> {
-  const keys = Object.keys(set).filter((key) => key !== SELF).sort();
+  const keys = Object.keys(set)
+    .filter((key) => key !== SELF)
+    .sort();
   for (const key of keys) if (isMember(set[key] as FieldSet)) yield prefix + formatElement(key);
   for (const key of keys) yield* membersOf(set[key] as FieldSet, prefix + formatElement(key));
 }

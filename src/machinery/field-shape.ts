@@ -1,6 +1,6 @@
 /**
- * How ownership sees a value: as one leaf, or as a map or list whose parts have owners of their own. The schema decides; where it
- * is silent (unknown fields are preserved) maps are granular and lists are leaves.
+ * How ownership sees a value: as one leaf, or as a map or list whose parts have owners of their own. The schema
+ * decides; where it is silent (unknown fields are preserved) maps are granular and lists are leaves.
  */
 import { isObject, type Json } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
@@ -16,7 +16,10 @@ export function shapeOf(schema: Schema | undefined, value: Json | undefined): Sh
   return schema?.type === undefined || schema.type === "object" ? "map" : "leaf";
 }
 
-/** A field that the schema names belongs to the structure and is owned only through what is in it; keys of maps are owned themselves. */
+/**
+ * A field that the schema names belongs to the structure and is owned only through what is in it; keys of maps are
+ * owned themselves.
+ */
 export function isNamedField(schema: Schema | undefined, key: string): boolean {
   return schema?.properties !== undefined && Object.hasOwn(schema.properties, key);
 }
@@ -46,7 +49,11 @@ function keysOf(schema: Schema): readonly ListKey[] {
     const names = [...(schema["x-kubernetes-list-map-keys"] ?? [])].sort();
     keys = names.map((name) => {
       const fallback = fieldSchema(schema.items, name)?.default;
-      return { name, prefix: `${JSON.stringify(name)}:`, fallback: fallback === undefined ? undefined : JSON.stringify(fallback) };
+      return {
+        name,
+        prefix: `${JSON.stringify(name)}:`,
+        fallback: fallback === undefined ? undefined : JSON.stringify(fallback),
+      };
     });
     listKeys.set(schema, keys);
   }
@@ -57,7 +64,10 @@ const fieldElements = new Map<string, string>();
 /** Far more than the schemas of a fleet name; keys of maps that clients make up are not kept beyond it. */
 const MAX_FIELD_ELEMENTS = 10_000;
 
-/** The step of a path that leads to a field. Field names are few, and a text that is made once is found faster than made again. */
+/**
+ * The step of a path that leads to a field. Field names are few, and a text that is made once is found faster than made
+ * again.
+ */
 export function fieldElement(key: string): string {
   let element = fieldElements.get(key);
   if (element === undefined) {
@@ -81,7 +91,11 @@ export function elementOf(shape: "set" | "list-map", schema: Schema | undefined,
 }
 
 /** The elements of a list by what identifies them. Of elements that are there twice all are kept. */
-export function indexList(shape: "set" | "list-map", schema: Schema | undefined, list: readonly Json[]): Map<string, Json[]> {
+export function indexList(
+  shape: "set" | "list-map",
+  schema: Schema | undefined,
+  list: readonly Json[],
+): Map<string, Json[]> {
   const items = new Map<string, Json[]>();
   for (const [index, item] of list.entries()) {
     const element = elementOf(shape, schema, item, index);

@@ -1,6 +1,6 @@
 /**
- * Ownership across the versions of a kind. A set of fields is stated in the version in which its owner wrote, so what a write
- * changed is looked at in that version too. Owners by a version that nobody knows any more are forgotten.
+ * Ownership across the versions of a kind. A set of fields is stated in the version in which its owner wrote, so what a
+ * write changed is looked at in that version too. Owners by a version that nobody knows any more are forgotten.
  */
 import type { JsonObject } from "../base/index.ts";
 import { compareFields, type FieldChanges } from "./field-compare.ts";
@@ -20,7 +20,11 @@ export interface OtherVersion {
 export type OtherVersions = (apiVersion: string) => OtherVersion | undefined;
 
 /** The owners whose version is known. Without anybody to ask, all are. */
-export function knownOwners(owners: readonly Owner[], apiVersion: string, versions: OtherVersions | undefined): readonly Owner[] {
+export function knownOwners(
+  owners: readonly Owner[],
+  apiVersion: string,
+  versions: OtherVersions | undefined,
+): readonly Owner[] {
   if (!versions || owners.every((owner) => owner.apiVersion === apiVersion)) return owners;
   return owners.filter((owner) => owner.apiVersion === apiVersion || versions(owner.apiVersion) !== undefined);
 }
@@ -34,7 +38,13 @@ export class ChangesByVersion {
   readonly #versions: OtherVersions | undefined;
   #others: Map<string, FieldChanges> | undefined;
 
-  constructor(before: JsonObject, after: JsonObject, schema: Schema, apiVersion: string, versions: OtherVersions | undefined) {
+  constructor(
+    before: JsonObject,
+    after: JsonObject,
+    schema: Schema,
+    apiVersion: string,
+    versions: OtherVersions | undefined,
+  ) {
     this.own = compareFields(before, after, schema);
     this.#apiVersion = apiVersion;
     this.#before = before;
@@ -47,7 +57,13 @@ export class ChangesByVersion {
     const known = this.#others?.get(apiVersion);
     if (known) return known;
     const version = this.#versions(apiVersion);
-    const changes = version ? compareFields(version.fromRequest(this.#before), version.fromRequest(this.#after), withObjectMeta(version.schema)) : this.own;
+    const changes = version
+      ? compareFields(
+          version.fromRequest(this.#before),
+          version.fromRequest(this.#after),
+          withObjectMeta(version.schema),
+        )
+      : this.own;
     (this.#others ??= new Map()).set(apiVersion, changes);
     return changes;
   }

@@ -22,7 +22,9 @@ test("an empty selector has no terms", () => {
 });
 
 test("a backslash takes commas, equals signs and itself as they are", () => {
-  expect(parseFieldSelector(String.raw`a=b\,c\=d\\`)).toEqual([{ path: "a", op: "=", value: String.raw`b,c=d\ `.trim() }]);
+  expect(parseFieldSelector(String.raw`a=b\,c\=d\\`)).toEqual([
+    { path: "a", op: "=", value: String.raw`b,c=d\ `.trim() },
+  ]);
 });
 
 const refused: Record<string, string> = {

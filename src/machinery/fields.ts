@@ -10,13 +10,15 @@ export interface FieldRequirement {
 
 /** Reads a field selector. `\\`, `\,` and `\=` stand for themselves in a value. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
-  return splitTerms(text)
-    .filter((term) => term !== "")
-    // In the order of Kubernetes, which decides about what is told first.
-    .sort(compareText)
-    .map((term) => parseTerm(term, text))
-    // A term that asks for nothing of nothing is let pass.
-    .filter(({ path, value }) => path !== "" || value !== "");
+  return (
+    splitTerms(text)
+      .filter((term) => term !== "")
+      // In the order of Kubernetes, which decides about what is told first.
+      .sort(compareText)
+      .map((term) => parseTerm(term, text))
+      // A term that asks for nothing of nothing is let pass.
+      .filter(({ path, value }) => path !== "" || value !== "")
+  );
 }
 
 function splitTerms(text: string): string[] {
@@ -42,8 +44,10 @@ function parseTerm(term: string, selector: string): FieldRequirement {
 
 function unescapeValue(value: string): string {
   return value.replaceAll(/\\(.?)|[,=]/gsu, (found: string, escaped: string | undefined) => {
-    if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
-    if (escaped !== "\\" && escaped !== "," && escaped !== "=") throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
+    if (escaped === undefined)
+      throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
+    if (escaped !== "\\" && escaped !== "," && escaped !== "=")
+      throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
     return escaped;
   });
 }

@@ -3,7 +3,7 @@ import type { Json } from "../base/index.ts";
 import { formatFloat, formatValue } from "./format-value.ts";
 
 const values: [value: Json, want: string][] = [
-  ["a\"b\\c\n\u0007é\u200b", String.raw`"a\"b\\c\n\aé\u200b"`],
+  ['a"b\\c\n\u0007é\u200b', String.raw`"a\"b\\c\n\aé\u200b"`],
   [1, "1"],
   [9007199254740992, "9007199254740992"],
   [1e19, "1e+19"],

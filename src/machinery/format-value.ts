@@ -1,10 +1,20 @@
 /**
- * Values as the messages of a Kubernetes API server show them: texts quoted, numbers and other values as Go prints them. Clients
- * and their tests compare these messages, so `JSON.stringify` is close but not enough.
+ * Values as the messages of a Kubernetes API server show them: texts quoted, numbers and other values as Go prints
+ * them. Clients and their tests compare these messages, so `JSON.stringify` is close but not enough.
  */
 import { isObject, type Json } from "../base/index.ts";
 
-const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\x07": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+};
 const UNPRINTABLE = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 /** A text in quotes; what cannot be printed is escaped. */
@@ -29,18 +39,27 @@ export function formatFloat(value: number): string {
 
 /** A number: whole ones that fit into 64 bits have all their digits. */
 export function formatNumber(value: number): string {
-  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(value).toString() : formatFloat(value);
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
+    ? BigInt(value).toString()
+    : formatFloat(value);
 }
 
 /** JSON with the keys of objects in order and `<`, `>` and `&` escaped. */
 export function formatJson(value: Json): string {
-  return JSON.stringify(sorted(value)).replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(sorted(value)).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key] as Json)]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key] as Json)]),
+  );
 }
 
 /** A value that a message is about. */

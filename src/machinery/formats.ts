@@ -1,7 +1,7 @@
 /**
- * Formats of strings that schemas name. A format that is not listed here is not checked, as in Kubernetes, which warns of it
- * when the schema is written. The rules are Kubernetes' own, oddities included: `ipv4` takes leading zeros, `duration` is found
- * anywhere in the text, and a single-label host name has at most one dash.
+ * Formats of strings that schemas name. A format that is not listed here is not checked, as in Kubernetes, which warns
+ * of it when the schema is written. The rules are Kubernetes' own, oddities included: `ipv4` takes leading zeros,
+ * `duration` is found anywhere in the text, and a single-label host name has at most one dash.
  */
 import { isIPv6 } from "node:net";
 
@@ -14,7 +14,8 @@ const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const UUID3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const UUID4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
 const UUID5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
-const HOSTNAME = /^([a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|([a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
+const HOSTNAME =
+  /^([a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|([a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 const MAC = /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?:\1[0-9a-f]{2}\1[0-9a-f]{2}|(?:\1[0-9a-f]{2}){14})?$/i;
 const DOTTED_MAC = /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?$/i;
 const GO_DURATION = /^[-+]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
@@ -23,8 +24,12 @@ const DURATION_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ATOM = "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+";
 const ADDRESS = `(?:${ATOM}(?:\\.${ATOM})*|"(?:[^"\\\\\\r\\n]|\\\\[^\\r\\n])+")@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\[\\]\\\\\\s]+\\])`;
-const EMAIL = new RegExp(`^\\s*(?:${ADDRESS}|(?:(?:[^<>@,;:"\\\\()\\[\\]]*|"(?:[^"\\\\]|\\\\.)*"\\s*)<${ADDRESS}>))\\s*$`, "u");
-const CREDIT_CARD = /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
+const EMAIL = new RegExp(
+  `^\\s*(?:${ADDRESS}|(?:(?:[^<>@,;:"\\\\()\\[\\]]*|"(?:[^"\\\\]|\\\\.)*"\\s*)<${ADDRESS}>))\\s*$`,
+  "u",
+);
+const CREDIT_CARD =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
 const CHANNEL = "\\s*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*";
 const RGB = new RegExp(`^rgb\\(${CHANNEL},${CHANNEL},${CHANNEL}\\)$`);
 const SHORT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -36,7 +41,14 @@ function isDate(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 }
 
-const daysIn = (year: number, month: number): number => (month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31);
+const daysIn = (year: number, month: number): number =>
+  month === 2
+    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+      ? 29
+      : 28
+    : [4, 6, 9, 11].includes(month)
+      ? 30
+      : 31;
 
 function isDateTime(text: string): boolean {
   const [date = "", time] = text.toLowerCase().split("t");
@@ -63,7 +75,10 @@ function isCidr(text: string): boolean {
   if (slash < 0) return false;
   const address = text.slice(0, slash);
   const bits = text.slice(slash + 1);
-  return /^\d{1,9}$/.test(bits) && ((isDottedQuad(address) && Number(bits) <= 32) || (isPlainIPv6(address) && Number(bits) <= 128));
+  return (
+    /^\d{1,9}$/.test(bits) &&
+    ((isDottedQuad(address) && Number(bits) <= 32) || (isPlainIPv6(address) && Number(bits) <= 128))
+  );
 }
 
 /** What may stand in a request line: an absolute path, or anything with a scheme. */
@@ -94,7 +109,11 @@ const digitsOf = (text: string): number[] => Array.from(text, Number);
 function isIsbn10(text: string): boolean {
   const digits = text.replaceAll(/[\s-]+/g, "");
   if (!/^(?:\d{9}X|\d{10})$/.test(digits)) return false;
-  return Array.from(digits).reduce((sum, digit, index) => sum + (index + 1) * (digit === "X" ? 10 : Number(digit)), 0) % 11 === 0;
+  return (
+    Array.from(digits).reduce((sum, digit, index) => sum + (index + 1) * (digit === "X" ? 10 : Number(digit)), 0) %
+      11 ===
+    0
+  );
 }
 
 function isIsbn13(text: string): boolean {
@@ -106,7 +125,9 @@ function isIsbn13(text: string): boolean {
 function isCreditCard(text: string): boolean {
   const digits = text.replaceAll(/[^0-9]+/g, "");
   if (!CREDIT_CARD.test(digits)) return false;
-  const sum = digitsOf(digits).reverse().reduce((total, digit, index) => total + (index % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)), 0);
+  const sum = digitsOf(digits)
+    .reverse()
+    .reduce((total, digit, index) => total + (index % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)), 0);
   return sum % 10 === 0;
 }
 
@@ -115,7 +136,13 @@ const CHECKS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["bsonobjectid", (text) => /^[0-9a-f]{24}$/i.test(text)],
   ["uri", isUri],
   ["email", (text) => EMAIL.test(text)],
-  ["hostname", (text) => Buffer.byteLength(text) <= 255 && HOSTNAME.test(text) && text.split(".").every((part) => Buffer.byteLength(part) <= 63)],
+  [
+    "hostname",
+    (text) =>
+      Buffer.byteLength(text) <= 255 &&
+      HOSTNAME.test(text) &&
+      text.split(".").every((part) => Buffer.byteLength(part) <= 63),
+  ],
   ["ipv4", isIPv4],
   ["ipv6", isPlainIPv6],
   ["cidr", isCidr],

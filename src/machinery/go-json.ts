@@ -4,7 +4,10 @@ import type { Json } from "../base/index.ts";
 
 /** A struct: its fields in the order in which they are given, with `<`, `>`, `&` and two line separators escaped. */
 export function goStructJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(value).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** A map: the keys sorted at every level. */

@@ -13,11 +13,31 @@ const cases: Record<string, [value: string, micro: boolean, problem: string | un
   "text is none": ["yesterday", false, `parsing time "yesterday" as "${SECONDS}": cannot parse "yesterday" as "2006"`],
   "nothing is none": ["", false, `parsing time "" as "${SECONDS}": cannot parse "" as "2006"`],
   "a date alone is none": ["2024-05-01", false, `parsing time "2024-05-01" as "${SECONDS}": cannot parse "" as "T"`],
-  "whole seconds are none where microseconds are asked for": ["2024-01-01T00:00:00Z", true, `parsing time "2024-01-01T00:00:00Z" as "${MICRO}": cannot parse "Z" as ".000000"`],
-  "a time without a zone is none": ["2024-05-01T12:00:00", false, `parsing time "2024-05-01T12:00:00" as "${SECONDS}": cannot parse "" as "Z07:00"`],
-  "the thirteenth month is out of range": ["2024-13-01T00:00:00Z", false, 'parsing time "2024-13-01T00:00:00Z": month out of range'],
-  "the last day of February is out of range otherwise": ["2023-02-29T00:00:00Z", false, 'parsing time "2023-02-29T00:00:00Z": day out of range'],
-  "text behind a time is too much": ["2024-05-01T12:00:00Zzz", false, 'parsing time "2024-05-01T12:00:00Zzz": extra text: "zz"'],
+  "whole seconds are none where microseconds are asked for": [
+    "2024-01-01T00:00:00Z",
+    true,
+    `parsing time "2024-01-01T00:00:00Z" as "${MICRO}": cannot parse "Z" as ".000000"`,
+  ],
+  "a time without a zone is none": [
+    "2024-05-01T12:00:00",
+    false,
+    `parsing time "2024-05-01T12:00:00" as "${SECONDS}": cannot parse "" as "Z07:00"`,
+  ],
+  "the thirteenth month is out of range": [
+    "2024-13-01T00:00:00Z",
+    false,
+    'parsing time "2024-13-01T00:00:00Z": month out of range',
+  ],
+  "the last day of February is out of range otherwise": [
+    "2023-02-29T00:00:00Z",
+    false,
+    'parsing time "2023-02-29T00:00:00Z": day out of range',
+  ],
+  "text behind a time is too much": [
+    "2024-05-01T12:00:00Zzz",
+    false,
+    'parsing time "2024-05-01T12:00:00Zzz": extra text: "zz"',
+  ],
 };
 for (const [behaviour, [value, micro, problem]] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,5 +1,6 @@
 /**
- * Times as Go reads them, with its words for what is wrong. Kubernetes takes RFC 3339 and tells clients why a time is none.
+ * Times as Go reads them, with its words for what is wrong. Kubernetes takes RFC 3339 and tells clients why a time is
+ * none.
  */
 interface Part {
   readonly layout: string;
@@ -27,11 +28,14 @@ const ZONE = "Z07:00";
 const SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00";
 const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
 
-/** Why a text is no time; undefined when it is one. Microseconds are part of the second form and optional in the first. */
+/**
+ * Why a text is no time; undefined when it is one. Microseconds are part of the second form and optional in the first.
+ */
 export function timeProblem(value: string, micro: boolean): string | undefined {
   const layout = micro ? MICRO_LAYOUT : SECONDS_LAYOUT;
   const shown = `parsing time ${JSON.stringify(value)}`;
-  const cannot = (rest: string, part: string): string => `${shown} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`;
+  const cannot = (rest: string, part: string): string =>
+    `${shown} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`;
   let rest = value;
   let day = 0;
   let month = 0;
@@ -45,7 +49,8 @@ export function timeProblem(value: string, micro: boolean): string | undefined {
     const digits = rest.slice(0, part.digits);
     if (digits.length < part.digits || !/^\d+$/.test(digits)) return cannot(rest, part.layout);
     const number = Number(digits);
-    if (part.most !== undefined && (number > part.most || (part.name === "month" && number === 0))) return `${shown}: ${part.name ?? ""} out of range`;
+    if (part.most !== undefined && (number > part.most || (part.name === "month" && number === 0)))
+      return `${shown}: ${part.name ?? ""} out of range`;
     if (part.layout === "2006") year = number;
     if (part.name === "month") month = number;
     if (part.name === "day") day = number;
@@ -82,7 +87,8 @@ export function durationProblem(value: string): string | undefined {
     if (number === undefined) return invalid;
     const unit = /^[^.\d]*/.exec(rest.slice(number.length))?.[0] ?? "";
     if (unit === "") return `time: missing unit in duration ${JSON.stringify(value)}`;
-    if (!DURATION_UNITS.has(unit)) return `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(value)}`;
+    if (!DURATION_UNITS.has(unit))
+      return `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(value)}`;
     rest = rest.slice(number.length + unit.length);
   }
   return undefined;

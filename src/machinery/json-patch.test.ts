@@ -21,7 +21,11 @@ const applied: Record<string, [document: Json, operations: Json, want: Json]> = 
     ],
     { a: { b: 1 }, c: { b: 2 } },
   ],
-  "test passes on an equal value": [{ a: { b: [1] } }, [{ op: "test", path: "/a", value: { b: [1] } }], { a: { b: [1] } }],
+  "test passes on an equal value": [
+    { a: { b: [1] } },
+    [{ op: "test", path: "/a", value: { b: [1] } }],
+    { a: { b: [1] } },
+  ],
   "test of a missing key against null passes": [{}, [{ op: "test", path: "/a", value: null }], {}],
   "escapes stand for slash and tilde": [{}, [{ op: "add", path: "/a~1b~0c", value: 1 }], { "a/b~c": 1 }],
   "an empty path is the whole document": [{ a: 1 }, [{ op: "replace", path: "", value: [2] }], [2]],
@@ -50,7 +54,10 @@ describe("what does not fit the document is 422 with the generic text", () => {
   for (const [behaviour, operations] of Object.entries(refused)) {
     test(behaviour, () => {
       expect(() => applyJsonPatch({ a: 1, l: [1], o: {} }, operations)).toThrow(
-        expect.objectContaining({ message: "the server rejected our request due to an error in our request", status: expect.objectContaining({ code: 422, reason: "Invalid" }) as unknown }),
+        expect.objectContaining({
+          message: "the server rejected our request due to an error in our request",
+          status: expect.objectContaining({ code: 422, reason: "Invalid" }) as unknown,
+        }),
       );
     });
   }
@@ -71,14 +78,19 @@ test("more than 10 000 operations are too large", () => {
   const operations = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/a", value: 1 }));
 
   expect(() => applyJsonPatch({ a: 1 }, operations)).toThrow(
-    expect.objectContaining({ message: "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001", code: "RequestEntityTooLarge" }),
+    expect.objectContaining({
+      message: "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+      code: "RequestEntityTooLarge",
+    }),
   );
 });
 
 test("copies that double the document are bounded", () => {
   const operations = Array.from({ length: 40 }, (_, index) => ({ op: "copy", from: "/a", path: `/a/c${index}` }));
 
-  expect(() => applyJsonPatch({ a: { text: "x".repeat(1000) } }, operations)).toThrow("the server rejected our request");
+  expect(() => applyJsonPatch({ a: { text: "x".repeat(1000) } }, operations)).toThrow(
+    "the server rejected our request",
+  );
 });
 
 test("__proto__ in a path is an ordinary key", () => {
@@ -90,26 +102,35 @@ test("__proto__ in a path is an ordinary key", () => {
 
 test("removing what was added gives the document back", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), fc.string(), fc.jsonValue(), (document, key, value) => {
-      fc.pre(!Object.hasOwn(document, key));
-      const path = `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+      fc.string(),
+      fc.jsonValue(),
+      (document, key, value) => {
+        fc.pre(!Object.hasOwn(document, key));
+        const path = `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-      const result = applyJsonPatch(document as Json, [
-        { op: "add", path, value: value as Json },
-        { op: "remove", path },
-      ]);
+        const result = applyJsonPatch(document as Json, [
+          { op: "add", path, value: value as Json },
+          { op: "remove", path },
+        ]);
 
-      expect(result).toEqual(document);
-    }),
+        expect(result).toEqual(document);
+      },
+    ),
   );
 });
 
 test("the document as a whole cannot be copied", () => {
-  expect(() => applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }])).toThrow("the server rejected our request");
+  expect(() => applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }])).toThrow(
+    "the server rejected our request",
+  );
 });
 
 test("an element can be moved into the one that follows it", () => {
-  expect(applyJsonPatch({ a: [{ x: 1 }, { y: 2 }] }, [{ op: "move", from: "/a/0", path: "/a/0/z" }])).toEqual({ a: [{ y: 2, z: { x: 1 } }] });
+  expect(applyJsonPatch({ a: [{ x: 1 }, { y: 2 }] }, [{ op: "move", from: "/a/0", path: "/a/0/z" }])).toEqual({
+    a: [{ y: 2, z: { x: 1 } }],
+  });
 });
 
 test("what stands before the first slash of a path is passed over", () => {
@@ -117,9 +138,16 @@ test("what stands before the first slash of a path is passed over", () => {
 });
 
 test("a value or source that is absent is null", () => {
-  expect(applyJsonPatch({ a: 1 }, [{ op: "add", path: "/b" }, { op: "copy", from: "/nope", path: "/c" }])).toEqual({ a: 1, b: null, c: null });
+  expect(
+    applyJsonPatch({ a: 1 }, [
+      { op: "add", path: "/b" },
+      { op: "copy", from: "/nope", path: "/c" },
+    ]),
+  ).toEqual({ a: 1, b: null, c: null });
 });
 
 test("an operation whose parts are no text cannot be read", () => {
-  expect(() => applyJsonPatch({}, [{ op: 5, path: "/a" }])).toThrow("error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string");
+  expect(() => applyJsonPatch({}, [{ op: 5, path: "/a" }])).toThrow(
+    "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+  );
 });

@@ -1,7 +1,7 @@
 /**
- * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test` of a
- * missing key against null passes, a missing value or source is null, index -1 is the last element, leading zeros are accepted,
- * and the document as a whole can be replaced but neither added nor copied.
+ * JSON patch (RFC 6902) with the habits of the library that Kubernetes uses: `replace` of a missing key adds it, `test`
+ * of a missing key against null passes, a missing value or source is null, index -1 is the last element, leading zeros
+ * are accepted, and the document as a whole can be replaced but neither added nor copied.
  *
  * Nothing that is passed in is changed. Each container on a path is copied once per patch and then changed in place.
  */
@@ -10,19 +10,33 @@ import { jsonTypeName, patchRejected } from "./patch-errors.ts";
 import { badRequest, tooLarge } from "./status.ts";
 
 export const MAX_JSON_PATCH_OPERATIONS = 10_000;
-/** What `copy` operations may add together, measured as JSON. Without a bound 30 operations make a gigabyte of a kilobyte. */
+/**
+ * What `copy` operations may add together, measured as JSON. Without a bound 30 operations make a gigabyte of a
+ * kilobyte.
+ */
 export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 export function applyJsonPatch(document: Json, operations: Json): Json {
   if (operations === null) return document;
-  if (!Array.isArray(operations)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operations)} into Go value of type []handlers.jsonPatchOp`);
+  if (!Array.isArray(operations))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonTypeName(operations)} into Go value of type []handlers.jsonPatchOp`,
+    );
   if (operations.length > MAX_JSON_PATCH_OPERATIONS)
-    throw tooLarge(`Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${operations.length}`);
+    throw tooLarge(
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${operations.length}`,
+    );
   for (const operation of operations) {
-    if (!isObject(operation) && operation !== null) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type handlers.jsonPatchOp`);
+    if (!isObject(operation) && operation !== null)
+      throw badRequest(
+        `error decoding patch: json: cannot unmarshal ${jsonTypeName(operation)} into Go value of type handlers.jsonPatchOp`,
+      );
     for (const field of ["op", "path", "from"]) {
       const value = operation?.[field] ?? "";
-      if (typeof value !== "string") throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field jsonPatchOp.${field} of type string`);
+      if (typeof value !== "string")
+        throw badRequest(
+          `error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field jsonPatchOp.${field} of type string`,
+        );
     }
   }
   const patch = new Patch(document);
@@ -131,7 +145,9 @@ class Patch {
         const index = indexIn(key, parent.length);
         container = this.claim(parent[index], (claimed) => void (parent[index] = claimed));
       } else {
-        container = this.claim(Object.hasOwn(parent, key) ? parent[key] : undefined, (claimed) => setOwn(parent, key, claimed));
+        container = this.claim(Object.hasOwn(parent, key) ? parent[key] : undefined, (claimed) =>
+          setOwn(parent, key, claimed),
+        );
       }
     }
     return container;

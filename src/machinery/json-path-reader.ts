@@ -7,9 +7,20 @@ export type Node =
   | { readonly type: "constant"; readonly value: string | number | boolean }
   | { readonly type: "wildcard" }
   | { readonly type: "recursive" }
-  | { readonly type: "range"; readonly from?: number; readonly to?: number; readonly isSingle: boolean; readonly step?: number }
+  | {
+      readonly type: "range";
+      readonly from?: number;
+      readonly to?: number;
+      readonly isSingle: boolean;
+      readonly step?: number;
+    }
   | { readonly type: "union"; readonly branches: readonly (readonly Node[])[] }
-  | { readonly type: "filter"; readonly left: readonly Node[]; readonly operator: string; readonly right: readonly Node[] };
+  | {
+      readonly type: "filter";
+      readonly left: readonly Node[];
+      readonly operator: string;
+      readonly right: readonly Node[];
+    };
 
 /** Where a name ends, unless a backslash stands before it. */
 const TERMINATORS: ReadonlySet<string> = new Set([" ", "\t", "\r", "\n", ".", ",", "[", "]", "$", "@", "{", "}"]);
@@ -65,7 +76,8 @@ class Reader {
   /** Up to the next character that ends a name. */
   #name(): string {
     const start = this.#at;
-    while (this.#at < this.#text.length && !TERMINATORS.has(this.#text[this.#at] as string)) this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
+    while (this.#at < this.#text.length && !TERMINATORS.has(this.#text[this.#at] as string))
+      this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
     if (this.#at > this.#text.length) throw this.#error("it ends in a backslash");
     return this.#text.slice(start, this.#at);
   }
@@ -84,7 +96,8 @@ class Reader {
 
   #word(): void {
     const word = this.#name();
-    if (word !== "true" && word !== "false") throw this.#error(`${JSON.stringify(word)} is no value, and a name follows a dot`);
+    if (word !== "true" && word !== "false")
+      throw this.#error(`${JSON.stringify(word)} is no value, and a name follows a dot`);
     this.#nodes.push({ type: "constant", value: word === "true" });
   }
 
@@ -99,7 +112,12 @@ class Reader {
 
   #quoted(quote: string): void {
     let end = this.#at + 1;
-    while (end < this.#text.length && this.#text[end] !== "\n" && !(this.#text[end] === quote && this.#text[end - 1] !== "\\")) end += 1;
+    while (
+      end < this.#text.length &&
+      this.#text[end] !== "\n" &&
+      !(this.#text[end] === quote && this.#text[end - 1] !== "\\")
+    )
+      end += 1;
     if (this.#text[end] !== quote) throw this.#error("a quotation mark is not closed");
     const inner = this.#text.slice(this.#at + 1, end);
     this.#at = end + 1;
@@ -108,13 +126,20 @@ class Reader {
 
   /** The escapes that a text in Go may have. */
   #unescape(text: string): string {
-    return text.replaceAll(/\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)/gs, (whole: string, escape: string) => {
-      const simple = SIMPLE_ESCAPES.get(escape);
-      if (simple !== undefined) return simple;
-      const code = /^[xuU]./.test(escape) ? Number.parseInt(escape.slice(1), 16) : /^[0-7]{3}$/.test(escape) ? Number.parseInt(escape, 8) : Number.NaN;
-      if (!(code <= 0x10_ffff)) throw this.#error(`${whole} is no escape`);
-      return String.fromCodePoint(code);
-    });
+    return text.replaceAll(
+      /\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.?)/gs,
+      (whole: string, escape: string) => {
+        const simple = SIMPLE_ESCAPES.get(escape);
+        if (simple !== undefined) return simple;
+        const code = /^[xuU]./.test(escape)
+          ? Number.parseInt(escape.slice(1), 16)
+          : /^[0-7]{3}$/.test(escape)
+            ? Number.parseInt(escape, 8)
+            : Number.NaN;
+        if (!(code <= 0x10_ffff)) throw this.#error(`${whole} is no escape`);
+        return String.fromCodePoint(code);
+      },
+    );
   }
 
   /** Quotation marks mean nothing here: the first closing bracket is the one. */
@@ -124,7 +149,8 @@ class Reader {
     if (inner.includes("\n")) throw this.#error("a bracket is not closed");
     this.#at = close + 1;
     const parts = inner.split(",");
-    if (parts.length > 1) this.#nodes.push({ type: "union", branches: parts.map((part) => this.#inside(`[${part.trim()}]`)) });
+    if (parts.length > 1)
+      this.#nodes.push({ type: "union", branches: parts.map((part) => this.#inside(`[${part.trim()}]`)) });
     else if (KEY.test(inner)) this.#nodes.push(...this.#inside(`.${KEY.exec(inner)?.[1] ?? ""}`));
     else this.#nodes.push(this.#range(inner === "*" ? ":" : inner));
   }
@@ -136,9 +162,12 @@ class Reader {
   #range(text: string): Node {
     const match = RANGE.exec(text);
     if (!match) throw this.#error(`[${text}] is not supported`);
-    const [from, to, step] = [match[1], match[2]?.slice(1), match[3]?.slice(1)].map((part) => (part === undefined || part === "" ? undefined : Number(part)));
-    if ([from, to, step].some((part) => Number.isNaN(part))) throw this.#error(`[${text}] has a place that is no number`);
-    return { type: "range", ...(from !== undefined && { from }), ...(to !== undefined && { to }), isSingle: match[2] === undefined, ...(step !== undefined && { step }) };
+    const [from, to, step] = [match[1], match[2]?.slice(1), match[3]?.slice(1)].map((part) =>
+      part === undefined || part === "" ? undefined : Number(part),
+    );
+    if ([from, to, step].some((part) => Number.isNaN(part)))
+      throw this.#error(`[${text}] has a place that is no number`);
+    return { type: "range", from, to, isSingle: match[2] === undefined, step };
   }
 
   #filter(): void {
@@ -147,7 +176,12 @@ class Reader {
     const text = this.#text.slice(start, end);
     this.#at = end + ")]".length;
     const match = COMPARISON.exec(text);
-    this.#nodes.push({ type: "filter", left: this.#inside(match?.[1] ?? text), operator: match?.[2] ?? "exists", right: match ? this.#inside(match[3] ?? "") : [] });
+    this.#nodes.push({
+      type: "filter",
+      left: this.#inside(match?.[1] ?? text),
+      operator: match?.[2] ?? "exists",
+      right: match ? this.#inside(match[3] ?? "") : [],
+    });
   }
 
   /** The bracket that ends a condition. One quoted text may be in it, and brackets in that. */

@@ -3,8 +3,21 @@ import { compileJsonPath } from "./json-path.ts";
 
 const object = {
   metadata: { labels: { "a.b/c": "x", plain: "y" } },
-  spec: { replicas: 3, zero: 0, ports: [{ name: "http", port: 80 }, { name: "dns", port: 53 }] },
-  status: { conditions: [{ type: "Ready", status: "True" }, { type: "Synced", status: "False" }], empty: [] },
+  spec: {
+    replicas: 3,
+    zero: 0,
+    ports: [
+      { name: "http", port: 80 },
+      { name: "dns", port: 53 },
+    ],
+  },
+  status: {
+    conditions: [
+      { type: "Ready", status: "True" },
+      { type: "Synced", status: "False" },
+    ],
+    empty: [],
+  },
 };
 
 const cases: [path: string, want: unknown[]][] = [
@@ -53,7 +66,24 @@ test("a path finds nothing in what is no object", () => {
 });
 
 describe("a path that cannot be understood is a bad request", () => {
-  test.each(["spec.replicas", ".a[", ".a[b]", '.a["b"]', ".a[?(@.b==1)", ".a[?(@.b)", ".a....b", ".a[-]", '.a[?(@.b=="x)]', String.raw`.a[?(@.b=="\q")]`, ".a\\", ".a}", ".a\n", "range .a", ".a".repeat(100), "x".repeat(5000)])("%s", (path) => {
+  test.each([
+    "spec.replicas",
+    ".a[",
+    ".a[b]",
+    '.a["b"]',
+    ".a[?(@.b==1)",
+    ".a[?(@.b)",
+    ".a....b",
+    ".a[-]",
+    '.a[?(@.b=="x)]',
+    String.raw`.a[?(@.b=="\q")]`,
+    ".a\\",
+    ".a}",
+    ".a\n",
+    "range .a",
+    ".a".repeat(100),
+    "x".repeat(5000),
+  ])("%s", (path) => {
     expect(() => compileJsonPath(path)).toThrow(expect.objectContaining({ code: "BadRequest" }));
   });
 });

@@ -2,7 +2,8 @@
  * JSON paths in kubectl's dialect, compiled once, for printer columns: `.spec.replicas`, `.metadata.labels['a\.b']`,
  * `.status.conditions[?(@.type=="Ready")].status`, `[*]`, `[0]`, `[-1]`, `[0:4:2]`, `[0,2]`, `..name`.
  *
- * A path that makes no sense for an object, such as a place past the end of its list, leads nowhere as a whole, as for kubectl.
+ * A path that makes no sense for an object, such as a place past the end of its list, leads nowhere as a whole, as for
+ * kubectl.
  */
 import { readPath, type Node } from "./json-path-reader.ts";
 import { badRequest } from "./status.ts";
@@ -28,7 +29,8 @@ export function compileJsonPath(path: string): JsonPath {
 export function compileStrictJsonPath(path: string): (object: unknown) => unknown[] | undefined {
   if (path.length > MAX_LENGTH) throw badRequest(`the JSON path is longer than ${MAX_LENGTH} characters`);
   const nodes = readPath(path);
-  if (nodes.length > MAX_STEPS) throw badRequest(`the JSON path ${JSON.stringify(path)} has more than ${MAX_STEPS} steps`);
+  if (nodes.length > MAX_STEPS)
+    throw badRequest(`the JSON path ${JSON.stringify(path)} has more than ${MAX_STEPS} steps`);
   const follow = stepsOf(nodes);
   return (object) => follow([object]);
 }
@@ -49,7 +51,10 @@ function stepsOf(nodes: readonly Node[]): Step {
 function stepOf(node: Node): Step {
   switch (node.type) {
     case "field":
-      return (values) => values.filter((value) => isRecord(value) && Object.hasOwn(value, node.name) && value[node.name] !== undefined).map((value) => (value as Record<string, unknown>)[node.name]);
+      return (values) =>
+        values
+          .filter((value) => isRecord(value) && Object.hasOwn(value, node.name) && value[node.name] !== undefined)
+          .map((value) => (value as Record<string, unknown>)[node.name]);
     case "constant":
       return (values) => (typeof node.value === "string" ? [node.value] : values.map(() => node.value));
     case "wildcard":
@@ -92,7 +97,10 @@ function gather(values: readonly unknown[], give: (value: unknown) => readonly u
 }
 
 /** Values that are no lists cannot be chosen from; null is passed over. */
-function selectEach(values: readonly unknown[], select: (list: readonly unknown[]) => readonly unknown[] | undefined): unknown[] | undefined {
+function selectEach(
+  values: readonly unknown[],
+  select: (list: readonly unknown[]) => readonly unknown[] | undefined,
+): unknown[] | undefined {
   let isGood = true;
   const found = gather(values, (value) => {
     if (value === null) return [];
@@ -103,7 +111,10 @@ function selectEach(values: readonly unknown[], select: (list: readonly unknown[
   return isGood ? found : undefined;
 }
 
-/** Every value with something in it, and then what is in it. Values may be in each other, so what is looked at is counted too. */
+/**
+ * Every value with something in it, and then what is in it. Values may be in each other, so what is looked at is
+ * counted too.
+ */
 function descend(values: readonly unknown[]): unknown[] {
   const found: unknown[] = [];
   const pending = values.toReversed();
@@ -116,8 +127,14 @@ function descend(values: readonly unknown[]): unknown[] {
   return found;
 }
 
-/** Places count from the end when they are negative. A single place past the end is a mistake, and so is a range that leaves the list. */
-function sliceOf(list: readonly unknown[], { from = 0, to, isSingle, step = 1 }: { from?: number; to?: number; isSingle: boolean; step?: number }): readonly unknown[] | undefined {
+/**
+ * Places count from the end when they are negative. A single place past the end is a mistake, and so is a range that
+ * leaves the list.
+ */
+function sliceOf(
+  list: readonly unknown[],
+  { from = 0, to, isSingle, step = 1 }: { from?: number; to?: number; isSingle: boolean; step?: number },
+): readonly unknown[] | undefined {
   const { length } = list;
   const start = from < 0 ? from + length : from;
   const given = isSingle ? from + 1 : (to ?? length);
@@ -153,7 +170,8 @@ function filterStep(left: readonly Node[], operator: string, right: readonly Nod
   };
 }
 
-const kindOf = (value: unknown): string => (typeof value === "number" ? (Number.isInteger(value) ? "integer" : "float") : typeof value);
+const kindOf = (value: unknown): string =>
+  typeof value === "number" ? (Number.isInteger(value) ? "integer" : "float") : typeof value;
 
 /** Only values of one kind are compared, and only numbers and texts have an order. */
 function compare(operator: string, left: unknown, right: unknown): boolean | undefined {

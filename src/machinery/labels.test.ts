@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { everything, formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";
+import {
+  everything,
+  formatLabelSelector,
+  labelSelectorOf,
+  matchesLabels,
+  nothing,
+  parseLabelSelector,
+} from "./labels.ts";
 
 const web = { app: "web", tier: "front", replicas: "3" };
 
@@ -48,8 +55,12 @@ describe("a selector that cannot be read is a bad request", () => {
 });
 
 test("everything that is wrong with a key is told, and what cannot be printed is escaped", () => {
-  expect(() => parseLabelSelector("example.com/=a")).toThrow(/^unable to parse requirement: <nil>: Invalid value: "example\.com\/": name part must be non-empty; name part must consist of /);
-  expect(() => parseLabelSelector("a=\u202eb")).toThrow(String.raw`values[0][a]: Invalid value: "\u202eb": a valid label must be`);
+  expect(() => parseLabelSelector("example.com/=a")).toThrow(
+    /^unable to parse requirement: <nil>: Invalid value: "example\.com\/": name part must be non-empty; name part must consist of /,
+  );
+  expect(() => parseLabelSelector("a=\u202eb")).toThrow(
+    String.raw`values[0][a]: Invalid value: "\u202eb": a valid label must be`,
+  );
 });
 
 test("only blanks, tabs and line ends separate words", () => {
@@ -65,7 +76,10 @@ test("numbers that are compared have 64 bits, however many zeros they begin with
 });
 
 test("a selector object joins labels and expressions", () => {
-  const selector = labelSelectorOf({ matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }] });
+  const selector = labelSelectorOf({
+    matchLabels: { app: "web" },
+    matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }],
+  });
 
   expect(matchesLabels(selector, web)).toBe(true);
   expect(matchesLabels(selector, { app: "web", tier: "back" })).toBe(false);
@@ -78,11 +92,19 @@ test("an absent selector object selects nothing and an empty one everything", ()
 });
 
 test("an unknown operator of a selector object is a bad request", () => {
-  expect(() => labelSelectorOf({ matchExpressions: [{ key: "a", operator: "constructor" }] })).toThrow('"constructor" is not a valid label selector operator');
+  expect(() => labelSelectorOf({ matchExpressions: [{ key: "a", operator: "constructor" }] })).toThrow(
+    '"constructor" is not a valid label selector operator',
+  );
 });
 
 test("the text form is sorted by key and by value", () => {
-  const selector = { matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "c", operator: "In", values: ["z", "y"] }, { key: "d", operator: "DoesNotExist" }] };
+  const selector = {
+    matchLabels: { b: "2", a: "1" },
+    matchExpressions: [
+      { key: "c", operator: "In", values: ["z", "y"] },
+      { key: "d", operator: "DoesNotExist" },
+    ],
+  };
 
   expect(formatLabelSelector(selector)).toBe("a=1,b=2,c in (y,z),!d");
 });

@@ -1,8 +1,9 @@
 /**
- * Label selectors: the text of a query (`app in (a,b),!old`) and the object of a spec (`matchLabels`) become one list of
- * requirements that is matched without allocating.
+ * Label selectors: the text of a query (`app in (a,b),!old`) and the object of a spec (`matchLabels`) become one list
+ * of requirements that is matched without allocating.
  *
- * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches nothing.
+ * `!=` and `notin` also match objects without the key. The empty selector matches everything, `nothing` matches
+ * nothing.
  */
 import { compareText, messageOf } from "../base/index.ts";
 import { quoteText } from "./format-value.ts";
@@ -26,18 +27,27 @@ export interface LabelSelector {
 /** A selector as specs state it: `metav1.LabelSelector`. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] | undefined }[] | undefined;
+  readonly matchExpressions?:
+    | readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] | undefined }[]
+    | undefined;
 }
 
 export const everything: LabelSelector = { requirements: [] };
 export const nothing: LabelSelector = { requirements: [], matchesNothing: true };
 
-const OPERATORS: Readonly<Record<string, LabelOperator>> = { In: "in", NotIn: "notin", Exists: "exists", DoesNotExist: "!exists" };
+const OPERATORS: Readonly<Record<string, LabelOperator>> = {
+  In: "in",
+  NotIn: "notin",
+  Exists: "exists",
+  DoesNotExist: "!exists",
+};
 
 /** The selector of an object. An absent object selects nothing, an empty one everything, as Kubernetes has it. */
 export function labelSelectorOf(object: LabelSelectorObject | null | undefined): LabelSelector {
   if (object === undefined || object === null) return nothing;
-  const requirements: LabelRequirement[] = Object.entries(object.matchLabels ?? {}).map(([key, value]) => requirement(key, "=", [value]));
+  const requirements: LabelRequirement[] = Object.entries(object.matchLabels ?? {}).map(([key, value]) =>
+    requirement(key, "=", [value]),
+  );
   for (const { key, operator, values } of object.matchExpressions ?? []) {
     const known = Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator] : undefined;
     if (!known) throw badRequest(`"${operator}" is not a valid label selector operator`);
@@ -50,12 +60,18 @@ function requirement(key: string, operator: LabelOperator, values: readonly stri
   const problems: string[] = [];
   const keyProblems = labelKeyProblems(key);
   if (keyProblems.length > 0) problems.push(`key: Invalid value: ${quoteText(key)}: ${keyProblems.join("; ")}`);
-  if ((operator === "in" || operator === "notin") && values.length === 0) problems.push("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
-  if ((operator === "exists" || operator === "!exists") && values.length > 0) problems.push("values: Invalid value: values set must be empty for exists and does not exist");
-  if ((operator === ">" || operator === "<") && !isWhole(values[0])) problems.push(`values[0]: Invalid value: ${quoteText(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`);
+  if ((operator === "in" || operator === "notin") && values.length === 0)
+    problems.push("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty");
+  if ((operator === "exists" || operator === "!exists") && values.length > 0)
+    problems.push("values: Invalid value: values set must be empty for exists and does not exist");
+  if ((operator === ">" || operator === "<") && !isWhole(values[0]))
+    problems.push(
+      `values[0]: Invalid value: ${quoteText(values[0] ?? "")}: for 'Gt', 'Lt' operators, the value must be an integer`,
+    );
   for (const [index, value] of values.entries()) {
     const valueProblems = labelValueProblems(value);
-    if (valueProblems.length > 0) problems.push(`values[${index}][${key}]: Invalid value: ${quoteText(value)}: ${valueProblems.join("; ")}`);
+    if (valueProblems.length > 0)
+      problems.push(`values[${index}][${key}]: Invalid value: ${quoteText(value)}: ${valueProblems.join("; ")}`);
   }
   if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
   return { key, operator, values };
@@ -63,7 +79,8 @@ function requirement(key: string, operator: LabelOperator, values: readonly stri
 
 const MAX_WHOLE = 2n ** 63n - 1n;
 /** Whether it is a number of 64 bits. A value of a label has at most 63 characters and no sign, so this is cheap. */
-const isWhole = (value: string | undefined): boolean => value !== undefined && value.length < 64 && /^\d+$/.test(value) && (value.length < 19 || BigInt(value) <= MAX_WHOLE);
+const isWhole = (value: string | undefined): boolean =>
+  value !== undefined && value.length < 64 && /^\d+$/.test(value) && (value.length < 19 || BigInt(value) <= MAX_WHOLE);
 
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   if (selector.matchesNothing) return false;
@@ -89,7 +106,11 @@ function satisfies(operator: LabelOperator, values: readonly string[], value: st
     case "!exists":
       return value === undefined;
     default:
-      return value !== undefined && isWhole(value) && (operator === ">" ? BigInt(value) > BigInt(values[0] ?? "") : BigInt(value) < BigInt(values[0] ?? ""));
+      return (
+        value !== undefined &&
+        isWhole(value) &&
+        (operator === ">" ? BigInt(value) > BigInt(values[0] ?? "") : BigInt(value) < BigInt(values[0] ?? ""))
+      );
   }
 }
 
@@ -117,12 +138,12 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-
 /** A query longer than this is refused before it is read; real ones are a few hundred characters. */
 const MAX_SELECTOR_LENGTH = 64 * 1024;
 
 export function parseLabelSelector(text: string): LabelSelector {
-  if (text.length > MAX_SELECTOR_LENGTH) throw badRequest(`unable to parse requirement: the selector is longer than ${MAX_SELECTOR_LENGTH} characters`);
+  if (text.length > MAX_SELECTOR_LENGTH)
+    throw badRequest(`unable to parse requirement: the selector is longer than ${MAX_SELECTOR_LENGTH} characters`);
   const requirements = new SelectorParser(text).requirements();
   return requirements.length === 0 ? everything : { requirements };
 }
@@ -144,7 +165,8 @@ class SelectorParser {
 
   requirements(): LabelRequirement[] {
     const found: LabelRequirement[] = [];
-    if (this.#peek() !== END && !this.#startsRequirement()) throw unexpected(this.#peek(), ", expected: !, identifier, or 'end of string'");
+    if (this.#peek() !== END && !this.#startsRequirement())
+      throw unexpected(this.#peek(), ", expected: !, identifier, or 'end of string'");
     while (this.#peek() !== END) {
       found.push(this.#requirement());
       const next = this.#next();
@@ -218,7 +240,8 @@ class SelectorParser {
     const open = this.#next();
     if (open !== "(") throw unexpected(open, " expected: '('");
     const values = new Set<string>();
-    if (this.#peek() !== ")" && this.#peek() !== "," && !isWord(this.#peek())) throw unexpected(this.#peek(), ", expected: ',', ')' or identifier");
+    if (this.#peek() !== ")" && this.#peek() !== "," && !isWord(this.#peek()))
+      throw unexpected(this.#peek(), ", expected: ',', ')' or identifier");
     for (;;) {
       const token = this.#peek();
       if (token === ")" || token === ",") values.add("");

@@ -18,7 +18,14 @@ export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly 
   if ((type !== "set" && type !== "map") || list.length === 0) return NONE;
   if (type === "map") {
     const index = list.findIndex((item) => item !== null && !isObject(item));
-    if (index >= 0) return [{ index, type: "Invalid", message: `Invalid value: ${formatValue(list[index] as Json)}: must be an object for an array of list-type map` }];
+    if (index >= 0)
+      return [
+        {
+          index,
+          type: "Invalid",
+          message: `Invalid value: ${formatValue(list[index] as Json)}: must be an object for an array of list-type map`,
+        },
+      ];
   }
   if (list.length < 2) return NONE;
   const times = new Map<string, number>();
@@ -26,13 +33,15 @@ export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly 
   for (const [index, item] of list.entries()) {
     const id = type === "set" ? idOf(item) : keysText(schema, item);
     const before = times.get(id) ?? 0;
-    if (before === 1) errors.push({ index, type: "Duplicate", message: `Duplicate value: ${type === "set" ? formatValue(item) : id}` });
+    if (before === 1)
+      errors.push({ index, type: "Duplicate", message: `Duplicate value: ${type === "set" ? formatValue(item) : id}` });
     times.set(id, before + 1);
   }
   return errors;
 }
 
-const idOf = (item: Json): string => (typeof item === "object" && item !== null ? formatJson(item) : JSON.stringify(item));
+const idOf = (item: Json): string =>
+  typeof item === "object" && item !== null ? formatJson(item) : JSON.stringify(item);
 
 const sortedKeys = new WeakMap<Schema, readonly string[]>();
 

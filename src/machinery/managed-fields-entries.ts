@@ -19,10 +19,16 @@ export interface Owner {
 }
 
 export const isSameOwner = (a: Owner, b: Owner): boolean =>
-  a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource && (a.operation === "Apply" || a.apiVersion === b.apiVersion);
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === "Apply" || a.apiVersion === b.apiVersion);
 
 export interface DecodeOptions {
-  /** Entries that a client sent are read with suspicion and written anew, without what it made up; those that were stored we wrote ourselves. */
+  /**
+   * Entries that a client sent are read with suspicion and written anew, without what it made up; those that were
+   * stored we wrote ourselves.
+   */
   fromClient: boolean;
 }
 
@@ -42,14 +48,34 @@ export function decodeOwners(entries: Json | undefined, { fromClient }: DecodeOp
 function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined {
   const { manager = "", operation, apiVersion, subresource = "", time, fieldsType, fieldsV1 } = entry;
   if (operation !== "Apply" && operation !== "Update") return undefined;
-  if (typeof manager !== "string" || typeof apiVersion !== "string" || apiVersion === "" || typeof subresource !== "string") return undefined;
+  if (
+    typeof manager !== "string" ||
+    typeof apiVersion !== "string" ||
+    apiVersion === "" ||
+    typeof subresource !== "string"
+  )
+    return undefined;
   if (fieldsType !== "FieldsV1" || !isObject(fieldsV1) || (fromClient && !isFieldSet(fieldsV1))) return undefined;
-  return { manager, operation, apiVersion, subresource, time: typeof time === "string" ? time : undefined, fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined, ...(!fromClient && { entry }) };
+  return {
+    manager,
+    operation,
+    apiVersion,
+    subresource,
+    time: typeof time === "string" ? time : undefined,
+    fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined,
+    entry: !fromClient ? entry : undefined,
+  };
 }
 
-/** An explicit `[{}]` asks to forget all owners, and so does `[]` for a built-in kind; of a custom one it says nothing. */
+/**
+ * An explicit `[{}]` asks to forget all owners, and so does `[]` for a built-in kind; of a custom one it says nothing.
+ */
 export function isReset(entries: Json | undefined, builtIn: boolean): boolean {
-  return Array.isArray(entries) && ((builtIn && entries.length === 0) || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
+  return (
+    Array.isArray(entries) &&
+    ((builtIn && entries.length === 0) ||
+      (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0))
+  );
 }
 
 /** The owner with other fields. It keeps its entry when they are the same. */
@@ -72,13 +98,20 @@ const secondsOf = (owner: Owner): number => (owner.time === undefined ? 0 : Math
 
 /** Text that orders owners as the real server does: by the fields that identify them. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Owner): string {
-  return JSON.stringify({ manager, operation, ...(operation === "Update" && { apiVersion }), ...(subresource && { subresource }) });
+  return JSON.stringify({
+    manager,
+    operation,
+    ...(operation === "Update" && { apiVersion }),
+    ...(subresource && { subresource }),
+  });
 }
 
 function capUpdates(owners: readonly Owner[]): Owner[] {
   const updates = owners.filter(({ operation }) => operation === "Update");
   if (updates.length <= MAX_UPDATE_OWNERS) return [...owners];
-  const oldestFirst = updates.toSorted((a, b) => secondsOf(a) - secondsOf(b) || compareText(identityOf(a), identityOf(b)));
+  const oldestFirst = updates.toSorted(
+    (a, b) => secondsOf(a) - secondsOf(b) || compareText(identityOf(a), identityOf(b)),
+  );
   const kept = new Set(owners);
   const buckets = new Map<string, Owner>();
   let count = updates.length;
@@ -89,7 +122,14 @@ function capUpdates(owners: readonly Owner[]): Owner[] {
       buckets.set(owner.apiVersion, owner);
       continue;
     }
-    const joined: Owner = { manager: OLD_UPDATES, operation: "Update", apiVersion: owner.apiVersion, subresource: "", time: owner.time, fields: unionOf(bucket.fields, owner.fields) };
+    const joined: Owner = {
+      manager: OLD_UPDATES,
+      operation: "Update",
+      apiVersion: owner.apiVersion,
+      subresource: "",
+      time: owner.time,
+      fields: unionOf(bucket.fields, owner.fields),
+    };
     kept.delete(bucket);
     kept.delete(owner);
     kept.add(joined);
@@ -102,7 +142,14 @@ function capUpdates(owners: readonly Owner[]): Owner[] {
 /** The entries to store, in the order of the real server. Owners of nothing are left out. */
 export function encodeOwners(owners: readonly Owner[]): JsonObject[] {
   return capUpdates(owners.filter(({ fields }) => fields !== undefined))
-    .sort((a, b) => compareText(a.operation, b.operation) || secondsOf(a) - secondsOf(b) || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion) || compareText(a.subresource, b.subresource))
+    .sort(
+      (a, b) =>
+        compareText(a.operation, b.operation) ||
+        secondsOf(a) - secondsOf(b) ||
+        compareText(a.manager, b.manager) ||
+        compareText(a.apiVersion, b.apiVersion) ||
+        compareText(a.subresource, b.subresource),
+    )
     .map(encodeOwner);
 }
 

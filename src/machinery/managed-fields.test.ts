@@ -19,7 +19,10 @@ const schema: Schema = {
           type: "array",
           "x-kubernetes-list-type": "map",
           "x-kubernetes-list-map-keys": ["port", "protocol"],
-          items: { type: "object", properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" }, name: text } },
+          items: {
+            type: "object",
+            properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" }, name: text },
+          },
         },
       },
     },
@@ -38,12 +41,28 @@ interface Step {
 }
 
 function record({ before, after, manager = "alpha", time = NOON, subresource, builtIn = false }: Step): JsonObject {
-  return recordUpdate({ before: deepFreeze(before) as JsonObject | undefined, after: deepFreeze(after) as JsonObject, schema, manager, apiVersion: "v1", time, subresource, builtIn });
+  return recordUpdate({
+    before: deepFreeze(before) as JsonObject | undefined,
+    after: deepFreeze(after) as JsonObject,
+    schema,
+    manager,
+    apiVersion: "v1",
+    time,
+    subresource,
+    builtIn,
+  });
 }
 
-const make = (fields: JsonObject, managedFields?: Json): JsonObject => ({ apiVersion: "v1", kind: "Thing", metadata: { name: "a", uid: "u", ...(managedFields !== undefined && { managedFields }) }, ...fields });
-const entriesOf = (object: JsonObject): JsonObject[] => ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
-const fieldsOf = (object: JsonObject, manager: string): Json | undefined => entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
+const make = (fields: JsonObject, managedFields?: Json): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Thing",
+  metadata: { name: "a", uid: "u", ...(managedFields !== undefined && { managedFields }) },
+  ...fields,
+});
+const entriesOf = (object: JsonObject): JsonObject[] =>
+  ((object["metadata"] as JsonObject)["managedFields"] ?? []) as JsonObject[];
+const fieldsOf = (object: JsonObject, manager: string): Json | undefined =>
+  entriesOf(object).find((entry) => entry["manager"] === manager)?.["fieldsV1"];
 /** The same change as a client sends it: with the entries that it read. */
 const change = (object: JsonObject, fields: JsonObject): JsonObject => ({ ...object, ...fields });
 
@@ -52,26 +71,48 @@ describe("a create", () => {
     const created = record({ after: make({ data: { a: "1" } }) });
 
     expect(entriesOf(created)).toEqual([
-      { manager: "alpha", operation: "Update", apiVersion: "v1", time: NOON, fieldsType: "FieldsV1", fieldsV1: { "f:data": { ".": {}, "f:a": {} } } },
+      {
+        manager: "alpha",
+        operation: "Update",
+        apiVersion: "v1",
+        time: NOON,
+        fieldsType: "FieldsV1",
+        fieldsV1: { "f:data": { ".": {}, "f:a": {} } },
+      },
     ]);
   });
 
   test("owns list elements by their keys, with defaults, and atomic values as a whole", () => {
-    const created = record({ after: make({ spec: { replicas: 1, selector: { a: "b" }, args: ["x"], ports: [{ port: 80 }] } }) });
+    const created = record({
+      after: make({ spec: { replicas: 1, selector: { a: "b" }, args: ["x"], ports: [{ port: 80 }] } }),
+    });
 
     expect(fieldsOf(created, "alpha")).toEqual({
-      "f:spec": { ".": {}, "f:replicas": {}, "f:selector": {}, "f:args": {}, "f:ports": { ".": {}, 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:port": {} } } },
+      "f:spec": {
+        ".": {},
+        "f:replicas": {},
+        "f:selector": {},
+        "f:args": {},
+        "f:ports": { ".": {}, 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:port": {} } },
+      },
     });
   });
 
   test("of a built-in kind does not own the structures that are always there", () => {
-    expect(fieldsOf(record({ after: make({ spec: { replicas: 1 } }), builtIn: true }), "alpha")).toEqual({ "f:spec": { "f:replicas": {} } });
+    expect(fieldsOf(record({ after: make({ spec: { replicas: 1 } }), builtIn: true }), "alpha")).toEqual({
+      "f:spec": { "f:replicas": {} },
+    });
   });
 
   test("names the subresource that it went through", () => {
     const created = record({ after: make({ data: { a: "1" } }) });
 
-    const updated = record({ before: created, after: change(created, { data: { a: "2" } }), manager: "ctl", subresource: "status" });
+    const updated = record({
+      before: created,
+      after: change(created, { data: { a: "2" } }),
+      manager: "ctl",
+      subresource: "status",
+    });
 
     expect(entriesOf(updated).map(({ manager, subresource }) => [manager, subresource])).toEqual([
       ["alpha", undefined],
@@ -84,7 +125,12 @@ describe("an update", () => {
   const created = record({ after: make({ data: { a: "1", b: "1" } }) });
 
   test("takes changed and added fields over from everyone else", () => {
-    const updated = record({ before: created, after: change(created, { data: { a: "2", b: "1", c: "1" } }), manager: "beta", time: LATER });
+    const updated = record({
+      before: created,
+      after: change(created, { data: { a: "2", b: "1", c: "1" } }),
+      manager: "beta",
+      time: LATER,
+    });
 
     expect(fieldsOf(updated, "alpha")).toEqual({ "f:data": { ".": {}, "f:b": {} } });
     expect(fieldsOf(updated, "beta")).toEqual({ "f:data": { "f:a": {}, "f:c": {} } });
@@ -92,22 +138,41 @@ describe("an update", () => {
   });
 
   test("by the same manager extends its entry and moves its time", () => {
-    const updated = record({ before: created, after: change(created, { data: { a: "1", b: "1", c: "1" } }), time: LATER });
+    const updated = record({
+      before: created,
+      after: change(created, { data: { a: "1", b: "1", c: "1" } }),
+      time: LATER,
+    });
 
     expect(entriesOf(updated)).toHaveLength(1);
-    expect(entriesOf(updated)[0]).toMatchObject({ time: LATER, fieldsV1: { "f:data": { ".": {}, "f:a": {}, "f:b": {}, "f:c": {} } } });
+    expect(entriesOf(updated)[0]).toMatchObject({
+      time: LATER,
+      fieldsV1: { "f:data": { ".": {}, "f:a": {}, "f:b": {}, "f:c": {} } },
+    });
   });
 
   test("that removes a field takes it from its owner, whose time stays", () => {
-    const updated = record({ before: created, after: change(created, { data: { a: "1" } }), manager: "beta", time: LATER });
+    const updated = record({
+      before: created,
+      after: change(created, { data: { a: "1" } }),
+      manager: "beta",
+      time: LATER,
+    });
 
     expect(entriesOf(updated)).toEqual([{ ...entriesOf(created)[0], fieldsV1: { "f:data": { ".": {}, "f:a": {} } } }]);
   });
 
   test("that changes nothing keeps the very entries", () => {
-    const unchanged = record({ before: created, after: JSON.parse(JSON.stringify(stripManagedFields(created))) as JsonObject, manager: "beta", time: LATER });
+    const unchanged = record({
+      before: created,
+      after: JSON.parse(JSON.stringify(stripManagedFields(created))) as JsonObject,
+      manager: "beta",
+      time: LATER,
+    });
 
-    expect((unchanged["metadata"] as JsonObject)["managedFields"]).toBe((created["metadata"] as JsonObject)["managedFields"]);
+    expect((unchanged["metadata"] as JsonObject)["managedFields"]).toBe(
+      (created["metadata"] as JsonObject)["managedFields"],
+    );
   });
 
   test("whose owner has nothing left drops the entry", () => {
@@ -133,18 +198,29 @@ describe("an update", () => {
   test("keeps the stored owners when those in the request cannot be understood", () => {
     const nonsense = [{ manager: "x", operation: "Nope", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
 
-    expect(entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, nonsense) }))).toEqual(entriesOf(created));
+    expect(entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, nonsense) }))).toEqual(
+      entriesOf(created),
+    );
   });
 
   test("may rewrite the owners", () => {
     const rewritten = [{ ...entriesOf(created)[0], manager: "gamma" }];
 
-    expect(entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, rewritten as Json) }))).toEqual(rewritten);
+    expect(
+      entriesOf(record({ before: created, after: make({ data: { a: "1", b: "1" } }, rewritten as Json) })),
+    ).toEqual(rewritten);
   });
 
   test("stores of the owners in a request what an owner has, and nothing that the client made up", () => {
     const before = record({ after: make({ data: { a: "1" } }) });
-    const sent = { manager: "beta", operation: "Update", apiVersion: "v1", time: NOON, fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } };
+    const sent = {
+      manager: "beta",
+      operation: "Update",
+      apiVersion: "v1",
+      time: NOON,
+      fieldsType: "FieldsV1",
+      fieldsV1: { "f:data": {} },
+    };
 
     const after = record({ before, after: make({ data: { a: "1" } }, [{ ...sent, extra: null }]) });
 
@@ -152,9 +228,19 @@ describe("an update", () => {
   });
 
   test("forgets owners of versions that are not served any more", () => {
-    const foreign = [{ manager: "x", operation: "Update", apiVersion: "nope/v9", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } }];
+    const foreign = [
+      { manager: "x", operation: "Update", apiVersion: "nope/v9", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } },
+    ];
 
-    const updated = recordUpdate({ before: created, after: make({ data: { a: "1", b: "1" } }, foreign), schema, manager: "alpha", apiVersion: "v1", time: NOON, versions: () => undefined });
+    const updated = recordUpdate({
+      before: created,
+      after: make({ data: { a: "1", b: "1" } }, foreign),
+      schema,
+      manager: "alpha",
+      apiVersion: "v1",
+      time: NOON,
+      versions: () => undefined,
+    });
 
     expect(entriesOf(updated)).toEqual([]);
   });
@@ -164,11 +250,19 @@ test("beyond ten updaters the oldest share one entry", () => {
   let object = record({ after: make({ data: { "0": "x" } }), manager: "m0", time: "2024-05-01T12:00:00Z" });
   for (let index = 1; index <= 11; index++) {
     const data = { ...(object["data"] as JsonObject), [index]: "x" };
-    object = record({ before: object, after: change(object, { data }), manager: `m${index}`, time: `2024-05-01T12:${String(index).padStart(2, "0")}:00Z` });
+    object = record({
+      before: object,
+      after: change(object, { data }),
+      manager: `m${index}`,
+      time: `2024-05-01T12:${String(index).padStart(2, "0")}:00Z`,
+    });
   }
 
   expect(entriesOf(object)).toHaveLength(10);
-  expect(entriesOf(object)[0]).toMatchObject({ manager: "ancient-changes", fieldsV1: { "f:data": { ".": {}, "f:0": {}, "f:1": {}, "f:2": {} } } });
+  expect(entriesOf(object)[0]).toMatchObject({
+    manager: "ancient-changes",
+    fieldsV1: { "f:data": { ".": {}, "f:0": {}, "f:1": {}, "f:2": {} } },
+  });
 });
 
 test("__proto__ as a key is owned like any other", () => {

@@ -1,6 +1,7 @@
 /**
- * Who owns which field after a create, update or patch. Fields that the writer added or changed become its own and leave
- * everyone else; fields that it removed leave everyone. A write that changes nothing keeps entries and times as they are.
+ * Who owns which field after a create, update or patch. Fields that the writer added or changed become its own and
+ * leave everyone else; fields that it removed leave everyone. A write that changes nothing keeps entries and times as
+ * they are.
  *
  * The cost is that of the difference: parts that `before` and `after` share are not walked.
  */
@@ -21,9 +22,14 @@ export interface UpdateRecord {
   apiVersion: string;
   subresource?: string | undefined;
   time: string;
-  /** Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning them. */
+  /**
+   * Built-in kinds have structures that are always there (`spec`, `strategy`), so that creating them is not owning
+   * them.
+   */
   builtIn?: boolean;
-  /** The other versions of the kind. Without it all sets of fields are taken to be stated in the version of the request. */
+  /**
+   * The other versions of the kind. Without it all sets of fields are taken to be stated in the version of the request.
+   */
   versions?: OtherVersions | undefined;
   /** Set where an object without owners has some from now on, because those who wrote it so far leave no record. */
   beginsRecord?: boolean;
@@ -56,15 +62,34 @@ export function recordUpdate(record: UpdateRecord): JsonObject {
   // An object that is not tracked stays so until somebody applies it.
   if (owners.length === 0 && before !== undefined && !record.beginsRecord) return withManagedFields(after, undefined);
   const schema = withObjectMeta(record.schema);
-  const changes = new ChangesByVersion(before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true), stripManagedFields(after), schema, apiVersion, versions);
-  const current: Owner = { manager: record.manager, operation: "Update", apiVersion, subresource, time: record.time, fields: ownable(changes.own.changed) };
+  const changes = new ChangesByVersion(
+    before ? stripManagedFields(before) : emptyObject(schema, record.builtIn === true),
+    stripManagedFields(after),
+    schema,
+    apiVersion,
+    versions,
+  );
+  const current: Owner = {
+    manager: record.manager,
+    operation: "Update",
+    apiVersion,
+    subresource,
+    time: record.time,
+    fields: ownable(changes.own.changed),
+  };
   const next = takeOver(knownOwners(owners, apiVersion, versions), changes, current);
   const isSame = next.length === owners.length && next.every((owner, index) => owner === owners[index]);
   return withManagedFields(after, isSame && entries !== undefined ? entries : encodeOwners(next));
 }
 
-/** The owners that a write starts from: those in the request when it states any that can be understood, else those stored. */
-function startingPoint({ before, after, subresource = "", builtIn = false }: UpdateRecord): { owners: Owner[]; entries: Json | undefined } {
+/**
+ * The owners that a write starts from: those in the request when it states any that can be understood, else those
+ * stored.
+ */
+function startingPoint({ before, after, subresource = "", builtIn = false }: UpdateRecord): {
+  owners: Owner[];
+  entries: Json | undefined;
+} {
   const stored = managedFieldsOf(before);
   const given = managedFieldsOf(after);
   // A subresource cannot be used to rewrite ownership.

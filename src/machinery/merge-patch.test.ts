@@ -44,8 +44,19 @@ test("__proto__ in a patch is an ordinary key", () => {
 
 /** JSON in which null is never a value, which is what merge patches can express. */
 const withoutNull = fc.letrec<{ value: Json; object: Json }>((tie) => ({
-  value: fc.oneof({ maxDepth: 4 }, fc.integer(), fc.string(), fc.boolean(), fc.array(tie("value"), { maxLength: 3 }), tie("object")),
-  object: fc.dictionary(fc.oneof(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.string({ maxLength: 3 })), tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.integer(),
+    fc.string(),
+    fc.boolean(),
+    fc.array(tie("value"), { maxLength: 3 }),
+    tie("object"),
+  ),
+  object: fc.dictionary(
+    fc.oneof(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.string({ maxLength: 3 })),
+    tie("value"),
+    { maxKeys: 4, noNullPrototype: true },
+  ),
 }));
 
 test("the created patch makes the one into the other", () => {

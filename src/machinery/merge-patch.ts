@@ -1,8 +1,8 @@
 /**
  * JSON merge patch (RFC 7386): objects merge, `null` deletes, everything else replaces.
  *
- * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result, and a patch that
- * changes nothing answers the document itself, so callers may compare with `===`.
+ * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result, and a patch
+ * that changes nothing answers the document itself, so callers may compare with `===`.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { jsonTypeName } from "./patch-errors.ts";
@@ -11,7 +11,10 @@ import { badRequest } from "./status.ts";
 /** The body of a merge patch request: Kubernetes objects are only patched with objects. */
 export function readMergePatch(body: Json): JsonObject {
   if (body === null) throw badRequest("Invalid JSON Patch");
-  if (!isObject(body)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`);
+  if (!isObject(body))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`,
+    );
   return body;
 }
 

@@ -1,15 +1,47 @@
 import { describe, expect, test } from "vitest";
-import { annotationKeyProblems, annotationsAreTooLong, dataKeyProblems, dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems, pathSegmentProblems } from "./names.ts";
+import {
+  annotationKeyProblems,
+  annotationsAreTooLong,
+  dataKeyProblems,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  pathSegmentProblems,
+} from "./names.ts";
 
-const checks = { dnsSubdomainProblems, dnsLabelProblems, dns1035LabelProblems, labelKeyProblems, labelValueProblems, annotationKeyProblems, pathSegmentProblems };
+const checks = {
+  dnsSubdomainProblems,
+  dnsLabelProblems,
+  dns1035LabelProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  annotationKeyProblems,
+  pathSegmentProblems,
+};
 
 const cases: [check: keyof typeof checks, good: string[], bad: Record<string, string>][] = [
   [
     "dnsSubdomainProblems",
     ["a", "a.b-c.1", "x".repeat(253)],
-    { A_b: "a lowercase RFC 1123 subdomain must consist", "": "a lowercase RFC 1123 subdomain", "a..b": "a lowercase RFC 1123 subdomain", ["x".repeat(254)]: "must be no more than 253 characters" },
+    {
+      A_b: "a lowercase RFC 1123 subdomain must consist",
+      "": "a lowercase RFC 1123 subdomain",
+      "a..b": "a lowercase RFC 1123 subdomain",
+      ["x".repeat(254)]: "must be no more than 253 characters",
+    },
   ],
-  ["dnsLabelProblems", ["a", "1a-b"], { "a.b": "must not contain dots", "a_b": "a lowercase RFC 1123 label must consist", "-a": "a lowercase RFC 1123 label", ["x".repeat(64)]: "must be no more than 63 characters" }],
+  [
+    "dnsLabelProblems",
+    ["a", "1a-b"],
+    {
+      "a.b": "must not contain dots",
+      a_b: "a lowercase RFC 1123 label must consist",
+      "-a": "a lowercase RFC 1123 label",
+      ["x".repeat(64)]: "must be no more than 63 characters",
+    },
+  ],
   ["dns1035LabelProblems", ["a-1"], { "1a": "a DNS-1035 label must consist" }],
   [
     "labelKeyProblems",
@@ -23,9 +55,22 @@ const cases: [check: keyof typeof checks, good: string[], bad: Record<string, st
       ["x".repeat(64)]: "name part must be no more than 63 bytes",
     },
   ],
-  ["labelValueProblems", ["", "a", "A.b_c-1"], { "-a": "a valid label must be an empty string or consist", "b c": "a valid label", ["x".repeat(64)]: "must be no more than 63 bytes", ["ž".repeat(40)]: "must be no more than 63 bytes" }],
+  [
+    "labelValueProblems",
+    ["", "a", "A.b_c-1"],
+    {
+      "-a": "a valid label must be an empty string or consist",
+      "b c": "a valid label",
+      ["x".repeat(64)]: "must be no more than 63 bytes",
+      ["ž".repeat(40)]: "must be no more than 63 bytes",
+    },
+  ],
   ["annotationKeyProblems", ["Example.COM/a"], { "a b": "name part must consist" }],
-  ["pathSegmentProblems", ["system:node", "a b"], { ".": "may not be '.'", "a/b": "may not contain '/'", "a%b": "may not contain '%'" }],
+  [
+    "pathSegmentProblems",
+    ["system:node", "a b"],
+    { ".": "may not be '.'", "a/b": "may not contain '/'", "a%b": "may not contain '%'" },
+  ],
 ];
 
 for (const [check, good, bad] of cases) {
@@ -34,13 +79,19 @@ for (const [check, good, bad] of cases) {
       expect(checks[check](text)).toEqual([]);
     });
     test.each(Object.entries(bad))("refuses %j", (text, start) => {
-      expect(checks[check](text)[0]).toMatch(new RegExp(`^${start.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`));
+      expect(checks[check](text)[0]).toMatch(
+        new RegExp(`^${start.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`),
+      );
     });
   });
 }
 
 test("everything that is wrong with a key is reported", () => {
-  expect(labelKeyProblems("/")).toEqual(["prefix part must be non-empty", "name part must be non-empty", expect.stringMatching(/^name part must consist/)]);
+  expect(labelKeyProblems("/")).toEqual([
+    "prefix part must be non-empty",
+    "name part must be non-empty",
+    expect.stringMatching(/^name part must consist/),
+  ]);
   expect(labelKeyProblems(`${"x".repeat(254)}/a`)).toEqual(["prefix part must be no more than 253 bytes"]);
 });
 
@@ -48,7 +99,10 @@ test("keys of data are file names", () => {
   expect(dataKeyProblems("a.b_C-1")).toEqual([]);
   expect(dataKeyProblems("..a")).toEqual(["must not start with '..'"]);
   expect(dataKeyProblems("..")).toEqual(["must not be '..'"]);
-  expect(dataKeyProblems(`${"x".repeat(253)}/`)).toEqual(["must be no more than 253 characters", expect.stringMatching(/^a valid config key/)]);
+  expect(dataKeyProblems(`${"x".repeat(253)}/`)).toEqual([
+    "must be no more than 253 characters",
+    expect.stringMatching(/^a valid config key/),
+  ]);
 });
 
 test("annotations are bounded together", () => {

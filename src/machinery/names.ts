@@ -1,6 +1,6 @@
 /**
- * Syntax of names, labels and annotations. `…Problems` answers everything that is wrong, in the words of Kubernetes, because a
- * field error reports each; `…Problem` answers the first, or undefined.
+ * Syntax of names, labels and annotations. `…Problems` answers everything that is wrong, in the words of Kubernetes,
+ * because a field error reports each; `…Problem` answers the first, or undefined.
  *
  * Every pattern runs in linear time, whatever the text.
  */
@@ -55,18 +55,26 @@ export function dnsLabelProblems(name: string): Problems {
 
 /** A DNS label that starts with a letter, as names of Services were. */
 export function dns1035LabelProblems(name: string): Problems {
-  return problems(longerThan(name, 63) ? tooLongName(63) : undefined, DNS_1035_LABEL.test(name) ? undefined : DNS_1035_RULE);
+  return problems(
+    longerThan(name, 63) ? tooLongName(63) : undefined,
+    DNS_1035_LABEL.test(name) ? undefined : DNS_1035_RULE,
+  );
 }
 
 /** What a path segment allows: names of RBAC kinds, which may contain `:`. */
 export function pathSegmentProblems(name: string): Problems {
   if (name === "." || name === "..") return [`may not be '${name}'`];
-  return ["/", "%"].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`);
+  return ["/", "%"]
+    .filter((character) => name.includes(character))
+    .map((character) => `may not contain '${character}'`);
 }
 
 /** Keys of ConfigMaps and Secrets, which become file names. */
 export function dataKeyProblems(key: string): Problems {
-  const found = problems(longerThan(key, 253) ? tooLongName(253) : undefined, DATA_KEY.test(key) ? undefined : DATA_KEY_RULE);
+  const found = problems(
+    longerThan(key, 253) ? tooLongName(253) : undefined,
+    DATA_KEY.test(key) ? undefined : DATA_KEY_RULE,
+  );
   if (!key.startsWith(".")) return found;
   if (key === "." || key === "..") return [...found, `must not be '${key}'`];
   return key.startsWith("..") ? [...found, "must not start with '..'"] : found;
@@ -90,7 +98,10 @@ export function labelKeyProblems(key: string): Problems {
 function findKeyProblems(key: string): Problems {
   const slash = key.indexOf("/");
   const name = key.slice(slash + 1);
-  if (slash >= 0 && name.includes("/")) return [`a valid label key ${NAME_PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (slash >= 0 && name.includes("/"))
+    return [
+      `a valid label key ${NAME_PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   const found: string[] = [];
   if (slash === 0) found.push("prefix part must be non-empty");
   if (slash > 0) {
@@ -110,7 +121,10 @@ export function annotationKeyProblems(key: string): Problems {
 }
 
 export function labelValueProblems(value: string): Problems {
-  return problems(longerThan(value, 63) ? tooLong(63) : undefined, value === "" || NAME_PART.test(value) ? undefined : LABEL_VALUE_RULE);
+  return problems(
+    longerThan(value, 63) ? tooLong(63) : undefined,
+    value === "" || NAME_PART.test(value) ? undefined : LABEL_VALUE_RULE,
+  );
 }
 
 /** All annotations of an object together, keys and values. */

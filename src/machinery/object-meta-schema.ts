@@ -1,6 +1,6 @@
 /**
- * What every object has beside its own fields. Schemas of CustomResourceDefinitions say no more than `metadata: object`, so
- * the machinery puts the known fields of `ObjectMeta` in their place.
+ * What every object has beside its own fields. Schemas of CustomResourceDefinitions say no more than `metadata:
+ * object`, so the machinery puts the known fields of `ObjectMeta` in their place.
  */
 import type { Schema } from "./schema.ts";
 

@@ -1,4 +1,7 @@
-/** The failures of patches, with the codes that a real API server gives (some are 500 without a reason, and clients see that). */
+/**
+ * The failures of patches, with the codes that a real API server gives (some are 500 without a reason, and clients see
+ * that).
+ */
 import { isObject, type Json } from "../base/index.ts";
 import { ApiError } from "./status.ts";
 
@@ -58,8 +61,8 @@ export function goTypeName(value: Json | undefined): string {
 const KINDS: Readonly<Record<string, string>> = { object: "map", array: "slice", number: "int64" };
 
 /**
- * A problem of decoding as the conversion of maps words it, which strategic merges and applied configurations go through instead of
- * text: `cannot restore slice from map`.
+ * A problem of decoding as the conversion of maps words it, which strategic merges and applied configurations go
+ * through instead of text: `cannot restore slice from map`.
  */
 export function conversionProblem(problem: string): string {
   const match = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go struct field \S+ of type (.*)$/.exec(problem);

@@ -9,7 +9,15 @@ import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 
 const key = fc.constantFrom("a", "b", "c", "__proto__", "toString", "");
 const document = fc.letrec<{ value: Json; object: Json }>((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, fc.integer({ min: 0, max: 3 }), fc.constantFrom("x", ""), fc.boolean(), fc.constant(null), fc.array(tie("value"), { maxLength: 3 }), tie("object")),
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.integer({ min: 0, max: 3 }),
+    fc.constantFrom("x", ""),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 3 }),
+    tie("object"),
+  ),
   object: fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
 }));
 /** A copy whose parts nobody else holds. */
@@ -40,7 +48,9 @@ describe("merge patch", () => {
 
   test("of a patch on a patch is one after the other", () => {
     const scalar = fc.constantFrom<Json>("x", 1, null, true);
-    const flat = fc.dictionary(key, fc.oneof(scalar, fc.dictionary(key, scalar, { noNullPrototype: true })), { noNullPrototype: true });
+    const flat = fc.dictionary(key, fc.oneof(scalar, fc.dictionary(key, scalar, { noNullPrototype: true })), {
+      noNullPrototype: true,
+    });
     fc.assert(
       fc.property(flat.map(withoutNull), flat.map(withoutNull), flat, (given, first, second) => {
         // Without nulls in the first, the two can be told as one.
@@ -56,15 +66,23 @@ describe("merge patch", () => {
 });
 
 describe("JSON patch", () => {
-  const pointerOf = (path: readonly (string | number)[]): string => path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const pointerOf = (path: readonly (string | number)[]): string =>
+    path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
   /** Every place in a document. */
   function placesIn(value: Json, path: readonly (string | number)[] = []): (string | number)[][] {
-    const below = Array.isArray(value) ? value.map((item, index) => placesIn(item, [...path, index])) : isObject(value) ? Object.entries(value).map(([name, item]) => placesIn(item, [...path, name])) : [];
+    const below = Array.isArray(value)
+      ? value.map((item, index) => placesIn(item, [...path, index]))
+      : isObject(value)
+        ? Object.entries(value).map(([name, item]) => placesIn(item, [...path, name]))
+        : [];
     return [[...path], ...below.flat()];
   }
-  const at = (value: Json, path: readonly (string | number)[]): Json => path.reduce<Json>((part, step) => (part as Record<string | number, Json>)[step] as Json, value);
-  const place = document.object.filter((given) => Object.keys(given as object).length > 0).chain((given) => fc.record({ given: fc.constant(given), path: fc.constantFrom(...placesIn(given).slice(1)) }));
+  const at = (value: Json, path: readonly (string | number)[]): Json =>
+    path.reduce<Json>((part, step) => (part as Record<string | number, Json>)[step] as Json, value);
+  const place = document.object
+    .filter((given) => Object.keys(given as object).length > 0)
+    .chain((given) => fc.record({ given: fc.constant(given), path: fc.constantFrom(...placesIn(given).slice(1)) }));
 
   test("passes the test of every value that is there, and of no other", () => {
     fc.assert(
@@ -73,7 +91,9 @@ describe("JSON patch", () => {
         fc.pre(JSON.stringify(sorted(value)) !== JSON.stringify(sorted(other)));
 
         expect(applyJsonPatch(given, [{ op: "test", path: pointerOf(path), value: copyOf(value) }])).toEqual(given);
-        expect(() => applyJsonPatch(given, [{ op: "test", path: pointerOf(path), value: other }])).toThrow("the server rejected our request");
+        expect(() => applyJsonPatch(given, [{ op: "test", path: pointerOf(path), value: other }])).toThrow(
+          "the server rejected our request",
+        );
       }),
       { numRuns: 300 },
     );
@@ -99,9 +119,16 @@ describe("JSON patch", () => {
         const from = pointerOf(path);
         const moved = applyJsonPatch(given, [{ op: "move", from, path: `/${target}` }]);
 
-        expect(moved).toEqual(applyJsonPatch(given, [{ op: "copy", from, path: `/${target}` }, { op: "remove", path: from }]));
+        expect(moved).toEqual(
+          applyJsonPatch(given, [
+            { op: "copy", from, path: `/${target}` },
+            { op: "remove", path: from },
+          ]),
+        );
         const inside: Json[] = isObject(at(given, path)) ? [{ op: "add", path: `/${target}/new`, value: 1 }] : [];
-        expect(at(applyJsonPatch(given, [{ op: "copy", from, path: `/${target}` }, ...inside]), path)).toEqual(at(given, path));
+        expect(at(applyJsonPatch(given, [{ op: "copy", from, path: `/${target}` }, ...inside]), path)).toEqual(
+          at(given, path),
+        );
       }),
       { numRuns: 300 },
     );
@@ -113,7 +140,12 @@ describe("JSON patch", () => {
         const replaced = applyJsonPatch(given, [{ op: "replace", path: pointerOf(path), value }]);
 
         expect(at(replaced, path)).toEqual(value);
-        expect(replaced).toEqual(applyJsonPatch(given, [{ op: "remove", path: pointerOf(path) }, { op: "add", path: pointerOf(path), value }]));
+        expect(replaced).toEqual(
+          applyJsonPatch(given, [
+            { op: "remove", path: pointerOf(path) },
+            { op: "add", path: pointerOf(path), value },
+          ]),
+        );
       }),
       { numRuns: 300 },
     );
@@ -122,23 +154,41 @@ describe("JSON patch", () => {
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
-  return isObject(value) ? (Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name] as Json)]))) : value;
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.keys(value)
+          .sort()
+          .map((name) => [name, sorted(value[name] as Json)]),
+      )
+    : value;
 }
 
 describe("strategic merge patch", () => {
   const text: Schema = { type: "string" };
-  const item: Schema = { type: "object", properties: { name: text, image: text, args: { type: "array", items: text } } };
+  const item: Schema = {
+    type: "object",
+    properties: { name: text, image: text, args: { type: "array", items: text } },
+  };
   const schema: Schema = {
     type: "object",
     properties: {
-      items: { type: "array", items: item, "x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "name" },
+      items: {
+        type: "array",
+        items: item,
+        "x-kubernetes-patch-strategy": "merge",
+        "x-kubernetes-patch-merge-key": "name",
+      },
       tags: { type: "array", items: text, "x-kubernetes-patch-strategy": "merge" },
       words: { type: "array", items: text },
       map: { type: "object", additionalProperties: text },
     },
   };
   const word = fc.constantFrom("x", "y", "z");
-  const named = (value: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> => fc.record({ name: fc.constantFrom("a", "b", "c", "d"), image: value, args: fc.array(word, { minLength: 1, maxLength: 2 }) }, { requiredKeys: ["name"], noNullPrototype: true });
+  const named = (value: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
+    fc.record(
+      { name: fc.constantFrom("a", "b", "c", "d"), image: value, args: fc.array(word, { minLength: 1, maxLength: 2 }) },
+      { requiredKeys: ["name"], noNullPrototype: true },
+    );
   const objectOf = (value: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
     fc.record(
       {
@@ -152,7 +202,10 @@ describe("strategic merge patch", () => {
   const live = objectOf(word);
   const patch = objectOf(fc.oneof(word, fc.constant(null)));
 
-  /** Merging by name, as somebody would write it who had all the time in the world; the order of lists is another matter. */
+  /**
+   * Merging by name, as somebody would write it who had all the time in the world; the order of lists is another
+   * matter.
+   */
   function reference(before: JsonObject, change: JsonObject): JsonObject {
     const result = new Map(Object.entries(before));
     for (const [name, value] of Object.entries(change)) {
@@ -167,16 +220,27 @@ describe("strategic merge patch", () => {
   }
   function mergeItems(before: readonly JsonObject[], change: readonly JsonObject[]): Json[] {
     const names = new Set([...before, ...change].map(({ name }) => name));
-    return [...names].map((name) => reference(before.find((one) => one["name"] === name) ?? {}, change.find((one) => one["name"] === name) ?? {}));
+    return [...names].map((name) =>
+      reference(before.find((one) => one["name"] === name) ?? {}, change.find((one) => one["name"] === name) ?? {}),
+    );
   }
-  const unordered = (object: JsonObject): JsonObject => ({ ...object, ...(object["items"] !== undefined && { items: byText(object["items"]) }), ...(object["tags"] !== undefined && { tags: byText(object["tags"]) }) });
-  const byText = (list: Json): Json => (list as Json[]).toSorted((a, b) => (JSON.stringify(sorted(a)) < JSON.stringify(sorted(b)) ? -1 : 1));
+  const unordered = (object: JsonObject): JsonObject => ({
+    ...object,
+    ...(object["items"] !== undefined && { items: byText(object["items"]) }),
+    ...(object["tags"] !== undefined && { tags: byText(object["tags"]) }),
+  });
+  const byText = (list: Json): Json =>
+    (list as Json[]).toSorted((a, b) => (JSON.stringify(sorted(a)) < JSON.stringify(sorted(b)) ? -1 : 1));
   const namesIn = (object: JsonObject): unknown[] => ((object["items"] ?? []) as JsonObject[]).map(({ name }) => name);
 
   test("merges maps by key, lists of maps by name and sets by value, and changes nothing that it was given", () => {
     fc.assert(
       fc.property(live, patch, (before, change) => {
-        const patched = applyStrategicMergePatch(deepFreeze(before) as JsonObject, deepFreeze(change) as JsonObject, schema);
+        const patched = applyStrategicMergePatch(
+          deepFreeze(before) as JsonObject,
+          deepFreeze(change) as JsonObject,
+          schema,
+        );
 
         expect(unordered(patched)).toEqual(unordered(reference(before, change)));
       }),
@@ -217,7 +281,9 @@ describe("strategic merge patch", () => {
 
         expect(deleted["items"]).toEqual((before["items"] as JsonObject[]).filter((one) => one["name"] !== name));
         expect(namesIn(replaced)).toEqual(namesIn(change));
-        expect(applyStrategicMergePatch({ map: { k: "x" } }, { map: { $patch: "replace", l: "y" } }, schema)).toEqual({ map: { l: "y" } });
+        expect(applyStrategicMergePatch({ map: { k: "x" } }, { map: { $patch: "replace", l: "y" } }, schema)).toEqual({
+          map: { l: "y" },
+        });
       }),
     );
   });
@@ -226,7 +292,11 @@ describe("strategic merge patch", () => {
     fc.assert(
       fc.property(live, fc.shuffledSubarray(["a", "b", "c", "d"], { minLength: 4 }), (before, order) => {
         fc.pre(before["items"] !== undefined);
-        const patched = applyStrategicMergePatch(before, { "$setElementOrder/items": order.map((name) => ({ name })) }, schema);
+        const patched = applyStrategicMergePatch(
+          before,
+          { "$setElementOrder/items": order.map((name) => ({ name })) },
+          schema,
+        );
 
         expect(namesIn(patched)).toEqual(order.filter((name) => namesIn(before).includes(name)));
         expect(byText(patched["items"] as Json)).toEqual(byText(before["items"]));
@@ -240,18 +310,26 @@ describe("strategic merge patch", () => {
         fc.pre(before["tags"] !== undefined);
         const patched = applyStrategicMergePatch(before, { "$deleteFromPrimitiveList/tags": gone }, schema);
 
-        expect(patched["tags"]).toEqual((before["tags"] as string[]).filter((tag) => !(gone as string[]).includes(tag)));
+        expect(patched["tags"]).toEqual(
+          (before["tags"] as string[]).filter((tag) => !(gone as string[]).includes(tag)),
+        );
       }),
     );
   });
 
   test("keeps of a map only the keys that are retained", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom("k", "l", "m"), word, { noNullPrototype: true }), fc.subarray(["k", "l", "m"]), (map, retained) => {
-        const patched = applyStrategicMergePatch({ map }, { map: { $retainKeys: retained } }, schema);
+      fc.property(
+        fc.dictionary(fc.constantFrom("k", "l", "m"), word, { noNullPrototype: true }),
+        fc.subarray(["k", "l", "m"]),
+        (map, retained) => {
+          const patched = applyStrategicMergePatch({ map }, { map: { $retainKeys: retained } }, schema);
 
-        expect(Object.keys(patched["map"] as JsonObject).sort()).toEqual(retained.filter((name) => Object.hasOwn(map, name)));
-      }),
+          expect(Object.keys(patched["map"] as JsonObject).sort()).toEqual(
+            retained.filter((name) => Object.hasOwn(map, name)),
+          );
+        },
+      ),
     );
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Reads regular expressions in RE2's syntax, which `pattern` of a schema is written in. What cannot be matched in linear time
- * (back references, look-around) does not exist there. What is wrong is said in the words of Go, which clients see.
+ * Reads regular expressions in RE2's syntax, which `pattern` of a schema is written in. What cannot be matched in
+ * linear time (back references, look-around) does not exist there. What is wrong is said in the words of Go, which
+ * clients see.
  */
 import { FlotillaError } from "../base/index.ts";
 import { MAX_STATES, repeatsAtMost, sizeOf } from "./pattern-size.ts";
@@ -40,7 +41,8 @@ const inRange = (from: string, to: string): CharacterTest => {
   const [low, high] = [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0];
   return (code) => code >= low && code <= high;
 };
-const any = (...tests: CharacterTest[]): CharacterTest => (tests.length === 1 && tests[0] ? tests[0] : (code) => tests.some((test) => test(code)));
+const any = (...tests: CharacterTest[]): CharacterTest =>
+  tests.length === 1 && tests[0] ? tests[0] : (code) => tests.some((test) => test(code));
 const not =
   (test: CharacterTest): CharacterTest =>
   (code) =>
@@ -90,7 +92,8 @@ const CONTROLS: ReadonlyMap<string, string> = new Map([
 
 /** Takes time in proportion to what is written, also where that stands for much more. */
 export function parsePattern(pattern: string): PatternNode {
-  if (pattern.length > MAX_PATTERN_LENGTH) throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw new PatternError(pattern, "expression too large", `${pattern.slice(0, 64)}...`);
   const node = new PatternParser(pattern).parse();
   if (sizeOf(node) > MAX_STATES) throw new PatternError(pattern, "expression too large", pattern);
   return node;
@@ -130,7 +133,8 @@ class PatternParser {
   }
 
   private take(text: string): boolean {
-    for (let offset = 0; offset < text.length; offset++) if (this.characters[this.position + offset] !== text[offset]) return false;
+    for (let offset = 0; offset < text.length; offset++)
+      if (this.characters[this.position + offset] !== text[offset]) return false;
     this.position += text.length;
     return true;
   }
@@ -145,7 +149,12 @@ class PatternParser {
 
   private sequence(): PatternNode {
     const parts: PatternNode[] = [];
-    for (let character = this.peek(); character !== undefined && character !== "|" && character !== ")"; character = this.peek()) parts.push(this.repeat(this.atom()));
+    for (
+      let character = this.peek();
+      character !== undefined && character !== "|" && character !== ")";
+      character = this.peek()
+    )
+      parts.push(this.repeat(this.atom()));
     return { kind: "sequence", parts };
   }
 
@@ -155,7 +164,8 @@ class PatternParser {
     if (!range) return part;
     const isLazy = this.take("?");
     const node: PatternNode = { kind: "repeat", part, ...range, isLazy };
-    if ((range.min >= 2 || (range.max >= 2 && range.max !== Infinity)) && !repeatsAtMost(node, MAX_REPEAT)) throw this.error("invalid repeat count", this.since(start));
+    if ((range.min >= 2 || (range.max >= 2 && range.max !== Infinity)) && !repeatsAtMost(node, MAX_REPEAT))
+      throw this.error("invalid repeat count", this.since(start));
     if (this.quantifier()) throw this.error("invalid nested repetition operator", this.since(start));
     return node;
   }
@@ -165,13 +175,16 @@ class PatternParser {
     if (this.take("+")) return { min: 1, max: Infinity };
     if (this.take("?")) return { min: 0, max: 1 };
     if (this.peek() !== "{") return undefined;
-    const match = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/.exec(this.characters.slice(this.position, this.position + 22).join(""));
+    const match = /^\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/.exec(
+      this.characters.slice(this.position, this.position + 22).join(""),
+    );
     // As in RE2, a brace that is no repeat stands for itself.
     if (!match) return undefined;
     this.position += match[0].length;
     const min = Number(match[1]);
     const max = match[2] === undefined ? min : match[3] === undefined ? Infinity : Number(match[3]);
-    if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT) || max < min) throw this.error("invalid repeat count", match[0]);
+    if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT) || max < min)
+      throw this.error("invalid repeat count", match[0]);
     return { min, max };
   }
 
@@ -204,7 +217,11 @@ class PatternParser {
       weight: 3 * weight,
       test: (code) => {
         const text = String.fromCodePoint(code);
-        return test(code) || test(text.toLowerCase().codePointAt(0) ?? code) || test(text.toUpperCase().codePointAt(0) ?? code);
+        return (
+          test(code) ||
+          test(text.toLowerCase().codePointAt(0) ?? code) ||
+          test(text.toUpperCase().codePointAt(0) ?? code)
+        );
       },
     };
   }
@@ -257,7 +274,8 @@ class PatternParser {
 
   private quoted(): PatternNode {
     const parts: PatternNode[] = [];
-    while (this.position < this.characters.length && !this.take("\\E")) parts.push(this.character(oneOf(this.characters[this.position++] ?? "")));
+    while (this.position < this.characters.length && !this.take("\\E"))
+      parts.push(this.character(oneOf(this.characters[this.position++] ?? "")));
     return { kind: "sequence", parts };
   }
 
@@ -285,7 +303,9 @@ class PatternParser {
   }
 
   private hexadecimal(start: number): string {
-    const match = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(this.characters.slice(this.position, this.position + 12).join(""));
+    const match = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(
+      this.characters.slice(this.position, this.position + 12).join(""),
+    );
     const code = match ? Number.parseInt(match[1] ?? match[2] ?? "", 16) : Infinity;
     this.position += match ? match[0].length : 1;
     if (code > 0x10ffff) throw this.error("invalid escape sequence", this.since(start));
@@ -304,7 +324,11 @@ class PatternParser {
     const property = name.replace("^", "");
     if (property === "Any") return () => !inverse;
     // One character at a time, so this cannot backtrack. Categories and scripts are named alike in RE2.
-    const expression = /^\w+$/.test(property) ? [`\\p{gc=${property}}`, `\\p{Script=${property}}`].map(unicodeProperty).find((candidate) => candidate !== undefined) : undefined;
+    const expression = /^\w+$/.test(property)
+      ? [`\\p{gc=${property}}`, `\\p{Script=${property}}`]
+          .map(unicodeProperty)
+          .find((candidate) => candidate !== undefined)
+      : undefined;
     if (!expression) throw this.error("invalid character class range", this.since(start));
     return (code) => expression.test(String.fromCodePoint(code)) !== inverse;
   }
@@ -319,14 +343,18 @@ class PatternParser {
         tests.push(low);
         continue;
       }
-      const isRange = this.peek() === "-" && this.characters[this.position + 1] !== "]" && this.characters[this.position + 1] !== undefined;
+      const isRange =
+        this.peek() === "-" &&
+        this.characters[this.position + 1] !== "]" &&
+        this.characters[this.position + 1] !== undefined;
       if (!isRange) {
         tests.push(oneOf(low));
         continue;
       }
       this.position += 1;
       const high = this.classCharacter(start);
-      if (typeof high !== "string" || (high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0)) throw this.error("invalid character class range", this.since(item));
+      if (typeof high !== "string" || (high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0))
+        throw this.error("invalid character class range", this.since(item));
       tests.push(inRange(low, high));
     }
     this.position += 1;

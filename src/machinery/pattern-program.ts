@@ -1,6 +1,6 @@
 /**
- * A pattern as a nondeterministic automaton, laid out in arrays of numbers: state `id` is of `kinds[id]`, continues with
- * `next[id]`, and has in `other[id]` its second way, its class of characters or its assertion.
+ * A pattern as a nondeterministic automaton, laid out in arrays of numbers: state `id` is of `kinds[id]`, continues
+ * with `next[id]`, and has in `other[id]` its second way, its class of characters or its assertion.
  */
 import { type Assertion, type CharacterTest, parsePattern, type PatternNode } from "./pattern-parser.ts";
 import { MAX_STATES } from "./pattern-size.ts";
@@ -90,7 +90,9 @@ export class PatternProgram {
       case "sequence":
         return node.parts.reduceRight((following, part) => this.build(part, following), next);
       case "choice":
-        return node.options.map((option) => this.build(option, next)).reduceRight((other, entry) => this.add(SPLIT, entry, other));
+        return node.options
+          .map((option) => this.build(option, next))
+          .reduceRight((other, entry) => this.add(SPLIT, entry, other));
       case "repeat":
         return this.buildRepeat(node, next);
       default:

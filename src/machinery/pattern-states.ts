@@ -1,4 +1,6 @@
-/** A set of states that is emptied at once and keeps its members side by side, so that walking it costs what it holds. */
+/**
+ * A set of states that is emptied at once and keeps its members side by side, so that walking it costs what it holds.
+ */
 export class StateSet {
   readonly members: Int32Array;
   size = 0;

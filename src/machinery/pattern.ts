@@ -1,8 +1,9 @@
 /**
- * Matches `pattern` of a schema in time linear in the text, whoever wrote the pattern: JavaScript's RegExp backtracks, and a
- * CustomResourceDefinition with `(a+)+$` would stop the server. The expression becomes a nondeterministic automaton whose
- * reachable state sets are turned into deterministic states as texts need them. Where texts need ever new ones, which a pattern
- * can be made for, the sets themselves are followed; and all of it is counted (`PatternWork`).
+ * Matches `pattern` of a schema in time linear in the text, whoever wrote the pattern: JavaScript's RegExp backtracks,
+ * and a CustomResourceDefinition with `(a+)+$` would stop the server. The expression becomes a nondeterministic
+ * automaton whose reachable state sets are turned into deterministic states as texts need them. Where texts need ever
+ * new ones, which a pattern can be made for, the sets themselves are followed; and all of it is counted
+ * (`PatternWork`).
  */
 import { parsePattern, type Assertion } from "./pattern-parser.ts";
 import { ASSERTION, CHARACTER, MATCH, MAX_PROGRAM_SIZE, PatternProgram, SPLIT } from "./pattern-program.ts";
@@ -11,17 +12,29 @@ import { StateSet } from "./pattern-states.ts";
 import { PatternWork } from "./pattern-work.ts";
 
 export interface Pattern {
-  /** Whether the pattern is found anywhere in the text. Throws `PatternWorkError` when that takes more steps than are left. */
+  /**
+   * Whether the pattern is found anywhere in the text. Throws `PatternWorkError` when that takes more steps than are
+   * left.
+   */
   test(text: string, work?: PatternWork): boolean;
 }
 
-/** Deterministic states with the members of their sets, and steps between them, that one pattern keeps. When a text makes more, all are dropped. */
+/**
+ * Deterministic states with the members of their sets, and steps between them, that one pattern keeps. When a text
+ * makes more, all are dropped.
+ */
 const MAX_CACHED_STATES = 500;
 const MAX_CACHED_MEMBERS = 50_000;
 const MAX_CACHED_STEPS = 10_000;
-/** A deterministic state that is used less often than this does not pay: making and keeping it takes longer than following its set. */
+/**
+ * A deterministic state that is used less often than this does not pay: making and keeping it takes longer than
+ * following its set.
+ */
 const USES_THAT_PAY = 25;
-/** For how many characters sets are followed once states did not pay. Then they are tried again: other texts may be kinder. */
+/**
+ * For how many characters sets are followed once states did not pay. Then they are tried again: other texts may be
+ * kinder.
+ */
 const CHARACTERS_WITHOUT_CACHE = 100_000;
 /** Making a deterministic state takes as long as looking at so many states for each of its members. */
 const STEPS_PER_MADE_MEMBER = 4;
@@ -41,7 +54,13 @@ interface DeterministicState {
 }
 
 /** Once found, always found. */
-const FOUND: DeterministicState = { states: new Int32Array(0), before: "none", matched: true, matchedAtEnd: true, transitions: new Map() };
+const FOUND: DeterministicState = {
+  states: new Int32Array(0),
+  before: "none",
+  matched: true,
+  matchedAtEnd: true,
+  transitions: new Map(),
+};
 
 export function edgeOf(code: number): Edge {
   if (code === 10) return "newline";
@@ -73,8 +92,8 @@ const MAX_COMPILED = 10_000;
 const MAX_COMPILED_STATES = 500_000;
 
 /**
- * Throws `PatternError` for what is no regular expression or one that is refused. The automaton is built when it is first used: a
- * schema may hold thousands of patterns that stand for thousands of states each.
+ * Throws `PatternError` for what is no regular expression or one that is refused. The automaton is built when it is
+ * first used: a schema may hold thousands of patterns that stand for thousands of states each.
  */
 export function compilePattern(pattern: string): Pattern {
   let found = compiled.get(pattern);
@@ -92,7 +111,11 @@ export function compilePattern(pattern: string): Pattern {
 }
 
 /** Matching is never interrupted, so all patterns share the room in which their sets are made. */
-const room = { current: new StateSet(MAX_PROGRAM_SIZE), next: new StateSet(MAX_PROGRAM_SIZE), open: new Int32Array(2 * MAX_PROGRAM_SIZE) };
+const room = {
+  current: new StateSet(MAX_PROGRAM_SIZE),
+  next: new StateSet(MAX_PROGRAM_SIZE),
+  open: new Int32Array(2 * MAX_PROGRAM_SIZE),
+};
 
 class LazyPattern implements Pattern {
   private readonly pattern: string;
@@ -221,7 +244,8 @@ class Automaton {
     const { kinds, next, other, assertions } = this.program;
     for (let index = 0; index < set.size; index++) {
       const id = set.members[index] as number;
-      if (kinds[id] === ASSERTION && holds(assertions[other[id] as number] as Assertion, before, after)) this.enter(set, next[id] as number);
+      if (kinds[id] === ASSERTION && holds(assertions[other[id] as number] as Assertion, before, after))
+        this.enter(set, next[id] as number);
     }
   }
 
@@ -237,7 +261,13 @@ class Automaton {
     if (!found) {
       work.spend(states.length * STEPS_PER_MADE_MEMBER);
       if (this.cache.size >= MAX_CACHED_STATES || this.cachedMembers > MAX_CACHED_MEMBERS) this.forget();
-      found = { states, before, matched: set.hasVisited(MATCH), matchedAtEnd: this.isFoundAtEnd(set, before), transitions: new Map() };
+      found = {
+        states,
+        before,
+        matched: set.hasVisited(MATCH),
+        matchedAtEnd: this.isFoundAtEnd(set, before),
+        transitions: new Map(),
+      };
       this.cache.set(key, found);
       this.cachedMembers += states.length;
     }
@@ -245,7 +275,8 @@ class Automaton {
   }
 
   private forget(): void {
-    if (this.uses < this.cache.size * USES_THAT_PAY || this.uses < this.cachedSteps * 2) this.charactersWithoutCache = CHARACTERS_WITHOUT_CACHE;
+    if (this.uses < this.cache.size * USES_THAT_PAY || this.uses < this.cachedSteps * 2)
+      this.charactersWithoutCache = CHARACTERS_WITHOUT_CACHE;
     for (const state of this.cache.values()) state.transitions.clear();
     this.cache = new Map();
     this.start = undefined;

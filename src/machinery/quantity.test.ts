@@ -1,6 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityOfMilli, quantityProblem, quantityValue, subtractQuantities, tryParseQuantity } from "./quantity.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  quantityProblem,
+  quantityValue,
+  subtractQuantities,
+  tryParseQuantity,
+} from "./quantity.ts";
 
 describe("the canonical form", () => {
   const cases: [text: string | number, want: string][] = [
@@ -42,10 +53,13 @@ describe("the canonical form", () => {
 });
 
 describe("what is no quantity", () => {
-  test.each(["", "x", "1.2.3", "1ki", "1 Gi", "--1", "Pi", "Ei", "1e1000", "0x1", "9".repeat(200)])("%j is refused", (text) => {
-    expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: "BadRequest" }));
-    expect(tryParseQuantity(text)).toBeUndefined();
-  });
+  test.each(["", "x", "1.2.3", "1ki", "1 Gi", "--1", "Pi", "Ei", "1e1000", "0x1", "9".repeat(200)])(
+    "%j is refused",
+    (text) => {
+      expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: "BadRequest" }));
+      expect(tryParseQuantity(text)).toBeUndefined();
+    },
+  );
 });
 
 test("values are rounded away from zero", () => {
@@ -68,11 +82,15 @@ const milli = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n });
 
 test("formatting and parsing gives the quantity back", () => {
   fc.assert(
-    fc.property(milli, fc.constantFrom("DecimalSI" as const, "DecimalExponent" as const, "BinarySI" as const), (value, format) => {
-      const quantity = quantityOfMilli(value, format);
+    fc.property(
+      milli,
+      fc.constantFrom("DecimalSI" as const, "DecimalExponent" as const, "BinarySI" as const),
+      (value, format) => {
+        const quantity = quantityOfMilli(value, format);
 
-      expect(compareQuantities(parseQuantity(formatQuantity(quantity)), quantity)).toBe(0);
-    }),
+        expect(compareQuantities(parseQuantity(formatQuantity(quantity)), quantity)).toBe(0);
+      },
+    ),
   );
 });
 

@@ -1,6 +1,6 @@
 /**
- * Quantities (`100m`, `1.5Gi`, `12e6`) without rounding: a whole number of 10^exponent. Formatting gives the canonical form in
- * which the real server stores them: no fraction, the largest suffix that keeps the value exact.
+ * Quantities (`100m`, `1.5Gi`, `12e6`) without rounding: a whole number of 10^exponent. Formatting gives the canonical
+ * form in which the real server stores them: no fraction, the largest suffix that keeps the value exact.
  */
 import { badRequest } from "./status.ts";
 
@@ -61,12 +61,16 @@ export function parseQuantity(text: string | number): Quantity {
 }
 
 /** A sign, a dot or a suffix alone is nothing of it, as for Kubernetes; only the two largest suffixes need a number. */
-const isSomething = ([text, , whole, fraction, suffix]: RegExpExecArray): boolean => Boolean(whole) || Boolean(fraction) || (text !== "" && suffix !== "Pi" && suffix !== "Ei");
+const isSomething = ([text, , whole, fraction, suffix]: RegExpExecArray): boolean =>
+  Boolean(whole) || Boolean(fraction) || (text !== "" && suffix !== "Pi" && suffix !== "Ei");
 
 /** Why a text is no quantity: its suffix may have the right letters and still mean nothing. */
 export function quantityProblem(text: string): string {
-  // Digits without anything between them are matched in one way only: backtracking over a megabyte of them would take hours.
-  return /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/.test(text) && /\d/.test(text) ? "unable to parse quantity's suffix" : SYNTAX_ERROR;
+  // Digits without anything between them are matched in one way only: backtracking over a megabyte of them would take
+  // hours.
+  return /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/.test(text) && /\d/.test(text)
+    ? "unable to parse quantity's suffix"
+    : SYNTAX_ERROR;
 }
 
 /** The quantity of a text, or undefined when it is none. */
@@ -77,7 +81,8 @@ export function tryParseQuantity(text: string | number): Quantity | undefined {
 
 function normal(mantissa: bigint, exponent: number, format: QuantityFormat): Quantity {
   if (mantissa === 0n) return { mantissa, exponent: 0, format };
-  let [value, power] = exponent < FINEST ? [divideAwayFromZero(mantissa, 10n ** BigInt(FINEST - exponent)), FINEST] : [mantissa, exponent];
+  let [value, power] =
+    exponent < FINEST ? [divideAwayFromZero(mantissa, 10n ** BigInt(FINEST - exponent)), FINEST] : [mantissa, exponent];
   while (value % 10n === 0n) {
     value /= 10n;
     power += 1;
@@ -94,7 +99,11 @@ function divideAwayFromZero(value: bigint, divisor: bigint): bigint {
 /** Both mantissas at the smaller of the two exponents. */
 function align(a: Quantity, b: Quantity): [bigint, bigint, number] {
   const exponent = Math.min(a.exponent, b.exponent);
-  return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent), exponent];
+  return [
+    a.mantissa * 10n ** BigInt(a.exponent - exponent),
+    b.mantissa * 10n ** BigInt(b.exponent - exponent),
+    exponent,
+  ];
 }
 
 /** The sum, in the notation of the first unless that is zero. */

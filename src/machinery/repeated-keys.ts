@@ -1,6 +1,7 @@
 /**
- * JSON in which keys are there twice, read as Go reads it into a struct: the second value of a field is laid over the first, so
- * objects join and everything else is replaced. It is slow and for the rare body only in which `findDuplicateKeys` found something.
+ * JSON in which keys are there twice, read as Go reads it into a struct: the second value of a field is laid over the
+ * first, so objects join and everything else is replaced. It is slow and for the rare body only in which
+ * `findDuplicateKeys` found something.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { MAX_STRICT_PROBLEMS } from "./duplicate-keys.ts";

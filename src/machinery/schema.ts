@@ -40,10 +40,15 @@ export interface Schema {
   "x-kubernetes-list-type"?: "atomic" | "set" | "map";
   "x-kubernetes-list-map-keys"?: string[];
   "x-kubernetes-map-type"?: "atomic" | "granular";
-  /** Built-in kinds only: how a strategic merge patch treats the field (`merge`, `replace`, `retainKeys`; comma separated). */
+  /**
+   * Built-in kinds only: how a strategic merge patch treats the field (`merge`, `replace`, `retainKeys`; comma
+   * separated).
+   */
   "x-kubernetes-patch-strategy"?: string;
   "x-kubernetes-patch-merge-key"?: string;
   "x-kubernetes-validations"?: Json[];
-  /** Built-in kinds only: the real server writes the field even when it is empty, so that creating it is not owning it. */
+  /**
+   * Built-in kinds only: the real server writes the field even when it is empty, so that creating it is not owning it.
+   */
   "x-flotilla-always"?: boolean;
 }

@@ -2,7 +2,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseFieldSelector } from "./fields.ts";
-import { formatLabelSelector, labelSelectorOf, matchesLabels, parseLabelSelector, type LabelRequirement, type LabelSelector } from "./labels.ts";
+import {
+  formatLabelSelector,
+  labelSelectorOf,
+  matchesLabels,
+  parseLabelSelector,
+  type LabelRequirement,
+  type LabelSelector,
+} from "./labels.ts";
 
 const KEYS = ["app", "tier", "example.com/zone", "in", "notin"];
 const VALUES = ["web", "db", "", "7", "08", "in", "a.b_c-D"];
@@ -15,9 +22,15 @@ const requirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
   fc.record({ key, operator: fc.constantFrom("=" as const, "!=" as const), values: value.map((one) => [one]) }),
   fc.record({ key, operator: fc.constantFrom("in" as const, "notin" as const), values }),
   fc.record({ key, operator: fc.constantFrom("exists" as const, "!exists" as const), values: fc.constant([]) }),
-  fc.record({ key, operator: fc.constantFrom(">" as const, "<" as const), values: fc.nat(20).map((number) => [String(number)]) }),
+  fc.record({
+    key,
+    operator: fc.constantFrom(">" as const, "<" as const),
+    values: fc.nat(20).map((number) => [String(number)]),
+  }),
 );
-const selector: fc.Arbitrary<LabelSelector> = fc.array(requirement, { maxLength: 4 }).map((requirements) => ({ requirements }));
+const selector: fc.Arbitrary<LabelSelector> = fc
+  .array(requirement, { maxLength: 4 })
+  .map((requirements) => ({ requirements }));
 
 /** What each operator means, one after the other. */
 function holds({ key: wanted, operator, values: listed }: LabelRequirement, given: Record<string, string>): boolean {
@@ -70,13 +83,22 @@ describe("label selectors", () => {
         expect(matchesLabels({ requirements: turned }, given)).toBe(matchesLabels(made, given));
         // A space inside of an operator of two characters would make it two.
         const isWhole = !/[!=]\s*=/.test(text);
-        expect(isWhole ? matchesLabels(parseLabelSelector(text), given) : matchesLabels(made, given)).toBe(matchesLabels(made, given));
+        expect(isWhole ? matchesLabels(parseLabelSelector(text), given) : matchesLabels(made, given)).toBe(
+          matchesLabels(made, given),
+        );
       }),
     );
   });
 
   test("match the opposite when every operator is turned round, requirement by requirement", () => {
-    const OPPOSITE = { "=": "!=", "!=": "=", in: "notin", notin: "in", exists: "!exists", "!exists": "exists" } as const;
+    const OPPOSITE = {
+      "=": "!=",
+      "!=": "=",
+      in: "notin",
+      notin: "in",
+      exists: "!exists",
+      "!exists": "exists",
+    } as const;
     fc.assert(
       fc.property(requirement, labels, (one, given) => {
         if (one.operator === ">" || one.operator === "<") return;
@@ -92,7 +114,9 @@ describe("label selectors", () => {
       fc.property(selector, requirement, labels, (made, more, given) => {
         const both = { requirements: [...made.requirements, more] };
 
-        expect(matchesLabels(both, given)).toBe(matchesLabels(made, given) && matchesLabels({ requirements: [more] }, given));
+        expect(matchesLabels(both, given)).toBe(
+          matchesLabels(made, given) && matchesLabels({ requirements: [more] }, given),
+        );
       }),
     );
   });
@@ -100,9 +124,15 @@ describe("label selectors", () => {
   test("that name every value match whoever has the key, and one value is the same as equality", () => {
     fc.assert(
       fc.property(key, value, labels, (name, one, given) => {
-        expect(matchesLabels({ requirements: [{ key: name, operator: "in", values: VALUES }] }, given)).toBe(Object.hasOwn(given, name));
-        expect(matchesLabels(parseLabelSelector(`${name} in (${one})`), given)).toBe(matchesLabels(parseLabelSelector(`${name}=${one}`), given));
-        expect(matchesLabels(parseLabelSelector(`${name} notin (${one})`), given)).toBe(matchesLabels(parseLabelSelector(`${name}!=${one}`), given));
+        expect(matchesLabels({ requirements: [{ key: name, operator: "in", values: VALUES }] }, given)).toBe(
+          Object.hasOwn(given, name),
+        );
+        expect(matchesLabels(parseLabelSelector(`${name} in (${one})`), given)).toBe(
+          matchesLabels(parseLabelSelector(`${name}=${one}`), given),
+        );
+        expect(matchesLabels(parseLabelSelector(`${name} notin (${one})`), given)).toBe(
+          matchesLabels(parseLabelSelector(`${name}!=${one}`), given),
+        );
       }),
     );
   });
@@ -112,20 +142,38 @@ describe("label selectors", () => {
     const expression = requirement.filter(({ operator }) => operator in OPERATORS);
     fc.assert(
       fc.property(labels, fc.array(expression, { maxLength: 3 }), labels, (matchLabels, expressions, given) => {
-        const object = { matchLabels, matchExpressions: expressions.map((one) => ({ ...one, operator: OPERATORS[one.operator as keyof typeof OPERATORS] })) };
+        const object = {
+          matchLabels,
+          matchExpressions: expressions.map((one) => ({
+            ...one,
+            operator: OPERATORS[one.operator as keyof typeof OPERATORS],
+          })),
+        };
         const made = labelSelectorOf(object);
 
         expect(matchesLabels(parseLabelSelector(formatLabelSelector(object)), given)).toBe(matchesLabels(made, given));
-        expect(matchesLabels(made, given)).toBe(Object.entries(matchLabels).every(([name, one]) => given[name] === one) && expressions.every((one) => holds(one, given)));
+        expect(matchesLabels(made, given)).toBe(
+          Object.entries(matchLabels).every(([name, one]) => given[name] === one) &&
+            expressions.every((one) => holds(one, given)),
+        );
       }),
     );
   });
 
   test("of any text at all are read or refused as a bad request", () => {
-    const word = fc.oneof(key, value, fc.constantFrom("=", "==", "!=", "!", "(", ")", ",", "<", ">", " in ", " notin ", "-", "\u00a0"), fc.string({ maxLength: 3 }));
+    const word = fc.oneof(
+      key,
+      value,
+      fc.constantFrom("=", "==", "!=", "!", "(", ")", ",", "<", ">", " in ", " notin ", "-", "\u00a0"),
+      fc.string({ maxLength: 3 }),
+    );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 10 }), labels, (words, given) => {
-        expect(outcomeOf(() => matchesLabels(parseLabelSelector(words.join("")), given))).toBeOneOf([true, false, "BadRequest"]);
+        expect(outcomeOf(() => matchesLabels(parseLabelSelector(words.join("")), given))).toBeOneOf([
+          true,
+          false,
+          "BadRequest",
+        ]);
       }),
       { numRuns: 1000 },
     );
@@ -142,13 +190,19 @@ function outcomeOf(attempt: () => boolean): unknown {
 
 describe("field selectors", () => {
   const path = fc.constantFrom("metadata.name", "status.phase", "spec.nodeName");
-  const fieldRequirement = fc.record({ path, op: fc.constantFrom("=" as const, "!=" as const), value: fc.string({ unit: fc.constantFrom("a", "B", "\\", ",", "=", "!", " ", "é", "\n") }) });
+  const fieldRequirement = fc.record({
+    path,
+    op: fc.constantFrom("=" as const, "!=" as const),
+    value: fc.string({ unit: fc.constantFrom("a", "B", "\\", ",", "=", "!", " ", "é", "\n") }),
+  });
   const escape = (text: string): string => text.replaceAll(/[\\,=]/g, "\\$&");
 
   test("of any values are read as they were meant once these are escaped", () => {
     fc.assert(
       fc.property(fc.array(fieldRequirement, { maxLength: 4 }), fc.constantFrom("=", "=="), (requirements, equals) => {
-        const text = requirements.map(({ path: name, op, value: wanted }) => `${name}${op === "=" ? equals : op}${escape(wanted)}`).join(",");
+        const text = requirements
+          .map(({ path: name, op, value: wanted }) => `${name}${op === "=" ? equals : op}${escape(wanted)}`)
+          .join(",");
 
         expect(parseFieldSelector(text)).toEqual(expect.arrayContaining(requirements));
         expect(parseFieldSelector(text)).toHaveLength(requirements.length);
@@ -162,7 +216,9 @@ describe("field selectors", () => {
       fc.property(fc.array(fieldRequirement, { maxLength: 3 }), fc.nat(3), (requirements, empty) => {
         const terms = requirements.map(({ path: name, op, value: wanted }) => `${name}${op}${escape(wanted)}`);
 
-        expect(parseFieldSelector([...terms, ...Array.from({ length: empty }, () => "")].join(","))).toEqual(parseFieldSelector(terms.join(",")));
+        expect(parseFieldSelector([...terms, ...Array.from({ length: empty }, () => "")].join(","))).toEqual(
+          parseFieldSelector(terms.join(",")),
+        );
       }),
     );
   });

@@ -19,7 +19,12 @@ function edited(value: Json, at: number, by: Json): Json {
   const key = keys[at % (keys.length + 1)];
   if (key === undefined) return by;
   const result = copy(value) as JsonObject;
-  Object.defineProperty(result, key, { value: edited(result[key] as Json, Math.floor(at / 2), by), enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(result, key, {
+    value: edited(result[key] as Json, Math.floor(at / 2), by),
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
   return result;
 }
 
@@ -43,7 +48,10 @@ describe("sharing with what is known", () => {
         const given = nodesOf(value);
         const stored = nodesOf(known);
         for (const node of nodesOf(result)) expect(given.has(node) && !stored.has(node)).toBe(false);
-        const fields = isObject(result) && isObject(known) ? Object.keys(result).filter((key) => Object.hasOwn(known, key) && equalJson(result[key], known[key])) : [];
+        const fields =
+          isObject(result) && isObject(known)
+            ? Object.keys(result).filter((key) => Object.hasOwn(known, key) && equalJson(result[key], known[key]))
+            : [];
         for (const key of fields) expect((result as JsonObject)[key]).toBe((known as JsonObject)[key]);
       }),
     );

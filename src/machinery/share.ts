@@ -1,13 +1,14 @@
 /**
- * Makes what a client sent share its parts with what is stored. An update repeats most of the object, and everything that
- * follows (defaulting, validation, field managers, the comparison with the old object) passes over parts that are the very same.
+ * Makes what a client sent share its parts with what is stored. An update repeats most of the object, and everything
+ * that follows (defaulting, validation, field managers, the comparison with the old object) passes over parts that are
+ * the very same.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 
 /**
- * A copy of `value` in which every part that equals the part of `known` at the same place is that part; `known` itself when
- * all of it is equal. Nothing of `value` is kept. Key order has no meaning, so a shared part has the order of `known`. What JSON
- * cannot say is treated as it treats it: a key that is undefined is left out.
+ * A copy of `value` in which every part that equals the part of `known` at the same place is that part; `known` itself
+ * when all of it is equal. Nothing of `value` is kept. Key order has no meaning, so a shared part has the order of
+ * `known`. What JSON cannot say is treated as it treats it: a key that is undefined is left out.
  */
 export function copySharing(value: Json, known: Json | undefined): Json {
   if (typeof value !== "object" || value === null || value === known) return value;

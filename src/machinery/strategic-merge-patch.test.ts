@@ -16,7 +16,11 @@ const schema: Schema = {
           "x-kubernetes-patch-merge-key": "name",
           items: { type: "object", properties: { name: text, image: text, args: { type: "array", items: text } } },
         },
-        strategy: { type: "object", "x-kubernetes-patch-strategy": "retainKeys", properties: { type: text, rolling: { type: "object", additionalProperties: text } } },
+        strategy: {
+          type: "object",
+          "x-kubernetes-patch-strategy": "retainKeys",
+          properties: { type: text, rolling: { type: "object", additionalProperties: text } },
+        },
         tolerations: { type: "array", items: { type: "object", properties: { key: text } } },
         nodeSelector: { type: "object", additionalProperties: text },
       },
@@ -37,7 +41,8 @@ const live = deepFreeze({
   },
 }) as unknown as JsonObject & { metadata: JsonObject; spec: JsonObject };
 
-const patchSpec = (spec: JsonObject): JsonObject => applyStrategicMergePatch(live, { spec }, schema)["spec"] as JsonObject;
+const patchSpec = (spec: JsonObject): JsonObject =>
+  applyStrategicMergePatch(live, { spec }, schema)["spec"] as JsonObject;
 const names = (spec: JsonObject): unknown[] => (spec["containers"] as { name: string }[]).map(({ name }) => name);
 
 test("list items merge by their key", () => {
@@ -51,7 +56,11 @@ test("list items merge by their key", () => {
 
 test("a list without a merge strategy is replaced, as are lists inside of items", () => {
   expect(patchSpec({ tolerations: [{ key: "u" }] })["tolerations"]).toEqual([{ key: "u" }]);
-  expect(patchSpec({ containers: [{ name: "c", args: ["z"] }] })["containers"]).toContainEqual({ name: "c", image: "i:1", args: ["z"] });
+  expect(patchSpec({ containers: [{ name: "c", args: ["z"] }] })["containers"]).toContainEqual({
+    name: "c",
+    image: "i:1",
+    args: ["z"],
+  });
 });
 
 test("parts that the patch does not touch are shared", () => {
@@ -64,7 +73,9 @@ test("an item is deleted by directive, and null deletes a field", () => {
 });
 
 test("a replace directive in a list keeps only the patch's other items", () => {
-  expect(patchSpec({ containers: [{ name: "only", image: "o" }, { $patch: "replace" }] })["containers"]).toEqual([{ name: "only", image: "o" }]);
+  expect(patchSpec({ containers: [{ name: "only", image: "o" }, { $patch: "replace" }] })["containers"]).toEqual([
+    { name: "only", image: "o" },
+  ]);
 });
 
 test("a map is replaced or emptied by directive", () => {
@@ -73,11 +84,14 @@ test("a map is replaced or emptied by directive", () => {
 });
 
 test("retainKeys drops the keys that it does not name", () => {
-  expect(patchSpec({ strategy: { $retainKeys: ["type"], type: "Recreate" } })["strategy"]).toEqual({ type: "Recreate" });
+  expect(patchSpec({ strategy: { $retainKeys: ["type"], type: "Recreate" } })["strategy"]).toEqual({
+    type: "Recreate",
+  });
 });
 
 test("finalizers are a set: merged, deleted from and ordered", () => {
-  const finalizers = (metadata: JsonObject): unknown => (applyStrategicMergePatch(live, { metadata }, schema)["metadata"] as JsonObject)["finalizers"];
+  const finalizers = (metadata: JsonObject): unknown =>
+    (applyStrategicMergePatch(live, { metadata }, schema)["metadata"] as JsonObject)["finalizers"];
 
   expect(finalizers({ finalizers: ["x/b", "x/c"] })).toEqual(["x/a", "x/b", "x/c"]);
   expect(finalizers({ "$deleteFromPrimitiveList/finalizers": ["x/a"], finalizers: ["x/c"] })).toEqual(["x/c", "x/b"]);
@@ -86,34 +100,62 @@ test("finalizers are a set: merged, deleted from and ordered", () => {
 });
 
 test("an element order arranges the items; those it does not name stay where the server had them", () => {
-  expect(names(patchSpec({ "$setElementOrder/containers": [{ name: "d" }, { name: "n" }, { name: "c" }], containers: [{ name: "n" }] }))).toEqual(["d", "n", "c"]);
+  expect(
+    names(
+      patchSpec({
+        "$setElementOrder/containers": [{ name: "d" }, { name: "n" }, { name: "c" }],
+        containers: [{ name: "n" }],
+      }),
+    ),
+  ).toEqual(["d", "n", "c"]);
   expect(names(patchSpec({ "$setElementOrder/containers": [{ name: "d" }] }))).toEqual(["c", "d"]);
 });
 
 test("directives in a value that the object does not have leave no trace", () => {
-  const patched = applyStrategicMergePatch({}, { spec: { containers: [{ name: "a", $retainKeys: ["name"], image: null }, { name: "b", $patch: "delete" }] } }, schema);
+  const patched = applyStrategicMergePatch(
+    {},
+    {
+      spec: {
+        containers: [
+          { name: "a", $retainKeys: ["name"], image: null },
+          { name: "b", $patch: "delete" },
+        ],
+      },
+    },
+    schema,
+  );
 
   expect(patched).toEqual({ spec: { containers: [{ name: "a" }] } });
 });
 
 test("a map that is a directive leaves nothing where there was no map", () => {
-  expect(applyStrategicMergePatch({}, { spec: { nodeSelector: { $patch: "replace", zone: "a" } } }, schema)).toEqual({ spec: {} });
+  expect(applyStrategicMergePatch({}, { spec: { nodeSelector: { $patch: "replace", zone: "a" } } }, schema)).toEqual({
+    spec: {},
+  });
 });
 
 test("an order for a list without elements fails, as the real server has it", () => {
   const patch = { spec: { "$setElementOrder/containers": [{ name: "c" }], containers: [] } };
 
-  expect(() => applyStrategicMergePatch({ spec: { containers: [] } }, patch, schema)).toThrow("no elements in any of the given slices");
+  expect(() => applyStrategicMergePatch({ spec: { containers: [] } }, patch, schema)).toThrow(
+    "no elements in any of the given slices",
+  );
 });
 
 test("an order that names the items of the patch the other way round is refused", () => {
-  const patch = { spec: { "$setElementOrder/containers": [{ name: "d" }, { name: "c" }], containers: [{ name: "c" }, { name: "d" }] } };
+  const patch = {
+    spec: { "$setElementOrder/containers": [{ name: "d" }, { name: "c" }], containers: [{ name: "c" }, { name: "d" }] },
+  };
 
   expect(() => applyStrategicMergePatch(live, patch, schema)).toThrow("doesn't match $setElementOrder list");
 });
 
 test("an empty order asks for none", () => {
-  const patched = applyStrategicMergePatch({ spec: { containers: [{ name: "a" }] } }, { spec: { "$setElementOrder/containers": [], containers: [{ name: "b" }] } }, schema);
+  const patched = applyStrategicMergePatch(
+    { spec: { containers: [{ name: "a" }] } },
+    { spec: { "$setElementOrder/containers": [], containers: [{ name: "b" }] } },
+    schema,
+  );
 
   expect(patched).toEqual({ spec: { containers: [{ name: "a" }, { name: "b" }] } });
 });
@@ -124,32 +166,76 @@ test("null as a patch changes nothing", () => {
 
 describe("failures have the codes of the real server", () => {
   const failures: Record<string, [patch: unknown, code: number, message: string]> = {
-    "an explicit merge of items": [{ spec: { containers: [{ name: "c", $patch: "merge" }] } }, 500, "merging lists cannot yet be specified in the patch"],
-    "an unknown directive of an item": [{ spec: { containers: [{ name: "c", $patch: "explode" }] } }, 500, "unknown patch type: explode in map: map[$patch:explode name:c]"],
-    "an unknown directive of a map": [{ metadata: { labels: { $patch: "merge", z: "1" } } }, 500, "unknown patch type: merge in map: map[$patch:merge z:1]"],
-    "a directive that is no text": [{ spec: { nodeSelector: { $patch: 5 } } }, 500, "unknown patch type: %!s(int64=5) in map: map[$patch:5]"],
-    "an item without its key": [{ spec: { containers: [{ image: "x" }] } }, 500, "map: map[image:x] does not contain declared merge key: name"],
-    "mixed items": [{ spec: { containers: [{ name: "c" }, 5] } }, 500, "list element types are not identical: [[map[args:[x y] image:i:1 name:c] map[image:j:1 name:d]] [map[name:c] 5]]"],
-    "retainKeys that miss a key": [{ spec: { strategy: { $retainKeys: ["type"], rolling: { max: "2" } } } }, 400, "invalid patch format of retainKeys"],
-    "retainKeys that are no list": [{ metadata: { labels: { $retainKeys: "x" } } }, 400, "invalid patch format of retainKeys"],
-    "a map for a list": [{ spec: { containers: { name: "c" } } }, 422, ' "" is invalid: patch: Invalid value: "map[spec:map[containers:map[name:c]]]": cannot restore slice from map'],
+    "an explicit merge of items": [
+      { spec: { containers: [{ name: "c", $patch: "merge" }] } },
+      500,
+      "merging lists cannot yet be specified in the patch",
+    ],
+    "an unknown directive of an item": [
+      { spec: { containers: [{ name: "c", $patch: "explode" }] } },
+      500,
+      "unknown patch type: explode in map: map[$patch:explode name:c]",
+    ],
+    "an unknown directive of a map": [
+      { metadata: { labels: { $patch: "merge", z: "1" } } },
+      500,
+      "unknown patch type: merge in map: map[$patch:merge z:1]",
+    ],
+    "a directive that is no text": [
+      { spec: { nodeSelector: { $patch: 5 } } },
+      500,
+      "unknown patch type: %!s(int64=5) in map: map[$patch:5]",
+    ],
+    "an item without its key": [
+      { spec: { containers: [{ image: "x" }] } },
+      500,
+      "map: map[image:x] does not contain declared merge key: name",
+    ],
+    "mixed items": [
+      { spec: { containers: [{ name: "c" }, 5] } },
+      500,
+      "list element types are not identical: [[map[args:[x y] image:i:1 name:c] map[image:j:1 name:d]] [map[name:c] 5]]",
+    ],
+    "retainKeys that miss a key": [
+      { spec: { strategy: { $retainKeys: ["type"], rolling: { max: "2" } } } },
+      400,
+      "invalid patch format of retainKeys",
+    ],
+    "retainKeys that are no list": [
+      { metadata: { labels: { $retainKeys: "x" } } },
+      400,
+      "invalid patch format of retainKeys",
+    ],
+    "a map for a list": [
+      { spec: { containers: { name: "c" } } },
+      422,
+      ' "" is invalid: patch: Invalid value: "map[spec:map[containers:map[name:c]]]": cannot restore slice from map',
+    ],
     "a list as the patch": [[], 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"],
   };
   for (const [behaviour, [patch, code, message]] of Object.entries(failures)) {
     test(behaviour, () => {
-      expect(() => applyStrategicMergePatch(live, patch as JsonObject, schema)).toThrow(expect.objectContaining({ message, status: expect.objectContaining({ code }) as unknown }));
+      expect(() => applyStrategicMergePatch(live, patch as JsonObject, schema)).toThrow(
+        expect.objectContaining({ message, status: expect.objectContaining({ code }) as unknown }),
+      );
     });
   }
 
   test("an order that misses an item of the patch", () => {
     const patch = { spec: { "$setElementOrder/containers": [{ name: "c" }], containers: [{ name: "n" }] } };
 
-    expect(() => applyStrategicMergePatch(live, patch, schema)).toThrow(expect.objectContaining({ status: expect.objectContaining({ code: 500 }) as unknown }));
+    expect(() => applyStrategicMergePatch(live, patch, schema)).toThrow(
+      expect.objectContaining({ status: expect.objectContaining({ code: 500 }) as unknown }),
+    );
   });
 });
 
 test("__proto__ in a patch is an ordinary key", () => {
-  const patched = applyStrategicMergePatch({ a: {} }, JSON.parse('{"a":{"__proto__":{"polluted":true}}}') as JsonObject, schema);
+  const patched = applyStrategicMergePatch(
+    { a: {} },
+    JSON.parse('{"a":{"__proto__":{"polluted":true}}}') as JsonObject,
+    schema,
+  );
 
   expect(JSON.stringify(patched)).toBe('{"a":{"__proto__":{"polluted":true}}}');
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();

@@ -2,7 +2,8 @@
  * Strategic merge patch: a merge patch that knows from the schema which lists merge, and by which key.
  *
  * Directives: `$patch: replace|delete` in maps and list items, `$retainKeys`, `$deleteFromPrimitiveList/field` and
- * `$setElementOrder/field`. Failures carry the codes of the real server, where most merge errors are 500 without a reason.
+ * `$setElementOrder/field`. Failures carry the codes of the real server, where most merge errors are 500 without a
+ * reason.
  *
  * Nothing that is passed in is changed; parts that the patch does not touch are shared with the result.
  */
@@ -20,7 +21,8 @@ const ORDER = "$setElementOrder";
 
 export function applyStrategicMergePatch(document: JsonObject, patch: Json, schema: Schema): JsonObject {
   if (patch === null) return document;
-  if (!isObject(patch)) throw badRequest(`json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
+  if (!isObject(patch))
+    throw badRequest(`json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
   const root = withObjectMeta(schema);
   checkShape(patch, root, patch);
   return mergeMap(document, patch, root);
@@ -30,15 +32,21 @@ export function applyStrategicMergePatch(document: JsonObject, patch: Json, sche
 function checkShape(patch: Json, schema: Schema | undefined, whole: JsonObject): void {
   if (schema === undefined) return;
   if (Array.isArray(patch)) {
-    if (schema.type === "object" && isGranular(schema)) throw patchInvalid(formatGo(whole), schema.properties ? "cannot restore struct from: slice" : "cannot restore map from slice");
+    if (schema.type === "object" && isGranular(schema))
+      throw patchInvalid(
+        formatGo(whole),
+        schema.properties ? "cannot restore struct from: slice" : "cannot restore map from slice",
+      );
     if (schema.items) for (const item of patch) checkShape(item, schema.items, whole);
   } else if (isObject(patch)) {
     if (schema.type === "array") throw patchInvalid(formatGo(whole), "cannot restore slice from map");
-    for (const key of Object.keys(patch)) if (!key.startsWith("$")) checkShape(patch[key] as Json, fieldSchema(schema, key), whole);
+    for (const key of Object.keys(patch))
+      if (!key.startsWith("$")) checkShape(patch[key] as Json, fieldSchema(schema, key), whole);
   }
 }
 
-const isGranular = (schema: Schema): boolean => schema.properties !== undefined || typeof schema.additionalProperties === "object";
+const isGranular = (schema: Schema): boolean =>
+  schema.properties !== undefined || typeof schema.additionalProperties === "object";
 
 function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
   if (schema?.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
@@ -61,7 +69,11 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
       continue;
     }
     const before = Object.hasOwn(result, key) ? result[key] : undefined;
-    const isNew = before === undefined || before === null || Array.isArray(before) !== Array.isArray(change) || typeof before !== typeof change;
+    const isNew =
+      before === undefined ||
+      before === null ||
+      Array.isArray(before) !== Array.isArray(change) ||
+      typeof before !== typeof change;
     // A map that is a directive has nothing to act on where there is no map.
     if (isNew && isDirective(change)) Reflect.deleteProperty(result, key);
     else setOwn(result, key, isNew ? withoutDirectives(change) : mergeValue(before, change, fieldSchema(schema, key)));
@@ -74,8 +86,10 @@ const isDirective = (value: Json | undefined): boolean => isObject(value) && Obj
 /** What becomes of a value that is there, when the patch has one of the same kind. */
 function mergeValue(before: Json, change: Json, schema: Schema | undefined): Json {
   const strategy = schema?.["x-kubernetes-patch-strategy"] ?? "";
-  if (isObject(before) && isObject(change)) return strategy.split(",").includes("replace") ? withoutDirectives(change) : mergeMap(before, change, schema);
-  if (Array.isArray(before) && Array.isArray(change) && strategy.split(",").includes("merge")) return mergeList(before, change, schema);
+  if (isObject(before) && isObject(change))
+    return strategy.split(",").includes("replace") ? withoutDirectives(change) : mergeMap(before, change, schema);
+  if (Array.isArray(before) && Array.isArray(change) && strategy.split(",").includes("merge"))
+    return mergeList(before, change, schema);
   return change;
 }
 
@@ -90,7 +104,12 @@ function followMapDirective(patch: JsonObject): JsonObject {
 }
 
 function unknownDirective(directive: Json, item: JsonObject): Error {
-  const shown = typeof directive === "string" ? directive : typeof directive === "number" ? `%!s(int64=${directive})` : `%!s(${formatGo(directive)})`;
+  const shown =
+    typeof directive === "string"
+      ? directive
+      : typeof directive === "number"
+        ? `%!s(int64=${directive})`
+        : `%!s(${formatGo(directive)})`;
   return patchFailed(`unknown patch type: ${shown} in map: ${formatGo(item)}`);
 }
 
@@ -100,7 +119,9 @@ function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   const retained = patch[RETAIN_KEYS];
   if (!Array.isArray(retained)) throw badRequest("invalid patch format of retainKeys");
   const keep = new Set(retained);
-  for (const key of Object.keys(patch)) if (!key.startsWith("$") && patch[key] !== null && !keep.has(key)) throw badRequest("invalid patch format of retainKeys");
+  for (const key of Object.keys(patch))
+    if (!key.startsWith("$") && patch[key] !== null && !keep.has(key))
+      throw badRequest("invalid patch format of retainKeys");
   const result: JsonObject = {};
   for (const key of Object.keys(original)) if (keep.has(key)) setOwn(result, key, original[key]);
   return result;
@@ -128,9 +149,14 @@ function orderLists(result: JsonObject, patch: JsonObject, schema: Schema | unde
     const listSchema = fieldSchema(schema, field);
     const mergeKey = listSchema?.["x-kubernetes-patch-merge-key"];
     if (Array.isArray(change)) requireOrdered(change, order, mergeKey);
-    const merged = !Array.isArray(change) ? before : Array.isArray(before) ? mergeValue(before, change, listSchema) : withoutDirectives(change);
+    const merged = !Array.isArray(change)
+      ? before
+      : Array.isArray(before)
+        ? mergeValue(before, change, listSchema)
+        : withoutDirectives(change);
     const server = Array.isArray(before) ? before : [];
-    if (server.length === 0 && (!Array.isArray(change) || change.length === 0)) throw patchFailed("no elements in any of the given slices");
+    if (server.length === 0 && (!Array.isArray(change) || change.length === 0))
+      throw patchFailed("no elements in any of the given slices");
     setOwn(result, field, inServerOrder(merged as Json[], order, server, mergeKey));
     Reflect.deleteProperty(pending, field);
   }
@@ -146,13 +172,17 @@ function requireOrdered(patch: readonly Json[], order: readonly Json[], mergeKey
     if (place < order.length) for (const each of [item, order[place]]) requireKey(each, mergeKey);
     const wanted = identity(item, mergeKey);
     while (place < order.length && identity(order[place] ?? null, mergeKey) !== wanted) place += 1;
-    if (place === order.length) throw patchFailed(`The order in patch list:\n${formatGo([...patch])}\n doesn't match $setElementOrder list:\n${formatGo([...order])}\n`);
+    if (place === order.length)
+      throw patchFailed(
+        `The order in patch list:\n${formatGo([...patch])}\n doesn't match $setElementOrder list:\n${formatGo([...order])}\n`,
+      );
     place += 1;
   }
 }
 
 function requireKey(item: Json | undefined, mergeKey: string | undefined): void {
-  if (mergeKey !== undefined && isObject(item) && !Object.hasOwn(item, mergeKey)) throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
+  if (mergeKey !== undefined && isObject(item) && !Object.hasOwn(item, mergeKey))
+    throw patchFailed(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
 function deleteFromList(result: JsonObject, field: string, values: Json): void {
@@ -169,20 +199,27 @@ function deleteFromList(result: JsonObject, field: string, values: Json): void {
 function mergeList(original: readonly Json[], patch: readonly Json[], schema: Schema | undefined): Json[] {
   if (original.length === 0 && patch.length === 0) return [];
   const hasMaps = [...original, ...patch].some(isObject);
-  if (hasMaps && ![...original, ...patch].every(isObject)) throw patchFailed(`list element types are not identical: ${formatGo([[...original], [...patch]])}`);
+  if (hasMaps && ![...original, ...patch].every(isObject))
+    throw patchFailed(`list element types are not identical: ${formatGo([[...original], [...patch]])}`);
   const mergeKey = schema?.["x-kubernetes-patch-merge-key"];
   if (!hasMaps) return inServerOrder([...new Set([...original, ...patch])], patch, original, undefined);
   if (!mergeKey) throw patchFailed("cannot merge lists without merge key");
   return mergeListOfMaps(original as JsonObject[], patch as JsonObject[], mergeKey, schema?.items);
 }
 
-function mergeListOfMaps(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string, items: Schema | undefined): Json[] {
+function mergeListOfMaps(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+  items: Schema | undefined,
+): Json[] {
   const { deleted, replaces, plain } = readItemDirectives(patch, mergeKey);
   for (const item of plain) requireKey(item, mergeKey);
   if (replaces) return plain.map(withoutDirectives);
   const merged = original.filter((item) => !deleted.has(identity(item, mergeKey)));
   const places = new Map<string, number>();
-  for (const [index, item] of merged.entries()) if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
+  for (const [index, item] of merged.entries())
+    if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
   for (const item of plain) {
     const place = places.get(identity(item, mergeKey));
     if (place === undefined) {
@@ -228,7 +265,8 @@ function withoutDirectives(value: Json): Json {
   const result: JsonObject = {};
   for (const key of Object.keys(value)) {
     const isMarker = key === PATCH || key === RETAIN_KEYS || key.startsWith(ORDER) || key.startsWith(DELETE_FROM);
-    if (!isMarker && value[key] !== null && !isDirective(value[key])) setOwn(result, key, withoutDirectives(value[key] as Json));
+    if (!isMarker && value[key] !== null && !isDirective(value[key]))
+      setOwn(result, key, withoutDirectives(value[key] as Json));
   }
   return result;
 }

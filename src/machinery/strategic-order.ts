@@ -1,22 +1,36 @@
-/** The order of a list after a strategic merge: the patch's items in its order, the others where the server had them. */
+/**
+ * The order of a list after a strategic merge: the patch's items in its order, the others where the server had them.
+ */
 import { isObject, type Json } from "../base/index.ts";
 
 /** What makes two items the same: the merge key of maps, the value of scalars. */
 export function identity(item: Json, mergeKey: string | undefined): string {
-  return JSON.stringify(isObject(item) && mergeKey !== undefined ? (Object.hasOwn(item, mergeKey) ? item[mergeKey] : null) : item);
+  return JSON.stringify(
+    isObject(item) && mergeKey !== undefined ? (Object.hasOwn(item, mergeKey) ? item[mergeKey] : null) : item,
+  );
 }
 
 /**
  * Items that `wanted` names come in that order. The others keep their order and go before the first named item that the
  * server had after them. What is new and not named comes last.
  */
-export function inServerOrder(merged: readonly Json[], wanted: readonly Json[], server: readonly Json[], mergeKey: string | undefined): Json[] {
+export function inServerOrder(
+  merged: readonly Json[],
+  wanted: readonly Json[],
+  server: readonly Json[],
+  mergeKey: string | undefined,
+): Json[] {
   const wantedPlace = placesOf(wanted, mergeKey);
   const serverPlace = placesOf(server, mergeKey);
   const place = (places: ReadonlyMap<string, number>, item: Json): number => places.get(identity(item, mergeKey)) ?? -1;
-  const serverOrder = (item: Json): number => serverPlace.get(identity(item, mergeKey)) ?? merged.length + server.length;
-  const named = merged.filter((item) => wantedPlace.has(identity(item, mergeKey))).sort((a, b) => place(wantedPlace, a) - place(wantedPlace, b));
-  const others = merged.filter((item) => !wantedPlace.has(identity(item, mergeKey))).sort((a, b) => serverOrder(a) - serverOrder(b));
+  const serverOrder = (item: Json): number =>
+    serverPlace.get(identity(item, mergeKey)) ?? merged.length + server.length;
+  const named = merged
+    .filter((item) => wantedPlace.has(identity(item, mergeKey)))
+    .sort((a, b) => place(wantedPlace, a) - place(wantedPlace, b));
+  const others = merged
+    .filter((item) => !wantedPlace.has(identity(item, mergeKey)))
+    .sort((a, b) => serverOrder(a) - serverOrder(b));
   const result: Json[] = [];
   let next = 0;
   for (const item of named) {
@@ -34,6 +48,7 @@ export function inServerOrder(merged: readonly Json[], wanted: readonly Json[], 
 
 function placesOf(items: readonly Json[], mergeKey: string | undefined): Map<string, number> {
   const places = new Map<string, number>();
-  for (const [index, item] of items.entries()) if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
+  for (const [index, item] of items.entries())
+    if (!places.has(identity(item, mergeKey))) places.set(identity(item, mergeKey), index);
   return places;
 }

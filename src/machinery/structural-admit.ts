@@ -1,6 +1,7 @@
 /**
- * Pruning and defaulting in one pass. For a field that is `null` but may not be, its default stands in; without a default the
- * field is removed. Values of the wrong type are left for validation to report, except that objects lose what nobody knows.
+ * Pruning and defaulting in one pass. For a field that is `null` but may not be, its default stands in; without a
+ * default the field is removed. Values of the wrong type are left for validation to report, except that objects lose
+ * what nobody knows.
  */
 import { copy, isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -46,7 +47,12 @@ export class SchemaNode {
     this.fallback = schema.default;
     this.preserves = schema["x-kubernetes-preserve-unknown-fields"] === true;
     this.isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
-    this.isOpen = this.preserves && !this.isEmbedded && schema.properties === undefined && schema.additionalProperties === undefined && schema.items === undefined;
+    this.isOpen =
+      this.preserves &&
+      !this.isEmbedded &&
+      schema.properties === undefined &&
+      schema.additionalProperties === undefined &&
+      schema.items === undefined;
   }
 
   get below(): NodeChildren {
@@ -78,15 +84,26 @@ function childrenOf({ properties = {}, additionalProperties, items }: Schema): N
     fields.set(name, admitNodeOf(property));
     if (property.default !== undefined && property.default !== null) defaults.push([name, property.default]);
   }
-  const rest = typeof additionalProperties === "object" ? admitNodeOf(additionalProperties) : additionalProperties === undefined ? undefined : "any";
+  const rest =
+    typeof additionalProperties === "object"
+      ? admitNodeOf(additionalProperties)
+      : additionalProperties === undefined
+        ? undefined
+        : "any";
   return { fields, rest, items: items && admitNodeOf(items), defaults };
 }
 
 /**
- * `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is. `keeps`
- * says that a list around it keeps what it does not know.
+ * `settled` is the value at the same place of an object that was admitted before: what is the very same stays as it is.
+ * `keeps` says that a list around it keeps what it does not know.
  */
-export function admitNode(node: SchemaNode, value: Json, walk: AdmitWalk | undefined, settled: Json | undefined, keeps = false): Json {
+export function admitNode(
+  node: SchemaNode,
+  value: Json,
+  walk: AdmitWalk | undefined,
+  settled: Json | undefined,
+  keeps = false,
+): Json {
   if (typeof value !== "object" || value === null || value === settled || node.isOpen) return value;
   const preserves = keeps || node.preserves;
   if (Array.isArray(value)) return admitList(node, value, walk, Array.isArray(settled) ? settled : NOTHING, preserves);
@@ -95,7 +112,13 @@ export function admitNode(node: SchemaNode, value: Json, walk: AdmitWalk | undef
 
 const NOTHING: readonly Json[] = [];
 
-function admitList(node: SchemaNode, list: Json[], walk: AdmitWalk | undefined, settled: readonly Json[], preserves: boolean): Json {
+function admitList(
+  node: SchemaNode,
+  list: Json[],
+  walk: AdmitWalk | undefined,
+  settled: readonly Json[],
+  preserves: boolean,
+): Json {
   const { items } = node.below;
   if (!items && preserves) return list;
   let result: Json[] | undefined;
@@ -103,7 +126,8 @@ function admitList(node: SchemaNode, list: Json[], walk: AdmitWalk | undefined, 
     const before = list[index] as Json;
     if (typeof before !== "object" || (before === settled[index] && before !== null)) continue;
     walk?.steps.push(index);
-    const present = before === null && items && !items.nullable && items.fallback !== undefined ? copy(items.fallback) : before;
+    const present =
+      before === null && items && !items.nullable && items.fallback !== undefined ? copy(items.fallback) : before;
     const after = items ? admitNode(items, present, walk, settled[index], preserves) : emptied(present, walk);
     walk?.steps.pop();
     if (after === before) continue;
@@ -115,7 +139,13 @@ function admitList(node: SchemaNode, list: Json[], walk: AdmitWalk | undefined, 
 
 const META_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
 
-function admitMap(node: SchemaNode, map: JsonObject, walk: AdmitWalk | undefined, settled: Json | undefined, preserves: boolean): Json {
+function admitMap(
+  node: SchemaNode,
+  map: JsonObject,
+  walk: AdmitWalk | undefined,
+  settled: Json | undefined,
+  preserves: boolean,
+): Json {
   const { fields, rest, defaults } = node.below;
   let result: JsonObject | undefined;
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
@@ -151,7 +181,11 @@ function admitMap(node: SchemaNode, map: JsonObject, walk: AdmitWalk | undefined
   for (const [key, fallback] of defaults) {
     if (Object.hasOwn(map, key)) continue;
     const child = fields.get(key);
-    setOwn((result ??= { ...map }), key, child ? admitNode(child, copy(fallback), undefined, undefined) : copy(fallback));
+    setOwn(
+      (result ??= { ...map }),
+      key,
+      child ? admitNode(child, copy(fallback), undefined, undefined) : copy(fallback),
+    );
   }
   return result ?? map;
 }
@@ -176,7 +210,13 @@ function emptied(value: Json, walk: AdmitWalk | undefined): Json {
 /** `apiVersion`, `kind` and `metadata` of an object inside of another one. */
 function admitEmbedded(key: string, value: Json, child: SchemaNode | undefined, walk: AdmitWalk | undefined): Json {
   const strict = walk?.strict ?? false;
-  if (key !== "metadata" && strict && typeof value !== "string") throw new DecodeError(`${formatPath([...(walk?.steps ?? []), key])}: Invalid value: ${formatValue(value)}: must be a string`);
-  const coerced = key === "metadata" ? coerceMetadata(value, formatPath([...(walk?.steps ?? []), key]), walk?.embeddedFields, strict) : value;
+  if (key !== "metadata" && strict && typeof value !== "string")
+    throw new DecodeError(
+      `${formatPath([...(walk?.steps ?? []), key])}: Invalid value: ${formatValue(value)}: must be a string`,
+    );
+  const coerced =
+    key === "metadata"
+      ? coerceMetadata(value, formatPath([...(walk?.steps ?? []), key]), walk?.embeddedFields, strict)
+      : value;
   return child && isObject(coerced) ? admitNode(child, coerced, undefined, undefined, true) : coerced;
 }

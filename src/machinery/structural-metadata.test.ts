@@ -7,9 +7,18 @@ describe("metadata is read", () => {
     const unknown: string[] = [];
     const owners = [{ apiVersion: "v1", kind: "K", name: "n", uid: "u", junk: 1 }];
 
-    const read = coerceMetadata({ name: "a", labels: {}, annotations: { a: null }, creationTimestamp: null, junk: 1, ownerReferences: owners }, "spec.a.metadata", unknown, true);
+    const read = coerceMetadata(
+      { name: "a", labels: {}, annotations: { a: null }, creationTimestamp: null, junk: 1, ownerReferences: owners },
+      "spec.a.metadata",
+      unknown,
+      true,
+    );
 
-    expect(read).toEqual({ name: "a", annotations: { a: "" }, ownerReferences: [{ apiVersion: "v1", kind: "K", name: "n", uid: "u" }] });
+    expect(read).toEqual({
+      name: "a",
+      annotations: { a: "" },
+      ownerReferences: [{ apiVersion: "v1", kind: "K", name: "n", uid: "u" }],
+    });
     expect(unknown).toEqual(["spec.a.metadata.junk", "spec.a.metadata.ownerReferences[0].junk"]);
   });
 
@@ -20,7 +29,9 @@ describe("metadata is read", () => {
   });
 
   test("leniently from storage, without what is of the wrong type", () => {
-    expect(coerceMetadata({ name: 1, labels: { a: "b" } }, "metadata", undefined, false)).toEqual({ labels: { a: "b" } });
+    expect(coerceMetadata({ name: 1, labels: { a: "b" } }, "metadata", undefined, false)).toEqual({
+      labels: { a: "b" },
+    });
   });
 });
 

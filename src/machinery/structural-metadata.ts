@@ -1,6 +1,6 @@
 /**
- * Metadata in the one form that metadata has: known fields only, of their types, and none that is empty. Objects inside of
- * objects go through it, and whole objects of custom kinds.
+ * Metadata in the one form that metadata has: known fields only, of their types, and none that is empty. Objects inside
+ * of objects go through it, and whole objects of custom kinds.
  */
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -13,10 +13,17 @@ import type { Schema } from "./schema.ts";
 const TIMES = new Set(["creationTimestamp", "deletionTimestamp"]);
 
 /**
- * The answer is the same object when it has the form. Paths of unknown fields begin with `field`. With `strict`, throws a
- * `DecodeError` for what is of the wrong type; otherwise that is dropped. What is the very same in `settled` has the form.
+ * The answer is the same object when it has the form. Paths of unknown fields begin with `field`. With `strict`, throws
+ * a `DecodeError` for what is of the wrong type; otherwise that is dropped. What is the very same in `settled` has the
+ * form.
  */
-export function coerceMetadata(metadata: Json, field: string, unknownFields: string[] | undefined, strict: boolean, settled?: JsonObject): JsonObject {
+export function coerceMetadata(
+  metadata: Json,
+  field: string,
+  unknownFields: string[] | undefined,
+  strict: boolean,
+  settled?: JsonObject,
+): JsonObject {
   const problem = strict ? metadataProblem(metadata, settled) : undefined;
   if (problem !== undefined) throw new DecodeError(`${field}: Invalid value: ${formatValue(metadata)}: ${problem}`);
   if (!isObject(metadata)) return {};
@@ -28,7 +35,11 @@ export function coerceMetadata(metadata: Json, field: string, unknownFields: str
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (!schema) unknownFields?.push(`${field}.${key}`);
     else if (!isEmpty(value) && fits(key, schema, value)) {
-      const known = Array.isArray(value) ? withKnownItems(schema, value, `${field}.${key}`, unknownFields) : isObject(value) ? withoutNulls(value) : value;
+      const known = Array.isArray(value)
+        ? withKnownItems(schema, value, `${field}.${key}`, unknownFields)
+        : isObject(value)
+          ? withoutNulls(value)
+          : value;
       if (known !== value) setOwn((result ??= { ...metadata }), key, known);
       continue;
     }
@@ -37,10 +48,13 @@ export function coerceMetadata(metadata: Json, field: string, unknownFields: str
   return result ?? metadata;
 }
 
-/** Why metadata cannot be read, in the words of Go; undefined when it can. What is the very same in `settled` can be. */
+/**
+ * Why metadata cannot be read, in the words of Go; undefined when it can. What is the very same in `settled` can be.
+ */
 export function metadataProblem(metadata: Json | undefined, settled?: JsonObject): string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
-  if (!isObject(metadata)) return `json: cannot unmarshal ${jsonTypeName(metadata)} into Go value of type v1.ObjectMeta`;
+  if (!isObject(metadata))
+    return `json: cannot unmarshal ${jsonTypeName(metadata)} into Go value of type v1.ObjectMeta`;
   const { properties = {} } = OBJECT_META;
   for (const key of Object.keys(metadata)) {
     const value = metadata[key] as Json;
@@ -50,18 +64,33 @@ export function metadataProblem(metadata: Json | undefined, settled?: JsonObject
   return undefined;
 }
 
-const GO_TYPES: Readonly<Record<string, string>> = { string: "string", integer: "int64", boolean: "bool", array: "[]string", object: "map[string]string" };
+const GO_TYPES: Readonly<Record<string, string>> = {
+  string: "string",
+  integer: "int64",
+  boolean: "bool",
+  array: "[]string",
+  object: "map[string]string",
+};
 
 function typeProblem(key: string, schema: Schema, value: Json): string {
   if (typeof value === "string" && TIMES.has(key)) return timeProblem(value, false) ?? "";
   const { additionalProperties, items } = schema;
-  const inner = isObject(value) && typeof additionalProperties === "object" ? additionalProperties : Array.isArray(value) ? items : undefined;
-  const culprit = inner ? (Object.values(value as object) as Json[]).find((item) => item !== null && !hasType(inner, item)) : value;
+  const inner =
+    isObject(value) && typeof additionalProperties === "object"
+      ? additionalProperties
+      : Array.isArray(value)
+        ? items
+        : undefined;
+  const culprit = inner
+    ? (Object.values(value as object) as Json[]).find((item) => item !== null && !hasType(inner, item))
+    : value;
   return `json: cannot unmarshal ${jsonTypeName(culprit ?? value)} into Go struct field ObjectMeta.${key} of type ${GO_TYPES[(inner ?? schema).type ?? ""] ?? "v1.ObjectMeta"}`;
 }
 
 function fits(key: string, schema: Schema, value: Json): boolean {
-  return hasType(schema, value) && (typeof value !== "string" || !TIMES.has(key) || timeProblem(value, false) === undefined);
+  return (
+    hasType(schema, value) && (typeof value !== "string" || !TIMES.has(key) || timeProblem(value, false) === undefined)
+  );
 }
 
 function hasType({ type, additionalProperties, items }: Schema, value: Json): boolean {
@@ -71,7 +100,10 @@ function hasType({ type, additionalProperties, items }: Schema, value: Json): bo
   if (type === "boolean") return typeof value === "boolean";
   if (type === "array") return Array.isArray(value) && value.every((item) => !items || hasType(items, item));
   if (!isObject(value)) return false;
-  return typeof additionalProperties !== "object" || Object.values(value).every((item) => hasType(additionalProperties, item));
+  return (
+    typeof additionalProperties !== "object" ||
+    Object.values(value).every((item) => hasType(additionalProperties, item))
+  );
 }
 
 /** In a map of texts null stands for the empty one. */
@@ -87,8 +119,11 @@ function withKnownItems({ items }: Schema, list: Json[], field: string, unknownF
   let result: Json[] | undefined;
   for (const [index, item] of list.entries()) {
     if (!isObject(item) || Object.keys(item).every((key) => Object.hasOwn(properties, key))) continue;
-    for (const key of Object.keys(item)) if (!Object.hasOwn(properties, key)) unknownFields?.push(`${field}[${index}].${key}`);
-    (result ??= [...list])[index] = Object.fromEntries(Object.entries(item).filter(([key]) => Object.hasOwn(properties, key)));
+    for (const key of Object.keys(item))
+      if (!Object.hasOwn(properties, key)) unknownFields?.push(`${field}[${index}].${key}`);
+    (result ??= [...list])[index] = Object.fromEntries(
+      Object.entries(item).filter(([key]) => Object.hasOwn(properties, key)),
+    );
   }
   return result ?? list;
 }

@@ -1,6 +1,6 @@
 /**
- * What a schema says about numbers. The real server compares whole numbers with bounds that are cut to whole numbers, and
- * complains about bounds that do not fit the type, once for every value. Both show in its answers.
+ * What a schema says about numbers. The real server compares whole numbers with bounds that are cut to whole numbers,
+ * and complains about bounds that do not fit the type, once for every value. Both show in its answers.
  */
 import { formatFloat, formatNumber } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
@@ -30,18 +30,27 @@ export function checkNumber(schema: Schema, value: number, report: NumberReport)
   const { multipleOf, minimum, maximum } = schema;
   checkRange(schema, value, "Checked", report);
   if (multipleOf !== undefined) {
-    if (checkRange(schema, multipleOf, "MultipleOf", report) && isInt64(value)) checkWholeMultiple(value, Math.trunc(multipleOf), report);
+    if (checkRange(schema, multipleOf, "MultipleOf", report) && isInt64(value))
+      checkWholeMultiple(value, Math.trunc(multipleOf), report);
     else checkMultiple(value, multipleOf, report);
   }
   if (minimum !== undefined) {
     const isWhole = checkRange(schema, minimum, "Minimum boundary", report) && isInt64(value);
     const bound = isWhole ? Math.trunc(minimum) : minimum;
-    if (schema.exclusiveMinimum ? value <= bound : value < bound) report.invalid(value, `${report.path()} in body should be greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${isWhole ? formatNumber(bound) : formatFloat(bound)}`);
+    if (schema.exclusiveMinimum ? value <= bound : value < bound)
+      report.invalid(
+        value,
+        `${report.path()} in body should be greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${isWhole ? formatNumber(bound) : formatFloat(bound)}`,
+      );
   }
   if (maximum !== undefined) {
     const isWhole = checkRange(schema, maximum, "Maximum boundary", report) && isInt64(value);
     const bound = isWhole ? Math.trunc(maximum) : maximum;
-    if (schema.exclusiveMaximum ? value >= bound : value > bound) report.invalid(value, `${report.path()} in body should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${isWhole ? formatNumber(bound) : formatFloat(bound)}`);
+    if (schema.exclusiveMaximum ? value >= bound : value > bound)
+      report.invalid(
+        value,
+        `${report.path()} in body should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${isWhole ? formatNumber(bound) : formatFloat(bound)}`,
+      );
   }
 }
 
@@ -50,7 +59,10 @@ function checkRange({ type, format }: Schema, value: number, what: string, repor
   if (type === "integer") {
     const narrow = format === "int32";
     const fits = isInt64(value) && (!narrow || (value >= -(2 ** 31) && value < 2 ** 31));
-    if (!fits) report.remark(`${what} value must be of type integer ${narrow || format === "int64" ? `with format ${format}` : "(default format)"} in ${report.path()}`);
+    if (!fits)
+      report.remark(
+        `${what} value must be of type integer ${narrow || format === "int64" ? `with format ${format}` : "(default format)"} in ${report.path()}`,
+      );
     return fits;
   }
   if (type !== "number" || format !== "float" || Math.abs(value) <= MAX_FLOAT32) return true;
@@ -60,7 +72,8 @@ function checkRange({ type, format }: Schema, value: number, what: string, repor
 
 function checkWholeMultiple(value: number, step: number, report: NumberReport): void {
   if (step <= 0) report.invalid(step, notPositive(step, report));
-  else if (value % step !== 0) report.invalid(value, `${report.path()} in body should be a multiple of ${formatNumber(step)}`);
+  else if (value % step !== 0)
+    report.invalid(value, `${report.path()} in body should be a multiple of ${formatNumber(step)}`);
 }
 
 /** 0.3 is a multiple of 0.1, although their quotient as doubles may be off by a little. */
@@ -68,8 +81,11 @@ function checkMultiple(value: number, step: number, report: NumberReport): void 
   if (step <= 0) return report.invalid(step, notPositive(step, report));
   const quotient = step < 1 ? (1 / step) * value : value / step;
   const whole = Math.trunc(quotient);
-  const isWhole = Math.abs(quotient) <= Number.MAX_SAFE_INTEGER && (quotient === whole || (whole !== 0 && Math.abs(quotient - whole) / (Math.abs(quotient) + Math.abs(whole)) < 1e-9));
+  const isWhole =
+    Math.abs(quotient) <= Number.MAX_SAFE_INTEGER &&
+    (quotient === whole || (whole !== 0 && Math.abs(quotient - whole) / (Math.abs(quotient) + Math.abs(whole)) < 1e-9));
   if (!isWhole) report.invalid(value, `${report.path()} in body should be a multiple of ${formatFloat(step)}`);
 }
 
-const notPositive = (step: number, report: NumberReport): string => `factor MultipleOf declared for ${report.path()} must be positive: ${formatNumber(step)}`;
+const notPositive = (step: number, report: NumberReport): string =>
+  `factor MultipleOf declared for ${report.path()} must be positive: ${formatNumber(step)}`;

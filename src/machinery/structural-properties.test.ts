@@ -12,22 +12,49 @@ const name = fc.constantFrom(...NAMES);
 const schemas = fc.letrec<{ node: Schema; object: Schema }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 3 },
-    fc.record({ type: fc.constant("string" as const), default: fc.constantFrom("x", ""), maxLength: fc.nat(2), enum: fc.constant(["x", "y", ""] as Json[]) }, { requiredKeys: ["type"] }),
-    fc.record({ type: fc.constant("integer" as const), default: fc.nat(3), minimum: fc.nat(2), nullable: fc.boolean() }, { requiredKeys: ["type"] }),
+    fc.record(
+      {
+        type: fc.constant("string" as const),
+        default: fc.constantFrom("x", ""),
+        maxLength: fc.nat(2),
+        enum: fc.constant(["x", "y", ""] as Json[]),
+      },
+      { requiredKeys: ["type"] },
+    ),
+    fc.record(
+      { type: fc.constant("integer" as const), default: fc.nat(3), minimum: fc.nat(2), nullable: fc.boolean() },
+      { requiredKeys: ["type"] },
+    ),
     fc.record({ type: fc.constant("boolean" as const), nullable: fc.constant(true) }, { requiredKeys: ["type"] }),
-    fc.record({ type: fc.constant("array" as const), items: tie("node"), maxItems: fc.nat(3) }, { requiredKeys: ["type", "items"] }),
+    fc.record(
+      { type: fc.constant("array" as const), items: tie("node"), maxItems: fc.nat(3) },
+      { requiredKeys: ["type", "items"] },
+    ),
     fc.record({ type: fc.constant("object" as const), additionalProperties: tie("node") }),
     tie("object"),
   ),
   object: fc.record(
-    { type: fc.constant("object" as const), properties: fc.dictionary(name, tie("node"), { maxKeys: 4, noNullPrototype: true }), required: fc.subarray(NAMES, { maxLength: 1 }), "x-kubernetes-preserve-unknown-fields": fc.constant(true) },
+    {
+      type: fc.constant("object" as const),
+      properties: fc.dictionary(name, tie("node"), { maxKeys: 4, noNullPrototype: true }),
+      required: fc.subarray(NAMES, { maxLength: 1 }),
+      "x-kubernetes-preserve-unknown-fields": fc.constant(true),
+    },
     { requiredKeys: ["type", "properties"] },
   ),
 }));
 const schema: fc.Arbitrary<Schema> = schemas.object.map((spec) => ({ type: "object", properties: { spec } }));
 
 const values = fc.letrec<{ value: Json; object: Json }>((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, fc.integer({ min: -1, max: 4 }), fc.constantFrom("x", "y", "long", ""), fc.boolean(), fc.constant(null), fc.array(tie("value"), { maxLength: 4 }), tie("object")),
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.integer({ min: -1, max: 4 }),
+    fc.constantFrom("x", "y", "long", ""),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 4 }),
+    tie("object"),
+  ),
   object: fc.dictionary(fc.oneof(name, fc.constant("unknown")), tie("value"), { maxKeys: 5, noNullPrototype: true }),
 }));
 const object = values.object.map((spec): JsonObject => ({ spec }));
@@ -35,7 +62,13 @@ const object = values.object.map((spec): JsonObject => ({ spec }));
 /** The same value with the keys of every map the other way round. */
 function turned(value: Json): Json {
   if (Array.isArray(value)) return value.map(turned);
-  return isObject(value) ? (Object.fromEntries(Object.entries(value).reverse().map(([key, item]) => [key, turned(item)]))) : value;
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, item]) => [key, turned(item)]),
+      )
+    : value;
 }
 
 const problemsOf = (made: Schema, given: JsonObject): string[] => {
@@ -67,14 +100,25 @@ test("neither admission nor validation depends on the order of keys", () => {
   );
 });
 
-/** What the schema knows of a value, as somebody would cut it out by hand; `removed` gets the keys that it does not know. */
+/**
+ * What the schema knows of a value, as somebody would cut it out by hand; `removed` gets the keys that it does not
+ * know.
+ */
 function known(made: Schema | undefined, given: Json, removed: string[]): Json {
   // A list where a map should be that keeps what it does not know is kept too.
-  if (Array.isArray(given)) return made?.["x-kubernetes-preserve-unknown-fields"] ? given : given.map((item) => known(made?.items, item, removed));
+  if (Array.isArray(given))
+    return made?.["x-kubernetes-preserve-unknown-fields"]
+      ? given
+      : given.map((item) => known(made?.items, item, removed));
   if (!isObject(given)) return given;
   const kept: [string, Json][] = [];
   for (const [key, item] of Object.entries(given)) {
-    const below = made?.properties && Object.hasOwn(made.properties, key) ? made.properties[key] : typeof made?.additionalProperties === "object" ? made.additionalProperties : undefined;
+    const below =
+      made?.properties && Object.hasOwn(made.properties, key)
+        ? made.properties[key]
+        : typeof made?.additionalProperties === "object"
+          ? made.additionalProperties
+          : undefined;
     // A null that may not be one says nothing.
     if (below && item === null && below.nullable !== true) continue;
     if (below) kept.push([key, known(below, item, removed)]);
@@ -88,9 +132,15 @@ const withoutDefaults = (made: Schema): Schema => {
   const { default: _default, ...rest } = made;
   return {
     ...rest,
-    ...(made.properties && { properties: Object.fromEntries(Object.entries(made.properties).map(([key, below]) => [key, withoutDefaults(below)])) }),
+    ...(made.properties && {
+      properties: Object.fromEntries(
+        Object.entries(made.properties).map(([key, below]) => [key, withoutDefaults(below)]),
+      ),
+    }),
     ...(made.items && { items: withoutDefaults(made.items) }),
-    ...(typeof made.additionalProperties === "object" && { additionalProperties: withoutDefaults(made.additionalProperties) }),
+    ...(typeof made.additionalProperties === "object" && {
+      additionalProperties: withoutDefaults(made.additionalProperties),
+    }),
   };
 };
 

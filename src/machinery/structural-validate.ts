@@ -1,9 +1,9 @@
 /**
- * Validation of a value by a structural schema. The order of checks, the wording and the odd `<nil>` fields are those of a real
- * server, which clients and their tests compare.
+ * Validation of a value by a structural schema. The order of checks, the wording and the odd `<nil>` fields are those
+ * of a real server, which clients and their tests compare.
  *
- * One walk fills three lists, because the real server makes three: what the schema's keywords say, what is wrong with objects
- * inside of objects, and elements that a list of sets or maps holds twice.
+ * One walk fills three lists, because the real server makes three: what the schema's keywords say, what is wrong with
+ * objects inside of objects, and elements that a list of sets or maps holds twice.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatJson, formatValue, quoteText } from "./format-value.ts";
@@ -23,7 +23,10 @@ const MAX_ERRORS = 100;
 /** How much is shown of a text that is too long to be matched. */
 const MAX_SHOWN_TEXT = 100;
 
-/** One schema as validation sees it. What is costly to prepare is prepared when first needed; what most values need is at hand. */
+/**
+ * One schema as validation sees it. What is costly to prepare is prepared when first needed; what most values need is
+ * at hand.
+ */
 export class ValidationNode {
   readonly schema: Schema;
   readonly isEmbedded: boolean;
@@ -43,12 +46,21 @@ export class ValidationNode {
     const { type, format = "", pattern, minLength, maxLength } = schema;
     this.schema = schema;
     this.isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
-    this.hasJunctors = schema.allOf !== undefined || schema.anyOf !== undefined || schema.oneOf !== undefined || schema.not !== undefined;
+    this.hasJunctors =
+      schema.allOf !== undefined ||
+      schema.anyOf !== undefined ||
+      schema.oneOf !== undefined ||
+      schema.not !== undefined;
     this.types = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : type ? [type] : [];
     this.format = isCheckedFormat(this.types.length === 1 ? type : undefined, format) ? format : "";
     this.formatCheck = this.format === "" ? undefined : formatCheck(this.format);
     const isBare = !this.hasJunctors && schema.enum === undefined;
-    const isBareText = isBare && pattern === undefined && minLength === undefined && maxLength === undefined && this.formatCheck === undefined;
+    const isBareText =
+      isBare &&
+      pattern === undefined &&
+      minLength === undefined &&
+      maxLength === undefined &&
+      this.formatCheck === undefined;
     this.plainType = type === "string" && isBareText ? "string" : type === "boolean" && isBare ? "boolean" : undefined;
   }
 
@@ -87,7 +99,10 @@ export function nodeOf(schema: Schema): ValidationNode {
   return node;
 }
 
-/** Walks the whole of a value, and answers what its keywords say. When the walk had to end early, that is all there is to say. */
+/**
+ * Walks the whole of a value, and answers what its keywords say. When the walk had to end early, that is all there is
+ * to say.
+ */
 export function valueErrors(node: ValidationNode, value: Json, walk: ValidationWalk, old?: Json): FieldError[] {
   try {
     validateNode(node, value, walk, old);
@@ -107,7 +122,8 @@ function validateNode(node: ValidationNode, value: Json, walk: ValidationWalk, o
   if (value === old || walk.errors.length >= MAX_ERRORS) return;
   const before = walk.errors.length;
   checkValue(node, value, walk, old);
-  if (walk.ratchets && old !== undefined && walk.errors.length > before && equalJson(value, old)) walk.errors.length = before;
+  if (walk.ratchets && old !== undefined && walk.errors.length > before && equalJson(value, old))
+    walk.errors.length = before;
 }
 
 /** The type fits, and so do the checks that every value passes through; a text has one more. */
@@ -137,7 +153,10 @@ function checkValue(node: ValidationNode, value: Json, walk: ValidationWalk, old
 }
 
 function reportType(walk: ValidationWalk, expected: string, shown: string): void {
-  walk.report("TypeInvalid", `Invalid value: ${quoteText(shown)}: ${walk.path()} in body must be of type ${expected}: ${quoteText(shown)}`);
+  walk.report(
+    "TypeInvalid",
+    `Invalid value: ${quoteText(shown)}: ${walk.path()} in body must be of type ${expected}: ${quoteText(shown)}`,
+  );
 }
 
 function typeOf(value: Exclude<Json, null>): string {
@@ -148,7 +167,10 @@ function typeOf(value: Exclude<Json, null>): string {
 
 function checkType({ types, format }: ValidationNode, value: Exclude<Json, null>, walk: ValidationWalk): void {
   const actual = typeOf(value);
-  const fits = types.includes(actual) || (actual === "number" && types.includes("integer") && isJsonInteger(value as number)) || (actual === "integer" && types.includes("number"));
+  const fits =
+    types.includes(actual) ||
+    (actual === "number" && types.includes("integer") && isJsonInteger(value as number)) ||
+    (actual === "integer" && types.includes("number"));
   if (format !== "") {
     const isTextOrList = actual === "string" || actual === "array";
     const actualFormat = actual === "integer" ? "int64" : actual === "number" ? "float64" : "";
@@ -165,12 +187,19 @@ function checkText(node: ValidationNode, text: string, walk: ValidationWalk): vo
   const { maxLength, minLength, pattern } = node.schema;
   walk.matches += 1;
   // Lengths count code points, which are never more than the UTF-16 units and never fewer than half of them.
-  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
-  else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength) walk.invalid(text, `${walk.path()} in body should be at least ${minLength} chars long`);
-  else if (pattern && node.pattern && !fits(node.pattern, text, walk)) walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
+  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength)
+    walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
+  else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength)
+    walk.invalid(text, `${walk.path()} in body should be at least ${minLength} chars long`);
+  else if (pattern && node.pattern && !fits(node.pattern, text, walk))
+    walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
   if (!node.formatCheck) return;
   walk.matches += 1;
-  if (!node.formatCheck(text)) walk.report("TypeInvalid", `Invalid value: ${quoteText(text)}: ${walk.path()} in body must be of type ${node.format}: ${quoteText(text)}`);
+  if (!node.formatCheck(text))
+    walk.report(
+      "TypeInvalid",
+      `Invalid value: ${quoteText(text)}: ${walk.path()} in body must be of type ${node.format}: ${quoteText(text)}`,
+    );
 }
 
 function fits(pattern: Pattern, text: string, walk: ValidationWalk): boolean {
@@ -179,7 +208,12 @@ function fits(pattern: Pattern, text: string, walk: ValidationWalk): boolean {
   } catch (error) {
     if (!(error instanceof PatternWorkError)) throw error;
     const shown = text.length > MAX_SHOWN_TEXT ? `${text.slice(0, MAX_SHOWN_TEXT)}...` : text;
-    throw new WalkStopped(walk.errorHere("Invalid", `Invalid value: ${formatValue(shown)}: ${walk.path()} in body cannot be checked: matching the patterns of this object takes more than ${error.limit} steps`));
+    throw new WalkStopped(
+      walk.errorHere(
+        "Invalid",
+        `Invalid value: ${formatValue(shown)}: ${walk.path()} in body cannot be checked: matching the patterns of this object takes more than ${error.limit} steps`,
+      ),
+    );
   }
 }
 
@@ -200,7 +234,8 @@ function checkEnum({ enum: allowed }: Schema, value: Json, walk: ValidationWalk)
 
 /** A broken number is cut before it is compared with a whole one. */
 function isAllowed(item: Json, value: Json): boolean {
-  if (typeof item === "number" && typeof value === "number") return item === value || (isInt64(item) && Math.trunc(value) === item);
+  if (typeof item === "number" && typeof value === "number")
+    return item === value || (isInt64(item) && Math.trunc(value) === item);
   return equalJson(item, value);
 }
 
@@ -209,16 +244,31 @@ function checkList(node: ValidationNode, list: readonly Json[], walk: Validation
   const { minItems, maxItems } = schema;
   walk.matches += 2;
   if (items) checkItems(node, items, list, walk, Array.isArray(old) ? old : NOTHING);
-  if (minItems !== undefined && list.length < minItems) walk.invalid(list.length, `${walk.path()} in body should have at least ${minItems} items`);
-  if (maxItems !== undefined && list.length > maxItems) walk.report("TooMany", `Too many: ${list.length}: must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}`);
-  for (const { index, type, message } of listTypeErrors(schema, list)) walk.duplicates.push({ type, field: `${walk.fieldPath()}[${index}]`, message });
+  if (minItems !== undefined && list.length < minItems)
+    walk.invalid(list.length, `${walk.path()} in body should have at least ${minItems} items`);
+  if (maxItems !== undefined && list.length > maxItems)
+    walk.report(
+      "TooMany",
+      `Too many: ${list.length}: must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}`,
+    );
+  for (const { index, type, message } of listTypeErrors(schema, list))
+    walk.duplicates.push({ type, field: `${walk.fieldPath()}[${index}]`, message });
 }
 
 const NOTHING: readonly Json[] = [];
 
-function checkItems({ schema }: ValidationNode, node: ValidationNode, list: readonly Json[], walk: ValidationWalk, old: readonly Json[]): void {
-  // Of ratcheting lists only elements that have keys can be found again; otherwise the old list is good for skipping, by position.
-  const oldOf = walk.ratchets ? elementFinder(schema, old) : (_item: Json, index: number): Json | undefined => old[index];
+function checkItems(
+  { schema }: ValidationNode,
+  node: ValidationNode,
+  list: readonly Json[],
+  walk: ValidationWalk,
+  old: readonly Json[],
+): void {
+  // Of ratcheting lists only elements that have keys can be found again; otherwise the old list is good for skipping,
+  // by position.
+  const oldOf = walk.ratchets
+    ? elementFinder(schema, old)
+    : (_item: Json, index: number): Json | undefined => old[index];
   for (let index = 0; index < list.length; index++) {
     const item = list[index] as Json;
     walk.steps.push(index);
@@ -230,7 +280,8 @@ function checkItems({ schema }: ValidationNode, node: ValidationNode, list: read
 function elementFinder(schema: Schema, old: readonly Json[]): (item: Json) => Json | undefined {
   const keys = schema["x-kubernetes-list-type"] === "map" ? schema["x-kubernetes-list-map-keys"] : undefined;
   if (!keys || old.length === 0) return () => undefined;
-  const idOf = (item: Json): string => (isObject(item) ? JSON.stringify(keys.map((key) => (Object.hasOwn(item, key) ? item[key] : null))) : "");
+  const idOf = (item: Json): string =>
+    isObject(item) ? JSON.stringify(keys.map((key) => (Object.hasOwn(item, key) ? item[key] : null))) : "";
   const byId = new Map<string, Json>();
   for (const item of old) if (isObject(item)) byId.set(idOf(item), item);
   return (item) => byId.get(idOf(item));
@@ -243,7 +294,8 @@ function checkMap(node: ValidationNode, map: JsonObject, walk: ValidationWalk, o
   if (node.isEmbedded) walk.embedded.push(...embeddedErrors(map, walk.fieldPath()));
   if (minProperties !== undefined || maxProperties !== undefined) checkSize(schema, Object.keys(map).length, walk);
   if (schema.additionalProperties === false) {
-    for (const key of Object.keys(map)) if (!isProperty(schema, key)) walk.invalid(key, `${walk.path()}.${key} in body is a forbidden property`);
+    for (const key of Object.keys(map))
+      if (!isProperty(schema, key)) walk.invalid(key, `${walk.path()}.${key} in body is a forbidden property`);
   }
   for (const key of Object.keys(map)) {
     const child = node.field(key);
@@ -269,11 +321,18 @@ function checkMap(node: ValidationNode, map: JsonObject, walk: ValidationWalk, o
 const NO_KEYS: readonly string[] = [];
 
 function checkSize({ minProperties, maxProperties }: Schema, size: number, walk: ValidationWalk): void {
-  if (minProperties !== undefined && size < minProperties) walk.invalid(size, `${walk.path()} in body should have at least ${minProperties} properties`);
-  if (maxProperties !== undefined && size > maxProperties) walk.report("TooMany", `Too many: ${size}: must have at most ${maxProperties} ${maxProperties === 1 ? "item" : "items"}`);
+  if (minProperties !== undefined && size < minProperties)
+    walk.invalid(size, `${walk.path()} in body should have at least ${minProperties} properties`);
+  if (maxProperties !== undefined && size > maxProperties)
+    walk.report(
+      "TooMany",
+      `Too many: ${size}: must have at most ${maxProperties} ${maxProperties === 1 ? "item" : "items"}`,
+    );
 }
 
-/** Runs a schema on the side, on everything: an old value excuses nothing there, and skipping would count as passing. */
+/**
+ * Runs a schema on the side, on everything: an old value excuses nothing there, and skipping would count as passing.
+ */
 function trial(schema: Schema, value: Json, walk: ValidationWalk): ValidationWalk {
   const branch = walk.branch();
   checkValue(nodeOf(schema), value, branch, undefined);
@@ -293,7 +352,9 @@ function checkJunctors(schema: Schema, value: Json, walk: ValidationWalk): void 
     const trials = oneOf.map((option) => trial(option, value, walk));
     const passed = trials.filter(({ errors }) => errors.length === 0);
     if (passed.length !== 1) {
-      walk.remark(`${quoteText(walk.path())} must validate one and only one schema (oneOf). ${passed.length === 0 ? "Found none valid" : `Found ${passed.length} valid alternatives`}`);
+      walk.remark(
+        `${quoteText(walk.path())} must validate one and only one schema (oneOf). ${passed.length === 0 ? "Found none valid" : `Found ${passed.length} valid alternatives`}`,
+      );
     }
     if (passed.length <= 1) take(walk, passed[0] ?? closest(trials));
   }
@@ -301,9 +362,13 @@ function checkJunctors(schema: Schema, value: Json, walk: ValidationWalk): void 
     const trials = allOf.map((part) => trial(part, value, walk));
     for (const part of trials) take(walk, part);
     const passed = trials.filter(({ errors }) => errors.length === 0).length;
-    if (passed !== trials.length) walk.remark(`${quoteText(walk.path())} must validate all the schemas (allOf)${passed === 0 ? ". None validated" : ""}`);
+    if (passed !== trials.length)
+      walk.remark(
+        `${quoteText(walk.path())} must validate all the schemas (allOf)${passed === 0 ? ". None validated" : ""}`,
+      );
   }
-  if (not && trial(not, value, walk).errors.length === 0) walk.remark(`${quoteText(walk.path())} must not validate the schema (not)`);
+  if (not && trial(not, value, walk).errors.length === 0)
+    walk.remark(`${quoteText(walk.path())} must not validate the schema (not)`);
 }
 
 function take(walk: ValidationWalk, branch: ValidationWalk | undefined): void {

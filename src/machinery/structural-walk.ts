@@ -7,7 +7,10 @@ import type { Schema } from "./schema.ts";
 import type { FieldError } from "./status.ts";
 import type { NumberReport } from "./structural-number.ts";
 
-/** Ends a walk: matching its patterns takes too long. Kept as one error among others it would let pass what stands in a `not`. */
+/**
+ * Ends a walk: matching its patterns takes too long. Kept as one error among others it would let pass what stands in a
+ * `not`.
+ */
 export class WalkStopped extends Error {
   readonly error: FieldError;
   constructor(error: FieldError) {
@@ -51,7 +54,8 @@ export class ValidationWalk implements NumberReport {
   path(): string {
     const [first] = this.steps;
     // The keys of a map at the very root are told with a dot before them.
-    const isKey = typeof first === "string" && typeof this.root.additionalProperties === "object" && !isProperty(this.root, first);
+    const isKey =
+      typeof first === "string" && typeof this.root.additionalProperties === "object" && !isProperty(this.root, first);
     return isKey ? `.${formatPath(this.steps)}` : formatPath(this.steps);
   }
 
@@ -60,10 +64,19 @@ export class ValidationWalk implements NumberReport {
     let text = this.base;
     let schema: Schema | undefined = this.root;
     for (const step of this.steps) {
-      const isField: boolean = typeof step === "string" && (schema === undefined || isProperty(schema, step) || typeof schema.additionalProperties !== "object");
+      const isField: boolean =
+        typeof step === "string" &&
+        (schema === undefined || isProperty(schema, step) || typeof schema.additionalProperties !== "object");
       text += isField ? `${text === "" ? "" : "."}${step}` : `[${step}]`;
       const { additionalProperties, items, properties }: Schema = schema ?? {};
-      schema = typeof step === "number" ? items : isField ? properties?.[step] : typeof additionalProperties === "object" ? additionalProperties : undefined;
+      schema =
+        typeof step === "number"
+          ? items
+          : isField
+            ? properties?.[step]
+            : typeof additionalProperties === "object"
+              ? additionalProperties
+              : undefined;
     }
     return text;
   }
@@ -88,4 +101,5 @@ export class ValidationWalk implements NumberReport {
   }
 }
 
-export const isProperty = ({ properties }: Schema, key: string): boolean => properties !== undefined && Object.hasOwn(properties, key);
+export const isProperty = ({ properties }: Schema, key: string): boolean =>
+  properties !== undefined && Object.hasOwn(properties, key);

@@ -10,7 +10,8 @@ const errorsOf = (schema: Schema, given: JsonObject, options?: ValidateOptions):
   return [...values, ...embedded, ...duplicates];
 };
 const ofSpec = (spec: Schema): Schema => ({ type: "object", properties: { spec } });
-const object = (spec: Json, more: JsonObject = {}): JsonObject => deepFreeze({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec, ...more }) as JsonObject;
+const object = (spec: Json, more: JsonObject = {}): JsonObject =>
+  deepFreeze({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec, ...more }) as JsonObject;
 
 const widgets = ofSpec({
   type: "object",
@@ -18,7 +19,11 @@ const widgets = ofSpec({
     known: { type: "string" },
     list: { type: "array", items: { type: "object", properties: { x: { type: "string" } } } },
     map: { type: "object", additionalProperties: { type: "object", properties: { x: { type: "string" } } } },
-    keep: { type: "object", "x-kubernetes-preserve-unknown-fields": true, properties: { known: { type: "object", properties: { x: { type: "string" } } } } },
+    keep: {
+      type: "object",
+      "x-kubernetes-preserve-unknown-fields": true,
+      properties: { known: { type: "object", properties: { x: { type: "string" } } } },
+    },
     emb: { type: "object", "x-kubernetes-embedded-resource": true, properties: { spec: { type: "object" } } },
   },
 });
@@ -60,11 +65,22 @@ describe("pruning", () => {
   });
 
   test("keeps apiVersion, kind and what metadata can hold, whatever the schema says", () => {
-    const given = object({}, { metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K", junk: 1 }], junk: 1 } });
+    const given = object(
+      {},
+      { metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K", junk: 1 }], junk: 1 } },
+    );
 
-    const admitted = compileSchema({ type: "object", properties: { spec: { type: "object" }, metadata: { type: "object" } } }).admit(given);
+    const admitted = compileSchema({
+      type: "object",
+      properties: { spec: { type: "object" }, metadata: { type: "object" } },
+    }).admit(given);
 
-    expect(admitted).toEqual({ apiVersion: "example.com/v1", kind: "Widget", spec: {}, metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K" }] } });
+    expect(admitted).toEqual({
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      spec: {},
+      metadata: { name: "w", labels: { a: "b" }, ownerReferences: [{ uid: "u", kind: "K" }] },
+    });
   });
 
   test("answers the same object when there is nothing to do", () => {
@@ -76,7 +92,10 @@ describe("pruning", () => {
   test("treats __proto__ as the unknown field that it is", () => {
     const unknownFields: string[] = [];
 
-    const admitted = compileSchema(widgets).admit(JSON.parse('{"spec":{"__proto__":{"polluted":true},"keep":{"__proto__":{"a":1}}}}') as JsonObject, { unknownFields });
+    const admitted = compileSchema(widgets).admit(
+      JSON.parse('{"spec":{"__proto__":{"polluted":true},"keep":{"__proto__":{"a":1}}}}') as JsonObject,
+      { unknownFields },
+    );
 
     expect(JSON.stringify(admitted)).toBe('{"spec":{"keep":{"__proto__":{"a":1}}}}');
     expect(unknownFields).toEqual(["spec.__proto__"]);
@@ -89,7 +108,11 @@ describe("defaulting", () => {
     default: {},
     properties: {
       replicas: { type: "integer", default: 1 },
-      strategy: { type: "object", default: { type: "Rolling" }, properties: { type: { type: "string" }, max: { type: "integer", default: 2 } } },
+      strategy: {
+        type: "object",
+        default: { type: "Rolling" },
+        properties: { type: { type: "string" }, max: { type: "integer", default: 2 } },
+      },
       ports: { type: "array", items: { type: "object", properties: { protocol: { type: "string", default: "TCP" } } } },
       note: { type: "string" },
       nullable: { type: "string", nullable: true, default: "x" },
@@ -98,11 +121,17 @@ describe("defaulting", () => {
   const full = { replicas: 1, strategy: { type: "Rolling", max: 2 }, nullable: "x" };
   const cases: Record<string, [spec: Json | undefined, want: JsonObject]> = {
     "fills a missing structure and what is in it": [undefined, full],
-    "fills what a list item lacks": [{ ports: [{}, { protocol: "UDP" }] }, { ...full, ports: [{ protocol: "TCP" }, { protocol: "UDP" }] }],
+    "fills what a list item lacks": [
+      { ports: [{}, { protocol: "UDP" }] },
+      { ...full, ports: [{ protocol: "TCP" }, { protocol: "UDP" }] },
+    ],
     "replaces a null that may not be": [{ replicas: null }, full],
     "removes a null that may not be and has no default": [{ note: null }, full],
     "keeps a null that may be": [{ nullable: null }, { ...full, nullable: null }],
-    "keeps what is given": [{ replicas: 0, strategy: {} }, { ...full, replicas: 0, strategy: { max: 2 } }],
+    "keeps what is given": [
+      { replicas: 0, strategy: {} },
+      { ...full, replicas: 0, strategy: { max: 2 } },
+    ],
   };
   for (const [behaviour, [spec, want]] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -134,15 +163,26 @@ test("a compiled schema is kept by identity", () => {
 });
 
 test("admitting twice is admitting once", () => {
-  const schema = ofSpec({ type: "object", properties: { a: { type: "integer", default: 1 }, b: { type: "array", items: { type: "object", default: {}, properties: { a: { type: "string", default: "x" } } } }, c: { type: "object", nullable: true, additionalProperties: { type: "string" } } } });
+  const schema = ofSpec({
+    type: "object",
+    properties: {
+      a: { type: "integer", default: 1 },
+      b: { type: "array", items: { type: "object", default: {}, properties: { a: { type: "string", default: "x" } } } },
+      c: { type: "object", nullable: true, additionalProperties: { type: "string" } },
+    },
+  });
   fc.assert(
-    fc.property(fc.jsonValue(), fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), fc.jsonValue(), { noNullPrototype: true }), (any, spec) => {
-      for (const given of [any, spec]) {
-        const once = compileSchema(schema).admit({ spec: given as Json });
+    fc.property(
+      fc.jsonValue(),
+      fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), fc.jsonValue(), { noNullPrototype: true }),
+      (any, spec) => {
+        for (const given of [any, spec]) {
+          const once = compileSchema(schema).admit({ spec: given as Json });
 
-        expect(compileSchema(schema).admit(once)).toBe(once);
-      }
-    }),
+          expect(compileSchema(schema).admit(once)).toBe(once);
+        }
+      },
+    ),
   );
 });
 
@@ -158,7 +198,12 @@ describe("validation", () => {
       l: { type: "array", minItems: 1, maxItems: 2, items: { type: "string" } },
       m: { type: "object", minProperties: 1, maxProperties: 2, additionalProperties: { type: "integer" } },
       set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
-      map: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: { type: "object", properties: { k: { type: "string" } }, required: ["k"] } },
+      map: {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+        items: { type: "object", properties: { k: { type: "string" } }, required: ["k"] },
+      },
       n: { type: "string", nullable: true },
       ios: { "x-kubernetes-int-or-string": true },
       iosAny: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
@@ -176,7 +221,10 @@ describe("validation", () => {
     "a short text": [{ s: "a" }, 'spec.s: Invalid value: "a": spec.s in body should be at least 2 chars long'],
     "a long text": [{ s: "abcde" }, "spec.s: Too long: may not be more than 4 bytes"],
     "a text that does not match": [{ s: "A1" }, `spec.s: Invalid value: "A1": spec.s in body should match '^[a-z]+$'`],
-    "a number for a text": [{ s: 1 }, 'spec.s: Invalid value: "integer": spec.s in body must be of type string: "integer"'],
+    "a number for a text": [
+      { s: 1 },
+      'spec.s: Invalid value: "integer": spec.s in body must be of type string: "integer"',
+    ],
     "a value that is not listed": [{ e: "z" }, 'spec.e: Unsupported value: "z": supported values: "a", "b"'],
     "a fraction for an integer": [
       { i: 2.5 },
@@ -184,20 +232,41 @@ describe("validation", () => {
       '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.i',
       "spec.i: Invalid value: 2.5: spec.i in body should be a multiple of 2",
     ],
-    "a number that is too small": [{ i: 0 }, "spec.i: Invalid value: 0: spec.i in body should be greater than or equal to 1"],
-    "a number that is too large": [{ i: 12 }, "spec.i: Invalid value: 12: spec.i in body should be less than or equal to 10"],
+    "a number that is too small": [
+      { i: 0 },
+      "spec.i: Invalid value: 0: spec.i in body should be greater than or equal to 1",
+    ],
+    "a number that is too large": [
+      { i: 12 },
+      "spec.i: Invalid value: 12: spec.i in body should be less than or equal to 10",
+    ],
     "exclusive bounds": [{ x: 0 }, "spec.x: Invalid value: 0: spec.x in body should be greater than 0"],
     "an exclusive upper bound": [{ x: 1 }, "spec.x: Invalid value: 1: spec.x in body should be less than 1"],
-    "a text for a boolean": [{ b: "true" }, 'spec.b: Invalid value: "string": spec.b in body must be of type boolean: "string"'],
+    "a text for a boolean": [
+      { b: "true" },
+      'spec.b: Invalid value: "string": spec.b in body must be of type boolean: "string"',
+    ],
     "too few items": [{ l: [] }, "spec.l: Invalid value: 0: spec.l in body should have at least 1 items"],
     "too many items": [{ l: ["a", "b", "c"] }, "spec.l: Too many: 3: must have at most 2 items"],
-    "an item of the wrong type": [{ l: [1] }, 'spec.l[0]: Invalid value: "integer": spec.l[0] in body must be of type string: "integer"'],
+    "an item of the wrong type": [
+      { l: [1] },
+      'spec.l[0]: Invalid value: "integer": spec.l[0] in body must be of type string: "integer"',
+    ],
     "too few properties": [{ m: {} }, "spec.m: Invalid value: 0: spec.m in body should have at least 1 properties"],
     "a duplicate in a set": [{ set: ["a", "b", "a"] }, 'spec.set[2]: Duplicate value: "a"'],
-    "a duplicate key in a map list": [{ map: [{ k: "a" }, { k: "b" }, { k: "a" }] }, 'spec.map[2]: Duplicate value: {"k":"a"}'],
+    "a duplicate key in a map list": [
+      { map: [{ k: "a" }, { k: "b" }, { k: "a" }] },
+      'spec.map[2]: Duplicate value: {"k":"a"}',
+    ],
     "a missing key in a map list": [{ map: [{}] }, "spec.map[0].k: Required value"],
-    "a null that may not be": [{ s: null }, 'spec.s: Invalid value: "null": spec.s in body must be of type string: "null"'],
-    "a boolean for int-or-string": [{ ios: true }, 'spec.ios: Invalid value: "boolean": spec.ios in body must be of type integer,string: "boolean"'],
+    "a null that may not be": [
+      { s: null },
+      'spec.s: Invalid value: "null": spec.s in body must be of type string: "null"',
+    ],
+    "a boolean for int-or-string": [
+      { ios: true },
+      'spec.ios: Invalid value: "boolean": spec.ios in body must be of type integer,string: "boolean"',
+    ],
     "a boolean for int-or-string with its types spelled out": [
       { iosAny: true },
       'spec.iosAny: Invalid value: "boolean": spec.iosAny in body must be of type integer,string: "boolean"',
@@ -209,7 +278,10 @@ describe("validation", () => {
       '<nil>: Invalid value: "": "spec.any" must validate at least one schema (anyOf)',
       "spec.any: Invalid value: 5: spec.any in body should be less than or equal to 2",
     ],
-    "two of oneOf": [{ one: 4 }, '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+    "two of oneOf": [
+      { one: 4 },
+      '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+    ],
     "what not forbids": [{ not: "bad" }, '<nil>: Invalid value: "": "spec.not" must not validate the schema (not)'],
     "none of allOf": [
       { all: "y" },
@@ -217,9 +289,19 @@ describe("validation", () => {
       `spec.all: Invalid value: "y": spec.all in body should match '^x'`,
       '<nil>: Invalid value: "": "spec.all" must validate all the schemas (allOf). None validated',
     ],
-    "an integer beyond its format": [{ i32: 2 ** 31 }, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.i32'],
-    "a month that does not exist": [{ dt: "2024-13-01T00:00:00Z" }, 'spec.dt: Invalid value: "2024-13-01T00:00:00Z": spec.dt in body must be of type date-time: "2024-13-01T00:00:00Z"'],
-    "an embedded object without a kind": [{ emb: { metadata: {} } }, "spec.emb.apiVersion: Required value", "spec.emb.kind: Required value"],
+    "an integer beyond its format": [
+      { i32: 2 ** 31 },
+      '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.i32',
+    ],
+    "a month that does not exist": [
+      { dt: "2024-13-01T00:00:00Z" },
+      'spec.dt: Invalid value: "2024-13-01T00:00:00Z": spec.dt in body must be of type date-time: "2024-13-01T00:00:00Z"',
+    ],
+    "an embedded object without a kind": [
+      { emb: { metadata: {} } },
+      "spec.emb.apiVersion: Required value",
+      "spec.emb.kind: Required value",
+    ],
     "missing fields": [{ req: {} }, "spec.req.a: Required value", "spec.req.b: Required value"],
   };
   for (const [behaviour, [spec, ...want]] of Object.entries(wrong)) {
@@ -229,7 +311,23 @@ describe("validation", () => {
   }
 
   test("finds nothing wrong with what is right", () => {
-    const spec = { s: "ab", e: "a", i: 4, x: 0.5, b: true, l: ["a"], m: { a: 1 }, set: ["a", "b"], n: null, ios: "50%", any: 9, one: 2, not: "good", all: "xy", i32: -5 };
+    const spec = {
+      s: "ab",
+      e: "a",
+      i: 4,
+      x: 0.5,
+      b: true,
+      l: ["a"],
+      m: { a: 1 },
+      set: ["a", "b"],
+      n: null,
+      ios: "50%",
+      any: 9,
+      one: 2,
+      not: "good",
+      all: "xy",
+      i32: -5,
+    };
 
     expect(errorsOf(schema, object(spec))).toEqual([]);
   });
@@ -239,14 +337,20 @@ describe("validation", () => {
   });
 
   test("stops reporting when everything is wrong", () => {
-    const many = errorsOf(ofSpec({ type: "array", items: { type: "string" } }), object(Array.from({ length: 10_000 }, () => 1)));
+    const many = errorsOf(
+      ofSpec({ type: "array", items: { type: "string" } }),
+      object(Array.from({ length: 10_000 }, () => 1)),
+    );
 
     expect(many).toHaveLength(100);
   });
 });
 
 test("validation rules are found wherever they are", () => {
-  const schema = ofSpec({ type: "array", items: { type: "object", properties: { a: { type: "string", "x-kubernetes-validations": [{ rule: "true" }] } } } });
+  const schema = ofSpec({
+    type: "array",
+    items: { type: "object", properties: { a: { type: "string", "x-kubernetes-validations": [{ rule: "true" }] } } },
+  });
 
   expect(hasValidationRules(schema)).toBe(true);
   expect(hasValidationRules(widgets)).toBe(false);
@@ -258,17 +362,42 @@ describe("an update of an object that is no longer valid", () => {
     properties: {
       text: { type: "string", maxLength: 2 },
       list: { type: "array", items: { type: "string", maxLength: 2 } },
-      keyed: { type: "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], items: { type: "object", properties: { k: { type: "string" }, v: { type: "string", maxLength: 2 } } } },
+      keyed: {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+        items: { type: "object", properties: { k: { type: "string" }, v: { type: "string", maxLength: 2 } } },
+      },
       map: { type: "object", additionalProperties: { type: "string", maxLength: 2 } },
       set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
     },
   });
-  const old = { text: "long", list: ["long"], keyed: [{ k: "a", v: "long" }, { k: "b", v: "long" }], map: { a: "long" }, set: ["a", "a"] };
+  const old = {
+    text: "long",
+    list: ["long"],
+    keyed: [
+      { k: "a", v: "long" },
+      { k: "b", v: "long" },
+    ],
+    map: { a: "long" },
+    set: ["a", "a"],
+  };
   const cases: Record<string, [change: JsonObject, fields: string[]]> = {
     "passes when nothing is changed": [{}, []],
     "is refused for what it changes": [{ text: "longer" }, ["spec.text"]],
-    "is refused for every element of a list that it changes, since they cannot be told apart": [{ list: ["long", "x"] }, ["spec.list[0]"]],
-    "is excused for elements that have keys, wherever they are now": [{ keyed: [{ k: "b", v: "long" }, { k: "c", v: "long" }] }, ["spec.keyed[1].v"]],
+    "is refused for every element of a list that it changes, since they cannot be told apart": [
+      { list: ["long", "x"] },
+      ["spec.list[0]"],
+    ],
+    "is excused for elements that have keys, wherever they are now": [
+      {
+        keyed: [
+          { k: "b", v: "long" },
+          { k: "c", v: "long" },
+        ],
+      },
+      ["spec.keyed[1].v"],
+    ],
     "is excused for keys of maps": [{ map: { a: "long", b: "long" } }, ["spec.map.b"]],
     "is excused for duplicates when there were some": [{ set: ["a", "a", "b", "b"] }, []],
   };
@@ -287,13 +416,25 @@ describe("pruning by the letter", () => {
     properties: {
       text: { type: "string" },
       anything: { type: "object", additionalProperties: true },
-      kept: { type: "array", "x-kubernetes-preserve-unknown-fields": true, items: { type: "object", properties: { a: { type: "object" } } } },
+      kept: {
+        type: "array",
+        "x-kubernetes-preserve-unknown-fields": true,
+        items: { type: "object", properties: { a: { type: "object" } } },
+      },
     },
   });
   const cases: Record<string, [spec: JsonObject, want: JsonObject, unknown: string[]]> = {
     "empties an object where a text should be": [{ text: { a: 1 } }, { text: {} }, ["spec.text.a"]],
-    "keeps the texts of a map that may hold anything, and empties its objects": [{ anything: { a: 1, b: { c: 1 }, d: [{ e: 1 }] } }, { anything: { a: 1, b: {}, d: [{}] } }, ["spec.anything.b.c", "spec.anything.d[0].e"]],
-    "keeps what the elements of a list that preserves do not know": [{ kept: [{ a: { b: 1 }, c: 1 }] }, { kept: [{ a: {}, c: 1 }] }, ["spec.kept[0].a.b"]],
+    "keeps the texts of a map that may hold anything, and empties its objects": [
+      { anything: { a: 1, b: { c: 1 }, d: [{ e: 1 }] } },
+      { anything: { a: 1, b: {}, d: [{}] } },
+      ["spec.anything.b.c", "spec.anything.d[0].e"],
+    ],
+    "keeps what the elements of a list that preserves do not know": [
+      { kept: [{ a: { b: 1 }, c: 1 }] },
+      { kept: [{ a: {}, c: 1 }] },
+      ["spec.kept[0].a.b"],
+    ],
   };
   for (const [behaviour, [spec, want, unknown]] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -308,11 +449,20 @@ describe("pruning by the letter", () => {
 });
 
 test("the status alone is told as if it were the whole", () => {
-  const schema: Schema = { type: "object", properties: { status: { type: "object", properties: { phase: { type: "string" } } } } };
+  const schema: Schema = {
+    type: "object",
+    properties: { status: { type: "object", properties: { phase: { type: "string" } } } },
+  };
 
   const found = errorsOf(schema, object({}, { status: { phase: 1 } }), { part: "status" });
 
-  expect(found).toEqual([{ type: "TypeInvalid", field: "status.phase", message: 'Invalid value: "integer": phase in body must be of type string: "integer"' }]);
+  expect(found).toEqual([
+    {
+      type: "TypeInvalid",
+      field: "status.phase",
+      message: 'Invalid value: "integer": phase in body must be of type string: "integer"',
+    },
+  ]);
 });
 
 describe("patterns that take too long", () => {
@@ -332,24 +482,38 @@ describe("patterns that take too long", () => {
   });
 
   test("are an error where a text that does not match would be welcome", () => {
-    const schema = ofSpec({ type: "object", properties: { s: { type: "string", not: { pattern: slow } }, t: { type: "string", anyOf: [{ pattern: slow }, { minLength: 1 }] } } });
+    const schema = ofSpec({
+      type: "object",
+      properties: {
+        s: { type: "string", not: { pattern: slow } },
+        t: { type: "string", anyOf: [{ pattern: slow }, { minLength: 1 }] },
+      },
+    });
 
     expect(errorsOf(schema, object({ s: long }))).toEqual([tooMuch("spec.s", shown)]);
     expect(errorsOf(schema, object({ t: long }))).toEqual([tooMuch("spec.t", shown)]);
   });
 
   test("count together for all texts of an object", () => {
-    const schema = ofSpec({ type: "object", properties: { list: { type: "array", items: { type: "string", pattern: "^[ab]*a[ab]{900}" } } } });
+    const schema = ofSpec({
+      type: "object",
+      properties: { list: { type: "array", items: { type: "string", pattern: "^[ab]*a[ab]{900}" } } },
+    });
     const list = Array.from({ length: 1000 }, () => `${"b".repeat(200)}${"a".repeat(800)}`);
 
     const errors = errorsOf(schema, object({ list }));
 
     expect(errors).toHaveLength(1);
-    expect(errors[0]?.message).toMatch(/cannot be checked: matching the patterns of this object takes more than 20000000 steps$/);
+    expect(errors[0]?.message).toMatch(
+      /cannot be checked: matching the patterns of this object takes more than 20000000 steps$/,
+    );
   });
 
   test("do not stand in the way of an update that leaves the text as it was", () => {
-    const schema = ofSpec({ type: "object", properties: { s: { type: "string", pattern: slow }, n: { type: "integer" } } });
+    const schema = ofSpec({
+      type: "object",
+      properties: { s: { type: "string", pattern: slow }, n: { type: "integer" } },
+    });
     const oldObject = object({ s: long, n: 1 });
 
     expect(errorsOf(schema, object({ s: long, n: 2 }), { oldObject })).toEqual([]);

@@ -1,9 +1,9 @@
 /**
- * Compiles a structural schema into what the write path needs: `admit` prunes and defaults in one pass, `validate` names what is
- * wrong in the words of Kubernetes.
+ * Compiles a structural schema into what the write path needs: `admit` prunes and defaults in one pass, `validate`
+ * names what is wrong in the words of Kubernetes.
  *
- * A node is compiled when a value first reaches it, so a schema of hundreds of kilobytes or one that contains itself costs
- * only what its objects use. Compiled schemas are kept by identity: a schema is shared and never changed.
+ * A node is compiled when a value first reaches it, so a schema of hundreds of kilobytes or one that contains itself
+ * costs only what its objects use. Compiled schemas are kept by identity: a schema is shared and never changed.
  */
 import type { Json, JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
@@ -25,7 +25,10 @@ export interface AdmitOptions {
 }
 
 export interface ValidateOptions {
-  /** An object that was admitted and found valid by this schema: parts that are the very same in both are not looked at again. */
+  /**
+   * An object that was admitted and found valid by this schema: parts that are the very same in both are not looked at
+   * again.
+   */
   settled?: JsonObject | undefined;
   /** What an update replaces. What is wrong in it and stays as it was is let through. */
   oldObject?: JsonObject | undefined;
@@ -45,8 +48,8 @@ export interface Findings {
 
 export interface CompiledSchema {
   /**
-   * Removes what the schema does not know and fills in defaults. The object is not changed: the answer shares what stays as
-   * it is, and is the same object when nothing changes.
+   * Removes what the schema does not know and fills in defaults. The object is not changed: the answer shares what
+   * stays as it is, and is the same object when nothing changes.
    */
   admit(object: JsonObject, options?: AdmitOptions): JsonObject;
   /** Everything that is wrong with the object, which should be admitted before; undefined when it is fine. */
@@ -70,11 +73,15 @@ function compile(root: Schema): CompiledSchema {
   return {
     admit(object, options) {
       const { unknownFields, embeddedFields, strictMetadata = false, settled } = options ?? {};
-      const walk = unknownFields || strictMetadata ? new AdmitWalk(unknownFields ?? [], embeddedFields ?? unknownFields ?? [], strictMetadata) : undefined;
+      const walk =
+        unknownFields || strictMetadata
+          ? new AdmitWalk(unknownFields ?? [], embeddedFields ?? unknownFields ?? [], strictMetadata)
+          : undefined;
       return admitNode(admission, object, walk, settled) as JsonObject;
     },
     validate(object, options = {}) {
-      if (options.part === undefined) return examine((validation ??= new ValidationNode(root)), object, "", options.settled, options.oldObject);
+      if (options.part === undefined)
+        return examine((validation ??= new ValidationNode(root)), object, "", options.settled, options.oldObject);
       const status = root.properties?.["status"];
       const { status: value } = object;
       if (!status || value === undefined) return undefined;
@@ -83,7 +90,13 @@ function compile(root: Schema): CompiledSchema {
   };
 }
 
-function examine(node: ValidationNode, value: Json, base: string, settled: Json | undefined, old: Json | undefined): Findings | undefined {
+function examine(
+  node: ValidationNode,
+  value: Json,
+  base: string,
+  settled: Json | undefined,
+  old: Json | undefined,
+): Findings | undefined {
   const walk = new ValidationWalk(node.schema, base, false);
   let values = valueErrors(node, value, walk, settled);
   let { duplicates } = walk;
@@ -109,7 +122,11 @@ function distinct(errors: FieldError[]): FieldError[] {
 }
 
 /** A default of a schema, checked as a value of that schema. `field` is where the default stands. */
-export function checkDefault(schema: Schema, value: Json, field: string): { isPruned: boolean; findings: Findings | undefined } {
+export function checkDefault(
+  schema: Schema,
+  value: Json,
+  field: string,
+): { isPruned: boolean; findings: Findings | undefined } {
   const unknown: string[] = [];
   // Only pruning is of interest: defaults inside of the default are filled in when it is used.
   admitNode(admitNodeOf(schema), value, new AdmitWalk(unknown, [], false), undefined);

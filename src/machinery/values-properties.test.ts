@@ -4,8 +4,25 @@ import { describe, expect, test } from "vitest";
 import { withCondition, type Condition, type NextCondition } from "./conditions.ts";
 import { fnv1a32, fnv32, safeEncode } from "./hash.ts";
 import { scaledValue } from "./int-or-string.ts";
-import { dataKeyProblems, dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems } from "./names.ts";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityMilliValue, quantityValue, scaledQuantity, subtractQuantities, tryParseQuantity } from "./quantity.ts";
+import {
+  dataKeyProblems,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+} from "./names.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityValue,
+  scaledQuantity,
+  subtractQuantities,
+  tryParseQuantity,
+} from "./quantity.ts";
 
 describe("quantities", () => {
   const SUFFIXES: Record<string, { base: bigint; power: number }> = {
@@ -24,13 +41,24 @@ describe("quantities", () => {
   /** Whole billionths: nothing finer exists, and so everything here is exact. */
   const SCALE = 10n ** 9n;
   const amount = fc
-    .record({ sign: fc.constantFrom("", "-", "+"), whole: fc.nat(99_999), fraction: fc.nat(999), suffix: fc.constantFrom(...Object.keys(SUFFIXES)) })
+    .record({
+      sign: fc.constantFrom("", "-", "+"),
+      whole: fc.nat(99_999),
+      fraction: fc.nat(999),
+      suffix: fc.constantFrom(...Object.keys(SUFFIXES)),
+    })
     .filter(({ suffix }) => suffix !== "n" && suffix !== "u")
     .map(({ sign, whole, fraction, suffix }) => {
       const { base, power } = SUFFIXES[suffix] ?? { base: 1n, power: 0 };
       const thousandths = BigInt(whole) * 1000n + BigInt(fraction);
-      const scaled = power >= 0 ? (thousandths * SCALE * base ** BigInt(power)) / 1000n : (thousandths * SCALE) / 1000n / base ** BigInt(-power);
-      return { text: `${sign}${whole}.${String(fraction).padStart(3, "0")}${suffix}`, exact: sign === "-" ? -scaled : scaled };
+      const scaled =
+        power >= 0
+          ? (thousandths * SCALE * base ** BigInt(power)) / 1000n
+          : (thousandths * SCALE) / 1000n / base ** BigInt(-power);
+      return {
+        text: `${sign}${whole}.${String(fraction).padStart(3, "0")}${suffix}`,
+        exact: sign === "-" ? -scaled : scaled,
+      };
     });
 
   test("are ordered as the exact numbers that they are, and add up as these do", () => {
@@ -61,7 +89,8 @@ describe("quantities", () => {
   });
 
   test("are rounded away from zero to whole units and to thousandths", () => {
-    const away = (exact: bigint, unit: bigint): bigint => exact / unit + (exact % unit === 0n ? 0n : exact > 0n ? 1n : -1n);
+    const away = (exact: bigint, unit: bigint): bigint =>
+      exact / unit + (exact % unit === 0n ? 0n : exact > 0n ? 1n : -1n);
     fc.assert(
       fc.property(amount, ({ text, exact }) => {
         expect(quantityValue(parseQuantity(text))).toBe(away(exact, SCALE));
@@ -72,11 +101,16 @@ describe("quantities", () => {
 
   test("of any text at all are read or refused, by both readers alike", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("1", "0", "9", ".", "-", "+", "e", "E", "m", "K", "i", "n", " ") }), (text) => {
-        const quantity = tryParseQuantity(text);
+      fc.property(
+        fc.string({ unit: fc.constantFrom("1", "0", "9", ".", "-", "+", "e", "E", "m", "K", "i", "n", " ") }),
+        (text) => {
+          const quantity = tryParseQuantity(text);
 
-        expect(outcomeOf(() => compareQuantities(parseQuantity(text), quantity ?? parseQuantity("0")))).toBe(quantity ? 0 : "BadRequest");
-      }),
+          expect(outcomeOf(() => compareQuantities(parseQuantity(text), quantity ?? parseQuantity("0")))).toBe(
+            quantity ? 0 : "BadRequest",
+          );
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -94,22 +128,48 @@ describe("names", () => {
   const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
   const PART = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
   const bytes = (text: string): number => new TextEncoder().encode(text).length;
-  const matches = (pattern: string, text: string, limit: number): boolean => new RegExp(`^(?:${pattern})$`).test(text) && bytes(text) <= limit;
+  const matches = (pattern: string, text: string, limit: number): boolean =>
+    new RegExp(`^(?:${pattern})$`).test(text) && bytes(text) <= limit;
   const rules: Record<string, [check: (text: string) => readonly string[], isGood: (text: string) => boolean]> = {
     "DNS subdomains": [dnsSubdomainProblems, (text) => matches(`${LABEL}(\\.${LABEL})*`, text, 253)],
     "DNS labels": [dnsLabelProblems, (text) => matches(LABEL, text, 63)],
-    "labels that start with a letter": [dns1035LabelProblems, (text) => matches("[a-z]([-a-z0-9]*[a-z0-9])?", text, 63)],
+    "labels that start with a letter": [
+      dns1035LabelProblems,
+      (text) => matches("[a-z]([-a-z0-9]*[a-z0-9])?", text, 63),
+    ],
     "values of labels": [labelValueProblems, (text) => matches(`(${PART})?`, text, 63)],
-    "keys of data": [dataKeyProblems, (text) => matches("[-._a-zA-Z0-9]+", text, 253) && text !== "." && !text.startsWith("..")],
+    "keys of data": [
+      dataKeyProblems,
+      (text) => matches("[-._a-zA-Z0-9]+", text, 253) && text !== "." && !text.startsWith(".."),
+    ],
     "keys of labels": [
       labelKeyProblems,
       (text) => {
         const [name = "", prefix, ...more] = text.split("/").toReversed();
-        return more.length === 0 && matches(PART, name, 63) && (prefix === undefined || matches(`${LABEL}(\\.${LABEL})*`, prefix, 253));
+        return (
+          more.length === 0 &&
+          matches(PART, name, 63) &&
+          (prefix === undefined || matches(`${LABEL}(\\.${LABEL})*`, prefix, 253))
+        );
       },
     ],
   };
-  const piece = fc.constantFrom("a", "Z", "0", "-", ".", "_", "/", "é", " ", "\n", "ab-c", "a.b", "x".repeat(62), "y".repeat(250));
+  const piece = fc.constantFrom(
+    "a",
+    "Z",
+    "0",
+    "-",
+    ".",
+    "_",
+    "/",
+    "é",
+    " ",
+    "\n",
+    "ab-c",
+    "a.b",
+    "x".repeat(62),
+    "y".repeat(250),
+  );
   for (const [what, [check, isGood]] of Object.entries(rules)) {
     test(`${what} are those of the published expression and length`, () => {
       fc.assert(
@@ -129,7 +189,10 @@ describe("names", () => {
 describe("hashes", () => {
   const reference = (bytes: Uint8Array, mixFirst: boolean): number => {
     let hash = 0x811c9dc5n;
-    for (const byte of bytes) hash = mixFirst ? ((hash ^ BigInt(byte)) * 0x01000193n) % 2n ** 32n : ((hash * 0x01000193n) % 2n ** 32n) ^ BigInt(byte);
+    for (const byte of bytes)
+      hash = mixFirst
+        ? ((hash ^ BigInt(byte)) * 0x01000193n) % 2n ** 32n
+        : ((hash * 0x01000193n) % 2n ** 32n) ^ BigInt(byte);
     return Number(hash);
   };
 
@@ -157,7 +220,13 @@ describe("hashes", () => {
 
 describe("conditions", () => {
   const type = fc.constantFrom("Ready", "Available", "Degraded");
-  const next: fc.Arbitrary<NextCondition> = fc.record({ type, status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const), reason: fc.constantFrom("A", "B"), message: fc.constantFrom("", "m"), observedGeneration: fc.option(fc.nat(3), { nil: undefined }) });
+  const next: fc.Arbitrary<NextCondition> = fc.record({
+    type,
+    status: fc.constantFrom("True" as const, "False" as const, "Unknown" as const),
+    reason: fc.constantFrom("A", "B"),
+    message: fc.constantFrom("", "m"),
+    observedGeneration: fc.option(fc.nat(3), { nil: undefined }),
+  });
 
   test("are there once for each type, say what was said last, and date from when their status last changed", () => {
     fc.assert(
@@ -167,13 +236,16 @@ describe("conditions", () => {
         for (const [index, change] of changes.entries()) {
           const now = `t${index}`;
           conditions = withCondition(conditions, change, now);
-          if (statuses.get(change.type)?.status !== change.status) statuses.set(change.type, { status: change.status, since: now });
+          if (statuses.get(change.type)?.status !== change.status)
+            statuses.set(change.type, { status: change.status, since: now });
         }
 
         expect(conditions.map((one) => one.type)).toEqual([...statuses.keys()]);
         for (const one of conditions) {
-          const { observedGeneration, ...last } = changes.findLast((change) => change.type === one.type) as NextCondition;
-          expect(one).toEqual({ ...last, ...(observedGeneration !== undefined && { observedGeneration }), lastTransitionTime: statuses.get(one.type)?.since });
+          const { observedGeneration, ...last } = changes.findLast(
+            (change) => change.type === one.type,
+          ) as NextCondition;
+          expect(one).toEqual({ ...last, observedGeneration, lastTransitionTime: statuses.get(one.type)?.since });
         }
       }),
       { numRuns: 300 },
@@ -183,7 +255,10 @@ describe("conditions", () => {
   test("that say nothing new are the same list", () => {
     fc.assert(
       fc.property(fc.array(next, { maxLength: 3 }), next, (changes, last) => {
-        const conditions = [...changes, last].reduce<readonly Condition[]>((list, change) => withCondition(list, change, "before"), []);
+        const conditions = [...changes, last].reduce<readonly Condition[]>(
+          (list, change) => withCondition(list, change, "before"),
+          [],
+        );
 
         expect(withCondition(conditions, last, "after")).toBe(conditions);
       }),
@@ -194,7 +269,10 @@ describe("conditions", () => {
 test("a percentage lies between its two roundings, which are at most one apart", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 }), fc.nat(100_000), (percent, total) => {
-      const [down, up] = [scaledValue(`${percent}%`, total, { roundUp: false }), scaledValue(`${percent}%`, total, { roundUp: true })];
+      const [down, up] = [
+        scaledValue(`${percent}%`, total, { roundUp: false }),
+        scaledValue(`${percent}%`, total, { roundUp: true }),
+      ];
 
       expect(down * 100).toBeLessThanOrEqual(percent * total);
       expect(up * 100).toBeGreaterThanOrEqual(percent * total);

@@ -61,13 +61,21 @@ test("as many aliases as a person would write are expanded", () => {
 });
 
 test("aliases that multiply are refused", () => {
-  const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array.from({ length: 9 }, () => `*l${level}`).join()}]`);
+  const levels = Array.from(
+    { length: 9 },
+    (_, level) => `l${level + 1}: &l${level + 1} [${Array.from({ length: 9 }, () => `*l${level}`).join()}]`,
+  );
 
   expect(() => parseYaml(["l0: &l0 [x]", ...levels].join("\n"))).toThrow("document contains excessive aliasing");
 });
 
 test("a mistake is a bad request that names the line", () => {
-  expect(() => parseYaml("a: 1\nb: [1\n")).toThrow(expect.objectContaining({ message: expect.stringMatching(/^error converting YAML to JSON: yaml: line \d+: /) as unknown, code: "BadRequest" }));
+  expect(() => parseYaml("a: 1\nb: [1\n")).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/^error converting YAML to JSON: yaml: line \d+: /) as unknown,
+      code: "BadRequest",
+    }),
+  );
 });
 
 test("a key that is there twice counts last, unless keys must be unique", () => {
@@ -86,7 +94,16 @@ test("text that would be read as something else is quoted", () => {
 
 test("what was formatted reads back the same", () => {
   const value = fc.letrec<{ value: Json }>((tie) => ({
-    value: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.boolean(), fc.constant(null), fc.string(), fc.constantFrom("y", "0x1", "1:2", "~", "- a", "<<", "2024-01-01", "1e3", ".5", "_"), fc.array(tie("value"), { maxLength: 3 }), fc.dictionary(fc.string(), tie("value"), { maxKeys: 3, noNullPrototype: true })),
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.string(),
+      fc.constantFrom("y", "0x1", "1:2", "~", "- a", "<<", "2024-01-01", "1e3", ".5", "_"),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+    ),
   })).value;
   fc.assert(
     fc.property(value, (given) => {
@@ -101,7 +118,11 @@ test("keys that are there twice are named with the line of their value, and the 
   const { value, repeated } = parseYamlBody(text);
 
   expect(value).toEqual({ data: { a: "c", l: [1, { x: 2 }], m: { j: 2 } } });
-  expect(repeated).toEqual(['line 3: key "a" already set in map', 'line 4: key "x" already set in map', 'line 8: key "m" already set in map']);
+  expect(repeated).toEqual([
+    'line 3: key "a" already set in map',
+    'line 4: key "x" already set in map',
+    'line 8: key "m" already set in map',
+  ]);
 });
 
 test("a body without such keys has none", () => {

@@ -1,6 +1,6 @@
 /**
- * YAML as Kubernetes reads it: YAML 1.1 booleans (`yes`, `on`), octal numbers with a leading zero, dates and `12:30` as text,
- * keys as strings. What it makes is JSON: aliases are expanded into copies within a bound.
+ * YAML as Kubernetes reads it: YAML 1.1 booleans (`yes`, `on`), octal numbers with a leading zero, dates and `12:30` as
+ * text, keys as strings. What it makes is JSON: aliases are expanded into copies within a bound.
  */
 import {
   boolYaml11Tag,
@@ -24,13 +24,16 @@ import {
 import { setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { ApiError, badRequest } from "./status.ts";
 
-/** Aliases multiply: nine levels of nine make a billion. The largest request is 3 MiB, which holds fewer values than this. */
+/**
+ * Aliases multiply: nine levels of nine make a billion. The largest request is 3 MiB, which holds fewer values than
+ * this.
+ */
 const MAX_VALUES = 1_000_000;
 const MAX_ALIASES = 10_000;
 const MAX_DEPTH = 200;
 /**
- * Go's reader refuses a document that is almost nothing but aliases long before it is large. Past the first thousand values at most
- * this part may come through aliases, and less and less between `from` and `to` values.
+ * Go's reader refuses a document that is almost nothing but aliases long before it is large. Past the first thousand
+ * values at most this part may come through aliases, and less and less between `from` and `to` values.
  */
 const ALIASED = { free: 100, countsAfter: 1000, most: 0.99, least: 0.1, from: 400_000, to: 4_000_000 } as const;
 
@@ -58,24 +61,46 @@ const floatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
   resolve: (source) => (FLOAT.test(source) && Number.isFinite(Number(source)) ? Number(source) : NOT_RESOLVED),
 });
 
-const kubernetesSchema = new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, integerTag, floatTag, mergeTag]);
+const kubernetesSchema = new Schema([
+  strTag,
+  seqTag,
+  mapTag,
+  nullYaml11Tag,
+  boolYaml11Tag,
+  integerTag,
+  floatTag,
+  mergeTag,
+]);
 
 export interface YamlOptions {
   /** A key that is there twice is an error. Otherwise the last one counts, as in JSON. */
   uniqueKeys?: boolean;
 }
 
-const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({ schema: kubernetesSchema, json: !uniqueKeys, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+const loadOptions = ({ uniqueKeys = false }: YamlOptions): LoadOptions => ({
+  schema: kubernetesSchema,
+  json: !uniqueKeys,
+  maxAliases: MAX_ALIASES,
+  maxDepth: MAX_DEPTH,
+});
 
 /** One document; an empty text is `null`. Throws a bad request with the line of the mistake. */
 export function parseYaml(text: string, options: YamlOptions = {}): Json {
   return reading(() => (text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions(options)))));
 }
 
-/** One document, and its keys that are there twice in the words of the reader that Kubernetes uses: `line 7: key "a" already set in map`. */
+/**
+ * One document, and its keys that are there twice in the words of the reader that Kubernetes uses: `line 7: key "a"
+ * already set in map`.
+ */
 export function parseYamlBody(text: string): { value: Json; repeated: readonly string[] } {
   try {
-    return { value: reading(() => (text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions({ uniqueKeys: true }))))), repeated: [] };
+    return {
+      value: reading(() =>
+        text.trim() === "" ? null : new Copying(text).json(load(text, loadOptions({ uniqueKeys: true }))),
+      ),
+      repeated: [],
+    };
   } catch (error) {
     // Almost no document has such keys, so looking for them closely is left to those that do.
     if (!(error instanceof ApiError) || !error.message.includes(DUPLICATED)) throw error;
@@ -102,7 +127,12 @@ function repeatedKeys(text: string): string[] {
       if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) continue;
     } else if (parent?.keys && parent.key !== undefined) {
       const { keys, key } = parent;
-      const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.type === EVENT_ID.ALIAS ? event.anchorStart : event.start;
+      const start =
+        event.type === EVENT_ID.SCALAR
+          ? event.valueStart
+          : event.type === EVENT_ID.ALIAS
+            ? event.anchorStart
+            : event.start;
       if (keys.has(key)) found.push(`line ${lineAt(start)}: key ${JSON.stringify(key)} already set in map`);
       keys.add(key);
       parent.key = undefined;
@@ -179,7 +209,12 @@ class Copying {
     if (this.#values > MAX_VALUES) throw excessiveAliasing();
     if (!isAliased) return;
     this.#aliased += 1;
-    if (this.#aliased > ALIASED.free && this.#values > ALIASED.countsAfter && this.#aliased / this.#values > allowedPart(this.#values)) throw excessiveAliasing();
+    if (
+      this.#aliased > ALIASED.free &&
+      this.#values > ALIASED.countsAfter &&
+      this.#aliased / this.#values > allowedPart(this.#values)
+    )
+      throw excessiveAliasing();
   }
 }
 
@@ -188,7 +223,8 @@ function allowedPart(values: number): number {
   return values <= from ? most : most - (most - least) * ((values - from) / (to - from));
 }
 
-const excessiveAliasing = (): Error => badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
+const excessiveAliasing = (): Error =>
+  badRequest("error converting YAML to JSON: yaml: document contains excessive aliasing");
 
 /** Sorted keys and lists flush with their key, as `kubectl get -o yaml` prints. */
 export function formatYaml(value: unknown): string {

@@ -11,18 +11,36 @@ test("the namespace of a member's Works cannot be deleted by hand while the memb
   await client.create(NamespaceKind, "hub", namespace("karmada-es-gone"));
 
   for (const name of ["karmada-es-member1", "karmada-system", "karmada-cluster"]) {
-    await expect(client.delete(NamespaceKind, { cluster: "hub", name })).rejects.toThrow("deleting it would delete what they run");
+    await expect(client.delete(NamespaceKind, { cluster: "hub", name })).rejects.toThrow(
+      "deleting it would delete what they run",
+    );
   }
-  for (const name of ["karmada-examples", "karmada-es-gone"]) await expect(client.delete(NamespaceKind, { cluster: "hub", name })).resolves.toBeUndefined();
+  for (const name of ["karmada-examples", "karmada-es-gone"])
+    await expect(client.delete(NamespaceKind, { cluster: "hub", name })).resolves.toBeUndefined();
   await stop();
 });
 
 test("a taint that evicts is dated by the hub's clock when a Cluster gets it", async () => {
   const { client, clock, stop } = await startTestFleet({ members: ["member1"] });
 
-  const tainted = await client.patch(Cluster, { cluster: "hub", name: "member1" }, { spec: { taints: [{ key: "a", effect: "NoExecute" }, { key: "b", effect: "NoSchedule" }] } }, { type: "merge" });
+  const tainted = await client.patch(
+    Cluster,
+    { cluster: "hub", name: "member1" },
+    {
+      spec: {
+        taints: [
+          { key: "a", effect: "NoExecute" },
+          { key: "b", effect: "NoSchedule" },
+        ],
+      },
+    },
+    { type: "merge" },
+  );
 
-  expect(tainted.spec.taints).toEqual([{ key: "a", effect: "NoExecute", timeAdded: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z") }, { key: "b", effect: "NoSchedule" }]);
+  expect(tainted.spec.taints).toEqual([
+    { key: "a", effect: "NoExecute", timeAdded: new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z") },
+    { key: "b", effect: "NoSchedule" },
+  ]);
   await stop();
 });
 
@@ -34,13 +52,20 @@ describe("the date of a taint", () => {
   });
 
   test("is new when the taint has another value", () => {
-    expect(datedTaints([{ key: "a", value: "b", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([{ key: "a", value: "b", effect: "NoExecute", timeAdded: "2024-05-02T12:00:00Z" }]);
+    expect(datedTaints([{ key: "a", value: "b", effect: "NoExecute" }], [known], "2024-05-02T12:00:00Z")).toEqual([
+      { key: "a", value: "b", effect: "NoExecute", timeAdded: "2024-05-02T12:00:00Z" },
+    ]);
   });
 });
 
 test("every Work has an id", async () => {
   const { client, stop } = await startTestFleet({ members: ["member1"] });
-  const work: Work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "w", namespace: "karmada-es-member1" }, spec: { workload: { manifests: [] } } };
+  const work: Work = {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "w", namespace: "karmada-es-member1" },
+    spec: { workload: { manifests: [] } },
+  };
 
   const created = await client.create(Work, "hub", work);
 

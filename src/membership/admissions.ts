@@ -1,5 +1,6 @@
 /**
- * What the hub makes of Clusters, Works and the namespaces of Works when they are written or deleted by hand. Pure but for the clock.
+ * What the hub makes of Clusters, Works and the namespaces of Works when they are written or deleted by hand. Pure but
+ * for the clock.
  *
  * Taints that evict are dated: who tolerates one for a while counts from then.
  */
@@ -10,21 +11,36 @@ import type { Clock, DeepReadonly } from "../base/index.ts";
 import { prune, withoutTimeToLive } from "../interpreter/index.ts";
 import type { FieldError } from "../machinery/index.ts";
 
-const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
+const refused = (field: string, why: string): FieldError => ({
+  type: "Forbidden",
+  field,
+  message: `Forbidden: ${why}`,
+});
 
 /** On members the same names mean nothing. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({
   for: Namespace,
   on: ["DELETE"],
   validate: ({ cluster, object: { metadata }, read }) =>
-    cluster === hub && holdsMembers(metadata.name, read) ? [refused("metadata", "the control plane keeps the Works and secrets of members here; deleting it would delete what they run")] : [],
+    cluster === hub && holdsMembers(metadata.name, read)
+      ? [
+          refused(
+            "metadata",
+            "the control plane keeps the Works and secrets of members here; deleting it would delete what they run",
+          ),
+        ]
+      : [],
 });
 
 /** The namespace of a member's Works goes when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
   if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
   const prefix = executionNamespace("");
-  const cluster = namespace.startsWith(prefix) ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as DeepReadonly<Cluster> | undefined) : undefined;
+  const cluster = namespace.startsWith(prefix)
+    ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as
+        | DeepReadonly<Cluster>
+        | undefined)
+    : undefined;
   return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
 }
 
@@ -34,7 +50,11 @@ type Taints = readonly DeepReadonly<Taint>[];
 export function datedTaints(taints: Taints, before: Taints, now: string): Taints {
   const idOf = ({ key, value = "", effect }: DeepReadonly<Taint>): string => JSON.stringify([key, value, effect]);
   const dates = new Map(before.map((taint) => [idOf(taint), taint.timeAdded]));
-  return taints.map((taint) => (taint.effect !== "NoExecute" || taint.timeAdded !== undefined ? taint : { ...taint, timeAdded: dates.get(idOf(taint)) ?? now }));
+  return taints.map((taint) =>
+    taint.effect !== "NoExecute" || taint.timeAdded !== undefined
+      ? taint
+      : { ...taint, timeAdded: dates.get(idOf(taint)) ?? now },
+  );
 }
 
 const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
@@ -42,11 +62,28 @@ const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
   on: ["CREATE", "UPDATE"],
   prepare({ object, oldObject, subresource }) {
     const { taints } = object.spec;
-    if (subresource !== undefined || !taints?.some(({ effect, timeAdded }) => effect === "NoExecute" && timeAdded === undefined)) return object;
-    return { ...object, spec: { ...object.spec, taints: datedTaints(taints, oldObject?.spec.taints ?? [], formatTime(clock.now())) } };
+    if (
+      subresource !== undefined ||
+      !taints?.some(({ effect, timeAdded }) => effect === "NoExecute" && timeAdded === undefined)
+    )
+      return object;
+    return {
+      ...object,
+      spec: { ...object.spec, taints: datedTaints(taints, oldObject?.spec.taints ?? [], formatTime(clock.now())) },
+    };
   },
 });
 
-export function createMembershipAdmissions({ hub, clock }: { hub: string; clock: Pick<Clock, "now"> }): readonly AnyAdmission[] {
-  return [keepNamespaces(hub), dateTaints(clock), ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest)))];
+export function createMembershipAdmissions({
+  hub,
+  clock,
+}: {
+  hub: string;
+  clock: Pick<Clock, "now">;
+}): readonly AnyAdmission[] {
+  return [
+    keepNamespaces(hub),
+    dateTaints(clock),
+    ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest))),
+  ];
 }

@@ -1,10 +1,20 @@
 /**
- * Lets the agent of an accepted ManagedCluster see to the Works of its Cluster, and takes that right away with the acceptance.
+ * Lets the agent of an accepted ManagedCluster see to the Works of its Cluster, and takes that right away with the
+ * acceptance.
  *
- * Reads:  Clusters that pull, ManagedClusters.
+ * Reads: Clusters that pull, ManagedClusters.
  * Writes: roles and bindings named `flotilla:agent:<cluster>`; nothing else.
  */
-import { Cluster, clusterNameOf, ClusterRole, ClusterRoleBinding, ManagedCluster, Namespace, Role, RoleBinding } from "../api/index.ts";
+import {
+  Cluster,
+  clusterNameOf,
+  ClusterRole,
+  ClusterRoleBinding,
+  ManagedCluster,
+  Namespace,
+  Role,
+  RoleBinding,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { find } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -23,22 +33,36 @@ export interface AgentAccessDependencies {
 
 const NONE: AgentAccess = { clusterRoles: [], clusterRoleBindings: [], roles: [], roleBindings: [] };
 
-export function createAgentAccessController({ hub, client, informers, isSimulated }: AgentAccessDependencies): Controller<ObjectKey> {
+export function createAgentAccessController({
+  hub,
+  client,
+  informers,
+  isSimulated,
+}: AgentAccessDependencies): Controller<ObjectKey> {
   const clusters = informers.of(Cluster);
   const managed = informers.of(ManagedCluster);
   const namespaces = informers.of(Namespace);
 
   function ownedSet<T extends KubernetesObject>(kind: Kind<T>): OwnedSet<T, string> {
     const lister = informers.of(kind);
-    const places = (cluster: string): (string | undefined)[] => (kind.scope === "Namespaced" ? [...agentNamespaces(cluster)] : [undefined]);
+    const places = (cluster: string): (string | undefined)[] =>
+      kind.scope === "Namespaced" ? [...agentNamespaces(cluster)] : [undefined];
     return createOwnedSet<T, string>({
       client,
       kind,
       clusterOf: () => hub,
-      current: (cluster) => places(cluster).flatMap((namespace) => lister.get({ cluster: hub, ...(namespace !== undefined && { namespace }), name: agentAccessName(cluster) }) ?? []),
+      current: (cluster) =>
+        places(cluster).flatMap(
+          (namespace) => lister.get({ cluster: hub, namespace, name: agentAccessName(cluster) }) ?? [],
+        ),
     });
   }
-  const sets = { clusterRoles: ownedSet(ClusterRole), clusterRoleBindings: ownedSet(ClusterRoleBinding), roles: ownedSet(Role), roleBindings: ownedSet(RoleBinding) };
+  const sets = {
+    clusterRoles: ownedSet(ClusterRole),
+    clusterRoleBindings: ownedSet(ClusterRoleBinding),
+    roles: ownedSet(Role),
+    roleBindings: ownedSet(RoleBinding),
+  };
 
   async function wanted(name: string, signal: AbortSignal): Promise<AgentAccess> {
     const cluster = clusters.get({ cluster: hub, name });
@@ -47,7 +71,10 @@ export function createAgentAccessController({ hub, client, informers, isSimulate
     if (other ? !other.spec.hubAcceptsClient : !(await isLeaving(name, signal))) return NONE;
     const access = planAgentAccess(name);
     // A member that leaves lets its agent finish: what is there stays, and nothing is made any more.
-    const isPossible = <T extends KubernetesObject>(kind: Kind<T>) => (object: T): boolean => (other !== undefined && canBeMade(object)) || isMade(kind, object);
+    const isPossible =
+      <T extends KubernetesObject>(kind: Kind<T>) =>
+      (object: T): boolean =>
+        (other !== undefined && canBeMade(object)) || isMade(kind, object);
     return {
       clusterRoles: access.clusterRoles.filter(isPossible(ClusterRole)),
       clusterRoleBindings: access.clusterRoleBindings.filter(isPossible(ClusterRoleBinding)),
@@ -57,9 +84,11 @@ export function createAgentAccessController({ hub, client, informers, isSimulate
   }
 
   /** Its ManagedCluster went first. Asked of the hub itself, because nobody says in which order the two are seen. */
-  const isLeaving = async (name: string, signal: AbortSignal): Promise<boolean> => (await find(client, Cluster, { cluster: hub, name }, { signal }))?.metadata.deletionTimestamp !== undefined;
+  const isLeaving = async (name: string, signal: AbortSignal): Promise<boolean> =>
+    (await find(client, Cluster, { cluster: hub, name }, { signal }))?.metadata.deletionTimestamp !== undefined;
 
-  const isMade = <T extends KubernetesObject>(kind: Kind<T>, { metadata }: T): boolean => informers.of(kind).get({ cluster: hub, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }), name: metadata.name }) !== undefined;
+  const isMade = <T extends KubernetesObject>(kind: Kind<T>, { metadata }: T): boolean =>
+    informers.of(kind).get({ cluster: hub, namespace: metadata.namespace, name: metadata.name }) !== undefined;
 
   /** Nothing can be made in a namespace that is missing or going. */
   function canBeMade({ metadata }: KubernetesObject): boolean {
@@ -73,13 +102,22 @@ export function createAgentAccessController({ hub, client, informers, isSimulate
     writes: [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
     idOf: idOfKey,
     sources: [
-      watch(Cluster, ({ object, old, deleted }) => (object.spec.syncMode === "Pull" && (!old || deleted || old.spec.syncMode !== "Pull") ? [{ cluster: hub, name: object.metadata.name }] : [])),
-      watch(ManagedCluster, ({ object, old, deleted }) => (!old || deleted || old.spec.hubAcceptsClient !== object.spec.hubAcceptsClient ? [{ cluster: hub, name: object.metadata.name }] : [])),
+      watch(Cluster, ({ object, old, deleted }) =>
+        object.spec.syncMode === "Pull" && (!old || deleted || old.spec.syncMode !== "Pull")
+          ? [{ cluster: hub, name: object.metadata.name }]
+          : [],
+      ),
+      watch(ManagedCluster, ({ object, old, deleted }) =>
+        !old || deleted || old.spec.hubAcceptsClient !== object.spec.hubAcceptsClient
+          ? [{ cluster: hub, name: object.metadata.name }]
+          : [],
+      ),
       watch(Namespace, ({ object, old }) => (old ? [] : memberOf(object.metadata.name))),
     ],
     async reconcile({ name }, { signal }) {
       const access = await wanted(name, signal);
-      // First the roles: a binding to a role that is not there grants nothing, and is refused where its maker could not grant it.
+      // First the roles: a binding to a role that is not there grants nothing, and is refused where its maker could not
+      // grant it.
       await sets.clusterRoles.replace(name, access.clusterRoles, signal);
       await sets.roles.replace(name, access.roles, signal);
       await sets.clusterRoleBindings.replace(name, access.clusterRoleBindings, signal);

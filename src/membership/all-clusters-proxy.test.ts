@@ -9,14 +9,40 @@ const signal = new AbortController().signal;
 type Answer = { status: number; body?: JsonObject } | "broken" | "hangs" | "endless";
 
 function clusterOf(name: string, isReady: boolean): Cluster {
-  const conditions = [{ type: "Ready", status: isReady ? "True" : "False", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] as const;
-  return { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" }, status: { conditions: [...conditions] } };
+  const conditions = [
+    {
+      type: "Ready",
+      status: isReady ? "True" : "False",
+      reason: "Test",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ] as const;
+  return {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name },
+    spec: { syncMode: "Push" },
+    status: { conditions: [...conditions] },
+  };
 }
 
-const podList = (...names: string[]): JsonObject => ({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "7", continue: "more" }, items: names.map((name) => ({ metadata: { name } })) });
+const podList = (...names: string[]): JsonObject => ({
+  apiVersion: "v1",
+  kind: "PodList",
+  metadata: { resourceVersion: "7", continue: "more" },
+  items: names.map((name) => ({ metadata: { name } })),
+});
 
 /** Members by name with what each answers; those in `away` are not ready. */
-function createProxy(answers: Record<string, Answer>, away: readonly string[] = []): { ask(more: Partial<ConnectRequest> & { url: string }): Promise<ConnectResponse>; sent: ConnectRequest[]; clock: ReturnType<typeof createFakeClock> } {
+function createProxy(
+  answers: Record<string, Answer>,
+  away: readonly string[] = [],
+): {
+  ask(more: Partial<ConnectRequest> & { url: string }): Promise<ConnectResponse>;
+  sent: ConnectRequest[];
+  clock: ReturnType<typeof createFakeClock>;
+} {
   const sent: ConnectRequest[] = [];
   const clock = createFakeClock();
   const proxy = createAllClustersProxy({
@@ -26,21 +52,39 @@ function createProxy(answers: Record<string, Answer>, away: readonly string[] = 
       const answer = answers[request.name];
       if (answer === "broken") throw new Error('no "route"\nto it');
       if (answer === "endless") return { status: 200, headers: {}, body: endless() };
-      if (answer === "hangs" || answer === undefined) return new Promise((_, reject) => until.addEventListener("abort", () => reject(until.reason as Error)));
-      return { status: answer.status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(answer.body ?? {})) };
+      if (answer === "hangs" || answer === undefined)
+        return new Promise((_, reject) => until.addEventListener("abort", () => reject(until.reason as Error)));
+      return {
+        status: answer.status,
+        headers: { "content-type": "application/json" },
+        body: Buffer.from(JSON.stringify(answer.body ?? {})),
+      };
     },
     askHub: async ({ rawPath }) => ({ status: 200, headers: {}, body: Buffer.from(`hub ${rawPath}`) }),
     clock,
   });
   const ask = ({ url, ...more }: Partial<ConnectRequest> & { url: string }): Promise<ConnectResponse> => {
     const [rawPath = "", query] = url.split("?");
-    return proxy({ cluster: "hub", name: "*", method: "GET", path: rawPath, rawPath, query: new URLSearchParams(query), headers: { accept: "application/json;as=Table", cookie: "a" }, user: { name: "ann", groups: [] }, ...more }, signal);
+    return proxy(
+      {
+        cluster: "hub",
+        name: "*",
+        method: "GET",
+        path: rawPath,
+        rawPath,
+        query: new URLSearchParams(query),
+        headers: { accept: "application/json;as=Table", cookie: "a" },
+        user: { name: "ann", groups: [] },
+        ...more,
+      },
+      signal,
+    );
   };
   return { ask, sent, clock };
 }
 
 async function* endless(): AsyncGenerator<Uint8Array> {
-  for (const chunk = Buffer.alloc(1024 * 1024); ; ) yield chunk;
+  for (const chunk = Buffer.alloc(1024 * 1024); ;) yield chunk;
 }
 
 async function textOf({ body }: ConnectResponse): Promise<string> {
@@ -54,11 +98,21 @@ const ABSENT: Answer = { status: 404 };
 
 describe("a list of all clusters", () => {
   test("is the lists of all of them, in the order of their names", async () => {
-    const { ask } = createProxy({ paris: { status: 200, body: podList("c") }, bonn: { status: 200, body: podList() }, oslo: { status: 200, body: podList("a", "b") }, rome: { status: 200, body: podList() } });
+    const { ask } = createProxy({
+      paris: { status: 200, body: podList("c") },
+      bonn: { status: 200, body: podList() },
+      oslo: { status: 200, body: podList("a", "b") },
+      rome: { status: 200, body: podList() },
+    });
 
     const answer = await ask({ url: "api/v1/pods" });
 
-    expect(JSON.parse(await textOf(answer))).toEqual({ apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "" }, items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }, { metadata: { name: "c" } }] });
+    expect(JSON.parse(await textOf(answer))).toEqual({
+      apiVersion: "v1",
+      kind: "PodList",
+      metadata: { resourceVersion: "" },
+      items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }, { metadata: { name: "c" } }],
+    });
     expect(answer.headers).not.toHaveProperty("warning");
   });
 
@@ -67,17 +121,30 @@ describe("a list of all clusters", () => {
 
     await ask({ url: "api/v1/pods?labelSelector=app&limit=500&resourceVersion=7" });
 
-    expect(sent).toMatchObject([{ name: "oslo", method: "GET", rawPath: "api/v1/pods", headers: { accept: "application/json" }, user: { name: "ann" } }]);
+    expect(sent).toMatchObject([
+      {
+        name: "oslo",
+        method: "GET",
+        rawPath: "api/v1/pods",
+        headers: { accept: "application/json" },
+        user: { name: "ann" },
+      },
+    ]);
     expect(sent[0]?.query.toString()).toBe("labelSelector=app");
   });
 
   test("leaves out who cannot be asked, refuses or answers something else, and says so", async () => {
-    const { ask, sent } = createProxy({ oslo: { status: 200, body: podList("a") }, bonn: "broken", rome: FOUND, away: FOUND, shut: { status: 403 } }, ["away"]);
+    const { ask, sent } = createProxy(
+      { oslo: { status: 200, body: podList("a") }, bonn: "broken", rome: FOUND, away: FOUND, shut: { status: 403 } },
+      ["away"],
+    );
 
     const answer = await ask({ url: "api/v1/pods" });
 
     expect((JSON.parse(await textOf(answer)) as { items: unknown[] }).items).toHaveLength(1);
-    expect(answer.headers["warning"]).toBe('299 - "not asked or without an answer: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not answer with a list), shut (it answered 403)"');
+    expect(answer.headers["warning"]).toBe(
+      '299 - "not asked or without an answer: away (it is not ready), bonn (no \\"route\\" to it), rome (it did not answer with a list), shut (it answered 403)"',
+    );
     expect(sent.map(({ name }) => name)).not.toContain("away");
   });
 
@@ -92,7 +159,10 @@ describe("a list of all clusters", () => {
 
   test("names some of many who are missing", async () => {
     const names = Array.from({ length: 100 }, (_, index) => `c${String(index).padStart(2, "0")}`);
-    const { ask, sent } = createProxy({ oslo: { status: 200, body: podList() }, ...Object.fromEntries(names.map((name) => [name, "broken" as const])) }, names);
+    const { ask, sent } = createProxy(
+      { oslo: { status: 200, body: podList() }, ...Object.fromEntries(names.map((name) => [name, "broken" as const])) },
+      names,
+    );
 
     const answer = await ask({ url: "api/v1/pods" });
 
@@ -101,26 +171,65 @@ describe("a list of all clusters", () => {
   });
 
   test("that is too large ends at once, and nobody else is asked", async () => {
-    const { ask, sent } = createProxy(Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`c${index}`, "endless" as const])));
+    const { ask, sent } = createProxy(
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`c${index}`, "endless" as const])),
+    );
 
     await expect(ask({ url: "api/v1/pods" })).rejects.toMatchObject({ status: { code: 413 } });
     expect(sent.length).toBeLessThan(50);
   });
 
-  const refusals: Record<string, { answers: Record<string, Answer>; url: string; method?: string; code: number; message: string }> = {
+  const refusals: Record<
+    string,
+    { answers: Record<string, Answer>; url: string; method?: string; code: number; message: string }
+  > = {
     "is 503 when nobody answers": { answers: { oslo: "broken" }, url: "api/v1/pods", code: 503, message: "oslo (no" },
-    "is 404 when nobody shows it": { answers: { oslo: ABSENT, rome: "broken" }, url: "api/v1/pods", code: 404, message: "could not find the requested resource" },
-    "is 404 when there is no cluster": { answers: {}, url: "api/v1/pods", code: 404, message: "could not find the requested resource" },
-    "cannot be continued": { answers: { oslo: FOUND }, url: "api/v1/pods?continue=x", code: 400, message: "come whole" },
-    "cannot be watched": { answers: { oslo: FOUND }, url: "api/v1/pods?watch=true", code: 405, message: "watch is not supported for all clusters at once" },
-    "cannot be written to": { answers: { oslo: FOUND }, url: "api/v1/namespaces/shop/pods", method: "POST", code: 405, message: "POST is not supported for all clusters at once" },
-    "cannot be deleted": { answers: { oslo: FOUND }, url: "api/v1/namespaces/shop/pods", method: "DELETE", code: 405, message: "DELETE is not supported for all clusters at once" },
+    "is 404 when nobody shows it": {
+      answers: { oslo: ABSENT, rome: "broken" },
+      url: "api/v1/pods",
+      code: 404,
+      message: "could not find the requested resource",
+    },
+    "is 404 when there is no cluster": {
+      answers: {},
+      url: "api/v1/pods",
+      code: 404,
+      message: "could not find the requested resource",
+    },
+    "cannot be continued": {
+      answers: { oslo: FOUND },
+      url: "api/v1/pods?continue=x",
+      code: 400,
+      message: "come whole",
+    },
+    "cannot be watched": {
+      answers: { oslo: FOUND },
+      url: "api/v1/pods?watch=true",
+      code: 405,
+      message: "watch is not supported for all clusters at once",
+    },
+    "cannot be written to": {
+      answers: { oslo: FOUND },
+      url: "api/v1/namespaces/shop/pods",
+      method: "POST",
+      code: 405,
+      message: "POST is not supported for all clusters at once",
+    },
+    "cannot be deleted": {
+      answers: { oslo: FOUND },
+      url: "api/v1/namespaces/shop/pods",
+      method: "DELETE",
+      code: 405,
+      message: "DELETE is not supported for all clusters at once",
+    },
   };
   for (const [behaviour, { answers, url, method = "GET", code, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {
       const asking = createProxy(answers).ask({ url, method });
 
-      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+      await expect(asking).rejects.toMatchObject({
+        status: { code, message: expect.stringContaining(message) as string },
+      });
     });
   }
 });
@@ -129,12 +238,27 @@ describe("an object of whichever cluster has it", () => {
   test("is asked of that cluster, with everything that came", async () => {
     const { ask, sent } = createProxy({ oslo: ABSENT, paris: FOUND });
 
-    const answer = await ask({ url: "api/v1/namespaces/shop/pods/box/exec?command=ls", method: "POST", body: Buffer.from("x"), upgrade: "websocket" });
+    const answer = await ask({
+      url: "api/v1/namespaces/shop/pods/box/exec?command=ls",
+      method: "POST",
+      body: Buffer.from("x"),
+      upgrade: "websocket",
+    });
 
     expect(answer.status).toBe(200);
-    expect(sent.slice(0, 2)).toMatchObject([{ name: "oslo", method: "GET", rawPath: "api/v1/namespaces/shop/pods/box" }, { name: "paris", method: "GET" }]);
+    expect(sent.slice(0, 2)).toMatchObject([
+      { name: "oslo", method: "GET", rawPath: "api/v1/namespaces/shop/pods/box" },
+      { name: "paris", method: "GET" },
+    ]);
     expect(sent.slice(0, 2).some((request) => "upgrade" in request || "body" in request)).toBe(false);
-    expect(sent[2]).toMatchObject({ name: "paris", method: "POST", rawPath: "api/v1/namespaces/shop/pods/box/exec", upgrade: "websocket", body: Buffer.from("x"), headers: { cookie: "a" } });
+    expect(sent[2]).toMatchObject({
+      name: "paris",
+      method: "POST",
+      rawPath: "api/v1/namespaces/shop/pods/box/exec",
+      upgrade: "websocket",
+      body: Buffer.from("x"),
+      headers: { cookie: "a" },
+    });
   });
 
   test("can be watched", async () => {
@@ -142,7 +266,10 @@ describe("an object of whichever cluster has it", () => {
 
     await ask({ url: "api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbox&watch=true" });
 
-    expect(sent.map(({ rawPath, query }) => `${rawPath}?${query.toString()}`)).toEqual(["api/v1/namespaces/shop/pods/box?", "api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbox&watch=true"]);
+    expect(sent.map(({ rawPath, query }) => `${rawPath}?${query.toString()}`)).toEqual([
+      "api/v1/namespaces/shop/pods/box?",
+      "api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbox&watch=true",
+    ]);
   });
 
   test("is found although a cluster cannot be asked, which is told", async () => {
@@ -152,15 +279,25 @@ describe("an object of whichever cluster has it", () => {
   });
 
   const refusals: Record<string, { answers: Record<string, Answer>; code: number; message: string }> = {
-    "is 404 when no cluster shows it": { answers: { oslo: ABSENT, paris: { status: 403 } }, code: 404, message: 'pods "box" not found' },
-    "is a conflict when several have it": { answers: { oslo: FOUND, rome: ABSENT, paris: FOUND }, code: 409, message: "conflict resource, exist in more than one cluster: oslo,paris" },
+    "is 404 when no cluster shows it": {
+      answers: { oslo: ABSENT, paris: { status: 403 } },
+      code: 404,
+      message: 'pods "box" not found',
+    },
+    "is a conflict when several have it": {
+      answers: { oslo: FOUND, rome: ABSENT, paris: FOUND },
+      code: 409,
+      message: "conflict resource, exist in more than one cluster: oslo,paris",
+    },
     "is 503 when nobody answers": { answers: { oslo: "broken" }, code: 503, message: "oslo" },
   };
   for (const [behaviour, { answers, code, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {
       const asking = createProxy(answers).ask({ url: "api/v1/namespaces/shop/pods/box" });
 
-      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+      await expect(asking).rejects.toMatchObject({
+        status: { code, message: expect.stringContaining(message) as string },
+      });
     });
   }
 });

@@ -1,6 +1,7 @@
 /**
- * What the members have and hold, summed over their nodes and pods. A change of a pod only marks its member; the sum is made when
- * somebody asks for it, and again only when something changed. A member that cannot be observed keeps its last sum.
+ * What the members have and hold, summed over their nodes and pods. A change of a pod only marks its member; the sum is
+ * made when somebody asks for it, and again only when something changed. A member that cannot be observed keeps its
+ * last sum.
  */
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -15,7 +16,11 @@ export interface Capacities {
   /** Watches the nodes and pods of the clusters that these informers see, until the returned function is called. */
   watch(informers: Informers): () => void;
   /** The same object while nothing changed; undefined before everything was listed. */
-  of(cluster: string, models: DeepReadonly<Cluster>["spec"]["resourceModels"], informers: Informers): Capacity | undefined;
+  of(
+    cluster: string,
+    models: DeepReadonly<Cluster>["spec"]["resourceModels"],
+    informers: Informers,
+  ): Capacity | undefined;
   forget(cluster: string): void;
 }
 
@@ -24,7 +29,10 @@ interface Known {
   models: DeepReadonly<Cluster>["spec"]["resourceModels"];
 }
 
-/** `onNodes` is told of a member whose nodes came, went, or are well or unwell now; pods are many, and wait until somebody asks. */
+/**
+ * `onNodes` is told of a member whose nodes came, went, or are well or unwell now; pods are many, and wait until
+ * somebody asks.
+ */
 export function createCapacities(onNodes: (cluster: string) => void): Capacities {
   const known = new Map<string, Known>();
   const stale = new Set<string>();
@@ -38,7 +46,8 @@ export function createCapacities(onNodes: (cluster: string) => void): Capacities
         }),
         informers.of(Pod).subscribe(({ cluster, object, old, deleted }) => {
           // Of what a pod says of itself only these count; its status changes often.
-          if (!old || deleted || old.spec !== object.spec || old.status?.phase !== object.status?.phase) stale.add(cluster);
+          if (!old || deleted || old.spec !== object.spec || old.status?.phase !== object.status?.phase)
+            stale.add(cluster);
         }),
       ];
       return () => stops.forEach((stop) => stop());
@@ -46,7 +55,8 @@ export function createCapacities(onNodes: (cluster: string) => void): Capacities
     of(cluster, models, informers) {
       const [nodes, pods] = [informers.of(Node), informers.of(Pod)];
       const before = known.get(cluster);
-      const isSettled = before !== undefined && !stale.has(cluster) && (before.models === models || equalJson(before.models, models));
+      const isSettled =
+        before !== undefined && !stale.has(cluster) && (before.models === models || equalJson(before.models, models));
       if (isSettled || !nodes.fresh || !pods.fresh) return before?.capacity;
       stale.delete(cluster);
       const planned = planCapacity(models, nodes.list({ cluster }), pods.list({ cluster }));
@@ -64,6 +74,11 @@ export function createCapacities(onNodes: (cluster: string) => void): Capacities
 /** Nodes report that they live every few minutes, which changes nothing here. */
 function isRelevant({ object, old, deleted }: ObjectEvent<Node>): boolean {
   if (!old || deleted) return true;
-  const readyOf = ({ status }: DeepReadonly<Node>): string | undefined => findCondition(status?.conditions ?? [], "Ready")?.status;
-  return readyOf(old) !== readyOf(object) || old.spec?.unschedulable !== object.spec?.unschedulable || !equalJson(old.status?.allocatable, object.status?.allocatable);
+  const readyOf = ({ status }: DeepReadonly<Node>): string | undefined =>
+    findCondition(status?.conditions ?? [], "Ready")?.status;
+  return (
+    readyOf(old) !== readyOf(object) ||
+    old.spec?.unschedulable !== object.spec?.unschedulable ||
+    !equalJson(old.status?.allocatable, object.status?.allocatable)
+  );
 }

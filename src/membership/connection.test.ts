@@ -4,34 +4,64 @@ import { createFakeClock } from "../base/index.ts";
 import { openConnection, planAddress } from "./connection.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const secretWith = (data: Record<string, string>): Secret => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "paris", namespace: "karmada-cluster" }, data });
+const secretWith = (data: Record<string, string>): Secret => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "paris", namespace: "karmada-cluster" },
+  data,
+});
 const SECRET = secretWith({ token: base64("s3cret"), caBundle: base64("PEM") });
 const clusterWith = (spec: Partial<Cluster["spec"]>): Cluster => ({
   apiVersion: "cluster.karmada.io/v1alpha1",
   kind: "Cluster",
   metadata: { name: "paris" },
-  spec: { syncMode: "Push", apiEndpoint: "https://paris.example.com:6443", secretRef: { namespace: "karmada-cluster", name: "paris" }, ...spec },
+  spec: {
+    syncMode: "Push",
+    apiEndpoint: "https://paris.example.com:6443",
+    secretRef: { namespace: "karmada-cluster", name: "paris" },
+    ...spec,
+  },
 });
-const plan = (spec: Partial<Cluster["spec"]>, secret: Secret | undefined = SECRET): ReturnType<typeof planAddress> => planAddress(clusterWith(spec), (namespace, name) => (`${namespace}/${name}` === "karmada-cluster/paris" ? secret : undefined));
+const plan = (spec: Partial<Cluster["spec"]>, secret: Secret | undefined = SECRET): ReturnType<typeof planAddress> =>
+  planAddress(clusterWith(spec), (namespace, name) =>
+    `${namespace}/${name}` === "karmada-cluster/paris" ? secret : undefined,
+  );
 
 describe("where a Cluster says that its member is", () => {
   test("is its endpoint, with the authorities of its Secret", () => {
-    expect(plan({ id: "uid" })).toEqual({ address: { server: "https://paris.example.com:6443", id: "uid", insecure: false, ca: "PEM" } });
+    expect(plan({ id: "uid" })).toEqual({
+      address: { server: "https://paris.example.com:6443", id: "uid", insecure: false, ca: "PEM" },
+    });
   });
 
   test("may lie behind a proxy that is told something", () => {
-    expect(plan({ proxyURL: "http://proxy:3128", proxyHeader: { "X-Team": "a,b" } })).toMatchObject({ address: { proxyUrl: "http://proxy:3128", proxyHeaders: { "X-Team": ["a", "b"] } } });
+    expect(plan({ proxyURL: "http://proxy:3128", proxyHeader: { "X-Team": "a,b" } })).toMatchObject({
+      address: { proxyUrl: "http://proxy:3128", proxyHeaders: { "X-Team": ["a", "b"] } },
+    });
   });
 
   test("needs no authorities when nobody checks them", () => {
-    expect(plan({ insecureSkipTLSVerification: true }, secretWith({ token: base64("s3cret") }))).toEqual({ address: { server: "https://paris.example.com:6443", id: "", insecure: true } });
+    expect(plan({ insecureSkipTLSVerification: true }, secretWith({ token: base64("s3cret") }))).toEqual({
+      address: { server: "https://paris.example.com:6443", id: "", insecure: true },
+    });
   });
 
   const problems: Record<string, { spec: Partial<Cluster["spec"]>; secret?: Secret; want: string }> = {
     "is unknown without an endpoint": { spec: { apiEndpoint: "" }, want: "the api endpoint of cluster paris is empty" },
-    "cannot be entered when the Secret is not there": { spec: { secretRef: { namespace: "elsewhere", name: "paris" } }, want: "the Secret elsewhere/paris of cluster paris is not there" },
-    "cannot be entered without a token": { spec: {}, secret: secretWith({ caBundle: base64("PEM") }), want: 'the secret for cluster paris is missing a non-empty value for "token"' },
-    "cannot be trusted without authorities": { spec: {}, secret: secretWith({ token: base64("s3cret") }), want: 'the secret for cluster paris is missing the CA data key "caBundle"' },
+    "cannot be entered when the Secret is not there": {
+      spec: { secretRef: { namespace: "elsewhere", name: "paris" } },
+      want: "the Secret elsewhere/paris of cluster paris is not there",
+    },
+    "cannot be entered without a token": {
+      spec: {},
+      secret: secretWith({ caBundle: base64("PEM") }),
+      want: 'the secret for cluster paris is missing a non-empty value for "token"',
+    },
+    "cannot be trusted without authorities": {
+      spec: {},
+      secret: secretWith({ token: base64("s3cret") }),
+      want: 'the secret for cluster paris is missing the CA data key "caBundle"',
+    },
   };
   for (const [behaviour, { spec, secret, want }] of Object.entries(problems)) {
     test(behaviour, () => {
@@ -41,7 +71,18 @@ describe("where a Cluster says that its member is", () => {
 });
 
 test("a connection trusts and goes where the address says", async () => {
-  const connection = await openConnection("paris", { server: "https://paris.example.com:6443", id: "", insecure: false, ca: "PEM", proxyUrl: "http://proxy:3128", proxyHeaders: { "X-Team": ["a"] } }, createFakeClock());
+  const connection = await openConnection(
+    "paris",
+    {
+      server: "https://paris.example.com:6443",
+      id: "",
+      insecure: false,
+      ca: "PEM",
+      proxyUrl: "http://proxy:3128",
+      proxyHeaders: { "X-Team": ["a"] },
+    },
+    createFakeClock(),
+  );
 
   expect(connection).toMatchObject({ ca: "PEM", proxyHeaders: { "X-Team": ["a"] } });
   expect(connection.server.href).toBe("https://paris.example.com:6443/");

@@ -1,8 +1,9 @@
 /**
- * How a Cluster says that its member is reached: an address, a proxy, and Secrets with a token and the authorities to trust. Pure,
- * except for `openConnection`.
+ * How a Cluster says that its member is reached: an address, a proxy, and Secrets with a token and the authorities to
+ * trust. Pure, except for `openConnection`.
  *
- * All of it was written by others, who may know nothing of this machine: no file and no program of it is ever used for a member.
+ * All of it was written by others, who may know nothing of this machine: no file and no program of it is ever used for
+ * a member.
  */
 import type { Cluster, Secret } from "../api/index.ts";
 import type { Clock, DeepReadonly, Json, JsonObject } from "../base/index.ts";
@@ -10,7 +11,9 @@ import { connectionOf } from "../client/index.ts";
 import type { Http2TransportOptions, Kubeconfig } from "../client/index.ts";
 import { CA_KEY, TOKEN_KEY } from "./well-known.ts";
 
-/** Everything that a new connection is needed for when it changes. A token is not among it: requests carry the newest. */
+/**
+ * Everything that a new connection is needed for when it changes. A token is not among it: requests carry the newest.
+ */
 export interface Address {
   server: string;
   /** Tells two clusters at one address apart. */
@@ -31,18 +34,20 @@ export function planAddress({ metadata: { name }, spec }: DeepReadonly<Cluster>,
   const { namespace, name: secretName } = spec.secretRef;
   const secret = secretOf(namespace, secretName);
   if (!secret) return { problem: `the Secret ${namespace}/${secretName} of cluster ${name} is not there` };
-  if (tokenIn(secret) === "") return { problem: `the secret for cluster ${name} is missing a non-empty value for "${TOKEN_KEY}"` };
+  if (tokenIn(secret) === "")
+    return { problem: `the secret for cluster ${name} is missing a non-empty value for "${TOKEN_KEY}"` };
   const ca = textIn(secret, CA_KEY);
   const insecure = spec.insecureSkipTLSVerification === true;
-  if (!insecure && secret.data?.[CA_KEY] === undefined) return { problem: `the secret for cluster ${name} is missing the CA data key "${CA_KEY}"` };
+  if (!insecure && secret.data?.[CA_KEY] === undefined)
+    return { problem: `the secret for cluster ${name} is missing the CA data key "${CA_KEY}"` };
   return {
     address: {
       server: spec.apiEndpoint,
       id: spec.id ?? "",
       insecure,
-      ...(!insecure && ca !== "" && { ca }),
-      ...(spec.proxyURL && { proxyUrl: spec.proxyURL }),
-      ...(spec.proxyURL && spec.proxyHeader && { proxyHeaders: headersOf(spec.proxyHeader) }),
+      ca: !insecure && ca !== "" ? ca : undefined,
+      proxyUrl: spec.proxyURL || undefined,
+      proxyHeaders: spec.proxyURL && spec.proxyHeader ? headersOf(spec.proxyHeader) : undefined,
     },
   };
 }
@@ -62,7 +67,11 @@ function headersOf(headers: Readonly<Record<string, string>>): Record<string, re
 }
 
 /** The part of a transport's options that an address determines. */
-export async function openConnection(cluster: string, address: Address, clock: Clock): Promise<Omit<Http2TransportOptions, "cluster">> {
+export async function openConnection(
+  cluster: string,
+  address: Address,
+  clock: Clock,
+): Promise<Omit<Http2TransportOptions, "cluster">> {
   const { server, ca, insecure, proxyUrl, proxyHeaders } = address;
   const entry: JsonObject = {
     server,
@@ -71,6 +80,13 @@ export async function openConnection(cluster: string, address: Address, clock: C
     ...(proxyUrl !== undefined && { "proxy-url": proxyUrl }),
   };
   const named = <T extends Json | object>(value: T): ReadonlyMap<string, T> => new Map([[cluster, value]]);
-  const kubeconfig: Kubeconfig = { source: `Cluster ${cluster}`, directory: ".", currentContext: cluster, contexts: named({ cluster, user: "" }), clusters: named(entry), users: new Map() };
-  return { ...(await connectionOf(kubeconfig, cluster, { clock, isForeign: true })), ...(proxyHeaders && { proxyHeaders }) };
+  const kubeconfig: Kubeconfig = {
+    source: `Cluster ${cluster}`,
+    directory: ".",
+    currentContext: cluster,
+    contexts: named({ cluster, user: "" }),
+    clusters: named(entry),
+    users: new Map(),
+  };
+  return { ...(await connectionOf(kubeconfig, cluster, { clock, isForeign: true })), proxyHeaders };
 }

@@ -1,7 +1,8 @@
 /**
- * Membership keeps a Cluster's status true: whether the member answers, its version, what it serves, what it has and holds.
+ * Membership keeps a Cluster's status true: whether the member answers, its version, what it serves, what it has and
+ * holds.
  *
- * Reads:  Cluster; of the member what the prober saw, its Nodes and Pods.
+ * Reads: Cluster; of the member what the prober saw, its Nodes and Pods.
  * Writes: Cluster status; nothing else, and nothing while nothing changes.
  */
 import { Cluster } from "../api/index.ts";
@@ -40,7 +41,17 @@ interface Made extends Observation {
   cluster: DeepReadonly<Cluster>;
 }
 
-export function createMembershipController({ hub, hubClient, serves, accessTo, changes, prober, capacities, thresholds, clock }: MembershipDependencies): Controller<ObjectKey> {
+export function createMembershipController({
+  hub,
+  hubClient,
+  serves,
+  accessTo,
+  changes,
+  prober,
+  capacities,
+  thresholds,
+  clock,
+}: MembershipDependencies): Controller<ObjectKey> {
   const trends = new Map<string, Trend>();
   const made = new Map<string, Made>();
 
@@ -54,7 +65,15 @@ export function createMembershipController({ hub, hubClient, serves, accessTo, c
     }
     prober.follow(name, access.client);
     const sighting = prober.last(name);
-    return sighting && { ...sighting, capacity: sighting.probe.health === "ready" ? capacities.of(name, cluster.spec.resourceModels, access.informers) : undefined };
+    return (
+      sighting && {
+        ...sighting,
+        capacity:
+          sighting.probe.health === "ready"
+            ? capacities.of(name, cluster.spec.resourceModels, access.informers)
+            : undefined,
+      }
+    );
   }
 
   return defineController({
@@ -78,7 +97,11 @@ export function createMembershipController({ hub, hubClient, serves, accessTo, c
       trends.set(key.name, trend);
 
       const last = made.get(key.name);
-      const isSame = last?.cluster === cluster && last.probe.health === health && last.facts === observation.facts && last.capacity === observation.capacity;
+      const isSame =
+        last?.cluster === cluster &&
+        last.probe.health === health &&
+        last.facts === observation.facts &&
+        last.capacity === observation.capacity;
       const waitMs = pendingMs(cluster, trend, thresholds, nowMs);
       if (isSame && waitMs === undefined) return done;
 
@@ -106,7 +129,12 @@ export function createMembershipController({ hub, hubClient, serves, accessTo, c
 }
 
 /** How long until the condition of a member follows its probes; undefined when it says what they say. */
-function pendingMs({ status }: DeepReadonly<Cluster>, { isReady, sinceMs }: Trend, { successMs, failureMs }: Thresholds, nowMs: number): number | undefined {
+function pendingMs(
+  { status }: DeepReadonly<Cluster>,
+  { isReady, sinceMs }: Trend,
+  { successMs, failureMs }: Thresholds,
+  nowMs: number,
+): number | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   if (!ready || (ready.status === "True") === isReady) return undefined;
   return Math.max(0, sinceMs + (isReady ? successMs : failureMs) - nowMs);

@@ -1,6 +1,19 @@
 /** Wires the controllers that look after members to informers and clients of a hub. */
 import type { ConnectHandler } from "../api/index.ts";
-import { Cluster, ClusterResourceBinding, ClusterRole, ClusterRoleBinding, ClusterTaintPolicy, CustomResourceDefinition, executionNamespace, Lease, Namespace, ResourceBinding, Secret, Work } from "../api/index.ts";
+import {
+  Cluster,
+  ClusterResourceBinding,
+  ClusterRole,
+  ClusterRoleBinding,
+  ClusterTaintPolicy,
+  CustomResourceDefinition,
+  executionNamespace,
+  Lease,
+  Namespace,
+  ResourceBinding,
+  Secret,
+  Work,
+} from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey, Transport } from "../client/index.ts";
 import type { Delivery } from "../delivery/index.ts";
@@ -76,7 +89,10 @@ export interface Membership {
   remoteClientOf(cluster: string): Client | undefined;
   /** False for a member that pulls: its own agent applies its Works and reports how it is. */
   serves(cluster: string): boolean;
-  /** The nodes and pods of a member that the hub reaches, and what else is asked for; undefined while it is not connected. */
+  /**
+   * The nodes and pods of a member that the hub reaches, and what else is asked for; undefined while it is not
+   * connected.
+   */
   informersOf(cluster: string): Informers | undefined;
   /** The subresource `proxy` of a Cluster. */
   proxy: ConnectHandler;
@@ -89,16 +105,19 @@ export function createMembership(options: MembershipOptions): Membership {
   const clusters = informers.of(Cluster);
   const works = informers.of(Work);
   const bindings = [informers.of(ResourceBinding), informers.of(ClusterResourceBinding)];
-  for (const lister of bindings) lister.addIndex(BY_TARGET, ({ spec }) => (spec.clusters ?? []).map(({ name }) => name));
+  for (const lister of bindings)
+    lister.addIndex(BY_TARGET, ({ spec }) => (spec.clusters ?? []).map(({ name }) => name));
 
   const serves = ({ spec }: DeepReadonly<Cluster>): boolean => spec.syncMode !== "Pull";
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.tell);
-  const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean => spec.secretRef === undefined && simulated.isMember(metadata.name);
+  const isSimulated = ({ metadata, spec }: DeepReadonly<Cluster>): boolean =>
+    spec.secretRef === undefined && simulated.isMember(metadata.name);
   const prober = createProber({
     hub,
     periodMs,
-    factsEveryMs: (cluster) => (clusters.get({ cluster: hub, name: cluster })?.spec.secretRef ? FACTS_EVERY_MS : Number.MAX_SAFE_INTEGER),
+    factsEveryMs: (cluster) =>
+      clusters.get({ cluster: hub, name: cluster })?.spec.secretRef ? FACTS_EVERY_MS : Number.MAX_SAFE_INTEGER,
     clock,
     random,
     log,
@@ -109,15 +128,17 @@ export function createMembership(options: MembershipOptions): Membership {
     clock,
     random,
     log,
-    ...(options.wrap && { wrap: options.wrap }),
-    ...(options.connectMember && { connect: options.connectMember }),
-    ...(options.measure && { measure: options.measure }),
+    wrap: options.wrap,
+    connect: options.connectMember,
+    measure: options.measure,
     onChange: changes.tell,
     onServed: prober.refresh,
     onOpen: ({ summary }) => capacities.watch(summary),
   });
   const stopWatching = capacities.watch(simulated.informers);
-  const stopFollowing = simulated.informers.of(CustomResourceDefinition).subscribe(({ cluster }) => prober.refresh(cluster));
+  const stopFollowing = simulated.informers
+    .of(CustomResourceDefinition)
+    .subscribe(({ cluster }) => prober.refresh(cluster));
 
   function accessTo(cluster: DeepReadonly<Cluster>): MemberAccess {
     if (isSimulated(cluster)) return simulated;
@@ -147,7 +168,13 @@ export function createMembership(options: MembershipOptions): Membership {
     client: clientFor("impersonation"),
     kind: Work,
     clusterOf: () => hub,
-    current: ({ name }) => works.list({ cluster: hub, namespace: executionNamespace(name) }).filter(({ metadata, spec }) => metadata.ownerReferences?.some(({ kind }) => kind === "Cluster") && isImpersonation(spec)),
+    current: ({ name }) =>
+      works
+        .list({ cluster: hub, namespace: executionNamespace(name) })
+        .filter(
+          ({ metadata, spec }) =>
+            metadata.ownerReferences?.some(({ kind }) => kind === "Cluster") && isImpersonation(spec),
+        ),
   });
   return {
     deliveryFor,
@@ -160,9 +187,27 @@ export function createMembership(options: MembershipOptions): Membership {
       const cluster = clusters.get({ cluster: hub, name });
       return cluster && isSimulated(cluster) ? simulated.informers : remote.named(name)?.summary;
     },
-    proxy: createClusterProxy({ hub, clusters, simulated: (cluster, ...request) => (isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined), remote, askHub: (...request) => simulated.call(hub, ...request), clock }),
+    proxy: createClusterProxy({
+      hub,
+      clusters,
+      simulated: (cluster, ...request) =>
+        isSimulated(cluster) ? simulated.call(cluster.metadata.name, ...request) : undefined,
+      remote,
+      askHub: (...request) => simulated.call(hub, ...request),
+      clock,
+    }),
     controllers: [
-      createMembershipController({ hub, hubClient: clientFor("membership"), serves, accessTo, changes: changes.source(), prober, capacities, thresholds, clock }),
+      createMembershipController({
+        hub,
+        hubClient: clientFor("membership"),
+        serves,
+        accessTo,
+        changes: changes.source(),
+        prober,
+        capacities,
+        thresholds,
+        clock,
+      }),
       createLifecycleController({
         hub,
         client: clientFor("lifecycle"),
@@ -173,11 +218,40 @@ export function createMembership(options: MembershipOptions): Membership {
         events: told,
         clock,
       }),
-      createAgentAccessController({ hub, client: clientFor("agent-access"), informers, isSimulated: simulated.isMember }),
+      createAgentAccessController({
+        hub,
+        client: clientFor("agent-access"),
+        informers,
+        isSimulated: simulated.isMember,
+      }),
       createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
-      createTaintPolicyController({ hub, client: clientFor("taints"), clusters, policies: informers.of(ClusterTaintPolicy), matches: matchesAffinity, events: events("cluster-taint-policy-controller"), clock }),
-      createImpersonationController({ hub, clusters, roles: informers.of(ClusterRole), bindings: informers.of(ClusterRoleBinding), works: impersonationWorks, events: events("unified-auth-controller") }),
-      createRotationController({ hub, client: clientFor("rotation"), secrets: informers.of(Secret), memberClient: (name) => (clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : remote.named(name)?.client), changes: changes.source(), events: told, clock }),
+      createTaintPolicyController({
+        hub,
+        client: clientFor("taints"),
+        clusters,
+        policies: informers.of(ClusterTaintPolicy),
+        matches: matchesAffinity,
+        events: events("cluster-taint-policy-controller"),
+        clock,
+      }),
+      createImpersonationController({
+        hub,
+        clusters,
+        roles: informers.of(ClusterRole),
+        bindings: informers.of(ClusterRoleBinding),
+        works: impersonationWorks,
+        events: events("unified-auth-controller"),
+      }),
+      createRotationController({
+        hub,
+        client: clientFor("rotation"),
+        secrets: informers.of(Secret),
+        memberClient: (name) =>
+          clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull" ? undefined : remote.named(name)?.client,
+        changes: changes.source(),
+        events: told,
+        clock,
+      }),
     ],
     async close() {
       stopWatching();
@@ -189,5 +263,7 @@ export function createMembership(options: MembershipOptions): Membership {
 }
 
 function isImpersonation({ workload }: DeepReadonly<Work>["spec"]): boolean {
-  return (workload?.manifests ?? []).some((manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === IMPERSONATOR);
+  return (workload?.manifests ?? []).some(
+    (manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === IMPERSONATOR,
+  );
 }

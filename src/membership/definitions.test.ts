@@ -18,7 +18,11 @@ function createShown(): { informers: Informers; subscribed: string[]; tell(event
   });
   const known = new Map<Kind, object>();
   const of = (kind: Kind): object => known.get(kind) ?? known.set(kind, informer(kind)).get(kind) ?? {};
-  return { informers: { of } as unknown as Informers, subscribed, tell: (event) => listeners.forEach((listener) => listener({ cluster: "far", deleted: false, ...event } as never)) };
+  return {
+    informers: { of } as unknown as Informers,
+    subscribed,
+    tell: (event) => listeners.forEach((listener) => listener({ cluster: "far", deleted: false, ...event } as never)),
+  };
 }
 
 function definition(isEstablished: boolean, versions: Record<string, boolean> = { v1: true }): KubernetesObject {
@@ -34,10 +38,29 @@ function definition(isEstablished: boolean, versions: Record<string, boolean> = 
 const cases: Record<string, { event: Partial<ObjectEvent>; want: number }> = {
   "a definition that the member has not accepted serves nothing yet": { event: { object: definition(false) }, want: 0 },
   "a definition that is accepted is told": { event: { object: definition(true), old: definition(false) }, want: 1 },
-  "a definition that changes otherwise is not told": { event: { object: definition(true), old: definition(true) }, want: 0 },
-  "another served version is told": { event: { object: definition(true, { v1: true, v2: true }), old: definition(true, { v1: true, v2: false }) }, want: 1 },
-  "a definition that goes is told": { event: { object: definition(true), old: definition(true), deleted: true }, want: 1 },
-  "what only looks like a definition serves nothing": { event: { object: { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "odd" }, status: { conditions: [{ type: "Established", status: "True" }] } } as KubernetesObject }, want: 0 },
+  "a definition that changes otherwise is not told": {
+    event: { object: definition(true), old: definition(true) },
+    want: 0,
+  },
+  "another served version is told": {
+    event: { object: definition(true, { v1: true, v2: true }), old: definition(true, { v1: true, v2: false }) },
+    want: 1,
+  },
+  "a definition that goes is told": {
+    event: { object: definition(true), old: definition(true), deleted: true },
+    want: 1,
+  },
+  "what only looks like a definition serves nothing": {
+    event: {
+      object: {
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        metadata: { name: "odd" },
+        status: { conditions: [{ type: "Established", status: "True" }] },
+      } as KubernetesObject,
+    },
+    want: 0,
+  },
 };
 for (const [behaviour, { event, want }] of Object.entries(cases)) {
   test(behaviour, () => {

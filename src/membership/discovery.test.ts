@@ -16,31 +16,56 @@ function createCluster(pages: Record<string, Page>): { client: Client; asked: st
     const isKnown = etag !== "" && headers?.["if-none-match"] === etag;
     asked.push(`${path} ${isKnown ? 304 : status}`);
     const text = isKnown ? "" : JSON.stringify(json);
-    return { status: isKnown ? 304 : status, headers: etag === "" ? {} : { etag }, body: (async function* () { yield Buffer.from(text); })() };
+    return {
+      status: isKnown ? 304 : status,
+      headers: etag === "" ? {} : { etag },
+      body: (async function* () {
+        yield Buffer.from(text);
+      })(),
+    };
   };
   return { client: { raw } as unknown as Client, asked };
 }
 
 const signal = new AbortController().signal;
-const aggregated = (group: string, version: string, resources: object[], freshness = "Current"): object => ({ metadata: group === "" ? {} : { name: group }, versions: [{ version, freshness, resources }] });
+const aggregated = (group: string, version: string, resources: object[], freshness = "Current"): object => ({
+  metadata: group === "" ? {} : { name: group },
+  versions: [{ version, freshness, resources }],
+});
 const PODS = { resource: "pods", responseKind: { kind: "Pod" } };
 const MAPS = { resource: "configmaps", responseKind: { kind: "ConfigMap" } };
 
 describe("what a cluster serves", () => {
   test("comes in two documents, sorted and without subresources", async () => {
-    const { client } = createCluster({ "/api": { json: { items: [aggregated("", "v1", [PODS, MAPS])] } }, "/apis": { json: { items: [aggregated("apps", "v1", [{ resource: "deployments", responseKind: { kind: "Deployment" } }])] } } });
+    const { client } = createCluster({
+      "/api": { json: { items: [aggregated("", "v1", [PODS, MAPS])] } },
+      "/apis": {
+        json: {
+          items: [aggregated("apps", "v1", [{ resource: "deployments", responseKind: { kind: "Deployment" } }])],
+        },
+      },
+    });
 
     expect(await createDiscovery(client, "far").read(signal)).toEqual({
       isComplete: true,
       apiEnablements: [
         { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
-        { groupVersion: "v1", resources: [{ name: "configmaps", kind: "ConfigMap" }, { name: "pods", kind: "Pod" }] },
+        {
+          groupVersion: "v1",
+          resources: [
+            { name: "configmaps", kind: "ConfigMap" },
+            { name: "pods", kind: "Pod" },
+          ],
+        },
       ],
     });
   });
 
   test("is not sent again while it does not change", async () => {
-    const { client, asked } = createCluster({ "/api": { etag: '"a"', json: { items: [aggregated("", "v1", [PODS])] } }, "/apis": { etag: '"b"', json: { items: [] } } });
+    const { client, asked } = createCluster({
+      "/api": { etag: '"a"', json: { items: [aggregated("", "v1", [PODS])] } },
+      "/apis": { etag: '"b"', json: { items: [] } },
+    });
     const discovery = createDiscovery(client, "far");
     const first = await discovery.read(signal);
 
@@ -49,7 +74,10 @@ describe("what a cluster serves", () => {
   });
 
   test("is incomplete when a part of it is old", async () => {
-    const { client } = createCluster({ "/api": { json: { items: [aggregated("", "v1", [PODS])] } }, "/apis": { json: { items: [aggregated("metrics.k8s.io", "v1beta1", [], "Stale")] } } });
+    const { client } = createCluster({
+      "/api": { json: { items: [aggregated("", "v1", [PODS])] } },
+      "/apis": { json: { items: [aggregated("metrics.k8s.io", "v1beta1", [], "Stale")] } },
+    });
 
     expect(await createDiscovery(client, "far").read(signal)).toMatchObject({ isComplete: false });
   });
@@ -57,21 +85,46 @@ describe("what a cluster serves", () => {
   test("is asked for group by group where the server is older, and one that is away hides no other", async () => {
     const { client } = createCluster({
       "/api": { json: { versions: ["v1"] } },
-      "/api/v1": { json: { resources: [{ name: "pods", kind: "Pod" }, { name: "pods/log", kind: "Pod" }] } },
-      "/apis": { json: { groups: [{ versions: [{ groupVersion: "apps/v1" }] }, { versions: [{ groupVersion: "metrics.k8s.io/v1beta1" }] }] } },
+      "/api/v1": {
+        json: {
+          resources: [
+            { name: "pods", kind: "Pod" },
+            { name: "pods/log", kind: "Pod" },
+          ],
+        },
+      },
+      "/apis": {
+        json: {
+          groups: [
+            { versions: [{ groupVersion: "apps/v1" }] },
+            { versions: [{ groupVersion: "metrics.k8s.io/v1beta1" }] },
+          ],
+        },
+      },
       "/apis/apps/v1": { json: { resources: [{ name: "deployments", kind: "Deployment" }] } },
       "/apis/metrics.k8s.io/v1beta1": { status: 503, json: {} },
     });
 
     expect(await createDiscovery(client, "far").read(signal)).toEqual({
       isComplete: false,
-      apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }, { groupVersion: "v1", resources: [{ name: "pods", kind: "Pod" }] }],
+      apiEnablements: [
+        { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
+        { groupVersion: "v1", resources: [{ name: "pods", kind: "Pod" }] },
+      ],
     });
   });
 
   test("may be anything: a stranger says it", async () => {
-    const { client } = createCluster({ "/api": { json: { items: [null, { versions: [{ version: 7 }, { version: "v1", resources: [{ resource: {} }, "x"] }] }] } }, "/apis": { json: ["?"] } });
+    const { client } = createCluster({
+      "/api": {
+        json: { items: [null, { versions: [{ version: 7 }, { version: "v1", resources: [{ resource: {} }, "x"] }] }] },
+      },
+      "/apis": { json: ["?"] },
+    });
 
-    expect(await createDiscovery(client, "far").read(signal)).toEqual({ isComplete: true, apiEnablements: [{ groupVersion: "v1", resources: [] }] });
+    expect(await createDiscovery(client, "far").read(signal)).toEqual({
+      isComplete: true,
+      apiEnablements: [{ groupVersion: "v1", resources: [] }],
+    });
   });
 });

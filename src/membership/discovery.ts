@@ -1,6 +1,6 @@
 /**
- * What a cluster serves, from its discovery: in one document where the server knows that form, else group by group. A document
- * that did not change costs an answer without a body.
+ * What a cluster serves, from its discovery: in one document where the server knows that form, else group by group. A
+ * document that did not change costs an answer without a body.
  */
 import { formatApiVersion } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
@@ -36,18 +36,33 @@ interface Document {
 export function createDiscovery(client: Client, cluster: string): Discovery {
   const documents = new Map<string, Document>();
 
-  async function ask(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<{ status: number; etag: string; json: Json }> {
+  async function ask(
+    path: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<{ status: number; etag: string; json: Json }> {
     const { status, headers: answered, body } = await client.raw({ method: "GET", path, cluster, headers }, signal);
     const text = await readText(body);
-    if (status !== 200 && status !== 304) throw new FlotillaError("Discovery", `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`);
+    if (status !== 200 && status !== 304)
+      throw new FlotillaError(
+        "Discovery",
+        `asking cluster ${cluster} what it serves: ${path} was answered with ${status}`,
+      );
     return { status, etag: answered["etag"] ?? "", json: status === 304 ? null : (JSON.parse(text) as Json) };
   }
 
   async function readDocument(path: "/api" | "/apis", signal: AbortSignal): Promise<Enablements> {
     const known = documents.get(path);
-    const { status, etag, json } = await ask(path, { accept: AGGREGATED, ...(known && { "if-none-match": known.etag }) }, signal);
+    const { status, etag, json } = await ask(
+      path,
+      { accept: AGGREGATED, ...(known && { "if-none-match": known.etag }) },
+      signal,
+    );
     if (status === 304 && known) return known.found;
-    const found = isObject(json) && Array.isArray(json["items"]) ? readAggregated(json["items"]) : await readGroups(path, json, signal);
+    const found =
+      isObject(json) && Array.isArray(json["items"])
+        ? readAggregated(json["items"])
+        : await readGroups(path, json, signal);
     if (etag !== "") documents.set(path, { etag, found });
     return found;
   }
@@ -62,7 +77,10 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
       for (const groupVersion of next) {
         try {
           const { json } = await ask(`${path}/${groupVersion}`, { accept: "application/json" }, signal);
-          found.push({ groupVersion, resources: resourcesIn(isObject(json) ? json["resources"] : undefined, "name", "kind") });
+          found.push({
+            groupVersion,
+            resources: resourcesIn(isObject(json) ? json["resources"] : undefined, "name", "kind"),
+          });
         } catch (error) {
           if (!(error instanceof FlotillaError) || error.code !== "Discovery") throw error;
           isComplete = false; // One group whose server is away must not hide the others.
@@ -76,7 +94,10 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
   return {
     async read(signal) {
       const parts = await Promise.all([readDocument("/api", signal), readDocument("/apis", signal)]);
-      return { apiEnablements: sorted(parts.flatMap(({ apiEnablements }) => apiEnablements)), isComplete: parts.every(({ isComplete }) => isComplete) };
+      return {
+        apiEnablements: sorted(parts.flatMap(({ apiEnablements }) => apiEnablements)),
+        isComplete: parts.every(({ isComplete }) => isComplete),
+      };
     },
   };
 }
@@ -90,7 +111,10 @@ function readAggregated(items: readonly Json[]): Enablements {
     for (const version of isObject(item) && Array.isArray(item["versions"]) ? item["versions"] : []) {
       if (!isObject(version) || typeof version["version"] !== "string") continue;
       if (version["freshness"] === "Stale") isComplete = false;
-      apiEnablements.push({ groupVersion: formatApiVersion(group, version["version"]), resources: resourcesIn(version["resources"], "resource", "responseKind") });
+      apiEnablements.push({
+        groupVersion: formatApiVersion(group, version["version"]),
+        resources: resourcesIn(version["resources"], "resource", "responseKind"),
+      });
     }
   }
   return { apiEnablements, isComplete };
@@ -100,7 +124,13 @@ function groupVersionsIn(list: Json): string[] {
   if (!isObject(list)) return [];
   if (Array.isArray(list["versions"])) return list["versions"].filter((version) => typeof version === "string");
   const groups = Array.isArray(list["groups"]) ? list["groups"] : [];
-  return groups.flatMap((group) => (isObject(group) && Array.isArray(group["versions"]) ? group["versions"].flatMap((version) => (isObject(version) && typeof version["groupVersion"] === "string" ? [version["groupVersion"]] : [])) : []));
+  return groups.flatMap((group) =>
+    isObject(group) && Array.isArray(group["versions"])
+      ? group["versions"].flatMap((version) =>
+          isObject(version) && typeof version["groupVersion"] === "string" ? [version["groupVersion"]] : [],
+        )
+      : [],
+  );
 }
 
 /** Without subresources. The kind is a text, or an object that has it. */
@@ -110,9 +140,12 @@ function resourcesIn(rows: Json | undefined, nameField: string, kindField: strin
       const name = isObject(row) ? row[nameField] : undefined;
       const kind = isObject(row) ? row[kindField] : undefined;
       const text = isObject(kind) ? kind["kind"] : kind;
-      return typeof name === "string" && !name.includes("/") ? [{ name, kind: typeof text === "string" ? text : "" }] : [];
+      return typeof name === "string" && !name.includes("/")
+        ? [{ name, kind: typeof text === "string" ? text : "" }]
+        : [];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const sorted = (enablements: ApiEnablements): ApiEnablements => enablements.sort((a, b) => (a.groupVersion < b.groupVersion ? -1 : 1));
+const sorted = (enablements: ApiEnablements): ApiEnablements =>
+  enablements.sort((a, b) => (a.groupVersion < b.groupVersion ? -1 : 1));

@@ -9,7 +9,11 @@ import { createGuard } from "./guard.ts";
 const REQUEST = { verb: "get", path: { cluster: "far", group: "", version: "v1", resource: "pods" } } as const;
 
 /** A member whose requests end when the test says so. */
-function createMember(): { transport: Transport; waiting: { answer(): void; fail(error: Error): void }[]; sent: () => number } {
+function createMember(): {
+  transport: Transport;
+  waiting: { answer(): void; fail(error: Error): void }[];
+  sent: () => number;
+} {
   const waiting: { answer(): void; fail(error: Error): void }[] = [];
   let sent = 0;
   const transport: Transport = {
@@ -66,16 +70,22 @@ describe("a guard", () => {
     const member = createMember();
     const clock = createFakeClock();
     const guard = createGuard(member.transport, "far", clock);
-    const failures = Array.from({ length: 3 }, () => expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer"));
+    const failures = Array.from({ length: 3 }, () =>
+      expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer"),
+    );
     await settle();
     member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
     await Promise.all(failures);
 
-    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer; the condition Ready of its Cluster says why");
+    await expect(guard.send(REQUEST)).rejects.toThrow(
+      "cluster far does not answer; the condition Ready of its Cluster says why",
+    );
     const whileAway = member.sent();
     clock.advance(500);
     const probing = guard.send(REQUEST);
-    await expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer; the condition Ready of its Cluster says why");
+    await expect(guard.send(REQUEST)).rejects.toThrow(
+      "cluster far does not answer; the condition Ready of its Cluster says why",
+    );
     await settle();
     member.waiting[0]?.answer();
     await probing;
@@ -91,7 +101,9 @@ describe("a guard", () => {
     const member = createMember();
     const clock = createFakeClock();
     const guard = createGuard(member.transport, "far", clock);
-    const all = Array.from({ length: 17 }, () => guard.send(REQUEST).catch((error: unknown) => (error as Error).message));
+    const all = Array.from({ length: 17 }, () =>
+      guard.send(REQUEST).catch((error: unknown) => (error as Error).message),
+    );
     await settle();
 
     clock.advance(1_000);
@@ -118,12 +130,17 @@ describe("a guard", () => {
   test("refuses those that wait when the member turns out to be away", async () => {
     const member = createMember();
     const guard = createGuard(member.transport, "far", createFakeClock());
-    const all = Array.from({ length: 18 }, () => guard.send(REQUEST).catch((error: unknown) => (error as Error).message));
+    const all = Array.from({ length: 18 }, () =>
+      guard.send(REQUEST).catch((error: unknown) => (error as Error).message),
+    );
     await settle();
 
     member.waiting.splice(0).forEach(({ fail }) => fail(new UnreachableError("no route")));
 
-    expect((await Promise.all(all)).slice(-2)).toEqual(["cluster far does not answer; the condition Ready of its Cluster says why", "cluster far does not answer; the condition Ready of its Cluster says why"]);
+    expect((await Promise.all(all)).slice(-2)).toEqual([
+      "cluster far does not answer; the condition Ready of its Cluster says why",
+      "cluster far does not answer; the condition Ready of its Cluster says why",
+    ]);
     expect(member.sent()).toBe(16);
   });
 
@@ -134,7 +151,12 @@ describe("a guard", () => {
       const refused = guard.send(REQUEST).catch((error: unknown) => error);
       await settle();
       member.waiting.splice(0).forEach(({ fail }) => fail(unauthorized()));
-      expect(await refused).toMatchObject({ status: { code: 401 }, message: expect.stringContaining("cluster far does not accept the hub's token (401); 'flotilla join far") as string });
+      expect(await refused).toMatchObject({
+        status: { code: 401 },
+        message: expect.stringContaining(
+          "cluster far does not accept the hub's token (401); 'flotilla join far",
+        ) as string,
+      });
     }
 
     expect(member.sent()).toBe(5);

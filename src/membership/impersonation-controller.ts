@@ -16,19 +16,44 @@ export interface ImpersonationDependencies {
   clusters: Lister<Cluster>;
   roles: Lister<ClusterRole>;
   bindings: Lister<ClusterRoleBinding>;
-  works: { replace(owner: ObjectKey, desired: readonly Work[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+  works: {
+    replace(
+      owner: ObjectKey,
+      desired: readonly Work[],
+      signal: AbortSignal,
+    ): Promise<{ created: number; updated: number; deleted: number }>;
+  };
   events: EventRecorder;
 }
 
-export function createImpersonationController({ hub, clusters, roles, bindings, works, events }: ImpersonationDependencies): Controller<ObjectKey> {
-  const withAccount = (): ObjectKey[] => clusters.list({ cluster: hub }).flatMap(({ metadata, spec }) => (spec.impersonatorSecretRef ? [{ cluster: hub, name: metadata.name }] : []));
-  const unlessSame = <T>(part: (object: T) => unknown) => ({ object, old, deleted }: { object: T; old?: T; deleted: boolean }): ObjectKey[] => (old && !deleted && equalJson(part(old), part(object)) ? [] : withAccount());
+export function createImpersonationController({
+  hub,
+  clusters,
+  roles,
+  bindings,
+  works,
+  events,
+}: ImpersonationDependencies): Controller<ObjectKey> {
+  const withAccount = (): ObjectKey[] =>
+    clusters
+      .list({ cluster: hub })
+      .flatMap(({ metadata, spec }) => (spec.impersonatorSecretRef ? [{ cluster: hub, name: metadata.name }] : []));
+  const unlessSame =
+    <T>(part: (object: T) => unknown) =>
+    ({ object, old, deleted }: { object: T; old?: T; deleted: boolean }): ObjectKey[] =>
+      old && !deleted && equalJson(part(old), part(object)) ? [] : withAccount();
   return defineController({
     name: "impersonation",
     for: Cluster,
     watches: [
-      watch(ClusterRole, unlessSame<ObjectEvent<ClusterRole>["object"]>(({ rules }) => rules)),
-      watch(ClusterRoleBinding, unlessSame<ObjectEvent<ClusterRoleBinding>["object"]>(({ subjects }) => subjects)),
+      watch(
+        ClusterRole,
+        unlessSame<ObjectEvent<ClusterRole>["object"]>(({ rules }) => rules),
+      ),
+      watch(
+        ClusterRoleBinding,
+        unlessSame<ObjectEvent<ClusterRoleBinding>["object"]>(({ subjects }) => subjects),
+      ),
     ],
     writes: [Work],
 
@@ -37,7 +62,12 @@ export function createImpersonationController({ hub, clusters, roles, bindings, 
       if (cluster.metadata.deletionTimestamp || !cluster.spec.impersonatorSecretRef) return done;
       const rules = planImpersonationRules(key.name, roles.list({ cluster: hub }), bindings.list({ cluster: hub }));
       const { created, updated } = await works.replace(key, planImpersonationWorks(cluster, rules), signal);
-      if (created + updated > 0) events.record(hub, cluster, { type: "Normal", reason: "SyncImpersonationConfigSucceed", message: "Sync impersonation config succeed." });
+      if (created + updated > 0)
+        events.record(hub, cluster, {
+          type: "Normal",
+          reason: "SyncImpersonationConfigSucceed",
+          message: "Sync impersonation config succeed.",
+        });
       return done;
     },
   });

@@ -1,4 +1,6 @@
-/** Joining a simulated member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat. */
+/**
+ * Joining a simulated member: the Cluster object that stands for it, and the namespace for its Works. Safe to repeat.
+ */
 import { Cluster, CLUSTER_ID_ANNOTATION, executionNamespace, ManagedCluster, Namespace } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -18,9 +20,20 @@ export interface JoinRequest {
   syncMode?: "Push" | "Pull";
 }
 
-export async function joinCluster(client: Client, hub: string, request: JoinRequest, signal: AbortSignal): Promise<void> {
+export async function joinCluster(
+  client: Client,
+  hub: string,
+  request: JoinRequest,
+  signal: AbortSignal,
+): Promise<void> {
   const { name, ...spec } = request;
-  await ensure(client, Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name), labels: SYSTEM_LABELS } }, signal);
+  await ensure(
+    client,
+    Namespace,
+    hub,
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: executionNamespace(name), labels: SYSTEM_LABELS } },
+    signal,
+  );
   // What the lifecycle controller would add is there from the start, which saves its writes.
   const wanted: Cluster = {
     apiVersion: "cluster.karmada.io/v1alpha1",
@@ -30,15 +43,44 @@ export async function joinCluster(client: Client, hub: string, request: JoinRequ
   };
   const cluster = await ensure(client, Cluster, hub, wanted, signal);
   // A simulated member that joined before may have moved; another cluster that joined under its name is where it says.
-  if (cluster.spec.secretRef === undefined && cluster.spec.apiEndpoint !== spec.apiEndpoint) await client.patch(Cluster, { cluster: hub, name }, { spec: { apiEndpoint: spec.apiEndpoint } }, { type: "merge", signal });
+  if (cluster.spec.secretRef === undefined && cluster.spec.apiEndpoint !== spec.apiEndpoint)
+    await client.patch(
+      Cluster,
+      { cluster: hub, name },
+      { spec: { apiEndpoint: spec.apiEndpoint } },
+      { type: "merge", signal },
+    );
 }
 
-/** The other face of a member that pulls: whoever starts both need not be asked whether they know each other. Its name is its id, as of every simulated member. */
+/**
+ * The other face of a member that pulls: whoever starts both need not be asked whether they know each other. Its name
+ * is its id, as of every simulated member.
+ */
 export async function acceptMember(client: Client, hub: string, name: string, signal: AbortSignal): Promise<void> {
-  await ensure(client, ManagedCluster, hub, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, annotations: { [CLUSTER_ID_ANNOTATION]: name } }, spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 } }, signal);
+  await ensure(
+    client,
+    ManagedCluster,
+    hub,
+    {
+      apiVersion: "cluster.open-cluster-management.io/v1",
+      kind: "ManagedCluster",
+      metadata: { name, annotations: { [CLUSTER_ID_ANNOTATION]: name } },
+      spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
+    },
+    signal,
+  );
 }
 
 /** Creates what is not there; what is there is left as it is. */
-async function ensure<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<DeepReadonly<T>> {
-  return (await find(client, kind, { cluster, name: object.metadata.name }, { signal })) ?? client.create(kind, cluster, object, { signal });
+async function ensure<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  cluster: string,
+  object: DeepReadonly<T>,
+  signal: AbortSignal,
+): Promise<DeepReadonly<T>> {
+  return (
+    (await find(client, kind, { cluster, name: object.metadata.name }, { signal })) ??
+    client.create(kind, cluster, object, { signal })
+  );
 }

@@ -20,7 +20,13 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
       removed.push(`${mode} ${name}`);
       return "gone";
     },
-    observe: () => ({ get: () => undefined, resourceOf: () => undefined, isFresh: () => true, onChange: () => {}, close: () => {} }),
+    observe: () => ({
+      get: () => undefined,
+      resourceOf: () => undefined,
+      isFresh: () => true,
+      onChange: () => {},
+      close: () => {},
+    }),
     async remove({ name }, { mode }) {
       if (failure) throw failure;
       removed.push(`${mode} ${name}`);
@@ -35,7 +41,16 @@ describe("removing an object", () => {
     "leaves it running on one that leaves": { farewell: "release", want: ["release web"] },
     "deletes it on one that is purged": { farewell: "purge", want: ["delete web"] },
     "does nothing on one that is let go without its answer": { farewell: "abandon", want: [] },
-    "deletes the hub's own rights also where everything else stays": { farewell: "release", ref: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", namespace: "", name: "karmada-impersonator" }, want: ["delete karmada-impersonator"] },
+    "deletes the hub's own rights also where everything else stays": {
+      farewell: "release",
+      ref: {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        namespace: "",
+        name: "karmada-impersonator",
+      },
+      want: ["delete karmada-impersonator"],
+    },
   };
   for (const [behaviour, { farewell, ref = REF, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -50,21 +65,33 @@ describe("removing an object", () => {
   test("is over when a member that leaves does not answer", async () => {
     const { delivery } = createMember(new UnreachableError("no route"));
 
-    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBeUndefined();
-    await expect(createLeavingDelivery(undefined, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBeUndefined();
+    await expect(
+      createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal),
+    ).resolves.toBeUndefined();
+    await expect(
+      createLeavingDelivery(undefined, "paris", () => "release").remove(REF, DELETE, signal),
+    ).resolves.toBeUndefined();
   });
 
   test("fails when a member that is purged does not answer, or refuses", async () => {
     const { delivery } = createMember(internalError("broken"));
 
-    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).rejects.toThrow("broken");
-    await expect(createLeavingDelivery(undefined, "paris", () => "purge").remove(REF, DELETE, signal)).rejects.toThrow("no connection to cluster paris");
+    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).rejects.toThrow(
+      "broken",
+    );
+    await expect(createLeavingDelivery(undefined, "paris", () => "purge").remove(REF, DELETE, signal)).rejects.toThrow(
+      "no connection to cluster paris",
+    );
   });
 });
 
 test("how a member leaves is what its annotations say, and force goes first", () => {
   const cluster = makeCluster("paris");
-  const leaving = (annotations: Record<string, string>): Farewell => farewellOf({ ...cluster, metadata: { ...cluster.metadata, deletionTimestamp: "2024-05-01T12:00:00Z", annotations } });
+  const leaving = (annotations: Record<string, string>): Farewell =>
+    farewellOf({
+      ...cluster,
+      metadata: { ...cluster.metadata, deletionTimestamp: "2024-05-01T12:00:00Z", annotations },
+    });
 
   expect(farewellOf(cluster)).toBe("stays");
   expect(leaving({})).toBe("release");

@@ -1,7 +1,7 @@
 /**
- * What removing an object means on a member that leaves. A member that is unjoined keeps running what it runs and only loses our
- * marks; with the purge annotation everything goes as usual, which needs the member to answer; with the force annotation nothing is
- * touched and nobody is waited for.
+ * What removing an object means on a member that leaves. A member that is unjoined keeps running what it runs and only
+ * loses our marks; with the purge annotation everything goes as usual, which needs the member to answer; with the force
+ * annotation nothing is touched and nobody is waited for.
  */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -20,7 +20,11 @@ export function farewellOf(cluster: DeepReadonly<Cluster>): Farewell {
 }
 
 /** `farewell` is asked for each removal: annotations may be set while the member is leaving. */
-export function createLeavingDelivery(delivery: Delivery | undefined, cluster: string, farewell: () => Farewell): Delivery {
+export function createLeavingDelivery(
+  delivery: Delivery | undefined,
+  cluster: string,
+  farewell: () => Farewell,
+): Delivery {
   const reached = (): Delivery => {
     if (!delivery) throw new UnreachableError(`there is no connection to cluster ${cluster}; its Cluster says why`);
     return delivery;
@@ -61,12 +65,23 @@ export function createLeavingDelivery(delivery: Delivery | undefined, cluster: s
 }
 
 /** What the hub put there for itself: a right of the hub does not outlive the membership. */
-const isOurOwn = ({ kind, name }: ObjectRef): boolean => name === IMPERSONATOR && (kind === "ClusterRole" || kind === "ClusterRoleBinding");
+const isOurOwn = ({ kind, name }: ObjectRef): boolean =>
+  name === IMPERSONATOR && (kind === "ClusterRole" || kind === "ClusterRoleBinding");
 
 /** Nothing is known, and absence means nothing. */
-const BLIND: Subscription = { get: () => undefined, resourceOf: () => undefined, isFresh: () => false, onChange: () => {}, close: () => {} };
+const BLIND: Subscription = {
+  get: () => undefined,
+  resourceOf: () => undefined,
+  isFresh: () => false,
+  onChange: () => {},
+  close: () => {},
+};
 
 /** No answer, or one that does not let us in. */
 export function isUnreachable(error: unknown): boolean {
-  return error instanceof UnreachableError || error instanceof CredentialsError || (error instanceof ApiError && (error.status.code === 401 || error.status.code === 403));
+  return (
+    error instanceof UnreachableError ||
+    error instanceof CredentialsError ||
+    (error instanceof ApiError && (error.status.code === 401 || error.status.code === 403))
+  );
 }

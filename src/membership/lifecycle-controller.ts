@@ -1,9 +1,10 @@
 /**
- * Lifecycle makes a Cluster a member and lets it go: the namespace of its Works, the taints that follow its condition, and the end.
+ * Lifecycle makes a Cluster a member and lets it go: the namespace of its Works, the taints that follow its condition,
+ * and the end.
  *
- * Reads:  Cluster, Namespace, which bindings still name the member.
- * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining` while it leaves;
- *         the finalizers of Works whose agent is gone.
+ * Reads: Cluster, Namespace, which bindings still name the member.
+ * Writes: the namespace `karmada-es-<cluster>`; the taints and the finalizer of the Cluster; the condition `Unjoining`
+ * while it leaves; the finalizers of Works whose agent is gone.
  *
  * A member that leaves keeps what it runs unless it is purged; `leaving-delivery.ts` says what becomes of its Works.
  */
@@ -34,22 +35,47 @@ export interface LifecycleDependencies {
 
 /** The end of the namespace is told; this is for what is not, such as a binding that is rescheduled. */
 const LOOK_AGAIN_MS = 1_000;
-/** Bindings are rescheduled at once; one that still names the member after this long has nowhere else to go, and it has no Works left. */
+/**
+ * Bindings are rescheduled at once; one that still names the member after this long has nowhere else to go, and it has
+ * no Works left.
+ */
 const BINDINGS_GRACE_MS = 30_000;
 /** An unjoin that takes longer than this says what it waits for. */
 const SAY_AFTER_MS = 5_000;
 
-export function createLifecycleController({ hub, client, namespaces, worksOf, isHeld, isTargeted, events, clock }: LifecycleDependencies): Controller<ObjectKey> {
+export function createLifecycleController({
+  hub,
+  client,
+  namespaces,
+  worksOf,
+  isHeld,
+  isTargeted,
+  events,
+  clock,
+}: LifecycleDependencies): Controller<ObjectKey> {
   async function ensureNamespace(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
     const { name } = cluster.metadata;
     const namespace = executionNamespace(name);
     if (namespaces.get({ cluster: hub, name: namespace })) return;
     try {
-      await client.create(Namespace, hub, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: SYSTEM_LABELS } }, { signal });
-      events.record(hub, cluster, { type: "Normal", reason: "CreateExecutionSpaceSucceed", message: `Created execution space(${namespace}) for cluster(${name}).` });
+      await client.create(
+        Namespace,
+        hub,
+        { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: SYSTEM_LABELS } },
+        { signal },
+      );
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "CreateExecutionSpaceSucceed",
+        message: `Created execution space(${namespace}) for cluster(${name}).`,
+      });
     } catch (error) {
       if (isAlreadyExists(error)) return;
-      events.record(hub, cluster, { type: "Warning", reason: "CreateExecutionSpaceFailed", message: error instanceof Error ? error.message : String(error) });
+      events.record(hub, cluster, {
+        type: "Warning",
+        reason: "CreateExecutionSpaceFailed",
+        message: error instanceof Error ? error.message : String(error),
+      });
       throw error;
     }
   }
@@ -59,9 +85,16 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
     const taints = planConditionTaints(cluster);
     if (!taints) return;
     // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
-    const patch = { metadata: { resourceVersion: resourceVersion ?? null }, spec: { taints: taints.length > 0 ? taints : null } };
+    const patch = {
+      metadata: { resourceVersion: resourceVersion ?? null },
+      spec: { taints: taints.length > 0 ? taints : null },
+    };
     await client.patch(Cluster, { cluster: hub, name }, patch as unknown as Json, { type: "merge", signal });
-    events.record(hub, cluster, { type: "Normal", reason: "TaintClusterSucceed", message: `Taint cluster succeed: ${describeTaints(taints)}.` });
+    events.record(hub, cluster, {
+      type: "Normal",
+      reason: "TaintClusterSucceed",
+      message: `Taint cluster succeed: ${describeTaints(taints)}.`,
+    });
   }
 
   /** Only an unjoin that has to wait is worth a write. */
@@ -71,10 +104,23 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
     const reached = isConditionTrue(conditions, "Ready");
     const purges = farewellOf(cluster) === "purge";
     const reason = purges && !reached ? "MemberUnreachable" : "WaitingForWorks";
-    if (clock.now() - sinceMs < SAY_AFTER_MS || findCondition(conditions, UNJOINING)?.reason === reason) return { requeueAfterMs: LOOK_AGAIN_MS };
-    const advice = reason === "MemberUnreachable" ? `; nothing can be deleted there before it answers: flotilla unjoin ${cluster.metadata.name} --force leaves it as it is` : "";
-    const next = withCondition(conditions, { type: UNJOINING, status: "True", reason, message: `${message}${advice}` }, formatTime(clock.now()));
-    await client.updateStatus(Cluster, hub, { ...cluster, status: { ...cluster.status, conditions: [...next] } }, { signal });
+    if (clock.now() - sinceMs < SAY_AFTER_MS || findCondition(conditions, UNJOINING)?.reason === reason)
+      return { requeueAfterMs: LOOK_AGAIN_MS };
+    const advice =
+      reason === "MemberUnreachable"
+        ? `; nothing can be deleted there before it answers: flotilla unjoin ${cluster.metadata.name} --force leaves it as it is`
+        : "";
+    const next = withCondition(
+      conditions,
+      { type: UNJOINING, status: "True", reason, message: `${message}${advice}` },
+      formatTime(clock.now()),
+    );
+    await client.updateStatus(
+      Cluster,
+      hub,
+      { ...cluster, status: { ...cluster.status, conditions: [...next] } },
+      { signal },
+    );
     return { requeueAfterMs: LOOK_AGAIN_MS };
   }
 
@@ -105,11 +151,18 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
         const works = worksOf(name);
         if (isAbandonedPull(cluster)) await letWorksGo(works, signal);
         const left = works.length;
-        return sayWhy(cluster, left === 0 ? `waiting for the namespace ${namespace} to end` : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`, signal);
+        return sayWhy(
+          cluster,
+          left === 0
+            ? `waiting for the namespace ${namespace} to end`
+            : `waiting for ${left} Work${left === 1 ? "" : "s"} in ${namespace}`,
+          signal,
+        );
       }
       if (isHeld(name)) return sayWhy(cluster, `waiting for the ManagedCluster ${name} to end`, signal);
       const leavingMs = clock.now() - Date.parse(cluster.metadata.deletionTimestamp ?? "");
-      if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon") return { requeueAfterMs: LOOK_AGAIN_MS };
+      if (isTargeted(name) && leavingMs < BINDINGS_GRACE_MS && farewellOf(cluster) !== "abandon")
+        return { requeueAfterMs: LOOK_AGAIN_MS };
       log.info("member left", { member: name, how: farewellOf(cluster) });
       return done;
     },
@@ -122,31 +175,50 @@ export function createLifecycleController({ hub, client, namespaces, worksOf, is
       if (finalizers.length === (metadata.finalizers?.length ?? 0)) continue;
       try {
         const patch = { metadata: { resourceVersion: metadata.resourceVersion ?? null, finalizers } };
-        await client.patch(Work, { cluster: hub, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name }, patch, { type: "merge", signal });
+        await client.patch(
+          Work,
+          { cluster: hub, namespace: metadata.namespace || undefined, name: metadata.name },
+          patch,
+          { type: "merge", signal },
+        );
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
     }
   }
 
-  async function removeNamespace(cluster: DeepReadonly<Cluster>, namespace: string, signal: AbortSignal): Promise<void> {
+  async function removeNamespace(
+    cluster: DeepReadonly<Cluster>,
+    namespace: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       await client.delete(Namespace, { cluster: hub, name: namespace }, { signal });
-      events.record(hub, cluster, { type: "Normal", reason: "RemoveExecutionSpaceSucceed", message: `Removed execution space for cluster(${cluster.metadata.name}).` });
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "RemoveExecutionSpaceSucceed",
+        message: `Removed execution space for cluster(${cluster.metadata.name}).`,
+      });
     } catch (error) {
       if (isNotFound(error)) return;
-      events.record(hub, cluster, { type: "Warning", reason: "RemoveExecutionSpaceFailed", message: error instanceof Error ? error.message : String(error) });
+      events.record(hub, cluster, {
+        type: "Warning",
+        reason: "RemoveExecutionSpaceFailed",
+        message: error instanceof Error ? error.message : String(error),
+      });
       throw error;
     }
   }
 }
 
 /**
- * A member that pulls, and whose agent is not heard of. It keeps what it runs: only an agent could take it away. Whoever asked for a
- * purge waits for the agent, or says that it shall be abandoned.
+ * A member that pulls, and whose agent is not heard of. It keeps what it runs: only an agent could take it away.
+ * Whoever asked for a purge waits for the agent, or says that it shall be abandoned.
  */
 function isAbandonedPull(cluster: DeepReadonly<Cluster>): boolean {
   const farewell = farewellOf(cluster);
   if (cluster.spec.syncMode !== "Pull") return false;
-  return farewell === "abandon" || (farewell === "release" && !isConditionTrue(cluster.status?.conditions ?? [], "Ready"));
+  return (
+    farewell === "abandon" || (farewell === "release" && !isConditionTrue(cluster.status?.conditions ?? [], "Ready"))
+  );
 }

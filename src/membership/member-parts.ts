@@ -1,4 +1,7 @@
-/** What is opened for one real cluster over a transport to it: a client, what is seen of its nodes and pods, and a way for manifests. */
+/**
+ * What is opened for one real cluster over a transport to it: a client, what is seen of its nodes and pods, and a way
+ * for manifests.
+ */
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createClient, createKindResolver, createServedVersionsClient } from "../client/index.ts";
 import type { Client, Transport } from "../client/index.ts";
@@ -39,15 +42,32 @@ export interface MemberParts {
 /** The field manager under which we own fields on members; as for simulated ones. */
 const FIELD_MANAGER = "flotilla";
 
-export function createMemberParts({ cluster, transport, wrap = (plain) => plain, clock, random, log, onServed }: MemberPartsOptions): MemberParts {
+export function createMemberParts({
+  cluster,
+  transport,
+  wrap = (plain) => plain,
+  clock,
+  random,
+  log,
+  onServed,
+}: MemberPartsOptions): MemberParts {
   const client = createClient({ transport, fieldManager: FIELD_MANAGER });
-  const guarded = createClient({ transport: wrap(createGuard(transport, cluster, clock), "execute"), fieldManager: FIELD_MANAGER });
+  const guarded = createClient({
+    transport: wrap(createGuard(transport, cluster, clock), "execute"),
+    fieldManager: FIELD_MANAGER,
+  });
   const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
   // Two sets: what Works name is kept whole, and of all nodes and pods no more than is summed.
   const observed = createInformers({ ...shared, client });
   const summary = createInformers({ ...shared, client: createSlimClient(createServedVersionsClient(client)) });
   const writer = createWriteThroughClient(guarded, [observed]);
-  const delivery = createDelivery({ client: writer, cluster, kinds: createKindResolver({ client: guarded, cluster }), observer: createObserver(followDefinitions(observed, onServed)), clock });
+  const delivery = createDelivery({
+    client: writer,
+    cluster,
+    kinds: createKindResolver({ client: guarded, cluster }),
+    observer: createObserver(followDefinitions(observed, onServed)),
+    clock,
+  });
   return {
     client,
     summary,

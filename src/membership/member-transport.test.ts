@@ -44,7 +44,8 @@ test("a watch ends with its server, and one that would resume where it ended mus
   const transport = createMemberTransport(async () => first.transport, silentLog);
   const seen: unknown[] = [];
   const watching = (async () => {
-    for await (const events of transport.watch({ path: PATH, query: { resourceVersion: "7" } }, never())) seen.push(...events);
+    for await (const events of transport.watch({ path: PATH, query: { resourceVersion: "7" } }, never()))
+      seen.push(...events);
   })();
   await transport.send({ verb: "get", path: PATH });
 

@@ -1,6 +1,7 @@
 /**
- * A transport to one member whose address may change while informers and controllers go on using it. What a new address is asked
- * is asked from scratch: versions of objects mean nothing at another server, so a watch that would resume is told to list again.
+ * A transport to one member whose address may change while informers and controllers go on using it. What a new address
+ * is asked is asked from scratch: versions of objects mean nothing at another server, so a watch that would resume is
+ * told to list again.
  */
 import type { Log } from "../base/index.ts";
 import type { ResourcePath, Transport } from "../client/index.ts";
@@ -39,7 +40,8 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
       const { path, query } = request;
       const id = idOf(path);
       const resumes = query?.["resourceVersion"] !== undefined && query["sendInitialEvents"] !== "true";
-      if (mustList.delete(id) && resumes) throw expired(`cluster ${path.cluster} is at another address now; list ${path.resource} again`);
+      if (mustList.delete(id) && resumes)
+        throw expired(`cluster ${path.cluster} is at another address now; list ${path.resource} again`);
       watched.add(id);
       const { transport, ending } = epoch;
       yield* (await transport).watch(request, AbortSignal.any([signal, ending.signal]));
@@ -63,4 +65,5 @@ function begin(open: () => Promise<Transport>): Epoch {
   return { transport, ending: new AbortController() };
 }
 
-const idOf = ({ group, version, resource, namespace = "" }: ResourcePath): string => `${group}/${version}/${resource}/${namespace}`;
+const idOf = ({ group, version, resource, namespace = "" }: ResourcePath): string =>
+  `${group}/${version}/${resource}/${namespace}`;

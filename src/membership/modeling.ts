@@ -1,12 +1,21 @@
 /**
- * How many nodes of each size a member has free: every node is filed under the highest grade of which it has enough of every
- * resource. The scheduler estimates with these counts where a sum over all nodes would promise room that no single node has. Pure.
+ * How many nodes of each size a member has free: every node is filed under the highest grade of which it has enough of
+ * every resource. The scheduler estimates with these counts where a sum over all nodes would promise room that no
+ * single node has. Pure.
  *
- * Karmada stops counting at the first node without a free pod slot; here such a node is left out and the others are counted.
+ * Karmada stops counting at the first node without a free pod slot; here such a node is left out and the others are
+ * counted.
  */
 import type { Cluster, Node, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { compareQuantities, findCondition, parseQuantity, quantityOfMilli, subtractQuantities, tryParseQuantity } from "../machinery/index.ts";
+import {
+  compareQuantities,
+  findCondition,
+  parseQuantity,
+  quantityOfMilli,
+  subtractQuantities,
+  tryParseQuantity,
+} from "../machinery/index.ts";
 import type { Quantity } from "../machinery/index.ts";
 import { addTo, addTotals, amountOf, requestOf } from "./resources.ts";
 import type { Totals } from "./resources.ts";
@@ -17,13 +26,22 @@ type Modelings = NonNullable<NonNullable<NonNullable<Cluster["status"]>["resourc
 const ZERO = parseQuantity("0");
 
 /** One count per grade, in the order of the models; undefined when the cluster has none. */
-export function planAllocatableModelings(models: DeepReadonly<Models> | undefined, nodes: readonly DeepReadonly<Node>[], pods: readonly DeepReadonly<Pod>[]): Modelings | undefined {
+export function planAllocatableModelings(
+  models: DeepReadonly<Models> | undefined,
+  nodes: readonly DeepReadonly<Node>[],
+  pods: readonly DeepReadonly<Pod>[],
+): Modelings | undefined {
   if (!models || models.length === 0) return undefined;
   const [first] = models;
   // Grades can be compared only when all name the same resources; admission sees to it.
   if (models.some(({ ranges }) => ranges.length !== first?.ranges.length)) return undefined;
   // Per resource the least that each grade asks for; grades ascend, so each list does too.
-  const scales = (first?.ranges ?? []).map(({ name }) => ({ name, least: models.map(({ ranges }) => tryParseQuantity(ranges.find((range) => range.name === name)?.min ?? "0") ?? ZERO) }));
+  const scales = (first?.ranges ?? []).map(({ name }) => ({
+    name,
+    least: models.map(
+      ({ ranges }) => tryParseQuantity(ranges.find((range) => range.name === name)?.min ?? "0") ?? ZERO,
+    ),
+  }));
   const used = usedByNode(pods);
   const counts = models.map(() => 0);
   for (const node of nodes) {
@@ -61,7 +79,10 @@ function usedByNode(pods: readonly DeepReadonly<Pod>[]): Map<string, Totals> {
 }
 
 /** What is free of a resource on a node; undefined when no pod fits any more. */
-function freeOn({ status }: DeepReadonly<Node>, used: Totals | undefined): ((resource: string) => Quantity) | undefined {
+function freeOn(
+  { status }: DeepReadonly<Node>,
+  used: Totals | undefined,
+): ((resource: string) => Quantity) | undefined {
   const allocatable = status?.allocatable ?? {};
   if (used && amountOf("pods", allocatable["pods"] ?? "0") - (used.get("pods") ?? 0n) <= 0n) return undefined;
   return (resource) => {

@@ -1,6 +1,7 @@
 /**
- * What the agent of a cluster that pulls may do with Karmada's kinds on the hub: its own Works, its own Cluster, its own Lease, and read
- * the rules for kinds. Karmada's tools grant this to agents that register their way; who was accepted as a ManagedCluster gets it here. Pure.
+ * What the agent of a cluster that pulls may do with Karmada's kinds on the hub: its own Works, its own Cluster, its
+ * own Lease, and read the rules for kinds. Karmada's tools grant this to agents that register their way; who was
+ * accepted as a ManagedCluster gets it here. Pure.
  */
 import { CLUSTER_USER_PREFIX, executionNamespace } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../api/index.ts";
@@ -48,15 +49,43 @@ export function planAgentAccess(cluster: string): AgentAccess {
         metadata: { name },
         rules: [
           // A watch of one name is a watch that names it.
-          { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], resourceNames: only, verbs: ["get", "list", "watch"] },
+          {
+            apiGroups: ["cluster.karmada.io"],
+            resources: ["clusters"],
+            resourceNames: only,
+            verbs: ["get", "list", "watch"],
+          },
           { apiGroups: ["cluster.karmada.io"], resources: ["clusters/status"], resourceNames: only, verbs: ["update"] },
-          { apiGroups: ["config.karmada.io"], resources: ["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"], verbs: ["get", "list", "watch"] },
+          {
+            apiGroups: ["config.karmada.io"],
+            resources: ["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"],
+            verbs: ["get", "list", "watch"],
+          },
           { apiGroups: [""], resources: ["services"], verbs: ["list", "watch"] },
         ],
       },
     ],
-    clusterRoleBindings: [{ apiVersion: RBAC, kind: "ClusterRoleBinding", metadata: { name }, roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name }, subjects }],
-    roles: Array.from(rulesIn, ([namespace, rules]) => ({ apiVersion: RBAC, kind: "Role", metadata: { namespace, name }, ...(rules && { rules }) })),
-    roleBindings: Array.from(rulesIn.keys(), (namespace) => ({ apiVersion: RBAC, kind: "RoleBinding", metadata: { namespace, name }, roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name }, subjects })),
+    clusterRoleBindings: [
+      {
+        apiVersion: RBAC,
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name },
+        subjects,
+      },
+    ],
+    roles: Array.from(rulesIn, ([namespace, rules]) => ({
+      apiVersion: RBAC,
+      kind: "Role",
+      metadata: { namespace, name },
+      rules,
+    })),
+    roleBindings: Array.from(rulesIn.keys(), (namespace) => ({
+      apiVersion: RBAC,
+      kind: "RoleBinding",
+      metadata: { namespace, name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
+      subjects,
+    })),
   };
 }

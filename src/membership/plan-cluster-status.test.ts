@@ -8,11 +8,26 @@ const NOW_MS = Date.parse(NOW);
 const THRESHOLDS = { successMs: 30_000, failureMs: 30_000 };
 const well: Observation = {
   probe: { health: "ready", detail: "" },
-  facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], isComplete: true },
+  facts: {
+    version: "v1.36.3",
+    apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+    isComplete: true,
+  },
   capacity: { nodeSummary: { totalNum: 2, readyNum: 1 }, resourceSummary: { allocatable: { cpu: "8" } } },
 };
-const plan = (cluster: Parameters<typeof planClusterStatus>[0], observation: Observation, sinceMs = NOW_MS): ReturnType<typeof planClusterStatus> =>
-  planClusterStatus(cluster, observation, { isReady: observation.probe.health === "ready", sinceMs }, THRESHOLDS, NOW_MS, NOW);
+const plan = (
+  cluster: Parameters<typeof planClusterStatus>[0],
+  observation: Observation,
+  sinceMs = NOW_MS,
+): ReturnType<typeof planClusterStatus> =>
+  planClusterStatus(
+    cluster,
+    observation,
+    { isReady: observation.probe.health === "ready", sinceMs },
+    THRESHOLDS,
+    NOW_MS,
+    NOW,
+  );
 
 describe("a member that answers", () => {
   const cluster = plan(makeCluster("paris"), well);
@@ -23,7 +38,10 @@ describe("a member that answers", () => {
       apiEnablements: [{ groupVersion: "apps/v1" }],
       nodeSummary: { totalNum: 2, readyNum: 1 },
       resourceSummary: { allocatable: { cpu: "8" } },
-      conditions: [{ type: "Ready", status: "True", reason: "ClusterReady" }, { type: "CompleteAPIEnablements", status: "True", reason: "Complete" }],
+      conditions: [
+        { type: "Ready", status: "True", reason: "ClusterReady" },
+        { type: "CompleteAPIEnablements", status: "True", reason: "Complete" },
+      ],
     });
   });
 
@@ -39,7 +57,14 @@ describe("a member that answers", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
 
     expect(lost.status).toMatchObject({ kubernetesVersion: "v1.36.3", nodeSummary: { totalNum: 2 } });
-    expect(lost.status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "False", reason: "ClusterNotReachable", message: "cluster is not reachable: no route" }));
+    expect(lost.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "Ready",
+        status: "False",
+        reason: "ClusterNotReachable",
+        message: "cluster is not reachable: no route",
+      }),
+    );
   });
 
   test("is written once for an outage, however its failures are worded", () => {
@@ -66,7 +91,14 @@ test("a member that answers but is unwell is told apart from one that is gone", 
 test("a member that nobody can connect to says why", () => {
   const unknown = plan(makeCluster("paris"), { probe: { health: "uncollected", detail: "the Secret is missing" } });
 
-  expect(unknown.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "StatusCollectionFailed", message: "failed to create a ClusterClient: the Secret is missing" }]);
+  expect(unknown.status?.conditions).toMatchObject([
+    {
+      type: "Ready",
+      status: "False",
+      reason: "StatusCollectionFailed",
+      message: "failed to create a ClusterClient: the Secret is missing",
+    },
+  ]);
 });
 
 const enablements: Record<string, { facts: NonNullable<Observation["facts"]>; want: object }> = {
@@ -74,12 +106,17 @@ const enablements: Record<string, { facts: NonNullable<Observation["facts"]>; wa
     facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "v1", resources: [] }], isComplete: false },
     want: { status: "False", reason: "Partial", message: "might collect partial APIEnablements(1) from the cluster" },
   },
-  "a member that serves nothing has empty enablements": { facts: { version: "v1.36.3", apiEnablements: [], isComplete: true }, want: { status: "False", reason: "Empty" } },
+  "a member that serves nothing has empty enablements": {
+    facts: { version: "v1.36.3", apiEnablements: [], isComplete: true },
+    want: { status: "False", reason: "Empty" },
+  },
 };
 for (const [behaviour, { facts, want }] of Object.entries(enablements)) {
   test(behaviour, () => {
     const cluster = plan(makeCluster("paris"), { ...well, facts });
 
-    expect(cluster.status?.conditions).toContainEqual(expect.objectContaining({ type: "CompleteAPIEnablements", ...want }));
+    expect(cluster.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "CompleteAPIEnablements", ...want }),
+    );
   });
 }

@@ -17,7 +17,14 @@ export interface Observation {
   capacity?: Capacity | undefined;
 }
 
-export function planClusterStatus(cluster: DeepReadonly<Cluster>, { probe, facts, capacity }: Observation, trend: Trend, thresholds: Thresholds, nowMs: number, now: string): DeepReadonly<Cluster> {
+export function planClusterStatus(
+  cluster: DeepReadonly<Cluster>,
+  { probe, facts, capacity }: Observation,
+  trend: Trend,
+  thresholds: Thresholds,
+  nowMs: number,
+  now: string,
+): DeepReadonly<Cluster> {
   const before = cluster.status ?? {};
   let conditions = before.conditions ?? [];
   const ready = planReady(cluster, probe.health, probe.detail, trend, thresholds, nowMs);
@@ -36,7 +43,14 @@ export function planClusterStatus(cluster: DeepReadonly<Cluster>, { probe, facts
 
 function enablementsCondition({ apiEnablements, isComplete }: Facts): NextCondition {
   const type = "CompleteAPIEnablements";
-  if (apiEnablements.length === 0) return { type, status: "False", reason: "Empty", message: "collected empty APIEnablements from the cluster" };
-  if (!isComplete) return { type, status: "False", reason: "Partial", message: `might collect partial APIEnablements(${apiEnablements.length}) from the cluster` };
+  if (apiEnablements.length === 0)
+    return { type, status: "False", reason: "Empty", message: "collected empty APIEnablements from the cluster" };
+  if (!isComplete)
+    return {
+      type,
+      status: "False",
+      reason: "Partial",
+      message: `might collect partial APIEnablements(${apiEnablements.length}) from the cluster`,
+    };
   return { type, status: "True", reason: "Complete", message: "collected complete APIEnablements from the cluster" };
 }

@@ -4,8 +4,19 @@ import { planImpersonationRules, planImpersonationWorks } from "./plan-impersona
 
 type Rule = NonNullable<ClusterRole["rules"]>[number];
 type Subject = NonNullable<ClusterRoleBinding["subjects"]>[number];
-const role = (name: string, rule: Rule): ClusterRole => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules: [rule] });
-const binding = (name: string, subjects: Subject[]): ClusterRoleBinding => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }, subjects });
+const role = (name: string, rule: Rule): ClusterRole => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name },
+  rules: [rule],
+});
+const binding = (name: string, subjects: Subject[]): ClusterRoleBinding => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRoleBinding",
+  metadata: { name },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+  subjects,
+});
 const PROXY: Rule = { apiGroups: ["cluster.karmada.io"], resources: ["clusters/proxy"], verbs: ["*"] };
 const user = (name: string): Subject => ({ kind: "User", name });
 
@@ -13,8 +24,14 @@ describe("the hub may act on a member as", () => {
   const cases: Record<string, { rule: Rule; want: string[] }> = {
     "whoever may use the proxy": { rule: PROXY, want: ["ann"] },
     "whoever may do everything": { rule: { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, want: ["ann"] },
-    "whoever may use the proxy of this very member": { rule: { ...PROXY, resourceNames: ["oslo", "paris"] }, want: ["ann"] },
-    "whoever may search through all members": { rule: { apiGroups: ["search.karmada.io"], resources: ["proxying/proxy"], verbs: ["get"] }, want: ["ann"] },
+    "whoever may use the proxy of this very member": {
+      rule: { ...PROXY, resourceNames: ["oslo", "paris"] },
+      want: ["ann"],
+    },
+    "whoever may search through all members": {
+      rule: { apiGroups: ["search.karmada.io"], resources: ["proxying/proxy"], verbs: ["get"] },
+      want: ["ann"],
+    },
     "nobody who may use the proxy of other members only": { rule: { ...PROXY, resourceNames: ["oslo"] }, want: [] },
     "nobody who may only look at Clusters": { rule: { ...PROXY, resources: ["clusters"] }, want: [] },
   };
@@ -27,7 +44,14 @@ describe("the hub may act on a member as", () => {
   }
 
   test("users, groups and service accounts, each once and in order", () => {
-    const bindings = [binding("r", [user("bob"), { kind: "Group", name: "ops" }, { kind: "ServiceAccount", name: "robot", namespace: "shop" }]), binding("r", [user("ann"), user("bob")])];
+    const bindings = [
+      binding("r", [
+        user("bob"),
+        { kind: "Group", name: "ops" },
+        { kind: "ServiceAccount", name: "robot", namespace: "shop" },
+      ]),
+      binding("r", [user("ann"), user("bob")]),
+    ];
 
     expect(planImpersonationRules("paris", [role("r", PROXY)], bindings)).toEqual([
       { verbs: ["impersonate"], apiGroups: [""], resources: ["users"], resourceNames: ["ann", "bob"] },
@@ -38,16 +62,28 @@ describe("the hub may act on a member as", () => {
 });
 
 describe("the Works that say so", () => {
-  const cluster: Cluster = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "paris", uid: "u1" }, spec: { syncMode: "Push", impersonatorSecretRef: { namespace: "karmada-cluster", name: "paris-impersonator" } } };
+  const cluster: Cluster = {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "paris", uid: "u1" },
+    spec: { syncMode: "Push", impersonatorSecretRef: { namespace: "karmada-cluster", name: "paris-impersonator" } },
+  };
 
   test("are a role and its binding to the impersonator's account, owned by the Cluster", () => {
     const works = planImpersonationWorks(cluster, []);
 
     expect(works.map(({ metadata }) => metadata)).toMatchObject([
-      { namespace: "karmada-es-paris", name: "karmada-impersonator-7cbb6bd5c9", ownerReferences: [{ kind: "Cluster", uid: "u1" }] },
+      {
+        namespace: "karmada-es-paris",
+        name: "karmada-impersonator-7cbb6bd5c9",
+        ownerReferences: [{ kind: "Cluster", uid: "u1" }],
+      },
       { namespace: "karmada-es-paris", name: "karmada-impersonator-84f8c8f8c6" },
     ]);
-    expect(works[1]?.spec.workload?.manifests?.[0]).toMatchObject({ kind: "ClusterRoleBinding", subjects: [{ kind: "ServiceAccount", namespace: "karmada-cluster", name: "karmada-impersonator" }] });
+    expect(works[1]?.spec.workload?.manifests?.[0]).toMatchObject({
+      kind: "ClusterRoleBinding",
+      subjects: [{ kind: "ServiceAccount", namespace: "karmada-cluster", name: "karmada-impersonator" }],
+    });
   });
 
   test("are not there for a member without such an account", () => {

@@ -1,6 +1,7 @@
 /**
- * Who of the hub may act on a member through the cluster proxy: whom the hub's roles let use `clusters/proxy`. The member is told by a
- * ClusterRole for the impersonator's account, carried there by two Works, as Karmada's unified authentication does. Pure.
+ * Who of the hub may act on a member through the cluster proxy: whom the hub's roles let use `clusters/proxy`. The
+ * member is told by a ClusterRole for the impersonator's account, carried there by two Works, as Karmada's unified
+ * authentication does. Pure.
  */
 import { executionNamespace, serviceAccountName, workName } from "../api/index.ts";
 import type { Cluster, ClusterRole, ClusterRoleBinding, Work } from "../api/index.ts";
@@ -11,27 +12,51 @@ type Subject = NonNullable<DeepReadonly<ClusterRoleBinding>["subjects"]>[number]
 type Rule = NonNullable<DeepReadonly<ClusterRole>["rules"]>[number];
 
 const EXECUTION_FINALIZER = "karmada.io/execution-controller";
-const RESOURCES: Readonly<Record<string, string>> = { User: "users", ServiceAccount: "serviceaccounts", Group: "groups" };
+const RESOURCES: Readonly<Record<string, string>> = {
+  User: "users",
+  ServiceAccount: "serviceaccounts",
+  Group: "groups",
+};
 
 /** Whether a rule lets somebody use the proxy of a cluster, or of all clusters through the search proxy. */
 function opensProxy({ apiGroups = [], resources = [], resourceNames = [] }: Rule, cluster: string): boolean {
   const has = (list: readonly string[], wanted: string): boolean => list.includes("*") || list.includes(wanted);
-  if (has(apiGroups, "cluster.karmada.io") && has(resources, "clusters/proxy") && (resourceNames.length === 0 || resourceNames.includes(cluster))) return true;
+  if (
+    has(apiGroups, "cluster.karmada.io") &&
+    has(resources, "clusters/proxy") &&
+    (resourceNames.length === 0 || resourceNames.includes(cluster))
+  )
+    return true;
   return has(apiGroups, "search.karmada.io") && has(resources, "proxying/proxy");
 }
 
 /** The rules that let the impersonator act as exactly these subjects. */
-export function planImpersonationRules(cluster: string, roles: readonly DeepReadonly<ClusterRole>[], bindings: readonly DeepReadonly<ClusterRoleBinding>[]): JsonObject[] {
-  const opening = new Set(roles.filter(({ rules = [] }) => rules.some((rule) => opensProxy(rule, cluster))).map(({ metadata }) => metadata.name));
-  const subjects: Subject[] = bindings.filter(({ roleRef }) => roleRef.kind === "ClusterRole" && opening.has(roleRef.name)).flatMap(({ subjects: named = [] }) => [...named]);
+export function planImpersonationRules(
+  cluster: string,
+  roles: readonly DeepReadonly<ClusterRole>[],
+  bindings: readonly DeepReadonly<ClusterRoleBinding>[],
+): JsonObject[] {
+  const opening = new Set(
+    roles
+      .filter(({ rules = [] }) => rules.some((rule) => opensProxy(rule, cluster)))
+      .map(({ metadata }) => metadata.name),
+  );
+  const subjects: Subject[] = bindings
+    .filter(({ roleRef }) => roleRef.kind === "ClusterRole" && opening.has(roleRef.name))
+    .flatMap(({ subjects: named = [] }) => [...named]);
   return Object.entries(RESOURCES).flatMap(([kind, resource]) => {
     const names = [...new Set(subjects.filter((subject) => subject.kind === kind).map(({ name }) => name))].sort();
-    return names.length === 0 ? [] : [{ verbs: ["impersonate"], apiGroups: [""], resources: [resource], resourceNames: names }];
+    return names.length === 0
+      ? []
+      : [{ verbs: ["impersonate"], apiGroups: [""], resources: [resource], resourceNames: names }];
   });
 }
 
 /** The Works of one member; none when the hub has no account there that may act as others. */
-export function planImpersonationWorks({ metadata: { name, uid = "" }, spec }: DeepReadonly<Cluster>, rules: readonly JsonObject[]): Work[] {
+export function planImpersonationWorks(
+  { metadata: { name, uid = "" }, spec }: DeepReadonly<Cluster>,
+  rules: readonly JsonObject[],
+): Work[] {
   if (!spec.impersonatorSecretRef) return [];
   const metadata = { name: IMPERSONATOR, labels: { ...SYSTEM_LABELS } };
   const rbac = "rbac.authorization.k8s.io";
@@ -42,7 +67,13 @@ export function planImpersonationWorks({ metadata: { name, uid = "" }, spec }: D
       kind: "ClusterRoleBinding",
       metadata,
       roleRef: { apiGroup: rbac, kind: "ClusterRole", name: IMPERSONATOR },
-      subjects: [{ kind: "ServiceAccount", namespace: spec.impersonatorSecretRef.namespace, name: serviceAccountName("impersonator") }],
+      subjects: [
+        {
+          kind: "ServiceAccount",
+          namespace: spec.impersonatorSecretRef.namespace,
+          name: serviceAccountName("impersonator"),
+        },
+      ],
     },
   ];
   const namespace = executionNamespace(name);
@@ -57,7 +88,16 @@ export function planImpersonationWorks({ metadata: { name, uid = "" }, spec }: D
         namespace,
         labels: { ...SYSTEM_LABELS },
         finalizers: [EXECUTION_FINALIZER],
-        ownerReferences: [{ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name, uid, controller: true, blockOwnerDeletion: true }],
+        ownerReferences: [
+          {
+            apiVersion: "cluster.karmada.io/v1alpha1",
+            kind: "Cluster",
+            name,
+            uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
       },
       spec: { workload: { manifests: [{ ...manifest, metadata: { ...metadata, annotations } }] } },
     };

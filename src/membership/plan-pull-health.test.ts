@@ -6,15 +6,26 @@ const CREATED_MS = Date.UTC(2024, 4, 1, 12);
 const SECOND_MS = 1_000;
 
 function makeCluster(ready?: { status: "True" | "False" | "Unknown"; lastTransitionTime: string }): Cluster {
-  return { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "paris", creationTimestamp: "2024-05-01T12:00:00Z" }, spec: { syncMode: "Pull" }, ...(ready && { status: { conditions: [{ type: "Ready", reason: "R", message: "", ...ready }] } }) };
+  return {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "paris", creationTimestamp: "2024-05-01T12:00:00Z" },
+    spec: { syncMode: "Pull" },
+    status: ready ? { conditions: [{ type: "Ready", reason: "R", message: "", ...ready }] } : undefined,
+  };
 }
 const well = makeCluster({ status: "True", lastTransitionTime: "2024-05-01T12:00:10Z" });
 
 test("a member whose agent never reported is unknown a minute after it was made", () => {
   const heartbeat = nextHeartbeat(undefined, makeCluster(), undefined, CREATED_MS + 20 * SECOND_MS);
 
-  expect(planPullHealth(makeCluster(), heartbeat, PULL_TIMES, CREATED_MS + 20 * SECOND_MS)).toEqual({ waitMs: 40 * SECOND_MS });
-  expect(planPullHealth(makeCluster(), heartbeat, PULL_TIMES, CREATED_MS + 60 * SECOND_MS).condition).toMatchObject({ status: "Unknown", reason: "ClusterStatusNeverUpdated" });
+  expect(planPullHealth(makeCluster(), heartbeat, PULL_TIMES, CREATED_MS + 20 * SECOND_MS)).toEqual({
+    waitMs: 40 * SECOND_MS,
+  });
+  expect(planPullHealth(makeCluster(), heartbeat, PULL_TIMES, CREATED_MS + 60 * SECOND_MS).condition).toMatchObject({
+    status: "Unknown",
+    reason: "ClusterStatusNeverUpdated",
+  });
 });
 
 test("an agent that falls silent is unknown 40 s after its last sign, counted by the hub's clock", () => {
@@ -23,7 +34,10 @@ test("an agent that falls silent is unknown 40 s after its last sign, counted by
 
   expect(nextHeartbeat(renewed, well, "1999-01-01T00:00:00.000000Z", CREATED_MS + 30 * SECOND_MS)).toBe(renewed);
   expect(planPullHealth(well, renewed, PULL_TIMES, CREATED_MS + 40 * SECOND_MS)).toEqual({ waitMs: 10 * SECOND_MS });
-  expect(planPullHealth(well, renewed, PULL_TIMES, CREATED_MS + 50 * SECOND_MS).condition).toMatchObject({ status: "Unknown", reason: "ClusterStatusUnknown" });
+  expect(planPullHealth(well, renewed, PULL_TIMES, CREATED_MS + 50 * SECOND_MS).condition).toMatchObject({
+    status: "Unknown",
+    reason: "ClusterStatusUnknown",
+  });
 });
 
 test("the hub's own verdict is no sign of life, and is written once", () => {

@@ -1,6 +1,6 @@
 /**
- * Whether a member that pulls is still there. Its agent says how the member is, and renews a Lease; when neither moves for a while, nobody
- * knows, and the Cluster says so. Pure.
+ * Whether a member that pulls is still there. Its agent says how the member is, and renews a Lease; when neither moves
+ * for a while, nobody knows, and the Cluster says so. Pure.
  *
  * What counts is when the hub saw a change, by its own clock: the clock of a member may be wrong.
  */
@@ -27,27 +27,49 @@ export interface Heartbeat {
 }
 
 /** After a look at the Cluster and its Lease. A member that has never reported counts from when it was made. */
-export function nextHeartbeat(before: Heartbeat | undefined, { metadata, status }: DeepReadonly<Cluster>, renewTime: string | undefined, nowMs: number): Heartbeat {
+export function nextHeartbeat(
+  before: Heartbeat | undefined,
+  { metadata, status }: DeepReadonly<Cluster>,
+  renewTime: string | undefined,
+  nowMs: number,
+): Heartbeat {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   // What the hub itself says about a silent agent is no sign of life.
   const said = ready === undefined || ready.status === "Unknown" ? "" : `${ready.status} ${ready.lastTransitionTime}`;
   const sign = `${renewTime ?? ""} ${said}`;
   if (before?.sign === sign) return before;
-  if (before === undefined && ready === undefined && renewTime === undefined) return { sign, atMs: Date.parse(metadata.creationTimestamp ?? "") || nowMs };
+  if (before === undefined && ready === undefined && renewTime === undefined)
+    return { sign, atMs: Date.parse(metadata.creationTimestamp ?? "") || nowMs };
   // The hub's own verdict changes the sign and nothing else.
-  if (before !== undefined && said === "" && before.sign.startsWith(`${renewTime ?? ""} `)) return { sign, atMs: before.atMs };
+  if (before !== undefined && said === "" && before.sign.startsWith(`${renewTime ?? ""} `))
+    return { sign, atMs: before.atMs };
   return { sign, atMs: nowMs };
 }
 
 /** The verdict, or how long until it is due; neither when the Cluster says so already. */
-export function planPullHealth({ status }: DeepReadonly<Cluster>, { atMs }: Heartbeat, { graceMs, startupGraceMs }: PullTimes, nowMs: number): { condition?: NextCondition; waitMs?: number } {
+export function planPullHealth(
+  { status }: DeepReadonly<Cluster>,
+  { atMs }: Heartbeat,
+  { graceMs, startupGraceMs }: PullTimes,
+  nowMs: number,
+): { condition?: NextCondition; waitMs?: number } {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   if (ready?.status === "Unknown") return {};
   const waitMs = atMs + (ready ? graceMs : startupGraceMs) - nowMs;
   if (waitMs > 0) return { waitMs };
   return {
     condition: ready
-      ? { type: "Ready", status: "Unknown", reason: "ClusterStatusUnknown", message: "Cluster status controller stopped posting cluster status." }
-      : { type: "Ready", status: "Unknown", reason: "ClusterStatusNeverUpdated", message: "Cluster status controller never posted cluster status." },
+      ? {
+          type: "Ready",
+          status: "Unknown",
+          reason: "ClusterStatusUnknown",
+          message: "Cluster status controller stopped posting cluster status.",
+        }
+      : {
+          type: "Ready",
+          status: "Unknown",
+          reason: "ClusterStatusNeverUpdated",
+          message: "Cluster status controller never posted cluster status.",
+        },
   };
 }

@@ -1,13 +1,19 @@
 import { expect, test } from "vitest";
 import { lifetimeSeconds, readBoundToken, renewAfterMs } from "./plan-rotation.ts";
 
-const tokenOf = (claims: unknown): string => `header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`;
+const tokenOf = (claims: unknown): string =>
+  `header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`;
 const BOUND = { sub: "system:serviceaccount:karmada-cluster:karmada-paris", iat: 1_000, exp: 11_000 };
 
 test("a token that ends says whose it is, and is renewed well before", () => {
   const token = readBoundToken(tokenOf(BOUND));
 
-  expect(token).toEqual({ namespace: "karmada-cluster", serviceAccount: "karmada-paris", issuedMs: 1_000_000, endsMs: 11_000_000 });
+  expect(token).toEqual({
+    namespace: "karmada-cluster",
+    serviceAccount: "karmada-paris",
+    issuedMs: 1_000_000,
+    endsMs: 11_000_000,
+  });
   expect(token && renewAfterMs(token, 1_000_000)).toBe(6_000_000);
   expect(token && renewAfterMs(token, 7_000_000)).toBe(0);
   expect(token && renewAfterMs(token, 20_000_000)).toBe(0);

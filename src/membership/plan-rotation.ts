@@ -1,6 +1,6 @@
 /**
- * When a token must be replaced. Tokens that a service account was given for a while say so themselves; they are renewed well before
- * they end, and those without an end are left alone. Pure.
+ * When a token must be replaced. Tokens that a service account was given for a while say so themselves; they are
+ * renewed well before they end, and those without an end are left alone. Pure.
  */
 import { isObject } from "../base/index.ts";
 import type { Json } from "../base/index.ts";
@@ -15,7 +15,10 @@ export interface BoundToken {
 /** After this part of its life a token is renewed, so that several tries fit into the rest. */
 const RENEW_AFTER = 0.6;
 
-/** What a token says of itself; undefined for one that does not end, or that no service account has. Nothing is verified: it is our own. */
+/**
+ * What a token says of itself; undefined for one that does not end, or that no service account has. Nothing is
+ * verified: it is our own.
+ */
 export function readBoundToken(token: string): BoundToken | undefined {
   const claims = claimsOf(token);
   if (!claims) return undefined;
@@ -42,4 +45,5 @@ export function renewAfterMs({ issuedMs, endsMs }: BoundToken, nowMs: number): n
 }
 
 /** As long as the old one was good for. */
-export const lifetimeSeconds = ({ issuedMs, endsMs }: BoundToken): number => Math.max(600, Math.round((endsMs - issuedMs) / 1000));
+export const lifetimeSeconds = ({ issuedMs, endsMs }: BoundToken): number =>
+  Math.max(600, Math.round((endsMs - issuedMs) / 1000));

@@ -9,11 +9,12 @@ type Taints = readonly DeepReadonly<Taint>[];
 type Conditions = readonly { readonly type: string; readonly status: string }[];
 
 const forScheduling = (key: string): Taint => ({ key, effect: "NoSchedule" });
-const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boolean => a.key === b.key && a.effect === b.effect;
+const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boolean =>
+  a.key === b.key && a.effect === b.effect;
 
 /**
- * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not ready. Undefined
- * when nothing changes.
+ * A member that is not ready gets nothing new; what it runs stays. One that nobody has looked at yet counts as not
+ * ready. Undefined when nothing changes.
  */
 export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready")?.status;
@@ -41,8 +42,16 @@ export interface MatchCondition {
   readonly statusValues: readonly string[];
 }
 
-/** The taints after all rules, in their order; undefined when nothing changes. `matches` says whether a rule is about this cluster. */
-export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluster>, rules: readonly TaintRule<Affinity>[], matches: (affinity: Affinity) => boolean, now: string): Taints | undefined {
+/**
+ * The taints after all rules, in their order; undefined when nothing changes. `matches` says whether a rule is about
+ * this cluster.
+ */
+export function planPolicyTaints<Affinity>(
+  { spec, status }: DeepReadonly<Cluster>,
+  rules: readonly TaintRule<Affinity>[],
+  matches: (affinity: Affinity) => boolean,
+  now: string,
+): Taints | undefined {
   const before: Taints = spec.taints ?? [];
   let taints = before;
   const conditions = status?.conditions ?? [];
@@ -50,8 +59,15 @@ export function planPolicyTaints<Affinity>({ spec, status }: DeepReadonly<Cluste
     if (rule.targetClusters !== undefined && !matches(rule.targetClusters)) continue;
     const own = rule.taints as readonly Taint[];
     if (allHold(conditions, rule.addOnConditions)) {
-      const missing = own.filter((taint, index) => !taints.some((other) => isSame(other, taint)) && own.findIndex((other) => isSame(other, taint)) === index);
-      if (missing.length > 0) taints = [...taints, ...missing.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect, timeAdded: now }))];
+      const missing = own.filter(
+        (taint, index) =>
+          !taints.some((other) => isSame(other, taint)) && own.findIndex((other) => isSame(other, taint)) === index,
+      );
+      if (missing.length > 0)
+        taints = [
+          ...taints,
+          ...missing.map(({ key, value, effect }) => ({ key, value: value || undefined, effect, timeAdded: now })),
+        ];
     }
     if (allHold(conditions, rule.removeOnConditions)) {
       const left = taints.filter((taint) => !own.some((other) => isSame(taint, other)));
@@ -73,5 +89,7 @@ function allHold(conditions: Conditions, wanted: readonly MatchCondition[] = [])
 
 /** For events, in Karmada's words. */
 export function describeTaints(taints: Taints): string {
-  return taints.length === 0 ? "cluster now does not have taints" : `cluster now has taints([${taints.map(({ key, value, effect }) => `{Key:${key},${value ? `Value:${value},` : ""}Effect:${effect}}`).join(",")}])`;
+  return taints.length === 0
+    ? "cluster now does not have taints"
+    : `cluster now has taints([${taints.map(({ key, value, effect }) => `{Key:${key},${value ? `Value:${value},` : ""}Effect:${effect}}`).join(",")}])`;
 }

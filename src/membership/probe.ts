@@ -22,10 +22,17 @@ export interface Probe {
 const MAX_PAGE_BYTES = 1024 * 1024;
 
 /** What a member says to a token is one word; this says what can be done about it. */
-export const refusedToken = (cluster: string): string => `cluster ${cluster} does not accept the hub's token (401); 'flotilla join ${cluster} --cluster-kubeconfig FILE' gives it a new one`;
+export const refusedToken = (cluster: string): string =>
+  `cluster ${cluster} does not accept the hub's token (401); 'flotilla join ${cluster} --cluster-kubeconfig FILE' gives it a new one`;
 
 /** Asks `/readyz`, or `/healthz` where that is unknown. Never rejects: a member that does not answer is an answer. */
-export async function probe(client: Client, cluster: string, timeoutMs: number, clock: Clock, signal: AbortSignal): Promise<Probe> {
+export async function probe(
+  client: Client,
+  cluster: string,
+  timeoutMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Probe> {
   const ask = async (path: string, stop: AbortSignal): Promise<number> => {
     const { status, body } = await client.raw({ method: "GET", path, cluster }, stop);
     await readText(body, MAX_PAGE_BYTES);
@@ -35,7 +42,9 @@ export async function probe(client: Client, cluster: string, timeoutMs: number, 
     return await within(timeoutMs, clock, signal, async (stop) => {
       const ready = await ask("/readyz", stop);
       const status = ready === 404 ? await ask("/healthz", stop) : ready;
-      return status === 200 ? { health: "ready", detail: "" } : { health: "unwell", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
+      return status === 200
+        ? { health: "ready", detail: "" }
+        : { health: "unwell", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
     });
   } catch (error) {
     return { health: "unreachable", detail: messageOf(error) };
@@ -43,23 +52,42 @@ export async function probe(client: Client, cluster: string, timeoutMs: number, 
 }
 
 /** Version and discovery; rejects when one of them cannot be had. */
-export async function collectFacts(client: Client, cluster: string, discovery: Discovery, timeoutMs: number, clock: Clock, signal: AbortSignal): Promise<Facts> {
+export async function collectFacts(
+  client: Client,
+  cluster: string,
+  discovery: Discovery,
+  timeoutMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Facts> {
   return within(timeoutMs, clock, signal, async (stop) => {
-    const { body } = await client.raw({ method: "GET", path: "/version", cluster, headers: { accept: "application/json" } }, stop);
+    const { body } = await client.raw(
+      { method: "GET", path: "/version", cluster, headers: { accept: "application/json" } },
+      stop,
+    );
     const version: unknown = JSON.parse(await readText(body, MAX_PAGE_BYTES));
     const gitVersion = isObject(version) ? version["gitVersion"] : undefined;
     return { version: typeof gitVersion === "string" ? gitVersion : "", ...(await discovery.read(stop)) };
   });
 }
 
-async function within<T>(timeoutMs: number, clock: Clock, signal: AbortSignal, work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+async function within<T>(
+  timeoutMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+  work: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stop = new AbortController();
-  const timer = clock.after(timeoutMs, () => stop.abort(new UnreachableError(`no answer within ${timeoutMs / 1000} s`)));
+  const timer = clock.after(timeoutMs, () =>
+    stop.abort(new UnreachableError(`no answer within ${timeoutMs / 1000} s`)),
+  );
   const give = (): void => stop.abort(signal.reason);
   signal.addEventListener("abort", give, { once: true });
   if (signal.aborted) give();
   // A transport that does not mind its signal must not hold the probe.
-  const given = new Promise<never>((_, reject) => stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true }));
+  const given = new Promise<never>((_, reject) =>
+    stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true }),
+  );
   try {
     return await Promise.race([work(stop.signal), given]);
   } finally {

@@ -13,8 +13,17 @@ function createMember(): { client: Client; serves: string[]; asked(): number } {
       async raw({ path }: { path: string }): Promise<RawResponse> {
         if (path === "/apis") asked++;
         const versions = member.serves.map((version) => ({ version, resources: [] }));
-        const body = { gitVersion: "v1.36.0", items: path === "/apis" ? [{ metadata: { name: "example.dev" }, versions }] : [] };
-        return { status: 200, headers: {}, body: (async function* () { yield Buffer.from(JSON.stringify(body)); })() };
+        const body = {
+          gitVersion: "v1.36.0",
+          items: path === "/apis" ? [{ metadata: { name: "example.dev" }, versions }] : [],
+        };
+        return {
+          status: 200,
+          headers: {},
+          body: (async function* () {
+            yield Buffer.from(JSON.stringify(body));
+          })(),
+        };
       },
     } as unknown as Client,
   };
@@ -28,7 +37,14 @@ const settle = async (): Promise<void> => {
 test("a member whose kinds change is asked at once and once more after a period, since it may be late to say so, and then as seldom as before", async () => {
   const clock = createFakeClock();
   const member = createMember();
-  const prober = createProber({ hub: "hub", periodMs: 10_000, factsEveryMs: () => 60_000, clock, random: createSeededRandom(1), log: silentLog });
+  const prober = createProber({
+    hub: "hub",
+    periodMs: 10_000,
+    factsEveryMs: () => 60_000,
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+  });
   const advance = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 1_000) {
       clock.advance(1_000);
@@ -48,6 +64,9 @@ test("a member whose kinds change is asked at once and once more after a period,
   await advance(40_000);
 
   expect([atOnce, afterPeriod, member.asked()]).toEqual([2, 3, 3]);
-  expect(prober.last("far")?.facts?.apiEnablements.map(({ groupVersion }) => groupVersion)).toEqual(["example.dev/v1", "example.dev/v2"]);
+  expect(prober.last("far")?.facts?.apiEnablements.map(({ groupVersion }) => groupVersion)).toEqual([
+    "example.dev/v1",
+    "example.dev/v2",
+  ]);
   prober.close();
 });

@@ -1,6 +1,7 @@
 /**
- * Looks at every member in its own rhythm. Each has a loop of its own with one request at a time, so that a member that hangs
- * delays nobody else's probe. What was seen last is kept here; the membership controller is told when there is something new.
+ * Looks at every member in its own rhythm. Each has a loop of its own with one request at a time, so that a member that
+ * hangs delays nobody else's probe. What was seen last is kept here; the membership controller is told when there is
+ * something new.
  */
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -51,7 +52,10 @@ interface Loop {
   sighting?: Sighting;
   /** When it is asked again what it serves. */
   factsDueMs: number;
-  /** What it serves may have changed just now, and a real cluster says so a moment later: the first answer is asked for twice. */
+  /**
+   * What it serves may have changed just now, and a real cluster says so a moment later: the first answer is asked for
+   * twice.
+   */
   isChanging: boolean;
   isLooking: boolean;
   /** Asked for while a look was under way. */
@@ -78,7 +82,7 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         log.warn("collecting what a member serves failed", { member: cluster, error });
       }
     }
-    if (!signal.aborted) loop.sighting = { probe: seen, ...(facts && { facts }) };
+    if (!signal.aborted) loop.sighting = { probe: seen, facts };
   }
 
   function start(cluster: string, loop: Loop): void {
@@ -121,7 +125,15 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
     follow(cluster, client) {
       if (loops.get(cluster)?.client === client) return;
       drop(cluster);
-      const loop: Loop = { client, discovery: createDiscovery(client, cluster), closing: new AbortController(), factsDueMs: 0, isChanging: false, isLooking: false, again: false };
+      const loop: Loop = {
+        client,
+        discovery: createDiscovery(client, cluster),
+        closing: new AbortController(),
+        factsDueMs: 0,
+        isChanging: false,
+        isLooking: false,
+        again: false,
+      };
       loops.set(cluster, loop);
       start(cluster, loop);
     },

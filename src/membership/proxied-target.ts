@@ -5,7 +5,10 @@ export interface ProxiedTarget {
   resource: string;
   /** The object that is meant; undefined for all of them. */
   name?: string;
-  /** The path of that object, or of the list, without what follows it (`log`, `exec`, …). As it came, and with its leading slash left off. */
+  /**
+   * The path of that object, or of the list, without what follows it (`log`, `exec`, …). As it came, and with its
+   * leading slash left off.
+   */
   path: string;
   isWatch: boolean;
 }
@@ -32,7 +35,9 @@ export function targetOf(rawPath: string, query: URLSearchParams): ProxiedTarget
   if (name !== undefined) return { ...about, name, path, isWatch };
   // A list of one object by its name, with which clients watch it, is about that object.
   const selected = selectedName(query.get("fieldSelector"));
-  return selected === undefined ? { ...about, path, isWatch } : { ...about, name: selected, path: `${path}/${encodeURIComponent(selected)}`, isWatch };
+  return selected === undefined
+    ? { ...about, path, isWatch }
+    : { ...about, name: selected, path: `${path}/${encodeURIComponent(selected)}`, isWatch };
 }
 
 function selectedName(fieldSelector: string | null): string | undefined {

@@ -7,8 +7,16 @@ import { createClusterProxy } from "./proxy.ts";
 import type { RemoteMember } from "./remote-members.ts";
 
 const signal = new AbortController().signal;
-const clusterWith = (name: string, spec: Partial<Cluster["spec"]> = {}): Cluster => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push", ...spec } });
-const FAR = clusterWith("far", { secretRef: { namespace: "karmada-cluster", name: "far" }, impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" } });
+const clusterWith = (name: string, spec: Partial<Cluster["spec"]> = {}): Cluster => ({
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name },
+  spec: { syncMode: "Push", ...spec },
+});
+const FAR = clusterWith("far", {
+  secretRef: { namespace: "karmada-cluster", name: "far" },
+  impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" },
+});
 const request = (more: Partial<ConnectRequest> = {}): ConnectRequest => ({
   cluster: "hub",
   name: "far",
@@ -21,17 +29,32 @@ const request = (more: Partial<ConnectRequest> = {}): ConnectRequest => ({
   ...more,
 });
 
-function createProxy(answer: () => Promise<{ status: number; headers: Record<string, string> }> = async () => ({ status: 200, headers: { "content-type": "application/json", "content-length": "2", connection: "close" } })): { ask(more?: Partial<ConnectRequest>): Promise<ConnectResponse>; sent: RawRequest[] } {
+function createProxy(
+  answer: () => Promise<{ status: number; headers: Record<string, string> }> = async () => ({
+    status: 200,
+    headers: { "content-type": "application/json", "content-length": "2", connection: "close" },
+  }),
+): { ask(more?: Partial<ConnectRequest>): Promise<ConnectResponse>; sent: RawRequest[] } {
   const sent: RawRequest[] = [];
   const raw = async (asked: RawRequest): ReturnType<RemoteMember["asOthers"]["raw"]> => {
     sent.push(asked);
-    return { ...(await answer()), body: (async function* () { yield Buffer.from("{}"); })() };
+    return {
+      ...(await answer()),
+      body: (async function* () {
+        yield Buffer.from("{}");
+      })(),
+    };
   };
   const clusters = [FAR, clusterWith("near"), clusterWith("mute", { secretRef: { namespace: "a", name: "b" } })];
   const proxy = createClusterProxy({
     hub: "hub",
-    clusters: { get: ({ name }) => clusters.find(({ metadata }) => metadata.name === name), list: () => [], by: () => [] },
-    simulated: ({ metadata }, { path }) => (metadata.name === "near" ? Promise.resolve({ status: 200, headers: {}, body: Buffer.from(path) }) : undefined),
+    clusters: {
+      get: ({ name }) => clusters.find(({ metadata }) => metadata.name === name),
+      list: () => [],
+      by: () => [],
+    },
+    simulated: ({ metadata }, { path }) =>
+      metadata.name === "near" ? Promise.resolve({ status: 200, headers: {}, body: Buffer.from(path) }) : undefined,
     remote: { of: () => ({ asOthers: { raw } }) as unknown as RemoteMember },
     askHub: async ({ rawPath }) => ({ status: 200, headers: {}, body: Buffer.from(`hub ${rawPath}`) }),
     clock: systemClock,
@@ -43,9 +66,23 @@ describe("a request to a member through the hub", () => {
   test("is sent as the caller, with his groups but those that everybody is in", async () => {
     const { ask, sent } = createProxy();
 
-    await ask({ method: "POST", rawPath: "api/v1/namespaces/a%2Fb/pods", query: new URLSearchParams("limit=5"), body: Buffer.from("x") });
+    await ask({
+      method: "POST",
+      rawPath: "api/v1/namespaces/a%2Fb/pods",
+      query: new URLSearchParams("limit=5"),
+      body: Buffer.from("x"),
+    });
 
-    expect(sent).toMatchObject([{ method: "POST", path: "/api/v1/namespaces/a%2Fb/pods?limit=5", cluster: "far", headers: { accept: "application/json" }, impersonate: { user: "ann", groups: ["ops"] }, body: Buffer.from("x") }]);
+    expect(sent).toMatchObject([
+      {
+        method: "POST",
+        path: "/api/v1/namespaces/a%2Fb/pods?limit=5",
+        cluster: "far",
+        headers: { accept: "application/json" },
+        impersonate: { user: "ann", groups: ["ops"] },
+        body: Buffer.from("x"),
+      },
+    ]);
   });
 
   test("is answered as the member answers, without what was about its connection", async () => {
@@ -74,15 +111,29 @@ describe("a request to a member through the hub", () => {
   });
 
   const refusals: Record<string, { name?: string; answer?: () => Promise<never>; code: number; message: string }> = {
-    "is 404 for a cluster that is not there": { name: "nowhere", code: 404, message: 'clusters.cluster.karmada.io "nowhere" not found' },
-    "is refused where the hub may not act as others": { name: "mute", code: 500, message: "the impersonatorSecretRef of cluster mute is nil" },
-    "is 503 for a member that does not answer": { answer: () => Promise.reject(new UnreachableError("no route")), code: 503, message: "error trying to reach service: no route" },
+    "is 404 for a cluster that is not there": {
+      name: "nowhere",
+      code: 404,
+      message: 'clusters.cluster.karmada.io "nowhere" not found',
+    },
+    "is refused where the hub may not act as others": {
+      name: "mute",
+      code: 500,
+      message: "the impersonatorSecretRef of cluster mute is nil",
+    },
+    "is 503 for a member that does not answer": {
+      answer: () => Promise.reject(new UnreachableError("no route")),
+      code: 503,
+      message: "error trying to reach service: no route",
+    },
   };
   for (const [behaviour, { name = "far", answer, code, message }] of Object.entries(refusals)) {
     test(behaviour, async () => {
       const asking = createProxy(answer).ask({ name });
 
-      await expect(asking).rejects.toMatchObject({ status: { code, message: expect.stringContaining(message) as string } });
+      await expect(asking).rejects.toMatchObject({
+        status: { code, message: expect.stringContaining(message) as string },
+      });
     });
   }
 });

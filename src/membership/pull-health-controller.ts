@@ -23,12 +23,22 @@ export interface PullHealthDependencies {
   clock: Clock;
 }
 
-export function createPullHealthController({ hub, client, leases, times = PULL_TIMES, clock }: PullHealthDependencies): Controller<ObjectKey> {
+export function createPullHealthController({
+  hub,
+  client,
+  leases,
+  times = PULL_TIMES,
+  clock,
+}: PullHealthDependencies): Controller<ObjectKey> {
   const heartbeats = new Map<string, Heartbeat>();
   return defineController({
     name: "pull-health",
     for: Cluster,
-    watches: [watch(Lease, ({ cluster, object: { metadata } }) => (metadata.namespace === LEASE_NAMESPACE ? [{ cluster, name: metadata.name }] : []))],
+    watches: [
+      watch(Lease, ({ cluster, object: { metadata } }) =>
+        metadata.namespace === LEASE_NAMESPACE ? [{ cluster, name: metadata.name }] : [],
+      ),
+    ],
     writes: [Cluster],
 
     async reconcile(cluster, { key, log, signal }) {
@@ -37,11 +47,27 @@ export function createPullHealthController({ hub, client, leases, times = PULL_T
         return done;
       }
       const nowMs = clock.now();
-      const heartbeat = nextHeartbeat(heartbeats.get(key.name), cluster, leases.get({ cluster: hub, namespace: LEASE_NAMESPACE, name: key.name })?.spec?.renewTime, nowMs);
+      const heartbeat = nextHeartbeat(
+        heartbeats.get(key.name),
+        cluster,
+        leases.get({ cluster: hub, namespace: LEASE_NAMESPACE, name: key.name })?.spec?.renewTime,
+        nowMs,
+      );
       heartbeats.set(key.name, heartbeat);
       const { condition, waitMs } = planPullHealth(cluster, heartbeat, times, nowMs);
       if (condition) {
-        await client.updateStatus(Cluster, hub, { ...cluster, status: { ...cluster.status, conditions: [...withCondition(cluster.status?.conditions ?? [], condition, formatTime(nowMs))] } }, { signal });
+        await client.updateStatus(
+          Cluster,
+          hub,
+          {
+            ...cluster,
+            status: {
+              ...cluster.status,
+              conditions: [...withCondition(cluster.status?.conditions ?? [], condition, formatTime(nowMs))],
+            },
+          },
+          { signal },
+        );
         log.info("an agent is silent", { member: key.name, sinceMs: nowMs - heartbeat.atMs });
       }
       return waitMs === undefined ? done : { requeueAfterMs: waitMs };

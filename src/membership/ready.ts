@@ -1,6 +1,6 @@
 /**
- * Whether a member counts as ready. A single probe says little: a change of mind needs probes of the same kind for as long as a
- * threshold says, so that a hiccup of the network moves no workload. Pure.
+ * Whether a member counts as ready. A single probe says little: a change of mind needs probes of the same kind for as
+ * long as a threshold says, so that a hiccup of the network moves no workload. Pure.
  */
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -36,10 +36,17 @@ export function nextTrend(before: Trend | undefined, health: Health, nowMs: numb
 }
 
 /**
- * The condition `Ready` after a probe; undefined keeps the one that is there. A member without a verdict gets one at once, and one
- * that has a verdict from an earlier life of this process keeps it until the threshold is over.
+ * The condition `Ready` after a probe; undefined keeps the one that is there. A member without a verdict gets one at
+ * once, and one that has a verdict from an earlier life of this process keeps it until the threshold is over.
  */
-export function planReady(cluster: DeepReadonly<Cluster>, health: Health, detail: string, trend: Trend, thresholds: Thresholds, nowMs: number): NextCondition | undefined {
+export function planReady(
+  cluster: DeepReadonly<Cluster>,
+  health: Health,
+  detail: string,
+  trend: Trend,
+  thresholds: Thresholds,
+  nowMs: number,
+): NextCondition | undefined {
   const current = findCondition(cluster.status?.conditions ?? [], "Ready");
   const isReady = health === "ready";
   const wasReady = current?.status === "True";

@@ -1,7 +1,8 @@
 /**
- * The members outside of this process: a connection, a client, informers and a delivery for each, for as long as its Cluster says
- * how to reach it. A token that is replaced in its Secret is used from the next request on; another address, proxy or authority gets
- * another connection under the same client, so that whoever uses it need not know; a Cluster that is gone takes everything along.
+ * The members outside of this process: a connection, a client, informers and a delivery for each, for as long as its
+ * Cluster says how to reach it. A token that is replaced in its Secret is used from the next request on; another
+ * address, proxy or authority gets another connection under the same client, so that whoever uses it need not know; a
+ * Cluster that is gone takes everything along.
  */
 import { Cluster, Secret } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
@@ -76,23 +77,39 @@ interface Opened {
 
 const BY_SECRET = "membership.secret";
 
-export function createRemoteMembers({ hub, informers, clock, random, log, wrap = (transport) => transport, measure = (transport) => transport, onChange, onServed, onOpen, ...options }: RemoteMembersOptions): RemoteMembers {
+export function createRemoteMembers({
+  hub,
+  informers,
+  clock,
+  random,
+  log,
+  wrap = (transport) => transport,
+  measure = (transport) => transport,
+  onChange,
+  onServed,
+  onOpen,
+  ...options
+}: RemoteMembersOptions): RemoteMembers {
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();
   const closing = new Set<Promise<void>>();
 
-  clusters.addIndex(BY_SECRET, ({ spec }) => SECRET_FIELDS.flatMap((field) => (spec[field] ? [`${spec[field].namespace}/${spec[field].name}`] : [])));
+  clusters.addIndex(BY_SECRET, ({ spec }) =>
+    SECRET_FIELDS.flatMap((field) => (spec[field] ? [`${spec[field].namespace}/${spec[field].name}`] : [])),
+  );
   const stops = [
     secrets.subscribe(({ object: { metadata } }) => {
-      for (const cluster of clusters.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`)) onChange(cluster.metadata.name);
+      for (const cluster of clusters.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`))
+        onChange(cluster.metadata.name);
     }),
     clusters.subscribe(({ object, deleted }) => {
       if (deleted) drop(object.metadata.name);
     }),
   ];
 
-  const secretOf = (namespace: string, name: string): DeepReadonly<Secret> | undefined => secrets.get({ cluster: hub, namespace, name });
+  const secretOf = (namespace: string, name: string): DeepReadonly<Secret> | undefined =>
+    secrets.get({ cluster: hub, namespace, name });
 
   /** Asked for with every delivery; read again only when the Cluster or its Secret is another object. */
   const plans = new WeakMap<object, { secret: object | undefined; plan: AddressPlan }>();
@@ -123,8 +140,17 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
   }
 
   const overNetwork: ConnectMember = async (cluster, address, credentials) =>
-    createHttp2Transport({ ...(await openConnection(cluster, address, clock)), cluster: { only: cluster }, credentials, requestTimeoutMs: REQUEST_TIMEOUT_MS, userAgent: "flotilla", clock, random });
-  const opener = (cluster: string, field: SecretField, address: Address) => async (): Promise<Transport> => measure(await connect(cluster, address, credentialsOf(cluster, field)), cluster);
+    createHttp2Transport({
+      ...(await openConnection(cluster, address, clock)),
+      cluster: { only: cluster },
+      credentials,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      userAgent: "flotilla",
+      clock,
+      random,
+    });
+  const opener = (cluster: string, field: SecretField, address: Address) => async (): Promise<Transport> =>
+    measure(await connect(cluster, address, credentialsOf(cluster, field)), cluster);
 
   const connect = options.connect ?? overNetwork;
 
@@ -132,9 +158,25 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
     const asOthers = createMemberTransport(opener(cluster, "impersonatorSecretRef", address), log);
 
-    const { client, summary, delivery, writer, close } = createMemberParts({ cluster, transport, wrap, clock, random, log, onServed: () => onServed(cluster) });
+    const { client, summary, delivery, writer, close } = createMemberParts({
+      cluster,
+      transport,
+      wrap,
+      clock,
+      random,
+      log,
+      onServed: () => onServed(cluster),
+    });
     const upgradeAsOther: RemoteMember["upgradeAsOther"] = async (request, signal) =>
-      openUpgrade({ ...(await openConnection(cluster, member.address, clock)), credentials: credentialsOf(cluster, "impersonatorSecretRef"), clock }, request, signal);
+      openUpgrade(
+        {
+          ...(await openConnection(cluster, member.address, clock)),
+          credentials: credentialsOf(cluster, "impersonatorSecretRef"),
+          clock,
+        },
+        request,
+        signal,
+      );
     const member: RemoteMember = { client, summary, delivery, writer, asOthers, upgradeAsOther, address };
     const stopListening = onOpen(member, cluster);
     log.info("connecting to a member", { member: cluster });
@@ -150,7 +192,8 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
 
   function use(cluster: string, address: Address): RemoteMember {
     const present = opened.get(cluster);
-    if (present && (present.member.address === address || equalJson(present.member.address, address))) return present.member;
+    if (present && (present.member.address === address || equalJson(present.member.address, address)))
+      return present.member;
     if (!present) {
       const fresh = open(cluster, address);
       opened.set(cluster, fresh);
@@ -167,7 +210,9 @@ export function createRemoteMembers({ hub, informers, clock, random, log, wrap =
     if (!present) return;
     opened.delete(cluster);
     present.close();
-    const closed = Promise.all(SECRET_FIELDS.map((field) => present.transports[field].close())).then(() => void closing.delete(closed));
+    const closed = Promise.all(SECRET_FIELDS.map((field) => present.transports[field].close())).then(
+      () => void closing.delete(closed),
+    );
     closing.add(closed);
     log.info("disconnected from a member", { member: cluster });
   }

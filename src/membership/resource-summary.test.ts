@@ -3,26 +3,47 @@ import type { Node, Pod } from "../api/index.ts";
 import { planCapacity } from "./resource-summary.ts";
 
 type Resources = Record<string, string>;
-const node = (name: string, allocatable: Resources, more: { ready?: "True" | "False"; unschedulable?: boolean } = {}): Node => ({
+const node = (
+  name: string,
+  allocatable: Resources,
+  more: { ready?: "True" | "False"; unschedulable?: boolean } = {},
+): Node => ({
   apiVersion: "v1",
   kind: "Node",
   metadata: { name },
-  ...(more.unschedulable && { spec: { unschedulable: true } }),
+  spec: more.unschedulable ? { unschedulable: true } : undefined,
   status: { allocatable, conditions: [{ type: "Ready", status: more.ready ?? "True" }] },
 });
-const pod = (name: string, nodeName: string, requests: Resources, more: { phase?: string; init?: Resources; overhead?: Resources } = {}): Pod =>
+const pod = (
+  name: string,
+  nodeName: string,
+  requests: Resources,
+  more: { phase?: string; init?: Resources; overhead?: Resources } = {},
+): Pod =>
   ({
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "shop" },
-    spec: { ...(nodeName && { nodeName }), containers: [{ name: "c", resources: { requests } }], ...(more.init && { initContainers: [{ name: "i", resources: { requests: more.init } }] }), ...(more.overhead && { overhead: more.overhead }) },
+    spec: {
+      nodeName: nodeName || undefined,
+      containers: [{ name: "c", resources: { requests } }],
+      initContainers: more.init ? [{ name: "i", resources: { requests: more.init } }] : undefined,
+      overhead: more.overhead,
+    },
     status: { phase: more.phase ?? "Running" },
   }) as Pod;
 
 describe("what a member has and holds", () => {
   test("is the sum over its nodes, also of those that are not well, and over its pods", () => {
-    const nodes = [node("a", { cpu: "4", memory: "8Gi", pods: "110" }), node("b", { cpu: "3500m", memory: "8Gi", pods: "110" }, { ready: "False" })];
-    const pods = [pod("p", "a", { cpu: "500m", memory: "1Gi" }), pod("q", "b", { cpu: "1", "nvidia.com/gpu": "1" }), pod("waits", "", { cpu: "2" })];
+    const nodes = [
+      node("a", { cpu: "4", memory: "8Gi", pods: "110" }),
+      node("b", { cpu: "3500m", memory: "8Gi", pods: "110" }, { ready: "False" }),
+    ];
+    const pods = [
+      pod("p", "a", { cpu: "500m", memory: "1Gi" }),
+      pod("q", "b", { cpu: "1", "nvidia.com/gpu": "1" }),
+      pod("waits", "", { cpu: "2" }),
+    ];
 
     const { nodeSummary, resourceSummary } = planCapacity(undefined, nodes, pods);
 
@@ -35,53 +56,102 @@ describe("what a member has and holds", () => {
   });
 
   test("does not count pods that have ended", () => {
-    const pods = [pod("done", "a", { cpu: "1" }, { phase: "Succeeded" }), pod("broken", "a", { cpu: "1" }, { phase: "Failed" })];
+    const pods = [
+      pod("done", "a", { cpu: "1" }, { phase: "Succeeded" }),
+      pod("broken", "a", { cpu: "1" }, { phase: "Failed" }),
+    ];
 
     expect(planCapacity(undefined, [], pods).resourceSummary).toEqual({});
   });
 
   test("takes of a pod the largest init container where that asks for more, and its overhead", () => {
-    const pods = [pod("p", "a", { cpu: "1" }, { init: { cpu: "3", memory: "64Mi" }, overhead: { cpu: "100m" } }), pod("q", "a", { cpu: "1" })];
+    const pods = [
+      pod("p", "a", { cpu: "1" }, { init: { cpu: "3", memory: "64Mi" }, overhead: { cpu: "100m" } }),
+      pod("q", "a", { cpu: "1" }),
+    ];
 
-    expect(planCapacity(undefined, [], pods).resourceSummary.allocated).toEqual({ cpu: "4100m", memory: "64Mi", pods: "2" });
+    expect(planCapacity(undefined, [], pods).resourceSummary.allocated).toEqual({
+      cpu: "4100m",
+      memory: "64Mi",
+      pods: "2",
+    });
   });
 
   test("leaves out what nobody can read", () => {
     const nodes = [node("a", { cpu: "lots", memory: "1Gi" })];
     const pods = [pod("p", "a", { cpu: "__proto__", memory: "1Gi" })];
 
-    expect(planCapacity(undefined, nodes, pods).resourceSummary).toEqual({ allocatable: { memory: "1Gi" }, allocated: { memory: "1Gi", pods: "1" } });
+    expect(planCapacity(undefined, nodes, pods).resourceSummary).toEqual({
+      allocatable: { memory: "1Gi" },
+      allocated: { memory: "1Gi", pods: "1" },
+    });
   });
 });
 
 describe("how many nodes of each size are free", () => {
   const models = [
-    { grade: 0, ranges: [{ name: "cpu", min: "0", max: "2" }, { name: "memory", min: "0", max: "4Gi" }] },
-    { grade: 1, ranges: [{ name: "cpu", min: "2", max: "8" }, { name: "memory", min: "4Gi", max: "16Gi" }] },
-    { grade: 2, ranges: [{ name: "cpu", min: "8", max: "9223372036854775807" }, { name: "memory", min: "16Gi", max: "9223372036854775807" }] },
+    {
+      grade: 0,
+      ranges: [
+        { name: "cpu", min: "0", max: "2" },
+        { name: "memory", min: "0", max: "4Gi" },
+      ],
+    },
+    {
+      grade: 1,
+      ranges: [
+        { name: "cpu", min: "2", max: "8" },
+        { name: "memory", min: "4Gi", max: "16Gi" },
+      ],
+    },
+    {
+      grade: 2,
+      ranges: [
+        { name: "cpu", min: "8", max: "9223372036854775807" },
+        { name: "memory", min: "16Gi", max: "9223372036854775807" },
+      ],
+    },
   ];
-  const counts = (nodes: Node[], pods: Pod[] = []): number[] => (planCapacity(models, nodes, pods).resourceSummary.allocatableModelings ?? []).map(({ count }) => count);
+  const counts = (nodes: Node[], pods: Pod[] = []): number[] =>
+    (planCapacity(models, nodes, pods).resourceSummary.allocatableModelings ?? []).map(({ count }) => count);
 
   test("is decided by the scarcest resource of each node", () => {
-    expect(counts([node("a", { cpu: "16", memory: "5Gi", pods: "10" }), node("b", { cpu: "1", memory: "64Gi", pods: "10" }), node("c", { cpu: "8", memory: "16Gi", pods: "10" })])).toEqual([1, 1, 1]);
+    expect(
+      counts([
+        node("a", { cpu: "16", memory: "5Gi", pods: "10" }),
+        node("b", { cpu: "1", memory: "64Gi", pods: "10" }),
+        node("c", { cpu: "8", memory: "16Gi", pods: "10" }),
+      ]),
+    ).toEqual([1, 1, 1]);
   });
 
   test("is less what its pods hold", () => {
-    expect(counts([node("a", { cpu: "8", memory: "16Gi", pods: "10" })], [pod("p", "a", { cpu: "1" })])).toEqual([0, 1, 0]);
+    expect(counts([node("a", { cpu: "8", memory: "16Gi", pods: "10" })], [pod("p", "a", { cpu: "1" })])).toEqual([
+      0, 1, 0,
+    ]);
   });
 
   test("leaves out a node without a free pod slot and counts those after it", () => {
-    expect(counts([node("full", { cpu: "8", memory: "16Gi", pods: "1" }), node("free", { cpu: "8", memory: "16Gi", pods: "10" })], [pod("p", "full", {})])).toEqual([0, 0, 1]);
+    expect(
+      counts(
+        [node("full", { cpu: "8", memory: "16Gi", pods: "1" }), node("free", { cpu: "8", memory: "16Gi", pods: "10" })],
+        [pod("p", "full", {})],
+      ),
+    ).toEqual([0, 0, 1]);
   });
 
   test("leaves out nodes that take no pods", () => {
     const big = { cpu: "8", memory: "16Gi", pods: "10" };
 
-    expect(counts([node("cordoned", big, { unschedulable: true }), node("lost", big, { ready: "False" })])).toEqual([0, 0, 0]);
+    expect(counts([node("cordoned", big, { unschedulable: true }), node("lost", big, { ready: "False" })])).toEqual([
+      0, 0, 0,
+    ]);
   });
 
   test("leaves out a node that has less than nothing", () => {
-    expect(counts([node("a", { cpu: "1", memory: "4Gi", pods: "10" })], [pod("p", "a", { cpu: "2" })])).toEqual([0, 0, 0]);
+    expect(counts([node("a", { cpu: "1", memory: "4Gi", pods: "10" })], [pod("p", "a", { cpu: "2" })])).toEqual([
+      0, 0, 0,
+    ]);
   });
 
   test("is not told of a cluster without models", () => {

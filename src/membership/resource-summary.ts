@@ -1,4 +1,7 @@
-/** What a member has, what its pods hold and what those ask for that wait for a node, as a Cluster's status shows it. Pure. */
+/**
+ * What a member has, what its pods hold and what those ask for that wait for a node, as a Cluster's status shows it.
+ * Pure.
+ */
 import type { Cluster, Node, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { addQuantities, formatQuantity, isConditionTrue, tryParseQuantity } from "../machinery/index.ts";
@@ -15,7 +18,11 @@ export interface Capacity {
   resourceSummary: NonNullable<Status["resourceSummary"]>;
 }
 
-export function planCapacity(models: DeepReadonly<Cluster>["spec"]["resourceModels"], nodes: readonly DeepReadonly<Node>[], pods: readonly DeepReadonly<Pod>[]): Capacity {
+export function planCapacity(
+  models: DeepReadonly<Cluster>["spec"]["resourceModels"],
+  nodes: readonly DeepReadonly<Node>[],
+  pods: readonly DeepReadonly<Pod>[],
+): Capacity {
   const allocated: Totals = new Map();
   const allocating: Totals = new Map();
   for (const pod of pods) {
@@ -29,14 +36,14 @@ export function planCapacity(models: DeepReadonly<Cluster>["spec"]["resourceMode
   const modelings = planAllocatableModelings(models, nodes, pods);
   return {
     nodeSummary: summariseNodes(nodes),
-    resourceSummary: { ...(allocatable && { allocatable }), ...(asked && { allocating: asked }), ...(held && { allocated: held }), ...(modelings && { allocatableModelings: modelings }) },
+    resourceSummary: { allocatable, allocating: asked, allocated: held, allocatableModelings: modelings },
   };
 }
 
 /** A count of zero is left out, as the server leaves it out: writing it would look like a change for ever. */
 function summariseNodes(nodes: readonly DeepReadonly<Node>[]): Capacity["nodeSummary"] {
   const readyNum = nodes.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).length;
-  return { ...(nodes.length > 0 && { totalNum: nodes.length }), ...(readyNum > 0 && { readyNum }) };
+  return { totalNum: nodes.length > 0 ? nodes.length : undefined, readyNum: readyNum > 0 ? readyNum : undefined };
 }
 
 /** All nodes, also those that take no pods at the moment: what a cluster has, rather than what is free in it. */
@@ -50,5 +57,7 @@ function allocatableOf(nodes: readonly DeepReadonly<Node>[]): Record<string, str
     }
   }
   if (sums.size === 0) return undefined;
-  return Object.fromEntries(Array.from(sums, ([name, sum]) => [name, formatQuantity(sum)] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(
+    Array.from(sums, ([name, sum]) => [name, formatQuantity(sum)] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }

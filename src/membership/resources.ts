@@ -1,10 +1,16 @@
 /**
- * Sums of resources, counted as Karmada counts them: cpu in thousandths, everything else in whole units, and of what is neither
- * cpu, memory, storage nor pods only extended resources, huge pages and attachable volumes. Pure.
+ * Sums of resources, counted as Karmada counts them: cpu in thousandths, everything else in whole units, and of what is
+ * neither cpu, memory, storage nor pods only extended resources, huge pages and attachable volumes. Pure.
  */
 import type { Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { formatQuantity, quantityMilliValue, quantityOfMilli, quantityValue, tryParseQuantity } from "../machinery/index.ts";
+import {
+  formatQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  quantityValue,
+  tryParseQuantity,
+} from "../machinery/index.ts";
 
 type ResourceList = Readonly<Record<string, string | number>>;
 
@@ -35,19 +41,25 @@ export function addTotals(totals: Totals, more: Totals): void {
   for (const [name, amount] of more) addTo(totals, name, amount);
 }
 
-/** A pod's request: the sum over its containers, or the largest of an init container where that is more, and the overhead. */
+/**
+ * A pod's request: the sum over its containers, or the largest of an init container where that is more, and the
+ * overhead.
+ */
 export function requestOf({ spec }: DeepReadonly<Pod>): Totals {
   const request: Totals = new Map();
-  for (const { resources } of spec.containers ?? []) for (const [name, amount] of counted(resources?.requests)) addTo(request, name, amount);
+  for (const { resources } of spec.containers ?? [])
+    for (const [name, amount] of counted(resources?.requests)) addTo(request, name, amount);
   for (const { resources } of spec.initContainers ?? []) {
-    for (const [name, amount] of counted(resources?.requests)) if (amount > (request.get(name) ?? 0n)) request.set(name, amount);
+    for (const [name, amount] of counted(resources?.requests))
+      if (amount > (request.get(name) ?? 0n)) request.set(name, amount);
   }
   for (const [name, amount] of counted(spec.overhead)) addTo(request, name, amount);
   return request;
 }
 
 function* counted(list: ResourceList | undefined): Generator<[string, bigint]> {
-  for (const [name, quantity] of Object.entries(list ?? {})) if (isCounted(name)) yield [name, amountOf(name, quantity)];
+  for (const [name, quantity] of Object.entries(list ?? {}))
+    if (isCounted(name)) yield [name, amountOf(name, quantity)];
 }
 
 /** As a status shows it; what comes to nothing is left out. */
@@ -55,12 +67,16 @@ export function resourceListOf(totals: Totals): Record<string, string> | undefin
   const shown = Array.from(totals)
     .filter(([, amount]) => amount > 0n)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return shown.length === 0 ? undefined : Object.fromEntries(shown.map(([name, amount]) => [name, formatAmount(name, amount)]));
+  return shown.length === 0
+    ? undefined
+    : Object.fromEntries(shown.map(([name, amount]) => [name, formatAmount(name, amount)]));
 }
 
 const BINARY: ReadonlySet<string> = new Set(["memory", "ephemeral-storage"]);
 
 function formatAmount(name: string, amount: bigint): string {
   if (name === "cpu") return formatQuantity(quantityOfMilli(amount));
-  return formatQuantity(quantityOfMilli(amount * 1000n, BINARY.has(name) || name.startsWith("hugepages-") ? "BinarySI" : "DecimalSI"));
+  return formatQuantity(
+    quantityOfMilli(amount * 1000n, BINARY.has(name) || name.startsWith("hugepages-") ? "BinarySI" : "DecimalSI"),
+  );
 }

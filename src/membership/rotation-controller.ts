@@ -1,9 +1,10 @@
 /**
- * Renews the tokens with which the hub reaches its members before they end. A new one is asked for on the member, with the old one,
- * and kept in the same Secret; connections take it from there.
+ * Renews the tokens with which the hub reaches its members before they end. A new one is asked for on the member, with
+ * the old one, and kept in the same Secret; connections take it from there.
  *
- * Reads:  Cluster, the Secrets that it names.
- * Writes: the token in those Secrets; an event where that fails. Tokens without an end, such as those of karmadactl, are left as they are.
+ * Reads: Cluster, the Secrets that it names.
+ * Writes: the token in those Secrets; an event where that fails. Tokens without an end, such as those of karmadactl,
+ * are left as they are.
  */
 import { Cluster, Secret } from "../api/index.ts";
 import { FlotillaError, formatTime, isObject, messageOf } from "../base/index.ts";
@@ -33,13 +34,29 @@ export interface RotationDependencies {
 /** An answer to a request for a token is short. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-export function createRotationController({ hub, client, secrets, memberClient, changes, events, clock }: RotationDependencies): Controller<ObjectKey> {
-  async function renew(cluster: string, secret: DeepReadonly<Secret>, token: BoundToken, signal: AbortSignal): Promise<void> {
+export function createRotationController({
+  hub,
+  client,
+  secrets,
+  memberClient,
+  changes,
+  events,
+  clock,
+}: RotationDependencies): Controller<ObjectKey> {
+  async function renew(
+    cluster: string,
+    secret: DeepReadonly<Secret>,
+    token: BoundToken,
+    signal: AbortSignal,
+  ): Promise<void> {
     const member = memberClient(cluster);
     if (!member) return;
     const fresh = await requestToken(member, cluster, token, signal);
     const { namespace = "", name, resourceVersion } = secret.metadata;
-    const patch = { metadata: { resourceVersion: resourceVersion ?? null }, data: { [TOKEN_KEY]: Buffer.from(fresh).toString("base64") } };
+    const patch = {
+      metadata: { resourceVersion: resourceVersion ?? null },
+      data: { [TOKEN_KEY]: Buffer.from(fresh).toString("base64") },
+    };
     await client.patch(Secret, { cluster: hub, namespace, name }, patch, { type: "merge", signal });
   }
 
@@ -64,8 +81,14 @@ export function createRotationController({ hub, client, secrets, memberClient, c
         try {
           await renew(metadata.name, secret, token, signal);
         } catch (error) {
-          // Until the token ends nothing else would tell; a Secret that somebody else wrote meanwhile is only looked at again.
-          if (!isConflict(error)) events.record(hub, cluster, { type: "Warning", reason: "TokenRenewalFailed", message: `${messageOf(error)}; the present token holds until ${formatTime(token.endsMs)}` });
+          // Until the token ends nothing else would tell; a Secret that somebody else wrote meanwhile is only looked at
+          // again.
+          if (!isConflict(error))
+            events.record(hub, cluster, {
+              type: "Warning",
+              reason: "TokenRenewalFailed",
+              message: `${messageOf(error)}; the present token holds until ${formatTime(token.endsMs)}`,
+            });
           throw error;
         }
         log.info("token of a member renewed", { member: metadata.name, serviceAccount: token.serviceAccount });
@@ -76,15 +99,33 @@ export function createRotationController({ hub, client, secrets, memberClient, c
 }
 
 async function requestToken(member: Client, cluster: string, token: BoundToken, signal: AbortSignal): Promise<string> {
-  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: lifetimeSeconds(token) } };
+  const body = {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    spec: { expirationSeconds: lifetimeSeconds(token) },
+  };
   const path = `/api/v1/namespaces/${encodeURIComponent(token.namespace)}/serviceaccounts/${encodeURIComponent(token.serviceAccount)}/token`;
-  const answer = await member.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, body: Buffer.from(JSON.stringify(body)) }, signal);
+  const answer = await member.raw(
+    {
+      method: "POST",
+      path,
+      cluster,
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: Buffer.from(JSON.stringify(body)),
+    },
+    signal,
+  );
   const text = await readText(answer.body, MAX_ANSWER_BYTES);
   const doing = `renewing the token of ${token.namespace}/${token.serviceAccount} on cluster ${cluster}`;
-  if (answer.status !== 201 && answer.status !== 200) throw new FlotillaError("TokenRenewal", `${doing}: it answered ${answer.status}; may the hub's account there create serviceaccounts/token?`);
+  if (answer.status !== 201 && answer.status !== 200)
+    throw new FlotillaError(
+      "TokenRenewal",
+      `${doing}: it answered ${answer.status}; may the hub's account there create serviceaccounts/token?`,
+    );
   const parsed: unknown = JSON.parse(text);
   const status = isObject(parsed) ? parsed["status"] : undefined;
   const fresh = isObject(status) ? status["token"] : undefined;
-  if (typeof fresh !== "string" || fresh === "") throw new FlotillaError("TokenRenewal", `${doing}: the answer holds no token`);
+  if (typeof fresh !== "string" || fresh === "")
+    throw new FlotillaError("TokenRenewal", `${doing}: the answer holds no token`);
   return fresh;
 }

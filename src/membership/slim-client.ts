@@ -1,6 +1,6 @@
 /**
- * A client that hands on of nodes and pods only what the sums need. A real cluster may have a hundred thousand pods; what is kept of
- * each in the hub's memory is a few hundred bytes instead of several thousand.
+ * A client that hands on of nodes and pods only what the sums need. A real cluster may have a hundred thousand pods;
+ * what is kept of each in the hub's memory is a few hundred bytes instead of several thousand.
  */
 import type { Kind, KubernetesObject, Node, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -8,22 +8,30 @@ import type { Client, WatchEvent } from "../client/index.ts";
 
 type Slimmer = (object: DeepReadonly<KubernetesObject>) => DeepReadonly<KubernetesObject>;
 
-const metadataOf = ({ metadata: { name, namespace, uid, resourceVersion } }: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject>["metadata"] => ({
+const metadataOf = ({
+  metadata: { name, namespace, uid, resourceVersion },
+}: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject>["metadata"] => ({
   name,
-  ...(namespace !== undefined && { namespace }),
-  ...(uid !== undefined && { uid }),
-  ...(resourceVersion !== undefined && { resourceVersion }),
+  namespace,
+  uid,
+  resourceVersion,
 });
 
 /** Of OpenKruise's own pods it is also of interest whether they are ready. */
 const KRUISE_NAMESPACE = "kruise-system";
 
-function readinessOf<C extends { type: string; status: string }>(conditions: readonly C[] = []): Pick<C, "type" | "status">[] {
+function readinessOf<C extends { type: string; status: string }>(
+  conditions: readonly C[] = [],
+): Pick<C, "type" | "status">[] {
   return conditions.filter(({ type }) => type === "Ready").map(({ type, status }) => ({ type, status }));
 }
 
 type Containers = DeepReadonly<Pod>["spec"]["containers"];
-const requestsOf = (containers: Containers | undefined): Containers => (containers ?? []).map(({ name, resources }) => ({ name, ...(resources?.requests && { resources: { requests: resources.requests } }) }));
+const requestsOf = (containers: Containers | undefined): Containers =>
+  (containers ?? []).map(({ name, resources }) => ({
+    name,
+    resources: resources?.requests ? { requests: resources.requests } : undefined,
+  }));
 
 function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
   const { nodeName, containers, initContainers, overhead } = pod.spec;
@@ -31,22 +39,37 @@ function slimPod(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
     apiVersion: "v1",
     kind: "Pod",
     metadata: metadataOf(pod),
-    spec: { containers: requestsOf(containers), ...(initContainers && { initContainers: requestsOf(initContainers) }), ...(nodeName && { nodeName }), ...(overhead && { overhead }) },
-    status: { ...(pod.status?.phase && { phase: pod.status.phase }), ...(pod.metadata.namespace === KRUISE_NAMESPACE && { conditions: readinessOf(pod.status?.conditions) }) },
+    spec: {
+      containers: requestsOf(containers),
+      initContainers: initContainers ? requestsOf(initContainers) : undefined,
+      nodeName: nodeName || undefined,
+      overhead,
+    },
+    status: {
+      phase: pod.status?.phase ? pod.status.phase : undefined,
+      conditions: pod.metadata.namespace === KRUISE_NAMESPACE ? readinessOf(pod.status?.conditions) : undefined,
+    },
   };
 }
 
 function slimNode(node: DeepReadonly<Node>): DeepReadonly<Node> {
   const { capacity, allocatable, conditions } = node.status ?? {};
   const ready = conditions && readinessOf(conditions);
-  return { apiVersion: "v1", kind: "Node", metadata: metadataOf(node), ...(node.spec?.unschedulable && { spec: { unschedulable: true } }), status: { ...(capacity && { capacity }), ...(allocatable && { allocatable }), ...(ready && { conditions: ready }) } };
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: metadataOf(node),
+    spec: node.spec?.unschedulable ? { unschedulable: true } : undefined,
+    status: { capacity, allocatable, conditions: ready },
+  };
 }
 
 /** The kind of a request says what its objects are. */
 const SLIMMERS: Readonly<Record<string, Slimmer>> = { Pod: (pod) => slimPod(pod as DeepReadonly<Pod>), Node: slimNode };
 
 export function createSlimClient(client: Client): Client {
-  const slimmerOf = (kind: Kind): Slimmer | undefined => (kind.group === "" && Object.hasOwn(SLIMMERS, kind.kind) ? SLIMMERS[kind.kind] : undefined);
+  const slimmerOf = (kind: Kind): Slimmer | undefined =>
+    kind.group === "" && Object.hasOwn(SLIMMERS, kind.kind) ? SLIMMERS[kind.kind] : undefined;
   return {
     ...client,
     async list(kind, options) {
@@ -54,10 +77,17 @@ export function createSlimClient(client: Client): Client {
       const slim = slimmerOf(kind);
       return slim ? { ...list, items: list.items.map((item) => slim(item) as typeof item) } : list;
     },
-    async *watch<T extends KubernetesObject>(kind: Kind<T>, options: Parameters<Client["watch"]>[1]): AsyncGenerator<WatchEvent<T>[]> {
+    async *watch<T extends KubernetesObject>(
+      kind: Kind<T>,
+      options: Parameters<Client["watch"]>[1],
+    ): AsyncGenerator<WatchEvent<T>[]> {
       const slim = slimmerOf(kind);
       for await (const events of client.watch(kind, options)) {
-        yield slim ? events.map((event) => (event.type === "BOOKMARK" ? event : { ...event, object: slim(event.object) as DeepReadonly<T> })) : events;
+        yield slim
+          ? events.map((event) =>
+              event.type === "BOOKMARK" ? event : { ...event, object: slim(event.object) as DeepReadonly<T> },
+            )
+          : events;
       }
     },
   };

@@ -26,10 +26,24 @@ export interface TaintPolicyDependencies {
   clock: Clock;
 }
 
-export function createTaintPolicyController({ hub, client, clusters, policies, matches, events, clock }: TaintPolicyDependencies): Controller<ObjectKey> {
+export function createTaintPolicyController({
+  hub,
+  client,
+  clusters,
+  policies,
+  matches,
+  events,
+  clock,
+}: TaintPolicyDependencies): Controller<ObjectKey> {
   /** The order decides where policies disagree; by name where they came in the same second. */
   const inOrder = (): DeepReadonly<ClusterTaintPolicy>[] =>
-    policies.list({ cluster: hub }).sort((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "") || (a.metadata.name < b.metadata.name ? -1 : 1));
+    policies
+      .list({ cluster: hub })
+      .sort(
+        (a, b) =>
+          (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "") ||
+          (a.metadata.name < b.metadata.name ? -1 : 1),
+      );
 
   return defineController({
     name: "cluster-taint-policy",
@@ -39,7 +53,13 @@ export function createTaintPolicyController({ hub, client, clusters, policies, m
         // A policy that goes leaves its taints: whoever set a condition may still need them.
         if (deleted || (old && equalJson(old.spec, object.spec))) return [];
         const { targetClusters } = object.spec;
-        return clusters.list({ cluster: hub }).flatMap((cluster) => (targetClusters === undefined || matches(cluster, targetClusters) ? [{ cluster: hub, name: cluster.metadata.name }] : []));
+        return clusters
+          .list({ cluster: hub })
+          .flatMap((cluster) =>
+            targetClusters === undefined || matches(cluster, targetClusters)
+              ? [{ cluster: hub, name: cluster.metadata.name }]
+              : [],
+          );
       }),
     ],
     writes: [Cluster],
@@ -48,16 +68,32 @@ export function createTaintPolicyController({ hub, client, clusters, policies, m
       if (cluster.metadata.deletionTimestamp) return done;
       const rules = inOrder().map(({ spec }) => spec);
       if (rules.length === 0) return done;
-      const taints = planPolicyTaints(cluster, rules, (affinity) => matches(cluster, affinity), formatTime(clock.now()));
+      const taints = planPolicyTaints(
+        cluster,
+        rules,
+        (affinity) => matches(cluster, affinity),
+        formatTime(clock.now()),
+      );
       if (!taints) return done;
       // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
-      const patch = { metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null }, spec: { taints: taints.length > 0 ? taints : null } };
+      const patch = {
+        metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null },
+        spec: { taints: taints.length > 0 ? taints : null },
+      };
       try {
         await client.patch(Cluster, key, patch as unknown as Json, { type: "merge", signal });
-        events.record(hub, cluster, { type: "Normal", reason: "TaintClusterSucceed", message: `Update Cluster(${key.name}) with taints(${describeTaints(taints)}) succeed` });
+        events.record(hub, cluster, {
+          type: "Normal",
+          reason: "TaintClusterSucceed",
+          message: `Update Cluster(${key.name}) with taints(${describeTaints(taints)}) succeed`,
+        });
       } catch (error) {
         if (isNotFound(error)) return done; // It has left in the meantime.
-        events.record(hub, cluster, { type: "Warning", reason: "TaintClusterFailed", message: error instanceof Error ? error.message : String(error) });
+        events.record(hub, cluster, {
+          type: "Warning",
+          reason: "TaintClusterFailed",
+          message: error instanceof Error ? error.message : String(error),
+        });
         throw error;
       }
       return done;

@@ -20,7 +20,10 @@ export const CA_KEY = "caBundle";
 /** Of the ClusterRole and its binding that let the hub act as the hub's users on a member. */
 export const IMPERSONATOR = "karmada-impersonator";
 
-/** On a Cluster that is being deleted: what was propagated to the member is deleted there. Without it the member keeps running it. */
+/**
+ * On a Cluster that is being deleted: what was propagated to the member is deleted there. Without it the member keeps
+ * running it.
+ */
 export const PURGE_ANNOTATION = "flotilla.dev/purge";
 /** On a Cluster that is being deleted: the member is not waited for; what is there stays as it is. */
 export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";

@@ -4,19 +4,33 @@ import type { Controller, RunContext } from "../runtime/index.ts";
 import { done } from "../runtime/index.ts";
 import { createControllerMeter } from "./controller-meter.ts";
 
-const controller = (name: string, reconcile: Controller["reconcile"] = async () => done): Controller => ({ name, writes: [], concurrency: 1, sources: [], idOf: String, reconcile });
+const controller = (name: string, reconcile: Controller["reconcile"] = async () => done): Controller => ({
+  name,
+  writes: [],
+  concurrency: 1,
+  sources: [],
+  idOf: String,
+  reconcile,
+});
 const contextOf = (signal = new AbortController().signal) => ({ log: silentLog, signal }) as unknown as RunContext;
 
 function samplesOf(meter: ReturnType<typeof createControllerMeter>): string[] {
   const text = new MetricsText();
   meter.write(text);
-  return text.finish().split("\n").filter((line) => /_(count|total)[{ ]/.test(line) && !line.startsWith("#"));
+  return text
+    .finish()
+    .split("\n")
+    .filter((line) => /_(count|total)[{ ]/.test(line) && !line.startsWith("#"));
 }
 
 test("stages are measured under Karmada's names, by how they ended", async () => {
   const meter = createControllerMeter();
   const failing = new Error("broken");
-  const [dispatch, eviction, membership] = meter.around([controller("dispatch", () => Promise.reject(failing)), controller("eviction-cluster-bindings"), controller("membership")]);
+  const [dispatch, eviction, membership] = meter.around([
+    controller("dispatch", () => Promise.reject(failing)),
+    controller("eviction-cluster-bindings"),
+    controller("membership"),
+  ]);
 
   await expect(dispatch?.reconcile({}, contextOf())).rejects.toBe(failing);
   await eviction?.reconcile({}, contextOf());
@@ -39,7 +53,10 @@ test("other controllers are left as they are", () => {
 test("what a stop interrupts is no failure, and a member that is gone is forgotten", async () => {
   const meter = createControllerMeter();
   const stopped = AbortSignal.abort();
-  const [dispatch, membership] = meter.around([controller("dispatch", () => Promise.reject(new Error("stopped"))), controller("membership")]);
+  const [dispatch, membership] = meter.around([
+    controller("dispatch", () => Promise.reject(new Error("stopped"))),
+    controller("membership"),
+  ]);
   await expect(dispatch?.reconcile({}, contextOf(stopped))).rejects.toThrow("stopped");
   await membership?.reconcile({ name: "paris" }, contextOf());
 

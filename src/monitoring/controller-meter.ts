@@ -1,6 +1,6 @@
 /**
- * Measures controllers from outside, under the names by which Karmada measures those that do the same: dispatch makes Works of bindings,
- * membership looks at members, eviction ends what leaves one.
+ * Measures controllers from outside, under the names by which Karmada measures those that do the same: dispatch makes
+ * Works of bindings, membership looks at members, eviction ends what leaves one.
  */
 import { counter, Counts, DEFAULT_BUCKETS, exponentialBuckets, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
@@ -9,9 +9,24 @@ import { nowMs, resultOf } from "./pipeline-meter.ts";
 
 const SYNC_BUCKETS = exponentialBuckets(0.001, 2, 12);
 
-const WORKS = histogram("binding_sync_work_duration_seconds", "How long it took to bring the Works of a binding in line with it.", SYNC_BUCKETS, "result");
-const STATUS = histogram("cluster_sync_status_duration_seconds", "How long it took to look at a member and to write what was found.", DEFAULT_BUCKETS, "member_cluster");
-const EVICTION_TIME = histogram("eviction_processing_latency_seconds", "How long a look at an eviction took.", exponentialBuckets(0.001, 2, 15), "name");
+const WORKS = histogram(
+  "binding_sync_work_duration_seconds",
+  "How long it took to bring the Works of a binding in line with it.",
+  SYNC_BUCKETS,
+  "result",
+);
+const STATUS = histogram(
+  "cluster_sync_status_duration_seconds",
+  "How long it took to look at a member and to write what was found.",
+  DEFAULT_BUCKETS,
+  "member_cluster",
+);
+const EVICTION_TIME = histogram(
+  "eviction_processing_latency_seconds",
+  "How long a look at an eviction took.",
+  exponentialBuckets(0.001, 2, 15),
+  "name",
+);
 const EVICTIONS = counter("eviction_processing_total", "Looks at evictions, by how they ended.", "name", "result");
 
 export const controllerMeterMetrics: readonly Metric[] = [WORKS, STATUS, EVICTION_TIME, EVICTIONS];
@@ -56,7 +71,9 @@ export function createControllerMeter(): ControllerMeter {
     around: (controllers) =>
       controllers.map((controller) => {
         const observe = observers.get(controller.name);
-        return observe ? { ...controller, reconcile: measured((key, context) => controller.reconcile(key, context), observe) } : controller;
+        return observe
+          ? { ...controller, reconcile: measured((key, context) => controller.reconcile(key, context), observe) }
+          : controller;
       }),
     forget: (cluster) => status.forget("member_cluster", cluster),
     write(text) {

@@ -1,9 +1,21 @@
 /**
- * Everything that a hub tells of itself and of its fleet, for Prometheus. Meters are handed to the parts when they are made; what is
- * kept up to date by events begins with `follow`; the rest is looked up when somebody asks. Nothing here writes anything, and no
- * part waits for it.
+ * Everything that a hub tells of itself and of its fleet, for Prometheus. Meters are handed to the parts when they are
+ * made; what is kept up to date by events begins with `follow`; the rest is looked up when somebody asks. Nothing here
+ * writes anything, and no part waits for it.
  */
-import { bindingName, Cluster, CloneSet, ClusterPropagationPolicy, ClusterResourceBinding, ManagedCluster, ManifestWork, OcmPlacement, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import {
+  bindingName,
+  Cluster,
+  CloneSet,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ManagedCluster,
+  ManifestWork,
+  OcmPlacement,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly, Metric, MetricsText } from "../base/index.ts";
 import type { LaneFigures } from "../delivery/index.ts";
@@ -26,7 +38,17 @@ import type { RequestMeter } from "./request-meter.ts";
 import { stateMetrics, writeBuild, writeKruiseManagers, writeLanes, writeQueues, writeStore } from "./state-gauges.ts";
 import type { StoreFigures } from "./state-gauges.ts";
 
-export const monitoringMetrics: readonly Metric[] = [...fleetMetrics, ...pipelineMetrics, ...controllerMeterMetrics, ...deliveryMetrics, ...latencyMetrics, ...requestMetrics, ...countMetrics, ...placementMetrics, ...stateMetrics];
+export const monitoringMetrics: readonly Metric[] = [
+  ...fleetMetrics,
+  ...pipelineMetrics,
+  ...controllerMeterMetrics,
+  ...deliveryMetrics,
+  ...latencyMetrics,
+  ...requestMetrics,
+  ...countMetrics,
+  ...placementMetrics,
+  ...stateMetrics,
+];
 
 export interface MonitoringOptions {
   hub: string;
@@ -73,14 +95,28 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
   let counts: ObjectCounts | undefined;
   let monitored: Monitored | undefined;
 
-  function targetsOf({ kind, metadata: { name, namespace } }: DeepReadonly<KubernetesObject>): readonly { readonly name: string }[] {
-    const binding = (namespace ? bindings : clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
+  function targetsOf({
+    kind,
+    metadata: { name, namespace },
+  }: DeepReadonly<KubernetesObject>): readonly { readonly name: string }[] {
+    const binding = (namespace ? bindings : clusterBindings).get({
+      cluster: hub,
+      namespace: namespace || undefined,
+      name: bindingName(kind, name),
+    });
     return binding?.spec.clusters ?? [];
   }
 
   function policyCreated({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
-    const [namespace, name, clusterPolicy] = [annotations[wellKnown.POLICY_NAMESPACE], annotations[wellKnown.POLICY_NAME], annotations[wellKnown.CLUSTER_POLICY_NAME]];
-    const policy = name === undefined ? informers.of(ClusterPropagationPolicy).get({ cluster: hub, name: clusterPolicy ?? "" }) : informers.of(PropagationPolicy).get({ cluster: hub, namespace: namespace ?? "", name });
+    const [namespace, name, clusterPolicy] = [
+      annotations[wellKnown.POLICY_NAMESPACE],
+      annotations[wellKnown.POLICY_NAME],
+      annotations[wellKnown.CLUSTER_POLICY_NAME],
+    ];
+    const policy =
+      name === undefined
+        ? informers.of(ClusterPropagationPolicy).get({ cluster: hub, name: clusterPolicy ?? "" })
+        : informers.of(PropagationPolicy).get({ cluster: hub, namespace: namespace ?? "", name });
     return policy?.metadata.creationTimestamp;
   }
 
@@ -92,15 +128,22 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
     requests,
     follow(what, signal) {
       monitored = what;
-      counts = createObjectCounts({ bindings: [bindings, clusterBindings], works, manifestWorks: informers.of(ManifestWork), placements: informers.of(OcmPlacement) });
+      counts = createObjectCounts({
+        bindings: [bindings, clusterBindings],
+        works,
+        manifestWorks: informers.of(ManifestWork),
+        placements: informers.of(OcmPlacement),
+      });
       for (const informer of [bindings, clusterBindings]) {
         informer.subscribe(({ object, old, deleted }) => {
-          if (!deleted && old?.metadata.generation !== object.metadata.generation) pipeline.meter.bindingsQueued(old ? "BindingUpdate" : "BindingAdd", 1);
+          if (!deleted && old?.metadata.generation !== object.metadata.generation)
+            pipeline.meter.bindingsQueued(old ? "BindingUpdate" : "BindingAdd", 1);
         });
       }
       works.subscribe(latency.worked);
       clusters.subscribe(({ object, deleted }) => {
-        if (deleted) for (const meter of [controllers, deliveries, latency, requests]) meter.forget(object.metadata.name);
+        if (deleted)
+          for (const meter of [controllers, deliveries, latency, requests]) meter.forget(object.metadata.name);
       });
       const changes = what.templates.source<never>((event) => {
         latency.changed(event);
@@ -119,10 +162,13 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       writeQueues(text, new Map(managers().flatMap((manager) => [...manager.metrics()])), counts?.unschedulable() ?? 0);
       writeLanes(text, lanes());
       writeStore(text, store());
-      writeKruiseManagers(text, members.flatMap(({ metadata: { name: cluster } }) => {
-        const seen = serves(cluster, CloneSet) ? informersOf(cluster) : undefined;
-        return seen ? [{ cluster, informers: seen }] : [];
-      }));
+      writeKruiseManagers(
+        text,
+        members.flatMap(({ metadata: { name: cluster } }) => {
+          const seen = serves(cluster, CloneSet) ? informersOf(cluster) : undefined;
+          return seen ? [{ cluster, informers: seen }] : [];
+        }),
+      );
     },
   };
 }

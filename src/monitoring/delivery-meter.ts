@@ -1,6 +1,6 @@
 /**
- * Measures deliveries to members: what was created, changed and removed there, under Karmada's names, and why members refused something.
- * Labels are kinds and members, never the names of objects.
+ * Measures deliveries to members: what was created, changed and removed there, under Karmada's names, and why members
+ * refused something. Labels are kinds and members, never the names of objects.
  */
 import { counter, Counts } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
@@ -9,11 +9,44 @@ import type { ApplyOutcome, ApplyPolicy, Delivery } from "../delivery/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { resultOf } from "./pipeline-meter.ts";
 
-const CREATED = counter("create_resource_to_cluster", "Objects that were created on a member; recreate says that it had been there before.", "result", "apiversion", "kind", "member_cluster", "recreate");
-const UPDATED = counter("update_resource_to_cluster", "Objects on a member that were held against what is wanted, by what came of it.", "result", "apiversion", "kind", "member_cluster", "operationResult");
-const DELETED = counter("delete_resource_from_cluster", "Objects that were removed from a member.", "result", "apiversion", "kind", "member_cluster");
-const REFUSED = counter("flotilla_delivery_refusals_total", "Why something did not get to a member: quota, forbidden, invalid, conflict, missing-kind, unreachable or other.", "member_cluster", "reason");
-const DRIFTS = counter("flotilla_delivery_drift_total", "Objects on a member that somebody else had changed, by what was done: repaired, or reported and left.", "member_cluster", "action");
+const CREATED = counter(
+  "create_resource_to_cluster",
+  "Objects that were created on a member; recreate says that it had been there before.",
+  "result",
+  "apiversion",
+  "kind",
+  "member_cluster",
+  "recreate",
+);
+const UPDATED = counter(
+  "update_resource_to_cluster",
+  "Objects on a member that were held against what is wanted, by what came of it.",
+  "result",
+  "apiversion",
+  "kind",
+  "member_cluster",
+  "operationResult",
+);
+const DELETED = counter(
+  "delete_resource_from_cluster",
+  "Objects that were removed from a member.",
+  "result",
+  "apiversion",
+  "kind",
+  "member_cluster",
+);
+const REFUSED = counter(
+  "flotilla_delivery_refusals_total",
+  "Why something did not get to a member: quota, forbidden, invalid, conflict, missing-kind, unreachable or other.",
+  "member_cluster",
+  "reason",
+);
+const DRIFTS = counter(
+  "flotilla_delivery_drift_total",
+  "Objects on a member that somebody else had changed, by what was done: repaired, or reported and left.",
+  "member_cluster",
+  "action",
+);
 
 export const deliveryMetrics: readonly Metric[] = [CREATED, UPDATED, DELETED, REFUSED, DRIFTS];
 
@@ -40,9 +73,22 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
   const drifts = new Counts(DRIFTS);
   const measured = new WeakMap<Delivery, Delivery>();
 
-  function count(cluster: string, { apiVersion, kind }: Manifest, policy: ApplyPolicy, result: string, operation: ApplyOutcome["result"]): void {
+  function count(
+    cluster: string,
+    { apiVersion, kind }: Manifest,
+    policy: ApplyPolicy,
+    result: string,
+    operation: ApplyOutcome["result"],
+  ): void {
     if (operation === "created") created.add([result, apiVersion, kind, cluster, String(!policy.isFirst)]);
-    else updated.add([result, apiVersion, kind, cluster, operation === "updated" || operation === "unchanged" ? operation : "none"]);
+    else
+      updated.add([
+        result,
+        apiVersion,
+        kind,
+        cluster,
+        operation === "updated" || operation === "unchanged" ? operation : "none",
+      ]);
   }
 
   function noteRefusal(cluster: string, error: unknown): boolean {
@@ -60,11 +106,13 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
           const outcome = await delivery.apply(manifest, policy, signal);
           if (outcome.result === "conflict") refused.add([cluster, "conflict"]);
           count(cluster, manifest, policy, resultOf(outcome.result !== "conflict"), outcome.result);
-          if ("drift" in outcome && outcome.drift?.length) drifts.add([cluster, policy.drift === "report" ? "reported" : "repaired"]);
+          if ("drift" in outcome && outcome.drift?.length)
+            drifts.add([cluster, policy.drift === "report" ? "reported" : "repaired"]);
           if (outcome.result === "created" || outcome.result === "updated") onDelivered?.(cluster, manifest);
           return outcome;
         } catch (error) {
-          if (!signal.aborted && noteRefusal(cluster, error)) count(cluster, manifest, policy, "error", policy.isFirst ? "created" : "unchanged");
+          if (!signal.aborted && noteRefusal(cluster, error))
+            count(cluster, manifest, policy, "error", policy.isFirst ? "created" : "unchanged");
           throw error;
         }
       },
@@ -74,7 +122,8 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
           await delivery.remove(ref, policy, signal);
           if (policy.mode === "delete") deleted.add(["success", apiVersion, kind, cluster]);
         } catch (error) {
-          if (!signal.aborted && noteRefusal(cluster, error) && policy.mode === "delete") deleted.add(["error", apiVersion, kind, cluster]);
+          if (!signal.aborted && noteRefusal(cluster, error) && policy.mode === "delete")
+            deleted.add(["error", apiVersion, kind, cluster]);
           throw error;
         }
       },

@@ -1,4 +1,7 @@
-/** How the members are, under Karmada's names, read from their Clusters when somebody asks; and what Open Cluster Management's face says. */
+/**
+ * How the members are, under Karmada's names, read from their Clusters when somebody asks; and what Open Cluster
+ * Management's face says.
+ */
 import type { Cluster, ManagedCluster } from "../api/index.ts";
 import { gauge, writeGauge } from "../base/index.ts";
 import type { DeepReadonly, Metric, MetricsText } from "../base/index.ts";
@@ -14,7 +17,10 @@ interface ClusterGauge {
   valueOf(cluster: ClusterView): number | undefined;
 }
 
-const of = (name: string, help: string, valueOf: ClusterGauge["valueOf"]): ClusterGauge => ({ metric: gauge(name, help, "member_cluster"), valueOf });
+const of = (name: string, help: string, valueOf: ClusterGauge["valueOf"]): ClusterGauge => ({
+  metric: gauge(name, help, "member_cluster"),
+  valueOf,
+});
 const nodes = ({ status }: ClusterView): NonNullable<ClusterView["status"]>["nodeSummary"] => status?.nodeSummary;
 const allocatable = ({ status }: ClusterView): Resources => status?.resourceSummary?.allocatable;
 const allocated = ({ status }: ClusterView): Resources => status?.resourceSummary?.allocated;
@@ -27,33 +33,90 @@ function amount(resources: Resources, name: string): number | undefined {
 }
 
 const CLUSTERS: readonly ClusterGauge[] = [
-  of("cluster_ready_state", "1 when the member is ready, 0 otherwise.", ({ status }) => (isConditionTrue(status?.conditions, "Ready") ? 1 : 0)),
+  of("cluster_ready_state", "1 when the member is ready, 0 otherwise.", ({ status }) =>
+    isConditionTrue(status?.conditions, "Ready") ? 1 : 0,
+  ),
   of("cluster_node_number", "Nodes of the member.", (cluster) => nodes(cluster) && (nodes(cluster)?.totalNum ?? 0)),
-  of("cluster_ready_node_number", "Nodes of the member that are ready.", (cluster) => nodes(cluster) && (nodes(cluster)?.readyNum ?? 0)),
-  of("cluster_memory_allocatable_bytes", "Memory that pods of the member may ask for.", (cluster) => amount(allocatable(cluster), "memory")),
-  of("cluster_cpu_allocatable_number", "CPUs that pods of the member may ask for.", (cluster) => amount(allocatable(cluster), "cpu")),
-  of("cluster_pod_allocatable_number", "Pods that the member has room for.", (cluster) => amount(allocatable(cluster), "pods")),
-  of("cluster_memory_allocated_bytes", "Memory that pods of the member ask for.", (cluster) => amount(allocated(cluster), "memory")),
-  of("cluster_cpu_allocated_number", "CPUs that pods of the member ask for.", (cluster) => amount(allocated(cluster), "cpu")),
+  of(
+    "cluster_ready_node_number",
+    "Nodes of the member that are ready.",
+    (cluster) => nodes(cluster) && (nodes(cluster)?.readyNum ?? 0),
+  ),
+  of("cluster_memory_allocatable_bytes", "Memory that pods of the member may ask for.", (cluster) =>
+    amount(allocatable(cluster), "memory"),
+  ),
+  of("cluster_cpu_allocatable_number", "CPUs that pods of the member may ask for.", (cluster) =>
+    amount(allocatable(cluster), "cpu"),
+  ),
+  of("cluster_pod_allocatable_number", "Pods that the member has room for.", (cluster) =>
+    amount(allocatable(cluster), "pods"),
+  ),
+  of("cluster_memory_allocated_bytes", "Memory that pods of the member ask for.", (cluster) =>
+    amount(allocated(cluster), "memory"),
+  ),
+  of("cluster_cpu_allocated_number", "CPUs that pods of the member ask for.", (cluster) =>
+    amount(allocated(cluster), "cpu"),
+  ),
   of("cluster_pod_allocated_number", "Pods of the member.", (cluster) => amount(allocated(cluster), "pods")),
 ];
 
-const AVAILABLE = gauge("flotilla_managed_cluster_available", "1 when Open Cluster Management's face of the member is available, 0 when it is not or nobody knows.", "member_cluster");
-const ACCEPTED = gauge("flotilla_managed_cluster_accepted", "1 when the hub has accepted the member, 0 while somebody has to.", "member_cluster");
-const TAINTED = gauge("flotilla_cluster_taints", "Taints of the member by effect; where there are any, placing is held up or workloads leave.", "member_cluster", "effect");
+const AVAILABLE = gauge(
+  "flotilla_managed_cluster_available",
+  "1 when Open Cluster Management's face of the member is available, 0 when it is not or nobody knows.",
+  "member_cluster",
+);
+const ACCEPTED = gauge(
+  "flotilla_managed_cluster_accepted",
+  "1 when the hub has accepted the member, 0 while somebody has to.",
+  "member_cluster",
+);
+const TAINTED = gauge(
+  "flotilla_cluster_taints",
+  "Taints of the member by effect; where there are any, placing is held up or workloads leave.",
+  "member_cluster",
+  "effect",
+);
 
 export const fleetMetrics: readonly Metric[] = [...CLUSTERS.map(({ metric }) => metric), AVAILABLE, ACCEPTED, TAINTED];
 
-export function writeFleetGauges(text: MetricsText, clusters: readonly ClusterView[], managed: readonly DeepReadonly<ManagedCluster>[]): void {
+export function writeFleetGauges(
+  text: MetricsText,
+  clusters: readonly ClusterView[],
+  managed: readonly DeepReadonly<ManagedCluster>[],
+): void {
   for (const { metric, valueOf } of CLUSTERS) {
-    writeGauge(text, metric, clusters.flatMap((cluster) => {
-      const value = valueOf(cluster);
-      return value === undefined ? [] : [[[cluster.metadata.name], value] as const];
-    }));
+    writeGauge(
+      text,
+      metric,
+      clusters.flatMap((cluster) => {
+        const value = valueOf(cluster);
+        return value === undefined ? [] : [[[cluster.metadata.name], value] as const];
+      }),
+    );
   }
-  writeGauge(text, AVAILABLE, managed.map(({ metadata, status }) => [[metadata.name], findCondition(status?.conditions, "ManagedClusterConditionAvailable")?.status === "True" ? 1 : 0] as const));
-  writeGauge(text, ACCEPTED, managed.map(({ metadata, spec }) => [[metadata.name], spec?.hubAcceptsClient ? 1 : 0] as const));
-  writeGauge(text, TAINTED, clusters.flatMap((cluster) => [...countTaints(cluster)].map(([effect, count]) => [[cluster.metadata.name, effect], count] as const)));
+  writeGauge(
+    text,
+    AVAILABLE,
+    managed.map(
+      ({ metadata, status }) =>
+        [
+          [metadata.name],
+          findCondition(status?.conditions, "ManagedClusterConditionAvailable")?.status === "True" ? 1 : 0,
+        ] as const,
+    ),
+  );
+  writeGauge(
+    text,
+    ACCEPTED,
+    managed.map(({ metadata, spec }) => [[metadata.name], spec?.hubAcceptsClient ? 1 : 0] as const),
+  );
+  writeGauge(
+    text,
+    TAINTED,
+    clusters.flatMap((cluster) =>
+      [...countTaints(cluster)].map(([effect, count]) => [[cluster.metadata.name, effect], count] as const),
+    ),
+  );
 }
 
 function countTaints({ spec }: ClusterView): ReadonlyMap<string, number> {

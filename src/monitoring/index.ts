@@ -1,5 +1,16 @@
-export { createMonitoring, monitoringMetrics, type Monitored, type Monitoring, type MonitoringOptions } from "./create-monitoring.ts";
+export {
+  createMonitoring,
+  monitoringMetrics,
+  type Monitored,
+  type Monitoring,
+  type MonitoringOptions,
+} from "./create-monitoring.ts";
 export { createDeliveryMeter, deliveryMetrics } from "./delivery-meter.ts";
 export { createExecutionMeter, executionMetrics } from "./pipeline-meter.ts";
 export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./state-gauges.ts";
-export { createWorkloadMetrics, membersPageMetrics, workloadMetrics, type WorkloadMetrics } from "./workload-metrics.ts";
+export {
+  createWorkloadMetrics,
+  membersPageMetrics,
+  workloadMetrics,
+  type WorkloadMetrics,
+} from "./workload-metrics.ts";

@@ -1,6 +1,6 @@
 /**
- * How many objects are in which state, kept up to date by every change of one of them, so that reading the figures looks at no object.
- * A state is a few words; the names of objects are no labels.
+ * How many objects are in which state, kept up to date by every change of one of them, so that reading the figures
+ * looks at no object. A state is a few words; the names of objects are no labels.
  */
 import { clusterNameOf } from "../api/index.ts";
 import type { KubernetesObject, ManifestWork, OcmPlacement, ResourceBinding, Work } from "../api/index.ts";
@@ -9,15 +9,55 @@ import type { DeepReadonly, Metric, MetricsText } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
 import type { Informer } from "../runtime/index.ts";
 
-const BINDINGS = gauge("flotilla_bindings", "Bindings by state: applied, unschedulable, failed (not on some member), suspended (somebody said to wait), or pending.", "state");
-const WORKS = gauge("flotilla_works", "Works by member and state: applied, failed or pending.", "member_cluster", "state");
-const HEALTH = gauge("flotilla_work_objects", "Objects that Works put on members, by the health that is read from them: Healthy, Unhealthy or Unknown.", "member_cluster", "health");
-const DRIFTED = gauge("flotilla_works_drifted", "Works whose objects somebody on the member has changed, and that are left so.", "member_cluster");
-const MANIFEST_WORKS = gauge("flotilla_manifestworks", "ManifestWorks by member and state: available, degraded (applied, and something is missing or not well), failed or pending.", "member_cluster", "state");
-const PLACEMENTS = gauge("flotilla_placements", "Placements by state: satisfied, unsatisfied or misconfigured.", "state");
-const EVICTIONS = gauge("eviction_kind_total", "Objects that are to leave a member and have not yet, by kind.", "member_cluster", "resource_kind");
+const BINDINGS = gauge(
+  "flotilla_bindings",
+  "Bindings by state: applied, unschedulable, failed (not on some member), suspended (somebody said to wait), or pending.",
+  "state",
+);
+const WORKS = gauge(
+  "flotilla_works",
+  "Works by member and state: applied, failed or pending.",
+  "member_cluster",
+  "state",
+);
+const HEALTH = gauge(
+  "flotilla_work_objects",
+  "Objects that Works put on members, by the health that is read from them: Healthy, Unhealthy or Unknown.",
+  "member_cluster",
+  "health",
+);
+const DRIFTED = gauge(
+  "flotilla_works_drifted",
+  "Works whose objects somebody on the member has changed, and that are left so.",
+  "member_cluster",
+);
+const MANIFEST_WORKS = gauge(
+  "flotilla_manifestworks",
+  "ManifestWorks by member and state: available, degraded (applied, and something is missing or not well), failed or pending.",
+  "member_cluster",
+  "state",
+);
+const PLACEMENTS = gauge(
+  "flotilla_placements",
+  "Placements by state: satisfied, unsatisfied or misconfigured.",
+  "state",
+);
+const EVICTIONS = gauge(
+  "eviction_kind_total",
+  "Objects that are to leave a member and have not yet, by kind.",
+  "member_cluster",
+  "resource_kind",
+);
 
-export const countMetrics: readonly Metric[] = [BINDINGS, WORKS, HEALTH, DRIFTED, MANIFEST_WORKS, PLACEMENTS, EVICTIONS];
+export const countMetrics: readonly Metric[] = [
+  BINDINGS,
+  WORKS,
+  HEALTH,
+  DRIFTED,
+  MANIFEST_WORKS,
+  PLACEMENTS,
+  EVICTIONS,
+];
 
 type Conditions = readonly { readonly type: string; readonly status: string }[] | undefined;
 /** Labels under which an object counts. */
@@ -46,7 +86,9 @@ function manifestWorkState({ status }: DeepReadonly<ManifestWork>): string {
   const applied = statusOf(status?.conditions, "Applied");
   if (applied === "False") return "failed";
   if (applied !== "True") return "pending";
-  return statusOf(status?.conditions, "Degraded") === "True" || statusOf(status?.conditions, "Available") !== "True" ? "degraded" : "available";
+  return statusOf(status?.conditions, "Degraded") === "True" || statusOf(status?.conditions, "Available") !== "True"
+    ? "degraded"
+    : "available";
 }
 
 function placementState({ status }: DeepReadonly<OcmPlacement>): string {
@@ -57,7 +99,8 @@ function placementState({ status }: DeepReadonly<OcmPlacement>): string {
 const memberOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
 
 const NOWHERE: readonly Place[] = [];
-const areSame = (a: readonly Place[], b: readonly Place[]): boolean => a.length === b.length && a.every((place, index) => place.every((label, at) => label === b[index]?.[at]));
+const areSame = (a: readonly Place[], b: readonly Place[]): boolean =>
+  a.length === b.length && a.every((place, index) => place.every((label, at) => label === b[index]?.[at]));
 
 export interface CountedInformers {
   bindings: readonly Informer<ResourceBinding>[];
@@ -76,7 +119,11 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
   // What goes up must come down under the same labels, so there is no bound; there are no more series than objects.
   const families = new Map<Metric, Counts>(countMetrics.map((metric) => [metric, new Counts(metric, Infinity)]));
 
-  function follow<T extends KubernetesObject>(informer: Informer<T>, metric: Metric, placesOf: (object: DeepReadonly<T>) => readonly Place[]): void {
+  function follow<T extends KubernetesObject>(
+    informer: Informer<T>,
+    metric: Metric,
+    placesOf: (object: DeepReadonly<T>) => readonly Place[],
+  ): void {
     const counts = families.get(metric) as Counts;
     informer.subscribe(({ object, old, deleted }) => {
       const before = old ? placesOf(old) : NOWHERE;
@@ -90,10 +137,14 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
 
   for (const informer of bindings) {
     follow(informer, BINDINGS, (binding) => [[bindingState(binding)]]);
-    follow(informer, EVICTIONS, ({ spec }) => (spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => [fromCluster, spec.resource.kind]));
+    follow(informer, EVICTIONS, ({ spec }) =>
+      (spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => [fromCluster, spec.resource.kind]),
+    );
   }
   follow(works, WORKS, (work) => [[memberOf(work), workState(work)]]);
-  follow(works, HEALTH, (work) => (work.status?.manifestStatuses ?? []).map(({ health }) => [memberOf(work), health ?? "Unknown"]));
+  follow(works, HEALTH, (work) =>
+    (work.status?.manifestStatuses ?? []).map(({ health }) => [memberOf(work), health ?? "Unknown"]),
+  );
   follow(works, DRIFTED, (work) => (statusOf(work.status?.conditions, "Drifted") === "True" ? [[memberOf(work)]] : []));
   follow(manifestWorks, MANIFEST_WORKS, (work) => [[work.metadata.namespace ?? "", manifestWorkState(work)]]);
   follow(placements, PLACEMENTS, (placement) => [[placementState(placement)]]);

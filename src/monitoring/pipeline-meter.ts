@@ -6,20 +6,87 @@ import type { ExecutionMeter, PipelineMeter } from "../propagation/index.ts";
 const STAGE_BUCKETS = exponentialBuckets(0.001, 2, 12);
 const SCHEDULER_BUCKETS = exponentialBuckets(0.001, 2, 15);
 
-const MATCHED = histogram("resource_match_policy_duration_seconds", "How long it took to find the policy of a template.", STAGE_BUCKETS);
-const APPLIED = histogram("resource_apply_policy_duration_seconds", "How long it took to apply a policy to a template.", STAGE_BUCKETS, "result");
-const ATTEMPTS = counter("policy_apply_attempts_total", "How often a policy was applied to a template, by whether that worked.", "result");
-const PREEMPTIONS = counter("policy_preemption_total", "How often a policy took a template over from another, by whether that worked.", "result");
-const SCHEDULE_ATTEMPTS = counter("karmada_scheduler_schedule_attempts_total", "How often a binding was scheduled, by whether a place was found.", "result", "schedule_type");
-const SCHEDULED = histogram("karmada_scheduler_e2e_scheduling_duration_seconds", "How long it took to schedule a binding, with writing the decision.", SCHEDULER_BUCKETS, "result", "schedule_type");
-const STEPS = histogram("karmada_scheduler_scheduling_algorithm_duration_seconds", "How long the steps of a decision took.", SCHEDULER_BUCKETS, "schedule_step");
-const INCOMING = counter("karmada_scheduler_queue_incoming_bindings_total", "Bindings that came to the scheduler, by what brought them.", "event");
-const POINTS = histogram("karmada_scheduler_framework_extension_point_duration_seconds", "How long all plugins of a point took for one cluster; measured on one cluster of each decision.", exponentialBuckets(0.0001, 2, 12), "extension_point", "result");
-const PLUGINS = histogram("karmada_scheduler_plugin_execution_duration_seconds", "How long one plugin took for one cluster; measured on one cluster of each decision.", exponentialBuckets(0.00001, 1.5, 20), "plugin", "extension_point", "result");
-const SYNCED = histogram("work_sync_workload_duration_seconds", "How long it took to bring the objects of a Work to its member.", STAGE_BUCKETS, "result");
+const MATCHED = histogram(
+  "resource_match_policy_duration_seconds",
+  "How long it took to find the policy of a template.",
+  STAGE_BUCKETS,
+);
+const APPLIED = histogram(
+  "resource_apply_policy_duration_seconds",
+  "How long it took to apply a policy to a template.",
+  STAGE_BUCKETS,
+  "result",
+);
+const ATTEMPTS = counter(
+  "policy_apply_attempts_total",
+  "How often a policy was applied to a template, by whether that worked.",
+  "result",
+);
+const PREEMPTIONS = counter(
+  "policy_preemption_total",
+  "How often a policy took a template over from another, by whether that worked.",
+  "result",
+);
+const SCHEDULE_ATTEMPTS = counter(
+  "karmada_scheduler_schedule_attempts_total",
+  "How often a binding was scheduled, by whether a place was found.",
+  "result",
+  "schedule_type",
+);
+const SCHEDULED = histogram(
+  "karmada_scheduler_e2e_scheduling_duration_seconds",
+  "How long it took to schedule a binding, with writing the decision.",
+  SCHEDULER_BUCKETS,
+  "result",
+  "schedule_type",
+);
+const STEPS = histogram(
+  "karmada_scheduler_scheduling_algorithm_duration_seconds",
+  "How long the steps of a decision took.",
+  SCHEDULER_BUCKETS,
+  "schedule_step",
+);
+const INCOMING = counter(
+  "karmada_scheduler_queue_incoming_bindings_total",
+  "Bindings that came to the scheduler, by what brought them.",
+  "event",
+);
+const POINTS = histogram(
+  "karmada_scheduler_framework_extension_point_duration_seconds",
+  "How long all plugins of a point took for one cluster; measured on one cluster of each decision.",
+  exponentialBuckets(0.0001, 2, 12),
+  "extension_point",
+  "result",
+);
+const PLUGINS = histogram(
+  "karmada_scheduler_plugin_execution_duration_seconds",
+  "How long one plugin took for one cluster; measured on one cluster of each decision.",
+  exponentialBuckets(0.00001, 1.5, 20),
+  "plugin",
+  "extension_point",
+  "result",
+);
+const SYNCED = histogram(
+  "work_sync_workload_duration_seconds",
+  "How long it took to bring the objects of a Work to its member.",
+  STAGE_BUCKETS,
+  "result",
+);
 
 export const executionMetrics: readonly Metric[] = [SYNCED];
-export const pipelineMetrics: readonly Metric[] = [...executionMetrics, MATCHED, APPLIED, ATTEMPTS, PREEMPTIONS, SCHEDULE_ATTEMPTS, SCHEDULED, STEPS, INCOMING, POINTS, PLUGINS];
+export const pipelineMetrics: readonly Metric[] = [
+  ...executionMetrics,
+  MATCHED,
+  APPLIED,
+  ATTEMPTS,
+  PREEMPTIONS,
+  SCHEDULE_ATTEMPTS,
+  SCHEDULED,
+  STEPS,
+  INCOMING,
+  POINTS,
+  PLUGINS,
+];
 
 /** Karmada's words for how something went. */
 export const resultOf = (isFine: boolean): string => (isFine ? "success" : "error");
@@ -30,7 +97,10 @@ export const nowMs = (): number => performance.now();
 /** Of the stages that touch members, which is all that an agent has. */
 export function createExecutionMeter(): { meter: ExecutionMeter; write(text: MetricsText): void } {
   const synced = new Histograms(SYNCED);
-  return { meter: { nowMs, workSynced: (tookMs, isSynced) => synced.observe([resultOf(isSynced)], tookMs / 1000) }, write: (text) => synced.write(text) };
+  return {
+    meter: { nowMs, workSynced: (tookMs, isSynced) => synced.observe([resultOf(isSynced)], tookMs / 1000) },
+    write: (text) => synced.write(text),
+  };
 }
 
 export function createPipelineMeter(): { meter: PipelineMeter; write(text: MetricsText): void } {
@@ -72,7 +142,19 @@ export function createPipelineMeter(): { meter: PipelineMeter; write(text: Metri
     },
     write(text) {
       execution.write(text);
-      for (const family of [matched, applied, attempts, preemptions, scheduleAttempts, scheduled, steps, incoming, points, plugins]) family.write(text);
+      for (const family of [
+        matched,
+        applied,
+        attempts,
+        preemptions,
+        scheduleAttempts,
+        scheduled,
+        steps,
+        incoming,
+        points,
+        plugins,
+      ])
+        family.write(text);
     },
   };
 }

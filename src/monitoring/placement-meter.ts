@@ -8,10 +8,32 @@ const BUCKETS = exponentialBuckets(1e-6, 10, 10);
 /** There is one scheduler of Placements, and it is called so. */
 const NAME = "placement_scheduling";
 
-const SCHEDULING = histogram("scheduling_scheduling_duration_seconds", "How long it took to decide a Placement.", BUCKETS, "name");
-const BINDING = histogram("scheduling_bind_duration_seconds", "How long it took to write the decisions of a Placement.", BUCKETS, "name");
-const PLUGINS = histogram("scheduling_plugin_duration_seconds", "How long a filter or a prioritizer took for a Placement.", BUCKETS, "name", "plugin_type", "plugin_name");
-const EXPRESSIONS = histogram("scheduling_cel_runtime_duration_seconds", "How long the CEL expressions of a Placement took for all clusters.", BUCKETS, "name");
+const SCHEDULING = histogram(
+  "scheduling_scheduling_duration_seconds",
+  "How long it took to decide a Placement.",
+  BUCKETS,
+  "name",
+);
+const BINDING = histogram(
+  "scheduling_bind_duration_seconds",
+  "How long it took to write the decisions of a Placement.",
+  BUCKETS,
+  "name",
+);
+const PLUGINS = histogram(
+  "scheduling_plugin_duration_seconds",
+  "How long a filter or a prioritizer took for a Placement.",
+  BUCKETS,
+  "name",
+  "plugin_type",
+  "plugin_name",
+);
+const EXPRESSIONS = histogram(
+  "scheduling_cel_runtime_duration_seconds",
+  "How long the CEL expressions of a Placement took for all clusters.",
+  BUCKETS,
+  "name",
+);
 
 export const placementMetrics: readonly Metric[] = [SCHEDULING, BINDING, PLUGINS, EXPRESSIONS];
 

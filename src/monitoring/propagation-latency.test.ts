@@ -6,28 +6,57 @@ import { createPropagationLatency } from "./propagation-latency.ts";
 const CREATED = "1970-01-01T00:00:00Z";
 const CLAIM = { "propagationpolicy.karmada.io/permanent-id": "p1" };
 
-const template = (generation: number, labels?: Record<string, string>): KubernetesObject => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", uid: "u1", generation, creationTimestamp: CREATED, ...(labels && { labels }) } });
-const copy = (generation: number): KubernetesObject => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", annotations: { "resourcetemplate.karmada.io/uid": "u1", "resourcetemplate.karmada.io/generation": String(generation) } } });
+const template = (generation: number, labels?: Record<string, string>): KubernetesObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "shop", uid: "u1", generation, creationTimestamp: CREATED, labels },
+});
+const copy = (generation: number): KubernetesObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: {
+    name: "web",
+    namespace: "shop",
+    annotations: {
+      "resourcetemplate.karmada.io/uid": "u1",
+      "resourcetemplate.karmada.io/generation": String(generation),
+    },
+  },
+});
 const work = (cluster: string, generation: number, status?: object): Work =>
-  ({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web", namespace: `karmada-es-${cluster}`, generation }, spec: { workload: { manifests: [copy(generation)] } }, ...(status && { status: { manifestStatuses: [{ identifier: {}, status }] } }) }) as unknown as Work;
+  ({
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "web", namespace: `karmada-es-${cluster}`, generation },
+    spec: { workload: { manifests: [copy(generation)] } },
+    ...(status && { status: { manifestStatuses: [{ identifier: {}, status }] } }),
+  }) as unknown as Work;
 
 function setUp({ targets = ["paris", "oslo"], policyCreated = CREATED } = {}) {
   const clock = createFakeClock(0);
-  const latency = createPropagationLatency({ clock, targetsOf: () => targets.map((name) => ({ name })), policyCreated: () => policyCreated });
-  const event = (object: KubernetesObject, old?: KubernetesObject) => ({ cluster: "hub", object, ...(old && { old }), deleted: false });
+  const latency = createPropagationLatency({
+    clock,
+    targetsOf: () => targets.map((name) => ({ name })),
+    policyCreated: () => policyCreated,
+  });
+  const event = (object: KubernetesObject, old?: KubernetesObject) => ({ cluster: "hub", object, old, deleted: false });
   return {
     clock,
     latency,
     changed: (object: KubernetesObject, old?: KubernetesObject) => latency.changed(event(object, old)),
-    worked: (object: Work, old?: Work) => latency.worked({ cluster: "hub", object, ...(old && { old }), deleted: false }),
+    worked: (object: Work, old?: Work) => latency.worked({ cluster: "hub", object, old, deleted: false }),
     sums: (what: "applied" | "reported") => {
       const text = new MetricsText();
       latency.write(text);
       const lines = text.finish().split("\n");
-      return Object.fromEntries(lines.flatMap((line) => {
-        const [, cluster, seconds] = new RegExp(`^flotilla_propagation_${what}_seconds_sum\\{member_cluster="(\\w+)"\\} (\\S+)$`).exec(line) ?? [];
-        return cluster ? [[cluster, Number(seconds)]] : [];
-      }));
+      return Object.fromEntries(
+        lines.flatMap((line) => {
+          const [, cluster, seconds] =
+            new RegExp(`^flotilla_propagation_${what}_seconds_sum\\{member_cluster="(\\w+)"\\} (\\S+)$`).exec(line) ??
+            [];
+          return cluster ? [[cluster, Number(seconds)]] : [];
+        }),
+      );
     },
   };
 }

@@ -1,10 +1,11 @@
 /**
- * How long a change takes through the fleet: from when the hub has it to when each member has it, and to when the hub has heard from the
- * member what became of it. Karmada and Open Cluster Management measure their steps; this is what users wait for.
+ * How long a change takes through the fleet: from when the hub has it to when each member has it, and to when the hub
+ * has heard from the member what became of it. Karmada and Open Cluster Management measure their steps; this is what
+ * users wait for.
  *
- * A change is a template that is new or another one than before, or a policy that is new for it. Copies carry the template's uid
- * and generation, so a delivery is told which change it belongs to. A change is followed until every member that it is for has it:
- * what moves later, because of a failure or of another policy, is no part of it.
+ * A change is a template that is new or another one than before, or a policy that is new for it. Copies carry the
+ * template's uid and generation, so a delivery is told which change it belongs to. A change is followed until every
+ * member that it is for has it: what moves later, because of a failure or of another policy, is no part of it.
  *
  * Only changes that are on their way are kept, and no more than a bound; what falls off is not measured.
  */
@@ -19,8 +20,18 @@ import type { ObjectEvent } from "../runtime/index.ts";
 /** From a fleet in this process to a member that was away for an hour. */
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 
-const APPLIED = histogram("flotilla_propagation_applied_seconds", "From a change of a template on the hub to the member having it; once for each member. Not for members with an agent of their own.", BUCKETS, "member_cluster");
-const REPORTED = histogram("flotilla_propagation_reported_seconds", "From a change of a template on the hub to the hub knowing what the member made of it; once for each member.", BUCKETS, "member_cluster");
+const APPLIED = histogram(
+  "flotilla_propagation_applied_seconds",
+  "From a change of a template on the hub to the member having it; once for each member. Not for members with an agent of their own.",
+  BUCKETS,
+  "member_cluster",
+);
+const REPORTED = histogram(
+  "flotilla_propagation_reported_seconds",
+  "From a change of a template on the hub to the hub knowing what the member made of it; once for each member.",
+  BUCKETS,
+  "member_cluster",
+);
 
 export const latencyMetrics: readonly Metric[] = [APPLIED, REPORTED];
 
@@ -60,7 +71,11 @@ export interface PropagationLatencyOptions {
   policyCreated(template: Template): string | undefined;
 }
 
-export function createPropagationLatency({ clock, targetsOf, policyCreated }: PropagationLatencyOptions): PropagationLatency {
+export function createPropagationLatency({
+  clock,
+  targetsOf,
+  policyCreated,
+}: PropagationLatencyOptions): PropagationLatency {
   const applied = new Histograms(APPLIED);
   const reported = new Histograms(REPORTED);
   /** By the template's uid, the oldest first. */
@@ -78,7 +93,8 @@ export function createPropagationLatency({ clock, targetsOf, policyCreated }: Pr
 
   const secondsSince = (sinceMs: number): number => Math.max(0, clock.now() - sinceMs) / 1000;
   // Asked once for each member of a change: only the last one has to look at all of them.
-  const isDone = (of: Set<string>, targets: readonly { readonly name: string }[]): boolean => targets.length > 0 && of.size >= targets.length && targets.every(({ name }) => of.has(name));
+  const isDone = (of: Set<string>, targets: readonly { readonly name: string }[]): boolean =>
+    targets.length > 0 && of.size >= targets.length && targets.every(({ name }) => of.has(name));
 
   return {
     changed({ object, old, deleted }) {
@@ -96,18 +112,32 @@ export function createPropagationLatency({ clock, targetsOf, policyCreated }: Pr
       if (isFirst && clock.now() - Date.parse(object.metadata.creationTimestamp ?? "") > FRESH_MS) return;
       const isClaimed = claim !== undefined && (old === undefined || claimOf(old) !== claim);
       if (isClaimed && known && !isFirst) {
-        // The claim itself may move the generation. It is part of the change, unless the policy came later and is what it waited for.
+        // The claim itself may move the generation. It is part of the change, unless the policy came later and is what
+        // it waited for.
         known.generation = generation;
         known.claim = claim;
         if (Date.parse(policyCreated(object) ?? "") > known.sinceMs) known.sinceMs = clock.now();
         return;
       }
-      begin(uid, { generation, sinceMs: clock.now(), claim, applied: new Set(), reported: new Set(), isEverywhere: false });
+      begin(uid, {
+        generation,
+        sinceMs: clock.now(),
+        claim,
+        applied: new Set(),
+        reported: new Set(),
+        isEverywhere: false,
+      });
     },
     delivered(cluster, copy) {
       const annotations = copy.metadata.annotations ?? {};
       const change = changes.get(annotations[TEMPLATE_UID] ?? "");
-      if (!change || change.isEverywhere || change.generation !== annotations[TEMPLATE_GENERATION] || change.applied.has(cluster)) return;
+      if (
+        !change ||
+        change.isEverywhere ||
+        change.generation !== annotations[TEMPLATE_GENERATION] ||
+        change.applied.has(cluster)
+      )
+        return;
       change.applied.add(cluster);
       applied.observe([cluster], secondsSince(change.sinceMs));
       change.isEverywhere = isDone(change.applied, targetsOf(copy));
@@ -135,16 +165,28 @@ export function createPropagationLatency({ clock, targetsOf, policyCreated }: Pr
   };
 }
 
-/** A hub may have been away for a moment while somebody created a template; times in objects have no fractions of seconds. */
+/**
+ * A hub may have been away for a moment while somebody created a template; times in objects have no fractions of
+ * seconds.
+ */
 const FRESH_MS = 2_000;
 
-const claimOf = ({ metadata: { labels = {} } }: Template): string | undefined => labels[POLICY_ID] ?? labels[CLUSTER_POLICY_ID];
+const claimOf = ({ metadata: { labels = {} } }: Template): string | undefined =>
+  labels[POLICY_ID] ?? labels[CLUSTER_POLICY_ID];
 
 /** Whether the member's word is about this generation: it says so, or it is a new word since the Work is what it is. */
-function isReported({ status, metadata }: DeepReadonly<Work>, old: DeepReadonly<Work> | undefined, generation: number): boolean {
+function isReported(
+  { status, metadata }: DeepReadonly<Work>,
+  old: DeepReadonly<Work> | undefined,
+  generation: number,
+): boolean {
   const said = status?.manifestStatuses?.[0];
   if (!said) return false;
   const named = (said.status as { resourceTemplateGeneration?: unknown } | undefined)?.resourceTemplateGeneration;
   if (typeof named === "number") return named >= generation;
-  return old !== undefined && old.metadata.generation === metadata.generation && !equalJson(old.status?.manifestStatuses ?? null, status.manifestStatuses);
+  return (
+    old !== undefined &&
+    old.metadata.generation === metadata.generation &&
+    !equalJson(old.status?.manifestStatuses ?? null, status.manifestStatuses)
+  );
 }

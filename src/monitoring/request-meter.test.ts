@@ -6,15 +6,31 @@ import { ApiError } from "../machinery/index.ts";
 import { createRequestMeter } from "./request-meter.ts";
 
 const PATH = { cluster: "paris", group: "", version: "v1", resource: "configmaps" };
-const refusal = new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 403, reason: "Forbidden", message: "no" });
+const refusal = new ApiError({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  code: 403,
+  reason: "Forbidden",
+  message: "no",
+});
 
 function setUp(answer: () => Promise<never> | Promise<object>) {
   const meter = createRequestMeter();
-  const plain = { send: answer, raw: async () => ({ status: 503, headers: {}, body: [] }), watch: () => "the same", close: async () => {} } as unknown as Transport;
+  const plain = {
+    send: answer,
+    raw: async () => ({ status: 503, headers: {}, body: [] }),
+    watch: () => "the same",
+    close: async () => {},
+  } as unknown as Transport;
   const samples = (): string[] => {
     const text = new MetricsText();
     meter.write(text);
-    return text.finish().split("\n").filter((line) => /_(total|count)\{/.test(line));
+    return text
+      .finish()
+      .split("\n")
+      .filter((line) => /_(total|count)\{/.test(line));
   };
   return { meter, transport: meter.around(plain, "paris"), samples };
 }

@@ -1,12 +1,26 @@
-/** Measures requests of the hub to members outside of its process: how long they take, and how they are answered. Watches are left out. */
+/**
+ * Measures requests of the hub to members outside of its process: how long they take, and how they are answered.
+ * Watches are left out.
+ */
 import { counter, Counts, DEFAULT_BUCKETS, histogram, Histograms } from "../base/index.ts";
 import type { Metric, MetricsText } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
 import { ApiError } from "../machinery/index.ts";
 import { nowMs } from "./pipeline-meter.ts";
 
-const REQUESTS = counter("flotilla_member_requests_total", "Requests of the hub to members outside of its process, by verb and by the code of the answer, or none. Simulated members are not asked over a network.", "member_cluster", "verb", "code");
-const DURATIONS = histogram("flotilla_member_request_duration_seconds", "How long these requests took.", DEFAULT_BUCKETS, "member_cluster");
+const REQUESTS = counter(
+  "flotilla_member_requests_total",
+  "Requests of the hub to members outside of its process, by verb and by the code of the answer, or none. Simulated members are not asked over a network.",
+  "member_cluster",
+  "verb",
+  "code",
+);
+const DURATIONS = histogram(
+  "flotilla_member_request_duration_seconds",
+  "How long these requests took.",
+  DEFAULT_BUCKETS,
+  "member_cluster",
+);
 
 export const requestMetrics: readonly Metric[] = [REQUESTS, DURATIONS];
 
@@ -24,7 +38,13 @@ export function createRequestMeter(): RequestMeter {
   const requests = new Counts(REQUESTS);
   const durations = new Histograms(DURATIONS);
 
-  async function measure<T>(cluster: string, verb: string, signal: AbortSignal | undefined, request: () => Promise<T>, codeOf: (answer: T) => string): Promise<T> {
+  async function measure<T>(
+    cluster: string,
+    verb: string,
+    signal: AbortSignal | undefined,
+    request: () => Promise<T>,
+    codeOf: (answer: T) => string,
+  ): Promise<T> {
     const startMs = nowMs();
     const end = (code: string): void => {
       requests.add([cluster, verb, code]);
@@ -43,8 +63,22 @@ export function createRequestMeter(): RequestMeter {
 
   return {
     around: (transport, cluster) => ({
-      send: (request, signal) => measure(cluster, request.verb, signal, () => transport.send(request, signal), () => (request.verb === "create" ? "201" : "200")),
-      raw: (request, signal) => measure(cluster, request.method.toLowerCase(), signal, () => transport.raw(request, signal), ({ status }) => String(status)),
+      send: (request, signal) =>
+        measure(
+          cluster,
+          request.verb,
+          signal,
+          () => transport.send(request, signal),
+          () => (request.verb === "create" ? "201" : "200"),
+        ),
+      raw: (request, signal) =>
+        measure(
+          cluster,
+          request.method.toLowerCase(),
+          signal,
+          () => transport.raw(request, signal),
+          ({ status }) => String(status),
+        ),
       watch: (request, signal) => transport.watch(request, signal),
       close: () => transport.close(),
     }),

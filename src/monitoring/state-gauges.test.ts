@@ -9,7 +9,10 @@ import { createWorkloadMetrics } from "./workload-metrics.ts";
 const samplesOf = (write: (text: MetricsText) => void): string[] => {
   const text = new MetricsText();
   write(text);
-  return text.finish().split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return text
+    .finish()
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
 };
 
 test("a member's lanes for both APIs are one", () => {
@@ -18,18 +21,40 @@ test("a member's lanes for both APIs are one", () => {
     { cluster: "paris", underWay: 2, waiting: 0, failures: 5 },
   ];
 
-  expect(samplesOf((text) => writeLanes(text, lanes))).toEqual(['flotilla_member_lane_under_way{member_cluster="paris"} 3', 'flotilla_member_lane_waiting{member_cluster="paris"} 4', 'flotilla_member_backoff_failures{member_cluster="paris"} 5']);
+  expect(samplesOf((text) => writeLanes(text, lanes))).toEqual([
+    'flotilla_member_lane_under_way{member_cluster="paris"} 3',
+    'flotilla_member_lane_waiting{member_cluster="paris"} 4',
+    'flotilla_member_backoff_failures{member_cluster="paris"} 5',
+  ]);
 });
 
 test("a store in memory has no size", () => {
-  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9 }))).toEqual(["flotilla_store_entries 3", "flotilla_store_revision 9"]);
-  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9, bytes: 100 }))[0]).toBe('apiserver_storage_size_bytes{storage_cluster_id="flotilla"} 100');
+  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9 }))).toEqual([
+    "flotilla_store_entries 3",
+    "flotilla_store_revision 9",
+  ]);
+  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9, bytes: 100 }))[0]).toBe(
+    'apiserver_storage_size_bytes{storage_cluster_id="flotilla"} 100',
+  );
 });
 
 test("what a Cluster does not say is not told as zero, and amounts are numbers", () => {
-  const status = { conditions: [{ type: "Ready", status: "True" }], nodeSummary: { totalNum: 2 }, resourceSummary: { allocatable: { cpu: "1500m", memory: "2Gi" } } };
-  const clusters = [{ metadata: { name: "paris" }, spec: { syncMode: "Push", taints: [{ key: "a", effect: "NoExecute" }] }, status }, { metadata: { name: "oslo" }, spec: { syncMode: "Push" } }] as unknown as Cluster[];
-  const managed = [{ metadata: { name: "paris" }, spec: { hubAcceptsClient: true }, status: { conditions: [{ type: "ManagedClusterConditionAvailable", status: "Unknown" }] } }] as unknown as ManagedCluster[];
+  const status = {
+    conditions: [{ type: "Ready", status: "True" }],
+    nodeSummary: { totalNum: 2 },
+    resourceSummary: { allocatable: { cpu: "1500m", memory: "2Gi" } },
+  };
+  const clusters = [
+    { metadata: { name: "paris" }, spec: { syncMode: "Push", taints: [{ key: "a", effect: "NoExecute" }] }, status },
+    { metadata: { name: "oslo" }, spec: { syncMode: "Push" } },
+  ] as unknown as Cluster[];
+  const managed = [
+    {
+      metadata: { name: "paris" },
+      spec: { hubAcceptsClient: true },
+      status: { conditions: [{ type: "ManagedClusterConditionAvailable", status: "Unknown" }] },
+    },
+  ] as unknown as ManagedCluster[];
 
   expect(samplesOf((text) => writeFleetGauges(text, clusters, managed))).toEqual([
     'cluster_ready_state{member_cluster="paris"} 1',
@@ -46,9 +71,17 @@ test("what a Cluster does not say is not told as zero, and amounts are numbers",
 });
 
 test("a page of members is bounded, and says what it leaves out", () => {
-  const objects = Array.from({ length: 6_000 }, (_, index) => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: `web-${index}`, namespace: 'a"b' } }));
+  const objects = Array.from({ length: 6_000 }, (_, index) => ({
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: `web-${index}`, namespace: 'a"b' },
+  }));
   const informers = { of: () => ({ list: () => objects }) };
-  const { page } = createWorkloadMetrics({ members: () => ["paris"], informersOf: () => informers as never, serves: (_, kind) => kind === CloneSet });
+  const { page } = createWorkloadMetrics({
+    members: () => ["paris"],
+    informersOf: () => informers as never,
+    serves: (_, kind) => kind === CloneSet,
+  });
 
   const lines = page().split("\n");
 

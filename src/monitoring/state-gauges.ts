@@ -1,4 +1,7 @@
-/** What is looked up when somebody asks: queues of the scheduler, members that are busy or away, the store, versions, OpenKruise on the members. */
+/**
+ * What is looked up when somebody asks: queues of the scheduler, members that are busy or away, the store, versions,
+ * OpenKruise on the members.
+ */
 import { Pod } from "../api/index.ts";
 import { gauge, writeGauge } from "../base/index.ts";
 import type { DeepReadonly, Metric, MetricsText } from "../base/index.ts";
@@ -7,24 +10,76 @@ import { isConditionTrue } from "../machinery/index.ts";
 import type { ControllerMetrics, Informers } from "../runtime/index.ts";
 import { EVICTION_NAMES } from "./controller-meter.ts";
 
-const PENDING = gauge("scheduler_pending_bindings", "Bindings that the scheduler has to look at: active are ready, backoff wait for their time, unschedulable have no place.", "queue");
+const PENDING = gauge(
+  "scheduler_pending_bindings",
+  "Bindings that the scheduler has to look at: active are ready, backoff wait for their time, unschedulable have no place.",
+  "queue",
+);
 const EVICTION_DEPTH = gauge("eviction_queue_depth", "Evictions that wait for a look.", "name");
 const BUILD = gauge("flotilla_build_info", "1; the labels say what runs.", "version", "node_version", "platform");
-const KARMADA_BUILD = gauge("karmada_build_info", "1; the labels say what runs, as far as a Node program has them.", "git_version", "git_commit", "git_short_commit", "git_tree_state", "build_date", "go_version", "compiler", "platform");
+const KARMADA_BUILD = gauge(
+  "karmada_build_info",
+  "1; the labels say what runs, as far as a Node program has them.",
+  "git_version",
+  "git_commit",
+  "git_short_commit",
+  "git_tree_state",
+  "build_date",
+  "go_version",
+  "compiler",
+  "platform",
+);
 export const buildMetrics: readonly Metric[] = [BUILD, KARMADA_BUILD];
 
-const UNDER_WAY = gauge("flotilla_member_lane_under_way", "Works that are being delivered to a member; members without any are not told.", "member_cluster");
-const WAITING = gauge("flotilla_member_lane_waiting", "Works that wait for their turn at a member, or for the member.", "member_cluster");
-const BACK_OFF = gauge("flotilla_member_backoff_failures", "How often in a row a member did not answer a delivery; the next try is further away with each, up to a minute.", "member_cluster");
+const UNDER_WAY = gauge(
+  "flotilla_member_lane_under_way",
+  "Works that are being delivered to a member; members without any are not told.",
+  "member_cluster",
+);
+const WAITING = gauge(
+  "flotilla_member_lane_waiting",
+  "Works that wait for their turn at a member, or for the member.",
+  "member_cluster",
+);
+const BACK_OFF = gauge(
+  "flotilla_member_backoff_failures",
+  "How often in a row a member did not answer a delivery; the next try is further away with each, up to a minute.",
+  "member_cluster",
+);
 export const laneMetrics: readonly Metric[] = [UNDER_WAY, WAITING, BACK_OFF];
 
-const STORE_SIZE = gauge("apiserver_storage_size_bytes", "Size of the store on disk; nothing where it is kept in memory.", "storage_cluster_id");
+const STORE_SIZE = gauge(
+  "apiserver_storage_size_bytes",
+  "Size of the store on disk; nothing where it is kept in memory.",
+  "storage_cluster_id",
+);
 const STORE_ENTRIES = gauge("flotilla_store_entries", "Objects in the store, of all logical clusters.");
-const STORE_REVISION = gauge("flotilla_store_revision", "The revision of the newest write; its rate is the rate of writes.");
-const MANAGER_PODS = gauge("flotilla_kruise_manager_pods", "Pods of OpenKruise's manager on a member that serves OpenKruise's kinds.", "member_cluster");
-const MANAGER_READY = gauge("flotilla_kruise_manager_ready_pods", "Of these, the ones that are ready.", "member_cluster");
+const STORE_REVISION = gauge(
+  "flotilla_store_revision",
+  "The revision of the newest write; its rate is the rate of writes.",
+);
+const MANAGER_PODS = gauge(
+  "flotilla_kruise_manager_pods",
+  "Pods of OpenKruise's manager on a member that serves OpenKruise's kinds.",
+  "member_cluster",
+);
+const MANAGER_READY = gauge(
+  "flotilla_kruise_manager_ready_pods",
+  "Of these, the ones that are ready.",
+  "member_cluster",
+);
 
-export const stateMetrics: readonly Metric[] = [PENDING, EVICTION_DEPTH, ...buildMetrics, ...laneMetrics, STORE_SIZE, STORE_ENTRIES, STORE_REVISION, MANAGER_PODS, MANAGER_READY];
+export const stateMetrics: readonly Metric[] = [
+  PENDING,
+  EVICTION_DEPTH,
+  ...buildMetrics,
+  ...laneMetrics,
+  STORE_SIZE,
+  STORE_ENTRIES,
+  STORE_REVISION,
+  MANAGER_PODS,
+  MANAGER_READY,
+];
 
 export interface StoreFigures {
   entries: number;
@@ -44,22 +99,46 @@ export function writeLanes(text: MetricsText, lanes: readonly LaneFigures[]): vo
   const clusters = new Map<string, Omit<LaneFigures, "cluster">>();
   for (const { cluster, underWay, waiting, failures } of lanes) {
     const other = clusters.get(cluster);
-    clusters.set(cluster, { underWay: underWay + (other?.underWay ?? 0), waiting: waiting + (other?.waiting ?? 0), failures: Math.max(failures, other?.failures ?? 0) });
+    clusters.set(cluster, {
+      underWay: underWay + (other?.underWay ?? 0),
+      waiting: waiting + (other?.waiting ?? 0),
+      failures: Math.max(failures, other?.failures ?? 0),
+    });
   }
-  const each = (metric: Metric, valueOf: (figures: Omit<LaneFigures, "cluster">) => number): void => writeGauge(text, metric, Array.from(clusters, ([cluster, figures]) => [[cluster], valueOf(figures)] as const));
+  const each = (metric: Metric, valueOf: (figures: Omit<LaneFigures, "cluster">) => number): void =>
+    writeGauge(
+      text,
+      metric,
+      Array.from(clusters, ([cluster, figures]) => [[cluster], valueOf(figures)] as const),
+    );
   each(UNDER_WAY, ({ underWay }) => underWay);
   each(WAITING, ({ waiting }) => waiting);
   each(BACK_OFF, ({ failures }) => failures);
 }
 
-export function writeQueues(text: MetricsText, controllers: ReadonlyMap<string, ControllerMetrics>, unschedulable: number): void {
-  const sum = (valueOf: (metrics: ControllerMetrics) => number): number => ["schedule", "schedule-cluster-bindings"].reduce((total, name) => total + (controllers.has(name) ? valueOf(controllers.get(name) as ControllerMetrics) : 0), 0);
+export function writeQueues(
+  text: MetricsText,
+  controllers: ReadonlyMap<string, ControllerMetrics>,
+  unschedulable: number,
+): void {
+  const sum = (valueOf: (metrics: ControllerMetrics) => number): number =>
+    ["schedule", "schedule-cluster-bindings"].reduce(
+      (total, name) => total + (controllers.has(name) ? valueOf(controllers.get(name) as ControllerMetrics) : 0),
+      0,
+    );
   writeGauge(text, PENDING, [
     [["active"], sum(({ queueLength }) => queueLength)],
     [["backoff"], sum(({ delayed }) => delayed)],
     [["unschedulable"], unschedulable],
   ]);
-  writeGauge(text, EVICTION_DEPTH, Array.from(EVICTION_NAMES, ([controller, name]) => [[name], controllers.get(controller)?.queueLength ?? 0] as const));
+  writeGauge(
+    text,
+    EVICTION_DEPTH,
+    Array.from(
+      EVICTION_NAMES,
+      ([controller, name]) => [[name], controllers.get(controller)?.queueLength ?? 0] as const,
+    ),
+  );
 }
 
 export function writeStore(text: MetricsText, { entries, revision, bytes }: StoreFigures): void {
@@ -72,13 +151,27 @@ export function writeStore(text: MetricsText, { entries, revision, bytes }: Stor
 const KRUISE_NAMESPACE = "kruise-system";
 const MANAGER = "kruise-controller-manager";
 
-export function writeKruiseManagers(text: MetricsText, members: readonly { cluster: string; informers: Informers }[]): void {
+export function writeKruiseManagers(
+  text: MetricsText,
+  members: readonly { cluster: string; informers: Informers }[],
+): void {
   const found = members.map(({ cluster, informers }) => {
-    const pods = informers.of(Pod).list({ cluster, namespace: KRUISE_NAMESPACE }).filter(({ metadata }) => metadata.name.startsWith(`${MANAGER}-`));
+    const pods = informers
+      .of(Pod)
+      .list({ cluster, namespace: KRUISE_NAMESPACE })
+      .filter(({ metadata }) => metadata.name.startsWith(`${MANAGER}-`));
     return { cluster, pods: pods.length, ready: pods.filter(isReady).length };
   });
-  writeGauge(text, MANAGER_PODS, found.map(({ cluster, pods }) => [[cluster], pods] as const));
-  writeGauge(text, MANAGER_READY, found.map(({ cluster, ready }) => [[cluster], ready] as const));
+  writeGauge(
+    text,
+    MANAGER_PODS,
+    found.map(({ cluster, pods }) => [[cluster], pods] as const),
+  );
+  writeGauge(
+    text,
+    MANAGER_READY,
+    found.map(({ cluster, ready }) => [[cluster], ready] as const),
+  );
 }
 
 const isReady = ({ status }: DeepReadonly<Pod>): boolean => isConditionTrue(status?.conditions, "Ready");

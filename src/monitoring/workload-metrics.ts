@@ -1,9 +1,11 @@
 /**
- * What runs on the members: OpenKruise's objects under kruise-state-metrics' names, and quotas under kube-state-metrics' name. A member's
- * own page tells of it alone, as if these programs ran there; the hub's page tells of all, with the member in a label.
+ * What runs on the members: OpenKruise's objects under kruise-state-metrics' names, and quotas under
+ * kube-state-metrics' name. A member's own page tells of it alone, as if these programs ran there; the hub's page tells
+ * of all, with the member in a label.
  *
- * Objects come from informers, which are opened for a kind when somebody first asks. The lines of an object are written once for each
- * version of it and then kept beside it, so that a page of objects that did not change is only put together. Pages are bounded.
+ * Objects come from informers, which are opened for a kind when somebody first asks. The lines of an object are written
+ * once for each version of it and then kept beside it, so that a page of objects that did not change is only put
+ * together. Pages are bounded.
  */
 import { ResourceQuota } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
@@ -15,11 +17,23 @@ import { kruiseStateMetrics, kruiseStates, viewOf } from "./kruise/index.ts";
 import type { StateFamily } from "./kruise/index.ts";
 import { numberOfQuantity } from "./quantity.ts";
 
-/** With seventeen lines for each this is a page of some ten megabytes, which takes a tenth of a second to put together. */
+/**
+ * With seventeen lines for each this is a page of some ten megabytes, which takes a tenth of a second to put together.
+ */
 const MAX_OBJECTS = 5_000;
 
-const QUOTA = gauge("kube_resourcequota", "What a quota allows (type hard) and what is used of it (type used), by resource.", "namespace", "resourcequota", "resource", "type");
-const LEFT_OUT = gauge("flotilla_members_page_left_out", `Objects that are not told because the page has more than ${MAX_OBJECTS}; /metrics/members?cluster=NAME tells of one member.`);
+const QUOTA = gauge(
+  "kube_resourcequota",
+  "What a quota allows (type hard) and what is used of it (type used), by resource.",
+  "namespace",
+  "resourcequota",
+  "resource",
+  "type",
+);
+const LEFT_OUT = gauge(
+  "flotilla_members_page_left_out",
+  `Objects that are not told because the page has more than ${MAX_OBJECTS}; /metrics/members?cluster=NAME tells of one member.`,
+);
 
 export const workloadMetrics: readonly Metric[] = [...kruiseStateMetrics, QUOTA];
 export const membersPageMetrics: readonly Metric[] = [LEFT_OUT];
@@ -38,7 +52,9 @@ const quotas: ToldKind = {
       metric: QUOTA,
       samplesOf: ({ status, spec }) =>
         (["hard", "used"] as const).flatMap((type) =>
-          Object.entries((status[type] ?? (type === "hard" ? spec["hard"] : undefined) ?? {}) as Record<string, string>).flatMap(([resource, amount]) => {
+          Object.entries(
+            (status[type] ?? (type === "hard" ? spec["hard"] : undefined) ?? {}) as Record<string, string>,
+          ).flatMap(([resource, amount]) => {
             const quantity = tryParseQuantity(amount);
             return quantity ? [[[resource, type], numberOfQuantity(quantity)] as const] : [];
           }),
@@ -93,7 +109,8 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
       if (found.every(({ all }) => all.length === 0)) continue;
       for (const [index, { metric }] of told.families.entries()) {
         text.family(metric);
-        for (const { prefix, all } of found) for (const lines of all) for (const line of lines[index] ?? []) text.lines(`${metric.name}{${prefix}${line}`);
+        for (const { prefix, all } of found)
+          for (const lines of all) for (const line of lines[index] ?? []) text.lines(`${metric.name}{${prefix}${line}`);
       }
     }
     return leftOut;
@@ -113,11 +130,20 @@ export function createWorkloadMetrics({ members, informersOf, serves }: Workload
   };
 }
 
-function writeLines({ label, families }: ToldKind, object: DeepReadonly<KubernetesObject>): readonly (readonly string[])[] {
+function writeLines(
+  { label, families }: ToldKind,
+  object: DeepReadonly<KubernetesObject>,
+): readonly (readonly string[])[] {
   const view = viewOf(object);
-  const own = [formatLabel("namespace", object.metadata.namespace ?? ""), formatLabel(label, object.metadata.name)].join(",");
+  const own = [
+    formatLabel("namespace", object.metadata.namespace ?? ""),
+    formatLabel(label, object.metadata.name),
+  ].join(",");
   return families.map(({ metric, samplesOf }) => {
     const names = metric.labels.slice(2);
-    return samplesOf(view).map(([values, value]) => `${own}${names.map((name, index) => `,${formatLabel(name, values[index] ?? "")}`).join("")}} ${value}`);
+    return samplesOf(view).map(
+      ([values, value]) =>
+        `${own}${names.map((name, index) => `,${formatLabel(name, values[index] ?? "")}`).join("")}} ${value}`,
+    );
   });
 }

@@ -46,20 +46,61 @@ export interface Ocm {
   close(): Promise<void>;
 }
 
-export function createOcm({ hub, informers, clientFor, events, memberFor, origin, interpreter, clock, random, log, members, autoApprovedUsers, meter }: OcmDependencies): Ocm {
+export function createOcm({
+  hub,
+  informers,
+  clientFor,
+  events,
+  memberFor,
+  origin,
+  interpreter,
+  clock,
+  random,
+  log,
+  members,
+  autoApprovedUsers,
+  meter,
+}: OcmDependencies): Ocm {
   const placements = createPlacementSources({ hub, informers });
-  const work = createWork({ hub, informers, memberFor, origin, interpreter, statusClient: clientFor("work"), clock, random, log, followClusters: true, memberInformers: members.simulated });
+  const work = createWork({
+    hub,
+    informers,
+    memberFor,
+    origin,
+    interpreter,
+    statusClient: clientFor("work"),
+    clock,
+    random,
+    log,
+    followClusters: true,
+    memberInformers: members.simulated,
+  });
   return {
     placements,
     lanes: work.lanes,
     isQuiet: () => work.isQuiet(),
     close: () => work.close(),
     controllers: [
-      ...createRegistration({ hub, informers, clientFor, events, clock, members, ...(autoApprovedUsers && { autoApprovedUsers }) }),
-      createPlacementController({ hub, informers, client: clientFor("placement"), events: events("flotilla-placement"), clock, sources: placements, ...(meter && { meter }) }),
+      ...createRegistration({ hub, informers, clientFor, events, clock, members, autoApprovedUsers }),
+      createPlacementController({
+        hub,
+        informers,
+        client: clientFor("placement"),
+        events: events("flotilla-placement"),
+        clock,
+        sources: placements,
+        meter,
+      }),
       createReplicaSetController({ hub, informers, client: clientFor("replicaset"), clock }),
       ...work.controllers,
-      createManagedNamespaceController({ hub, informers, client: clientFor("managed-namespaces"), memberFor, origin, clock }),
+      createManagedNamespaceController({
+        hub,
+        informers,
+        client: clientFor("managed-namespaces"),
+        memberFor,
+        origin,
+        clock,
+      }),
       createWorkTtlController({ client: clientFor("work"), clock }),
     ],
   };

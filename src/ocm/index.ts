@@ -1,5 +1,13 @@
 export * from "./create-ocm.ts";
-export { createWork, dryRunOver, type DryRunAs, type MemberFor, type WorkMember, type WorkOrigin, type WorkPart } from "./work/index.ts";
+export {
+  createWork,
+  dryRunOver,
+  type DryRunAs,
+  type MemberFor,
+  type WorkMember,
+  type WorkOrigin,
+  type WorkPart,
+} from "./work/index.ts";
 
 export { createManagedNamespaceController } from "./namespaces/controller.ts";
 

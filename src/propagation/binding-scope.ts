@@ -1,12 +1,20 @@
 /**
- * The two kinds of binding: ResourceBinding for a template that is in a namespace, ClusterResourceBinding for one that is not.
- * They have one shape, and the stages are written once and run for each.
+ * The two kinds of binding: ResourceBinding for a template that is in a namespace, ClusterResourceBinding for one that
+ * is not. They have one shape, and the stages are written once and run for each.
  */
 import { ClusterResourceBinding, ResourceBinding } from "../api/index.ts";
 import type { Kind, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import { BINDING_FINALIZER, BINDING_ID, BINDING_NAME, BINDING_NAMESPACE, CLUSTER_BINDING_FINALIZER, CLUSTER_BINDING_ID, CLUSTER_BINDING_NAME } from "./well-known.ts";
+import {
+  BINDING_FINALIZER,
+  BINDING_ID,
+  BINDING_NAME,
+  BINDING_NAMESPACE,
+  CLUSTER_BINDING_FINALIZER,
+  CLUSTER_BINDING_ID,
+  CLUSTER_BINDING_NAME,
+} from "./well-known.ts";
 
 export interface BindingScope {
   readonly kind: Kind<ResourceBinding>;
@@ -18,8 +26,19 @@ export interface BindingScope {
   readonly finalizer: string;
 }
 
-export const namespacedScope: BindingScope = { kind: ResourceBinding, id: BINDING_ID, name: BINDING_NAME, namespace: BINDING_NAMESPACE, finalizer: BINDING_FINALIZER };
-export const clusterScope: BindingScope = { kind: ClusterResourceBinding, id: CLUSTER_BINDING_ID, name: CLUSTER_BINDING_NAME, finalizer: CLUSTER_BINDING_FINALIZER };
+export const namespacedScope: BindingScope = {
+  kind: ResourceBinding,
+  id: BINDING_ID,
+  name: BINDING_NAME,
+  namespace: BINDING_NAMESPACE,
+  finalizer: BINDING_FINALIZER,
+};
+export const clusterScope: BindingScope = {
+  kind: ClusterResourceBinding,
+  id: CLUSTER_BINDING_ID,
+  name: CLUSTER_BINDING_NAME,
+  finalizer: CLUSTER_BINDING_FINALIZER,
+};
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -38,8 +57,9 @@ export function stageName(stage: string, { kind }: BindingScope): string {
 }
 
 /**
- * Whether a binding is where the binding of its resource belongs. One that somebody made elsewhere would have the hub act on a resource that
- * its maker has no right to: read another namespace's Secret onto a member, or write another's status.
+ * Whether a binding is where the binding of its resource belongs. One that somebody made elsewhere would have the hub
+ * act on a resource that its maker has no right to: read another namespace's Secret onto a member, or write another's
+ * status.
  */
 export function isAtHome({ metadata, spec }: Binding): boolean {
   return (metadata.namespace ?? "") === (spec.resource.namespace ?? "");
@@ -50,16 +70,26 @@ export function bindingId({ kind, metadata }: Binding): string {
 }
 
 /** What Works and manifests say about their binding. */
-export function bindingRecord(binding: Binding): { labels: Record<string, string>; annotations: Record<string, string> } {
+export function bindingRecord(binding: Binding): {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+} {
   const scope = scopeOf(binding);
   const { namespace = "", name } = binding.metadata;
-  return { labels: { [scope.id]: bindingId(binding) }, annotations: { ...(scope.namespace && { [scope.namespace]: namespace }), [scope.name]: name } };
+  return {
+    labels: { [scope.id]: bindingId(binding) },
+    annotations: { ...(scope.namespace && { [scope.namespace]: namespace }), [scope.name]: name },
+  };
 }
 
 /** The binding of this scope that a Work was made for. */
-export function bindingKeyOf(scope: BindingScope, cluster: string, { metadata: { annotations = {} } }: DeepReadonly<Work>): ObjectKey | undefined {
+export function bindingKeyOf(
+  scope: BindingScope,
+  cluster: string,
+  { metadata: { annotations = {} } }: DeepReadonly<Work>,
+): ObjectKey | undefined {
   const name = annotations[scope.name];
   if (!name) return undefined;
   const namespace = scope.namespace && annotations[scope.namespace];
-  return { cluster, ...(namespace && { namespace }), name };
+  return { cluster, namespace: namespace || undefined, name };
 }

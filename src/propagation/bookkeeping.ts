@@ -1,16 +1,36 @@
 /**
- * Annotations in which Flotilla keeps its own records. Whoever writes one into a template or an override would speak for Flotilla, for example
- * say that it let an object go which it never had; so they are left out of what becomes a member's copy.
+ * Annotations in which Flotilla keeps its own records. Whoever writes one into a template or an override would speak
+ * for Flotilla, for example say that it let an object go which it never had; so they are left out of what becomes a
+ * member's copy.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { APPLIED_DIGEST, RELEASED_FROM } from "../delivery/index.ts";
 import { KEPT_TEMPLATE, LEAVING_ORDINALS, ROLLOUT_STAGE } from "../interpreter/index.ts";
-import { ACTIVATED_TEMPLATE, LET_GO_FOR, MANAGED_ANNOTATIONS, MANAGED_LABELS, MOVES, UNHEALTHY_SINCE } from "./well-known.ts";
+import {
+  ACTIVATED_TEMPLATE,
+  LET_GO_FOR,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABELS,
+  MOVES,
+  UNHEALTHY_SINCE,
+} from "./well-known.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
 
-const RECORDS: readonly string[] = [ACTIVATED_TEMPLATE, APPLIED_DIGEST, KEPT_TEMPLATE, LEAVING_ORDINALS, LET_GO_FOR, MANAGED_ANNOTATIONS, MANAGED_LABELS, MOVES, RELEASED_FROM, ROLLOUT_STAGE, UNHEALTHY_SINCE];
+const RECORDS: readonly string[] = [
+  ACTIVATED_TEMPLATE,
+  APPLIED_DIGEST,
+  KEPT_TEMPLATE,
+  LEAVING_ORDINALS,
+  LET_GO_FOR,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABELS,
+  MOVES,
+  RELEASED_FROM,
+  ROLLOUT_STAGE,
+  UNHEALTHY_SINCE,
+];
 
 /** The object without them; the same one when it has none. */
 export function withoutRecords(object: Copy): Copy {

@@ -7,7 +7,11 @@ const oslo: ClusterFacts = {
 };
 const bare: ClusterFacts = { metadata: { name: "bare" } };
 
-const field = (key: string, operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt", ...values: string[]): ClusterAffinity => ({
+const field = (
+  key: string,
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt",
+  ...values: string[]
+): ClusterAffinity => ({
   fieldSelector: { matchExpressions: [{ key, operator, values }] },
 });
 
@@ -15,15 +19,28 @@ const cases: Record<string, { affinity: ClusterAffinity; cluster?: ClusterFacts;
   "an empty affinity matches every cluster": { affinity: {}, want: true },
   "names restrict": { affinity: { clusterNames: ["paris"] }, want: false },
   "an empty list of names does not restrict": { affinity: { clusterNames: [] }, want: true },
-  "an excluded cluster never matches, also when it is named": { affinity: { clusterNames: ["oslo"], exclude: ["oslo"] }, want: false },
+  "an excluded cluster never matches, also when it is named": {
+    affinity: { clusterNames: ["oslo"], exclude: ["oslo"] },
+    want: false,
+  },
   "labels must match": { affinity: { labelSelector: { matchLabels: { env: "test" } } }, want: false },
-  "all parts must match": { affinity: { clusterNames: ["oslo"], labelSelector: { matchLabels: { env: "prod" } } }, want: true },
-  "an invalid label selector matches nothing": { affinity: { labelSelector: { matchExpressions: [{ key: "env", operator: "Like" }] } }, want: false },
+  "all parts must match": {
+    affinity: { clusterNames: ["oslo"], labelSelector: { matchLabels: { env: "prod" } } },
+    want: true,
+  },
+  "an invalid label selector matches nothing": {
+    affinity: { labelSelector: { matchExpressions: [{ key: "env", operator: "Like" }] } },
+    want: false,
+  },
   "a provider in the list matches": { affinity: field("provider", "In", "aws", "gcp"), want: true },
   "a region outside the list does not": { affinity: field("region", "In", "us"), want: false },
   "one zone in the list is enough": { affinity: field("zone", "In", "b", "c"), want: true },
   "NotIn fails on one listed zone": { affinity: field("zone", "NotIn", "b"), want: false },
-  "NotIn matches a cluster without the property": { affinity: field("region", "NotIn", "eu"), cluster: bare, want: true },
+  "NotIn matches a cluster without the property": {
+    affinity: field("region", "NotIn", "eu"),
+    cluster: bare,
+    want: true,
+  },
   "In does not": { affinity: field("region", "In", "eu"), cluster: bare, want: false },
   "Exists asks for the property": { affinity: field("provider", "Exists"), cluster: bare, want: false },
   "DoesNotExist asks for its absence": { affinity: field("zone", "DoesNotExist"), cluster: bare, want: true },

@@ -1,6 +1,6 @@
 /**
- * Which member clusters an affinity means: by name, by label, by provider, region and zone. Placements, static weights and
- * override rules all speak it, so it stands beside the stages.
+ * Which member clusters an affinity means: by name, by label, by provider, region and zone. Placements, static weights
+ * and override rules all speak it, so it stands beside the stages.
  */
 import type { ClusterAffinity as ApiClusterAffinity, ClusterSpec, ObjectMeta } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -16,7 +16,10 @@ export type ClusterFacts = DeepReadonly<{
   spec?: Pick<ClusterSpec, "provider" | "region" | "zones">;
 }>;
 
-/** An affinity made ready for many clusters: names become sets, so a cycle costs the clusters and not clusters times names. */
+/**
+ * An affinity made ready for many clusters: names become sets, so a cycle costs the clusters and not clusters times
+ * names.
+ */
 export function compileAffinity(affinity: ClusterAffinity): (cluster: ClusterFacts) => boolean {
   const excluded = new Set(affinity.exclude);
   const named = affinity.clusterNames?.length ? new Set(affinity.clusterNames) : undefined;

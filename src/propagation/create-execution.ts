@@ -1,6 +1,6 @@
 /**
- * Wires the two stages that touch members, execute and reflect. A hub runs them for the members that it reaches; an agent runs the same
- * for the members that pull.
+ * Wires the two stages that touch members, execute and reflect. A hub runs them for the members that it reaches; an
+ * agent runs the same for the members that pull.
  */
 import { Cluster, clusterNameOf, Work } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
@@ -47,28 +47,78 @@ export interface Execution {
   close(): Promise<void>;
 }
 
-export function createExecution({ hub, informers, clientFor, deliveryFor, serves, interpreter, events, meter, clock, random, log }: ExecutionDependencies): Execution {
+export function createExecution({
+  hub,
+  informers,
+  clientFor,
+  deliveryFor,
+  serves,
+  interpreter,
+  events,
+  meter,
+  clock,
+  random,
+  log,
+}: ExecutionDependencies): Execution {
   const works = informers.of(Work);
-  const workStatus = createStatusWriter({ clock, windowMs: STATUS_WINDOW_MS, log, client: clientFor("status"), kind: Work, lister: works });
-  const memberObjects = createMemberObjects({ works, deliveryFor: (cluster) => (serves(cluster) ? deliveryFor(cluster) : undefined), hub });
+  const workStatus = createStatusWriter({
+    clock,
+    windowMs: STATUS_WINDOW_MS,
+    log,
+    client: clientFor("status"),
+    kind: Work,
+    lister: works,
+  });
+  const memberObjects = createMemberObjects({
+    works,
+    deliveryFor: (cluster) => (serves(cluster) ? deliveryFor(cluster) : undefined),
+    hub,
+  });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
   const lanes = createMemberLanes({ clock, random });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** A member that changes from pull to push, or back, changes hands with all its Works. */
   const handovers = watch(Cluster, ({ object, old }) =>
-    old && old.spec.syncMode !== object.spec.syncMode ? works.list({ cluster: hub }).flatMap((work) => (clusterNameOf(work.metadata.namespace ?? "") === object.metadata.name ? [keyOf(hub, work)] : [])) : [],
+    old && old.spec.syncMode !== object.spec.syncMode
+      ? works
+          .list({ cluster: hub })
+          .flatMap((work) =>
+            clusterNameOf(work.metadata.namespace ?? "") === object.metadata.name ? [keyOf(hub, work)] : [],
+          )
+      : [],
   );
   const onlyServed = (controller: Controller<ObjectKey>): Controller<ObjectKey> => ({
     ...controller,
     sources: [...controller.sources, handovers],
-    reconcile: async (key, context) => (serves(clusterNameOf(key.namespace ?? "") ?? "") ? controller.reconcile(key, context) : done),
+    reconcile: async (key, context) =>
+      serves(clusterNameOf(key.namespace ?? "") ?? "") ? controller.reconcile(key, context) : done,
   });
 
   return {
     controllers: [
-      createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks: createAutoscaledWorks(works), ruleChanges: ruleChanges.works(), workStatus, lanes, ...(meter && { meter }), events: events("flotilla-execute"), clock, random }),
-      createReflectController({ memberObjects, interpreter, ruleChanges: ruleChanges.works(), tellFailure, workStatus }),
+      createExecuteController({
+        hub,
+        works,
+        deliveryFor,
+        memberObjects,
+        interpreter,
+        autoscaledWorks: createAutoscaledWorks(works),
+        ruleChanges: ruleChanges.works(),
+        workStatus,
+        lanes,
+        meter,
+        events: events("flotilla-execute"),
+        clock,
+        random,
+      }),
+      createReflectController({
+        memberObjects,
+        interpreter,
+        ruleChanges: ruleChanges.works(),
+        tellFailure,
+        workStatus,
+      }),
     ].map(onlyServed),
     lanes,
     isQuiet: () => workStatus.isQuiet(),

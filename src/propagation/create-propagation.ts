@@ -1,5 +1,16 @@
 /** Wires the stages of the pipeline to informers and clients of a hub. */
-import { bindingName, Cluster, ClusterOverridePolicy, ClusterPropagationPolicy, CustomResourceDefinition, Namespace, OverridePolicy, PriorityClass, PropagationPolicy, Work } from "../api/index.ts";
+import {
+  bindingName,
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  CustomResourceDefinition,
+  Namespace,
+  OverridePolicy,
+  PriorityClass,
+  PropagationPolicy,
+  Work,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
@@ -97,13 +108,23 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const metered = deps.meter ? { meter: deps.meter } : {};
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const execution = createExecution(deps);
-  const templates = createTemplates({ hub, informers, kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }), policies: [policies, clusterPolicies], bindings: [bindings, clusterBindings], definitions: informers.of(CustomResourceDefinition), clock, log });
+  const templates = createTemplates({
+    hub,
+    informers,
+    kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }),
+    policies: [policies, clusterPolicies],
+    bindings: [bindings, clusterBindings],
+    definitions: informers.of(CustomResourceDefinition),
+    clock,
+    log,
+  });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
   const tellFailure = createTellRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
-  for (const informer of [bindings, clusterBindings]) informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  for (const informer of [bindings, clusterBindings])
+    informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
   const groups = createWorkloadGroups();
   for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
   const statusNews = events("flotilla-aggregate");
@@ -114,8 +135,17 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     let writer = templateWriters.get(id);
     if (!writer) {
       const kind = await templates.kindOf(ref);
-      const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void => statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
-      writer = templateWriters.get(id) ?? createStatusWriter<KubernetesObject>({ ...statusWriter, client: clientFor("aggregate"), kind, lister: informers.of<KubernetesObject>(kind), onRefused });
+      const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void =>
+        statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
+      writer =
+        templateWriters.get(id) ??
+        createStatusWriter<KubernetesObject>({
+          ...statusWriter,
+          client: clientFor("aggregate"),
+          kind,
+          lister: informers.of<KubernetesObject>(kind),
+          onRefused,
+        });
       templateWriters.set(id, writer);
     }
     return writer;
@@ -124,7 +154,12 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const policyWriters: { isQuiet(): boolean; close(): Promise<void> }[] = [];
   function statusOf<T extends PropagationPolicy | ClusterPropagationPolicy>(kind: Kind<T>): Controller<ObjectKey> {
     const ofKind = informers.of(kind);
-    const policyStatus = createStatusWriter<T>({ ...statusWriter, client: clientFor("policies"), kind, lister: ofKind });
+    const policyStatus = createStatusWriter<T>({
+      ...statusWriter,
+      client: clientFor("policies"),
+      kind,
+      lister: ofKind,
+    });
     policyWriters.push(policyStatus);
     return createPolicyStatusController<T>({ hub, kind, policies: ofKind, tally, policyStatus, clock });
   }
@@ -133,19 +168,59 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   /** The stages between match and execute, and the way back: once for each kind of binding. */
   function stagesOf(scope: BindingScope): Controller<ObjectKey>[] {
     const ofScope = informers.of<ResourceBinding>(scope.kind);
-    const bindingStatus = createStatusWriter({ ...statusWriter, client: clientFor("status"), kind: scope.kind, lister: ofScope });
+    const bindingStatus = createStatusWriter({
+      ...statusWriter,
+      client: clientFor("status"),
+      kind: scope.kind,
+      lister: ofScope,
+    });
     bindingWriters.push(bindingStatus);
-    const isOfScope = ({ object }: ObjectEvent): boolean => Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
-    const bindingOf = (event: ObjectEvent): ObjectKey[] => (isOfScope(event) ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }] : []);
+    const isOfScope = ({ object }: ObjectEvent): boolean =>
+      Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
+    const bindingOf = (event: ObjectEvent): ObjectKey[] =>
+      isOfScope(event)
+        ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }]
+        : [];
     return [
-      createScheduleController({ kind: scope.kind, client: clientFor("schedule"), bindings: ofScope, clusters, groups, bindingStatus, events: events("flotilla-schedule"), clock, options: scheduling, ...(deps.onDecision && { onDecision: deps.onDecision }), ...metered }),
-      createFailoverController({ scope, client: clientFor("failover"), bindings: ofScope, clusters, groups, scheduling, interpreter, events: events("flotilla-failover"), clock, ...(deps.failover && { options: deps.failover }) }),
-      createEvictionController({ scope, client: clientFor("eviction"), events: events("flotilla-eviction"), clock, ...(deps.failover?.evictionTimeoutMs !== undefined && { timeoutMs: deps.failover.evictionTimeoutMs }) }),
+      createScheduleController({
+        kind: scope.kind,
+        client: clientFor("schedule"),
+        bindings: ofScope,
+        clusters,
+        groups,
+        bindingStatus,
+        events: events("flotilla-schedule"),
+        clock,
+        options: scheduling,
+        onDecision: deps.onDecision,
+        ...metered,
+      }),
+      createFailoverController({
+        scope,
+        client: clientFor("failover"),
+        bindings: ofScope,
+        clusters,
+        groups,
+        scheduling,
+        interpreter,
+        events: events("flotilla-failover"),
+        clock,
+        options: deps.failover,
+      }),
+      createEvictionController({
+        scope,
+        client: clientFor("eviction"),
+        events: events("flotilla-eviction"),
+        clock,
+        timeoutMs: deps.failover?.evictionTimeoutMs !== undefined ? deps.failover.evictionTimeoutMs : undefined,
+      }),
       createRecordController({
         scope,
         client: clientFor("dependencies"),
         templates,
-        templateChanges: templates.source((event) => bindingOf(event).filter((key) => ofScope.get(key)?.spec.propagateDeps)),
+        templateChanges: templates.source((event) =>
+          bindingOf(event).filter((key) => ofScope.get(key)?.spec.propagateDeps),
+        ),
         ruleChanges: ruleChanges.bindings(ofScope),
         interpreter,
         tellFailure,
@@ -165,7 +240,14 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         render,
         worksOf,
         removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({ client: clientFor("dispatch"), kind: Work, clusterOf: () => hub, current: worksOf, isOwn: isOfSameBinding, ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE] }),
+        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({
+          client: clientFor("dispatch"),
+          kind: Work,
+          clusterOf: () => hub,
+          current: worksOf,
+          isOwn: isOfSameBinding,
+          ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE],
+        }),
       }),
       createAggregateController({
         scope,
@@ -176,7 +258,11 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         ruleChanges: ruleChanges.bindings(ofScope),
         tellFailure,
         tellNoStatus: (template, { kind, metadata }) =>
-          statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message: `${template.kind} has no status subresource to write to; what the members report is in status.aggregatedStatus of ${kind} ${metadata.name}` }),
+          statusNews.record(hub, template, {
+            type: "Warning",
+            reason: "AggregateStatusFailed",
+            message: `${template.kind} has no status subresource to write to; what the members report is in status.aggregatedStatus of ${kind} ${metadata.name}`,
+          }),
         bindingStatus,
         templateStatus,
         clock,
@@ -231,11 +317,23 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     statusOf(ClusterPropagationPolicy),
     ...stagesOf(namespacedScope),
     ...stagesOf(clusterScope),
-    createAttachController({ hub, client: clientFor("dependencies"), bindings, clusterBindings, templates, events: events("flotilla-dependencies") }),
+    createAttachController({
+      hub,
+      client: clientFor("dependencies"),
+      bindings,
+      clusterBindings,
+      templates,
+      events: events("flotilla-dependencies"),
+    }),
     createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
     ...execution.controllers,
   ];
-  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [execution, ...policyWriters, ...bindingWriters, ...templateWriters.values()];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [
+    execution,
+    ...policyWriters,
+    ...bindingWriters,
+    ...templateWriters.values(),
+  ];
   return {
     controllers,
     views,

@@ -1,6 +1,6 @@
 /**
- * A controller for the few bindings that ask for something. A hub has thousands that do not, and each changes several times
- * while its workload comes up; those cost a look at the event and no place in the queue.
+ * A controller for the few bindings that ask for something. A hub has thousands that do not, and each changes several
+ * times while its workload comes up; those cost a look at the event and no place in the queue.
  */
 import type { ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -22,12 +22,24 @@ export interface BindingController {
   forget?(key: ObjectKey): void;
 }
 
-export function defineForBindings({ stage, scope, concerns, watches = [], reconcile, forget }: BindingController): Controller<ObjectKey> {
+export function defineForBindings({
+  stage,
+  scope,
+  concerns,
+  watches = [],
+  reconcile,
+  forget,
+}: BindingController): Controller<ObjectKey> {
   return defineKeyedController<ObjectKey>({
     name: stageName(stage, scope),
     writes: [scope.kind],
     idOf: idOfKey,
-    sources: [watch(scope.kind, ({ cluster, object, old }) => (concerns(object) || (old && concerns(old)) ? [keyOf(cluster, object)] : [])), ...watches],
+    sources: [
+      watch(scope.kind, ({ cluster, object, old }) =>
+        concerns(object) || (old && concerns(old)) ? [keyOf(cluster, object)] : [],
+      ),
+      ...watches,
+    ],
 
     async reconcile(key, { informers, log, signal }) {
       const binding = informers.of(scope.kind).get(key);

@@ -8,7 +8,9 @@ test("most names, and those of RBAC with colons, are fine", () => {
 
 test("a name from which a binding's name of more than 253 characters follows is too long, and by how much is said", () => {
   expect(derivedNameProblem("ConfigMap", "shop", "a".repeat(242))).toBeUndefined();
-  expect(derivedNameProblem("ConfigMap", "shop", "a".repeat(253))).toMatch(/has 253 characters, which is too long: .* would have up to 26\d, of 253 that there may be; shorten it by 1\d$/);
+  expect(derivedNameProblem("ConfigMap", "shop", "a".repeat(253))).toMatch(
+    /has 253 characters, which is too long: .* would have up to 26\d, of 253 that there may be; shorten it by 1\d$/,
+  );
 });
 
 test("a name is too long also when only that of its Works is", () => {

@@ -16,7 +16,14 @@ export { DRIFTED } from "./execute/plan-drift.ts";
 export { askedVersion } from "./match/align-selectors.ts";
 export { planActivation } from "./match/lazy-activation.ts";
 export { bindingConflict, mergeBinding, planBinding } from "./match/plan-binding.ts";
-export { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch, type MatchPlan, type Policy } from "./match/plan-match.ts";
+export {
+  CLAIM_ANNOTATIONS,
+  CLAIM_LABELS,
+  claimMetadata,
+  planMatch,
+  type MatchPlan,
+  type Policy,
+} from "./match/plan-match.ts";
 export { createPolicyIndex } from "./match/policy-index.ts";
 export { planPrerequisites } from "./match/prerequisites.ts";
 export { sizeOf } from "./match/size-of.ts";
@@ -32,7 +39,12 @@ export { isToBeScheduled, planPatch } from "./schedule/plan-patch.ts";
 export { planSchedule, type SchedulePlan } from "./schedule/plan-schedule.ts";
 export { planScheduled } from "./schedule/plan-scheduled.ts";
 export type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
-export { createWorkloadGroups, followBindings, type Neighbours, type WorkloadGroups } from "./schedule/workload-groups.ts";
+export {
+  createWorkloadGroups,
+  followBindings,
+  type Neighbours,
+  type WorkloadGroups,
+} from "./schedule/workload-groups.ts";
 export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
 export { isTemplate, type TemplateRef, type Templates } from "./templates.ts";
 export * as wellKnown from "./well-known.ts";

@@ -7,7 +7,10 @@ export interface JobToDivide {
 }
 
 /** Completions per cluster, sorted by name; undefined for a Job that does not count completions. */
-export function divideCompletions(job: JobToDivide, targets: readonly Readonly<ClusterReplicas>[]): ClusterReplicas[] | undefined {
+export function divideCompletions(
+  job: JobToDivide,
+  targets: readonly Readonly<ClusterReplicas>[],
+): ClusterReplicas[] | undefined {
   const completions = job.spec?.completions;
   if (completions === undefined || completions === null) return undefined;
   const weights = targets.map(({ name, replicas }) => ({ name, weight: replicas }));

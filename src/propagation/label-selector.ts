@@ -4,8 +4,8 @@ import { ApiError, labelSelectorOf, matchesLabels, type LabelSelectorObject } fr
 export type LabelTest = (labels: Readonly<Record<string, string>> | undefined) => boolean;
 
 /**
- * The selector as a test. One that is not valid selects nothing: admission refuses it, but an object stored by an older or
- * another server may hold one, and a policy that cannot be read must not select everything.
+ * The selector as a test. One that is not valid selects nothing: admission refuses it, but an object stored by an older
+ * or another server may hold one, and a policy that cannot be read must not select everything.
  */
 export function compileLabelSelector(selector: LabelSelectorObject): LabelTest {
   try {

@@ -1,6 +1,6 @@
 /**
- * The members' side of every Work: a view of the objects that its manifests became, and the news that one of them changed.
- * Execute looks for drift in it, reflect for status; both get a Work's key when something about it moved.
+ * The members' side of every Work: a view of the objects that its manifests became, and the news that one of them
+ * changed. Execute looks for drift in it, reflect for status; both get a Work's key when something about it moved.
  */
 import type { KubernetesObject, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -25,9 +25,22 @@ export interface MemberObjects {
 
 export type DeliveryFor = (cluster: string) => Delivery | undefined;
 
-export function createMemberObjects({ works, deliveryFor, hub }: { works: Informer<Work>; deliveryFor: DeliveryFor; hub: string }): MemberObjects {
+export function createMemberObjects({
+  works,
+  deliveryFor,
+  hub,
+}: {
+  works: Informer<Work>;
+  deliveryFor: DeliveryFor;
+  hub: string;
+}): MemberObjects {
   // A cluster that has not joined is told on the Work by execute.
-  const followed = followWorks<Work>({ hub, works, deliveryOf: ({ metadata }) => deliveryFor(clusterNameOf(metadata.namespace ?? "") ?? ""), refsOf });
+  const followed = followWorks<Work>({
+    hub,
+    works,
+    deliveryOf: ({ metadata }) => deliveryFor(clusterNameOf(metadata.namespace ?? "") ?? ""),
+    refsOf,
+  });
   return {
     source: followed.source,
     get: (work, ref) => followed.of(work)?.get(ref),
@@ -43,7 +56,7 @@ export function refsOf(work: DeepReadonly<Work>): ObjectRef[] {
 }
 
 export function refOf({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): ObjectRef {
-  return { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name };
+  return { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name };
 }
 
 export function manifestsOf(work: DeepReadonly<Work>): DeepReadonly<KubernetesObject>[] {

@@ -1,8 +1,8 @@
 /**
  * What the stages tell whoever measures them. Nothing depends on the answers: a fleet without a meter does the same.
  *
- * Durations come from a clock that only goes forward, not from the one that controllers wait by: a stage takes real time also where
- * the other is turned by hand.
+ * Durations come from a clock that only goes forward, not from the one that controllers wait by: a stage takes real
+ * time also where the other is turned by hand.
  */
 import type { CycleMeter } from "./schedule/cycle-meter.ts";
 

@@ -21,25 +21,73 @@ function bindingWith({ moves = [], tasks = [], tolerationMinutes = 5 }: Past): R
     .targets("oslo")
     .with((binding) => {
       binding.spec.failover = { application: { decisionConditions: { tolerationSeconds: tolerationMinutes * 60 } } };
-      binding.spec.gracefulEvictionTasks = tasks.map((minute, index): GracefulEvictionTask => ({ fromCluster: `m${index}`, reason: "ApplicationFailure", producer: "test", creationTimestamp: at(minute) }));
-      binding.metadata.annotations = { "flotilla.dev/moves": JSON.stringify(moves.map(({ began, ended, cause = "ApplicationFailure", ...rest }) => ({ from: "rome", cause, began: at(began), ended: at(ended), ...rest }))) };
+      binding.spec.gracefulEvictionTasks = tasks.map((minute, index): GracefulEvictionTask => ({
+        fromCluster: `m${index}`,
+        reason: "ApplicationFailure",
+        producer: "test",
+        creationTimestamp: at(minute),
+      }));
+      binding.metadata.annotations = {
+        "flotilla.dev/moves": JSON.stringify(
+          moves.map(({ began, ended, cause = "ApplicationFailure", ...rest }) => ({
+            from: "rome",
+            cause,
+            began: at(began),
+            ended: at(ended),
+            ...rest,
+          })),
+        ),
+      };
     })
     .build();
 }
 
 const cases: Record<string, Past & { nowMinute: number; want: number }> = {
   "an application that never moved may move at once": { nowMinute: 0, want: 0 },
-  "the second move waits as long after the first as the policy tolerates": { moves: [{ began: 0, ended: 10, inRow: 1 }], nowMinute: 11, want: 15 },
-  "the third waits twice as long": { moves: [{ began: 0, ended: 10, inRow: 1 }, { began: 15, ended: 25, inRow: 2 }], nowMinute: 26, want: 35 },
-  "the place in the row is on record, because older moves are not": { moves: [{ began: 0, ended: 10, inRow: 6 }], nowMinute: 11, want: 10 + 5 * 32 },
+  "the second move waits as long after the first as the policy tolerates": {
+    moves: [{ began: 0, ended: 10, inRow: 1 }],
+    nowMinute: 11,
+    want: 15,
+  },
+  "the third waits twice as long": {
+    moves: [
+      { began: 0, ended: 10, inRow: 1 },
+      { began: 15, ended: 25, inRow: 2 },
+    ],
+    nowMinute: 26,
+    want: 35,
+  },
+  "the place in the row is on record, because older moves are not": {
+    moves: [{ began: 0, ended: 10, inRow: 6 }],
+    nowMinute: 11,
+    want: 10 + 5 * 32,
+  },
   "no pause is longer than six hours": { moves: [{ began: 0, ended: 10, inRow: 30 }], nowMinute: 11, want: 10 + 360 },
-  "unless the policy tolerates more": { moves: [{ began: 0, ended: 10, inRow: 3 }], tolerationMinutes: 600, nowMinute: 700, want: 610 },
-  "a policy that tolerates nothing still waits half a minute": { moves: [{ began: 0, ended: 10, inRow: 1 }], tolerationMinutes: 0, nowMinute: 10, want: 10.5 },
+  "unless the policy tolerates more": {
+    moves: [{ began: 0, ended: 10, inRow: 3 }],
+    tolerationMinutes: 600,
+    nowMinute: 700,
+    want: 610,
+  },
+  "a policy that tolerates nothing still waits half a minute": {
+    moves: [{ began: 0, ended: 10, inRow: 1 }],
+    tolerationMinutes: 0,
+    nowMinute: 10,
+    want: 10.5,
+  },
   "a move that is under way counts from its beginning": { tasks: [0], nowMinute: 6, want: 5 },
   "members that fail in the time of one toleration are left together": { tasks: [0, 2], nowMinute: 4, want: 4 },
   "and count as one move": { tasks: [0, 2], nowMinute: 6, want: 7 },
-  "moves for another cause do not count": { moves: [{ began: 0, ended: 10, inRow: 5, cause: "TaintUntolerated" }], nowMinute: 11, want: 11 },
-  "a record that somebody spoiled counts for what is left of it": { moves: [{ began: 0, ended: 10, inRow: "many" }], nowMinute: 11, want: 15 },
+  "moves for another cause do not count": {
+    moves: [{ began: 0, ended: 10, inRow: 5, cause: "TaintUntolerated" }],
+    nowMinute: 11,
+    want: 11,
+  },
+  "a record that somebody spoiled counts for what is left of it": {
+    moves: [{ began: 0, ended: 10, inRow: "many" }],
+    nowMinute: 11,
+    want: 15,
+  },
 };
 for (const [behaviour, { nowMinute, want, ...past }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -67,23 +115,40 @@ describe("the place of a move in its row", () => {
 
 test("however often an application fails at once where it comes, a day has few moves", () => {
   assert(
-    property(integer({ min: 0, max: 600 }), array(integer({ min: 0, max: 10 }), { minLength: 50, maxLength: 50 }), (tolerationSeconds, graces) => {
-      let nowMs = NOON;
-      const moves: Required<Past>["moves"] = [];
-      const minuteOf = (ms: number): number => (ms - NOON) / MINUTE;
-      for (const grace of graces) {
-        const binding = bindingWith({ moves: moves.slice(-5), tolerationMinutes: tolerationSeconds / 60 });
-        nowMs = Math.max(nowMs, nextMoveAt(binding, nowMs).atMs);
-        if (nowMs >= NOON + 24 * HOUR) break;
-        const ordered = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "ApplicationFailure", producer: "test", creationTimestamp: new Date(nowMs).toISOString() }] } };
-        const inRow = placeInRow(ordered, ordered.spec.gracefulEvictionTasks[0] as GracefulEvictionTask);
-        moves.push({ began: minuteOf(nowMs), ended: minuteOf(nowMs) + grace, inRow });
-        // It fails where it went, for as long as that is tolerated.
-        nowMs += Math.max(grace * MINUTE, tolerationSeconds * 1000);
-      }
+    property(
+      integer({ min: 0, max: 600 }),
+      array(integer({ min: 0, max: 10 }), { minLength: 50, maxLength: 50 }),
+      (tolerationSeconds, graces) => {
+        let nowMs = NOON;
+        const moves: Required<Past>["moves"] = [];
+        const minuteOf = (ms: number): number => (ms - NOON) / MINUTE;
+        for (const grace of graces) {
+          const binding = bindingWith({ moves: moves.slice(-5), tolerationMinutes: tolerationSeconds / 60 });
+          nowMs = Math.max(nowMs, nextMoveAt(binding, nowMs).atMs);
+          if (nowMs >= NOON + 24 * HOUR) break;
+          const ordered = {
+            ...binding,
+            spec: {
+              ...binding.spec,
+              gracefulEvictionTasks: [
+                {
+                  fromCluster: "oslo",
+                  reason: "ApplicationFailure",
+                  producer: "test",
+                  creationTimestamp: new Date(nowMs).toISOString(),
+                },
+              ],
+            },
+          };
+          const inRow = placeInRow(ordered, ordered.spec.gracefulEvictionTasks[0] as GracefulEvictionTask);
+          moves.push({ began: minuteOf(nowMs), ended: minuteOf(nowMs) + grace, inRow });
+          // It fails where it went, for as long as that is tolerated.
+          nowMs += Math.max(grace * MINUTE, tolerationSeconds * 1000);
+        }
 
-      expect(moves.length).toBeLessThanOrEqual(16);
-    }),
+        expect(moves.length).toBeLessThanOrEqual(16);
+      },
+    ),
     { seed: 3, numRuns: 200 },
   );
 });

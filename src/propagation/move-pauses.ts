@@ -1,10 +1,10 @@
 /**
  * How soon an application may be moved again: what failover asks, and eviction keeps on record. Pure.
  *
- * A fault that comes along, such as a broken release, makes the application unhealthy wherever it goes. So each move that follows another
- * waits twice as long as that one did, counted from the end of the last: a row of moves becomes one every few hours instead of one every few
- * minutes. Members that fail at the same time are left at the same time and count once. A row is over when the application stayed where it was
- * for twice the time that it had to.
+ * A fault that comes along, such as a broken release, makes the application unhealthy wherever it goes. So each move
+ * that follows another waits twice as long as that one did, counted from the end of the last: a row of moves becomes
+ * one every few hours instead of one every few minutes. Members that fail at the same time are left at the same time
+ * and count once. A row is over when the application stayed where it was for twice the time that it had to.
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -21,7 +21,9 @@ const TOLERATION_SECONDS = 300;
 const SHORTEST_PAUSE_MS = 30_000;
 /** A working day has a few of these: somebody who mends the fault elsewhere need not wait until tomorrow. */
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/** More than enough to reach the longest pause from the shortest; what somebody wrote into the record counts no further. */
+/**
+ * More than enough to reach the longest pause from the shortest; what somebody wrote into the record counts no further.
+ */
 const MAX_IN_ROW = 32;
 
 interface Step {
@@ -70,7 +72,9 @@ function stepsOf(binding: Binding): Step[] {
     const { cause, began, ended, inRow } = move as Record<string, unknown>;
     const [beganMs, endedMs] = [Date.parse(String(began)), Date.parse(String(ended))];
     if (cause !== APPLICATION_FAILURE || !Number.isFinite(beganMs) || !Number.isFinite(endedMs)) return [];
-    return [{ beganMs, endedMs, ...(typeof inRow === "number" && inRow >= 1 && { inRow: Math.min(inRow, MAX_IN_ROW) }) }];
+    return [
+      { beganMs, endedMs, inRow: typeof inRow === "number" && inRow >= 1 ? Math.min(inRow, MAX_IN_ROW) : undefined },
+    ];
   });
   const underWay = (binding.spec.gracefulEvictionTasks ?? []).flatMap(({ reason, creationTimestamp }): Step[] => {
     const beganMs = Date.parse(creationTimestamp ?? "");
@@ -81,11 +85,17 @@ function stepsOf(binding: Binding): Step[] {
 
 function rowOf(steps: readonly Step[], tolerationMs: number): Row | undefined {
   let row: Row | undefined;
-  for (const { beganMs, endedMs = beganMs, inRow } of steps) row = { ...place(row, beganMs, tolerationMs, inRow), lastMs: Math.max(row?.lastMs ?? endedMs, endedMs) };
+  for (const { beganMs, endedMs = beganMs, inRow } of steps)
+    row = { ...place(row, beganMs, tolerationMs, inRow), lastMs: Math.max(row?.lastMs ?? endedMs, endedMs) };
   return row;
 }
 
-function place(row: Row | undefined, beganMs: number, tolerationMs: number, recorded: number | undefined): Omit<Row, "lastMs"> {
+function place(
+  row: Row | undefined,
+  beganMs: number,
+  tolerationMs: number,
+  recorded: number | undefined,
+): Omit<Row, "lastMs"> {
   if (!row) return { inRow: recorded ?? 1, waveMs: beganMs };
   if (beganMs < row.waveMs + tolerationMs) return { inRow: recorded ?? row.inRow, waveMs: row.waveMs };
   const follows = beganMs < row.lastMs + 2 * pauseMs(tolerationMs, row.inRow);

@@ -1,6 +1,7 @@
 /**
- * What became of the automatic moves of a binding, for whoever asks later: cause, actor, before and after. While a move is
- * under way its eviction task says the same. The newest few are kept on the binding; Events tell the rest for a while.
+ * What became of the automatic moves of a binding, for whoever asks later: cause, actor, before and after. While a move
+ * is under way its eviction task says the same. The newest few are kept on the binding; Events tell the rest for a
+ * while.
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../base/index.ts";
@@ -11,7 +12,10 @@ const MAX_MOVES = 5;
 /** How many clusters a move names on either side; a binding may have thousands. */
 const MAX_NAMED = 8;
 
-/** How an order to leave a cluster ended: the replacement is healthy, the time was over, a user said that the copy may go, or it stays because there is no other place for it any more. */
+/**
+ * How an order to leave a cluster ended: the replacement is healthy, the time was over, a user said that the copy may
+ * go, or it stays because there is no other place for it any more.
+ */
 export type Ending = "Replaced" | "TimedOut" | "Confirmed" | "Withdrawn";
 
 export interface Move {
@@ -43,20 +47,28 @@ export function movesOf({ metadata }: DeepReadonly<ResourceBinding>): unknown[] 
   }
 }
 
-export function moveOf({ spec }: DeepReadonly<ResourceBinding>, task: DeepReadonly<GracefulEvictionTask>, ending: Ending, nowMs: number, inRow?: number): Move {
-  const after = (spec.clusters ?? []).map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`));
+export function moveOf(
+  { spec }: DeepReadonly<ResourceBinding>,
+  task: DeepReadonly<GracefulEvictionTask>,
+  ending: Ending,
+  nowMs: number,
+  inRow?: number,
+): Move {
+  const after = (spec.clusters ?? []).map(({ name, replicas }) =>
+    replicas === undefined ? name : `${name}=${replicas}`,
+  );
   return {
     from: task.fromCluster,
-    ...(task.replicas !== undefined && { replicas: task.replicas }),
+    replicas: task.replicas,
     cause: task.reason,
-    ...(task.message && { message: task.message }),
+    message: task.message || undefined,
     actor: task.producer,
     before: named(task.clustersBeforeFailover ?? [task.fromCluster]),
     after: named(after),
     began: task.creationTimestamp ?? formatTime(nowMs),
     ended: formatTime(nowMs),
     ending,
-    ...(inRow !== undefined && { inRow }),
+    inRow,
   };
 }
 
@@ -66,5 +78,7 @@ export function withMoves(binding: DeepReadonly<ResourceBinding>, moves: readonl
 }
 
 function named(names: readonly string[]): string[] {
-  return names.length <= MAX_NAMED ? [...names] : [...names.slice(0, MAX_NAMED), `and ${names.length - MAX_NAMED} more`];
+  return names.length <= MAX_NAMED
+    ? [...names]
+    : [...names.slice(0, MAX_NAMED), `and ${names.length - MAX_NAMED} more`];
 }

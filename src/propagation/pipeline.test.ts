@@ -9,44 +9,76 @@ import type { TestFleet } from "../testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../testing/index.ts";
 import { pipeline } from "./pipeline.ts";
 
-const writersOf = (field: string): string[] => pipeline.filter(({ writes }) => writes.includes(field)).map(({ name }) => name);
+const writersOf = (field: string): string[] =>
+  pipeline.filter(({ writes }) => writes.includes(field)).map(({ name }) => name);
 
 test("every field has one writer, and nobody writes inside another's field", () => {
   const fields = pipeline.flatMap(({ name, writes }) => writes.map((field) => ({ name, field })));
-  const collisions = fields.flatMap((a) => fields.filter((b) => a !== b && (b.field === a.field || b.field.startsWith(`${a.field}.`) || b.field.startsWith(`${a.field}[`))).map((b) => `${a.name} ${a.field} and ${b.name} ${b.field}`));
+  const collisions = fields.flatMap((a) =>
+    fields
+      .filter(
+        (b) =>
+          a !== b && (b.field === a.field || b.field.startsWith(`${a.field}.`) || b.field.startsWith(`${a.field}[`)),
+      )
+      .map((b) => `${a.name} ${a.field} and ${b.name} ${b.field}`),
+  );
 
   expect(collisions).toEqual([]);
 });
 
 test("every stage reads something that a stage before it, a user or a member wrote", () => {
-  const given = ["template", "PropagationPolicy", "OverridePolicy", "ClusterOverridePolicy", "PriorityClass", "Cluster", "WorkloadRebalancer", "member.status"];
+  const given = [
+    "template",
+    "PropagationPolicy",
+    "OverridePolicy",
+    "ClusterOverridePolicy",
+    "PriorityClass",
+    "Cluster",
+    "WorkloadRebalancer",
+    "member.status",
+  ];
   for (const [place, { reads }] of pipeline.entries()) {
     const known = [...given, ...pipeline.slice(0, place).flatMap(({ name, writes }) => [name, ...writes])];
 
-    expect(reads.filter((read) => !known.some((field) => field === read || field.startsWith(`${read}.`) || read.startsWith(`${field}.`)))).toEqual([]);
+    expect(
+      reads.filter(
+        (read) =>
+          !known.some((field) => field === read || field.startsWith(`${read}.`) || read.startsWith(`${field}.`)),
+      ),
+    ).toEqual([]);
   }
 });
 
 /** Which parts of the hub changed which fields below spec and status, as the server answered their writes. */
-function recordWriters(): { wrap(transport: Transport, part: string): Transport; of(kind: string, namespace: string, name: string): Record<string, string[]> } {
+function recordWriters(): {
+  wrap(transport: Transport, part: string): Transport;
+  of(kind: string, namespace: string, name: string): Record<string, string[]>;
+} {
   const written: { part: string; object: DeepReadonly<KubernetesObject> & JsonObject }[] = [];
   return {
     wrap: (transport, part) => ({
       ...transport,
       async send(request, signal) {
         const object = await transport.send(request, signal);
-        if (request.path.cluster === "hub" && ["create", "update", "patch", "apply"].includes(request.verb)) written.push({ part, object: object as DeepReadonly<KubernetesObject> & JsonObject });
+        if (request.path.cluster === "hub" && ["create", "update", "patch", "apply"].includes(request.verb))
+          written.push({ part, object: object as DeepReadonly<KubernetesObject> & JsonObject });
         return object;
       },
     }),
     of(kind, namespace, name) {
-      const versions = written.filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name).sort((a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion));
+      const versions = written
+        .filter(
+          ({ object }) =>
+            object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
+        )
+        .sort((a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion));
       const writers: Record<string, Set<string>> = {};
       let before: JsonObject = {};
       for (const { part, object } of versions) {
         for (const half of ["spec", "status"]) {
           const [was, is] = [before[half] ?? {}, object[half] ?? {}] as [JsonObject, JsonObject];
-          for (const field of new Set([...Object.keys(was), ...Object.keys(is)])) if (!equalJson(was[field], is[field])) (writers[`${half}.${field}`] ??= new Set()).add(part);
+          for (const field of new Set([...Object.keys(was), ...Object.keys(is)]))
+            if (!equalJson(was[field], is[field])) (writers[`${half}.${field}`] ??= new Set()).add(part);
         }
         before = object;
       }
@@ -55,7 +87,8 @@ function recordWriters(): { wrap(transport: Transport, part: string): Transport;
   };
 }
 
-const partsOf = (fields: Record<string, string[]>, prefix: string): [string, string[]][] => Object.entries(fields).filter(([field]) => field.startsWith(prefix));
+const partsOf = (fields: Record<string, string[]>, prefix: string): [string, string[]][] =>
+  Object.entries(fields).filter(([field]) => field.startsWith(prefix));
 
 describe("in a running fleet", () => {
   let fleet: TestFleet;
@@ -65,35 +98,67 @@ describe("in a running fleet", () => {
     const writers = recordWriters();
     fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1, wrap: writers.wrap });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+    );
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(20_000);
 
     const binding = writers.of("ResourceBinding", "shop", "web-deployment");
-    const [workName = ""] = (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1", labelSelector: "resourcebinding.karmada.io/permanent-id" })).items.map(({ metadata }) => metadata.name);
+    const [workName = ""] = (
+      await fleet.client.list(Work, {
+        cluster: "hub",
+        namespace: "karmada-es-member1",
+        labelSelector: "resourcebinding.karmada.io/permanent-id",
+      })
+    ).items.map(({ metadata }) => metadata.name);
     const work = writers.of("Work", "karmada-es-member1", workName);
 
-    for (const [field, parts] of partsOf(binding, "spec.")) expect(parts, field).toEqual(writersOf(`ResourceBinding.${field}`));
+    for (const [field, parts] of partsOf(binding, "spec."))
+      expect(parts, field).toEqual(writersOf(`ResourceBinding.${field}`));
     expect(new Set(Object.values(binding).flat())).toEqual(new Set(["match", "schedule", "status"]));
     // The stages that own parts of a status hand them to one writer, which is what the server sees.
-    for (const [field, parts] of [...partsOf(binding, "status."), ...partsOf(work, "status.")]) expect(parts, field).toEqual(["status"]);
+    for (const [field, parts] of [...partsOf(binding, "status."), ...partsOf(work, "status.")])
+      expect(parts, field).toEqual(["status"]);
     expect(work["spec.workload"]).toEqual(["dispatch"]);
-    expect(new Set(partsOf(writers.of("Deployment", "shop", "web"), "status.").flatMap(([, parts]) => parts))).toEqual(new Set(["aggregate"]));
+    expect(new Set(partsOf(writers.of("Deployment", "shop", "web"), "status.").flatMap(([, parts]) => parts))).toEqual(
+      new Set(["aggregate"]),
+    );
   });
 
   test("a stage writes only the kinds that the table names", async () => {
     fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+    );
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(20_000);
 
-    const plurals: Record<string, string> = { ResourceBinding: "resourcebindings.work.karmada.io", attached: "resourcebindings.work.karmada.io", WorkloadRebalancer: "workloadrebalancers.apps.karmada.io", Work: "works.work.karmada.io", template: "deployments.apps" };
+    const plurals: Record<string, string> = {
+      ResourceBinding: "resourcebindings.work.karmada.io",
+      attached: "resourcebindings.work.karmada.io",
+      WorkloadRebalancer: "workloadrebalancers.apps.karmada.io",
+      Work: "works.work.karmada.io",
+      template: "deployments.apps",
+    };
     for (const { name, writes } of pipeline) {
       const named = new Set(writes.map((field) => plurals[field.split(".")[0] ?? ""]));
-      const written = new Set(fleet.writes().filter(({ part, cluster }) => part === name && cluster === "hub").map(({ resource }) => resource));
+      const written = new Set(
+        fleet
+          .writes()
+          .filter(({ part, cluster }) => part === name && cluster === "hub")
+          .map(({ resource }) => resource),
+      );
 
-      expect([...written].filter((resource) => !named.has(resource)), name).toEqual([]);
+      expect(
+        [...written].filter((resource) => !named.has(resource)),
+        name,
+      ).toEqual([]);
     }
   });
 });

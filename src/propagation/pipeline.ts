@@ -1,9 +1,9 @@
 /**
  * The pipeline: the life of an object from a user's apply to pods on members and back. Start reading here.
  *
- * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field has
- * one writer. `pipeline.test.ts` holds this table against a running fleet. ResourceBinding stands for ClusterResourceBinding too, and
- * PropagationPolicy for ClusterPropagationPolicy: the stages run for both scopes.
+ * Stages never call each other. They meet in the API objects: each reads what the ones before it wrote, and every field
+ * has one writer. `pipeline.test.ts` holds this table against a running fleet. ResourceBinding stands for
+ * ClusterResourceBinding too, and PropagationPolicy for ClusterPropagationPolicy: the stages run for both scopes.
  */
 export interface Stage {
   /** Also the folder under `propagation`. */
@@ -58,7 +58,8 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
-    // Orders to leave a cluster are a list: whoever has the reason adds one, named by its producer, and `eviction` alone ends them.
+    // Orders to leave a cluster are a list: whoever has the reason adds one, named by its producer, and `eviction`
+    // alone ends them.
     name: "failover",
     does: "orders a resource to leave a member on which it stays unhealthy, or whose taints it does not tolerate",
     reads: ["ResourceBinding", "Cluster"],
@@ -72,10 +73,14 @@ export const pipeline: readonly Stage[] = [
     name: "eviction",
     does: "ends an order to leave a member once the resource is healthy where it went",
     reads: ["ResourceBinding"],
-    writes: ["ResourceBinding.spec.gracefulEvictionTasks[ended]", "ResourceBinding.metadata.annotations[flotilla.dev/moves]"],
+    writes: [
+      "ResourceBinding.spec.gracefulEvictionTasks[ended]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/moves]",
+    ],
   },
   {
-    // What a resource needs, such as a ConfigMap, has a binding too; where no policy propagates it as well, it is `attached`.
+    // What a resource needs, such as a ConfigMap, has a binding too; where no policy propagates it as well, it is
+    // `attached`.
     name: "dependencies",
     does: "takes what a resource needs to where the resource runs",
     reads: ["ResourceBinding", "template"],
@@ -95,8 +100,8 @@ export const pipeline: readonly Stage[] = [
     writes: ["ResourceBinding.spec.rescheduleTriggeredAt", "WorkloadRebalancer.status"],
   },
   {
-    // It has no object of its own to write, so dispatch is its controller: `changes.ts` says which bindings to look at again,
-    // `renderer.ts` gathers the policies, `plan-overrides.ts` decides.
+    // It has no object of its own to write, so dispatch is its controller: `changes.ts` says which bindings to look at
+    // again, `renderer.ts` gathers the policies, `plan-overrides.ts` decides.
     name: "override",
     does: "changes a member's copy as override policies say",
     reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],
@@ -112,7 +117,13 @@ export const pipeline: readonly Stage[] = [
     name: "execute",
     does: "applies a Work's manifests on its member, and again when they drift",
     reads: ["Work.spec", "member"],
-    writes: ["member", "Work.status.conditions[Applied]", "Work.status.conditions[Dispatching]", "Work.status.conditions[Drifted]", "Work.status.conditions[Managed]"],
+    writes: [
+      "member",
+      "Work.status.conditions[Applied]",
+      "Work.status.conditions[Dispatching]",
+      "Work.status.conditions[Drifted]",
+      "Work.status.conditions[Managed]",
+    ],
   },
   {
     name: "reflect",
@@ -124,6 +135,10 @@ export const pipeline: readonly Stage[] = [
     name: "aggregate",
     does: "sums the members' statuses onto the binding and the template",
     reads: ["ResourceBinding", "Work.status", "template"],
-    writes: ["ResourceBinding.status.aggregatedStatus", "ResourceBinding.status.conditions[FullyApplied]", "template.status"],
+    writes: [
+      "ResourceBinding.status.aggregatedStatus",
+      "ResourceBinding.status.conditions[FullyApplied]",
+      "template.status",
+    ],
   },
 ];

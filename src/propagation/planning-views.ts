@@ -1,6 +1,6 @@
 /**
- * What the planners of the pipeline read, gathered for whoever asks them without being a stage: `explain` runs them on a running
- * hub, with these views of it, and on a snapshot, with views of its own.
+ * What the planners of the pipeline read, gathered for whoever asks them without being a stage: `explain` runs them on
+ * a running hub, with these views of it, and on a snapshot, with views of its own.
  */
 import type { Cluster, KubernetesObject, ResourceBinding, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";

@@ -1,4 +1,7 @@
-/** Whether the hub refused a write, which people should hear of, or something stood in its way that is over at one of the next tries. */
+/**
+ * Whether the hub refused a write, which people should hear of, or something stood in its way that is over at one of
+ * the next tries.
+ */
 import { ApiError, isNamespaceTerminating } from "../machinery/index.ts";
 import { OwnedSetError } from "../runtime/index.ts";
 
@@ -7,5 +10,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 export function isRefusal(error: unknown): boolean {
   const causes = error instanceof OwnedSetError ? error.errors : [error];
-  return causes.some((cause) => cause instanceof ApiError && REFUSALS.has(cause.status.code) && !isNamespaceTerminating(cause));
+  return causes.some(
+    (cause) => cause instanceof ApiError && REFUSALS.has(cause.status.code) && !isNamespaceTerminating(cause),
+  );
 }

@@ -4,5 +4,5 @@ import type { DeepReadonly } from "../base/index.ts";
 
 export function resourceOf({ spec: { resource } }: DeepReadonly<ResourceBinding>): KubernetesObject {
   const { apiVersion, kind, namespace, name, uid } = resource;
-  return { apiVersion, kind, metadata: { ...(namespace && { namespace }), name, ...(uid && { uid }) } };
+  return { apiVersion, kind, metadata: { namespace: namespace || undefined, name, uid: uid || undefined } };
 }

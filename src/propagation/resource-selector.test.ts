@@ -1,21 +1,45 @@
 import { expect, test } from "vitest";
-import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "./resource-selector.ts";
+import {
+  implicitPriority,
+  matchesResource,
+  type ResourceSelector,
+  type SelectableResource,
+} from "./resource-selector.ts";
 
-const web: SelectableResource = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", labels: { app: "web" } } };
+const web: SelectableResource = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "shop", labels: { app: "web" } },
+};
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const cases: Record<string, { selectors: ResourceSelector[]; want: number }> = {
   "no selector selects nothing": { selectors: [], want: 0 },
   "a kind selects all its objects": { selectors: [deployments], want: 1 },
   "a kind of another version is another kind": { selectors: [{ ...deployments, apiVersion: "apps/v1beta1" }], want: 0 },
-  "labels say more than a kind": { selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "web" } } }], want: 2 },
+  "labels say more than a kind": {
+    selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "web" } } }],
+    want: 2,
+  },
   "an empty label selector counts as labels": { selectors: [{ ...deployments, labelSelector: {} }], want: 2 },
-  "labels that do not match select nothing": { selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "db" } } }], want: 0 },
+  "labels that do not match select nothing": {
+    selectors: [{ ...deployments, labelSelector: { matchLabels: { app: "db" } } }],
+    want: 0,
+  },
   "a name says most": { selectors: [{ ...deployments, name: "web" }], want: 3 },
-  "beside a name labels are ignored": { selectors: [{ ...deployments, name: "web", labelSelector: { matchLabels: { app: "db" } } }], want: 3 },
-  "another name selects nothing, whatever the labels": { selectors: [{ ...deployments, name: "db", labelSelector: {} }], want: 0 },
+  "beside a name labels are ignored": {
+    selectors: [{ ...deployments, name: "web", labelSelector: { matchLabels: { app: "db" } } }],
+    want: 3,
+  },
+  "another name selects nothing, whatever the labels": {
+    selectors: [{ ...deployments, name: "db", labelSelector: {} }],
+    want: 0,
+  },
   "another namespace selects nothing": { selectors: [{ ...deployments, namespace: "bank" }], want: 0 },
-  "the best of several selectors counts": { selectors: [deployments, { ...deployments, name: "web" }, { ...deployments, labelSelector: {} }], want: 3 },
+  "the best of several selectors counts": {
+    selectors: [deployments, { ...deployments, name: "web" }, { ...deployments, labelSelector: {} }],
+    want: 3,
+  },
 };
 for (const [behaviour, { selectors, want }] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,7 +1,8 @@
 /**
  * Which templates a policy selects, and how specifically. Propagation and override policies share these rules.
  *
- * The implicit priority orders policies that select the same template: a name says more than labels, labels more than a kind.
+ * The implicit priority orders policies that select the same template: a name says more than labels, labels more than a
+ * kind.
  */
 import { selectsClusterScoped } from "../api/index.ts";
 import type { KubernetesObject, ObjectMeta, ResourceSelector as ApiResourceSelector } from "../api/index.ts";
@@ -9,19 +10,24 @@ import type { DeepReadonly } from "../base/index.ts";
 import { compileLabelSelector } from "./label-selector.ts";
 
 /**
- * An empty namespace means any; admission fills it in for a policy that has a namespace itself. Labels count only where no
- * name is given.
+ * An empty namespace means any; admission fills it in for a policy that has a namespace itself. Labels count only where
+ * no name is given.
  */
 export type ResourceSelector = DeepReadonly<ApiResourceSelector>;
 
 /** What a selector reads of a template. */
-export type SelectableResource = DeepReadonly<Pick<KubernetesObject, "apiVersion" | "kind"> & { metadata: Pick<ObjectMeta, "name" | "namespace" | "labels"> }>;
+export type SelectableResource = DeepReadonly<
+  Pick<KubernetesObject, "apiVersion" | "kind"> & { metadata: Pick<ObjectMeta, "name" | "namespace" | "labels"> }
+>;
 
 /** 0 no match, 1 every object of the kind, 2 by labels, 3 by name. */
 export type ImplicitPriority = 0 | 1 | 2 | 3;
 
 /** The most specific match among the selectors. */
-export function implicitPriority(resource: SelectableResource, selectors: readonly ResourceSelector[]): ImplicitPriority {
+export function implicitPriority(
+  resource: SelectableResource,
+  selectors: readonly ResourceSelector[],
+): ImplicitPriority {
   let best: ImplicitPriority = 0;
   for (const selector of selectors) {
     const priority = selectorPriority(resource, selector);
@@ -34,15 +40,26 @@ export function matchesResource(resource: SelectableResource, selectors: readonl
   return selectors.some((selector) => selectorPriority(resource, selector) > 0);
 }
 
-function selectorPriority({ apiVersion, kind, metadata }: SelectableResource, selector: ResourceSelector): ImplicitPriority {
+function selectorPriority(
+  { apiVersion, kind, metadata }: SelectableResource,
+  selector: ResourceSelector,
+): ImplicitPriority {
   if (selector.apiVersion !== apiVersion || selector.kind !== kind) return 0;
-  if (selector.namespace && selector.namespace !== (metadata.namespace ?? "") && !meansClusterScoped(selector, metadata)) return 0;
+  if (
+    selector.namespace &&
+    selector.namespace !== (metadata.namespace ?? "") &&
+    !meansClusterScoped(selector, metadata)
+  )
+    return 0;
   if (selector.name) return selector.name === metadata.name ? 3 : 0;
   if (!selector.labelSelector) return 1;
   return compileLabelSelector(selector.labelSelector)(metadata.labels) ? 2 : 0;
 }
 
-/** A policy of a namespace that selects a kind which is in none; admission let it through and filled in the policy's namespace. */
+/**
+ * A policy of a namespace that selects a kind which is in none; admission let it through and filled in the policy's
+ * namespace.
+ */
 function meansClusterScoped(selector: ResourceSelector, { namespace }: SelectableResource["metadata"]): boolean {
   return !namespace && selectsClusterScoped(selector);
 }

@@ -7,9 +7,26 @@ import { makeBinding, makeDeployment } from "../testing/index.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 
 const web = makeBinding(makeDeployment("shop/web").build()).build();
-const settings = makeBinding({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" } }).build();
-const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: "karmada-es-paris", name: "web-1" }, spec: { workload: { manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }] } } } as unknown as Work;
-const listing = <T extends ResourceBinding | Work>(...objects: DeepReadonly<T>[]): Lister<T> => ({ get: () => undefined, list: () => objects, by: () => [] });
+const settings = makeBinding({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: "shop", name: "settings" },
+}).build();
+const work = {
+  apiVersion: "work.karmada.io/v1alpha1",
+  kind: "Work",
+  metadata: { namespace: "karmada-es-paris", name: "web-1" },
+  spec: {
+    workload: {
+      manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }],
+    },
+  },
+} as unknown as Work;
+const listing = <T extends ResourceBinding | Work>(...objects: DeepReadonly<T>[]): Lister<T> => ({
+  get: () => undefined,
+  list: () => objects,
+  by: () => [],
+});
 
 function started(): { found: string[]; searches(): number; change(kind: ChangedKind): void } {
   const found: string[] = [];
@@ -22,7 +39,9 @@ function started(): { found: string[]; searches(): number; change(kind: ChangedK
     bindings: [],
     works: listing<Work>(work),
   });
-  changes.bindings({ ...bindings, list: () => (searches++, bindings.list()) }).start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
+  changes
+    .bindings({ ...bindings, list: () => (searches++, bindings.list()) })
+    .start(({ name }) => found.push(`binding ${name}`), new AbortController().signal);
   changes.works().start(({ name }) => found.push(`work ${name}`), new AbortController().signal);
   return { found, searches: () => searches, change: (kind) => listeners.forEach((tell) => tell(kind)) };
 }
@@ -55,7 +74,10 @@ test("a template without a binding is looked at again, because its rule may have
     interpreter: { onChange: (listener) => listeners.push(listener) },
     bindings: [listing<ResourceBinding>(web)],
     works: listing<Work>(),
-    templates: { list: ({ apiVersion, kind }) => (apiVersion.startsWith("games.example.com/") && kind === "GameFleet" ? [fleet] : []) },
+    templates: {
+      list: ({ apiVersion, kind }) =>
+        apiVersion.startsWith("games.example.com/") && kind === "GameFleet" ? [fleet] : [],
+    },
   });
   changes.templates().start(({ name }) => found.push(name), new AbortController().signal);
 

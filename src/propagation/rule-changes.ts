@@ -1,6 +1,6 @@
 /**
- * What was decided with the rules of a kind is decided again when the rules change: a user who corrects a customization sees
- * the effect, and does not have to touch every object of the kind.
+ * What was decided with the rules of a kind is decided again when the rules change: a user who corrects a customization
+ * sees the effect, and does not have to touch every object of the kind.
  */
 import { formatApiVersion, gvkOf } from "../api/index.ts";
 import type { ResourceBinding, Work } from "../api/index.ts";
@@ -33,9 +33,20 @@ export interface RuleChangesDependencies {
 const ANY_VERSION = "v1";
 const idOf = ({ group, kind }: ChangedKind): string => `${group}/${kind}`;
 
-export function createRuleChanges({ hub, interpreter, bindings, works, templates }: RuleChangesDependencies): RuleChanges {
-  /** A source of keys that are found by the changed kinds. Changes of one moment, such as those of a start, are one search. */
-  function source<K>(find: (isChanged: (kind: ChangedKind) => boolean, kinds: readonly ChangedKind[]) => Iterable<K>): Source<K> {
+export function createRuleChanges({
+  hub,
+  interpreter,
+  bindings,
+  works,
+  templates,
+}: RuleChangesDependencies): RuleChanges {
+  /**
+   * A source of keys that are found by the changed kinds. Changes of one moment, such as those of a start, are one
+   * search.
+   */
+  function source<K>(
+    find: (isChanged: (kind: ChangedKind) => boolean, kinds: readonly ChangedKind[]) => Iterable<K>,
+  ): Source<K> {
     const changed = new Map<string, ChangedKind>();
     return {
       start(enqueue, signal) {
@@ -45,7 +56,8 @@ export function createRuleChanges({ hub, interpreter, bindings, works, templates
           changed.set(idOf(kind), kind);
         });
         function search(): void {
-          if (!signal.aborted) for (const key of find((kind) => changed.has(idOf(kind)), [...changed.values()])) enqueue(key, "resync");
+          if (!signal.aborted)
+            for (const key of find((kind) => changed.has(idOf(kind)), [...changed.values()])) enqueue(key, "resync");
           changed.clear();
         }
       },
@@ -53,19 +65,37 @@ export function createRuleChanges({ hub, interpreter, bindings, works, templates
     };
   }
 
-  const changedIn = (lister: Lister<ResourceBinding>, isChanged: (kind: ChangedKind) => boolean): DeepReadonly<ResourceBinding>[] => lister.list({ cluster: hub }).filter(({ spec }) => isChanged(gvkOf(spec.resource)));
-  const keyOf = ({ metadata: { namespace, name } }: DeepReadonly<ResourceBinding | Work>): ObjectKey => ({ cluster: hub, ...(namespace && { namespace }), name });
+  const changedIn = (
+    lister: Lister<ResourceBinding>,
+    isChanged: (kind: ChangedKind) => boolean,
+  ): DeepReadonly<ResourceBinding>[] =>
+    lister.list({ cluster: hub }).filter(({ spec }) => isChanged(gvkOf(spec.resource)));
+  const keyOf = ({ metadata: { namespace, name } }: DeepReadonly<ResourceBinding | Work>): ObjectKey => ({
+    cluster: hub,
+    namespace: namespace || undefined,
+    name,
+  });
 
   return {
     bindings: (lister) => source((isChanged) => changedIn(lister, isChanged).map(keyOf)),
     templates: () =>
       source((isChanged, kinds) => [
-        ...bindings.flatMap((lister) => changedIn(lister, isChanged)).map(({ spec: { resource } }) => {
-          const { group, kind } = gvkOf(resource);
-          return { group, kind, namespace: resource.namespace ?? "", name: resource.name };
-        }),
-        ...kinds.flatMap(({ group, kind }) => (templates?.list({ apiVersion: formatApiVersion(group, ANY_VERSION), kind }) ?? []).map(keyOfTemplate)),
+        ...bindings
+          .flatMap((lister) => changedIn(lister, isChanged))
+          .map(({ spec: { resource } }) => {
+            const { group, kind } = gvkOf(resource);
+            return { group, kind, namespace: resource.namespace ?? "", name: resource.name };
+          }),
+        ...kinds.flatMap(({ group, kind }) =>
+          (templates?.list({ apiVersion: formatApiVersion(group, ANY_VERSION), kind }) ?? []).map(keyOfTemplate),
+        ),
       ]),
-    works: () => source((isChanged) => works.list({ cluster: hub }).filter((work) => refsOf(work).some((ref) => isChanged(gvkOf(ref)))).map(keyOf)),
+    works: () =>
+      source((isChanged) =>
+        works
+          .list({ cluster: hub })
+          .filter((work) => refsOf(work).some((ref) => isChanged(gvkOf(ref))))
+          .map(keyOf),
+      ),
   };
 }

@@ -8,7 +8,11 @@ const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "
 function setUp() {
   const clock = createFakeClock();
   const told: string[] = [];
-  const tell = createTellRuleFailure({ hub: "hub", clock, events: { record: (_cluster, _regarding, { reason, message }) => void told.push(`${reason}: ${message}`) } });
+  const tell = createTellRuleFailure({
+    hub: "hub",
+    clock,
+    events: { record: (_cluster, _regarding, { reason, message }) => void told.push(`${reason}: ${message}`) },
+  });
   return { clock, told, tell };
 }
 

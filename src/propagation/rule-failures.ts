@@ -1,6 +1,6 @@
 /**
- * A rule that fails is told about on the object that it failed for, where its owner looks; the stage tries again with back-off. That
- * the rule works again is told once, and only of what was told to fail.
+ * A rule that fails is told about on the object that it failed for, where its owner looks; the stage tries again with
+ * back-off. That the rule works again is told once, and only of what was told to fail.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
@@ -9,7 +9,10 @@ import type { EventRecorder } from "../runtime/index.ts";
 
 type Regarding = DeepReadonly<KubernetesObject>;
 
-/** Under the reasons that Karmada's users know, with what Karmada says when they are over. DivideFailed is ours; dispatch tells its end. */
+/**
+ * Under the reasons that Karmada's users know, with what Karmada says when they are over. DivideFailed is ours;
+ * dispatch tells its end.
+ */
 const ENDINGS = {
   AggregateStatusFailed: "Update Resource with AggregatedStatus successfully.",
   DivideFailed: undefined,
@@ -28,11 +31,22 @@ export interface TellRuleFailure {
   over(object: Regarding, reason: RuleFailure): void;
 }
 
-/** The same failure is told again after this long: events about one object are few, and a new failure must find room among them. */
+/**
+ * The same failure is told again after this long: events about one object are few, and a new failure must find room
+ * among them.
+ */
 const TELL_AGAIN_MS = 5 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
-export function createTellRuleFailure({ hub, events, clock }: { hub: string; events: EventRecorder; clock: Clock }): TellRuleFailure {
+export function createTellRuleFailure({
+  hub,
+  events,
+  clock,
+}: {
+  hub: string;
+  events: EventRecorder;
+  clock: Clock;
+}): TellRuleFailure {
   const told = new Map<string, { message: string; atMs: number }>();
   const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
 
@@ -51,7 +65,8 @@ export function createTellRuleFailure({ hub, events, clock }: { hub: string; eve
   function over(object: Regarding, reason: RuleFailure): void {
     if (told.size === 0 || !told.delete(idOf(object, reason))) return;
     const message = ENDINGS[reason];
-    if (message !== undefined) events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });
+    if (message !== undefined)
+      events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });
   }
 
   return Object.assign(tell, { over });

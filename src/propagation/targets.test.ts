@@ -2,20 +2,52 @@ import { expect, test } from "vitest";
 import type { GracefulEvictionTask, ResourceBindingSpec } from "../api/index.ts";
 import { leftDirectly, leftGracefully, targetsOf } from "./targets.ts";
 
-const task = (fromCluster: string, purgeMode?: GracefulEvictionTask["purgeMode"]): GracefulEvictionTask => ({ fromCluster, reason: "Test", producer: "test", ...(purgeMode && { purgeMode }) });
+const task = (fromCluster: string, purgeMode?: GracefulEvictionTask["purgeMode"]): GracefulEvictionTask => ({
+  fromCluster,
+  reason: "Test",
+  producer: "test",
+  purgeMode,
+});
 const on = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
 
-const cases: Record<string, { spec: Partial<ResourceBindingSpec>; targets: string[]; gracefully?: string[]; directly?: string[] }> = {
+const cases: Record<
+  string,
+  { spec: Partial<ResourceBindingSpec>; targets: string[]; gracefully?: string[]; directly?: string[] }
+> = {
   "the clusters that the scheduler chose": { spec: { clusters: on("a", "b") }, targets: ["a", "b"] },
   "those of the bindings that need it, each once": {
-    spec: { clusters: on("a"), requiredBy: [{ name: "x", clusters: on("a", "b") }, { name: "y", clusters: on("b", "c") }] },
+    spec: {
+      clusters: on("a"),
+      requiredBy: [
+        { name: "x", clusters: on("a", "b") },
+        { name: "y", clusters: on("b", "c") },
+      ],
+    },
     targets: ["a", "b", "c"],
   },
-  "a cluster that is left gracefully keeps its copy": { spec: { clusters: on("b"), gracefulEvictionTasks: [task("a", "Gracefully")] }, targets: ["b"], gracefully: ["a"] },
-  "a task without a mode, or with Never, is graceful": { spec: { clusters: on("c"), gracefulEvictionTasks: [task("a"), task("b", "Never")] }, targets: ["c"], gracefully: ["a", "b"] },
-  "nothing leaves a cluster gracefully before the scheduler found another place": { spec: { clusters: on("a"), gracefulEvictionTasks: [task("a", "Gracefully")] }, targets: ["a"] },
-  "a cluster that is left directly is no target at once": { spec: { clusters: on("a", "b"), gracefulEvictionTasks: [task("a", "Directly")] }, targets: ["b"], directly: ["a"] },
-  "what another binding needs there stays": { spec: { requiredBy: [{ name: "x", clusters: on("a") }], gracefulEvictionTasks: [task("a", "Immediately")] }, targets: ["a"] },
+  "a cluster that is left gracefully keeps its copy": {
+    spec: { clusters: on("b"), gracefulEvictionTasks: [task("a", "Gracefully")] },
+    targets: ["b"],
+    gracefully: ["a"],
+  },
+  "a task without a mode, or with Never, is graceful": {
+    spec: { clusters: on("c"), gracefulEvictionTasks: [task("a"), task("b", "Never")] },
+    targets: ["c"],
+    gracefully: ["a", "b"],
+  },
+  "nothing leaves a cluster gracefully before the scheduler found another place": {
+    spec: { clusters: on("a"), gracefulEvictionTasks: [task("a", "Gracefully")] },
+    targets: ["a"],
+  },
+  "a cluster that is left directly is no target at once": {
+    spec: { clusters: on("a", "b"), gracefulEvictionTasks: [task("a", "Directly")] },
+    targets: ["b"],
+    directly: ["a"],
+  },
+  "what another binding needs there stays": {
+    spec: { requiredBy: [{ name: "x", clusters: on("a") }], gracefulEvictionTasks: [task("a", "Immediately")] },
+    targets: ["a"],
+  },
 };
 for (const [behaviour, { spec, targets, gracefully = [], directly = [] }] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,6 +1,6 @@
 /**
- * Where a binding's resource is, was and must no longer be. Three lists of a binding say it together: the clusters that the
- * scheduler chose, those of the bindings that need the resource, and the orders to leave a cluster.
+ * Where a binding's resource is, was and must no longer be. Three lists of a binding say it together: the clusters that
+ * the scheduler chose, those of the bindings that need the resource, and the orders to leave a cluster.
  */
 import type { GracefulEvictionTask, ResourceBindingSpec, TargetCluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -13,13 +13,23 @@ export function isPurgedDirectly({ purgeMode }: Task): boolean {
   return purgeMode === "Directly" || purgeMode === "Immediately";
 }
 
-/** Clusters that get a copy: those that the scheduler chose, then those of the bindings that need the resource. Each once. */
-export function targetsOf({ clusters = [], requiredBy, gracefulEvictionTasks }: Spec): readonly DeepReadonly<TargetCluster>[] {
-  const purged = gracefulEvictionTasks?.some(isPurgedDirectly) ? new Set(gracefulEvictionTasks.filter(isPurgedDirectly).map(({ fromCluster }) => fromCluster)) : undefined;
+/**
+ * Clusters that get a copy: those that the scheduler chose, then those of the bindings that need the resource. Each
+ * once.
+ */
+export function targetsOf({
+  clusters = [],
+  requiredBy,
+  gracefulEvictionTasks,
+}: Spec): readonly DeepReadonly<TargetCluster>[] {
+  const purged = gracefulEvictionTasks?.some(isPurgedDirectly)
+    ? new Set(gracefulEvictionTasks.filter(isPurgedDirectly).map(({ fromCluster }) => fromCluster))
+    : undefined;
   const chosen = purged ? clusters.filter(({ name }) => !purged.has(name)) : clusters;
   if (!requiredBy?.length) return chosen;
   const targets = new Map(chosen.map((target) => [target.name, target]));
-  for (const requirer of requiredBy) for (const target of requirer.clusters ?? []) if (!targets.has(target.name)) targets.set(target.name, target);
+  for (const requirer of requiredBy)
+    for (const target of requirer.clusters ?? []) if (!targets.has(target.name)) targets.set(target.name, target);
   return [...targets.values()];
 }
 
@@ -39,5 +49,9 @@ const NOWHERE: ReadonlySet<string> = new Set();
 function leaving(spec: Spec, counts: (task: Task) => boolean): ReadonlySet<string> {
   if (!spec.gracefulEvictionTasks?.length) return NOWHERE;
   const targets = new Set(targetsOf(spec).map(({ name }) => name));
-  return new Set(spec.gracefulEvictionTasks.filter((task) => counts(task) && !targets.has(task.fromCluster)).map(({ fromCluster }) => fromCluster));
+  return new Set(
+    spec.gracefulEvictionTasks
+      .filter((task) => counts(task) && !targets.has(task.fromCluster))
+      .map(({ fromCluster }) => fromCluster),
+  );
 }

@@ -1,12 +1,18 @@
 /**
- * The templates: objects on the hub of any kind that a policy selects. Kinds are followed on demand, those that a policy or
- * a binding names, so a hub with no policies watches nothing.
+ * The templates: objects on the hub of any kind that a policy selects. Kinds are followed on demand, those that a
+ * policy or a binding names, so a hub with no policies watches nothing.
  *
- * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked at in
- * the first version that anybody named, and read in another one where a policy asks for it.
+ * A kind is served in several versions and still one object. Each object is therefore known by group and kind, looked
+ * at in the first version that anybody named, and read in another one where a policy asks for it.
  */
 import { OCM_NAMESPACE, formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "../api/index.ts";
-import type { ClusterPropagationPolicy, CustomResourceDefinition, KubernetesObject, PropagationPolicy, ResourceBinding } from "../api/index.ts";
+import type {
+  ClusterPropagationPolicy,
+  CustomResourceDefinition,
+  KubernetesObject,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../api/index.ts";
 import { equalJson, messageOf } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log } from "../base/index.ts";
 import { UnknownKindError } from "../client/index.ts";
@@ -36,8 +42,8 @@ export type Template = DeepReadonly<KubernetesObject>;
 
 export interface Templates {
   /**
-   * Undefined when it is not there; `unknown` while the list of its kind is not complete, which a reconcile must not wait
-   * for. Throws `UnknownKindError` when the hub does not serve its kind in this version.
+   * Undefined when it is not there; `unknown` while the list of its kind is not complete, which a reconcile must not
+   * wait for. Throws `UnknownKindError` when the hub does not serve its kind in this version.
    */
   get(ref: TemplateRef): Promise<Template | undefined | "unknown">;
   kindOf(ref: KindRef): Promise<AnyKind>;
@@ -47,7 +53,10 @@ export interface Templates {
   follow(ref: KindRef): void;
   /** Everything of a kind that is known, in one namespace or, where none is given, in all of them and in none. */
   list(ref: KindRef, namespace?: string): readonly Template[];
-  /** Keys for every template that is there, appears or changes; a change of its status alone counts only where that is asked for. */
+  /**
+   * Keys for every template that is there, appears or changes; a change of its status alone counts only where that is
+   * asked for.
+   */
   source<K>(map: (event: ObjectEvent) => Iterable<K>, options?: { statusToo?: boolean }): Source<K>;
 }
 
@@ -73,7 +82,16 @@ export function keyOfTemplate(template: Template): TemplateKey {
   return { group, kind, namespace: template.metadata.namespace ?? "", name: template.metadata.name };
 }
 
-export function createTemplates({ hub, informers, kinds, policies, bindings, definitions, clock, log }: TemplatesDependencies): Templates {
+export function createTemplates({
+  hub,
+  informers,
+  kinds,
+  policies,
+  bindings,
+  definitions,
+  clock,
+  log,
+}: TemplatesDependencies): Templates {
   /** The version in which a kind is followed, by group and kind. */
   const followed = new Map<string, AnyKind>();
   /** Kinds that somebody named and the hub did not serve at the time. */
@@ -114,14 +132,20 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     });
   }
   definitions.subscribe(({ object: { spec, metadata }, old, deleted }) => {
-    // One that changed or is gone is asked for again: it may have got a status, or come back under another name or in other versions.
-    if (deleted || (old && old.metadata.generation !== metadata.generation)) for (const { name } of spec.versions) kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
+    // One that changed or is gone is asked for again: it may have got a status, or come back under another name or in
+    // other versions.
+    if (deleted || (old && old.metadata.generation !== metadata.generation))
+      for (const { name } of spec.versions)
+        kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
     // A new definition may be the one that a policy has been waiting for.
     if (!deleted) return missing.forEach(follow);
     const known = followed.get(idOf(spec.group, spec.names.kind));
     if (!known) return;
     followed.delete(idOf(spec.group, spec.names.kind));
-    missing.set(idOf(spec.group, spec.names.kind), { apiVersion: formatApiVersion(spec.group, known.storageVersion), kind: spec.names.kind });
+    missing.set(idOf(spec.group, spec.names.kind), {
+      apiVersion: formatApiVersion(spec.group, known.storageVersion),
+      kind: spec.names.kind,
+    });
   });
 
   return {
@@ -129,19 +153,23 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
     follow,
     async get(ref) {
       const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));
-      const template = informer.get({ cluster: hub, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name });
+      const template = informer.get({ cluster: hub, namespace: ref.namespace || undefined, name: ref.name });
       return template || informer.synced ? template : "unknown";
     },
     find({ group, kind, namespace, name }) {
       const known = followed.get(idOf(group, kind));
-      return known && informers.of<KubernetesObject>(known).get({ cluster: hub, ...(namespace && { namespace }), name });
+      return (
+        known && informers.of<KubernetesObject>(known).get({ cluster: hub, namespace: namespace || undefined, name })
+      );
     },
     list(ref, namespace) {
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));
-      return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, ...(namespace !== undefined && { namespace }) }) : [];
+      return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, namespace }) : [];
     },
     source<K>(map: (event: ObjectEvent) => Iterable<K>, { statusToo = false } = {}) {
-      const source = createDynamicSource<K>(informers, (event) => (!statusToo && isStatusOnly(event) ? [] : map(event)));
+      const source = createDynamicSource<K>(informers, (event) =>
+        !statusToo && isStatusOnly(event) ? [] : map(event),
+      );
       for (const kind of followed.values()) source.add(kind);
       sources.push(source);
       return source;
@@ -151,7 +179,8 @@ export function createTemplates({ hub, informers, kinds, policies, bindings, def
 
 /** Kinds with a status count the changes of the rest in their generation. */
 function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): boolean {
-  if (!old || deleted || metadata.generation === undefined || metadata.generation !== old.metadata.generation) return false;
+  if (!old || deleted || metadata.generation === undefined || metadata.generation !== old.metadata.generation)
+    return false;
   return (
     metadata.uid === old.metadata.uid &&
     metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
@@ -161,26 +190,42 @@ function isStatusOnly({ object: { metadata }, old, deleted }: ObjectEvent): bool
 }
 
 /** Objects of the control planes themselves are never templates, nor what only makes sense where it happened. */
-const NOT_TEMPLATES = /(^|\.)(karmada\.io|flotilla\.dev|open-cluster-management\.io)$|^(events\.k8s\.io|coordination\.k8s\.io)$/;
+const NOT_TEMPLATES =
+  /(^|\.)(karmada\.io|flotilla\.dev|open-cluster-management\.io)$|^(events\.k8s\.io|coordination\.k8s\.io)$/;
 export function isTemplateGroup(group: string): boolean {
   return !NOT_TEMPLATES.test(group);
 }
 
-/** Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the reserved ones, Open Cluster Management in its own. */
+/**
+ * Whether a namespace is a cluster's own business: every cluster has its `kube-*`, and the hub keeps its books in the
+ * reserved ones, Open Cluster Management in its own.
+ */
 export function isOwnNamespace(namespace: string): boolean {
-  return isReservedNamespace(namespace) || namespace.startsWith("kube-") || namespace === OCM_NAMESPACE || namespace.startsWith(`${OCM_NAMESPACE}-`);
+  return (
+    isReservedNamespace(namespace) ||
+    namespace.startsWith("kube-") ||
+    namespace === OCM_NAMESPACE ||
+    namespace.startsWith(`${OCM_NAMESPACE}-`)
+  );
 }
 
-/** Every cluster puts its own authority into every namespace; pods of a member that were given the hub's would trust nobody. */
+/**
+ * Every cluster puts its own authority into every namespace; pods of a member that were given the hub's would trust
+ * nobody.
+ */
 const ROOT_CERTIFICATE = "kube-root-ca.crt";
 
-/** Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace, nor its authority, nor the definition of a control plane's kind. */
+/**
+ * Whether policies may take this object to members: neither what is in a cluster's own namespace, nor such a namespace,
+ * nor its authority, nor the definition of a control plane's kind.
+ */
 export function isTemplate(template: Template): boolean {
   const { group, kind } = gvkOf(template);
   const { name, namespace } = template.metadata;
-  if (namespace) return !isOwnNamespace(namespace) && !(group === "" && kind === "ConfigMap" && name === ROOT_CERTIFICATE);
+  if (namespace)
+    return !isOwnNamespace(namespace) && !(group === "" && kind === "ConfigMap" && name === ROOT_CERTIFICATE);
   if (group === "" && kind === "Namespace") return !isOwnNamespace(name);
-  if (group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition") return isTemplateGroup((template as DeepReadonly<CustomResourceDefinition>).spec.group);
+  if (group === "apiextensions.k8s.io" && kind === "CustomResourceDefinition")
+    return isTemplateGroup((template as DeepReadonly<CustomResourceDefinition>).spec.group);
   return true;
 }
-

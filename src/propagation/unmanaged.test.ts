@@ -4,11 +4,22 @@ import { makeBinding, makeDeployment } from "../testing/index.ts";
 import { dependencyOn, isUnmanagedOn, planLetGo } from "./unmanaged.ts";
 
 const requirer = (name: string, unmanaged: string | undefined, ...clusters: string[]): ResourceBinding =>
-  makeBinding(makeDeployment(`shop/${name}`).build()).targets(...clusters).with(({ metadata }) => unmanaged !== undefined && (metadata.annotations = { ...metadata.annotations, "flotilla.dev/unmanaged": unmanaged })).build();
+  makeBinding(makeDeployment(`shop/${name}`).build())
+    .targets(...clusters)
+    .with(
+      ({ metadata }) =>
+        unmanaged !== undefined &&
+        (metadata.annotations = { ...metadata.annotations, "flotilla.dev/unmanaged": unmanaged }),
+    )
+    .build();
 const needed = (note: string | undefined, change: Partial<ResourceBinding["spec"]> = {}): ResourceBinding => ({
   apiVersion: "work.karmada.io/v1alpha2",
   kind: "ResourceBinding",
-  metadata: { namespace: "shop", name: "settings-configmap", ...(note !== undefined && { annotations: { "flotilla.dev/let-go-for": note } }) },
+  metadata: {
+    namespace: "shop",
+    name: "settings-configmap",
+    annotations: note !== undefined ? { "flotilla.dev/let-go-for": note } : undefined,
+  },
   spec: { resource: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }, ...change },
 });
 
@@ -19,10 +30,17 @@ const values: Record<string, [value: string | undefined, isThere: boolean]> = {
   "names mean these members": ["rome, oslo", true],
   "other names mean others": ["rome", false],
 };
-for (const [behaviour, [value, isThere]] of Object.entries(values)) test(behaviour, () => expect(isUnmanagedOn(value, "oslo")).toBe(isThere));
+for (const [behaviour, [value, isThere]] of Object.entries(values))
+  test(behaviour, () => expect(isUnmanagedOn(value, "oslo")).toBe(isThere));
 
 test("what is noted are the members on which those who need it were let go", () => {
-  expect(planLetGo(undefined, [requirer("web", "true", "oslo", "rome"), requirer("api", "rome,paris", "oslo", "rome"), requirer("job", undefined, "oslo")])).toBe('{"shop/api-deployment":"rome","shop/web-deployment":"oslo,rome"}');
+  expect(
+    planLetGo(undefined, [
+      requirer("web", "true", "oslo", "rome"),
+      requirer("api", "rome,paris", "oslo", "rome"),
+      requirer("job", undefined, "oslo"),
+    ]),
+  ).toBe('{"shop/api-deployment":"rome","shop/web-deployment":"oslo,rome"}');
   expect(planLetGo(undefined, [requirer("job", undefined, "oslo")])).toBeUndefined();
 });
 
@@ -44,11 +62,24 @@ const web = { namespace: "shop", name: "web-deployment", clusters: [{ name: "osl
 const api = { namespace: "shop", name: "api-deployment", clusters: [{ name: "oslo" }] };
 const dependencies: Record<string, [binding: ResourceBinding, want: "released" | "left" | undefined]> = {
   "without a note a copy is as any other": [needed(undefined, { requiredBy: [web] }), undefined],
-  "it is released where everybody who needs it was let go": [needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web] }), "released"],
-  "it is left where somebody was let go and another was not": [needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web, api] }), "left"],
+  "it is released where everybody who needs it was let go": [
+    needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web] }),
+    "released",
+  ],
+  "it is left where somebody was let go and another was not": [
+    needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web, api] }),
+    "left",
+  ],
   "it is left for one who is gone": [needed('{"shop/web-deployment":"oslo"}', { requiredBy: [api] }), "left"],
-  "it is as any other where nobody was let go": [needed('{"shop/web-deployment":"rome"}', { requiredBy: [web] }), undefined],
-  "a policy of its own keeps it managed": [needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web], placement: {}, clusters: [{ name: "oslo" }] }), "left"],
+  "it is as any other where nobody was let go": [
+    needed('{"shop/web-deployment":"rome"}', { requiredBy: [web] }),
+    undefined,
+  ],
+  "a policy of its own keeps it managed": [
+    needed('{"shop/web-deployment":"oslo"}', { requiredBy: [web], placement: {}, clusters: [{ name: "oslo" }] }),
+    "left",
+  ],
   "a note that is no JSON says nothing": [needed("{", { requiredBy: [web] }), undefined],
 };
-for (const [behaviour, [binding, want]] of Object.entries(dependencies)) test(behaviour, () => expect(dependencyOn(binding, "oslo")).toBe(want));
+for (const [behaviour, [binding, want]] of Object.entries(dependencies))
+  test(behaviour, () => expect(dependencyOn(binding, "oslo")).toBe(want));

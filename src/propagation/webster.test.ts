@@ -2,15 +2,20 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "./webster.ts";
 
-const weighted = (...weights: number[]): WeightedCluster[] => weights.map((weight, index) => ({ name: `m${index + 1}`, weight }));
-const held = (...replicas: number[]): ClusterReplicas[] => replicas.map((count, index) => ({ name: `m${index + 1}`, replicas: count }));
+const weighted = (...weights: number[]): WeightedCluster[] =>
+  weights.map((weight, index) => ({ name: `m${index + 1}`, weight }));
+const held = (...replicas: number[]): ClusterReplicas[] =>
+  replicas.map((count, index) => ({ name: `m${index + 1}`, replicas: count }));
 const counts = (clusters: readonly ClusterReplicas[]): number[] => clusters.map(({ replicas }) => replicas);
 
 const ODD_UID = "d43fdeeb-d750-4e2b-bee3-64eb94534f4c";
 const EVEN_UID = "4858ca61-3ff8-4095-8267-f3d059d8074c";
 
 describe("replicas divided by weight", () => {
-  const cases: Record<string, { replicas: number; weights: number[]; previous?: number[]; uid?: string; want: number[] }> = {
+  const cases: Record<
+    string,
+    { replicas: number; weights: number[]; previous?: number[]; uid?: string; want: number[] }
+  > = {
     "follow the weights": { replicas: 12, weights: [3, 2, 1], want: [6, 4, 2] },
     "give the first odd one to the heaviest": { replicas: 13, weights: [3, 2, 1], want: [7, 4, 2] },
     "give the next to the second": { replicas: 14, weights: [3, 2, 1], want: [7, 5, 2] },
@@ -26,7 +31,10 @@ describe("replicas divided by weight", () => {
   };
   for (const [behaviour, { replicas, weights, previous, uid, want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      const clusters = divideByWeight(replicas, weighted(...weights), { uid, ...(previous && { previous: held(...previous) }) });
+      const clusters = divideByWeight(replicas, weighted(...weights), {
+        uid,
+        previous: previous ? held(...previous) : undefined,
+      });
 
       expect(counts(clusters)).toEqual(want);
     });
@@ -35,18 +43,27 @@ describe("replicas divided by weight", () => {
   test("keep what a cluster without weight has", () => {
     const clusters = divideByWeight(2, [{ name: "a", weight: 100 }], { previous: [{ name: "b", replicas: 3 }] });
 
-    expect(clusters).toEqual([{ name: "a", replicas: 2 }, { name: "b", replicas: 3 }]);
+    expect(clusters).toEqual([
+      { name: "a", replicas: 2 },
+      { name: "b", replicas: 3 },
+    ]);
   });
 });
 
 /** The method as it is defined, one replica at a time. */
-function divideSlowly(replicas: number, clusters: readonly WeightedCluster[], previous: readonly ClusterReplicas[]): number[] {
+function divideSlowly(
+  replicas: number,
+  clusters: readonly WeightedCluster[],
+  previous: readonly ClusterReplicas[],
+): number[] {
   const seats = clusters.map(({ name }) => previous.find((cluster) => cluster.name === name)?.replicas ?? 0);
   const quotient = (index: number): number => (clusters[index]?.weight ?? 0) / (2 * (seats[index] ?? 0) + 1);
   for (let left = replicas; left > 0; left--) {
     let best = 0;
     for (let index = 1; index < clusters.length; index++) {
-      const isAhead = quotient(index) > quotient(best) || (quotient(index) === quotient(best) && (seats[index] ?? 0) < (seats[best] ?? 0));
+      const isAhead =
+        quotient(index) > quotient(best) ||
+        (quotient(index) === quotient(best) && (seats[index] ?? 0) < (seats[best] ?? 0));
       if (isAhead) best = index;
     }
     seats[best] = (seats[best] ?? 0) + 1;
@@ -55,7 +72,10 @@ function divideSlowly(replicas: number, clusters: readonly WeightedCluster[], pr
 }
 
 test("many replicas at once are divided as one after the other", () => {
-  const weights = fc.array(fc.oneof(fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 1_000_000 })), { minLength: 1, maxLength: 9 });
+  const weights = fc.array(fc.oneof(fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 1_000_000 })), {
+    minLength: 1,
+    maxLength: 9,
+  });
   const replicas = fc.integer({ min: 1, max: 3000 });
   const before = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 9 });
 
@@ -65,7 +85,9 @@ test("many replicas at once are divided as one after the other", () => {
       const clusters = weighted(...weights);
       const previous = held(...before.slice(0, clusters.length));
 
-      expect(counts(divideByWeight(replicas, clusters, { previous }))).toEqual(divideSlowly(replicas, clusters, previous));
+      expect(counts(divideByWeight(replicas, clusters, { previous }))).toEqual(
+        divideSlowly(replicas, clusters, previous),
+      );
     }),
     { seed: 42, numRuns: 300 },
   );

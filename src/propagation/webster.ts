@@ -1,9 +1,9 @@
 /**
- * Division of replicas by weight, with the method of Webster (Sainte-Laguë): each replica goes to the cluster whose weight
- * divided by twice its replicas plus one is largest. Growing by one adds one replica somewhere and moves none.
+ * Division of replicas by weight, with the method of Webster (Sainte-Laguë): each replica goes to the cluster whose
+ * weight divided by twice its replicas plus one is largest. Growing by one adds one replica somewhere and moves none.
  *
- * Ties go to the cluster with fewer replicas, then to the first name, or to the last name for every second workload, so that
- * the odd replicas of many workloads do not pile up on one cluster.
+ * Ties go to the cluster with fewer replicas, then to the first name, or to the last name for every second workload, so
+ * that the odd replicas of many workloads do not pile up on one cluster.
  *
  * Cost: clusters x log(clusters), whatever the number of replicas (see `skipAhead`).
  */
@@ -27,12 +27,17 @@ export interface DivisionOptions {
 }
 
 /**
- * `replicas` divided over the clusters and added to `previous`, sorted by name. A cluster that gets none is listed with 0.
- * When there is nothing to give or no weight to give by, the answer is `previous` alone.
+ * `replicas` divided over the clusters and added to `previous`, sorted by name. A cluster that gets none is listed with
+ * 0. When there is nothing to give or no weight to give by, the answer is `previous` alone.
  */
-export function divideByWeight(replicas: number, clusters: readonly WeightedCluster[], { uid = "", previous = [] }: DivisionOptions = {}): ClusterReplicas[] {
+export function divideByWeight(
+  replicas: number,
+  clusters: readonly WeightedCluster[],
+  { uid = "", previous = [] }: DivisionOptions = {},
+): ClusterReplicas[] {
   const hasWeight = clusters.some(({ weight }) => weight > 0);
-  if (!hasWeight || (replicas <= 0 && previous.length > 0)) return sortedByName(previous.map(({ name, replicas }) => ({ name, replicas })));
+  if (!hasWeight || (replicas <= 0 && previous.length > 0))
+    return sortedByName(previous.map(({ name, replicas }) => ({ name, replicas })));
 
   const weights = new Map(previous.map(({ name }) => [name, 0]));
   for (const { name, weight } of clusters) weights.set(name, weight);
@@ -114,10 +119,10 @@ function sink(heap: Contender[], start: number): void {
 const MAX_ROUNDS = 64;
 
 /**
- * Gives out most of the replicas at once and says how many. A replica whose quotient is above a threshold is always given
- * before one whose quotient is not, whatever the ties, so all those above it can be given together as long as they are not
- * too many. A threshold that leaves at most one replica per contender follows from the sum of the weights when nobody
- * starts with replicas, and is searched for otherwise.
+ * Gives out most of the replicas at once and says how many. A replica whose quotient is above a threshold is always
+ * given before one whose quotient is not, whatever the ties, so all those above it can be given together as long as
+ * they are not too many. A threshold that leaves at most one replica per contender follows from the sum of the weights
+ * when nobody starts with replicas, and is searched for otherwise.
  */
 function skipAhead(contest: readonly Contender[], replicas: number): number {
   const count = contest.length;
@@ -155,7 +160,10 @@ function countAbove(contest: readonly Contender[], threshold: number): number {
   return sum;
 }
 
-/** How many replicas a weight earns with a quotient above the threshold. The two loops correct the rounding of the formula. */
+/**
+ * How many replicas a weight earns with a quotient above the threshold. The two loops correct the rounding of the
+ * formula.
+ */
 function replicasAbove(weight: number, threshold: number): number {
   let replicas = Math.max(0, Math.ceil((weight / threshold - 1) / 2));
   while (quotientOf(weight, replicas) > threshold) replicas++;

@@ -14,9 +14,13 @@ const BY_NAMESPACE = "namespace";
 
 /** Files Works by owner. Called once per informer, by whoever wires the stages. */
 export function indexWorks(works: Informer<Work>): void {
-  const byLabels = (...labels: string[]) => (work: DeepReadonly<Work>): string[] =>
-    // Elsewhere a Work is no member's, and its labels are whatever its maker liked.
-    clusterNameOf(work.metadata.namespace ?? "") === undefined ? [] : labels.flatMap((label) => work.metadata.labels?.[label] || []);
+  const byLabels =
+    (...labels: string[]) =>
+    (work: DeepReadonly<Work>): string[] =>
+      // Elsewhere a Work is no member's, and its labels are whatever its maker liked.
+      clusterNameOf(work.metadata.namespace ?? "") === undefined
+        ? []
+        : labels.flatMap((label) => work.metadata.labels?.[label] || []);
   works.addIndex(BY_BINDING, byLabels(namespacedScope.id, clusterScope.id));
   works.addIndex(BY_NAMESPACE, byLabels(NAMESPACE_LABEL));
 }
@@ -25,18 +29,28 @@ export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<Reso
   const id = bindingId(binding);
   const found = id ? works.by(BY_BINDING, id).filter((work) => names(work, binding)) : [];
   if (binding.spec.resource.kind !== "Namespace") return found;
-  // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not ours to delete.
+  // The Work of a synced namespace goes back to the namespaces stage when its member is no target any more, and is not
+  // ours to delete.
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
   return found.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL] || targets.has(metadata.namespace ?? ""));
 }
 
 /** Deletes a binding's Works by what the server has, because an informer may not have seen the newest yet. */
-export async function removeWorksOfBinding(client: Client, hub: string, binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void> {
+export async function removeWorksOfBinding(
+  client: Client,
+  hub: string,
+  binding: DeepReadonly<ResourceBinding>,
+  signal: AbortSignal,
+): Promise<void> {
   const id = bindingId(binding);
   if (!id) return;
   const { items } = await client.list(Work, { cluster: hub, labelSelector: `${scopeOf(binding).id}=${id}`, signal });
   const live = items.filter((work) => !work.metadata.deletionTimestamp && names(work, binding));
-  await Promise.all(live.map(({ metadata: { namespace = "", name } }) => client.delete(Work, { cluster: hub, namespace, name }, { signal })));
+  await Promise.all(
+    live.map(({ metadata: { namespace = "", name } }) =>
+      client.delete(Work, { cluster: hub, namespace, name }, { signal }),
+    ),
+  );
 }
 
 /** The id of a binding is what its maker says it is; a Work says by name whose it is, and only the hub writes that. */
@@ -51,7 +65,8 @@ export function worksOfNamespace(works: Informer<Work>, namespace: string): Deep
 
 /** Whether two Works were made for one binding; a label that somebody took off does not change that. */
 export function isOfSameBinding(a: DeepReadonly<Work>, b: DeepReadonly<Work>): boolean {
-  const of = (work: DeepReadonly<Work>): string => JSON.stringify([namespacedScope, clusterScope].map((scope) => bindingKeyOf(scope, "", work)));
+  const of = (work: DeepReadonly<Work>): string =>
+    JSON.stringify([namespacedScope, clusterScope].map((scope) => bindingKeyOf(scope, "", work)));
   return of(a) === of(b) || isSyncedNamespace(a, b);
 }
 
@@ -65,5 +80,9 @@ function isSyncedNamespace(found: DeepReadonly<Work>, desired: DeepReadonly<Work
 export function isTouched({ object, old, deleted }: ObjectEvent<Work>): boolean {
   if (deleted) return true;
   if (!old) return false;
-  return old.metadata.generation !== object.metadata.generation || !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.metadata.annotations, object.metadata.annotations);
+  return (
+    old.metadata.generation !== object.metadata.generation ||
+    !equalJson(old.metadata.labels, object.metadata.labels) ||
+    !equalJson(old.metadata.annotations, object.metadata.annotations)
+  );
 }

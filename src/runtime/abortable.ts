@@ -1,6 +1,8 @@
 /** Waiting that ends with the signal. */
 
-/** What the promise gives, or a rejection with the signal's reason when it is aborted first. The promise itself goes on. */
+/**
+ * What the promise gives, or a rejection with the signal's reason when it is aborted first. The promise itself goes on.
+ */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);

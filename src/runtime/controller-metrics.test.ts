@@ -9,7 +9,13 @@ import { defineController } from "./define-controller.ts";
 import { createInformers } from "./informers.ts";
 import { createManager } from "./manager.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 const TEN_MINUTES_MS = 600_000;
 
 /** A controller of Widgets that does with each what its name says. */
@@ -18,7 +24,15 @@ function setUp(reconcile: (name: string) => Promise<Result>, { concurrency = 8 }
   const client = createFakeClient({ clock });
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
   const manager = createManager({ client, informers, clock, log: silentLog });
-  manager.add(defineController({ name: "widgets", for: Widget, writes: [], concurrency, reconcile: ({ metadata }) => reconcile(metadata.name) }));
+  manager.add(
+    defineController({
+      name: "widgets",
+      for: Widget,
+      writes: [],
+      concurrency,
+      reconcile: ({ metadata }) => reconcile(metadata.name),
+    }),
+  );
   const stop = new AbortController();
   onTestFinished(async () => {
     const stopped = manager.stop();
@@ -31,7 +45,12 @@ function setUp(reconcile: (name: string) => Promise<Result>, { concurrency = 8 }
     client,
     manager,
     start: () => manager.start(stop.signal),
-    create: (name: string) => client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" } }),
+    create: (name: string) =>
+      client.create(Widget, "hub", {
+        apiVersion: "example.dev/v1",
+        kind: "Widget",
+        metadata: { name, namespace: "shop" },
+      }),
     settle: () => reconcileUntilQuiet({ managers: [manager], server: client }),
     turns: async () => {
       for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => void setImmediate(resolve));
@@ -103,7 +122,12 @@ test("a manager is healthy from when it knows what there is until it stops", asy
   const listed = manager.problems();
   await manager.stop();
 
-  expect([before, unreachable, listed, manager.problems()]).toEqual([["the controllers have not started"], ["nothing is known of widgets yet"], [], ["the controllers are stopping"]]);
+  expect([before, unreachable, listed, manager.problems()]).toEqual([
+    ["the controllers have not started"],
+    ["nothing is known of widgets yet"],
+    [],
+    ["the controllers are stopping"],
+  ]);
 });
 
 test("a kind that is not served is no problem", async () => {
@@ -129,7 +153,10 @@ test("a reconcile that does not end is a problem, and so are the keys that wait 
   clock.advance(1);
 
   expect(before).toEqual([]);
-  expect(manager.problems()).toEqual(["widgets has been reconciling hub/shop/a for 10 min", "widgets has not come to a key for 10 min"]);
+  expect(manager.problems()).toEqual([
+    "widgets has been reconciling hub/shop/a for 10 min",
+    "widgets has not come to a key for 10 min",
+  ]);
 });
 
 test("a controller that fails with everything is a problem; objects that nobody can reconcile are not", async () => {

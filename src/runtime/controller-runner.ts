@@ -13,11 +13,14 @@ const FAILURES_BEFORE_WARNING = 7;
 /** And this about twenty seconds. */
 const FAILURES_BEFORE_ERROR = 13;
 /**
- * How many keys of the first list are begun in one turn of the event loop. Small, because after a restart all controllers work through
- * thousands of keys that mostly need nothing, and what just happened must not wait for that.
+ * How many keys of the first list are begun in one turn of the event loop. Small, because after a restart all
+ * controllers work through thousands of keys that mostly need nothing, and what just happened must not wait for that.
  */
 const RESYNCS_PER_TURN = 4;
-/** Of the keys that may run at the same time. The rest is for what just happened: keys of the first list may all wait for the same member. */
+/**
+ * Of the keys that may run at the same time. The rest is for what just happened: keys of the first list may all wait
+ * for the same member.
+ */
 const RESYNC_SHARE = 3 / 4;
 /** How many keys an answer about what is busy names. */
 const MAX_NAMED_KEYS = 5;
@@ -30,7 +33,10 @@ const FAILING_AFTER_MS = 10 * 60_000;
 const FAILING_KEYS = 3;
 
 /** Upper bounds in seconds, those of controller-runtime and of client-go's queues, so that their dashboards work. */
-export const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60];
+export const RECONCILE_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
 export const QUEUE_BUCKETS = exponentialBuckets(1e-8, 10, 12);
 
 /** Counts since the start, and what is there now. */
@@ -92,7 +98,13 @@ export class ControllerRunner<K> {
     this.#controller = options.controller;
     this.#log = options.log.with({ controller: options.controller.name });
     const { priorityOf } = options.controller;
-    this.#queue = createQueue({ clock: options.clock, idOf: (key) => this.#controller.idOf(key), priorityOf: priorityOf && ((key) => priorityOf(key)), onReady: () => this.#pumpSoon(), onTake: (waitedMs) => this.#queueTime.observe(waitedMs / 1000) });
+    this.#queue = createQueue({
+      clock: options.clock,
+      idOf: (key) => this.#controller.idOf(key),
+      priorityOf: priorityOf && ((key) => priorityOf(key)),
+      onReady: () => this.#pumpSoon(),
+      onTake: (waitedMs) => this.#queueTime.observe(waitedMs / 1000),
+    });
   }
 
   start(): void {
@@ -107,12 +119,16 @@ export class ControllerRunner<K> {
       informers.push(informer as Informer<never>);
       this.#sources.push(informerSource(informer, (event) => request.map(event)));
     }
-    for (const kind of this.#controller.reads ?? []) informers.push(this.#options.informers.of(kind) as Informer<never>);
+    for (const kind of this.#controller.reads ?? [])
+      informers.push(this.#options.informers.of(kind) as Informer<never>);
     for (const source of this.#sources) source.start((key, lane) => this.#queue.add(key, lane), signal);
     void this.#begin(informers);
   }
 
-  /** Waits for what the controller watches, and for what it reads besides; a controller that does not say may read whatever is open. */
+  /**
+   * Waits for what the controller watches, and for what it reads besides; a controller that does not say may read
+   * whatever is open.
+   */
   async #begin(informers: readonly Informer<never>[]): Promise<void> {
     const { signal } = this.#options;
     try {
@@ -142,13 +158,19 @@ export class ControllerRunner<K> {
 
   isQuiet(): boolean {
     // Before it is ready, keys only gather; what it waits for is the informers' to tell.
-    return this.#running.size === 0 && (!this.#isReady || this.#queue.isIdle()) && this.#sources.every((source) => source.isQuiet());
+    return (
+      this.#running.size === 0 &&
+      (!this.#isReady || this.#queue.isIdle()) &&
+      this.#sources.every((source) => source.isQuiet())
+    );
   }
 
   busy(): string[] {
     if (this.isQuiet()) return [];
     const ids = [...this.#running.keys().take(MAX_NAMED_KEYS)].join(", ");
-    return [`${this.#controller.name}: ${this.#queue.length} queued, ${this.#running.size} running${ids && ` (${ids})`}, ${this.#reconciles} reconciles, ${this.#failures} failures so far`];
+    return [
+      `${this.#controller.name}: ${this.#queue.length} queued, ${this.#running.size} running${ids && ` (${ids})`}, ${this.#reconciles} reconciles, ${this.#failures} failures so far`,
+    ];
   }
 
   metrics(): ControllerMetrics {
@@ -173,7 +195,10 @@ export class ControllerRunner<K> {
     };
   }
 
-  /** What does not get better by itself, for people. A controller that waits for a kind that is not served has no problem. */
+  /**
+   * What does not get better by itself, for people. A controller that waits for a kind that is not served has no
+   * problem.
+   */
   problems(): string[] {
     if (!this.#isReady) return [];
     const { name } = this.#controller;
@@ -182,9 +207,13 @@ export class ControllerRunner<K> {
     const stuck = Array.from(this.#running).find(([, { sinceMs }]) => nowMs - sinceMs >= STUCK_AFTER_MS);
     if (stuck) problems.push(`${name} has been reconciling ${stuck[0]} for ${minutes(nowMs - stuck[1].sinceMs)}`);
     const oldestMs = this.#queue.oldestMs() ?? nowMs;
-    if (nowMs - oldestMs >= STUCK_AFTER_MS) problems.push(`${name} has not come to a key for ${minutes(nowMs - oldestMs)}`);
+    if (nowMs - oldestMs >= STUCK_AFTER_MS)
+      problems.push(`${name} has not come to a key for ${minutes(nowMs - oldestMs)}`);
     const failingMs = nowMs - (this.#failingSinceMs ?? nowMs);
-    if (failingMs >= FAILING_AFTER_MS && this.#queue.failing >= FAILING_KEYS) problems.push(`${name} has failed with everything for ${minutes(failingMs)}, with ${this.#queue.failing} keys now`);
+    if (failingMs >= FAILING_AFTER_MS && this.#queue.failing >= FAILING_KEYS)
+      problems.push(
+        `${name} has failed with everything for ${minutes(failingMs)}, with ${this.#queue.failing} keys now`,
+      );
     return problems;
   }
 
@@ -245,7 +274,8 @@ export class ControllerRunner<K> {
   }
 
   #fail(key: K, log: Log, error: unknown): void {
-    // Who creates in a namespace that goes away learns soon enough that its owner went with it. It may also be made again, so it is tried again.
+    // Who creates in a namespace that goes away learns soon enough that its owner went with it. It may also be made
+    // again, so it is tried again.
     if (isNamespaceTerminating(error)) {
       log.debug("the namespace goes away, trying again", { failures: this.#queue.addFailed(key) });
       return;
@@ -259,14 +289,20 @@ export class ControllerRunner<K> {
       return;
     }
     const failures = this.#queue.addFailed(key);
-    // What a second or third try mends (a namespace that is on its way, a race) is not worth a line; what lasts needs a person.
+    // What a second or third try mends (a namespace that is on its way, a race) is not worth a line; what lasts needs a
+    // person.
     if (error instanceof FlotillaError) {
       if (failures === FAILURES_BEFORE_WARNING) log.warn("reconcile keeps failing, trying again", { failures, error });
       else if (failures === FAILURES_BEFORE_ERROR) log.error("reconcile fails again and again", { failures, error });
       else log.debug("reconcile failed", { failures, error });
     } else if (failures > 1) log.debug("reconcile failed again", { failures, error });
     // Not one of the errors we know, so probably a mistake of ours: where it happened matters more than what it says.
-    else log.error("reconcile failed unexpectedly, trying again", { failures, error, stack: error instanceof Error ? error.stack : undefined });
+    else
+      log.error("reconcile failed unexpectedly, trying again", {
+        failures,
+        error,
+        stack: error instanceof Error ? error.stack : undefined,
+      });
   }
 }
 

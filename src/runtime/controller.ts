@@ -1,9 +1,10 @@
 /**
- * What a controller is: sources that say which keys to look at, and a reconcile that brings one key to its desired state.
+ * What a controller is: sources that say which keys to look at, and a reconcile that brings one key to its desired
+ * state.
  *
  * `defineController` is for the common case, one kind and its finalizer; `defineKeyedController` for keys of any other
- * shape. The manager (`manager.ts`) runs them: one queue each, a key is never reconciled twice at the same time, failures
- * come back with back-off.
+ * shape. The manager (`manager.ts`) runs them: one queue each, a key is never reconciled twice at the same time,
+ * failures come back with back-off.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Log } from "../base/index.ts";
@@ -25,7 +26,10 @@ export interface RunContext extends ReconcileContext {
   client: Client;
 }
 
-/** Something that says which keys need a look. Started once by the manager; `enqueue` may be called at any time until `signal` is aborted. */
+/**
+ * Something that says which keys need a look. Started once by the manager; `enqueue` may be called at any time until
+ * `signal` is aborted.
+ */
 export interface Source<K> {
   start(enqueue: (key: K, lane?: Lane) => void, signal: AbortSignal): void;
   /** True when nothing that was written is still on its way to `enqueue`. For `reconcileUntilQuiet`. */
@@ -38,19 +42,25 @@ export type Lane = "fresh" | "resync";
 /** A controller as the manager runs it. */
 export interface Controller<K = unknown> {
   readonly name: string;
-  /** The kinds it writes, for people who look for a field's writer. Kinds that users choose (templates, members' objects) cannot be listed. */
+  /**
+   * The kinds it writes, for people who look for a field's writer. Kinds that users choose (templates, members'
+   * objects) cannot be listed.
+   */
   readonly writes: readonly Kind[];
   /** How many keys at the same time. */
   readonly concurrency: number;
   readonly sources: readonly SourceRequest<K>[];
   /**
-   * What it reads besides what it watches. It begins as soon as these and its sources are listed; unset, it waits for every kind that is
-   * open, which after a restart may take seconds longer.
+   * What it reads besides what it watches. It begins as soon as these and its sources are listed; unset, it waits for
+   * every kind that is open, which after a restart may take seconds longer.
    */
   readonly reads?: readonly Kind[];
   /** Identity of a key in the queue, in logs and in back-off. */
   idOf(key: K): string;
-  /** Of two keys that are ready the one with the higher number is reconciled first. Asked whenever one becomes ready; all are equal unless given. */
+  /**
+   * Of two keys that are ready the one with the higher number is reconciled first. Asked whenever one becomes ready;
+   * all are equal unless given.
+   */
   priorityOf?(key: K): number;
   reconcile(key: K, context: RunContext): Promise<Result>;
 }
@@ -66,7 +76,10 @@ export interface KindRequest<K> {
   informers?: Informers;
 }
 
-/** Objects that a controller made: a change leads to the owner, found by the controller ownerReference. Built by `owned`. */
+/**
+ * Objects that a controller made: a change leads to the owner, found by the controller ownerReference. Built by
+ * `owned`.
+ */
 export interface OwnedRequest {
   owned: Kind;
 }
@@ -97,7 +110,10 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
   whenSynced(signal: AbortSignal): Promise<void>;
   /** Calls back for everything present and for every change, in order. */
   subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void): () => void;
-  /** Files every object under the values that `valuesOf` gives, present ones included. A name can be added once; `valuesOf` is pure. */
+  /**
+   * Files every object under the values that `valuesOf` gives, present ones included. A name can be added once;
+   * `valuesOf` is pure.
+   */
   addIndex(name: string, valuesOf: (object: DeepReadonly<T>, cluster: string) => readonly string[]): void;
   /** False while a list is under way. Waiting for the clock before another try counts as quiet. */
   isQuiet(): boolean;
@@ -123,10 +139,16 @@ export interface ControllerDefinition<T extends KubernetesObject> {
   concurrency?: number;
   /** As that of `Controller`. */
   priorityOf?(key: ObjectKey): number;
-  /** With `finalize`: the finalizer that holds the object until it is done. Whoever creates the object may set it already, which saves a write. */
+  /**
+   * With `finalize`: the finalizer that holds the object until it is done. Whoever creates the object may set it
+   * already, which saves a write.
+   */
   finalizer?: string;
   reconcile(object: DeepReadonly<T>, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
-  /** Called instead of reconcile when the object is being deleted and still carries the finalizer, which is removed after `done`. */
+  /**
+   * Called instead of reconcile when the object is being deleted and still carries the finalizer, which is removed
+   * after `done`.
+   */
   finalize?(object: DeepReadonly<T>, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
   /** The object is gone; for controllers that keep something in memory. */
   forget?(key: ObjectKey): void;

@@ -4,8 +4,16 @@ import { createFakeClock, createLog } from "../base/index.ts";
 import { createFakeClient } from "../testing/index.ts";
 import { createEventRecorders } from "./create-event-recorders.ts";
 
-const web = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", uid: "u1", resourceVersion: "7" } };
-const scaled = { type: "Normal" as const, reason: "ScalingReplicaSet", message: "Scaled up replica set web-1 from 0 to 3" };
+const web = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "shop", uid: "u1", resourceVersion: "7" },
+};
+const scaled = {
+  type: "Normal" as const,
+  reason: "ScalingReplicaSet",
+  message: "Scaled up replica set web-1 from 0 to 3",
+};
 
 function setUp() {
   const clock = createFakeClock(Date.parse("2024-05-01T12:00:00Z"));
@@ -24,7 +32,14 @@ test("an event names its object, who tells it and when", async () => {
   expect(items).toMatchObject([
     {
       metadata: { namespace: "shop", name: expect.stringMatching(/^web\.[0-9a-f]+$/) as string },
-      involvedObject: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", uid: "u1", resourceVersion: "7" },
+      involvedObject: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        namespace: "shop",
+        name: "web",
+        uid: "u1",
+        resourceVersion: "7",
+      },
       ...scaled,
       source: { component: "deployment-controller" },
       firstTimestamp: "2024-05-01T12:00:00Z",
@@ -50,7 +65,11 @@ test("telling the same twice is one event with a count", async () => {
 test("what is said of an object of the whole cluster is kept in the namespace default", async () => {
   const { client, recorders, stop } = setUp();
 
-  recorders("node-controller").record("member1", { apiVersion: "v1", kind: "Node", metadata: { name: "node-1" } }, { type: "Normal", reason: "NodeNotReady", message: "Node node-1 status is now: NodeNotReady" });
+  recorders("node-controller").record(
+    "member1",
+    { apiVersion: "v1", kind: "Node", metadata: { name: "node-1" } },
+    { type: "Normal", reason: "NodeNotReady", message: "Node node-1 status is now: NodeNotReady" },
+  );
   await stop();
 
   const { items } = await client.list(Event, { cluster: "member1" });

@@ -1,6 +1,6 @@
 /**
- * The recorders of `events.ts`. What the correlator lets through is written in the background, a few at a time; what is told again
- * before it is written costs nothing more.
+ * The recorders of `events.ts`. What the correlator lets through is written in the background, a few at a time; what is
+ * told again before it is written costs nothing more.
  */
 import { Event } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -50,16 +50,27 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
   let serial = 0;
   let stopped = false;
 
-  function record(component: string, cluster: string, regarding: DeepReadonly<KubernetesObject>, told: RecordedEvent): void {
+  function record(
+    component: string,
+    cluster: string,
+    regarding: DeepReadonly<KubernetesObject>,
+    told: RecordedEvent,
+  ): void {
     if (stopped || waiting.size >= MAX_WAITING) return;
     const nowMs = clock.now();
     const verdict = correlator.judge(`${cluster}/${component}/${regarding.metadata.uid ?? ""}`, told, nowMs);
     if (!verdict.write) return;
     const { key, event, repeat } = verdict;
-    const { name, count, firstMs } = repeat ? { ...repeat, count: repeat.count + 1 } : { name: eventName(regarding.metadata.name, nowMs, ++serial), count: 1, firstMs: nowMs };
+    const { name, count, firstMs } = repeat
+      ? { ...repeat, count: repeat.count + 1 }
+      : { name: eventName(regarding.metadata.name, nowMs, ++serial), count: 1, firstMs: nowMs };
     correlator.wrote(key, { name, count, firstMs });
     const isNew = waiting.get(key)?.isNew ?? !repeat;
-    waiting.set(key, { cluster, isNew, event: eventOf(component, regarding, event, { name, count, firstMs, lastMs: nowMs }) });
+    waiting.set(key, {
+      cluster,
+      isNew,
+      event: eventOf(component, regarding, event, { name, count, firstMs, lastMs: nowMs }),
+    });
     if (writers.size >= WRITERS) return;
     // In a later tick: recording is called in the middle of a reconcile, which must not wait.
     const writer = Promise.resolve().then(writeWaiting);
@@ -76,7 +87,8 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
         await write(draft);
       } catch (error) {
         correlator.forget(key);
-        // Nobody can be told that telling failed, except here. A namespace that is going away takes no more events, which is usual.
+        // Nobody can be told that telling failed, except here. A namespace that is going away takes no more events,
+        // which is usual.
         log.debug("event not written", { reason: draft.event.reason, object: draft.event.involvedObject.name, error });
       }
       active.delete(key);
@@ -92,7 +104,12 @@ export function createEventRecorders({ client, clock, log }: EventRecordersOptio
     const { count = 1, message = "", lastTimestamp = "", metadata } = event;
     if (!isNew) {
       try {
-        await client.patch(Event, { cluster, namespace: metadata.namespace ?? "", name: metadata.name }, { count, message, lastTimestamp }, { type: "merge" });
+        await client.patch(
+          Event,
+          { cluster, namespace: metadata.namespace ?? "", name: metadata.name },
+          { count, message, lastTimestamp },
+          { type: "merge" },
+        );
         return;
       } catch (error) {
         if (!isNotFound(error)) throw error; // Events are kept for a while only; this one is told as new.
@@ -118,7 +135,12 @@ interface Occurrence {
   lastMs: number;
 }
 
-function eventOf(component: string, { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>, { type, reason, message }: RecordedEvent, { name, count, firstMs, lastMs }: Occurrence): Event {
+function eventOf(
+  component: string,
+  { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>,
+  { type, reason, message }: RecordedEvent,
+  { name, count, firstMs, lastMs }: Occurrence,
+): Event {
   return {
     apiVersion: "v1",
     kind: "Event",
@@ -127,9 +149,9 @@ function eventOf(component: string, { apiVersion, kind, metadata }: DeepReadonly
       apiVersion,
       kind,
       name: metadata.name,
-      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-      ...(metadata.uid !== undefined && { uid: metadata.uid }),
-      ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+      namespace: metadata.namespace,
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
     },
     reason,
     message: message.slice(0, MAX_MESSAGE),
@@ -142,7 +164,10 @@ function eventOf(component: string, { apiVersion, kind, metadata }: DeepReadonly
   };
 }
 
-/** As upstream names them: the object and the time in nanoseconds. The clock does not know these, so a serial tells events of a millisecond apart. */
+/**
+ * As upstream names them: the object and the time in nanoseconds. The clock does not know these, so a serial tells
+ * events of a millisecond apart.
+ */
 function eventName(object: string, nowMs: number, serial: number): string {
   const suffix = (BigInt(nowMs) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
   return `${object.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "")}.${suffix}`;

@@ -9,7 +9,10 @@ interface Widget extends KubernetesObject {
   status?: Record<string, string>;
 }
 const widgets = { group: "example.dev", resource: "widgets" };
-const Widget = inVersion<Widget>(dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }), "v1");
+const Widget = inVersion<Widget>(
+  dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" }),
+  "v1",
+);
 const key = { cluster: "hub", namespace: "shop", name: "a" };
 
 /** A change that sets one field, as each owner does. */
@@ -17,13 +20,28 @@ const setting =
   (field: string, value: string) =>
   (object: DeepReadonly<Widget>): DeepReadonly<Widget> => ({ ...object, status: { ...object.status, [field]: value } });
 
-async function setUp({ windowMs = 0, ...options }: Partial<Pick<StatusWriterOptions<Widget>, "windowMs" | "onRefused">> = {}) {
+async function setUp({
+  windowMs = 0,
+  ...options
+}: Partial<Pick<StatusWriterOptions<Widget>, "windowMs" | "onRefused">> = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const seen: { object: DeepReadonly<Widget> | undefined } = {
-    object: await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } }),
+    object: await client.create(Widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { name: "a", namespace: "shop" },
+    }),
   };
-  const writer = createStatusWriter<Widget>({ client, kind: Widget, lister: { get: () => seen.object }, clock, windowMs, log: silentLog, ...options });
+  const writer = createStatusWriter<Widget>({
+    client,
+    kind: Widget,
+    lister: { get: () => seen.object },
+    clock,
+    windowMs,
+    log: silentLog,
+    ...options,
+  });
   const status = async (): Promise<unknown> => (await client.get(Widget, key)).status;
   /** Lets what the clock or the next turn started come to its end. */
   const settle = async (): Promise<void> => {
@@ -178,8 +196,13 @@ describe("failing", () => {
 
   test("a status that the server refuses is told once, in its words", async () => {
     const told: string[] = [];
-    const { client, clock, writer, settle } = await setUp({ windowMs: 10, onRefused: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`) });
-    const refusal = invalid("example.dev", "Widget", "a", [{ type: "Invalid", field: "status.replicas", message: "Invalid value: too many" }]);
+    const { client, clock, writer, settle } = await setUp({
+      windowMs: 10,
+      onRefused: ({ metadata }, { message }) => told.push(`${metadata.name}: ${message}`),
+    });
+    const refusal = invalid("example.dev", "Widget", "a", [
+      { type: "Invalid", field: "status.replicas", message: "Invalid value: too many" },
+    ]);
     client.failNext("updateStatus", refusal, refusal);
     writer.set(key, "aggregate", setting("replicas", "3"));
     clock.advance(10);
@@ -208,7 +231,11 @@ describe("failing", () => {
     const { client, clock, seen, writer, status, settle } = await setUp({ windowMs: 10 });
     writer.set(key, "reflect", setting("replicas", "3"));
     await client.delete(Widget, key);
-    seen.object = await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } });
+    seen.object = await client.create(Widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { name: "a", namespace: "shop" },
+    });
 
     clock.advance(10);
     await settle();
@@ -222,7 +249,11 @@ describe("failing", () => {
     writer.set(key, "execute", setting("old", "1"));
     clock.advance(10);
     await client.delete(Widget, key);
-    seen.object = await client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } });
+    seen.object = await client.create(Widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { name: "a", namespace: "shop" },
+    });
     writer.set(key, "reflect", setting("new", "2"));
     await settle();
 

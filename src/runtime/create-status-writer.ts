@@ -1,9 +1,9 @@
 /**
- * The `StatusWriter` of one kind. Per object it gathers the changes of all owners for a short window, applies them to the
- * newest version it knows, and writes once, or not at all when nothing differs.
+ * The `StatusWriter` of one kind. Per object it gathers the changes of all owners for a short window, applies them to
+ * the newest version it knows, and writes once, or not at all when nothing differs.
  *
- * With a write-through client the lister has its own last write already, so a burst of changes does not run into conflicts
- * with itself; without one, a conflict costs a read.
+ * With a write-through client the lister has its own last write already, so a burst of changes does not run into
+ * conflicts with itself; without one, a conflict costs a read.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "../base/index.ts";
@@ -26,7 +26,10 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   clock: Clock;
   /** How long changes of one object are gathered; 0 writes in the next turn of the event loop. */
   windowMs: number;
-  /** Told once about an object whose status is refused, in the words of the server; the write is tried again all the same. */
+  /**
+   * Told once about an object whose status is refused, in the words of the server; the write is tried again all the
+   * same.
+   */
   onRefused?(object: DeepReadonly<T>, error: ApiError): void;
   log: Log;
 }
@@ -85,7 +88,9 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     if (failed) {
       // What came in meanwhile is newer than what failed.
       const isNamesake = next !== undefined && next.uid !== pending.uid;
-      const joined: Pending<T> = isNamesake ? next : { ...pending, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]) };
+      const joined: Pending<T> = isNamesake
+        ? next
+        : { ...pending, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]) };
       delete joined.due;
       delete joined.timer;
       gathering.set(id, joined);
@@ -110,7 +115,10 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       object = await find(client, kind, key);
     }
   };
-  /** All waiting changes in the order of their owners' names. A change that throws is a bug of its owner and is dropped alone. */
+  /**
+   * All waiting changes in the order of their owners' names. A change that throws is a bug of its owner and is dropped
+   * alone.
+   */
   const applyAll = (id: string, object: DeepReadonly<T>, byOwner: Map<string, ChangeOf<T>>): DeepReadonly<T> => {
     let next = object;
     for (const [owner, change] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -131,9 +139,11 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       const { uid } = lister.get(key)?.metadata ?? {};
       let pending = gathering.get(id);
       if (pending && pending.uid !== uid) pending.timer?.cancel();
-      if (!pending || pending.uid !== uid) gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
+      if (!pending || pending.uid !== uid)
+        gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
       pending.byOwner.set(owner, change);
-      // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its back-off.
+      // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
+      // back-off.
       if (!writing.has(id) && pending.failures === 0) schedule(id, pending, patienceMs);
     },
     isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),

@@ -1,12 +1,20 @@
 /**
  * How controllers are written down. `defineController` is for one kind: it looks the object up, keeps its finalizer and
- * calls `reconcile` or `finalize`. `defineKeyedController` is for keys of any other shape. `test/contract/controller.ts`
- * states what both promise.
+ * calls `reconcile` or `finalize`. `defineKeyedController` is for keys of any other shape.
+ * `test/contract/controller.ts` states what both promise.
  */
 import { controllerOf, parseApiVersion, type Kind, type KubernetesObject } from "../api/index.ts";
 import { invariant, type DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import { done, type Controller, type ControllerDefinition, type Informers, type KindRequest, type ObjectEvent, type OwnedRequest } from "./controller.ts";
+import {
+  done,
+  type Controller,
+  type ControllerDefinition,
+  type Informers,
+  type KindRequest,
+  type ObjectEvent,
+  type OwnedRequest,
+} from "./controller.ts";
 import { hasFinalizer, setFinalizer } from "./finalizer.ts";
 
 /** Reconciles mostly wait for the API server; this many keep it busy and share its commits. */
@@ -14,7 +22,9 @@ const DEFAULT_CONCURRENCY = 8;
 
 /** The key of an object; which logical cluster it is in is not written in it. */
 export function keyOf(cluster: string, { metadata }: DeepReadonly<KubernetesObject>): ObjectKey {
-  return metadata.namespace ? { cluster, namespace: metadata.namespace, name: metadata.name } : { cluster, name: metadata.name };
+  return metadata.namespace
+    ? { cluster, namespace: metadata.namespace, name: metadata.name }
+    : { cluster, name: metadata.name };
 }
 
 /** `hub/shop/web`: a key as text. No part can contain a slash. */
@@ -22,7 +32,9 @@ export function idOfKey({ cluster, namespace = "", name }: ObjectKey): string {
   return `${cluster}/${namespace}/${name}`;
 }
 
-/** Changes of another kind lead to the keys that `map` gives. The controller does not start before the kind is listed. */
+/**
+ * Changes of another kind lead to the keys that `map` gives. The controller does not start before the kind is listed.
+ */
 export function watch<T extends KubernetesObject, K = ObjectKey>(
   kind: Kind<T>,
   map: (event: ObjectEvent<T>) => Iterable<K>,
@@ -36,24 +48,33 @@ export function owned(kind: Kind): OwnedRequest {
   return { owned: kind };
 }
 
-export function defineKeyedController<K>(definition: Omit<Controller<K>, "concurrency"> & { concurrency?: number }): Controller<K> {
+export function defineKeyedController<K>(
+  definition: Omit<Controller<K>, "concurrency"> & { concurrency?: number },
+): Controller<K> {
   return { ...definition, concurrency: definition.concurrency ?? DEFAULT_CONCURRENCY };
 }
 
-export function defineController<T extends KubernetesObject>(definition: ControllerDefinition<T>): Controller<ObjectKey> {
+export function defineController<T extends KubernetesObject>(
+  definition: ControllerDefinition<T>,
+): Controller<ObjectKey> {
   const { name, for: kind, watches = [], writes, concurrency, finalizer, informers: ownInformers } = definition;
-  invariant((finalizer === undefined) === (definition.finalize === undefined), `controller ${name} has a finalizer without finalize, or the other way round`);
+  invariant(
+    (finalizer === undefined) === (definition.finalize === undefined),
+    `controller ${name} has a finalizer without finalize, or the other way round`,
+  );
   // What an object owns is where the object is.
   const scope = ownInformers && { informers: ownInformers };
   return defineKeyedController<ObjectKey>({
     name,
     writes,
-    ...(concurrency !== undefined && { concurrency }),
-    ...(definition.reads && { reads: definition.reads }),
-    ...(definition.priorityOf && { priorityOf: (key: ObjectKey) => definition.priorityOf?.(key) ?? 0 }),
+    concurrency,
+    reads: definition.reads,
+    priorityOf: definition.priorityOf ? (key: ObjectKey) => definition.priorityOf?.(key) ?? 0 : undefined,
     sources: [
       watch(kind, ({ cluster, object }) => [keyOf(cluster, object)], scope),
-      ...watches.map((request) => ("owned" in request ? watch(request.owned, (event) => ownersOf(event, kind), scope) : request)),
+      ...watches.map((request) =>
+        "owned" in request ? watch(request.owned, (event) => ownersOf(event, kind), scope) : request,
+      ),
     ],
     idOf: idOfKey,
 
@@ -94,5 +115,7 @@ function ownerKey(cluster: string, object: DeepReadonly<KubernetesObject>, owner
   const reference = controllerOf(object);
   if (reference?.kind !== owner.kind || parseApiVersion(reference.apiVersion).group !== owner.group) return undefined;
   const { namespace } = object.metadata;
-  return owner.scope === "Namespaced" && namespace ? { cluster, namespace, name: reference.name } : { cluster, name: reference.name };
+  return owner.scope === "Namespaced" && namespace
+    ? { cluster, namespace, name: reference.name }
+    : { cluster, name: reference.name };
 }

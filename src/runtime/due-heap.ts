@@ -1,6 +1,7 @@
 /**
- * Items ordered by when they fall due, those of one moment in the order in which they were added. Each knows its place, so that one can be taken out or moved at logarithmic cost: a key
- * that is rescheduled a thousand times still occupies one place.
+ * Items ordered by when they fall due, those of one moment in the order in which they were added. Each knows its place,
+ * so that one can be taken out or moved at logarithmic cost: a key that is rescheduled a thousand times still occupies
+ * one place.
  */
 export interface Due {
   dueMs: number;
@@ -10,7 +11,8 @@ export interface Due {
   turn?: number;
 }
 
-const isBefore = (a: Due, b: Due): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && (a.turn ?? 0) < (b.turn ?? 0));
+const isBefore = (a: Due, b: Due): boolean =>
+  a.dueMs < b.dueMs || (a.dueMs === b.dueMs && (a.turn ?? 0) < (b.turn ?? 0));
 
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { createEventCorrelator } from "./event-correlator.ts";
 
-const created = (pod: string) => ({ type: "Normal" as const, reason: "SuccessfulCreate", message: `Created pod: ${pod}` });
+const created = (pod: string) => ({
+  type: "Normal" as const,
+  reason: "SuccessfulCreate",
+  message: `Created pod: ${pod}`,
+});
 
 test("a repeated event raises the count of the first", () => {
   const correlator = createEventCorrelator();
@@ -28,7 +32,9 @@ test("from the tenth on, similar events are combined into one", () => {
 test("who talks without end about one object is not heard, and is heard again later", () => {
   const correlator = createEventCorrelator();
 
-  const heard = Array.from({ length: 40 }, (_, index) => correlator.judge("web", created(`pod-${index}`), 0)).filter(({ write }) => write);
+  const heard = Array.from({ length: 40 }, (_, index) => correlator.judge("web", created(`pod-${index}`), 0)).filter(
+    ({ write }) => write,
+  );
 
   expect(heard).toHaveLength(25);
   expect(correlator.judge("api", created("a"), 0).write).toBe(true);

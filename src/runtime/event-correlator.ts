@@ -1,6 +1,7 @@
 /**
- * Which events are worth a write: upstream's three steps, with its numbers. Repeats of one event raise its count; many alike
- * about one object, such as one per pod, are combined into one; and who talks without end about one object is not heard.
+ * Which events are worth a write: upstream's three steps, with its numbers. Repeats of one event raise its count; many
+ * alike about one object, such as one per pod, are combined into one; and who talks without end about one object is not
+ * heard.
  *
  * Pure but for what it remembers, which is bounded.
  */
@@ -58,21 +59,27 @@ export function createEventCorrelator(): EventCorrelator {
   function combined(subject: string, event: RecordedEvent, nowMs: number): RecordedEvent {
     const group = `${subject}/${event.type}/${event.reason}`;
     const before = similar.get(group);
-    const recent = before && nowMs - before.atMs <= SIMILAR_WINDOW_MS ? before : { messages: new Set<string>(), atMs: nowMs };
+    const recent =
+      before && nowMs - before.atMs <= SIMILAR_WINDOW_MS ? before : { messages: new Set<string>(), atMs: nowMs };
     recent.atMs = nowMs;
     if (recent.messages.size < MAX_SIMILAR) recent.messages.add(digest(event.message));
     remember(similar, group, recent);
-    return recent.messages.size < MAX_SIMILAR ? event : { ...event, message: `(combined from similar events): ${event.message}` };
+    return recent.messages.size < MAX_SIMILAR
+      ? event
+      : { ...event, message: `(combined from similar events): ${event.message}` };
   }
 
   return {
     judge(subject, event, nowMs) {
       const told = combined(subject, event, nowMs);
       // What was combined is one event, whatever it says last.
-      const key = told === event ? `${subject}/${event.type}/${event.reason}/${digest(event.message)}` : `${subject}/${event.type}/${event.reason}`;
+      const key =
+        told === event
+          ? `${subject}/${event.type}/${event.reason}/${digest(event.message)}`
+          : `${subject}/${event.type}/${event.reason}`;
       if (!isHeard(subject, nowMs)) return { write: false };
       const repeat = known.get(key);
-      return { write: true, event: told, key, ...(repeat && { repeat }) };
+      return { write: true, event: told, key, repeat };
     },
     wrote: (key, remembered) => remember(known, key, remembered),
     forget: (key) => void known.delete(key),

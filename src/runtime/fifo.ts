@@ -1,4 +1,7 @@
-/** First in, first out, at constant cost: a list with a moving head, because `shift` of a long array and the front of a Map are not. */
+/**
+ * First in, first out, at constant cost: a list with a moving head, because `shift` of a long array and the front of a
+ * Map are not.
+ */
 const COMPACT_AFTER = 1024;
 
 export class Fifo<T> {

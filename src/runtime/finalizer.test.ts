@@ -3,14 +3,25 @@ import { dynamicKind } from "../api/index.ts";
 import { createFakeClient } from "../testing/index.ts";
 import { setFinalizer } from "./finalizer.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 const OURS = "example.dev/ours";
 const key = { cluster: "hub", namespace: "shop", name: "a" };
 const { signal } = new AbortController();
 
 function setUp(finalizers?: string[]) {
   const client = createFakeClient();
-  const create = () => client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop", ...(finalizers && { finalizers }) } });
+  const create = () =>
+    client.create(Widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { name: "a", namespace: "shop", ...(finalizers && { finalizers }) },
+    });
   const finalizersNow = async () => (await client.get(Widget, key)).metadata.finalizers;
   return { client, create, finalizersNow };
 }

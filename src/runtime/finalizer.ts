@@ -12,8 +12,8 @@ export function hasFinalizer(object: DeepReadonly<KubernetesObject>, finalizer: 
 }
 
 /**
- * Brings the finalizer's presence to `wanted`, starting from `object`, which may be old. Does nothing when the object is
- * gone, was replaced by another of the same name, or is being deleted and `wanted` is true, which a server refuses.
+ * Brings the finalizer's presence to `wanted`, starting from `object`, which may be old. Does nothing when the object
+ * is gone, was replaced by another of the same name, or is being deleted and `wanted` is true, which a server refuses.
  */
 export async function setFinalizer<T extends KubernetesObject>(
   client: Client,
@@ -31,7 +31,12 @@ export async function setFinalizer<T extends KubernetesObject>(
     const left = wanted ? [...finalizers, finalizer] : finalizers.filter((other) => other !== finalizer);
     try {
       // The version makes it a compare-and-set: a list in a merge patch replaces what others added meanwhile.
-      await client.patch(kind, key, { metadata: { resourceVersion: resourceVersion ?? null, finalizers: left.length ? left : null } }, { type: "merge", signal });
+      await client.patch(
+        kind,
+        key,
+        { metadata: { resourceVersion: resourceVersion ?? null, finalizers: left.length ? left : null } },
+        { type: "merge", signal },
+      );
       return;
     } catch (error) {
       if (isNotFound(error)) return;

@@ -3,10 +3,19 @@ export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
-export { createEventRecorders, type EventRecordersOptions, type SharedEventRecorders } from "./create-event-recorders.ts";
+export {
+  createEventRecorders,
+  type EventRecordersOptions,
+  type SharedEventRecorders,
+} from "./create-event-recorders.ts";
 export type * from "./events.ts";
 export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
-export { createLeaderElection, type LeaderElection, type LeaderElectionOptions, type LeaderElectionTimes } from "./leader-election.ts";
+export {
+  createLeaderElection,
+  type LeaderElection,
+  type LeaderElectionOptions,
+  type LeaderElectionTimes,
+} from "./leader-election.ts";
 export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
 export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";

@@ -7,10 +7,21 @@ import { isAlreadyExists, isNotFound } from "../machinery/index.ts";
 import { createFakeClient, reconcileUntilQuiet, type FakeClient } from "../testing/index.ts";
 import { createInformers } from "./informers.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 
 const step = fc.oneof(
-  fc.record({ type: fc.constantFrom("create", "update", "delete"), name: fc.constantFrom("a", "b", "c"), cluster: fc.constantFrom("paris", "oslo"), value: fc.nat(3) }),
+  fc.record({
+    type: fc.constantFrom("create", "update", "delete"),
+    name: fc.constantFrom("a", "b", "c"),
+    cluster: fc.constantFrom("paris", "oslo"),
+    value: fc.nat(3),
+  }),
   fc.record({ type: fc.constantFrom("disconnect", "go down", "come up", "compact", "settle") }),
   fc.record({ type: fc.constant("wait"), ms: fc.integer({ min: 1, max: 40_000 }) }),
 );
@@ -21,7 +32,13 @@ test("an informer ends with what the server has, and its events add up to that",
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(), async (steps: Step[], seed) => {
       const clock = createFakeClock();
       const client = createFakeClient({ clock });
-      const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*" }, random: createSeededRandom(seed) });
+      const informers = createInformers({
+        client,
+        clock,
+        log: silentLog,
+        scope: { cluster: "*" },
+        random: createSeededRandom(seed),
+      });
       const informer = informers.of(Widget);
       const replayed = new Map<string, string | undefined>();
       const misfits: string[] = [];
@@ -29,7 +46,8 @@ test("an informer ends with what the server has, and its events add up to that",
       informer.subscribe(({ cluster, object, old, deleted }) => {
         const id = `${cluster}/${object.metadata.name}`;
         // Each event fits what was told before: nothing is added twice, changed or deleted before it was added.
-        if (replayed.has(id) !== (old !== undefined) || replayed.get(id) !== old?.metadata.resourceVersion) misfits.push(id);
+        if (replayed.has(id) !== (old !== undefined) || replayed.get(id) !== old?.metadata.resourceVersion)
+          misfits.push(id);
         if (deleted) replayed.delete(id);
         else replayed.set(id, object.metadata.resourceVersion);
       });
@@ -64,7 +82,12 @@ test("an informer ends with what the server has, and its events add up to that",
 
 /** A write by somebody with a connection of their own, so it happens also while the informer has none. */
 async function write(client: FakeClient, type: string, cluster: string, name: string, value: number): Promise<void> {
-  const object = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" }, spec: { value } };
+  const object = {
+    apiVersion: "example.dev/v1",
+    kind: "Widget",
+    metadata: { name, namespace: "shop" },
+    spec: { value },
+  };
   const wasDown = client.isDown;
   client.up();
   try {

@@ -2,18 +2,35 @@
 import { expect, test } from "vitest";
 import { dynamicKind, type KubernetesObject } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type DeepReadonly } from "../base/index.ts";
-import { UnreachableError, type Client, type List, type ListOptions, type WatchEvent, type WatchOptions } from "../client/index.ts";
+import {
+  UnreachableError,
+  type Client,
+  type List,
+  type ListOptions,
+  type WatchEvent,
+  type WatchOptions,
+} from "../client/index.ts";
 import { expired, invalid, pathNotFound } from "../machinery/index.ts";
 import { createFakeClient } from "../testing/index.ts";
 import { createInformers } from "./informers.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 type Event = WatchEvent<KubernetesObject>;
 
 /** `a@5` is the object a at version 5; `a#2@5` another object of that name. */
 function widget(text: string): DeepReadonly<KubernetesObject> {
   const [, name = "", uid = "1", resourceVersion = ""] = /^(\w+)(?:#(\d+))?@(\d+)$/.exec(text) ?? [];
-  return { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name, namespace: "shop", uid: `${name}-${uid}`, resourceVersion } };
+  return {
+    apiVersion: "example.dev/v1",
+    kind: "Widget",
+    metadata: { name, namespace: "shop", uid: `${name}-${uid}`, resourceVersion },
+  };
 }
 /** `+a@5`, `~a@6`, `-a@7`; `=8` is a bookmark and `|8` the one that ends a list. */
 function event(text: string): Event {
@@ -24,14 +41,20 @@ function event(text: string): Event {
     case "|":
       return { type: "BOOKMARK", resourceVersion: rest, initialEventsEnd: true };
     default:
-      return { type: text[0] === "+" ? "ADDED" : text[0] === "~" ? "MODIFIED" : "DELETED", cluster: "hub", object: widget(rest) };
+      return {
+        type: text[0] === "+" ? "ADDED" : text[0] === "~" ? "MODIFIED" : "DELETED",
+        cluster: "hub",
+        object: widget(rest),
+      };
   }
 }
 
 const lost = new UnreachableError("the connection was lost");
 const gone = expired("too old resource version");
 const unserved = pathNotFound();
-const noStreaming = invalid("", "ListOptions", "", [{ type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" }]);
+const noStreaming = invalid("", "ListOptions", "", [
+  { type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" },
+]);
 
 /** What a watch says, and how it ends: by the server, by a failure, or not. */
 interface Said {
@@ -62,19 +85,28 @@ const cases: Record<string, Case> = {
     known: "a@1",
   },
   "the connection is lost in the middle of the first list": {
-    watches: [{ events: "+a@1 +b@2", ends: lost }, { events: "+b@2 +c@3 |4", ends: "never" }],
+    watches: [
+      { events: "+a@1 +b@2", ends: lost },
+      { events: "+b@2 +c@3 |4", ends: "never" },
+    ],
     asked: ["list", "list"],
     told: "+a +b +c -a",
     known: "b@2 c@3",
   },
   "the server ends the first list before its end": {
-    watches: [{ events: "+a@1", ends: "fine" }, { events: "+a@1 |2", ends: "never" }],
+    watches: [
+      { events: "+a@1", ends: "fine" },
+      { events: "+a@1 |2", ends: "never" },
+    ],
     asked: ["list", "list"],
     told: "+a",
     known: "a@1",
   },
   "the connection is lost right after the end of the list": {
-    watches: [{ events: "+a@1 |7", ends: lost }, { events: "~a@8", ends: "never" }],
+    watches: [
+      { events: "+a@1 |7", ends: lost },
+      { events: "~a@8", ends: "never" },
+    ],
     asked: ["list", "7"],
     told: "+a ~a",
     known: "a@8",
@@ -98,19 +130,29 @@ const cases: Record<string, Case> = {
     known: "b@9",
   },
   "the server was restored from an older copy of itself": {
-    watches: [{ events: "+a@5 +b@6 |9 -b@10", ends: gone }, { events: "+a@3 +b@2 |8 ~b@9", ends: "never" }],
+    watches: [
+      { events: "+a@5 +b@6 |9 -b@10", ends: gone },
+      { events: "+a@3 +b@2 |8 ~b@9", ends: "never" },
+    ],
     asked: ["list", "list"],
     told: "+a +b -b ~a +b ~b",
     known: "a@3 b@9",
   },
   "the history is gone in the middle of a watch": {
-    watches: [{ events: "+a@1 |2 ~a@3", ends: gone }, { events: "+a@3 |9", ends: "never" }],
+    watches: [
+      { events: "+a@1 |2 ~a@3", ends: gone },
+      { events: "+a@3 |9", ends: "never" },
+    ],
     asked: ["list", "list"],
     told: "+a ~a",
     known: "a@3",
   },
   "the history is gone, and the new list breaks off too": {
-    watches: [{ events: "+a@1 +b@2 |2", ends: gone }, { events: "+c@5", ends: lost }, { events: "+b@2 +c@5 |9", ends: "never" }],
+    watches: [
+      { events: "+a@1 +b@2 |2", ends: gone },
+      { events: "+c@5", ends: lost },
+      { events: "+b@2 +c@5 |9", ends: "never" },
+    ],
     asked: ["list", "list", "list"],
     told: "+a +b +c -a",
     known: "b@2 c@5",
@@ -136,7 +178,12 @@ const cases: Record<string, Case> = {
   },
   "a page is lost": {
     watches: [{ ends: noStreaming }, { ends: "never" }],
-    pages: [{ items: "a@1", version: "3", more: "x" }, lost, { items: "a@1", version: "4", more: "y" }, { items: "b@2", version: "4" }],
+    pages: [
+      { items: "a@1", version: "3", more: "x" },
+      lost,
+      { items: "a@1", version: "4", more: "y" },
+      { items: "b@2", version: "4" },
+    ],
     asked: ["list", "4"],
     listed: ["500", "500 after x", "500", "500 after y"],
     told: "+a +b",
@@ -155,7 +202,12 @@ const cases: Record<string, Case> = {
     known: "",
   },
   "the kind vanishes, and comes back with other objects": {
-    watches: [{ events: "+a@1 |2", ends: "fine" }, { ends: unserved }, { ends: unserved }, { events: "+b@20 |20", ends: "never" }],
+    watches: [
+      { events: "+a@1 |2", ends: "fine" },
+      { ends: unserved },
+      { ends: unserved },
+      { events: "+b@20 |20", ends: "never" },
+    ],
     asked: ["list", "2", "list", "list"],
     told: "+a +b -a",
     known: "b@20",
@@ -167,17 +219,35 @@ const cases: Record<string, Case> = {
     known: "a@1",
     fresh: false,
   },
-  "the server is never reached": { watches: [{ ends: lost }, { ends: lost }], asked: ["list", "list"], told: "", known: "", synced: false, fresh: false },
+  "the server is never reached": {
+    watches: [{ ends: lost }, { ends: lost }],
+    asked: ["list", "list"],
+    told: "",
+    known: "",
+    synced: false,
+    fresh: false,
+  },
 };
 
-for (const [what, { watches, pages = [], asked, listed = [], told, known, synced = true, fresh = true }] of Object.entries(cases)) {
+for (const [
+  what,
+  { watches, pages = [], asked, listed = [], told, known, synced = true, fresh = true },
+] of Object.entries(cases)) {
   test(what, async () => {
     const clock = createFakeClock();
     const script = scripted(watches, pages);
-    const informers = createInformers({ client: script.client, clock, log: silentLog, scope: { cluster: "hub" }, random: createSeededRandom(1) });
+    const informers = createInformers({
+      client: script.client,
+      clock,
+      log: silentLog,
+      scope: { cluster: "hub" },
+      random: createSeededRandom(1),
+    });
     const informer = informers.of(Widget);
     const seen: string[] = [];
-    informer.subscribe(({ object, old, deleted }) => void seen.push(`${deleted ? "-" : old ? "~" : "+"}${object.metadata.name}`));
+    informer.subscribe(
+      ({ object, old, deleted }) => void seen.push(`${deleted ? "-" : old ? "~" : "+"}${object.metadata.name}`),
+    );
 
     while (script.left() > 0) {
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve));
@@ -212,7 +282,8 @@ function scripted(watches: readonly Said[], pages: readonly Page[]) {
     // Each in a batch of its own, as they come from afar.
     for (const text of said.events?.split(" ") ?? []) yield [event(text)];
     if (said.ends instanceof Error) throw said.ends;
-    if (said.ends === "never") await new Promise((resolve) => options.signal.addEventListener("abort", resolve, { once: true }));
+    if (said.ends === "never")
+      await new Promise((resolve) => options.signal.addEventListener("abort", resolve, { once: true }));
   }
   async function list(options: ListOptions): Promise<List<KubernetesObject>> {
     await new Promise((resolve) => void setImmediate(resolve));
@@ -221,8 +292,16 @@ function scripted(watches: readonly Said[], pages: readonly Page[]) {
     left--;
     listed.push(`${options.limit ?? "all"}${options.continue ? ` after ${options.continue}` : ""}`);
     if (page instanceof Error) throw page;
-    return { items: page.items.split(" ").map(widget), resourceVersion: page.version, ...(page.more && { continue: page.more }) };
+    return {
+      items: page.items.split(" ").map(widget),
+      resourceVersion: page.version,
+      continue: page.more || undefined,
+    };
   }
-  const client = { ...createFakeClient(), watch: (_kind: unknown, options: WatchOptions) => watch(options), list: (_kind: unknown, options: ListOptions) => list(options) } as unknown as Client;
+  const client = {
+    ...createFakeClient(),
+    watch: (_kind: unknown, options: WatchOptions) => watch(options),
+    list: (_kind: unknown, options: ListOptions) => list(options),
+  } as unknown as Client;
   return { client, asked, listed, left: () => left };
 }

@@ -7,7 +7,13 @@ import type { Informer, Lane } from "./controller.ts";
 import type { Scope } from "./informer.ts";
 import { createInformers } from "./informers.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 
 function makeWidget(name: string, spec: Record<string, string> = {}) {
   return { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" }, spec };
@@ -60,7 +66,13 @@ describe("following", () => {
   test("can be waited for until its list has ended, also when that has failed", async () => {
     const { client, informers } = setUp();
     const never = new AbortController().signal;
-    const Gadget = dynamicKind({ group: "example.dev", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" });
+    const Gadget = dynamicKind({
+      group: "example.dev",
+      version: "v1",
+      kind: "Gadget",
+      plural: "gadgets",
+      scope: "Namespaced",
+    });
     client.setServed(Gadget, false);
     const [served, unserved] = [informers.of(Widget), informers.of(Gadget)];
 
@@ -249,7 +261,8 @@ describe("when the connection is lost", () => {
   test("lists again when the history is gone, and tells only what is really different", async () => {
     const { clock, client, informers, settle } = setUp();
     const created = [];
-    for (const name of ["same", "changed", "gone", "replaced"]) created.push(await client.create(Widget, "hub", makeWidget(name)));
+    for (const name of ["same", "changed", "gone", "replaced"])
+      created.push(await client.create(Widget, "hub", makeWidget(name)));
     const { events, lanes } = record(informers.of(Widget));
     await settle();
     events.length = 0;
@@ -321,7 +334,11 @@ describe("servers that lack something", () => {
 
   test("a server that does not stream lists is listed in pages", async () => {
     const { client, informers, settle } = setUp();
-    client.refuseStreamingLists(invalid("", "ListOptions", "", [{ type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" }]));
+    client.refuseStreamingLists(
+      invalid("", "ListOptions", "", [
+        { type: "Forbidden", field: "sendInitialEvents", message: "Forbidden: not enabled" },
+      ]),
+    );
     for (let index = 0; index < 501; index++) await client.create(Widget, "hub", makeWidget(`widget-${index}`));
     const informer = informers.of(Widget);
     await settle();
@@ -363,7 +380,11 @@ describe("closing", () => {
 
 test("ten thousand objects with an index are listed without delay", async () => {
   const { client, informers, settle } = setUp();
-  await Promise.all(Array.from({ length: 10_000 }, (_, index) => client.create(Widget, `member-${index % 100}`, makeWidget(`widget-${index}`))));
+  await Promise.all(
+    Array.from({ length: 10_000 }, (_, index) =>
+      client.create(Widget, `member-${index % 100}`, makeWidget(`widget-${index}`)),
+    ),
+  );
   const members = createInformers({ client, clock: createFakeClock(), log: silentLog, scope: { cluster: "*" } });
   const start = performance.now();
 

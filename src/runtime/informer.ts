@@ -1,10 +1,18 @@
 /**
  * One kind as the API server has it, kept current in memory: a streaming list, then every change. It outlives whatever
- * happens to the connection: it resumes after the last version it saw, and when the server no longer knows that version it
- * lists again and tells its listeners only what is really different.
+ * happens to the connection: it resumes after the last version it saw, and when the server no longer knows that version
+ * it lists again and tells its listeners only what is really different.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
-import { FlotillaError, sleep, type Clock, type DeepReadonly, type Log, type LogFields, type Random } from "../base/index.ts";
+import {
+  FlotillaError,
+  sleep,
+  type Clock,
+  type DeepReadonly,
+  type Log,
+  type LogFields,
+  type Random,
+} from "../base/index.ts";
 import type { Client, ObjectKey, WatchEvent } from "../client/index.ts";
 import { ApiError, isExpired, isInvalid, isNotFound } from "../machinery/index.ts";
 import { abortable } from "./abortable.ts";
@@ -15,7 +23,10 @@ import { isLater, isNewer } from "./resource-version.ts";
 /** A lost connection is tried again soon, and never less than twice a minute. */
 const FIRST_RECONNECT_MS = 200;
 const LAST_RECONNECT_MS = 30_000;
-/** A kind appears the moment its CustomResourceDefinition does; asking for it every few seconds costs one refused request. */
+/**
+ * A kind appears the moment its CustomResourceDefinition does; asking for it every few seconds costs one refused
+ * request.
+ */
 const LAST_UNSERVED_MS = 5_000;
 /** For servers without streaming lists; the page size of client-go. */
 const PAGE_SIZE = 500;
@@ -74,7 +85,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.openedMs = options.clock.now();
     this.#options = options;
     this.#covers = options.scope.where ?? (() => true);
-    this.#log = options.log.with({ kind: options.kind.kind, group: options.kind.group, cluster: options.scope.cluster });
+    this.#log = options.log.with({
+      kind: options.kind.kind,
+      group: options.kind.group,
+      cluster: options.scope.cluster,
+    });
     // An informer that is closed before its first list is no failure unless somebody waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
     void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
@@ -139,7 +154,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       } catch (error) {
         // Objects of other people's kinds may have any shape: one that an index cannot read must not stop the informer.
         const { namespace, name: objectName } = object.metadata;
-        this.#logOnce(valuesOf, "index failed", { index: name, objectCluster: cluster, namespace, name: objectName, error });
+        this.#logOnce(valuesOf, "index failed", {
+          index: name,
+          objectCluster: cluster,
+          namespace,
+          name: objectName,
+          error,
+        });
         return [];
       }
     });
@@ -156,12 +177,17 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   /**
-   * Takes the answer to a write of ours as if its event had come already, so that whoever wrote it reads it. An answer that
-   * the watch has overtaken says nothing new and is left out: the object may have been deleted since.
+   * Takes the answer to a write of ours as if its event had come already, so that whoever wrote it reads it. An answer
+   * that the watch has overtaken says nothing new and is left out: the object may have been deleted since.
    */
   note(cluster: string, object: DeepReadonly<T>): void {
     const { namespace, name, uid, resourceVersion = "" } = object.metadata;
-    if (this.#state !== "following" || this.#resourceVersion === undefined || !isLater(resourceVersion, this.#resourceVersion)) return;
+    if (
+      this.#state !== "following" ||
+      this.#resourceVersion === undefined ||
+      !isLater(resourceVersion, this.#resourceVersion)
+    )
+      return;
     const stored = this.#store.find(cluster, namespace, name);
     // Another object of that name is for the watch to sort out, in order.
     if (stored ? stored.object.metadata.uid === uid : true) this.#present(cluster, object);
@@ -183,7 +209,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
       await this.#pause(failure, attempts);
     }
-    this.#firstList.reject(new FlotillaError("InformerClosed", `the informer of ${this.kind.plural} was closed before its first list was complete`));
+    this.#firstList.reject(
+      new FlotillaError(
+        "InformerClosed",
+        `the informer of ${this.kind.plural} was closed before its first list was complete`,
+      ),
+    );
     this.#enter("waiting");
     this.#listeners = [];
   }
@@ -196,16 +227,24 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     if (this.#resourceVersion === undefined) {
       this.#enter("listing");
       this.#listing++;
-      // A list is newer than every deletion that was told, or the server's history is another: one that was restored from a copy.
+      // A list is newer than every deletion that was told, or the server's history is another: one that was restored
+      // from a copy.
       this.#deletions.clear();
       if (this.#streamsLists) {
-        for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal })) this.#take(batch);
+        for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
+          this.#take(batch);
         return;
       }
       await this.#listInPages();
     }
     this.#enter("following");
-    for await (const batch of client.watch(this.kind, { cluster, ...watched, resourceVersion: this.#resourceVersion, signal })) this.#take(batch);
+    for await (const batch of client.watch(this.kind, {
+      cluster,
+      ...watched,
+      resourceVersion: this.#resourceVersion,
+      signal,
+    }))
+      this.#take(batch);
   }
 
   async #listInPages(): Promise<void> {
@@ -213,10 +252,17 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     let token: string | undefined;
     let resourceVersion: string;
     do {
-      const page = await client.list(this.kind, { cluster: scope.cluster, ...(this.#listsInPages && { limit: PAGE_SIZE }), ...(token && { continue: token }), signal }).catch((error: unknown) => {
-        if (token && isExpired(error)) this.#listsInPages = false;
-        throw error;
-      });
+      const page = await client
+        .list(this.kind, {
+          cluster: scope.cluster,
+          limit: this.#listsInPages ? PAGE_SIZE : undefined,
+          continue: token || undefined,
+          signal,
+        })
+        .catch((error: unknown) => {
+          if (token && isExpired(error)) this.#listsInPages = false;
+          throw error;
+        });
       for (const object of page.items) this.#present(scope.cluster, object);
       resourceVersion = page.resourceVersion;
       token = page.continue;
@@ -279,7 +325,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       }
       if (this.#covers(event.cluster)) {
         if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
-        else if (!this.#wasDeletedSince(event.object)) this.#present(event.cluster, event.object, event.isInitial ?? !this.#synced);
+        else if (!this.#wasDeletedSince(event.object))
+          this.#present(event.cluster, event.object, event.isInitial ?? !this.#synced);
       }
       // While a list is under way its objects come in no order of versions, so there is nothing yet to resume from.
       if (this.#state === "following") this.#advance(event.object.metadata.resourceVersion);
@@ -327,7 +374,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     stored.listing = this.#listing;
     const old = stored.object;
     if (old.metadata.resourceVersion === resourceVersion) return;
-    // What we noted from our own writes may be ahead of the watch. A list is never behind: where it has an older version, the server went back to it.
+    // What we noted from our own writes may be ahead of the watch. A list is never behind: where it has an older
+    // version, the server went back to it.
     if (this.#state !== "listing" && isNewer(old, object)) return;
     this.#store.replace(stored, object);
     this.#tell({ cluster, object, old, deleted: false }, lane);

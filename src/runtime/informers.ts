@@ -21,7 +21,10 @@ export interface SharedInformers extends Informers {
   isQuiet(): boolean;
   /** The kinds whose list is under way. */
   busy(): string[];
-  /** The kinds that were asked for at least this long ago, and of which the server has said nothing yet: nobody knows what there is. */
+  /**
+   * The kinds that were asked for at least this long ago, and of which the server has said nothing yet: nobody knows
+   * what there is.
+   */
   unanswered(sinceMs: number): string[];
   /** Tells the informer of this kind, if there is one for this cluster, what a write of ours brought about. */
   note(kind: Kind, cluster: string, object: DeepReadonly<KubernetesObject>): void;
@@ -34,13 +37,26 @@ export function createInformers(options: InformersOptions): SharedInformers {
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
   const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
-  const covers = (cluster: string): boolean => (scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster);
+  const covers = (cluster: string): boolean =>
+    scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster;
   return {
     of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
       invariant(!closing.signal.aborted, `the informers were closed when ${kind.plural} were asked for`);
       const id = idOf(kind);
       let informer = opened.get(id);
-      if (!informer) opened.set(id, (informer = new SharedInformer<KubernetesObject>({ kind, client, clock, random, log, scope, signal: closing.signal })));
+      if (!informer)
+        opened.set(
+          id,
+          (informer = new SharedInformer<KubernetesObject>({
+            kind,
+            client,
+            clock,
+            random,
+            log,
+            scope,
+            signal: closing.signal,
+          })),
+        );
       // The kind carries the type: an informer opened for it holds objects of that type.
       return informer as unknown as Informer<T>;
     },
@@ -50,8 +66,16 @@ export function createInformers(options: InformersOptions): SharedInformers {
       for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
     },
     isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
-    busy: () => Array.from(opened.values().filter((informer) => !informer.isQuiet()), ({ kind }) => kind.plural),
-    unanswered: (sinceMs) => Array.from(opened.values().filter(({ isAnswered, openedMs }) => !isAnswered && clock.now() - openedMs >= sinceMs), ({ kind }) => kind.plural),
+    busy: () =>
+      Array.from(
+        opened.values().filter((informer) => !informer.isQuiet()),
+        ({ kind }) => kind.plural,
+      ),
+    unanswered: (sinceMs) =>
+      Array.from(
+        opened.values().filter(({ isAnswered, openedMs }) => !isAnswered && clock.now() - openedMs >= sinceMs),
+        ({ kind }) => kind.plural,
+      ),
     note(kind, cluster, object) {
       if (covers(cluster)) opened.get(idOf(kind))?.note(cluster, object);
     },

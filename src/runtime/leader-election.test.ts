@@ -31,11 +31,29 @@ function setUp() {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const told: string[] = [];
-  const stand = (identity: string, { by = client, its = clock, holdsOn = false, seed = 1 }: { by?: Client; its?: Clock; holdsOn?: boolean; seed?: number } = {}): Candidate => {
+  const stand = (
+    identity: string,
+    {
+      by = client,
+      its = clock,
+      holdsOn = false,
+      seed = 1,
+    }: { by?: Client; its?: Clock; holdsOn?: boolean; seed?: number } = {},
+  ): Candidate => {
     const stopping = new AbortController();
     const finished = Promise.withResolvers<void>();
-    const events = { record: (_cluster: string, _regarding: unknown, { message }: { message: string }) => void told.push(message) };
-    const election = createLeaderElection({ client: by, clock: its, random: createSeededRandom(seed), log: silentLog, lease: LEASE, identity, events });
+    const events = {
+      record: (_cluster: string, _regarding: unknown, { message }: { message: string }) => void told.push(message),
+    };
+    const election = createLeaderElection({
+      client: by,
+      clock: its,
+      random: createSeededRandom(seed),
+      log: silentLog,
+      lease: LEASE,
+      identity,
+      events,
+    });
     const lead = async (signal: AbortSignal): Promise<void> => {
       await new Promise<void>((resolve) => {
         if (signal.aborted) return resolve();
@@ -43,7 +61,12 @@ function setUp() {
       });
       if (holdsOn) await finished.promise;
     };
-    return { election, ended: election.run(lead, stopping.signal), stop: () => stopping.abort(), finish: finished.resolve };
+    return {
+      election,
+      ended: election.run(lead, stopping.signal),
+      stop: () => stopping.abort(),
+      finish: finished.resolve,
+    };
   };
   return { clock, client, told, stand };
 }
@@ -60,8 +83,17 @@ describe("one candidate", () => {
     await pass(clock, 10_000);
 
     expect(a.election.isLeader).toBe(true);
-    expect(first).toEqual({ holderIdentity: "a", leaseDurationSeconds: 15, acquireTime: "2024-05-01T12:00:00.000000Z", renewTime: "2024-05-01T12:00:00.000000Z", leaseTransitions: 0 });
-    expect(await readLease(client)).toMatchObject({ acquireTime: "2024-05-01T12:00:00.000000Z", renewTime: "2024-05-01T12:00:10.000000Z" });
+    expect(first).toEqual({
+      holderIdentity: "a",
+      leaseDurationSeconds: 15,
+      acquireTime: "2024-05-01T12:00:00.000000Z",
+      renewTime: "2024-05-01T12:00:00.000000Z",
+      leaseTransitions: 0,
+    });
+    expect(await readLease(client)).toMatchObject({
+      acquireTime: "2024-05-01T12:00:00.000000Z",
+      renewTime: "2024-05-01T12:00:10.000000Z",
+    });
     expect(client.writes.length - writesBefore).toBe(5);
     expect(client.count("get")).toBe(3);
     expect(told).toEqual(["a became leader"]);
@@ -78,7 +110,12 @@ describe("one candidate", () => {
     await turns();
 
     expect(await a.ended).toBe("ended");
-    expect(await readLease(client)).toEqual({ leaseDurationSeconds: 1, acquireTime: "2024-05-01T12:00:00.000000Z", renewTime: "2024-05-01T12:00:00.000000Z", leaseTransitions: 0 });
+    expect(await readLease(client)).toEqual({
+      leaseDurationSeconds: 1,
+      acquireTime: "2024-05-01T12:00:00.000000Z",
+      renewTime: "2024-05-01T12:00:00.000000Z",
+      leaseTransitions: 0,
+    });
     expect(clock.nextDue()).toBeUndefined();
     expect(told).toEqual(["a became leader", "a stopped leading"]);
   });
@@ -100,7 +137,14 @@ describe("one candidate", () => {
 
   test("ends with what its work throws, and gives the lease back", async () => {
     const { clock, client } = setUp();
-    const election = createLeaderElection({ client, clock, random: createSeededRandom(1), log: silentLog, lease: LEASE, identity: "a" });
+    const election = createLeaderElection({
+      client,
+      clock,
+      random: createSeededRandom(1),
+      log: silentLog,
+      lease: LEASE,
+      identity: "a",
+    });
 
     const ended = election.run(() => Promise.reject(new Error("broken")), new AbortController().signal);
 
@@ -148,7 +192,10 @@ describe("one candidate", () => {
     client.up();
     const stopping = new AbortController();
 
-    const again = a.election.run((signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())), stopping.signal);
+    const again = a.election.run(
+      (signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+      stopping.signal,
+    );
     await turns();
 
     expect(a.election.isLeader).toBe(true);
@@ -258,41 +305,74 @@ describe("two candidates", () => {
 type Fault = "refused" | "answer lost" | "late";
 
 test("whatever the network and the clocks do, never do two lead at the same time, and in the end one does", async () => {
-  const fault = fc.record({ candidate: fc.nat(2), fault: fc.constantFrom<Fault>("refused", "answer lost", "late"), fromMs: fc.nat(60_000), forMs: fc.integer({ min: 500, max: 30_000 }) });
-  const clocks = fc.array(fc.record({ offsetMs: fc.integer({ min: -1_000_000, max: 1_000_000 }), rate: fc.double({ min: 0.85, max: 1.15, noNaN: true }) }), { minLength: 3, maxLength: 3 });
-  await fc.assert(
-    fc.asyncProperty(fc.array(fault, { maxLength: 8 }), clocks, fc.array(fc.record({ candidate: fc.nat(2), atMs: fc.nat(60_000) }), { maxLength: 2 }), async (faults, skews, stops) => {
-      const { clock, client, stand } = setUp();
-      const startMs = clock.now();
-      const candidates = skews.map(({ offsetMs, rate }, index) => {
-        const its: Clock = { now: () => startMs + (clock.now() - startMs) * rate + offsetMs, after: (ms, run) => clock.after(ms / rate, run) };
-        return stand(`c${index}`, { its, seed: index + 1, by: faulty(client, clock, () => faults.find(({ candidate, fromMs, forMs }) => candidate === index && clock.now() - startMs >= fromMs && clock.now() - startMs < fromMs + forMs)?.fault) });
-      });
-      const standing = new Set(candidates);
-      let together = 0;
-
-      for (let passed = 0; passed < 130_000; passed += 500) {
-        for (const { candidate, atMs } of stops) {
-          const stopped = candidates[candidate];
-          if (atMs > passed || !stopped || standing.size === 1) continue;
-          stopped.stop();
-          standing.delete(stopped);
-        }
-        clock.advance(500);
-        await turns(4);
-        const leading = candidates.filter(({ election }) => election.isLeader).length;
-        if (leading > 1) together++;
-      }
-      const leading = candidates.filter(({ election }) => election.isLeader);
-
-      expect(together).toBe(0);
-      // One that lost does not stand again here, so somebody leads only while somebody stands.
-      const waiting = await Promise.all(Array.from(standing, ({ ended }) => Promise.race([ended, Promise.resolve("standing")])));
-      expect(leading.length).toBe(waiting.includes("standing") ? 1 : 0);
-      for (const { stop } of candidates) stop();
-      await turns();
-      await Promise.all(candidates.map(({ ended }) => ended));
+  const fault = fc.record({
+    candidate: fc.nat(2),
+    fault: fc.constantFrom<Fault>("refused", "answer lost", "late"),
+    fromMs: fc.nat(60_000),
+    forMs: fc.integer({ min: 500, max: 30_000 }),
+  });
+  const clocks = fc.array(
+    fc.record({
+      offsetMs: fc.integer({ min: -1_000_000, max: 1_000_000 }),
+      rate: fc.double({ min: 0.85, max: 1.15, noNaN: true }),
     }),
+    { minLength: 3, maxLength: 3 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fault, { maxLength: 8 }),
+      clocks,
+      fc.array(fc.record({ candidate: fc.nat(2), atMs: fc.nat(60_000) }), { maxLength: 2 }),
+      async (faults, skews, stops) => {
+        const { clock, client, stand } = setUp();
+        const startMs = clock.now();
+        const candidates = skews.map(({ offsetMs, rate }, index) => {
+          const its: Clock = {
+            now: () => startMs + (clock.now() - startMs) * rate + offsetMs,
+            after: (ms, run) => clock.after(ms / rate, run),
+          };
+          return stand(`c${index}`, {
+            its,
+            seed: index + 1,
+            by: faulty(
+              client,
+              clock,
+              () =>
+                faults.find(
+                  ({ candidate, fromMs, forMs }) =>
+                    candidate === index && clock.now() - startMs >= fromMs && clock.now() - startMs < fromMs + forMs,
+                )?.fault,
+            ),
+          });
+        });
+        const standing = new Set(candidates);
+        let together = 0;
+
+        for (let passed = 0; passed < 130_000; passed += 500) {
+          for (const { candidate, atMs } of stops) {
+            const stopped = candidates[candidate];
+            if (atMs > passed || !stopped || standing.size === 1) continue;
+            stopped.stop();
+            standing.delete(stopped);
+          }
+          clock.advance(500);
+          await turns(4);
+          const leading = candidates.filter(({ election }) => election.isLeader).length;
+          if (leading > 1) together++;
+        }
+        const leading = candidates.filter(({ election }) => election.isLeader);
+
+        expect(together).toBe(0);
+        // One that lost does not stand again here, so somebody leads only while somebody stands.
+        const waiting = await Promise.all(
+          Array.from(standing, ({ ended }) => Promise.race([ended, Promise.resolve("standing")])),
+        );
+        expect(leading.length).toBe(waiting.includes("standing") ? 1 : 0);
+        for (const { stop } of candidates) stop();
+        await turns();
+        await Promise.all(candidates.map(({ ended }) => ended));
+      },
+    ),
     { numRuns: 200 },
   );
 }, 60_000);

@@ -1,15 +1,25 @@
 /**
  * Leader election on a Lease: of several processes that stand for it, one leads.
  *
- * Nobody's wall clock counts, neither another's nor our own. A leader counts from the moment before it asked for its last renewal
- * and gives up after the renew deadline; everybody else counts from the moment at which they saw that renewal, and waits for the
- * longer lease duration. So the old leader has stopped before the next one starts, as long as no clock runs half as fast again as
- * another. Both are timers, which a corrected wall clock does not move.
+ * Nobody's wall clock counts, neither another's nor our own. A leader counts from the moment before it asked for its
+ * last renewal and gives up after the renew deadline; everybody else counts from the moment at which they saw that
+ * renewal, and waits for the longer lease duration. So the old leader has stopped before the next one starts, as long
+ * as no clock runs half as fast again as another. Both are timers, which a corrected wall clock does not move.
  *
  * Reads and writes: the Lease. A write names the version that it replaces, so of two that want it one gets it.
  */
 import { Lease } from "../api/index.ts";
-import { equalJson, formatMicroTime, invariant, sleep, type Clock, type DeepReadonly, type Log, type Random, type Timer } from "../base/index.ts";
+import {
+  equalJson,
+  formatMicroTime,
+  invariant,
+  sleep,
+  type Clock,
+  type DeepReadonly,
+  type Log,
+  type Random,
+  type Timer,
+} from "../base/index.ts";
 import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import type { EventRecorder } from "./events.ts";
@@ -46,10 +56,12 @@ export interface LeaderElection {
   /** Who led when we last looked; empty when nobody did. */
   readonly leader: string;
   /**
-   * Stands for election, and calls `lead` when it is won. The signal of `lead` is aborted when the lease is lost or `signal` is
-   * aborted; the lease is kept until `lead` has ended and then given back, so that the next leader need not wait.
+   * Stands for election, and calls `lead` when it is won. The signal of `lead` is aborted when the lease is lost or
+   * `signal` is aborted; the lease is kept until `lead` has ended and then given back, so that the next leader need not
+   * wait.
    *
-   * Resolves with `lost` when somebody else may lead now, else with `ended`. Rejects with what `lead` throws. One call at a time.
+   * Resolves with `lost` when somebody else may lead now, else with `ended`. Rejects with what `lead` throws. One call
+   * at a time.
    */
   run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"ended" | "lost">;
 }
@@ -65,7 +77,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   const { client, clock, random, lease: key, identity, events } = options;
   const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...USUAL_TIMES, ...options.times };
   invariant(identity !== "", "a candidate has an identity");
-  invariant(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER, "a lease lasts longer than the renew deadline, and that longer than the wait between tries");
+  invariant(
+    leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,
+    "a lease lasts longer than the renew deadline, and that longer than the wait between tries",
+  );
   const log = options.log.with({ lease: `${key.cluster}/${key.namespace}/${key.name}`, identity });
   /** The lease as we last saw or wrote it. */
   let observed: DeepReadonly<Lease> | undefined;
@@ -86,23 +101,47 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     isExpired = false;
     const seconds = lease.spec?.leaseDurationSeconds;
     expiry = clock.after(seconds === undefined ? leaseDurationMs : seconds * 1000, () => (isExpired = true));
-    if (before?.spec?.holderIdentity !== lease.spec?.holderIdentity) log.debug("leader seen", { leader: holderOf(lease) });
+    if (before?.spec?.holderIdentity !== lease.spec?.holderIdentity)
+      log.debug("leader seen", { leader: holderOf(lease) });
   };
 
   /** The next content of the lease: a renewal when it is ours already, else one that says that it changes hands. */
   const specAfter = (lease: DeepReadonly<Lease> | undefined, isOurs: boolean): NonNullable<Lease["spec"]> => {
     const now = formatMicroTime(clock.now());
     const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
-    const term = isOurs ? { acquireTime, leaseTransitions } : { acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
-    return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: now, ...term };
+    const term = isOurs
+      ? { acquireTime, leaseTransitions }
+      : { acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+      renewTime: now,
+      ...term,
+    };
   };
-  const update = async (lease: DeepReadonly<Lease>, spec: NonNullable<Lease["spec"]>, signal: AbortSignal): Promise<void> => {
+  const update = async (
+    lease: DeepReadonly<Lease>,
+    spec: NonNullable<Lease["spec"]>,
+    signal: AbortSignal,
+  ): Promise<void> => {
     asked = spec;
     observe(await client.update(Lease, key.cluster, { ...lease, spec }, { signal }));
   };
   const create = async (signal: AbortSignal): Promise<void> => {
     asked = specAfter(undefined, false);
-    observe(await client.create(Lease, key.cluster, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace: key.namespace, name: key.name }, spec: asked }, { signal }));
+    observe(
+      await client.create(
+        Lease,
+        key.cluster,
+        {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { namespace: key.namespace, name: key.name },
+          spec: asked,
+        },
+        { signal },
+      ),
+    );
   };
 
   /** One try to get the lease, or to keep it. */
@@ -121,14 +160,18 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return "held";
     }
     observe(found);
-    // Ours is what we asked for, also when the answer was lost. Our identity alone proves nothing: a second process may be using it.
+    // Ours is what we asked for, also when the answer was lost. Our identity alone proves nothing: a second process may
+    // be using it.
     const isOurs = holderOf(found) === identity && found.spec?.acquireTime === asked?.acquireTime;
     if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
     await update(found, specAfter(found, isOurs), signal);
     return "held";
   };
 
-  /** Tries once within a term; the deadline counts from before the request, because nobody knows when in between it was carried out. */
+  /**
+   * Tries once within a term; the deadline counts from before the request, because nobody knows when in between it was
+   * carried out.
+   */
   const hold = async (term: Term, signal: AbortSignal): Promise<void> => {
     const isLeading = term.deadline !== undefined;
     const deadline = clock.after(renewDeadlineMs, () => term.lost.abort());
@@ -139,7 +182,8 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       if (isLeading && outcome === "taken") term.lost.abort();
     } catch (error) {
       if (!signal.aborted) lastFailure = error;
-      if (!isAlreadyExists(error) && !isConflict(error)) log.debug("lease could not be written, trying again", { error });
+      if (!isAlreadyExists(error) && !isConflict(error))
+        log.debug("lease could not be written, trying again", { error });
     }
     if (!held) return deadline.cancel();
     lastFailure = undefined;
@@ -170,7 +214,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     const now = formatMicroTime(clock.now());
     const { leaseTransitions = 0 } = observed.spec ?? {};
     try {
-      await update(observed, { leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions }, term.lost.signal);
+      await update(
+        observed,
+        { leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions },
+        term.lost.signal,
+      );
     } catch (error) {
       // Nothing is lost but time: the lease runs out.
       log.info("lease could not be given back, it will run out", { error });
@@ -178,11 +226,20 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   };
 
   const tell = (message: string): void => {
-    if (observed) events?.record(key.cluster, observed, { type: "Normal", reason: "LeaderElection", message: `${identity} ${message}` });
+    if (observed)
+      events?.record(key.cluster, observed, {
+        type: "Normal",
+        reason: "LeaderElection",
+        message: `${identity} ${message}`,
+      });
   };
 
   /** Leads until the work has ended, and renews meanwhile. */
-  const serve = async (term: Term, lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
+  const serve = async (
+    term: Term,
+    lead: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const finished = new AbortController();
     const work = Promise.resolve()
       .then(() => lead(AbortSignal.any([signal, term.lost.signal])))

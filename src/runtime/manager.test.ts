@@ -10,8 +10,20 @@ import { createInformers } from "./informers.ts";
 import { createManager } from "./manager.ts";
 import { createDynamicSource, informerSource } from "./sources.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
-const Gadget = dynamicKind({ group: "example.dev", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
+const Gadget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Gadget",
+  plural: "gadgets",
+  scope: "Namespaced",
+});
 
 function make(kind: typeof Widget, name: string) {
   return { apiVersion: "example.dev/v1", kind: kind.kind, metadata: { name, namespace: "shop" } };
@@ -21,7 +33,12 @@ function setUp({ log = silentLog }: { log?: Log } = {}) {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
-  const members = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" } });
+  const members = createInformers({
+    client,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*", where: (cluster) => cluster !== "hub" },
+  });
   const manager = createManager({ client, informers, clock, log });
   const ending = new AbortController();
   onTestFinished(async () => {
@@ -46,7 +63,12 @@ async function turns(): Promise<void> {
 }
 /** A controller of Widgets that notes the names it is called with. */
 function noting(name: string, seen: string[], act: (key: ObjectKey) => Result = () => done) {
-  return defineController({ name, for: Widget, writes: [], reconcile: async (_object, { key }) => (seen.push(key.name), act(key)) });
+  return defineController({
+    name,
+    for: Widget,
+    writes: [],
+    reconcile: async (_object, { key }) => (seen.push(key.name), act(key)),
+  });
 }
 
 describe("starting", () => {
@@ -57,7 +79,14 @@ describe("starting", () => {
     const gadgets = informers.of(Gadget);
     client.failNext("watch", new Error("not reachable"));
     const seen: number[] = [];
-    manager.add(defineController({ name: "counting", for: Widget, writes: [], reconcile: async () => (seen.push(gadgets.list().length), done) }));
+    manager.add(
+      defineController({
+        name: "counting",
+        for: Widget,
+        writes: [],
+        reconcile: async () => (seen.push(gadgets.list().length), done),
+      }),
+    );
 
     manager.start(signal);
     await settle();
@@ -77,7 +106,9 @@ describe("starting", () => {
     const seen: string[] = [];
     const reconcile = (name: string) => async (): Promise<Result> => (seen.push(name), done);
     manager.add(defineController({ name: "early", for: Widget, reads: [], writes: [], reconcile: reconcile("early") }));
-    manager.add(defineController({ name: "late", for: Widget, reads: [Gadget], writes: [], reconcile: reconcile("late") }));
+    manager.add(
+      defineController({ name: "late", for: Widget, reads: [Gadget], writes: [], reconcile: reconcile("late") }),
+    );
 
     manager.start(signal);
     await settle();
@@ -96,7 +127,13 @@ describe("starting", () => {
     const watching: string[] = [];
     manager.add(noting("plain", plain));
     manager.add(
-      defineController({ name: "watching", for: Widget, watches: [watch(Gadget, () => [])], writes: [], reconcile: async ({ metadata }) => (watching.push(metadata.name), done) }),
+      defineController({
+        name: "watching",
+        for: Widget,
+        watches: [watch(Gadget, () => [])],
+        writes: [],
+        reconcile: async ({ metadata }) => (watching.push(metadata.name), done),
+      }),
     );
 
     manager.start(signal);
@@ -129,7 +166,15 @@ describe("starting", () => {
   });
 
   test("a finalizer without finalize is refused", () => {
-    expect(() => defineController({ name: "half", for: Widget, writes: [], finalizer: "example.dev/hold", reconcile: async () => done })).toThrow("has a finalizer without finalize");
+    expect(() =>
+      defineController({
+        name: "half",
+        for: Widget,
+        writes: [],
+        finalizer: "example.dev/hold",
+        reconcile: async () => done,
+      }),
+    ).toThrow("has a finalizer without finalize");
   });
 });
 
@@ -188,7 +233,10 @@ describe("sources", () => {
     manager.add(
       defineKeyedController<ObjectKey>({
         name: "fleet",
-        sources: [watch(Widget, ({ cluster, object }) => [keyOf(cluster, object)], { informers: members }), { source: informerSource(members.of(Gadget), ({ cluster, object }) => [keyOf(cluster, object)]) }],
+        sources: [
+          watch(Widget, ({ cluster, object }) => [keyOf(cluster, object)], { informers: members }),
+          { source: informerSource(members.of(Gadget), ({ cluster, object }) => [keyOf(cluster, object)]) },
+        ],
         writes: [],
         idOf: idOfKey,
         reconcile: async (key) => (seen.push(idOfKey(key)), done),
@@ -208,7 +256,15 @@ describe("sources", () => {
     const { client, informers, manager, signal, settle } = setUp();
     const seen: string[] = [];
     const source = createDynamicSource<string>(informers, ({ object }) => [`${object.kind}/${object.metadata.name}`]);
-    manager.add(defineKeyedController<string>({ name: "match", sources: [{ source }], writes: [], idOf: (key) => key, reconcile: async (key) => (seen.push(key), done) }));
+    manager.add(
+      defineKeyedController<string>({
+        name: "match",
+        sources: [{ source }],
+        writes: [],
+        idOf: (key) => key,
+        reconcile: async (key) => (seen.push(key), done),
+      }),
+    );
     source.add(Widget);
     manager.start(signal);
     await client.create(Widget, "hub", make(Widget, "a"));
@@ -228,8 +284,15 @@ describe("failures", () => {
   function createMemoryLog() {
     const lines: { level: string; message: string; fields: LogFields }[] = [];
     const log = (base: LogFields): Log => {
-      const write = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields: { ...base, ...fields } });
-      return { debug() {}, info: write("info"), warn: write("warn"), error: write("error"), with: (fields) => log({ ...base, ...fields }) };
+      const write = (level: string) => (message: string, fields?: LogFields) =>
+        void lines.push({ level, message, fields: { ...base, ...fields } });
+      return {
+        debug() {},
+        info: write("info"),
+        warn: write("warn"),
+        error: write("error"),
+        with: (fields) => log({ ...base, ...fields }),
+      };
     };
     return { log: log({}), lines };
   }
@@ -253,7 +316,13 @@ describe("failures", () => {
     await settle();
 
     expect(seen.toSorted()).toEqual(["bad", "bad", "good"]);
-    expect(lines).toMatchObject([{ level: "error", message: "reconcile failed unexpectedly, trying again", fields: { controller: "broken", key: "hub/shop/bad" } }]);
+    expect(lines).toMatchObject([
+      {
+        level: "error",
+        message: "reconcile failed unexpectedly, trying again",
+        fields: { controller: "broken", key: "hub/shop/bad" },
+      },
+    ]);
     expect(String(lines[0]?.fields.stack)).toContain("manager.test.ts");
   });
 
@@ -261,7 +330,10 @@ describe("failures", () => {
     const { log, lines } = createMemoryLog();
     const { clock, client, manager, signal, settle } = setUp({ log });
     const { status } = forbidden({ group: "", resource: "pods" }, "p", "the namespace is being terminated");
-    const refused = new ApiError({ ...status, details: { ...status.details, causes: [{ reason: "NamespaceTerminating" }] } });
+    const refused = new ApiError({
+      ...status,
+      details: { ...status.details, causes: [{ reason: "NamespaceTerminating" }] },
+    });
     let tries = 0;
     manager.add(
       noting("late", [], () => {
@@ -311,7 +383,9 @@ describe("stopping", () => {
     const { clock, client, manager, signal, settle } = setUp();
     const never = new Promise<Result>(() => {});
     let running = false;
-    manager.add(defineController({ name: "stuck", for: Widget, writes: [], reconcile: () => ((running = true), never) }));
+    manager.add(
+      defineController({ name: "stuck", for: Widget, writes: [], reconcile: () => ((running = true), never) }),
+    );
     manager.start(signal);
     await client.create(Widget, "hub", make(Widget, "a"));
     await expect(settle()).rejects.toThrow("stuck: 0 queued, 1 running (hub/shop/a)");

@@ -35,9 +35,9 @@ export interface Manager {
   /** What keeps it from being quiet, for people. */
   busy(): string[];
   /**
-   * What does not get better by itself, for people; empty when it is healthy. It is not before it has started and has an answer
-   * about everything that it reads, and not while a reconcile or a queue stands still or a controller fails with everything, for
-   * longer than a bound.
+   * What does not get better by itself, for people; empty when it is healthy. It is not before it has started and has
+   * an answer about everything that it reads, and not while a reconcile or a queue stands still or a controller fails
+   * with everything, for longer than a bound.
    */
   problems(): string[];
   /** By controller name. */
@@ -58,7 +58,9 @@ export function createManager(options: ManagerOptions): Manager {
     const finished = Promise.all(Array.from(runners.values(), (runner) => runner.stop()));
     const limit = Promise.withResolvers<void>();
     const timer = clock.after(STOP_LIMIT_MS, () => {
-      log.warn("reconciles still run after the manager stopped", { running: Array.from(runners.values()).flatMap((runner) => runner.runningIds()) });
+      log.warn("reconciles still run after the manager stopped", {
+        running: Array.from(runners.values()).flatMap((runner) => runner.runningIds()),
+      });
       limit.resolve();
     });
     await Promise.race([finished, limit.promise]);
@@ -86,12 +88,19 @@ export function createManager(options: ManagerOptions): Manager {
       for (const runner of runners.values()) await runner.whenReady(signal);
     },
     isQuiet: () => informers.isQuiet() && runners.values().every((runner) => runner.isQuiet()),
-    busy: () => [...informers.busy().map((kind) => `listing ${kind}`), ...Array.from(runners.values().flatMap((runner) => runner.busy()))],
+    busy: () => [
+      ...informers.busy().map((kind) => `listing ${kind}`),
+      ...Array.from(runners.values().flatMap((runner) => runner.busy())),
+    ],
     problems() {
-      if (!started || stopping.signal.aborted) return [started ? "the controllers are stopping" : "the controllers have not started"];
+      if (!started || stopping.signal.aborted)
+        return [started ? "the controllers are stopping" : "the controllers have not started"];
       const unanswered = informers.unanswered(hasBegun ? UNANSWERED_AFTER_MS : 0);
       hasBegun ||= unanswered.length === 0;
-      return [...unanswered.map((kind) => `nothing is known of ${kind} yet`), ...Array.from(runners.values().flatMap((runner) => runner.problems()))];
+      return [
+        ...unanswered.map((kind) => `nothing is known of ${kind} yet`),
+        ...Array.from(runners.values().flatMap((runner) => runner.problems())),
+      ];
     },
     metrics: () => new Map(Array.from(runners, ([name, runner]) => [name, runner.metrics()])),
   };

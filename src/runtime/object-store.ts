@@ -1,6 +1,6 @@
 /**
- * What an informer has seen: the shared objects themselves, by cluster, namespace and name, and filed under its indexes.
- * Every change costs O(indexes); nothing is copied.
+ * What an informer has seen: the shared objects themselves, by cluster, namespace and name, and filed under its
+ * indexes. Every change costs O(indexes); nothing is copied.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import { invariant, type DeepReadonly } from "../base/index.ts";
@@ -27,7 +27,10 @@ export class ObjectStore<T extends KubernetesObject> implements Lister<T> {
   readonly #indexes = new Map<string, Index<T>>();
 
   find(cluster: string, namespace: string | undefined, name: string): Stored<T> | undefined {
-    return this.#clusters.get(cluster)?.get(namespace ?? "")?.get(name);
+    return this.#clusters
+      .get(cluster)
+      ?.get(namespace ?? "")
+      ?.get(name);
   }
 
   add(cluster: string, object: DeepReadonly<T>, listing: number): void {
@@ -92,7 +95,8 @@ export class ObjectStore<T extends KubernetesObject> implements Lister<T> {
 
 /** Files `stored` under the values of `seen`, which is the object it is about to hold. */
 function file<T>(index: Index<T>, seen: Pick<Stored<T>, "cluster" | "object">, stored = seen as Stored<T>): void {
-  for (const value of index.valuesOf(seen.object, seen.cluster)) getOrAdd(index.filed, value, () => new Set<Stored<T>>()).add(stored);
+  for (const value of index.valuesOf(seen.object, seen.cluster))
+    getOrAdd(index.filed, value, () => new Set<Stored<T>>()).add(stored);
 }
 
 function unfile<T>(index: Index<T>, stored: Stored<T>): void {

@@ -11,7 +11,10 @@ interface Part extends KubernetesObject {
   status?: { ready?: boolean };
 }
 const parts = { group: "example.dev", resource: "parts" };
-const Part = inVersion<Part>(dynamicKind({ group: "example.dev", version: "v1", kind: "Part", plural: "parts", scope: "Namespaced" }), "v1");
+const Part = inVersion<Part>(
+  dynamicKind({ group: "example.dev", version: "v1", kind: "Part", plural: "parts", scope: "Namespaced" }),
+  "v1",
+);
 const { signal } = new AbortController();
 const owner = "web";
 
@@ -31,14 +34,23 @@ async function setUp(...present: Part[]) {
   };
   await look();
   const set = createOwnedSet<Part, string>({ client, kind: Part, clusterOf: () => "hub", current: () => view.parts });
-  const writes = (): string[] => client.writes.slice(present.length).map(({ verb, id }) => `${verb} ${id.split("/")[2]}`);
+  const writes = (): string[] =>
+    client.writes.slice(present.length).map(({ verb, id }) => `${verb} ${id.split("/")[2]}`);
   return { client, set, look, view, writes };
 }
 
 test("what is missing is created, what differs updated, what is left over deleted, what is right left alone", async () => {
-  const { set, writes } = await setUp(makePart("right", { size: "1" }), makePart("differs", { size: "1" }), makePart("left-over"));
+  const { set, writes } = await setUp(
+    makePart("right", { size: "1" }),
+    makePart("differs", { size: "1" }),
+    makePart("left-over"),
+  );
 
-  const changes = await set.replace(owner, [makePart("right", { size: "1" }), makePart("differs", { size: "2" }), makePart("missing")], signal);
+  const changes = await set.replace(
+    owner,
+    [makePart("right", { size: "1" }), makePart("differs", { size: "2" }), makePart("missing")],
+    signal,
+  );
 
   expect(changes).toEqual({ created: 1, updated: 1, deleted: 1 });
   expect(writes().toSorted()).toEqual(["create missing", "delete left-over", "update differs"]);
@@ -59,13 +71,21 @@ test("doing it again writes nothing", async () => {
 describe("an update", () => {
   test("removes what is no longer stated in a field, and keeps the status and the marks of others", async () => {
     const { client, set, look } = await setUp(makePart("a", { size: "1", color: "red" }));
-    await client.patch(Part, keyOf("a"), { metadata: { labels: { theirs: "yes" }, finalizers: ["example.dev/theirs"] } }, { type: "merge" });
+    await client.patch(
+      Part,
+      keyOf("a"),
+      { metadata: { labels: { theirs: "yes" }, finalizers: ["example.dev/theirs"] } },
+      { type: "merge" },
+    );
     await client.patch(Part, keyOf("a"), { status: { ready: true } }, { type: "merge", subresource: "status" });
     await look();
 
     await set.replace(owner, [makePart("a", { size: "1" })], signal);
 
-    expect(await client.get(Part, keyOf("a"))).toMatchObject({ metadata: { labels: { owner, theirs: "yes" }, finalizers: ["example.dev/theirs"] }, status: { ready: true } });
+    expect(await client.get(Part, keyOf("a"))).toMatchObject({
+      metadata: { labels: { owner, theirs: "yes" }, finalizers: ["example.dev/theirs"] },
+      status: { ready: true },
+    });
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
 
@@ -82,8 +102,14 @@ describe("an update", () => {
 
   test("is not repeated when the server fills in defaults", async () => {
     const { client, view, look, writes } = await setUp();
-    const create: Client["create"] = (kind, cluster, object, options) => client.create(kind, cluster, { ...object, spec: { size: "1", color: "grey" } }, options);
-    const set = createOwnedSet<Part, string>({ client: { ...client, create }, kind: Part, clusterOf: () => "hub", current: () => view.parts });
+    const create: Client["create"] = (kind, cluster, object, options) =>
+      client.create(kind, cluster, { ...object, spec: { size: "1", color: "grey" } }, options);
+    const set = createOwnedSet<Part, string>({
+      client: { ...client, create },
+      kind: Part,
+      clusterOf: () => "hub",
+      current: () => view.parts,
+    });
     await set.replace(owner, [makePart("a", { size: "1" })], signal);
     await look();
 
@@ -106,10 +132,15 @@ describe("what is in the way", () => {
   });
 
   test("an object of somebody else is not touched", async () => {
-    const foreign = { ...makePart("a", { size: "1" }), metadata: { name: "a", namespace: "shop", labels: { owner: "other" } } };
+    const foreign = {
+      ...makePart("a", { size: "1" }),
+      metadata: { name: "a", namespace: "shop", labels: { owner: "other" } },
+    };
     const { client, set } = await setUp(foreign);
 
-    await expect(set.replace(owner, [makePart("a", { size: "2" })], signal)).rejects.toThrow('parts.example.dev "a" already exists');
+    await expect(set.replace(owner, [makePart("a", { size: "2" })], signal)).rejects.toThrow(
+      'parts.example.dev "a" already exists',
+    );
 
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
@@ -141,7 +172,9 @@ test("every item is tried before it fails, and the error names what failed", asy
   const { client, set, writes } = await setUp();
   client.failNext("create", forbidden(parts, "a", "not allowed"));
 
-  const failure = await set.replace(owner, [makePart("a"), makePart("b"), makePart("c")], signal).catch((error: unknown) => error);
+  const failure = await set
+    .replace(owner, [makePart("a"), makePart("b"), makePart("c")], signal)
+    .catch((error: unknown) => error);
 
   expect(failure).toBeInstanceOf(OwnedSetError);
   expect((failure as OwnedSetError).message).toContain("1 of 3 writes");
@@ -152,7 +185,9 @@ test("every item is tried before it fails, and the error names what failed", asy
 test("an aborted signal ends it", async () => {
   const { set, writes } = await setUp();
 
-  await expect(set.replace(owner, [makePart("a")], AbortSignal.abort(new Error("stopping")))).rejects.toThrow("stopping");
+  await expect(set.replace(owner, [makePart("a")], AbortSignal.abort(new Error("stopping")))).rejects.toThrow(
+    "stopping",
+  );
 
   expect(writes()).toEqual([]);
 });

@@ -1,11 +1,17 @@
 /**
- * The objects that belong to one owner, brought to a desired list with the fewest writes: what is missing is created, what
- * differs is updated, what is left over is deleted, what is right is left alone.
+ * The objects that belong to one owner, brought to a desired list with the fewest writes: what is missing is created,
+ * what differs is updated, what is left over is deleted, what is right is left alone.
  *
  * A desired object states whole fields (`spec`, `data`): what is in them and not desired disappears. In the metadata it
  * states single labels, annotations, finalizers and owners; those of others stay. Status is never written.
  */
-import { formatApiVersion, type Kind, type KubernetesObject, type ObjectMeta, type OwnerReference } from "../api/index.ts";
+import {
+  formatApiVersion,
+  type Kind,
+  type KubernetesObject,
+  type ObjectMeta,
+  type OwnerReference,
+} from "../api/index.ts";
 import { equalJson, FlotillaError, messageOf, type DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
@@ -27,9 +33,15 @@ export interface OwnedSetOptions<T extends KubernetesObject, O> {
   clusterOf(owner: O): string;
   /** What belongs to the owner now; usually an index of the informer. */
   current(owner: O): readonly DeepReadonly<T>[];
-  /** Whether an object that is in the way is the owner's after all, although `current` does not show it. Unset asks for the desired labels and owners. */
+  /**
+   * Whether an object that is in the way is the owner's after all, although `current` does not show it. Unset asks for
+   * the desired labels and owners.
+   */
   isOwn?(found: DeepReadonly<T>, desired: DeepReadonly<T>): boolean;
-  /** Annotations that nobody else writes: one of them that is not desired any more is removed. All others are left alone. */
+  /**
+   * Annotations that nobody else writes: one of them that is not desired any more is removed. All others are left
+   * alone.
+   */
   ownAnnotations?: readonly string[];
 }
 
@@ -49,14 +61,19 @@ export class OwnedSetError extends FlotillaError {
   readonly errors: readonly Error[];
   constructor(what: string, errors: readonly Error[], total: number) {
     const named = errors.slice(0, MAX_NAMED_FAILURES).map(messageOf).join("; ");
-    super("OwnedSet", `${errors.length} of ${total} writes of ${what} failed: ${named}${errors.length > MAX_NAMED_FAILURES ? "; …" : ""}`, { cause: errors[0] });
+    super(
+      "OwnedSet",
+      `${errors.length} of ${total} writes of ${what} failed: ${named}${errors.length > MAX_NAMED_FAILURES ? "; …" : ""}`,
+      { cause: errors[0] },
+    );
     this.errors = errors;
   }
 }
 
 export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
   const { client, kind, clusterOf, current, isOwn = carriesMarks, ownAnnotations = [] } = options;
-  const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> => mergeObject(object, desired, ownAnnotations);
+  const merged = (object: DeepReadonly<T>, desired: DeepReadonly<T>): DeepReadonly<T> =>
+    mergeObject(object, desired, ownAnnotations);
   /**
    * What a server that fills in defaults made of a desired object: an object that reads like that is right, although it
    * differs from what is desired. Objects that the server left as they were sent are not kept.
@@ -66,7 +83,11 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
   const isRight = (id: string, object: DeepReadonly<T>, desired: DeepReadonly<T>): boolean => {
     if (equalJson(merged(object, desired), object)) return true;
     const known = completed.get(id);
-    return known !== undefined && equalJson(known.desired, desired) && equalJson(merged(object, { ...known.answer, metadata: desired.metadata }), object);
+    return (
+      known !== undefined &&
+      equalJson(known.desired, desired) &&
+      equalJson(merged(object, { ...known.answer, metadata: desired.metadata }), object)
+    );
   };
   const remember = (id: string, desired: DeepReadonly<T>, answer: DeepReadonly<T>): void => {
     completed.delete(id);
@@ -78,7 +99,11 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
     }
   };
 
-  const create = async (key: ObjectKey, desired: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+  const create = async (
+    key: ObjectKey,
+    desired: DeepReadonly<T>,
+    signal: AbortSignal,
+  ): Promise<keyof Changes | undefined> => {
     try {
       remember(idOfKey(key), desired, await client.create(kind, key.cluster, desired, { signal }));
       return "created";
@@ -90,7 +115,12 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
       return update(key, found, desired, signal);
     }
   };
-  const update = async (key: ObjectKey, seen: DeepReadonly<T>, desired: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+  const update = async (
+    key: ObjectKey,
+    seen: DeepReadonly<T>,
+    desired: DeepReadonly<T>,
+    signal: AbortSignal,
+  ): Promise<keyof Changes | undefined> => {
     const id = idOfKey(key);
     let object = seen;
     for (let attempt = 1; ; attempt++) {
@@ -104,11 +134,18 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
       object = await client.get(kind, key, { signal });
     }
   };
-  const remove = async (key: ObjectKey, object: DeepReadonly<T>, signal: AbortSignal): Promise<keyof Changes | undefined> => {
+  const remove = async (
+    key: ObjectKey,
+    object: DeepReadonly<T>,
+    signal: AbortSignal,
+  ): Promise<keyof Changes | undefined> => {
     completed.delete(idOfKey(key));
     if (object.metadata.deletionTimestamp !== undefined) return undefined;
     try {
-      await client.delete(kind, key, { ...(object.metadata.uid && { preconditions: { uid: object.metadata.uid } }), signal });
+      await client.delete(kind, key, {
+        preconditions: object.metadata.uid ? { uid: object.metadata.uid } : undefined,
+        signal,
+      });
       return "deleted";
     } catch (error) {
       if (isNotFound(error)) return undefined;
@@ -127,7 +164,8 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
         const object = leftOver.get(id);
         leftOver.delete(id);
         if (!object) tasks.push(() => create(key, wanted, signal));
-        else if (object.metadata.deletionTimestamp === undefined && !isRight(id, object, wanted)) tasks.push(() => update(key, object, wanted, signal));
+        else if (object.metadata.deletionTimestamp === undefined && !isRight(id, object, wanted))
+          tasks.push(() => update(key, object, wanted, signal));
       }
       for (const object of leftOver.values()) tasks.push(() => remove(keyOf(cluster, object), object, signal));
       return runAll(`${kind.plural}.${formatApiVersion(kind.group, kind.storageVersion)}`, tasks, signal);
@@ -136,7 +174,11 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
 }
 
 /** Runs every task, a few at a time, and counts what they did. */
-async function runAll(what: string, tasks: readonly (() => Promise<keyof Changes | undefined>)[], signal: AbortSignal): Promise<Changes> {
+async function runAll(
+  what: string,
+  tasks: readonly (() => Promise<keyof Changes | undefined>)[],
+  signal: AbortSignal,
+): Promise<Changes> {
   const changes: Changes = { created: 0, updated: 0, deleted: 0 };
   const errors: Error[] = [];
   const waiting = tasks.values();
@@ -157,12 +199,20 @@ async function runAll(what: string, tasks: readonly (() => Promise<keyof Changes
 }
 
 /** The object with everything that is desired in it. */
-function mergeObject<T extends KubernetesObject>(object: DeepReadonly<T>, desired: DeepReadonly<T>, ownAnnotations: readonly string[]): DeepReadonly<T> {
+function mergeObject<T extends KubernetesObject>(
+  object: DeepReadonly<T>,
+  desired: DeepReadonly<T>,
+  ownAnnotations: readonly string[],
+): DeepReadonly<T> {
   const { status: _ignored, ...fields } = desired as DeepReadonly<T> & { status?: unknown };
   return { ...object, ...fields, metadata: mergedMeta(object.metadata, desired.metadata, ownAnnotations) };
 }
 
-function mergedMeta(meta: DeepReadonly<ObjectMeta>, desired: DeepReadonly<ObjectMeta>, ownAnnotations: readonly string[]): DeepReadonly<ObjectMeta> {
+function mergedMeta(
+  meta: DeepReadonly<ObjectMeta>,
+  desired: DeepReadonly<ObjectMeta>,
+  ownAnnotations: readonly string[],
+): DeepReadonly<ObjectMeta> {
   const { labels, annotations, finalizers, ownerReferences } = desired;
   return {
     ...meta,
@@ -173,12 +223,18 @@ function mergedMeta(meta: DeepReadonly<ObjectMeta>, desired: DeepReadonly<Object
   };
 }
 
-function without(entries: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
+function without(
+  entries: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Readonly<Record<string, string>> {
   if (!names.some((name) => name in entries)) return entries;
   return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
 }
 
-function mergedOwners(owners: readonly DeepReadonly<OwnerReference>[], desired: readonly DeepReadonly<OwnerReference>[]): DeepReadonly<OwnerReference>[] {
+function mergedOwners(
+  owners: readonly DeepReadonly<OwnerReference>[],
+  desired: readonly DeepReadonly<OwnerReference>[],
+): DeepReadonly<OwnerReference>[] {
   const byUid = new Map(owners.map((owner) => [owner.uid, owner]));
   for (const owner of desired) byUid.set(owner.uid, owner);
   return [...byUid.values()];

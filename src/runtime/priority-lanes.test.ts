@@ -5,7 +5,12 @@ import type { Lane } from "./controller.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
 function setUp(priorities: Record<string, number>) {
-  const queue = createQueue<string>({ clock: createFakeClock(), idOf: (key) => key, priorityOf: (key) => priorities[key] ?? 0, onReady: () => undefined });
+  const queue = createQueue<string>({
+    clock: createFakeClock(),
+    idOf: (key) => key,
+    priorityOf: (key) => priorities[key] ?? 0,
+    onReady: () => undefined,
+  });
   return { queue, priorities };
 }
 function drain(queue: Queue<string>): string[] {
@@ -19,10 +24,26 @@ function drain(queue: Queue<string>): string[] {
 
 describe("keys with priorities", () => {
   const cases: Record<string, { priorities: Record<string, number>; add: [string, Lane?][]; want: string[] }> = {
-    "the highest goes first": { priorities: { low: -5, high: 9 }, add: [["low"], ["none"], ["high"]], want: ["high", "none", "low"] },
-    "equals go in the order in which they came": { priorities: { a: 1, b: 1, c: 1 }, add: [["c"], ["x"], ["a"], ["b"]], want: ["c", "a", "b", "x"] },
-    "a high one of the initial list goes before fresh ones that are lower": { priorities: { high: 1 }, add: [["new"], ["high", "resync"]], want: ["high", "new"] },
-    "among equals fresh changes go before the initial list": { priorities: { a: 1, b: 1 }, add: [["a", "resync"], ["b"]], want: ["b", "a"] },
+    "the highest goes first": {
+      priorities: { low: -5, high: 9 },
+      add: [["low"], ["none"], ["high"]],
+      want: ["high", "none", "low"],
+    },
+    "equals go in the order in which they came": {
+      priorities: { a: 1, b: 1, c: 1 },
+      add: [["c"], ["x"], ["a"], ["b"]],
+      want: ["c", "a", "b", "x"],
+    },
+    "a high one of the initial list goes before fresh ones that are lower": {
+      priorities: { high: 1 },
+      add: [["new"], ["high", "resync"]],
+      want: ["high", "new"],
+    },
+    "among equals fresh changes go before the initial list": {
+      priorities: { a: 1, b: 1 },
+      add: [["a", "resync"], ["b"]],
+      want: ["b", "a"],
+    },
   };
   for (const [behaviour, { priorities, add, want }] of Object.entries(cases)) {
     // oxlint-disable-next-line vitest/valid-title -- The name of the case is the title.
@@ -65,7 +86,15 @@ describe("keys with priorities", () => {
 
 type Step = { do: "add"; key: string; lane: Lane; priority: number } | { do: "take" } | { do: "finish" };
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), key: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"), lane: fc.constantFrom("fresh" as const, "resync" as const), priority: fc.integer({ min: -2, max: 2 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("add" as const),
+      key: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"),
+      lane: fc.constantFrom("fresh" as const, "resync" as const),
+      priority: fc.integer({ min: -2, max: 2 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.constant({ do: "take" as const }) },
   { weight: 2, arbitrary: fc.constant({ do: "finish" as const }) },
 );
@@ -77,14 +106,19 @@ test("whatever is added, moved and taken: nothing that waits is higher than what
       /** What waits, by what the queue was told. */
       const waiting = new Map<string, { lane: Lane; priority: number }>();
       const running = new Map<string, Lane | undefined>();
-      const wait = (key: string, lane: Lane): void => void waiting.set(key, { lane: waiting.get(key)?.lane === "fresh" ? "fresh" : lane, priority: priorities[key] ?? 0 });
+      const wait = (key: string, lane: Lane): void =>
+        void waiting.set(key, {
+          lane: waiting.get(key)?.lane === "fresh" ? "fresh" : lane,
+          priority: priorities[key] ?? 0,
+        });
       const take = (): void => {
         const key = queue.take();
         expect(key === undefined).toBe(waiting.size === 0);
         if (key === undefined) return;
         expect(running.has(key)).toBe(false);
         const { lane, priority } = waiting.get(key) as { lane: Lane; priority: number };
-        const goesBefore = (other: { lane: Lane; priority: number }): boolean => other.priority > priority || (other.priority === priority && other.lane === "fresh" && lane === "resync");
+        const goesBefore = (other: { lane: Lane; priority: number }): boolean =>
+          other.priority > priority || (other.priority === priority && other.lane === "fresh" && lane === "resync");
         expect([...waiting.values()].filter(goesBefore)).toEqual([]);
         waiting.delete(key);
         running.set(key, undefined);
@@ -121,14 +155,25 @@ test("whatever is added, moved and taken: nothing that waits is higher than what
 
 test("keys of unchanging priorities come by priority, then in the order in which they were added", () => {
   fc.assert(
-    fc.property(fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.integer({ min: -3, max: 3 })), { selector: ([key]) => key, maxLength: 60 }), (keys) => {
-      const priorities = new Map(keys);
-      const queue = createQueue<string>({ clock: createFakeClock(), idOf: (key) => key, priorityOf: (key) => priorities.get(key) ?? 0, onReady: () => undefined });
-      for (const [key] of keys) queue.add(key);
+    fc.property(
+      fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.integer({ min: -3, max: 3 })), {
+        selector: ([key]) => key,
+        maxLength: 60,
+      }),
+      (keys) => {
+        const priorities = new Map(keys);
+        const queue = createQueue<string>({
+          clock: createFakeClock(),
+          idOf: (key) => key,
+          priorityOf: (key) => priorities.get(key) ?? 0,
+          onReady: () => undefined,
+        });
+        for (const [key] of keys) queue.add(key);
 
-      const order = drain(queue);
+        const order = drain(queue);
 
-      expect(order).toEqual(keys.toSorted(([, a], [, b]) => b - a).map(([key]) => key));
-    }),
+        expect(order).toEqual(keys.toSorted(([, a], [, b]) => b - a).map(([key]) => key));
+      },
+    ),
   );
 });

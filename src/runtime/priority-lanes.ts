@@ -1,9 +1,10 @@
 /**
- * What is ready in a queue, in the order in which it is taken: the highest priority first, then fresh changes before resyncs,
- * then first come, first served.
+ * What is ready in a queue, in the order in which it is taken: the highest priority first, then fresh changes before
+ * resyncs, then first come, first served.
  *
- * An item that moves to another place leaves its old one behind, which is skipped when it comes up: an item says itself where it
- * waits. While all have the same priority, putting and taking cost a constant; otherwise the logarithm of the priorities that wait.
+ * An item that moves to another place leaves its old one behind, which is skipped when it comes up: an item says itself
+ * where it waits. While all have the same priority, putting and taking cost a constant; otherwise the logarithm of the
+ * priorities that wait.
  */
 import type { Lane } from "./controller.ts";
 import { Fifo } from "./fifo.ts";
@@ -25,7 +26,9 @@ export class PriorityLanes<T extends Placed> {
   /** The one that was put into last: mostly it is the next as well. */
   #recent: Rank<T> | undefined;
 
-  /** The item waits in this lane from now on, or in the fresh one if it did so already. False when it is where it was. */
+  /**
+   * The item waits in this lane from now on, or in the fresh one if it did so already. False when it is where it was.
+   */
   put(item: T, lane: Lane, priority: number): boolean {
     const next = item.lane === "fresh" ? "fresh" : lane;
     if (item.lane === next && item.priority === priority) return false;

@@ -24,7 +24,10 @@ describe("order", () => {
   const cases: Record<string, { add: [string, Lane?][]; want: string[] }> = {
     "keys come out in the order in which they went in": { add: [["a"], ["b"], ["c"]], want: ["a", "b", "c"] },
     "a key waits once, however often it is added": { add: [["a"], ["b"], ["a"], ["a"]], want: ["a", "b"] },
-    "fresh changes go before a resync": { add: [["old", "resync"], ["older", "resync"], ["new"]], want: ["new", "old", "older"] },
+    "fresh changes go before a resync": {
+      add: [["old", "resync"], ["older", "resync"], ["new"]],
+      want: ["new", "old", "older"],
+    },
     "a key of the resync that changes moves up": { add: [["a", "resync"], ["b", "resync"], ["b"]], want: ["b", "a"] },
     "a fresh key is not put back by a resync": { add: [["a"], ["b", "resync"], ["a", "resync"]], want: ["a", "b"] },
   };

@@ -2,10 +2,10 @@
  * The work queue of one controller: which key is next.
  *
  * A key waits in it once, however often it is added, and is never out twice at the same time: added while it is being
- * worked on, it comes back afterwards. Fresh changes go before the initial list, so that a large list does not delay what
- * a person just did; where keys have priorities, the higher one goes before both. Failures come back with a delay that doubles
- * per key. Every operation is O(1), with a delay O(log n); memory grows with the distinct keys that wait, run or have failed, and
- * with nothing else.
+ * worked on, it comes back afterwards. Fresh changes go before the initial list, so that a large list does not delay
+ * what a person just did; where keys have priorities, the higher one goes before both. Failures come back with a delay
+ * that doubles per key. Every operation is O(1), with a delay O(log n); memory grows with the distinct keys that wait,
+ * run or have failed, and with nothing else.
  */
 import type { Clock, Timer } from "../base/index.ts";
 import type { Lane } from "./controller.ts";
@@ -62,7 +62,10 @@ export interface Queue<K> {
 export interface QueueOptions<K> {
   clock: Clock;
   idOf: (key: K) => string;
-  /** Of two keys that are ready the one with the higher number goes first. Asked whenever a key becomes ready, so it must be cheap; all are equal unless given. */
+  /**
+   * Of two keys that are ready the one with the higher number goes first. Asked whenever a key becomes ready, so it
+   * must be cheap; all are equal unless given.
+   */
   priorityOf?: ((key: K) => number) | undefined;
   onReady: () => void;
   /** Told how long a key waited from being ready to being taken. */
@@ -86,7 +89,23 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
   const itemOf = (key: K): Item<K> => {
     const id = idOf(key);
     let item = items.get(id);
-    if (!item) items.set(id, (item = { id, key, lane: undefined, priority: 0, sinceMs: 0, running: false, again: undefined, failures: 0, dueMs: 0, place: -1, turn: 0 }));
+    if (!item)
+      items.set(
+        id,
+        (item = {
+          id,
+          key,
+          lane: undefined,
+          priority: 0,
+          sinceMs: 0,
+          running: false,
+          again: undefined,
+          failures: 0,
+          dueMs: 0,
+          place: -1,
+          turn: 0,
+        }),
+      );
     return item;
   };
   const dropIfUnused = (item: Item<K>): void => {
@@ -122,7 +141,8 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
     timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
   };
   const delay = (item: Item<K>, delayMs: number): void => {
-    // A delay that was worked out from a time which nobody can read is no number, and would stop every key that is behind it.
+    // A delay that was worked out from a time which nobody can read is no number, and would stop every key that is
+    // behind it.
     const dueMs = clock.now() + (Number.isNaN(delayMs) ? LAST_RETRY_MS : Math.max(0, delayMs));
     if (item.place >= 0 && item.dueMs <= dueMs) return;
     delayed.remove(item);

@@ -12,7 +12,11 @@ const cases: Record<string, { a: string; b: string; want: boolean; uid?: string 
 for (const [behaviour, { a, b, want, uid = "one" }] of Object.entries(cases)) {
   // oxlint-disable-next-line vitest/valid-title -- The name of the case is the title.
   test(behaviour, () => {
-    const make = (resourceVersion: string, uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", uid, resourceVersion } });
+    const make = (resourceVersion: string, uid: string) => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a", uid, resourceVersion },
+    });
 
     expect(isNewer(make(a, uid), make(b, "one"))).toBe(want);
   });

@@ -3,7 +3,10 @@ import { formatApiVersion, type Kind, type KubernetesObject } from "../api/index
 import type { Informer, Informers, Lane, ObjectEvent, Source } from "./controller.ts";
 
 /** A source that feeds on one informer, which may belong to another scope than the manager's own. */
-export function informerSource<T extends KubernetesObject, K>(informer: Informer<T>, map: (event: ObjectEvent<T>) => Iterable<K>): Source<K> {
+export function informerSource<T extends KubernetesObject, K>(
+  informer: Informer<T>,
+  map: (event: ObjectEvent<T>) => Iterable<K>,
+): Source<K> {
   return {
     start(enqueue, signal) {
       if (signal.aborted) return;
@@ -16,12 +19,18 @@ export function informerSource<T extends KubernetesObject, K>(informer: Informer
   };
 }
 
-/** A source to which kinds are added at any time, for controllers that watch what users name. A kind stays once it is added. */
+/**
+ * A source to which kinds are added at any time, for controllers that watch what users name. A kind stays once it is
+ * added.
+ */
 export interface DynamicSource<K> extends Source<K> {
   add(kind: Kind): void;
 }
 
-export function createDynamicSource<K>(informers: Informers, map: (event: ObjectEvent) => Iterable<K>): DynamicSource<K> {
+export function createDynamicSource<K>(
+  informers: Informers,
+  map: (event: ObjectEvent) => Iterable<K>,
+): DynamicSource<K> {
   const sources = new Map<string, Source<K>>();
   let started: { enqueue: (key: K, lane?: Lane) => void; signal: AbortSignal } | undefined;
   return {

@@ -5,8 +5,14 @@ import type { Elsewhere, Result, RunContext } from "./index.ts";
 
 const cases: Record<string, { elsewhere: Elsewhere; want: { ran: boolean; result: Result } }> = {
   "works where nobody else does": { elsewhere: {}, want: { ran: true, result: done } },
-  "leaves a foreign cluster alone for good": { elsewhere: { isForeign: (cluster) => cluster === "paris", isTaken: () => true }, want: { ran: false, result: done } },
-  "keeps a key, and tries it again, where somebody else holds the work": { elsewhere: { isTaken: (cluster) => cluster === "paris" }, want: { ran: false, result: { requeueAfterMs: 15_000 } } },
+  "leaves a foreign cluster alone for good": {
+    elsewhere: { isForeign: (cluster) => cluster === "paris", isTaken: () => true },
+    want: { ran: false, result: done },
+  },
+  "keeps a key, and tries it again, where somebody else holds the work": {
+    elsewhere: { isTaken: (cluster) => cluster === "paris" },
+    want: { ran: false, result: { requeueAfterMs: 15_000 } },
+  },
 };
 
 for (const [behaviour, { elsewhere, want }] of Object.entries(cases)) {
@@ -24,7 +30,10 @@ for (const [behaviour, { elsewhere, want }] of Object.entries(cases)) {
         },
       });
 
-      const result = await standAside(controller, elsewhere).reconcile(key, { log: silentLog, signal: new AbortController().signal } as RunContext);
+      const result = await standAside(controller, elsewhere).reconcile(key, {
+        log: silentLog,
+        signal: new AbortController().signal,
+      } as RunContext);
 
       expect({ ran, result }).toEqual(want);
     });

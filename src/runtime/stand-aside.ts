@@ -12,7 +12,10 @@ export interface Elsewhere {
 }
 
 /** For controllers whose keys are a cluster or carry one. */
-export function standAside<K extends string | { readonly cluster: string }>(controller: Controller<K>, { isForeign, isTaken }: Elsewhere): Controller<K> {
+export function standAside<K extends string | { readonly cluster: string }>(
+  controller: Controller<K>,
+  { isForeign, isTaken }: Elsewhere,
+): Controller<K> {
   return {
     ...controller,
     async reconcile(key, context) {

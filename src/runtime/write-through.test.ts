@@ -5,7 +5,13 @@ import { createFakeClient } from "../testing/index.ts";
 import { createInformers } from "./informers.ts";
 import { createWriteThroughClient } from "./write-through.ts";
 
-const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.dev",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 const key = { cluster: "hub", namespace: "shop", name: "a" };
 const widget = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "shop" } };
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -17,7 +23,9 @@ async function setUp() {
   const informer = informers.of(Widget);
   await informer.whenSynced(new AbortController().signal);
   const events: string[] = [];
-  informer.subscribe(({ object, deleted }) => events.push(`${deleted ? "deleted" : "present"} ${object.metadata.resourceVersion}`));
+  informer.subscribe(({ object, deleted }) =>
+    events.push(`${deleted ? "deleted" : "present"} ${object.metadata.resourceVersion}`),
+  );
   return { informers, plain, client: createWriteThroughClient(plain, [informers]), informer, events };
 }
 
@@ -45,7 +53,14 @@ test("an answer that the watch has overtaken does not bring a deleted object bac
 
 test("a dry run is not taken for a write", async () => {
   const { client, informer } = await setUp();
-  const dry = createWriteThroughClient({ ...client, create: (_kind, _cluster, object) => Promise.resolve({ ...object, metadata: { ...object.metadata, resourceVersion: "999" } } as never) }, [{ note: () => expect.unreachable() }]);
+  const dry = createWriteThroughClient(
+    {
+      ...client,
+      create: (_kind, _cluster, object) =>
+        Promise.resolve({ ...object, metadata: { ...object.metadata, resourceVersion: "999" } } as never),
+    },
+    [{ note: () => expect.unreachable() }],
+  );
 
   await dry.create(Widget, "hub", widget, { dryRun: true });
 

@@ -1,6 +1,6 @@
 /**
- * How much pods ask for and nodes have, as plain numbers: choosing a node compares thousands of them. Every resource counts in
- * thousandths, so that cpu stays whole; of memory that is exact up to eight terabytes.
+ * How much pods ask for and nodes have, as plain numbers: choosing a node compares thousands of them. Every resource
+ * counts in thousandths, so that cpu stays whole; of memory that is exact up to eight terabytes.
  */
 import type { Pod, PodSpec } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -50,11 +50,17 @@ function raise(target: Map<string, number>, amounts: Amounts): void {
 const requestsKnown = new Map<string, Amounts>();
 
 /**
- * What the scheduler counts. Replicas ask for the same, so they share the answer: a hundred thousand pods hold a handful of them.
+ * What the scheduler counts. Replicas ask for the same, so they share the answer: a hundred thousand pods hold a
+ * handful of them.
  */
 export function requestsOf({ spec }: DeepReadonly<Pick<Pod, "spec">>): Amounts {
   const { containers, initContainers, resources, overhead } = spec;
-  const key = JSON.stringify([containers.map((container) => container.resources?.requests), initContainers?.map((container) => [container.restartPolicy, container.resources?.requests]), resources?.requests, overhead]);
+  const key = JSON.stringify([
+    containers.map((container) => container.resources?.requests),
+    initContainers?.map((container) => [container.restartPolicy, container.resources?.requests]),
+    resources?.requests,
+    overhead,
+  ]);
   let requests = requestsKnown.get(key);
   if (!requests) {
     requests = countRequests(spec);
@@ -70,7 +76,8 @@ export function requestsOf({ spec }: DeepReadonly<Pick<Pod, "spec">>): Amounts {
  */
 function countRequests(spec: DeepReadonly<PodSpec>): Amounts {
   const total = new Map<string, number>();
-  for (const { resources } of spec.containers) if (resources?.requests) addAmounts(total, amountsOf(resources.requests));
+  for (const { resources } of spec.containers)
+    if (resources?.requests) addAmounts(total, amountsOf(resources.requests));
   if (spec.initContainers?.length) addInit(total, spec.initContainers);
   for (const name in spec.resources?.requests) total.set(name, milli(spec.resources.requests[name]));
   if (spec.overhead) addAmounts(total, amountsOf(spec.overhead));

@@ -1,6 +1,7 @@
 /**
- * How users steer the simulation: annotations on pods (or in their templates), on nodes, and on the clusters of the hub. docs/simulation.md lists them. The
- * names under `sim/` are those of other simulated clusters, so that their manifests work here.
+ * How users steer the simulation: annotations on pods (or in their templates), on nodes, and on the clusters of the
+ * hub. docs/simulation.md lists them. The names under `sim/` are those of other simulated clusters, so that their
+ * manifests work here.
  */
 import type { DeepReadonly } from "../base/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
@@ -23,7 +24,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { [EXIT_CODE]: "sim/exit-c
 export const MAX_SECONDS = 86_400;
 
 /** What can be wrong with each of them. */
-export const FAULTS = { Pod: ["crash-loop", "image-pull-error", "never-ready"], Node: ["lost"], Cluster: ["unreachable"] } as const;
+export const FAULTS = {
+  Pod: ["crash-loop", "image-pull-error", "never-ready"],
+  Node: ["lost"],
+  Cluster: ["unreachable"],
+} as const;
 export type Steered = keyof typeof FAULTS;
 export type Fault = (typeof FAULTS)[Steered][number];
 const ALL_FAULTS: readonly Fault[] = Object.values(FAULTS).flat();

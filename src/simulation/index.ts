@@ -31,10 +31,20 @@ import { createVolumeController } from "./volumes/volume-controller.ts";
 
 export { createComponentLogs, type ComponentLogs } from "./components/component-logs.ts";
 export { componentsAlone, withComponentLogs } from "./components/component-runtime.ts";
-export { KARMADA_CONTROLLER_MANAGER, KARMADA_NAMESPACE, KARMADA_SCHEDULER, karmadaLayer } from "./components/karmada-layer.ts";
+export {
+  KARMADA_CONTROLLER_MANAGER,
+  KARMADA_NAMESPACE,
+  KARMADA_SCHEDULER,
+  karmadaLayer,
+} from "./components/karmada-layer.ts";
 export { createKruiseInstallController } from "./components/install-controller.ts";
 export { kruiseLayer, nodeLayer } from "./components/kruise-layer.ts";
-export { DAEMON as KRUISE_DAEMON, KRUISE_NAMESPACE, MANAGER as KRUISE_MANAGER, kruiseNamespace } from "./components/kruise-manifests.ts";
+export {
+  DAEMON as KRUISE_DAEMON,
+  KRUISE_NAMESPACE,
+  MANAGER as KRUISE_MANAGER,
+  kruiseNamespace,
+} from "./components/kruise-manifests.ts";
 export { CLUSTER_MANAGER, clusterManagerLayer, KLUSTERLET, klusterletLayer } from "./components/ocm-layer.ts";
 export type { ContainerHashes } from "./kubelet/container-meta.ts";
 export type { KubeletTimes } from "./kubelet/controller.ts";
@@ -85,15 +95,31 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
   const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
   return {
     controllers: [
-      createPlacementController({ ...deps, bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client), views, volumes, events: recorders?.("default-scheduler") }),
-      createKubeletController({ ...deps, views, addresses: createPodAddresses(informers), config: createContainerConfig(informers), hashes, times, events: recorders?.("kubelet") }),
+      createPlacementController({
+        ...deps,
+        bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client),
+        views,
+        volumes,
+        events: recorders?.("default-scheduler"),
+      }),
+      createKubeletController({
+        ...deps,
+        views,
+        addresses: createPodAddresses(informers),
+        config: createContainerConfig(informers),
+        hashes,
+        times,
+        events: recorders?.("kubelet"),
+      }),
       createNodeLifecycleController(lifecycle),
       createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),
       createClaimController(storage),
       createVolumeController(storage),
       createEphemeralVolumeController(storage),
     ],
-    runtime: deps.componentLogs ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE) : createSimulatedRuntime(deps),
+    runtime: deps.componentLogs
+      ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE)
+      : createSimulatedRuntime(deps),
     metrics: createMetricsSources({ ...deps, views }),
     podUsage: (_cluster, pod) => usageOf(pod),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),

@@ -1,6 +1,6 @@
 /**
- * What a container of a simulated pod has written: a few lines that follow from the pod's status, and what its command echoes, so
- * that they are the same whenever and wherever they are read. Nothing is stored for them. Pure.
+ * What a container of a simulated pod has written: a few lines that follow from the pod's status, and what its command
+ * echoes, so that they are the same whenever and wherever they are read. Nothing is stored for them. Pure.
  */
 import type { Container, ContainerStatus, Pod } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -18,25 +18,40 @@ type Status = DeepReadonly<ContainerStatus>;
 type State = NonNullable<Status["state"]>;
 
 export function statusOf({ status }: ReadPod, container: string): Status | undefined {
-  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? []), ...(status?.ephemeralContainerStatuses ?? [])].find(({ name }) => name === container);
+  return [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ].find(({ name }) => name === container);
 }
 
 function containerOf({ spec }: ReadPod, container: string): DeepReadonly<Container> | undefined {
   return [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === container);
 }
 
-/** What the container wrote so far, oldest first; `previous` is what it wrote before it was restarted. Throws what a kubelet answers when there is nothing. */
+/**
+ * What the container wrote so far, oldest first; `previous` is what it wrote before it was restarted. Throws what a
+ * kubelet answers when there is nothing.
+ */
 export function logLines(pod: ReadPod, container: string, nowMs: number, previous = false): LogLine[] {
   const { metadata } = pod;
   const about = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)}`;
   const status = statusOf(pod, container);
   if (previous) {
     if (!status?.lastState?.terminated) throw badRequest(`previous terminated ${about} not found`);
-    return linesOf(pod, status, status.lastState, nowMs, Math.max(0, status.restartCount - (status.state?.waiting ? 0 : 1)));
+    return linesOf(
+      pod,
+      status,
+      status.lastState,
+      nowMs,
+      Math.max(0, status.restartCount - (status.state?.waiting ? 0 : 1)),
+    );
   }
-  if (status?.state?.running || status?.state?.terminated) return linesOf(pod, status, status.state, nowMs, status.restartCount);
+  if (status?.state?.running || status?.state?.terminated)
+    return linesOf(pod, status, status.state, nowMs, status.restartCount);
   // Between two runs of a container that keeps ending, its last words are what there is.
-  if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff") return linesOf(pod, status, status.lastState, nowMs, status.restartCount);
+  if (status?.lastState?.terminated && status.state?.waiting?.reason === "CrashLoopBackOff")
+    return linesOf(pod, status, status.lastState, nowMs, status.restartCount);
   throw badRequest(`${about} is waiting to start: ${waitingFor(status)}`);
 }
 
@@ -48,7 +63,9 @@ function waitingFor(status: Status | undefined): string {
 /** When the container writes its next line by itself; undefined when only a change of the pod brings one. */
 export function nextLineMs(pod: ReadPod, container: string, nowMs: number): number | undefined {
   const startedAt = statusOf(pod, container)?.state?.running?.startedAt;
-  return startedAt === undefined ? undefined : echoesOf(pod, container, timeOf(startedAt)).find(({ timeMs }) => timeMs > nowMs)?.timeMs;
+  return startedAt === undefined
+    ? undefined
+    : echoesOf(pod, container, timeOf(startedAt)).find(({ timeMs }) => timeMs > nowMs)?.timeMs;
 }
 
 function echoesOf(pod: ReadPod, container: string, startMs: number): LogLine[] {
@@ -57,17 +74,29 @@ function echoesOf(pod: ReadPod, container: string, startMs: number): LogLine[] {
   return script ? script.echoes.map(({ afterMs, text }) => ({ timeMs: startMs + afterMs, text })) : [];
 }
 
-function linesOf(pod: ReadPod, { name, image, ready }: Status, { running, terminated }: State, nowMs: number, restarts: number): LogLine[] {
+function linesOf(
+  pod: ReadPod,
+  { name, image, ready }: Status,
+  { running, terminated }: State,
+  nowMs: number,
+  restarts: number,
+): LogLine[] {
   const { metadata, spec, status } = pod;
   const startMs = timeOf(running?.startedAt ?? terminated?.startedAt);
   const lines: LogLine[] = [
-    { timeMs: startMs, text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}` },
+    {
+      timeMs: startMs,
+      text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}`,
+    },
     { timeMs: startMs, text: `image ${image}; the container is simulated, no process runs` },
   ];
   // Whoever wonders why a fault has no effect looks here.
   for (const problem of simulationProblems(pod, "Pod")) lines.push({ timeMs: startMs, text: problem });
-  const readyAt = status?.conditions?.find((condition) => condition.type === "Ready" && condition.status === "True")?.lastTransitionTime;
-  if (running && ready && readyAt !== undefined) lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
+  const readyAt = status?.conditions?.find(
+    (condition) => condition.type === "Ready" && condition.status === "True",
+  )?.lastTransitionTime;
+  if (running && ready && readyAt !== undefined)
+    lines.push({ timeMs: Math.max(startMs, timeOf(readyAt)), text: "ready" });
   // A container that was stopped early did not come to all of it.
   const untilMs = terminated ? timeOf(terminated.finishedAt) : nowMs;
   lines.push(...echoesOf(pod, name, startMs).filter(({ timeMs }) => timeMs <= untilMs));

@@ -10,33 +10,57 @@ import { createSimulatedRuntime } from "./logs.ts";
 import { planPodStatus, stoppingStatus } from "./kubelet/pod-status.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
-const settledStatus = (pod: DeepReadonly<Pod>, hostIP: string | undefined, nowMs: number): DeepReadonly<NonNullable<Pod["status"]>> => planPodStatus(pod, { nowMs, hostIP, podIP: () => "10.128.0.1" }).status;
-const makePod = (image = "web:1"): Pod => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "shop", uid: "u-1" }, spec: { nodeName: "node-000", containers: [{ name: "main", image }] } });
+const settledStatus = (
+  pod: DeepReadonly<Pod>,
+  hostIP: string | undefined,
+  nowMs: number,
+): DeepReadonly<NonNullable<Pod["status"]>> => planPodStatus(pod, { nowMs, hostIP, podIP: () => "10.128.0.1" }).status;
+const makePod = (image = "web:1"): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "p", namespace: "shop", uid: "u-1" },
+  spec: { nodeName: "node-000", containers: [{ name: "main", image }] },
+});
 /** The pod as its simulated kubelet reports it. */
-const running = (pod: DeepReadonly<Pod>, nowMs = NOW): Pod => ({ ...pod, status: settledStatus(pod, undefined, nowMs) }) as Pod;
-const told = (lines: readonly LogLine[]): string[] => lines.map(({ timeMs, text }) => `${(timeMs - NOW) / 1000} ${text}`);
+const running = (pod: DeepReadonly<Pod>, nowMs = NOW): Pod =>
+  ({ ...pod, status: settledStatus(pod, undefined, nowMs) }) as Pod;
+const told = (lines: readonly LogLine[]): string[] =>
+  lines.map(({ timeMs, text }) => `${(timeMs - NOW) / 1000} ${text}`);
 
 describe("the log of a simulated container", () => {
   test("tells when and where it started, what it runs, and that it is ready", () => {
-    expect(told(logLines(running(makePod()), "main", NOW))).toEqual(["0 container main of pod shop/p starts on node node-000", "0 image web:1; the container is simulated, no process runs", "0 ready"]);
+    expect(told(logLines(running(makePod()), "main", NOW))).toEqual([
+      "0 container main of pod shop/p starts on node node-000",
+      "0 image web:1; the container is simulated, no process runs",
+      "0 ready",
+    ]);
   });
 
   test("begins anew when the container is restarted, and the former one can be asked for", () => {
     const updated = running({ ...running(makePod()), spec: makePod("web:2").spec }, NOW + 60_000);
 
-    expect(told(logLines(updated, "main", NOW + 60_000))).toEqual(["60 container main of pod shop/p starts on node node-000, restart 1", "60 image web:2; the container is simulated, no process runs", "60 ready"]);
+    expect(told(logLines(updated, "main", NOW + 60_000))).toEqual([
+      "60 container main of pod shop/p starts on node node-000, restart 1",
+      "60 image web:2; the container is simulated, no process runs",
+      "60 ready",
+    ]);
     expect(told(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
   });
 
   test("of a container that keeps crashing is that of its last run", () => {
-    const crashing = { ...makePod(), metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } } };
+    const crashing = {
+      ...makePod(),
+      metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } },
+    };
 
     expect(told(logLines(running(crashing), "main", NOW)).at(-1)).toBe("0 stopped with exit code 1");
   });
 
   test("has what the command echoes, once its time has come", () => {
     const echoing = makePod();
-    echoing.spec.containers = [{ name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] }];
+    echoing.spec.containers = [
+      { name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] },
+    ];
     const up = running(echoing);
 
     expect(told(logLines(up, "main", NOW + 4_000)).slice(2)).toEqual(["0 ready", "0 hello"]);
@@ -45,16 +69,30 @@ describe("the log of a simulated container", () => {
 
   test("of a container that ended early lacks what it did not come to", () => {
     const echoing = makePod();
-    echoing.spec = { ...echoing.spec, activeDeadlineSeconds: 3, containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] }] };
+    echoing.spec = {
+      ...echoing.spec,
+      activeDeadlineSeconds: 3,
+      containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "echo hello; sleep 5; echo bye"] }],
+    };
     const late = running(running(echoing), NOW + 3_000);
 
     expect(told(logLines(late, "main", NOW + 60_000)).slice(2)).toEqual(["0 hello", "3 stopped with exit code 137"]);
   });
 
   const refused: Record<string, { pod: DeepReadonly<Pod>; previous?: boolean; want: string }> = {
-    "has not begun while the container is not there": { pod: makePod(), want: 'container "main" in pod "p" is waiting to start: ContainerCreating' },
-    "never begins when the image cannot be pulled": { pod: running(makePod("web:broken")), want: 'container "main" in pod "p" is waiting to start: trying and failing to pull image' },
-    "has no former one before the first restart": { pod: running(makePod()), previous: true, want: 'previous terminated container "main" in pod "p" not found' },
+    "has not begun while the container is not there": {
+      pod: makePod(),
+      want: 'container "main" in pod "p" is waiting to start: ContainerCreating',
+    },
+    "never begins when the image cannot be pulled": {
+      pod: running(makePod("web:broken")),
+      want: 'container "main" in pod "p" is waiting to start: trying and failing to pull image',
+    },
+    "has no former one before the first restart": {
+      pod: running(makePod()),
+      previous: true,
+      want: 'previous terminated container "main" in pod "p" not found',
+    },
   };
   for (const [behaviour, { pod, previous, want }] of Object.entries(refused)) {
     test(behaviour, () => {
@@ -66,15 +104,28 @@ describe("the log of a simulated container", () => {
 async function startMember() {
   const clock = createFakeClock();
   const client = createFakeClient({ clock });
-  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
+  const informers = createInformers({
+    client,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*", where: (cluster) => cluster !== "hub" },
+    random: createSeededRandom(1),
+  });
   const runtime = createSimulatedRuntime({ informers, clock });
   await client.create(Pod, "paris", makePod());
-  const report = async (change: (pod: DeepReadonly<Pod>) => DeepReadonly<Pod["status"]>): Promise<DeepReadonly<Pod>> => {
+  const report = async (
+    change: (pod: DeepReadonly<Pod>) => DeepReadonly<Pod["status"]>,
+  ): Promise<DeepReadonly<Pod>> => {
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
     const status = change(pod);
     return client.updateStatus(Pod, "paris", { ...pod, ...(status && { status }) });
   };
-  const target = (pod: DeepReadonly<Pod>) => ({ cluster: "paris", namespace: "shop", container: "main", pod: pod as unknown as DeepReadonly<JsonObject> });
+  const target = (pod: DeepReadonly<Pod>) => ({
+    cluster: "paris",
+    namespace: "shop",
+    container: "main",
+    pod: pod as unknown as DeepReadonly<JsonObject>,
+  });
   return { client, clock, informers, runtime, report, target };
 }
 
@@ -99,7 +150,10 @@ describe("who follows a log", () => {
     await client.delete(Pod, { cluster: "paris", namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
     const end = await following.next();
 
-    expect(log.lines.map(({ text }) => text)).toEqual(["container main of pod shop/p starts on node node-000", "image web:1; the container is simulated, no process runs"]);
+    expect(log.lines.map(({ text }) => text)).toEqual([
+      "container main of pod shop/p starts on node node-000",
+      "image web:1; the container is simulated, no process runs",
+    ]);
     expect([added.value, end.done]).toEqual([{ timeMs: NOW + 1000, text: "ready" }, true]);
     informers.close();
   });
@@ -107,14 +161,29 @@ describe("who follows a log", () => {
   test("is told how the container ended, and nothing twice", async () => {
     const { client, informers, runtime, report, target } = await startMember();
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
-    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, restartPolicy: "Never", containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "echo a; echo a; sleep 5; echo a; exit 2"] }] } });
+    await client.update(Pod, "paris", {
+      ...pod,
+      spec: {
+        ...pod.spec,
+        restartPolicy: "Never",
+        containers: [
+          { name: "main", image: "web:1", command: ["sh", "-c", "echo a; echo a; sleep 5; echo a; exit 2"] },
+        ],
+      },
+    });
     const up = await report((changed) => settledStatus(changed, undefined, NOW));
 
     const log = runtime.logs(target(up), { previous: false });
     const following = rest(log.follow(new AbortController().signal));
     await report((changed) => settledStatus(changed, undefined, NOW + 5_000));
 
-    expect([...log.lines.map(({ text }) => text).slice(2), ...(await following)]).toEqual(["ready", "a", "a", "a", "stopped with exit code 2"]);
+    expect([...log.lines.map(({ text }) => text).slice(2), ...(await following)]).toEqual([
+      "ready",
+      "a",
+      "a",
+      "a",
+      "stopped with exit code 2",
+    ]);
     informers.close();
   });
 
@@ -124,7 +193,10 @@ describe("who follows a log", () => {
 
     const following = rest(runtime.logs(target(up), { previous: false }).follow(new AbortController().signal));
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
-    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, containers: [{ name: "main", image: "web:2" }] } });
+    await client.update(Pod, "paris", {
+      ...pod,
+      spec: { ...pod.spec, containers: [{ name: "main", image: "web:2" }] },
+    });
     await report((changed) => settledStatus(changed, undefined, NOW + 1000));
 
     expect(await following).toEqual([]);
@@ -134,10 +206,16 @@ describe("who follows a log", () => {
   test("gets what a command echoes when its time has come", async () => {
     const { client, clock, informers, runtime, report, target } = await startMember();
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
-    await client.update(Pod, "paris", { ...pod, spec: { ...pod.spec, containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "sleep 5; echo bye"] }] } });
+    await client.update(Pod, "paris", {
+      ...pod,
+      spec: { ...pod.spec, containers: [{ name: "main", image: "web:1", command: ["sh", "-c", "sleep 5; echo bye"] }] },
+    });
     const up = await report((changed) => settledStatus(changed, undefined, clock.now()));
 
-    const following = runtime.logs(target(up), { previous: false }).follow(new AbortController().signal)[Symbol.asyncIterator]();
+    const following = runtime
+      .logs(target(up), { previous: false })
+      .follow(new AbortController().signal)
+      [Symbol.asyncIterator]();
     const next = following.next();
     clock.advance(5_000);
     const { value } = await next;

@@ -1,8 +1,9 @@
 /**
- * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows one gets
- * what a change of the pod, or time, adds to it, until the container ends. No processes run: `exec/` answers what it can without.
+ * What stands behind `kubectl logs` and `kubectl exec` of simulated pods. Logs are worked out from the pod; who follows
+ * one gets what a change of the pod, or time, adds to it, until the container ends. No processes run: `exec/` answers
+ * what it can without.
  *
- * Reads:  Pod. Writes: nothing.
+ * Reads: Pod. Writes: nothing.
  */
 import { Pod } from "../api/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../base/index.ts";
@@ -28,8 +29,18 @@ export interface PodLog {
 /** Fits the API server's idea of a container runtime. */
 export interface SimulatedRuntime {
   logs(container: ContainerOfPod, options: { previous: boolean }): PodLog;
-  exec(container: ContainerOfPod, options: CommandOptions, streams: CommandStreams, signal: AbortSignal): Promise<Ended>;
-  attach(container: ContainerOfPod, options: Pick<CommandOptions, "tty">, streams: CommandStreams, signal: AbortSignal): Promise<Ended>;
+  exec(
+    container: ContainerOfPod,
+    options: CommandOptions,
+    streams: CommandStreams,
+    signal: AbortSignal,
+  ): Promise<Ended>;
+  attach(
+    container: ContainerOfPod,
+    options: Pick<CommandOptions, "tty">,
+    streams: CommandStreams,
+    signal: AbortSignal,
+  ): Promise<Ended>;
 }
 
 type ReadPod = DeepReadonly<Pod>;
@@ -40,12 +51,16 @@ export function createSimulatedRuntime({ informers, clock }: { informers: Inform
   const logs: SimulatedRuntime["logs"] = (target, { previous }) => {
     const pod = target.pod as unknown as ReadPod;
     const lines = logLines(pod, target.container, clock.now(), previous);
-    return { lines, follow: (signal) => (previous ? nothing() : followed(followers, clock, target, pod, lines, signal)) };
+    return {
+      lines,
+      follow: (signal) => (previous ? nothing() : followed(followers, clock, target, pod, lines, signal)),
+    };
   };
   return {
     logs,
     exec: (target, options, streams, signal) => execute(target, options, streams, clock, signal),
-    attach: async (target, options, streams, signal) => showLog(target, logs(target, { previous: false }), options, streams, signal),
+    attach: async (target, options, streams, signal) =>
+      showLog(target, logs(target, { previous: false }), options, streams, signal),
   };
 }
 
@@ -53,7 +68,14 @@ async function* nothing(): AsyncGenerator<LogLine> {
   // What a container wrote before it was restarted does not grow.
 }
 
-async function* followed(followers: Followers, clock: Clock, { cluster, namespace, container }: ContainerOfPod, first: ReadPod, lines: readonly LogLine[], signal: AbortSignal): AsyncGenerator<LogLine> {
+async function* followed(
+  followers: Followers,
+  clock: Clock,
+  { cluster, namespace, container }: ContainerOfPod,
+  first: ReadPod,
+  lines: readonly LogLine[],
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
   if (hasEnded(first, first, container)) return;
   const untold = createUntold();
   untold(lines);
@@ -93,7 +115,10 @@ async function* followed(followers: Followers, clock: Clock, { cluster, namespac
   }
 }
 
-/** Which of these lines were not there the last time. A container that ended is no longer ready, so counting lines would not do. */
+/**
+ * Which of these lines were not there the last time. A container that ended is no longer ready, so counting lines would
+ * not do.
+ */
 function createUntold(): (lines: readonly LogLine[]) => LogLine[] {
   const told = new Map<string, number>();
   return (lines) => {
@@ -114,11 +139,19 @@ const versionOf = ({ metadata }: ReadPod): number => Number(metadata.resourceVer
 
 /** The pod was replaced by one of its name, or its container restarted: this log has no more to say. */
 function isAnother(pod: ReadPod, first: ReadPod, container: string): boolean {
-  return pod.metadata.uid !== first.metadata.uid || statusOf(pod, container)?.containerID !== statusOf(first, container)?.containerID;
+  return (
+    pod.metadata.uid !== first.metadata.uid ||
+    statusOf(pod, container)?.containerID !== statusOf(first, container)?.containerID
+  );
 }
 
 function hasEnded(pod: ReadPod, first: ReadPod, container: string): boolean {
-  return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed" || isAnother(pod, first, container) || statusOf(pod, container)?.state?.terminated !== undefined;
+  return (
+    pod.status?.phase === "Succeeded" ||
+    pod.status?.phase === "Failed" ||
+    isAnother(pod, first, container) ||
+    statusOf(pod, container)?.state?.terminated !== undefined
+  );
 }
 
 interface Followers {

@@ -1,6 +1,6 @@
 /**
- * How long things take in the simulation: the first time a wait is asked for starts it, and asking again says how much is
- * left. A wait for another reason starts anew. Kept in memory only, so a restart makes things take a moment longer.
+ * How long things take in the simulation: the first time a wait is asked for starts it, and asking again says how much
+ * is left. A wait for another reason starts anew. Kept in memory only, so a restart makes things take a moment longer.
  */
 import type { Clock } from "../base/index.ts";
 

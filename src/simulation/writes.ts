@@ -15,8 +15,20 @@ export async function disrupt(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (pod.metadata.deletionTimestamp) return false;
-  const conditions = withCondition(pod.status?.conditions, { type: "DisruptionTarget", status: "True", ...why }, formatTime(clock.now()));
-  const marked = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, status: { ...pod.status, conditions: [...conditions] } }, { signal }));
+  const conditions = withCondition(
+    pod.status?.conditions,
+    { type: "DisruptionTarget", status: "True", ...why },
+    formatTime(clock.now()),
+  );
+  const marked = await unlessChanged(
+    client.updateStatus(Pod, cluster, { ...pod, status: { ...pod.status, conditions: [...conditions] } }, { signal }),
+  );
   if (!marked) return false;
-  return (await unlessChanged(client.delete(Pod, keyOf(cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }).then(() => true))) ?? false;
+  return (
+    (await unlessChanged(
+      client
+        .delete(Pod, keyOf(cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal })
+        .then(() => true),
+    )) ?? false
+  );
 }

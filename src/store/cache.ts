@@ -1,12 +1,13 @@
 /**
- * The cache above an engine: every current entry in key order, recent history, and the watchers. It is fed by the engine's
- * `changes` alone, so nothing is visible before it is durable, and writes of other processes arrive the same way.
+ * The cache above an engine: every current entry in key order, recent history, and the watchers. It is fed by the
+ * engine's `changes` alone, so nothing is visible before it is durable, and writes of other processes arrive the same
+ * way.
  */
 import type { Change, Entry, Outcome, Write } from "./engine.ts";
 
 /**
- * A current value. `memo` is a place beside the bytes for what was computed from them (parsed form, rendered answers); it goes
- * with the entry, and is dropped from replaced entries that only the history still holds.
+ * A current value. `memo` is a place beside the bytes for what was computed from them (parsed form, rendered answers);
+ * it goes with the entry, and is dropped from replaced entries that only the history still holds.
  */
 export interface CachedEntry extends Entry {
   memo?: unknown;
@@ -30,24 +31,30 @@ export interface Cache {
   list(prefix: string, options?: { after?: string; limit?: number }): CachedEntry[];
   count(prefix: string): number;
   /**
-   * Commits, and resolves when the outcome is visible here (read your writes). `memo` becomes the new entry's memo, which
-   * saves parsing what the writer already has.
+   * Commits, and resolves when the outcome is visible here (read your writes). `memo` becomes the new entry's memo,
+   * which saves parsing what the writer already has.
    */
   write(write: Write, memo?: unknown): Promise<Outcome>;
-  /** Runs `work` while no other `exclusive` of the same key runs: a second read-modify-write waits for the first. Not reentrant. */
+  /**
+   * Runs `work` while no other `exclusive` of the same key runs: a second read-modify-write waits for the first. Not
+   * reentrant.
+   */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Calls back with changes below `prefix` after a revision, those of the history first, in order, without gaps, in batches
-   * and never in the caller's tick. A prefix ends with `/`. Throws `CompactedError` when they are no longer known. Costs of an event grow with the
-   * watchers of its resource and cluster, not with all watchers.
+   * Calls back with changes below `prefix` after a revision, those of the history first, in order, without gaps, in
+   * batches and never in the caller's tick. A prefix ends with `/`. Throws `CompactedError` when they are no longer
+   * known. Costs of an event grow with the watchers of its resource and cluster, not with all watchers.
    */
   watch(prefix: string, after: number, listener: (events: readonly CacheEvent[]) => void): () => void;
-  /** Changes below `prefix` after a revision, in order, as far as they are visible. Throws `CompactedError` when they are no longer known. */
+  /**
+   * Changes below `prefix` after a revision, in order, as far as they are visible. Throws `CompactedError` when they
+   * are no longer known.
+   */
   eventsAfter(prefix: string, after: number): readonly CacheEvent[];
   /**
-   * Resolves when the changes after a revision are in the history or cannot be any more. Those from before this cache began are
-   * read from the engine when somebody first asks, so that a watcher goes on where it was before a restart. Undefined, when there
-   * is nothing to wait for. Rejects with `StoreError` when the engine fails.
+   * Resolves when the changes after a revision are in the history or cannot be any more. Those from before this cache
+   * began are read from the engine when somebody first asks, so that a watcher goes on where it was before a restart.
+   * Undefined, when there is nothing to wait for. Rejects with `StoreError` when the engine fails.
    */
   recall(after: number): Promise<void> | undefined;
   /** Resolves when `revision` is visible; rejects with the signal's reason. */

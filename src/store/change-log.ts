@@ -1,6 +1,7 @@
 /**
  * The newest changes of an engine in memory, and those who follow them. Engines append what has become durable; every
- * follower reads at its own pace. A follower that falls behind the bound reads `older` changes, from disk where there are any.
+ * follower reads at its own pace. A follower that falls behind the bound reads `older` changes, from disk where there
+ * are any.
  */
 import { CompactedError } from "./errors.ts";
 import type { Change } from "./engine.ts";
@@ -12,7 +13,10 @@ export interface ChangeLogOptions {
   /** The revision from which on changes are appended here. */
   start: number;
   limit: number;
-  /** Changes after a revision that have left this log, oldest first and at least one. Throws `CompactedError` when they are gone. */
+  /**
+   * Changes after a revision that have left this log, oldest first and at least one. Throws `CompactedError` when they
+   * are gone.
+   */
   older?: (after: number) => Promise<Change[]>;
 }
 
@@ -92,7 +96,10 @@ export class ChangeLog<Kept extends Change = Change> {
     return this.#changes.slice(from, from + BATCH_LIMIT);
   }
 
-  /** Index of the first change with a higher revision. Followers are nearly always at the end, so that is looked at first. */
+  /**
+   * Index of the first change with a higher revision. Followers are nearly always at the end, so that is looked at
+   * first.
+   */
   #indexAfter(revision: number): number {
     const newest = this.#changes.at(-1);
     if (!newest || newest.revision <= revision) return this.#changes.length;

@@ -13,7 +13,10 @@ const bytes = (text: string): Uint8Array => Buffer.from(text);
 const text = (value: Uint8Array | undefined): string | undefined => (value ? Buffer.from(value).toString() : undefined);
 
 const opened: Cache[] = [];
-async function open(options?: CacheOptions, engine: Engine = createMemoryEngine()): Promise<{ cache: Cache; engine: Engine }> {
+async function open(
+  options?: CacheOptions,
+  engine: Engine = createMemoryEngine(),
+): Promise<{ cache: Cache; engine: Engine }> {
   const cache = await createCache(engine, options);
   opened.push(cache);
   return { cache, engine };
@@ -103,7 +106,10 @@ test("watchers are told in order, in batches, and never in the tick of the calle
   const batches: string[][] = [];
   cache.watch("/apps/deployments/hub/", 0, (events) => batches.push(describeEvents(events)));
 
-  const writes = [cache.write({ key: WEB, expect: "absent", value: bytes("1") }), cache.write({ key: API, expect: "absent", value: bytes("2") })];
+  const writes = [
+    cache.write({ key: WEB, expect: "absent", value: bytes("1") }),
+    cache.write({ key: API, expect: "absent", value: bytes("2") }),
+  ];
   const toldEarly = batches.length;
   await Promise.all(writes);
   await cache.write({ key: WEB, expect: "any", value: null });
@@ -168,7 +174,12 @@ test.each(Object.entries(prefixes))("%s", async (_behaviour, { prefix, want }) =
   const seen: string[] = [];
   cache.watch(prefix, 0, (events) => seen.push(...describeEvents(events)));
 
-  const keys = [WEB, "/apps/deployments/member1/default/far", "/apps/deployments/hub/defaults/other", "/core/nodes/hub/node"];
+  const keys = [
+    WEB,
+    "/apps/deployments/member1/default/far",
+    "/apps/deployments/hub/defaults/other",
+    "/core/nodes/hub/node",
+  ];
   for (const key of keys) await cache.write({ key, expect: "absent", value: bytes("1") });
   await untilQuiet(cache);
   const replayed: string[] = [];
@@ -272,17 +283,24 @@ test("a cache whose engine goes away says so and rejects those who wait", async 
   const [waiting] = await Promise.allSettled([cache.whenAt(1, AbortSignal.timeout(5000)), engine.close()]);
 
   expect(waiting.status).toBe("rejected");
-  expect(onError).toHaveBeenCalledExactlyOnceWith(new StoreError("the cache can no longer follow the store; restart to load it again"));
+  expect(onError).toHaveBeenCalledExactlyOnceWith(
+    new StoreError("the cache can no longer follow the store; restart to load it again"),
+  );
   await expect(cache.write({ key: WEB, expect: "any", value: bytes("1") })).rejects.toThrow(StoreError);
 });
 
 test("a cache that loads while others write misses nothing and repeats nothing", async () => {
   const engine = createMemoryEngine();
-  for (let i = 0; i < 50; i++) await engine.commit({ key: `/core/pods/hub/default/p${i}`, expect: "any", value: bytes("old") });
+  for (let i = 0; i < 50; i++)
+    await engine.commit({ key: `/core/pods/hub/default/p${i}`, expect: "any", value: bytes("old") });
 
   const writes = Array.from({ length: 200 }, async (_, i) => {
     for (let tick = 0; tick < i % 7; tick++) await nextTick();
-    return engine.commit({ key: `/core/pods/hub/default/p${i % 60}`, expect: "any", value: i % 3 === 0 ? null : bytes(`${i}`) });
+    return engine.commit({
+      key: `/core/pods/hub/default/p${i % 60}`,
+      expect: "any",
+      value: i % 3 === 0 ? null : bytes(`${i}`),
+    });
   });
   const { cache } = await open({}, engine);
   await Promise.all(writes);
@@ -294,13 +312,22 @@ test("a cache that loads while others write misses nothing and repeats nothing",
 });
 
 test("a list and the watch that follows it always add up to the current state", async () => {
-  const write = fc.record({ key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"), remove: fc.boolean(), joins: fc.boolean(), waits: fc.boolean() });
+  const write = fc.record({
+    key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"),
+    remove: fc.boolean(),
+    joins: fc.boolean(),
+    waits: fc.boolean(),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(write, { maxLength: 60 }), async (writes) => {
       const { cache } = await open();
       const views: { prefix: string; seen: Map<string, number>; last: number }[] = [];
       const join = (prefix: string): void => {
-        const view = { prefix, seen: new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])), last: cache.revision };
+        const view = {
+          prefix,
+          seen: new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])),
+          last: cache.revision,
+        };
         views.push(view);
         cache.watch(prefix, cache.revision, (events) => {
           for (const { revision, entry, previous } of events) {
@@ -320,7 +347,8 @@ test("a list and the watch that follows it always add up to the current state", 
       }
       await untilQuiet(cache);
 
-      for (const { prefix, seen } of views) expect(seen).toEqual(new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])));
+      for (const { prefix, seen } of views)
+        expect(seen).toEqual(new Map(cache.list(prefix).map(({ key, revision }) => [key, revision])));
     }),
     { numRuns: 50 },
   );

@@ -30,8 +30,8 @@ export async function createCache(engine: Engine, options: CacheOptions = {}): P
   for await (const batch of engine.scan("")) {
     for (const { key, revision, value } of batch) index.set({ key, revision, value, memo: undefined });
   }
-  // Writes of other processes during the scan may be in it or not. They come again as changes, which `apply` tolerates; the cache
-  // is handed out when it has seen them all.
+  // Writes of other processes during the scan may be in it or not. They come again as changes, which `apply` tolerates;
+  // the cache is handed out when it has seen them all.
   const loaded = await engine.revision();
   const cache = new FollowingCache(engine, index, start, loaded, options);
   await cache.whenAt(loaded, new AbortController().signal);
@@ -53,7 +53,10 @@ class FollowingCache implements Cache {
   /** Up to here changes may already be part of what was scanned. */
   readonly #loaded: number;
   readonly #historyBounds: { limit: number; maxBytes: number };
-  /** The history begins where this cache began, and can be extended backwards as long as the engine has more and there is room. */
+  /**
+   * The history begins where this cache began, and can be extended backwards as long as the engine has more and there
+   * is room.
+   */
   #canRecall = true;
   #recalling: Promise<void> | undefined;
   #revision: number;
@@ -98,7 +101,8 @@ class FollowingCache implements Cache {
     try {
       const outcome = await this.#engine.commit(write);
       if (outcome.ok && memo !== undefined && write.value !== null) this.#remember(write.key, outcome.revision, memo);
-      // A key that turned out to be absent was deleted at a revision that the engine does not name, so all of its changes are awaited.
+      // A key that turned out to be absent was deleted at a revision that the engine does not name, so all of its
+      // changes are awaited.
       const revision = outcome.ok ? outcome.revision : (outcome.current?.revision ?? (await this.#engine.revision()));
       if (revision > this.#revision) await this.#becomesVisible(revision);
       return outcome;
@@ -158,8 +162,10 @@ class FollowingCache implements Cache {
     const history = this.#history;
     const start = history.compacted;
     const past = await readPast(this.#engine, { after, upTo: start, ...this.#historyBounds });
-    // So much may have happened meanwhile that the history lost its beginning, and then there is nothing to join the past to.
-    if (history.compacted === start) history.prepend(eventsOf(past, history.after("/", start), (key) => this.#index.get(key)));
+    // So much may have happened meanwhile that the history lost its beginning, and then there is nothing to join the
+    // past to.
+    if (history.compacted === start)
+      history.prepend(eventsOf(past, history.after("/", start), (key) => this.#index.get(key)));
     this.#canRecall = history.compacted <= after;
   }
 
@@ -185,7 +191,9 @@ class FollowingCache implements Cache {
         if (last) this.#waits.reached((this.#revision = last.revision));
       }
     } catch (error) {
-      this.#failure ??= new StoreError("the cache can no longer follow the store; restart to load it again", { cause: error });
+      this.#failure ??= new StoreError("the cache can no longer follow the store; restart to load it again", {
+        cause: error,
+      });
       this.#waits.fail(this.#failure);
       if (!this.#stop.signal.aborted) this.#onError(this.#failure);
     }

@@ -2,11 +2,17 @@ import { expect, test } from "vitest";
 import type { CachedEntry } from "./cache.ts";
 import { History, keyOf } from "./history.ts";
 
-const entry = (key: string, revision: number): CachedEntry => ({ key, revision, value: new Uint8Array(10), memo: { parsed: true } });
+const entry = (key: string, revision: number): CachedEntry => ({
+  key,
+  revision,
+  value: new Uint8Array(10),
+  memo: { parsed: true },
+});
 
 test("a prefix above a resource finds the events of all resources below it, in order", () => {
   const history = new History({ start: 0, limit: 100, maxBytes: 100_000 });
-  for (const [index, key] of ["/core/pods/hub/a", "/core/nodes/hub/b", "/apps/deployments/hub/c"].entries()) history.append({ revision: index + 1, entry: entry(key, index + 1) });
+  for (const [index, key] of ["/core/pods/hub/a", "/core/nodes/hub/b", "/apps/deployments/hub/c"].entries())
+    history.append({ revision: index + 1, entry: entry(key, index + 1) });
 
   const events = history.after("/core/", 0);
 
@@ -15,7 +21,8 @@ test("a prefix above a resource finds the events of all resources below it, in o
 
 test("events that were dropped are gone from their resource too", () => {
   const history = new History({ start: 0, limit: 3, maxBytes: 100_000 });
-  for (let revision = 1; revision <= 10; revision++) history.append({ revision, entry: entry(`/core/${revision % 2 ? "pods" : "nodes"}/hub/a`, revision) });
+  for (let revision = 1; revision <= 10; revision++)
+    history.append({ revision, entry: entry(`/core/${revision % 2 ? "pods" : "nodes"}/hub/a`, revision) });
 
   const events = history.after("/core/nodes/", history.compacted);
 
@@ -28,10 +35,16 @@ test("an earlier part comes before what is there, for every resource", () => {
   history.append({ revision: 4, entry: entry("/core/pods/hub/a", 4) });
   history.append({ revision: 5, entry: entry("/core/nodes/hub/a", 5) });
 
-  history.prepend([1, 2, 3].map((revision) => ({ revision, entry: entry(revision === 2 ? "/apps/deployments/hub/a" : "/core/pods/hub/a", revision) })));
+  history.prepend(
+    [1, 2, 3].map((revision) => ({
+      revision,
+      entry: entry(revision === 2 ? "/apps/deployments/hub/a" : "/core/pods/hub/a", revision),
+    })),
+  );
   history.append({ revision: 6, entry: entry("/apps/deployments/hub/a", 6) });
 
-  const revisionsOf = (prefix: string, after: number): number[] => history.after(prefix, after).map(({ revision }) => revision);
+  const revisionsOf = (prefix: string, after: number): number[] =>
+    history.after(prefix, after).map(({ revision }) => revision);
   expect(history.compacted).toBe(0);
   expect(revisionsOf("/", 0)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(revisionsOf("/core/pods/", 1)).toEqual([3, 4]);
@@ -56,7 +69,8 @@ test("replaced entries lose what was computed from them once their event is old"
 
   history.append({ revision: 2, entry: current, previous: replaced });
   const fresh = replaced.memo;
-  for (let revision = 3; revision < 3000; revision++) history.append({ revision, entry: entry("/core/pods/hub/b", revision) });
+  for (let revision = 3; revision < 3000; revision++)
+    history.append({ revision, entry: entry("/core/pods/hub/b", revision) });
 
   expect(fresh).toEqual({ parsed: true });
   expect(replaced.memo).toBeUndefined();

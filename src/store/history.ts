@@ -1,8 +1,8 @@
 /**
  * Recent events of the cache, for watchers that start a little in the past.
  *
- * Bounded by number and by bytes, the oldest go first. Events of one resource are linked, so a watcher that starts reads
- * the past of its resource and not of everything.
+ * Bounded by number and by bytes, the oldest go first. Events of one resource are linked, so a watcher that starts
+ * reads the past of its resource and not of everything.
  */
 import type { CacheEvent } from "./cache.ts";
 import { CompactedError } from "./errors.ts";
@@ -68,7 +68,10 @@ export class History {
     this.#trim();
   }
 
-  /** Puts events before all others, as many as there is room for. They are in order, end where the history began, and nothing is missing in between. */
+  /**
+   * Puts events before all others, as many as there is room for. They are in order, end where the history began, and
+   * nothing is missing in between.
+   */
   prepend(events: readonly CacheEvent[]): void {
     const links: Link[] = events.map((event) => ({ event, topic: this.#topicOf(keyOf(event)), next: undefined }));
     for (const link of links.toReversed()) {
@@ -93,9 +96,11 @@ export class History {
     const name = topicName(prefix);
     const found: CacheEvent[] = [];
     if (name !== undefined) {
-      for (let link = this.#topics.get(name)?.oldest; link; link = link.next) collect(link.event, prefix, revision, found);
+      for (let link = this.#topics.get(name)?.oldest; link; link = link.next)
+        collect(link.event, prefix, revision, found);
     } else {
-      for (let index = this.#head; index < this.#links.length; index++) collect((this.#links[index] as Link).event, prefix, revision, found);
+      for (let index = this.#head; index < this.#links.length; index++)
+        collect((this.#links[index] as Link).event, prefix, revision, found);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 /**
- * The engine for throw-away hubs and for tests: a Map, and the same habits as the durable engines. Commits are decided in
- * groups in a later tick, so code that is right here is right there.
+ * The engine for throw-away hubs and for tests: a Map, and the same habits as the durable engines. Commits are decided
+ * in groups in a later tick, so code that is right here is right there.
  */
 import { setImmediate } from "node:timers";
 import { ChangeLog } from "./change-log.ts";
@@ -93,7 +93,8 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
       if (isClosed) throw closedError();
       log.forget(Math.min(upTo, revision));
     },
-    snapshot: () => Promise.reject(new StoreError("the memory store cannot be written to a file; use the SQLite store to keep data")),
+    snapshot: () =>
+      Promise.reject(new StoreError("the memory store cannot be written to a file; use the SQLite store to keep data")),
     async close() {
       isClosed = true;
       if (isScheduled) await new Promise<void>((resolve) => whenIdle.push(resolve));

@@ -13,7 +13,10 @@ const API = "/apps/deployments/hub/default/api";
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
 const opened: Cache[] = [];
-async function open(options?: CacheOptions, engine: Engine = createMemoryEngine()): Promise<{ cache: Cache; engine: Engine }> {
+async function open(
+  options?: CacheOptions,
+  engine: Engine = createMemoryEngine(),
+): Promise<{ cache: Cache; engine: Engine }> {
   const cache = await createCache(engine, options);
   opened.push(cache);
   return { cache, engine };
@@ -22,7 +25,8 @@ afterEach(() => Promise.all(opened.splice(0).map((cache) => cache.close())));
 
 /** An event with all that it holds, to compare what two caches tell of it. */
 function inFull(events: readonly CacheEvent[]): unknown[] {
-  const short = (entry: CacheEvent["entry"]): unknown => entry && [entry.key, entry.revision, Buffer.from(entry.value).toString()];
+  const short = (entry: CacheEvent["entry"]): unknown =>
+    entry && [entry.key, entry.revision, Buffer.from(entry.value).toString()];
   return events.map(({ revision, entry, previous }) => ({ revision, entry: short(entry), previous: short(previous) }));
 }
 
@@ -97,7 +101,11 @@ test("what the engine has compacted, and what has no room, is not recalled", asy
   const engine = createMemoryEngine();
   for (let n = 0; n < 6; n++) await engine.commit({ key: WEB, expect: "any", value: new Uint8Array(1000) });
   await engine.compact(2);
-  const [compacted, few, small] = await Promise.all([open({}, engine), open({ historyLimit: 3 }, engine), open({ historyBytes: 2500 }, engine)]);
+  const [compacted, few, small] = await Promise.all([
+    open({}, engine),
+    open({ historyLimit: 3 }, engine),
+    open({ historyBytes: 2500 }, engine),
+  ]);
 
   await Promise.all([compacted.cache.recall(0), few.cache.recall(0), small.cache.recall(0)]);
 
@@ -111,7 +119,10 @@ test("the past is not joined to a history that has lost its beginning", async ()
   const { cache } = await open({ historyLimit: 2 }, engine);
 
   const recalled = cache.recall(1);
-  await Promise.all([recalled, ...Array.from({ length: 5 }, () => cache.write({ key: WEB, expect: "any", value: bytes("2") }))]);
+  await Promise.all([
+    recalled,
+    ...Array.from({ length: 5 }, () => cache.write({ key: WEB, expect: "any", value: bytes("2") })),
+  ]);
   await cache.recall(1);
 
   expect(cache.compacted).toBe(6);
@@ -119,28 +130,41 @@ test("the past is not joined to a history that has lost its beginning", async ()
 });
 
 test("a cache that began later recalls the very events of one that saw them happen", async () => {
-  const write = fc.record({ key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"), remove: fc.boolean(), waits: fc.boolean() });
+  const write = fc.record({
+    key: fc.constantFrom("/a/b/x/1", "/a/b/x/2", "/a/b/y/1", "/a/c/x/1"),
+    remove: fc.boolean(),
+    waits: fc.boolean(),
+  });
   await fc.assert(
-    fc.asyncProperty(fc.array(write, { maxLength: 30 }), fc.array(write, { maxLength: 30 }), fc.nat(30), async (before, after, asked) => {
-      const witness = await open();
-      const play = async (writes: typeof before): Promise<void> => {
-        for (const [n, { key, remove, waits }] of writes.entries()) {
-          const written = witness.engine.commit({ key, expect: "any", value: remove ? null : bytes(`${n}`) });
-          if (waits) await written;
-        }
-      };
-      await play(before);
-      const { cache } = await open({}, witness.engine);
+    fc.asyncProperty(
+      fc.array(write, { maxLength: 30 }),
+      fc.array(write, { maxLength: 30 }),
+      fc.nat(30),
+      async (before, after, asked) => {
+        const witness = await open();
+        const play = async (writes: typeof before): Promise<void> => {
+          for (const [n, { key, remove, waits }] of writes.entries()) {
+            const written = witness.engine.commit({ key, expect: "any", value: remove ? null : bytes(`${n}`) });
+            if (waits) await written;
+          }
+        };
+        await play(before);
+        const { cache } = await open({}, witness.engine);
 
-      // The past is asked for while more is written.
-      const playing = play(after);
-      await cache.recall(asked);
-      await playing;
-      await cache.recall(0);
-      await Promise.all([cache, witness.cache].map(async (each) => each.whenAt(await witness.engine.revision(), AbortSignal.timeout(5000))));
+        // The past is asked for while more is written.
+        const playing = play(after);
+        await cache.recall(asked);
+        await playing;
+        await cache.recall(0);
+        await Promise.all(
+          [cache, witness.cache].map(async (each) =>
+            each.whenAt(await witness.engine.revision(), AbortSignal.timeout(5000)),
+          ),
+        );
 
-      expect(inFull(cache.eventsAfter("/", 0))).toEqual(inFull(witness.cache.eventsAfter("/", 0)));
-    }),
+        expect(inFull(cache.eventsAfter("/", 0))).toEqual(inFull(witness.cache.eventsAfter("/", 0)));
+      },
+    ),
     { numRuns: 50 },
   );
 });

@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates the file when it is missing. An existing file is never opened here: closing any descriptor of a file drops the
- * locks that the process holds on it.
+ * Creates the file when it is missing. An existing file is never opened here: closing any descriptor of a file drops
+ * the locks that the process holds on it.
  */
 export function createPrivately(path: string): void {
   try {

@@ -12,7 +12,10 @@ export class RevisionWaits {
     return this.#waits.length;
   }
 
-  /** Resolves once `reached` is called with this revision or a later one; rejects on `fail`, or with the signal's reason. */
+  /**
+   * Resolves once `reached` is called with this revision or a later one; rejects on `fail`, or with the signal's
+   * reason.
+   */
   until(revision: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const wait: Wait = { revision, resolve, reject };

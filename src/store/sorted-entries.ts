@@ -1,8 +1,8 @@
 /**
  * Entries in key order with cheap insert, delete and prefix ranges: an array of sorted chunks.
  *
- * A search is two binary searches, a change moves at most one chunk's worth of pointers, and a million entries need a few
- * thousand chunks, so splitting one is cheap too. Beside the pointer in its chunk an entry costs nothing, and no
+ * A search is two binary searches, a change moves at most one chunk's worth of pointers, and a million entries need a
+ * few thousand chunks, so splitting one is cheap too. Beside the pointer in its chunk an entry costs nothing, and no
  * structure ever has to be rebuilt at once, as a large Map must be when it grows.
  */
 const MAX_CHUNK = 256;
@@ -63,7 +63,10 @@ export class SortedEntries<E extends Keyed> {
   }
 
   /** Entries below `prefix` in key order; only those after the key `after`, at most `limit`. */
-  list(prefix: string, { after, limit = Infinity }: { after?: string | undefined; limit?: number | undefined } = {}): E[] {
+  list(
+    prefix: string,
+    { after, limit = Infinity }: { after?: string | undefined; limit?: number | undefined } = {},
+  ): E[] {
     const found: E[] = [];
     const start = after !== undefined && after > prefix ? after : prefix;
     let { chunk: at, index } = this.#seek(start);
@@ -108,7 +111,10 @@ export class SortedEntries<E extends Keyed> {
   }
 }
 
-/** Where the entries below `prefix` end in a chunk. One look at the last key settles it for all but the last chunk of a range. */
+/**
+ * Where the entries below `prefix` end in a chunk. One look at the last key settles it for all but the last chunk of a
+ * range.
+ */
 function endOf(prefix: string, chunk: readonly Keyed[], from: number): number {
   if (chunk.at(-1)?.key.startsWith(prefix)) return chunk.length;
   return firstIndex(chunk, from, ({ key }) => !key.startsWith(prefix));

@@ -61,5 +61,7 @@ test("a second process cannot open the store until the first is gone, however it
   const engine = await openSqliteEngine({ path });
   await engine.close();
 
-  expect(String(refusals[0])).toMatch(/cannot use the store .*store\.db: another process uses it; stop that process, or choose another data directory/);
+  expect(String(refusals[0])).toMatch(
+    /cannot use the store .*store\.db: another process uses it; stop that process, or choose another data directory/,
+  );
 });

@@ -1,9 +1,9 @@
 /**
  * The tables of the SQLite store, and what is done with them. Synchronous: it lives in the worker thread.
  *
- * `changes` is an append-only log and holds every value once. `current` says which of its rows is a key's value, so a write
- * appends one row and touches one small one. A change names the row it replaced: when the log is compacted, that row and
- * the row of a deletion are swept away, a few with each commit, and what is left are the current values.
+ * `changes` is an append-only log and holds every value once. `current` says which of its rows is a key's value, so a
+ * write appends one row and touches one small one. A change names the row it replaced: when the log is compacted, that
+ * row and the row of a deletion are swept away, a few with each commit, and what is left are the current values.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { messageOf, required } from "../base/index.ts";
@@ -33,7 +33,10 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Pages of 8 KiB hold a few objects each, which costs the log a third less than the usual 4 KiB. 32 MiB of log between checkpoints. */
+/**
+ * Pages of 8 KiB hold a few objects each, which costs the log a third less than the usual 4 KiB. 32 MiB of log between
+ * checkpoints.
+ */
 const SETTINGS = `
   PRAGMA page_size = 8192;
   PRAGMA journal_mode = WAL;
@@ -49,7 +52,9 @@ export interface SqliteDatabaseOptions {
   historyLimit: number;
 }
 
-/** Where the log stands: the newest revision, the newest that is compacted, the newest whose leftovers are swept away. */
+/**
+ * Where the log stands: the newest revision, the newest that is compacted, the newest whose leftovers are swept away.
+ */
 interface State {
   revision: number;
   compacted: number;
@@ -120,13 +125,24 @@ export class SqliteDatabase {
     }));
   }
 
-  /** Changes up to and including a revision, newest first, until they are compacted or the limits are passed; at least one, if there are any. */
+  /**
+   * Changes up to and including a revision, newest first, until they are compacted or the limits are passed; at least
+   * one, if there are any.
+   */
   past(upTo: number, limits: { changes: number; bytes: number }): PastChange[] {
     const found: PastChange[] = [];
     let bytes = 0;
     for (const row of this.#statements.changesBefore.iterate(upTo, this.#state.compacted, limits.changes)) {
-      const { revision, key, previous, value } = row as { revision: number; key: string; previous: number | null; value: Uint8Array | null };
-      const replaced = previous === null ? undefined : { key, revision: previous, value: required(value, `the value at revision ${previous}`) };
+      const { revision, key, previous, value } = row as {
+        revision: number;
+        key: string;
+        previous: number | null;
+        value: Uint8Array | null;
+      };
+      const replaced =
+        previous === null
+          ? undefined
+          : { key, revision: previous, value: required(value, `the value at revision ${previous}`) };
       found.push({ key, revision, previous: replaced });
       bytes += value?.byteLength ?? 0;
       if (bytes >= limits.bytes) break;
@@ -148,7 +164,9 @@ export class SqliteDatabase {
   openScan(prefix: string): { rows: Iterator<Entry>; close(): void } {
     const reader = new DatabaseSync(this.#path, { readOnly: true });
     // CROSS JOIN fixes the order of the loops: along the keys, and from each to its value.
-    const statement = reader.prepare("SELECT current.key, revision, value FROM current CROSS JOIN changes USING (revision) WHERE current.key >= ? ORDER BY current.key");
+    const statement = reader.prepare(
+      "SELECT current.key, revision, value FROM current CROSS JOIN changes USING (revision) WHERE current.key >= ? ORDER BY current.key",
+    );
     return { rows: statement.iterate(prefix) as unknown as Iterator<Entry>, close: () => reader.close() };
   }
 
@@ -206,7 +224,11 @@ export class SqliteDatabase {
   #readState(): State {
     const row = this.#statements.state.get();
     if (!row) throw new StoreError("its table of revisions is empty");
-    return { revision: row["revision"] as number, compacted: row["compacted"] as number, swept: row["swept"] as number };
+    return {
+      revision: row["revision"] as number,
+      compacted: row["compacted"] as number,
+      swept: row["swept"] as number,
+    };
   }
 }
 
@@ -216,22 +238,29 @@ function prepareStatements(database: DatabaseSync) {
     state: prepare("SELECT revision, compacted, swept FROM state"),
     setState: prepare("UPDATE state SET revision = ?, compacted = ?, swept = ?"),
     revisionOf: prepare("SELECT revision FROM current WHERE key = ?"),
-    get: prepare("SELECT current.key, revision, value FROM current JOIN changes USING (revision) WHERE current.key = ?"),
+    get: prepare(
+      "SELECT current.key, revision, value FROM current JOIN changes USING (revision) WHERE current.key = ?",
+    ),
     append: prepare("INSERT INTO changes (revision, key, previous, value) VALUES (?, ?, ?, ?)"),
-    point: prepare("INSERT INTO current (key, revision) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision"),
+    point: prepare(
+      "INSERT INTO current (key, revision) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision",
+    ),
     remove: prepare("DELETE FROM current WHERE key = ?"),
     changesAfter: prepare("SELECT revision, key, value FROM changes WHERE revision > ? ORDER BY revision LIMIT ?"),
     changesBefore: prepare(
       "SELECT changes.revision, changes.key, changes.previous, replaced.value FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
     ),
-    compactedRows: prepare("SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?"),
+    compactedRows: prepare(
+      "SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
+    ),
     forget: prepare("DELETE FROM changes WHERE revision = ?"),
   };
 }
 
 /**
- * Holds the store for this process. The lock is one that the operating system keeps on an empty file beside the data, so it
- * goes with the process however that ends, and the data stays readable for the `sqlite3` tool while Flotilla runs.
+ * Holds the store for this process. The lock is one that the operating system keeps on an empty file beside the data,
+ * so it goes with the process however that ends, and the data stays readable for the `sqlite3` tool while Flotilla
+ * runs.
  */
 export function lockFor(path: string): DatabaseSync {
   const lockPath = `${path}.lock`;
@@ -269,9 +298,11 @@ const pragma = (database: DatabaseSync, name: string): unknown => database.prepa
 
 /** Throws when the file is not ours, or of a format that this version does not know. Reads only. */
 export function checkFormat(database: DatabaseSync): void {
-  if (pragma(database, "application_id") !== APPLICATION_ID) throw new StoreError("it is a database of another program; choose another path");
+  if (pragma(database, "application_id") !== APPLICATION_ID)
+    throw new StoreError("it is a database of another program; choose another path");
   const version = pragma(database, "user_version") as number;
-  if (version > SCHEMA_VERSION) throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
+  if (version > SCHEMA_VERSION)
+    throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
 }
 
 /** SQLite's primary result codes; the rest of the number says more than a person needs. */
@@ -287,7 +318,10 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** A full disk or a foreign lock: the transaction is undone and a later one may succeed. After other failures nothing on disk can be relied on. */
+/**
+ * A full disk or a foreign lock: the transaction is undone and a later one may succeed. After other failures nothing on
+ * disk can be relied on.
+ */
 export function isTemporary(error: unknown): boolean {
   const code = resultCode(error);
   return code === FULL || code === BUSY;
@@ -298,7 +332,8 @@ export function explained(path: string, error: unknown): StoreError {
     [BUSY]: "another process uses it; stop that process, or choose another data directory",
     [READ_ONLY]: "this user may not write to it, or its file system is read-only; choose another data directory",
     [FULL]: "the disk is full; free some space, and writes go on: what was acknowledged is safe",
-    [CANNOT_OPEN]: "it cannot be opened there; check that this user may write to the folder, or choose another data directory",
+    [CANNOT_OPEN]:
+      "it cannot be opened there; check that this user may write to the folder, or choose another data directory",
     [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
     [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
   };

@@ -33,11 +33,16 @@ const rowsOf = (file: string): unknown => {
 };
 
 const unusable: Record<string, { prepare: () => Promise<void>; want: RegExp }> = {
-  "refuses a file that is no database": { prepare: () => writeFile(path, "these are not the bytes of a database, whatever the name says".repeat(20)), want: /damaged or not a Flotilla store/ },
+  "refuses a file that is no database": {
+    prepare: () => writeFile(path, "these are not the bytes of a database, whatever the name says".repeat(20)),
+    want: /damaged or not a Flotilla store/,
+  },
   "refuses a file that lost its end": {
     async prepare() {
       const engine = await openSqliteEngine({ path });
-      await Promise.all(Array.from({ length: 200 }, (_, n) => engine.commit({ key: `/k${n}`, expect: "any", value: bytes(2000) })));
+      await Promise.all(
+        Array.from({ length: 200 }, (_, n) => engine.commit({ key: `/k${n}`, expect: "any", value: bytes(2000) })),
+      );
       await engine.close();
       await truncate(path, 8192);
     },
@@ -92,15 +97,21 @@ test("a refused second open leaves the first in charge", async () => {
 });
 
 test("every pending and later commit rejects when the worker dies", async () => {
-  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path, historyLimit: 100 } });
+  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
+    workerData: { path, historyLimit: 100 },
+  });
   const engine = await connectSqliteEngine(worker, { path, maxWaitingBytes: 1000 * 1000 });
   const follower = engine.changes(0, new AbortController().signal)[Symbol.asyncIterator]().next();
 
-  const pending = Array.from({ length: 10 }, (_, n) => engine.commit({ key: `/k${n}`, expect: "any", value: bytes(1) }));
+  const pending = Array.from({ length: 10 }, (_, n) =>
+    engine.commit({ key: `/k${n}`, expect: "any", value: bytes(1) }),
+  );
   const outcomes = await Promise.allSettled([...pending, follower, worker.terminate()]);
 
   expect(outcomes.slice(0, -1).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => "rejected"));
-  await expect(engine.commit({ key: "/late", expect: "any", value: bytes(1) })).rejects.toThrow(/the thread of the store .* ended; restart/);
+  await expect(engine.commit({ key: "/late", expect: "any", value: bytes(1) })).rejects.toThrow(
+    /the thread of the store .* ended; restart/,
+  );
   await expect(engine.close()).resolves.toBeUndefined();
 });
 
@@ -110,7 +121,11 @@ test.skipIf(process.platform === "win32")("only the owner can read the files of 
   await engine.commit({ key: "/core/secrets/hub/default/token", expect: "absent", value: bytes(10) });
   await engine.snapshot(join(directory, "copy.db"));
 
-  const modes = await Promise.all(["store.db", "store.db-wal", "store.db-shm", "copy.db"].map(async (name) => (await stat(join(directory, name))).mode & 0o777));
+  const modes = await Promise.all(
+    ["store.db", "store.db-wal", "store.db-shm", "copy.db"].map(
+      async (name) => (await stat(join(directory, name))).mode & 0o777,
+    ),
+  );
 
   expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
 });
@@ -118,16 +133,22 @@ test.skipIf(process.platform === "win32")("only the owner can read the files of 
 test("a snapshot does not replace a file", async () => {
   const engine = await open({ path });
 
-  await expect(engine.snapshot(path)).rejects.toMatchObject({ message: expect.stringContaining("writing a snapshot of") as string, cause: expect.objectContaining({ message: "the file exists; choose another name" }) as Error });
+  await expect(engine.snapshot(path)).rejects.toMatchObject({
+    message: expect.stringContaining("writing a snapshot of") as string,
+    cause: expect.objectContaining({ message: "the file exists; choose another name" }) as Error,
+  });
 });
 
 test("the log on disk stays bounded while a key is rewritten", async () => {
   const engine = await open({ path, historyLimit: 10 });
 
   for (let round = 0; round < 5; round++) {
-    await Promise.all(Array.from({ length: 100 }, () => engine.commit({ key: "/a", expect: "any", value: bytes(100) })));
+    await Promise.all(
+      Array.from({ length: 100 }, () => engine.commit({ key: "/a", expect: "any", value: bytes(100) })),
+    );
   }
-  for (let n = 0; n < 20; n++) await engine.commit({ key: n % 2 ? "/b" : "/c", expect: "any", value: n > 15 ? null : bytes(10) });
+  for (let n = 0; n < 20; n++)
+    await engine.commit({ key: n % 2 ? "/b" : "/c", expect: "any", value: n > 15 ? null : bytes(10) });
 
   // Ten changes, and the row that the oldest of them replaced.
   expect(rowsOf(path)).toBeLessThanOrEqual(14);
@@ -138,7 +159,9 @@ test("a follower that falls behind what is kept in memory reads on from disk", a
   const total = 6000;
   const follower = engine.changes(0, new AbortController().signal)[Symbol.asyncIterator]();
 
-  await Promise.all(Array.from({ length: total }, (_, n) => engine.commit({ key: `/k${n % 100}`, expect: "any", value: bytes(8) })));
+  await Promise.all(
+    Array.from({ length: total }, (_, n) => engine.commit({ key: `/k${n % 100}`, expect: "any", value: bytes(8) })),
+  );
   const seen: Change[] = [];
   while (seen.length < total) {
     const { value } = await follower.next();
@@ -153,7 +176,9 @@ test("a value larger than a message goes through", async () => {
   const engine = await open({ path });
   const large = bytes(3 * 1024 * 1024);
 
-  const outcomes = await Promise.all(["/a", "/b", "/c"].map((key) => engine.commit({ key, expect: "absent", value: large })));
+  const outcomes = await Promise.all(
+    ["/a", "/b", "/c"].map((key) => engine.commit({ key, expect: "absent", value: large })),
+  );
 
   expect(outcomes).toEqual([1, 2, 3].map((revision) => ({ ok: true, revision })));
   expect(large.byteLength).toBe(3 * 1024 * 1024);
@@ -162,7 +187,9 @@ test("a value larger than a message goes through", async () => {
 test("writes are refused when too many wait for the disk, and accepted again later", async () => {
   const engine = await open({ path, maxWaitingBytes: 10_000 });
 
-  const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => engine.commit({ key: `/k${n}`, expect: "any", value: bytes(800) })));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, n) => engine.commit({ key: `/k${n}`, expect: "any", value: bytes(800) })),
+  );
   const later = await engine.commit({ key: "/later", expect: "absent", value: bytes(800) });
 
   const accepted = outcomes.filter(({ status }) => status === "fulfilled").length;

@@ -1,8 +1,9 @@
 /**
  * The engine for hubs that keep their data: SQLite in a worker thread.
  *
- * The event loop collects writes for a tick, hands them over in one message, and settles them in order when the worker says that
- * they are on disk. It keeps the newest changes itself, so following them costs no message; older ones are read from disk.
+ * The event loop collects writes for a tick, hands them over in one message, and settles them in order when the worker
+ * says that they are on disk. It keeps the newest changes itself, so following them costs no message; older ones are
+ * read from disk.
  */
 import { setImmediate } from "node:timers";
 import { Worker } from "node:worker_threads";
@@ -10,7 +11,17 @@ import { moduleBeside, required } from "../base/index.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError, StoreWriteError } from "./errors.ts";
-import { CHANGED, packWrites, REFUSED, unpackEntries, type Answer, type Committed, type FromWorker, type Query, type ToWorker } from "./sqlite-protocol.ts";
+import {
+  CHANGED,
+  packWrites,
+  REFUSED,
+  unpackEntries,
+  type Answer,
+  type Committed,
+  type FromWorker,
+  type Query,
+  type ToWorker,
+} from "./sqlite-protocol.ts";
 import { writeSnapshot } from "./sqlite-snapshot.ts";
 import { checkWrite } from "./write-rules.ts";
 
@@ -30,7 +41,10 @@ export interface SqliteEngineOptions {
   path: string;
   /** How many changes are kept on disk for `changes`. */
   historyLimit?: number;
-  /** What may wait for the disk. More means that writers outrun it, and then writes are refused: memory must not pay for that. */
+  /**
+   * What may wait for the disk. More means that writers outrun it, and then writes are refused: memory must not pay for
+   * that.
+   */
   maxWaitingBytes?: number;
 }
 
@@ -42,7 +56,10 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<En
 }
 
 /** The engine over a worker that was just started. Apart from `openSqliteEngine`, for tests that end the worker. */
-export async function connectSqliteEngine(worker: Worker, options: { path: string; maxWaitingBytes: number }): Promise<Engine> {
+export async function connectSqliteEngine(
+  worker: Worker,
+  options: { path: string; maxWaitingBytes: number },
+): Promise<Engine> {
   const { path } = options;
   const first = await new Promise<FromWorker>((resolve, reject) => {
     worker.once("message", resolve);
@@ -93,9 +110,17 @@ class SqliteEngine implements Engine {
     this.#revision = revision;
     this.#log = new ChangeLog({ start: revision, limit: RECENT_LIMIT, older: (after) => this.#olderChanges(after) });
     worker.on("message", (message: FromWorker) => this.#receive(message));
-    worker.on("error", (error) => this.#fail(new StoreError(`the store ${path} failed; restart to recover what is on disk`, { cause: error })));
+    worker.on("error", (error) =>
+      this.#fail(new StoreError(`the store ${path} failed; restart to recover what is on disk`, { cause: error })),
+    );
     worker.on("exit", () => {
-      this.#fail(new StoreError(this.#closing ? `the store ${path} is closed` : `the thread of the store ${path} ended; restart to recover what is on disk`));
+      this.#fail(
+        new StoreError(
+          this.#closing
+            ? `the store ${path} is closed`
+            : `the thread of the store ${path} ended; restart to recover what is on disk`,
+        ),
+      );
       this.#exited.resolve();
     });
   }
@@ -104,7 +129,8 @@ class SqliteEngine implements Engine {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
       checkWrite(write);
-      if (this.#waitingBytes > this.#maxWaitingBytes) throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
+      if (this.#waitingBytes > this.#maxWaitingBytes)
+        throw new StoreError(`writing ${write.key}: too many writes wait for the disk; try again later`);
       this.#waitingBytes += sizeOf(write);
       this.#queue.push({ write, resolve, reject });
       this.#schedule();
@@ -125,7 +151,7 @@ class SqliteEngine implements Engine {
   }
 
   async *past(upTo: number): AsyncGenerator<PastChange[], void, undefined> {
-    for (let next = upTo; ; ) {
+    for (let next = upTo; ;) {
       this.#checkOpen();
       const answer = await this.#ask({ type: "past", upTo: next });
       const page = answer && "past" in answer ? answer.past : [];
@@ -178,7 +204,8 @@ class SqliteEngine implements Engine {
       this.#send();
       if (this.#queue.length > 0) this.#schedule();
     };
-    // An idle worker begins at once, so that it commits while this thread works on the next requests; a busy one gets what a tick gathers.
+    // An idle worker begins at once, so that it commits while this thread works on the next requests; a busy one gets
+    // what a tick gathers.
     if (this.#sent.length === 0) queueMicrotask(send);
     else setImmediate(send);
   }
@@ -224,15 +251,22 @@ class SqliteEngine implements Engine {
     const query = required(this.#queries.get(message.id), "the query that was answered");
     this.#queries.delete(message.id);
     if (message.type === "answer") query.resolve(message.answer);
-    else query.reject(message.oldest === undefined ? new StoreError(message.message) : new CompactedError(query.after ?? 0, message.oldest));
+    else
+      query.reject(
+        message.oldest === undefined
+          ? new StoreError(message.message)
+          : new CompactedError(query.after ?? 0, message.oldest),
+      );
   }
 
   #settle({ verdicts, revisions, current, spares }: Committed): void {
-    for (const spare of spares) if (spare.byteLength === SPARE_BYTES && this.#spares.length < MAX_SPARES) this.#spares.push(spare);
+    for (const spare of spares)
+      if (spare.byteLength === SPARE_BYTES && this.#spares.length < MAX_SPARES) this.#spares.push(spare);
     const settled = this.#takeSent(verdicts.length);
     const changes: Change[] = [];
     settled.forEach(({ write }, index) => {
-      if (verdicts[index] === CHANGED) changes.push({ key: write.key, revision: revisions[index] as number, value: write.value });
+      if (verdicts[index] === CHANGED)
+        changes.push({ key: write.key, revision: revisions[index] as number, value: write.value });
     });
     this.#revision = changes.at(-1)?.revision ?? this.#revision;
     if (changes.length > 0) this.#log.append(changes);
@@ -257,7 +291,7 @@ class SqliteEngine implements Engine {
   async *#entries(first: Promise<Answer>): AsyncGenerator<Entry[], void, undefined> {
     let scan: number | undefined;
     try {
-      for (let answer = await first; answer && "page" in answer; ) {
+      for (let answer = await first; answer && "page" in answer;) {
         scan = answer.isLast ? undefined : answer.scan;
         // The worker reads the next page while this one is used.
         const next = answer.isLast ? undefined : this.#ask({ type: "scan-next", scan: answer.scan });
@@ -274,7 +308,12 @@ class SqliteEngine implements Engine {
   /** Whether a write that was handed over happened is not known any more. */
   #fail(error: StoreError): void {
     this.#failure ??= error;
-    for (const { reject } of [...this.#takeSent(this.#sent.length), ...this.#queue.splice(0), ...this.#queries.values()]) reject(this.#failure);
+    for (const { reject } of [
+      ...this.#takeSent(this.#sent.length),
+      ...this.#queue.splice(0),
+      ...this.#queries.values(),
+    ])
+      reject(this.#failure);
     this.#queries.clear();
     this.#log.fail(this.#failure);
   }

@@ -45,7 +45,10 @@ export interface Committed {
   revisions: Float64Array;
   /** By index of the write: what was there when the expectation failed. */
   current: Map<number, Entry>;
-  /** Buffers that the writes came in, given back to be used again: fresh ones for every message would keep the garbage collector busy. */
+  /**
+   * Buffers that the writes came in, given back to be used again: fresh ones for every message would keep the garbage
+   * collector busy.
+   */
   spares: ArrayBuffer[];
 }
 
@@ -68,7 +71,11 @@ export interface EntryPage {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type Answer = { changes: Change[] } | { past: PastChange[] } | { scan: number; page: EntryPage; isLast: boolean } | null;
+export type Answer =
+  | { changes: Change[] }
+  | { past: PastChange[] }
+  | { scan: number; page: EntryPage; isLast: boolean }
+  | null;
 
 /** Packs into the spare buffer where it is large enough. */
 export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): WriteBatch {
@@ -108,7 +115,12 @@ export function packEntries(entries: readonly Entry[]): EntryPage {
     bytes.set(value, offset);
     offset += value.byteLength;
   }
-  return { keys: entries.map(({ key }) => key), revisions: Float64Array.from(entries, ({ revision }) => revision), lengths: Int32Array.from(entries, ({ value }) => value.byteLength), bytes };
+  return {
+    keys: entries.map(({ key }) => key),
+    revisions: Float64Array.from(entries, ({ revision }) => revision),
+    lengths: Int32Array.from(entries, ({ value }) => value.byteLength),
+    bytes,
+  };
 }
 
 /** Every value gets bytes of its own: one that is kept for long must not keep those of its page. */

@@ -50,7 +50,9 @@ test("a restored store has what the snapshot had", async () => {
 
   restoreSnapshot(at("copy"), at("new.db"), 0);
 
-  expect(readFiles(at("copy")).map(({ path, content }) => [path, Buffer.from(content).toString()])).toEqual([["pki/ca.crt", "certificate"]]);
+  expect(readFiles(at("copy")).map(({ path, content }) => [path, Buffer.from(content).toString()])).toEqual([
+    ["pki/ca.crt", "certificate"],
+  ]);
   expect(await keysOf(at("new.db"))).toEqual(["/a/", "/b/"]);
 });
 
@@ -62,14 +64,19 @@ test("revisions of the lost future are never given again, and are expired", asyn
   const outcome = await engine.commit({ key: "/d/", expect: "absent", value: bytes("4") });
 
   expect(outcome.ok && outcome.revision).toBeGreaterThan(lost);
-  await expect(engine.changes(lost, new AbortController().signal)[Symbol.asyncIterator]().next()).rejects.toThrow(CompactedError);
+  await expect(engine.changes(lost, new AbortController().signal)[Symbol.asyncIterator]().next()).rejects.toThrow(
+    CompactedError,
+  );
   await engine.close();
 });
 
 test("two restores of one snapshot never give the same revision", async () => {
   await makeSnapshot();
   const revisions: number[] = [];
-  for (const [name, nowMs] of [["first.db", 2e12], ["second.db", 2e12 + 60_000]] as const) {
+  for (const [name, nowMs] of [
+    ["first.db", 2e12],
+    ["second.db", 2e12 + 60_000],
+  ] as const) {
     restoreSnapshot(at("copy"), at(name), nowMs);
     const engine = await openSqliteEngine({ path: at(name) });
     const outcome = await engine.commit({ key: "/d/", expect: "absent", value: bytes("4") });

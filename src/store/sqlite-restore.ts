@@ -1,6 +1,6 @@
 /**
- * Snapshots as files: a copy of the store with, beside its tables, the few files that belong to it (certificates, keys). One file
- * is a whole backup, and restoring it gives a store that clients of the old one cannot mistake for it.
+ * Snapshots as files: a copy of the store with, beside its tables, the few files that belong to it (certificates,
+ * keys). One file is a whole backup, and restoring it gives a store that clients of the old one cannot mistake for it.
  */
 import { copyFileSync, existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -23,9 +23,9 @@ export interface SnapshotInfo {
 }
 
 /**
- * Where a restored store goes on counting. Whoever watched the lost future holds revisions that this store would reach again with
- * other content; by starting beyond them it answers those clients with "expired", and they list again. The clock gives each restore
- * of the same snapshot a start of its own: no store writes a million times a second for long.
+ * Where a restored store goes on counting. Whoever watched the lost future holds revisions that this store would reach
+ * again with other content; by starting beyond them it answers those clients with "expired", and they list again. The
+ * clock gives each restore of the same snapshot a start of its own: no store writes a million times a second for long.
  */
 const fenced = (revision: number, nowMs: number): number => Math.max(revision + 1_000_000_000, nowMs * 1000);
 
@@ -51,7 +51,11 @@ export function inspectSnapshot(snapshot: string): SnapshotInfo {
     if (verdict !== "ok") throw new StoreError(`it is damaged: ${String(verdict)}`);
     const count = (sql: string): number => Number(database.prepare(sql).get()?.["n"] ?? 0);
     const hasFiles = count("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'files'") > 0;
-    return { revision: count("SELECT revision AS n FROM state"), objects: count("SELECT count(*) AS n FROM current"), files: hasFiles ? count("SELECT count(*) AS n FROM files") : 0 };
+    return {
+      revision: count("SELECT revision AS n FROM state"),
+      objects: count("SELECT count(*) AS n FROM current"),
+      files: hasFiles ? count("SELECT count(*) AS n FROM files") : 0,
+    };
   } catch (error) {
     throw unusable(snapshot, error);
   }
@@ -64,9 +68,13 @@ export function readFiles(snapshot: string): SnapshotFile[] {
   return hasFiles ? (database.prepare("SELECT path, content FROM files").all() as unknown as SnapshotFile[]) : [];
 }
 
-/** Makes the store `target`, which must not exist, from a snapshot. It appears under its name only when it is complete and on disk. */
+/**
+ * Makes the store `target`, which must not exist, from a snapshot. It appears under its name only when it is complete
+ * and on disk.
+ */
 export function restoreSnapshot(snapshot: string, target: string, nowMs: number): void {
-  if (existsSync(target)) throw new StoreError(`the store ${target} exists; move it away, or restore into another data directory`);
+  if (existsSync(target))
+    throw new StoreError(`the store ${target} exists; move it away, or restore into another data directory`);
   using lock = lockFor(target);
   void lock;
   const partial = `${target}.partial`;
@@ -89,7 +97,9 @@ export function restoreSnapshot(snapshot: string, target: string, nowMs: number)
 function fence(path: string, nowMs: number): void {
   using database = openSnapshot(path, false);
   const revision = fenced(Number(database.prepare("SELECT revision FROM state").get()?.["revision"] ?? 0), nowMs);
-  database.exec(`BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = ${revision}, compacted = ${revision}; COMMIT`);
+  database.exec(
+    `BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = ${revision}, compacted = ${revision}; COMMIT`,
+  );
 }
 
 function openSnapshot(path: string, readOnly: boolean): DatabaseSync {
@@ -105,4 +115,5 @@ function openSnapshot(path: string, readOnly: boolean): DatabaseSync {
   }
 }
 
-const unusable = (path: string, error: unknown): Error => (error instanceof FlotillaError && error.message.startsWith("cannot use") ? error : explained(path, error));
+const unusable = (path: string, error: unknown): Error =>
+  error instanceof FlotillaError && error.message.startsWith("cannot use") ? error : explained(path, error);

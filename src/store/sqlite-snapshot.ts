@@ -1,6 +1,6 @@
 /**
- * A consistent copy of a SQLite store while it is in use. It is made in a thread of its own, so commits go on meanwhile, and
- * appears under its name only when it is complete and on disk.
+ * A consistent copy of a SQLite store while it is in use. It is made in a thread of its own, so commits go on
+ * meanwhile, and appears under its name only when it is complete and on disk.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -11,7 +11,9 @@ const FULL = /disk is full|ENOSPC/;
 
 /** Copies the store at `source` to the new file `target`. Refuses to replace a file. */
 export async function writeSnapshot(source: string, target: string): Promise<void> {
-  const worker = new Worker(moduleBeside(import.meta.url, "./sqlite-snapshot-worker"), { workerData: { source, target } });
+  const worker = new Worker(moduleBeside(import.meta.url, "./sqlite-snapshot-worker"), {
+    workerData: { source, target },
+  });
   try {
     await once(worker, "exit");
   } catch (error) {
@@ -21,5 +23,7 @@ export async function writeSnapshot(source: string, target: string): Promise<voi
 
 /** What SQLite and the system say of a full disk names no place and nothing to do. */
 export function snapshotFailure(doing: string, error: unknown): StoreError {
-  return FULL.test(messageOf(error)) ? new StoreError(`${doing}: there is no room on that disk; free some, or write it elsewhere`) : new StoreError(doing, { cause: error });
+  return FULL.test(messageOf(error))
+    ? new StoreError(`${doing}: there is no room on that disk; free some, or write it elsewhere`)
+    : new StoreError(doing, { cause: error });
 }

@@ -9,7 +9,15 @@ import { messageOf, required } from "../base/index.ts";
 import type { Entry, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { explained, isTemporary, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
-import { packEntries, unpackWrites, type Answer, type FromWorker, type Query, type ToWorker, type WriteBatch } from "./sqlite-protocol.ts";
+import {
+  packEntries,
+  unpackWrites,
+  type Answer,
+  type FromWorker,
+  type Query,
+  type ToWorker,
+  type WriteBatch,
+} from "./sqlite-protocol.ts";
 
 const GROUP_WRITES = 1024;
 const GROUP_BYTES = 16 * 1024 * 1024;
@@ -42,7 +50,9 @@ function takeMessage(): ToWorker | undefined {
   return receiveMessageOnPort(port)?.message as ToWorker | undefined;
 }
 
-/** Commits this batch together with those that wait behind it. Returns the first message that is not part of the group. */
+/**
+ * Commits this batch together with those that wait behind it. Returns the first message that is not part of the group.
+ */
 function commitGroup(database: SqliteDatabase, first: WriteBatch): ToWorker | undefined {
   const writes: Write[] = unpackWrites(first);
   const spares = [first.bytes.buffer];
@@ -160,7 +170,7 @@ function sweepOnce(database: SqliteDatabase): boolean {
 const database = open();
 if (database) {
   port.on("message", (first: ToWorker) => {
-    for (let message: ToWorker | undefined = first; message; ) {
+    for (let message: ToWorker | undefined = first; message;) {
       if (message.type === "commit") {
         message = commitGroup(database, message);
       } else {

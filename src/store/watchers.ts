@@ -1,7 +1,8 @@
 /**
  * Who is told about which events. Watchers are filed by prefix, so an event costs a look-up per level of its key plus
- * one push per prefix that is watched; telling the watchers of a prefix hands the same batch to all of them, once the batch of changes is
- * in the cache and before anybody is answered whose write it holds: who reads a watch after its own write finds it there.
+ * one push per prefix that is watched; telling the watchers of a prefix hands the same batch to all of them, once the
+ * batch of changes is in the cache and before anybody is answered whose write it holds: who reads a watch after its own
+ * write finds it there.
  */
 import { StoreError } from "./errors.ts";
 import type { CacheEvent } from "./cache.ts";
@@ -45,7 +46,8 @@ export class Watchers {
 
   /** Tells `replay` when the caller is done, then events newer than `seen`. Returns what ends it. */
   add(prefix: string, replay: readonly CacheEvent[], seen: number, listener: Listener): () => void {
-    if (!prefix.endsWith("/")) throw new StoreError(`cannot watch ${JSON.stringify(prefix)}: a watched prefix ends with "/"`);
+    if (!prefix.endsWith("/"))
+      throw new StoreError(`cannot watch ${JSON.stringify(prefix)}: a watched prefix ends with "/"`);
     const watcher: Watcher = { listener, replay, seen, isOpen: true };
     let bucket = this.#buckets.get(prefix);
     if (!bucket) {
@@ -111,7 +113,8 @@ export class Watchers {
 
   #tellOne(watcher: Watcher, pending: readonly CacheEvent[]): void {
     const first = pending[0];
-    const news = first && first.revision <= watcher.seen ? pending.filter(({ revision }) => revision > watcher.seen) : pending;
+    const news =
+      first && first.revision <= watcher.seen ? pending.filter(({ revision }) => revision > watcher.seen) : pending;
     const events = watcher.replay.length > 0 ? [...watcher.replay, ...news] : news;
     watcher.replay = [];
     if (!watcher.isOpen || events.length === 0) return;

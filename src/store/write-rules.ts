@@ -1,4 +1,6 @@
-/** The rules of `Engine.commit` that every engine shares: which writes are well formed and when an expectation holds. */
+/**
+ * The rules of `Engine.commit` that every engine shares: which writes are well formed and when an expectation holds.
+ */
 import { StoreError } from "./errors.ts";
 import type { Write } from "./engine.ts";
 
@@ -6,17 +8,20 @@ import type { Write } from "./engine.ts";
 const MAX_KEY_LENGTH = 2048;
 
 /**
- * Refuses keys that engines would store differently: a lone surrogate has no UTF-8 form, so two keys could become one, and
- * C libraries cut a text at NUL.
+ * Refuses keys that engines would store differently: a lone surrogate has no UTF-8 form, so two keys could become one,
+ * and C libraries cut a text at NUL.
  */
 export function checkWrite({ key, expect, value }: Write): void {
   if (key === "" || key.length > MAX_KEY_LENGTH || key.includes("\0") || !key.isWellFormed()) {
-    throw new StoreError(`refusing to write the key ${JSON.stringify(key.slice(0, 100))}: keys are 1 to ${MAX_KEY_LENGTH} characters of valid Unicode without NUL`);
+    throw new StoreError(
+      `refusing to write the key ${JSON.stringify(key.slice(0, 100))}: keys are 1 to ${MAX_KEY_LENGTH} characters of valid Unicode without NUL`,
+    );
   }
   if (typeof expect === "number" && !(Number.isSafeInteger(expect) && expect > 0)) {
     throw new StoreError(`refusing to write ${key}: the expected revision ${expect} is not a positive integer`);
   }
-  if (value !== null && !(value instanceof Uint8Array)) throw new StoreError(`refusing to write ${key}: the value is not bytes`);
+  if (value !== null && !(value instanceof Uint8Array))
+    throw new StoreError(`refusing to write ${key}: the value is not bytes`);
 }
 
 /** Whether a write may happen on a key whose revision is `current`; undefined when the key is absent. */

@@ -17,7 +17,12 @@ export interface SystemDependencies {
   /** The cluster has a kube-controller-manager of its own, which does the same work. */
   isManagedElsewhere?(cluster: string): boolean;
   /** A token for an account that lives as long as a Secret. */
-  issueSecretToken(cluster: string, namespace: string, account: { name: string; uid: string }, secret: string): Promise<string>;
+  issueSecretToken(
+    cluster: string,
+    namespace: string,
+    account: { name: string; uid: string },
+    secret: string,
+  ): Promise<string>;
   /** Signs requests for client certificates; unset leaves them to others. */
   signRequest?: SignRequest;
 }

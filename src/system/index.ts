@@ -20,7 +20,7 @@ export { tokenTrackingConfigMap } from "./tokens/tracking.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
 export function createSystemControllers(deps: SystemDependencies): Controller<any>[] {
-  const elsewhere = { ...(deps.isManagedElsewhere && { isTaken: deps.isManagedElsewhere }) };
+  const elsewhere = { isTaken: deps.isManagedElsewhere };
   return [
     standAside(createServiceAccountController(deps), elsewhere),
     ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), elsewhere)]),

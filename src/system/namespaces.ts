@@ -9,7 +9,13 @@ export function isTerminating({ metadata, status }: DeepReadonly<Namespace>): bo
 }
 
 /** Creates an object unless somebody was faster, or its namespace is going away or gone. */
-export async function furnish<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<void> {
+export async function furnish<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  cluster: string,
+  object: DeepReadonly<T>,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await client.create(kind, cluster, object, { signal });
   } catch (error) {

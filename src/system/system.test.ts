@@ -1,6 +1,15 @@
 /** The controllers that every cluster has, on two clusters and a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterRole, ConfigMap, Namespace, Secret, ServiceAccount, bootstrapRbac, builtInAdmissions, kubernetesKinds } from "../api/index.ts";
+import {
+  ClusterRole,
+  ConfigMap,
+  Namespace,
+  Secret,
+  ServiceAccount,
+  bootstrapRbac,
+  builtInAdmissions,
+  kubernetesKinds,
+} from "../api/index.ts";
 import type { KubernetesObject, Kind } from "../api/index.ts";
 import { createApiServer } from "../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
@@ -15,8 +24,18 @@ import { createSystemControllers, defaultServiceAccount, rootCertificateConfigMa
 
 const USER = { name: "system:flotilla", groups: ["system:masters"] };
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";
-const furnished = (name: string): KubernetesObject[] => [{ apiVersion: "v1", kind: "Namespace", metadata: { name } }, defaultServiceAccount(name), rootCertificateConfigMap(name, CERTIFICATE)];
-const profiles = { member: { builtIns: kubernetesKinds, customs: [], objects: [...furnished("default"), ...furnished("kube-system"), ...bootstrapRbac()] } };
+const furnished = (name: string): KubernetesObject[] => [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name } },
+  defaultServiceAccount(name),
+  rootCertificateConfigMap(name, CERTIFICATE),
+];
+const profiles = {
+  member: {
+    builtIns: kubernetesKinds,
+    customs: [],
+    objects: [...furnished("default"), ...furnished("kube-system"), ...bootstrapRbac()],
+  },
+};
 
 let client: Client;
 let writes: WriteCounter;
@@ -24,15 +43,40 @@ let settle: () => Promise<void>;
 let stop: () => Promise<void>;
 beforeEach(async () => {
   const clock = createFakeClock();
-  const server = await createApiServer({ cache: await createCache(createMemoryEngine()), clock, random: createSeededRandom(1), log: silentLog, admissions: builtInAdmissions, profiles, freeze: true });
+  const server = await createApiServer({
+    cache: await createCache(createMemoryEngine()),
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+    admissions: builtInAdmissions,
+    profiles,
+    freeze: true,
+  });
   await server.addCluster("hub", "member");
   await server.addCluster("paris", "member");
   writes = countWrites(server.transport(USER));
   const own = createClient({ transport: writes.transport, fieldManager: "kube-controller-manager" });
   client = createClient({ transport: server.transport(USER), fieldManager: "user" });
-  const informers = createInformers({ client: own, clock, log: silentLog, scope: { cluster: "*" }, random: createSeededRandom(2) });
+  const informers = createInformers({
+    client: own,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*" },
+    random: createSeededRandom(2),
+  });
   const manager = createManager({ client: own, informers, clock, log: silentLog });
-  manager.add(...createSystemControllers({ client: own, informers, clock, log: silentLog, home: "hub", rootCertificate: CERTIFICATE, issueSecretToken: async (cluster, namespace, { name }, secret) => `token of ${cluster}/${namespace}/${name} in ${secret}` }));
+  manager.add(
+    ...createSystemControllers({
+      client: own,
+      informers,
+      clock,
+      log: silentLog,
+      home: "hub",
+      rootCertificate: CERTIFICATE,
+      issueSecretToken: async (cluster, namespace, { name }, secret) =>
+        `token of ${cluster}/${namespace}/${name} in ${secret}`,
+    }),
+  );
   manager.start(new AbortController().signal);
   settle = () => reconcileUntilQuiet({ managers: [manager], server });
   stop = async () => {
@@ -44,15 +88,21 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-const find = async <T extends KubernetesObject>(kind: Kind<T>, name: string, namespace?: string, cluster = "paris"): Promise<DeepReadonly<T> | undefined> => {
-  const { items } = await client.list(kind, { cluster, ...(namespace !== undefined && { namespace }), fieldSelector: `metadata.name=${name}` });
+const find = async <T extends KubernetesObject>(
+  kind: Kind<T>,
+  name: string,
+  namespace?: string,
+  cluster = "paris",
+): Promise<DeepReadonly<T> | undefined> => {
+  const { items } = await client.list(kind, { cluster, namespace, fieldSelector: `metadata.name=${name}` });
   return items[0];
 };
 const addNamespace = async (name: string): Promise<void> => {
   await client.create(Namespace, "paris", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   await settle();
 };
-const textOf = (secret: DeepReadonly<Secret> | undefined, key: string): string => Buffer.from(secret?.data?.[key] ?? "", "base64").toString();
+const textOf = (secret: DeepReadonly<Secret> | undefined, key: string): string =>
+  Buffer.from(secret?.data?.[key] ?? "", "base64").toString();
 
 test("clusters that nobody changed are left alone", () => {
   expect(writes.total()).toBe(0);
@@ -83,7 +133,12 @@ describe("NS-3: a namespace", () => {
   });
 
   test("gets a certificate that was changed put right, and keeps what others noted on it", async () => {
-    await client.patch(ConfigMap, { cluster: "paris", namespace: "default", name: "kube-root-ca.crt" }, { metadata: { annotations: { a: "b" } }, data: { "ca.crt": "forged", more: "x" } }, { type: "merge" });
+    await client.patch(
+      ConfigMap,
+      { cluster: "paris", namespace: "default", name: "kube-root-ca.crt" },
+      { metadata: { annotations: { a: "b" } }, data: { "ca.crt": "forged", more: "x" } },
+      { type: "merge" },
+    );
     await settle();
 
     const configMap = await find(ConfigMap, "kube-root-ca.crt", "default");
@@ -93,7 +148,11 @@ describe("NS-3: a namespace", () => {
 
   test("that is going away gets nothing", async () => {
     await addNamespace("shop");
-    await client.create(ConfigMap, "paris", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "held", namespace: "shop", finalizers: ["example.com/a"] } });
+    await client.create(ConfigMap, "paris", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "held", namespace: "shop", finalizers: ["example.com/a"] },
+    });
 
     await client.delete(Namespace, { cluster: "paris", name: "shop" });
     await settle();
@@ -105,7 +164,12 @@ describe("NS-3: a namespace", () => {
 describe("NS-4: a Secret for a token", () => {
   const ask = async (name: string, account: string): Promise<void> => {
     const metadata = { name, namespace: "default", annotations: { "kubernetes.io/service-account.name": account } };
-    await client.create(Secret, "paris", { apiVersion: "v1", kind: "Secret", metadata, type: "kubernetes.io/service-account-token" });
+    await client.create(Secret, "paris", {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata,
+      type: "kubernetes.io/service-account-token",
+    });
     await settle();
   };
 
@@ -115,7 +179,9 @@ describe("NS-4: a Secret for a token", () => {
     const secret = await find(Secret, "t", "default");
     expect(textOf(secret, "token")).toBe("token of paris/default/default in t");
     expect([textOf(secret, "namespace"), textOf(secret, "ca.crt")]).toEqual(["default", CERTIFICATE]);
-    expect(secret?.metadata.annotations?.["kubernetes.io/service-account.uid"]).toBe((await find(ServiceAccount, "default", "default"))?.metadata.uid);
+    expect(secret?.metadata.annotations?.["kubernetes.io/service-account.uid"]).toBe(
+      (await find(ServiceAccount, "default", "default"))?.metadata.uid,
+    );
   });
 
   test("for nobody is removed", async () => {
@@ -125,18 +191,30 @@ describe("NS-4: a Secret for a token", () => {
   });
 
   test("goes with its account", async () => {
-    await client.create(ServiceAccount, "paris", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "sa", namespace: "default" } });
+    await client.create(ServiceAccount, "paris", {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "sa", namespace: "default" },
+    });
     await ask("t", "sa");
     await ask("other", "default");
 
     await client.delete(ServiceAccount, { cluster: "paris", namespace: "default", name: "sa" });
     await settle();
 
-    expect([await find(Secret, "t", "default"), await find(Secret, "other", "default")]).toEqual([undefined, expect.anything()]);
+    expect([await find(Secret, "t", "default"), await find(Secret, "other", "default")]).toEqual([
+      undefined,
+      expect.anything(),
+    ]);
   });
 
   test("that is deleted is not listed by its account any more", async () => {
-    await client.create(ServiceAccount, "paris", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "sa", namespace: "default" }, secrets: [{ name: "t" }, { name: "u" }] });
+    await client.create(ServiceAccount, "paris", {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "sa", namespace: "default" },
+      secrets: [{ name: "t" }, { name: "u" }],
+    });
     await ask("t", "sa");
 
     await client.delete(Secret, { cluster: "paris", namespace: "default", name: "t" });
@@ -153,10 +231,15 @@ describe("AZ-3: an aggregated role", () => {
     metadata: { name, labels },
     rules: [{ verbs: ["get"], apiGroups: ["example.com"], resources: [resource] }],
   });
-  const resourcesOf = async (name: string, cluster = "paris"): Promise<string[]> => ((await find(ClusterRole, name, undefined, cluster))?.rules ?? []).flatMap(({ resources = [] }) => resources);
+  const resourcesOf = async (name: string, cluster = "paris"): Promise<string[]> =>
+    ((await find(ClusterRole, name, undefined, cluster))?.rules ?? []).flatMap(({ resources = [] }) => resources);
 
   test("follows the roles that it selects, and through them those that select it", async () => {
-    await client.create(ClusterRole, "paris", role("widgets", { "rbac.authorization.k8s.io/aggregate-to-view": "true" }, "widgets"));
+    await client.create(
+      ClusterRole,
+      "paris",
+      role("widgets", { "rbac.authorization.k8s.io/aggregate-to-view": "true" }, "widgets"),
+    );
     await settle();
     for (const name of ["view", "edit", "admin"]) expect(await resourcesOf(name)).toContain("widgets");
     expect(await resourcesOf("view", "hub")).not.toContain("widgets");
@@ -169,7 +252,10 @@ describe("AZ-3: an aggregated role", () => {
 
   test("of a user's own gathers by name, each rule once", async () => {
     const selector = { a: "b" };
-    await client.create(ClusterRole, "paris", { ...role("all", {}, "nothing"), aggregationRule: { clusterRoleSelectors: [{ matchLabels: selector }, { matchLabels: selector }] } });
+    await client.create(ClusterRole, "paris", {
+      ...role("all", {}, "nothing"),
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: selector }, { matchLabels: selector }] },
+    });
     await client.create(ClusterRole, "paris", role("y", selector, "ys"));
     await client.create(ClusterRole, "paris", role("x", selector, "xs"));
     await settle();

@@ -4,7 +4,11 @@ import { createFakeClock, silentLog } from "../base/index.ts";
 import type { Client, WatchEvent, WatchOptions } from "../client/index.ts";
 import { createWatchSource } from "./watch-source.ts";
 
-const event = (type: "ADDED" | "DELETED", name: string): WatchEvent<ConfigMap> => ({ type, cluster: "paris", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" } } });
+const event = (type: "ADDED" | "DELETED", name: string): WatchEvent<ConfigMap> => ({
+  type,
+  cluster: "paris",
+  object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" } },
+});
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** A client whose watches give what they are handed, and then end or fail. */
@@ -44,7 +48,9 @@ test("a watch that fails or ends is opened again, and what may have been missed 
   clock.advance(500);
   await turn();
   expect(keys.slice(2)).toEqual(["everything", "everything"]);
-  expect(opened.map(({ cluster, fieldSelector }) => `${cluster} ${fieldSelector ?? ""}`)).toEqual(Array.from({ length: 3 }, () => "* metadata.name=a"));
+  expect(opened.map(({ cluster, fieldSelector }) => `${cluster} ${fieldSelector ?? ""}`)).toEqual(
+    Array.from({ length: 3 }, () => "* metadata.name=a"),
+  );
 
   stopping.abort();
   await turn();

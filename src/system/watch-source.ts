@@ -1,6 +1,6 @@
 /**
- * Follows a kind in all clusters without keeping its objects. An informer holds everything of its kind; of ConfigMaps, Secrets
- * and cluster roles there are many, and the controllers here care about few.
+ * Follows a kind in all clusters without keeping its objects. An informer holds everything of its kind; of ConfigMaps,
+ * Secrets and cluster roles there are many, and the controllers here care about few.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { messageOf, sleep, type Clock, type DeepReadonly, type Log } from "../base/index.ts";
@@ -28,10 +28,11 @@ export function createWatchSource<T extends KubernetesObject, K>(options: WatchS
 
   const follow = async (enqueue: (key: K) => void, signal: AbortSignal): Promise<void> => {
     const resourceVersion = await startAfter?.(signal);
-    for await (const events of client.watch(kind, { cluster: "*", ...(fieldSelector !== undefined && { fieldSelector }), ...(resourceVersion !== undefined && { resourceVersion }), signal })) {
+    for await (const events of client.watch(kind, { cluster: "*", fieldSelector, resourceVersion, signal })) {
       for (const event of events) {
         if (event.type === "BOOKMARK") continue;
-        for (const key of map({ cluster: event.cluster, object: event.object, deleted: event.type === "DELETED" })) enqueue(key);
+        for (const key of map({ cluster: event.cluster, object: event.object, deleted: event.type === "DELETED" }))
+          enqueue(key);
       }
     }
   };
@@ -40,7 +41,8 @@ export function createWatchSource<T extends KubernetesObject, K>(options: WatchS
       try {
         await follow(enqueue, signal);
       } catch (error) {
-        if (!signal.aborted) log.warn("a watch ended and is started again", { kind: kind.kind, error: messageOf(error) });
+        if (!signal.aborted)
+          log.warn("a watch ended and is started again", { kind: kind.kind, error: messageOf(error) });
       }
       await sleep(clock, RESTART_MS, signal);
       for (const key of afterGap()) enqueue(key, "resync");
@@ -50,7 +52,8 @@ export function createWatchSource<T extends KubernetesObject, K>(options: WatchS
     start(enqueue, signal) {
       // The signal ends it, and nothing else should.
       run(enqueue, signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error("a watch is not followed any more", { kind: kind.kind, error: messageOf(error) });
+        if (!signal.aborted)
+          log.error("a watch is not followed any more", { kind: kind.kind, error: messageOf(error) });
       });
     },
     // What was written and not yet delivered is counted by the server.

@@ -1,5 +1,13 @@
 /** Builders for tests: each shows only what matters to the case. */
-import type { CloneSet, Cluster, Deployment, KubernetesObject, PropagationPolicy, ResourceBinding, Work } from "../api/index.ts";
+import type {
+  CloneSet,
+  Cluster,
+  Deployment,
+  KubernetesObject,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../api/index.ts";
 
 /** `shop/web` → namespace and name; `web` → a name in `default`. */
 export function named(path: string): { namespace: string; name: string } {
@@ -11,7 +19,10 @@ interface Builder<T> {
   build(): T;
 }
 
-const podTemplate = (name: string, image: string) => ({ metadata: { labels: { app: name } }, spec: { containers: [{ name, image }] } });
+const podTemplate = (name: string, image: string) => ({
+  metadata: { labels: { app: name } },
+  spec: { containers: [{ name, image }] },
+});
 
 export interface WorkloadBuilder<T> extends Builder<T> {
   replicas(count: number): WorkloadBuilder<T>;
@@ -82,7 +93,7 @@ export function makePolicy(path: string): PolicyBuilder {
   } as unknown as PropagationPolicy;
   const builder: PolicyBuilder = {
     selects(apiVersion, kind, name) {
-      policy.spec.resourceSelectors.push({ apiVersion, kind, ...(name && { name }) });
+      policy.spec.resourceSelectors.push({ apiVersion, kind, name: name || undefined });
       return builder;
     },
     weights(weights) {
@@ -91,13 +102,21 @@ export function makePolicy(path: string): PolicyBuilder {
         replicaScheduling: {
           replicaSchedulingType: "Divided",
           replicaDivisionPreference: "Weighted",
-          weightPreference: { staticWeightList: Object.entries(weights).map(([name, weight]) => ({ targetCluster: { clusterNames: [name] }, weight })) },
+          weightPreference: {
+            staticWeightList: Object.entries(weights).map(([name, weight]) => ({
+              targetCluster: { clusterNames: [name] },
+              weight,
+            })),
+          },
         },
       };
       return builder;
     },
     duplicates(...clusters) {
-      policy.spec.placement = { clusterAffinity: { clusterNames: clusters }, replicaScheduling: { replicaSchedulingType: "Duplicated" } };
+      policy.spec.placement = {
+        clusterAffinity: { clusterNames: clusters },
+        replicaScheduling: { replicaSchedulingType: "Duplicated" },
+      };
       return builder;
     },
     with(change) {
@@ -121,12 +140,20 @@ export function makeBinding(template: KubernetesObject): BindingBuilder {
   const binding: ResourceBinding = {
     apiVersion: "work.karmada.io/v1alpha2",
     kind: "ResourceBinding",
-    metadata: { namespace, name: `${name}-${kind.toLowerCase()}`, labels: { "resourcebinding.karmada.io/permanent-id": `id-of-${name}` } },
+    metadata: {
+      namespace,
+      name: `${name}-${kind.toLowerCase()}`,
+      labels: { "resourcebinding.karmada.io/permanent-id": `id-of-${name}` },
+    },
     spec: { resource: { apiVersion, kind, namespace, name, uid } },
   };
   const builder: BindingBuilder = {
     targets(...clusters) {
-      binding.spec.clusters = clusters.flatMap((entry) => (typeof entry === "string" ? [{ name: entry }] : Object.entries(entry).map(([cluster, replicas]) => ({ name: cluster, replicas }))));
+      binding.spec.clusters = clusters.flatMap((entry) =>
+        typeof entry === "string"
+          ? [{ name: entry }]
+          : Object.entries(entry).map(([cluster, replicas]) => ({ name: cluster, replicas })),
+      );
       return builder;
     },
     with(change) {
@@ -145,14 +172,31 @@ export interface WorkBuilder extends Builder<Work> {
 
 /** The Work of `name` on a member. */
 export function makeWork(cluster: string, name: string): WorkBuilder {
-  const work: Work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: `karmada-es-${cluster}`, name }, spec: { workload: { manifests: [] } } };
+  const work: Work = {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { namespace: `karmada-es-${cluster}`, name },
+    spec: { workload: { manifests: [] } },
+  };
   const builder: WorkBuilder = {
     applied(status, message = "") {
-      work.status = { ...work.status, conditions: [{ type: "Applied", status, reason: "Test", message, lastTransitionTime: "2024-05-01T12:00:00Z" }] };
+      work.status = {
+        ...work.status,
+        conditions: [{ type: "Applied", status, reason: "Test", message, lastTransitionTime: "2024-05-01T12:00:00Z" }],
+      };
       return builder;
     },
     reports(status, health = "Healthy") {
-      work.status = { ...work.status, manifestStatuses: [{ identifier: { ordinal: 0, version: "v1", kind: "Deployment", resource: "deployments", name }, status, health }] };
+      work.status = {
+        ...work.status,
+        manifestStatuses: [
+          {
+            identifier: { ordinal: 0, version: "v1", kind: "Deployment", resource: "deployments", name },
+            status,
+            health,
+          },
+        ],
+      };
       return builder;
     },
     build: () => work,
@@ -161,7 +205,12 @@ export function makeWork(cluster: string, name: string): WorkBuilder {
 }
 
 export function makeCluster(name: string, change: (cluster: Cluster) => void = () => {}): Cluster {
-  const cluster: Cluster = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" } };
+  const cluster: Cluster = {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name },
+    spec: { syncMode: "Push" },
+  };
   change(cluster);
   return cluster;
 }

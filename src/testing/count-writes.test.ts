@@ -18,12 +18,20 @@ test("counts writes by cluster, resource, verb and subresource, and reads not at
     { verb: "patch", path: web, patchType: "apply", body: {} },
     { verb: "patch", path: web, patchType: "merge", body: {} },
     { verb: "update", path: { ...web, subresource: "status" }, body: {} },
-    { verb: "create", path: { cluster: "hub", group: "", version: "v1", resource: "events", namespace: "shop" }, body: {} },
+    {
+      verb: "create",
+      path: { cluster: "hub", group: "", version: "v1", resource: "events", namespace: "shop" },
+      body: {},
+    },
   ];
 
   for (const request of requests) await counter.transport.send(request);
   await counter.transport.raw({ method: "GET", cluster: "hub", path: "/version" });
-  await counter.transport.raw({ method: "POST", cluster: "hub", path: "/api/v1/namespaces/shop/pods/a/eviction?dryRun=All" });
+  await counter.transport.raw({
+    method: "POST",
+    cluster: "hub",
+    path: "/api/v1/namespaces/shop/pods/a/eviction?dryRun=All",
+  });
 
   expect(counter.counts()).toEqual([
     { cluster: "paris", resource: "deployments.apps", verb: "patch", subresource: "", count: 2 },

@@ -20,7 +20,12 @@ export interface WriteCounter {
 }
 
 const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-const RAW_VERBS: Readonly<Record<string, WriteVerb>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const RAW_VERBS: Readonly<Record<string, WriteVerb>> = {
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 
 export function countWrites(transport: Transport): WriteCounter {
   const counts = new Map<string, WriteCount>();
@@ -36,7 +41,12 @@ export function countWrites(transport: Transport): WriteCounter {
       send(request, signal) {
         const { verb, path } = request;
         if (verb !== "get" && verb !== "list") {
-          add({ cluster: path.cluster, resource: path.group ? `${path.resource}.${path.group}` : path.resource, verb, subresource: path.subresource ?? "" });
+          add({
+            cluster: path.cluster,
+            resource: path.group ? `${path.resource}.${path.group}` : path.resource,
+            verb,
+            subresource: path.subresource ?? "",
+          });
         }
         return transport.send(request, signal);
       },
@@ -44,7 +54,13 @@ export function countWrites(transport: Transport): WriteCounter {
       raw(request, signal) {
         const method = request.method.toUpperCase();
         // The path of a raw request is the caller's business, so it is counted under itself.
-        if (!READ_METHODS.has(method)) add({ cluster: request.cluster, resource: request.path.split("?", 1)[0] ?? "", verb: RAW_VERBS[method] ?? "update", subresource: "" });
+        if (!READ_METHODS.has(method))
+          add({
+            cluster: request.cluster,
+            resource: request.path.split("?", 1)[0] ?? "",
+            verb: RAW_VERBS[method] ?? "update",
+            subresource: "",
+          });
         return transport.raw(request, signal);
       },
       close: () => transport.close(),

@@ -1,14 +1,41 @@
 /**
  * A `Client` with a small API server inside, for tests of what sits on the client: optimistic concurrency, generation,
- * finalizers, watches over one or all logical clusters with streaming lists, resumption and compaction. It has no schemas,
- * defaults or admission; for those use the in-process API server. What it does not know it refuses.
+ * finalizers, watches over one or all logical clusters with streaming lists, resumption and compaction. It has no
+ * schemas, defaults or admission; for those use the in-process API server. What it does not know it refuses.
  *
  * Faults are made by hand: lost connections, forgotten history, kinds that are not served, failing requests.
  */
 import type { Kind, KubernetesObject } from "../api/index.ts";
-import { copy, createFakeClock, deepFreeze, equalJson, formatTime, isObject, setOwn, type Clock, type DeepReadonly, type Json } from "../base/index.ts";
-import { UnreachableError, type Client, type List, type ObjectKey, type WatchEvent, type WatchOptions } from "../client/index.ts";
-import { alreadyExists, CHANGED_MEANWHILE, conflict, expired, notFound, notImplemented, pathNotFound, type ResourceName } from "../machinery/index.ts";
+import {
+  copy,
+  createFakeClock,
+  deepFreeze,
+  equalJson,
+  formatTime,
+  isObject,
+  setOwn,
+  type Clock,
+  type DeepReadonly,
+  type Json,
+} from "../base/index.ts";
+import {
+  UnreachableError,
+  type Client,
+  type List,
+  type ObjectKey,
+  type WatchEvent,
+  type WatchOptions,
+} from "../client/index.ts";
+import {
+  alreadyExists,
+  CHANGED_MEANWHILE,
+  conflict,
+  expired,
+  notFound,
+  notImplemented,
+  pathNotFound,
+  type ResourceName,
+} from "../machinery/index.ts";
 
 type Verb = "get" | "list" | "watch" | "create" | "update" | "updateStatus" | "patch" | "delete";
 
@@ -87,7 +114,12 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     if (unserved.has(resourceOf(kind))) throw pathNotFound();
   };
   /** A request: nothing happens in the caller's tick, and the answer takes another. */
-  const request = async <R>(verb: Verb, kind: Kind, options: { signal?: AbortSignal; dryRun?: boolean } | undefined, answer: () => R): Promise<R> => {
+  const request = async <R>(
+    verb: Verb,
+    kind: Kind,
+    options: { signal?: AbortSignal; dryRun?: boolean } | undefined,
+    answer: () => R,
+  ): Promise<R> => {
     options?.signal?.throwIfAborted();
     if (options?.dryRun) throw notImplemented("dry runs in the fake client");
     inFlight++;
@@ -100,13 +132,24 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     }
   };
 
-  const emit = (kind: Kind, type: "ADDED" | "MODIFIED" | "DELETED", cluster: string, object: DeepReadonly<KubernetesObject>): void => {
+  const emit = (
+    kind: Kind,
+    type: "ADDED" | "MODIFIED" | "DELETED",
+    cluster: string,
+    object: DeepReadonly<KubernetesObject>,
+  ): void => {
     const change: Change = { revision, resource: resourceOf(kind), event: { type, cluster, object } };
     history.push(change);
     for (const watcher of watchers) if (sees(watcher, change)) offer(watcher, change.event);
   };
   /** Stores the next version, or removes the object when it is being deleted and nothing holds it. */
-  const commit = (verb: Verb, kind: Kind, cluster: string, next: KubernetesObject, current?: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> => {
+  const commit = (
+    verb: Verb,
+    kind: Kind,
+    cluster: string,
+    next: KubernetesObject,
+    current?: DeepReadonly<KubernetesObject>,
+  ): DeepReadonly<KubernetesObject> => {
     if (current && equalJson(next, current)) return current;
     next.metadata.resourceVersion = String(++revision);
     const object = deepFreeze(next);
@@ -123,15 +166,39 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     if (!stored) throw notFound(named(kind), key.name);
     return stored.object;
   };
-  const write = (verb: Verb, kind: Kind, cluster: string, sent: DeepReadonly<KubernetesObject>, status: boolean): DeepReadonly<KubernetesObject> => {
+  const write = (
+    verb: Verb,
+    kind: Kind,
+    cluster: string,
+    sent: DeepReadonly<KubernetesObject>,
+    status: boolean,
+  ): DeepReadonly<KubernetesObject> => {
     const current = currentOf(kind, { cluster, ...sent.metadata });
     const { resourceVersion, uid } = sent.metadata;
-    if ((resourceVersion && resourceVersion !== current.metadata.resourceVersion) || (uid && uid !== current.metadata.uid))
+    if (
+      (resourceVersion && resourceVersion !== current.metadata.resourceVersion) ||
+      (uid && uid !== current.metadata.uid)
+    )
       throw conflict(named(kind), sent.metadata.name, CHANGED_MEANWHILE);
-    const next: Record<string, unknown> = copy(status ? { ...current, status: statusOf(sent) } : { ...sent, ...(kind.subresources.status && { status: statusOf(current) }) });
+    const next: Record<string, unknown> = copy(
+      status
+        ? { ...current, status: statusOf(sent) }
+        : { ...sent, status: kind.subresources.status ? statusOf(current) : undefined },
+    );
     if (next.status === undefined) delete next.status;
-    const metadata = copy(status ? current.metadata : { ...current.metadata, ...sent.metadata, finalizers: sent.metadata.finalizers, labels: sent.metadata.labels, annotations: sent.metadata.annotations });
-    for (const field of ["finalizers", "labels", "annotations"] as const) if (metadata[field] === undefined) delete metadata[field];
+    const metadata = copy(
+      status
+        ? current.metadata
+        : {
+            ...current.metadata,
+            ...sent.metadata,
+            finalizers: sent.metadata.finalizers,
+            labels: sent.metadata.labels,
+            annotations: sent.metadata.annotations,
+          },
+    );
+    for (const field of ["finalizers", "labels", "annotations"] as const)
+      if (metadata[field] === undefined) delete metadata[field];
     metadata.resourceVersion = current.metadata.resourceVersion;
     const hasNewSpec = kind.hasGeneration && !equalJson(next.spec, (current as { spec?: unknown }).spec);
     if (hasNewSpec) metadata.generation = (current.metadata.generation ?? 1) + 1;
@@ -140,14 +207,23 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
   const remove = (kind: Kind, key: ObjectKey, preconditions?: { uid?: string; resourceVersion?: string }): void => {
     const current = currentOf(kind, key);
     for (const field of ["uid", "resourceVersion"] as const) {
-      if (preconditions?.[field] && preconditions[field] !== current.metadata[field]) throw conflict(named(kind), key.name, `the precondition on ${field} failed`);
+      if (preconditions?.[field] && preconditions[field] !== current.metadata[field])
+        throw conflict(named(kind), key.name, `the precondition on ${field} failed`);
     }
     const next = copy(current);
     next.metadata.deletionTimestamp ??= formatTime(clock.now());
     commit("delete", kind, key.cluster, next, current);
   };
-  const listed = (kind: Kind, cluster: string, namespace?: string): { cluster: string; object: DeepReadonly<KubernetesObject> }[] =>
-    [...tableOf(kind).values()].filter((item) => (cluster === "*" || item.cluster === cluster) && (namespace === undefined || item.object.metadata.namespace === namespace));
+  const listed = (
+    kind: Kind,
+    cluster: string,
+    namespace?: string,
+  ): { cluster: string; object: DeepReadonly<KubernetesObject> }[] =>
+    [...tableOf(kind).values()].filter(
+      (item) =>
+        (cluster === "*" || item.cluster === cluster) &&
+        (namespace === undefined || item.object.metadata.namespace === namespace),
+    );
 
   async function* follow(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent<KubernetesObject>[]> {
     if (options.labelSelector || options.fieldSelector) throw notImplemented("selectors in the fake client");
@@ -158,12 +234,15 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
     let woken = Promise.withResolvers<void>();
     const watcher: Watcher = { resource: resourceOf(kind), options, pending: [], wake: () => woken.resolve() };
     if (options.resourceVersion === undefined) {
-      for (const { cluster, object } of listed(kind, options.cluster, options.namespace)) watcher.pending.push({ type: "ADDED", cluster, object });
-      if (options.sendInitialEvents) watcher.pending.push({ type: "BOOKMARK", resourceVersion: String(revision), initialEventsEnd: true });
+      for (const { cluster, object } of listed(kind, options.cluster, options.namespace))
+        watcher.pending.push({ type: "ADDED", cluster, object });
+      if (options.sendInitialEvents)
+        watcher.pending.push({ type: "BOOKMARK", resourceVersion: String(revision), initialEventsEnd: true });
     } else {
       const after = Number(options.resourceVersion);
       if (after < compacted) throw expired(`too old resource version: ${after} (${compacted})`);
-      for (const change of history) if (change.revision > after && sees(watcher, change)) watcher.pending.push(change.event);
+      for (const change of history)
+        if (change.revision > after && sees(watcher, change)) watcher.pending.push(change.event);
     }
     watchers.add(watcher);
     options.signal.addEventListener("abort", watcher.wake, { once: true });
@@ -214,33 +293,55 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
         const start = Number(options.continue ?? 0);
         const end = options.limit ? start + options.limit : all.length;
         const items = all.slice(start, end).map(({ object }) => typed<T>(object));
-        return { items, resourceVersion: String(revision), ...(end < all.length && { continue: String(end) }) };
+        return { items, resourceVersion: String(revision), continue: end < all.length ? String(end) : undefined };
       });
     },
-    watch: <T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions) => follow(kind, options) as unknown as AsyncIterable<WatchEvent<T>[]>,
+    watch: <T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions) =>
+      follow(kind, options) as unknown as AsyncIterable<WatchEvent<T>[]>,
     create: (kind, cluster, object, options) =>
       request("create", kind, options, () => {
         const { metadata } = object;
         if (tableOf(kind).has(idOf({ cluster, ...metadata }))) throw alreadyExists(named(kind), metadata.name);
-        const next = copy<KubernetesObject>(object as unknown as KubernetesObject) as KubernetesObject & { status?: unknown };
+        const next = copy<KubernetesObject>(object as unknown as KubernetesObject) as KubernetesObject & {
+          status?: unknown;
+        };
         if (kind.subresources.status) delete next.status;
-        next.metadata = { ...next.metadata, uid: `uid-${++uids}`, creationTimestamp: formatTime(clock.now()), ...(kind.hasGeneration && { generation: 1 }) };
+        next.metadata = {
+          ...next.metadata,
+          uid: `uid-${++uids}`,
+          creationTimestamp: formatTime(clock.now()),
+          ...(kind.hasGeneration && { generation: 1 }),
+        };
         return typed(commit("create", kind, cluster, next));
       }),
-    update: (kind, cluster, object, options) => request("update", kind, options, () => typed(write("update", kind, cluster, object as unknown as DeepReadonly<KubernetesObject>, false))),
+    update: (kind, cluster, object, options) =>
+      request("update", kind, options, () =>
+        typed(write("update", kind, cluster, object as unknown as DeepReadonly<KubernetesObject>, false)),
+      ),
     updateStatus: (kind, cluster, object, options) =>
-      request("updateStatus", kind, options, () => typed(write("updateStatus", kind, cluster, object as unknown as DeepReadonly<KubernetesObject>, true))),
+      request("updateStatus", kind, options, () =>
+        typed(write("updateStatus", kind, cluster, object as unknown as DeepReadonly<KubernetesObject>, true)),
+      ),
     patch: (kind, key, patch, options) =>
       request("patch", kind, options, () => {
         if (options.type !== "merge") throw notImplemented(`${options.type} patches in the fake client`);
         const patched = mergePatch(currentOf(kind, key) as unknown as Json, patch) as unknown as KubernetesObject;
-        return typed(write("patch", kind, key.cluster, patched as DeepReadonly<KubernetesObject>, options.subresource === "status"));
+        return typed(
+          write(
+            "patch",
+            kind,
+            key.cluster,
+            patched as DeepReadonly<KubernetesObject>,
+            options.subresource === "status",
+          ),
+        );
       }),
     apply: () => Promise.reject(notImplemented("server-side apply in the fake client")),
     delete: (kind, key, options) => request("delete", kind, options, () => remove(kind, key, options?.preconditions)),
     deleteCollection: (kind, options) =>
       request("delete", kind, options, () => {
-        for (const { cluster, object } of listed(kind, options.cluster, options.namespace)) remove(kind, { cluster, ...object.metadata });
+        for (const { cluster, object } of listed(kind, options.cluster, options.namespace))
+          remove(kind, { cluster, ...object.metadata });
       }),
     raw: () => Promise.reject(notImplemented("raw requests in the fake client")),
   };
@@ -259,7 +360,8 @@ function sees({ resource, options }: Watcher, change: Change): boolean {
   return (
     resource === change.resource &&
     (options.cluster === "*" || options.cluster === event.cluster) &&
-    (options.namespace === undefined || (event.type !== "BOOKMARK" && options.namespace === event.object.metadata.namespace))
+    (options.namespace === undefined ||
+      (event.type !== "BOOKMARK" && options.namespace === event.object.metadata.namespace))
   );
 }
 

@@ -9,7 +9,9 @@ test("it names what is still busy when the turns are used up", async () => {
 
   const waiting = reconcileUntilQuiet({ managers, maxTurns: 20 });
 
-  await expect(waiting).rejects.toThrow("still busy after 20 turns of the event loop: dispatch: 2 queued, 1 running (hub/shop/web)");
+  await expect(waiting).rejects.toThrow(
+    "still busy after 20 turns of the event loop: dispatch: 2 queued, 1 running (hub/shop/web)",
+  );
 });
 
 test("one quiet moment is not enough", async () => {

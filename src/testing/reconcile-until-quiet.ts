@@ -1,8 +1,9 @@
 /**
- * Lets controllers work until nothing moves any more, without sleeping: it turns the event loop until every queue is idle,
- * every informer has listed and the server has told everyone, for several turns in a row.
+ * Lets controllers work until nothing moves any more, without sleeping: it turns the event loop until every queue is
+ * idle, every informer has listed and the server has told everyone, for several turns in a row.
  *
- * What waits for the clock (a retry, `requeueAfterMs`) does not count as moving: advance the fake clock, then call it again.
+ * What waits for the clock (a retry, `requeueAfterMs`) does not count as moving: advance the fake clock, then call it
+ * again.
  */
 import { FlotillaError } from "../base/index.ts";
 
@@ -24,7 +25,12 @@ export interface UntilQuietOptions {
   maxTurns?: number;
 }
 
-export async function reconcileUntilQuiet({ managers, server, others = [], maxTurns = MAX_TURNS }: UntilQuietOptions): Promise<void> {
+export async function reconcileUntilQuiet({
+  managers,
+  server,
+  others = [],
+  maxTurns = MAX_TURNS,
+}: UntilQuietOptions): Promise<void> {
   const parts: CanBeQuiet[] = [...managers, ...(server ? [server] : []), ...others];
   let quietTurns = 0;
   for (let turns = 0; turns < maxTurns; turns++) {
@@ -35,5 +41,8 @@ export async function reconcileUntilQuiet({ managers, server, others = [], maxTu
   const busy = managers.flatMap((manager) => manager.busy());
   if (server && !server.isQuiet()) busy.push("the server has not delivered everything");
   if (others.some((part) => !part.isQuiet())) busy.push("something besides the managers is at work");
-  throw new FlotillaError("NotQuiet", `still busy after ${maxTurns} turns of the event loop: ${busy.join("; ") || "quiet now and then, but never for long"}`);
+  throw new FlotillaError(
+    "NotQuiet",
+    `still busy after ${maxTurns} turns of the event loop: ${busy.join("; ") || "quiet now and then, but never for long"}`,
+  );
 }

@@ -1,4 +1,7 @@
-/** Moves a fake clock on, timer by timer, and lets everything settle after each: what happens then happens at its own time. */
+/**
+ * Moves a fake clock on, timer by timer, and lets everything settle after each: what happens then happens at its own
+ * time.
+ */
 import type { FakeClock } from "../base/index.ts";
 
 export async function runClock(clock: FakeClock, ms: number, settle: () => Promise<void>): Promise<void> {

@@ -23,7 +23,9 @@ describe("A schedule comes next when the library says", () => {
       const schedule = parseSchedule(effective);
 
       expect(effective).toBe(want.effectiveSchedule);
-      expect(typeof schedule === "string" ? { error: schedule } : { times: timesOf(schedule, input.after, 4) }).toEqual(want.error === undefined ? { times: want.times } : { error: want.error });
+      expect(typeof schedule === "string" ? { error: schedule } : { times: timesOf(schedule, input.after, 4) }).toEqual(
+        want.error === undefined ? { times: want.times } : { error: want.error },
+      );
     });
   }
 });
@@ -40,9 +42,21 @@ function timesOf(schedule: { next(afterMs: number): number | undefined }, after:
 }
 
 const cases: Record<string, { schedule: string; after: string; want: string[] }> = {
-  "skips the hour that summer time leaves out": { schedule: "TZ=Europe/Berlin 30 2 * * *", after: "2024-03-30T12:00:00Z", want: ["2024-04-01T00:30:00Z", "2024-04-02T00:30:00Z"] },
-  "runs twice in the hour that comes twice": { schedule: "TZ=America/New_York 30 1 * * *", after: "2024-11-03T00:00:00Z", want: ["2024-11-03T05:30:00Z", "2024-11-03T06:30:00Z"] },
-  "takes a day of the month or of the week when both are given": { schedule: "0 0 13 * 5", after: "2024-09-01T00:00:00Z", want: ["2024-09-06T00:00:00Z", "2024-09-13T00:00:00Z"] },
+  "skips the hour that summer time leaves out": {
+    schedule: "TZ=Europe/Berlin 30 2 * * *",
+    after: "2024-03-30T12:00:00Z",
+    want: ["2024-04-01T00:30:00Z", "2024-04-02T00:30:00Z"],
+  },
+  "runs twice in the hour that comes twice": {
+    schedule: "TZ=America/New_York 30 1 * * *",
+    after: "2024-11-03T00:00:00Z",
+    want: ["2024-11-03T05:30:00Z", "2024-11-03T06:30:00Z"],
+  },
+  "takes a day of the month or of the week when both are given": {
+    schedule: "0 0 13 * 5",
+    after: "2024-09-01T00:00:00Z",
+    want: ["2024-09-06T00:00:00Z", "2024-09-13T00:00:00Z"],
+  },
   "never comes on a day that does not exist": { schedule: "59 23 31 2 *", after: "2024-05-01T12:00:00Z", want: [] },
 };
 for (const [behaviour, { schedule, after, want }] of Object.entries(cases)) {

@@ -1,9 +1,10 @@
 /**
  * When a schedule in cron's five fields comes next, in any time zone.
  *
- * The steps are those of the library that Kubernetes and OpenKruise use, so that the odd cases agree as well: an hour that a
- * change to summer time leaves out is skipped to the next day that has it, one that comes twice counts twice for schedules of
- * minutes, and a day that no month of the next five years has never comes. Without a zone times are read in UTC.
+ * The steps are those of the library that Kubernetes and OpenKruise use, so that the odd cases agree as well: an hour
+ * that a change to summer time leaves out is skipped to the next day that has it, one that comes twice counts twice for
+ * schedules of minutes, and a day that no month of the next five years has never comes. Without a zone times are read
+ * in UTC.
  */
 import { readSchedule, zoneProblem } from "../api/index.ts";
 import type { CronField, CronSchedule } from "../api/index.ts";
@@ -20,9 +21,14 @@ export interface Schedule {
   next(afterMs: number): number | undefined;
 }
 
-/** The schedule as it is followed: one that names a zone itself keeps it, and a zone that nobody knows is as good as none. */
+/**
+ * The schedule as it is followed: one that names a zone itself keeps it, and a zone that nobody knows is as good as
+ * none.
+ */
 export function zonedSchedule(schedule: string, timeZone: string | undefined): string {
-  return timeZone === undefined || schedule.includes("TZ") || zoneProblem(timeZone) !== undefined ? schedule : `TZ=${timeZone} ${schedule}`;
+  return timeZone === undefined || schedule.includes("TZ") || zoneProblem(timeZone) !== undefined
+    ? schedule
+    : `TZ=${timeZone} ${schedule}`;
 }
 
 /** The schedule, or what is wrong with it. */
@@ -45,7 +51,9 @@ export function formatInZone(ms: number, timeZone: string | undefined): string {
 
 type Fields = Extract<CronSchedule, { fields: unknown }>["fields"];
 
-/** Each field that does not fit is moved on until it does; when it wraps around, the larger fields are looked at again. */
+/**
+ * Each field that does not fit is moved on until it does; when it wraps around, the larger fields are looked at again.
+ */
 function nextTime({ month, day, weekday, hour, minute }: Fields, zone: Zone, afterMs: number): number | undefined {
   // Schedules come on the full minute.
   let time = afterMs - (afterMs % MINUTE_MS) + MINUTE_MS;
@@ -121,21 +129,44 @@ function zoneOf(name = "UTC"): Zone {
 function createZone(name: string): Zone {
   const offsetMs = name === "UTC" ? () => 0 : offsetsOf(name);
   const local = (ms: number): Date => new Date(ms + offsetMs(ms));
-  // The offset is asked for as if the wall clock were UTC, and again at the time which that gives: the second is right except in a gap.
+  // The offset is asked for as if the wall clock were UTC, and again at the time which that gives: the second is right
+  // except in a gap.
   const instantOf = (wallMs: number): number => wallMs - offsetMs(wallMs - offsetMs(wallMs));
   return {
     local,
-    instant: (wall, { day = wall.getUTCDate(), hour = wall.getUTCHours() }) => instantOf(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), day, hour)),
+    instant: (wall, { day = wall.getUTCDate(), hour = wall.getUTCHours() }) =>
+      instantOf(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), day, hour)),
     later(ms, { days = 0, months = 0 }) {
       const wall = local(ms);
-      return instantOf(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + months, wall.getUTCDate() + days, wall.getUTCHours(), wall.getUTCMinutes(), wall.getUTCSeconds()));
+      return instantOf(
+        Date.UTC(
+          wall.getUTCFullYear(),
+          wall.getUTCMonth() + months,
+          wall.getUTCDate() + days,
+          wall.getUTCHours(),
+          wall.getUTCMinutes(),
+          wall.getUTCSeconds(),
+        ),
+      );
     },
   };
 }
 
 function offsetsOf(name: string): (ms: number) => number {
-  const format = new Intl.DateTimeFormat("en-US", { timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" });
-  /** Changes of the clock happen on a quarter of an hour, so an offset holds for the rest of it; a search asks for few of them. */
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: name,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  /**
+   * Changes of the clock happen on a quarter of an hour, so an offset holds for the rest of it; a search asks for few
+   * of them.
+   */
   let known = { quarter: Number.NaN, offset: 0 };
   return (ms) => {
     const quarter = Math.floor(ms / (15 * MINUTE_MS));

@@ -9,7 +9,13 @@ const owner = { cluster: "member1", uid: "owner" };
 const makePod = (resourceVersion: string, deletionTimestamp?: string): DeepReadonly<Pod> => ({
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "a", namespace: "shop", uid: "a", resourceVersion, ...(deletionTimestamp && { deletionTimestamp }) },
+  metadata: {
+    name: "a",
+    namespace: "shop",
+    uid: "a",
+    resourceVersion,
+    deletionTimestamp: deletionTimestamp || undefined,
+  },
   spec: { containers: [] },
 });
 

@@ -1,14 +1,17 @@
 /**
  * What a controller wrote and its informer has not shown yet.
  *
- * A reconcile that ran on such an old view would create the same pods twice. It waits instead: the change that is still on
- * its way wakes the owner when it arrives.
+ * A reconcile that ran on such an old view would create the same pods twice. It waits instead: the change that is still
+ * on its way wakes the owner when it arrives.
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
 
-/** An object can be created and removed before its owner learns of either. Then nothing arrives, and waiting must end; as long as upstream waits. */
+/**
+ * An object can be created and removed before its owner learns of either. Then nothing arrives, and waiting must end;
+ * as long as upstream waits.
+ */
 const GIVE_UP_MS = 5 * 60_000;
 
 /** An owner in its member cluster, and who it is: a successor of the same name starts afresh. */
@@ -29,7 +32,10 @@ export interface Expectations {
 /** The version that must be seen; `gone` waits for the end, or for a deletion that has begun. */
 type Wanted = number | "gone";
 
-export function createExpectations<T extends KubernetesObject>(informer: Pick<Informer<T>, "get" | "subscribe">, clock: Clock): Expectations {
+export function createExpectations<T extends KubernetesObject>(
+  informer: Pick<Informer<T>, "get" | "subscribe">,
+  clock: Clock,
+): Expectations {
   const owners = new Map<string, { since: number; wanted: Map<string, Wanted> }>();
   const ownerOf = new Map<string, string>();
 
@@ -41,7 +47,7 @@ export function createExpectations<T extends KubernetesObject>(informer: Pick<In
   };
   const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
     const { name, namespace, uid = "", deletionTimestamp, finalizers = [] } = metadata;
-    const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
+    const seen = informer.get({ cluster: owner.cluster, name, namespace: namespace || undefined });
     // The informer may have been faster than the answer.
     const sameObject = seen?.metadata.uid === uid;
     // A write that takes the last finalizer off an object on its way out is the end of it.

@@ -22,7 +22,11 @@ export interface WorkloadControllers {
 /** To be called once for a set of informers, because it adds indexes to them. */
 export function createWorkloadControllerGroups(deps: WorkloadDependencies): WorkloadControllers {
   indexByController(deps.informers);
-  return { kubernetes: createKubernetesControllers(deps), kruise: createKruiseControllers(deps), argo: [createWorkflowController(deps)] };
+  return {
+    kubernetes: createKubernetesControllers(deps),
+    kruise: createKruiseControllers(deps),
+    argo: [createWorkflowController(deps)],
+  };
 }
 
 /** The same as one list. */

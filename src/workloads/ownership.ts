@@ -3,7 +3,15 @@
  *
  * UIDs are unique within a cluster; the index value carries the cluster too, because one informer holds all members.
  */
-import { Job, PersistentVolumeClaim, Pod, ReplicaSet, ControllerRevision, controllerOf, controllerReference } from "../api/index.ts";
+import {
+  Job,
+  PersistentVolumeClaim,
+  Pod,
+  ReplicaSet,
+  ControllerRevision,
+  controllerOf,
+  controllerReference,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { matchesLabels } from "../machinery/index.ts";
@@ -23,22 +31,46 @@ export function indexByController(informers: Informers): void {
       const owner = controllerOf(object);
       return owner ? [`${cluster}/${owner.uid}`] : [];
     });
-    informers.of(kind).addIndex(ORPHAN_INDEX, (object, cluster) => (controllerOf(object) ? [] : [`${cluster}/${object.metadata.namespace ?? ""}`]));
+    informers
+      .of(kind)
+      .addIndex(ORPHAN_INDEX, (object, cluster) =>
+        controllerOf(object) ? [] : [`${cluster}/${object.metadata.namespace ?? ""}`],
+      );
   }
 }
 
-/** Objects of a namespace that no controller is responsible for, that are not on their way out, and that the selector means. */
-export function orphansOf<T extends KubernetesObject>(informer: Informer<T>, cluster: string, namespace: string | undefined, selector: LabelSelector): DeepReadonly<T>[] {
-  return informer.by(ORPHAN_INDEX, `${cluster}/${namespace ?? ""}`).filter(({ metadata }) => !metadata.deletionTimestamp && matchesLabels(selector, metadata.labels));
+/**
+ * Objects of a namespace that no controller is responsible for, that are not on their way out, and that the selector
+ * means.
+ */
+export function orphansOf<T extends KubernetesObject>(
+  informer: Informer<T>,
+  cluster: string,
+  namespace: string | undefined,
+  selector: LabelSelector,
+): DeepReadonly<T>[] {
+  return informer
+    .by(ORPHAN_INDEX, `${cluster}/${namespace ?? ""}`)
+    .filter(({ metadata }) => !metadata.deletionTimestamp && matchesLabels(selector, metadata.labels));
 }
 
 /** The object in the hands of a controller. */
 export function adopted<O extends DeepReadonly<KubernetesObject>>(object: O, owner: DeepReadonly<KubernetesObject>): O {
-  return { ...object, metadata: { ...object.metadata, ownerReferences: [...(object.metadata.ownerReferences ?? []), controllerReference(owner)] } };
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      ownerReferences: [...(object.metadata.ownerReferences ?? []), controllerReference(owner)],
+    },
+  };
 }
 
 /** The oldest first, so that the same objects always come in the same order. */
-export function ownedBy<T extends KubernetesObject>(informer: Informer<T>, cluster: string, ownerUid: string | undefined): DeepReadonly<T>[] {
+export function ownedBy<T extends KubernetesObject>(
+  informer: Informer<T>,
+  cluster: string,
+  ownerUid: string | undefined,
+): DeepReadonly<T>[] {
   return informer.by(CONTROLLER_INDEX, `${cluster}/${ownerUid ?? ""}`).toSorted(byAge);
 }
 

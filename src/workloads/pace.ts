@@ -1,7 +1,7 @@
 /**
- * How often a workload is looked at. A look costs as much as the workload has pods, and every one of them changes several times
- * while it starts: a look for each change would cost the square of their number. So large workloads are looked at less often, and
- * small ones at once.
+ * How often a workload is looked at. A look costs as much as the workload has pods, and every one of them changes
+ * several times while it starts: a look for each change would cost the square of their number. So large workloads are
+ * looked at less often, and small ones at once.
  */
 import type { Clock } from "../base/index.ts";
 
@@ -13,7 +13,10 @@ export interface Pace {
   forget(id: string): void;
 }
 
-/** A look at a pod takes about a microsecond, so looks take a tenth of the time at most. A hundred pods wait for nothing. */
+/**
+ * A look at a pod takes about a microsecond, so looks take a tenth of the time at most. A hundred pods wait for
+ * nothing.
+ */
 const MS_PER_POD = 0.01;
 
 export function createPace(clock: Clock): Pace {

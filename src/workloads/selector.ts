@@ -8,15 +8,22 @@ import type { LabelSelector } from "../machinery/index.ts";
 interface Selecting {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly spec: { readonly selector?: DeepReadonly<LabelSelectorFacts>; readonly template?: DeepReadonly<PodTemplateSpec> };
+  readonly spec: {
+    readonly selector?: DeepReadonly<LabelSelectorFacts>;
+    readonly template?: DeepReadonly<PodTemplateSpec>;
+  };
 }
 
 /** The selector, which matches the pods of the template. Throws `TerminalError`: only a change of the object helps. */
 export function selectorOf({ kind, metadata, spec }: Selecting): LabelSelector {
   const what = `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
   const selector = readSelector(what, spec.selector);
-  if (selector.requirements.length === 0) throw new TerminalError(`running ${what}: its selector is empty and would take every pod; give it matchLabels`);
-  if (!matchesLabels(selector, spec.template?.metadata?.labels)) throw new TerminalError(`running ${what}: its selector does not match the labels of its pod template; make them agree`);
+  if (selector.requirements.length === 0)
+    throw new TerminalError(`running ${what}: its selector is empty and would take every pod; give it matchLabels`);
+  if (!matchesLabels(selector, spec.template?.metadata?.labels))
+    throw new TerminalError(
+      `running ${what}: its selector does not match the labels of its pod template; make them agree`,
+    );
   return selector;
 }
 

@@ -1,9 +1,10 @@
 /**
- * Holds a status back until what it tells has stopped changing for a moment: the pods of a batch become ready within milliseconds
- * of each other, and a status write for each would only be overwritten by the next. What goes on for longer is told in between.
+ * Holds a status back until what it tells has stopped changing for a moment: the pods of a batch become ready within
+ * milliseconds of each other, and a status write for each would only be overwritten by the next. What goes on for
+ * longer is told in between.
  *
- * A controller asks in every reconcile, and comes back after the time that it is told. Coming back earlier means that something
- * happened meanwhile, which starts the moment anew.
+ * A controller asks in every reconcile, and comes back after the time that it is told. Coming back earlier means that
+ * something happened meanwhile, which starts the moment anew.
  */
 import type { Clock } from "../base/index.ts";
 
@@ -16,7 +17,10 @@ export interface StatusDelay {
   settled(id: string): void;
 }
 
-/** People watch a rollout, and the next step of some waits for the status: after this many delays it is told in any case. */
+/**
+ * People watch a rollout, and the next step of some waits for the status: after this many delays it is told in any
+ * case.
+ */
 const MAX_DELAYS = 5;
 
 export function createStatusDelay(clock: Clock, delayMs: number): StatusDelay {
@@ -30,7 +34,8 @@ export function createStatusDelay(clock: Clock, delayMs: number): StatusDelay {
   };
   return {
     waitMs(id) {
-      if (!delays.has(id)) delays.set(id, { dueMs: clock.now() + delayMs, latestMs: clock.now() + delayMs * MAX_DELAYS });
+      if (!delays.has(id))
+        delays.set(id, { dueMs: clock.now() + delayMs, latestMs: clock.now() + delayMs * MAX_DELAYS });
       return leftMs(id);
     },
     leftMs,

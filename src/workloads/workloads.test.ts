@@ -1,6 +1,16 @@
-/** Workloads on a simulated member: from the object that a user applies to pods that run, on a clock that stands still. */
+/**
+ * Workloads on a simulated member: from the object that a user applies to pods that run, on a clock that stands still.
+ */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ControllerRevision, Deployment, Pod, ReplicaSet, builtInAdmissions, kubernetesKinds } from "../api/index.ts";
+import {
+  CloneSet,
+  ControllerRevision,
+  Deployment,
+  Pod,
+  ReplicaSet,
+  builtInAdmissions,
+  kubernetesKinds,
+} from "../api/index.ts";
 import { createApiServer } from "../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -29,16 +39,36 @@ const profiles = {
 async function startMember(options: { nodes?: number } = {}) {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
-  const admissions = [...builtInAdmissions, ...createKruiseAdmissions({ appliesTo: () => true, nowMs: () => clock.now() })];
-  const server = await createApiServer({ cache, clock, random: createSeededRandom(3), log: silentLog, admissions, profiles, freeze: true });
+  const admissions = [
+    ...builtInAdmissions,
+    ...createKruiseAdmissions({ appliesTo: () => true, nowMs: () => clock.now() }),
+  ];
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(3),
+    log: silentLog,
+    admissions,
+    profiles,
+    freeze: true,
+  });
   await server.addCluster(CLUSTER, "member");
   const counter = countWrites(server.transport(USER));
   const controllerClient = createClient({ transport: counter.transport, fieldManager: "controllers" });
   const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
-  const informers = createInformers({ client: controllerClient, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(1) });
+  const informers = createInformers({
+    client: controllerClient,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*", where: (cluster) => cluster !== "hub" },
+    random: createSeededRandom(1),
+  });
   const simulation = createSimulation({ client: controllerClient, informers, clock });
   const manager = createManager({ client: controllerClient, informers, clock, log: silentLog });
-  manager.add(...createWorkloadControllers({ client: controllerClient, informers, clock, random: createSeededRandom(2) }), ...simulation.controllers);
+  manager.add(
+    ...createWorkloadControllers({ client: controllerClient, informers, clock, random: createSeededRandom(2) }),
+    ...simulation.controllers,
+  );
   await simulation.ensureNodes(CLUSTER, options.nodes ?? 3);
   const stopping = new AbortController();
   manager.start(stopping.signal);
@@ -65,17 +95,22 @@ async function startMember(options: { nodes?: number } = {}) {
       }
       clock.advance(until - clock.now());
     },
-    pods: (): DeepReadonly<Pod>[] => podList.list({ cluster: CLUSTER }).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    pods: (): DeepReadonly<Pod>[] =>
+      podList.list({ cluster: CLUSTER }).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
     readyPods: (): DeepReadonly<Pod>[] => member.pods().filter(isReady),
     /** Calls back whenever a pod changed, with all pods as they are then. */
     onPodChange: (look: (pods: DeepReadonly<Pod>[]) => void): void => void podList.subscribe(() => look(member.pods())),
     deployment: () => client.get(Deployment, { cluster: CLUSTER, namespace: "shop", name: "web" }),
     cloneSet: () => client.get(CloneSet, { cluster: CLUSTER, namespace: "shop", name: "web" }),
-    async changeDeployment(change: (spec: DeepReadonly<Deployment["spec"]>) => DeepReadonly<Deployment["spec"]>): Promise<void> {
+    async changeDeployment(
+      change: (spec: DeepReadonly<Deployment["spec"]>) => DeepReadonly<Deployment["spec"]>,
+    ): Promise<void> {
       const current = await member.deployment();
       await client.update(Deployment, CLUSTER, { ...current, spec: change(current.spec) });
     },
-    async changeCloneSet(change: (spec: DeepReadonly<CloneSet["spec"]>) => DeepReadonly<CloneSet["spec"]>): Promise<void> {
+    async changeCloneSet(
+      change: (spec: DeepReadonly<CloneSet["spec"]>) => DeepReadonly<CloneSet["spec"]>,
+    ): Promise<void> {
       const current = await member.cloneSet();
       await client.update(CloneSet, CLUSTER, { ...current, spec: change(current.spec) });
     },
@@ -83,20 +118,38 @@ async function startMember(options: { nodes?: number } = {}) {
   return member;
 }
 
-const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean => !metadata.deletionTimestamp && (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
+const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
+  !metadata.deletionTimestamp &&
+  (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
 const imageOf = ({ spec }: DeepReadonly<Pod>): string => spec.containers[0]?.image ?? "";
 
 const metadata = { name: "web", namespace: "shop" };
-const template = (image: string) => ({ metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image }] } });
+const template = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "main", image }] },
+});
 const selector = { matchLabels: { app: "web" } };
 
 function makeDeployment(replicas: number, spec: Partial<Deployment["spec"]> = {}): Deployment {
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { replicas, selector, template: template("web:1"), ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata,
+    spec: { replicas, selector, template: template("web:1"), ...spec },
+  };
 }
 
-function makeCloneSet(replicas: number, rollingUpdate: NonNullable<CloneSet["spec"]["updateStrategy"]>["rollingUpdate"] = {}): CloneSet {
+function makeCloneSet(
+  replicas: number,
+  rollingUpdate: NonNullable<CloneSet["spec"]["updateStrategy"]>["rollingUpdate"] = {},
+): CloneSet {
   const updateStrategy = { type: "RollingUpdate" as const, rollingUpdate };
-  return { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata, spec: { replicas, selector, template: template("web:1"), updateStrategy } };
+  return {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata,
+    spec: { replicas, selector, template: template("web:1"), updateStrategy },
+  };
 }
 
 describe("Deployment", () => {
@@ -107,9 +160,20 @@ describe("Deployment", () => {
     await member.pass(10_000);
 
     const { status } = await member.deployment();
-    expect(status).toMatchObject({ observedGeneration: 1, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 });
-    expect(status?.conditions?.map(({ type, status: value, reason }) => `${type} ${value} ${reason}`)).toEqual(["Available True MinimumReplicasAvailable", "Progressing True NewReplicaSetAvailable"]);
-    expect(new Set(member.pods().map(({ spec }) => spec.nodeName))).toEqual(new Set(["node-000", "node-001", "node-002"]));
+    expect(status).toMatchObject({
+      observedGeneration: 1,
+      replicas: 3,
+      updatedReplicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 3,
+    });
+    expect(status?.conditions?.map(({ type, status: value, reason }) => `${type} ${value} ${reason}`)).toEqual([
+      "Available True MinimumReplicasAvailable",
+      "Progressing True NewReplicaSetAvailable",
+    ]);
+    expect(new Set(member.pods().map(({ spec }) => spec.nodeName))).toEqual(
+      new Set(["node-000", "node-001", "node-002"]),
+    );
   });
 
   test("costs three writes a pod, and six beside them whatever its size", async () => {
@@ -140,7 +204,11 @@ describe("Deployment", () => {
 
   test("rolls out a new image without ever falling below its budget or above its surge", async () => {
     const member = await startMember();
-    await member.client.create(Deployment, CLUSTER, makeDeployment(4, { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }));
+    await member.client.create(
+      Deployment,
+      CLUSTER,
+      makeDeployment(4, { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } }),
+    );
     await member.pass(10_000);
     const ready: number[] = [];
     const total: number[] = [];
@@ -201,7 +269,10 @@ describe("Deployment", () => {
 
     const { items } = await member.client.list(ReplicaSet, { cluster: CLUSTER });
 
-    const sets = items.map(({ spec, metadata: { annotations } }) => `${spec.template?.spec?.containers[0]?.image} x${spec.replicas} revision ${annotations?.["deployment.kubernetes.io/revision"]}`);
+    const sets = items.map(
+      ({ spec, metadata: { annotations } }) =>
+        `${spec.template?.spec?.containers[0]?.image} x${spec.replicas} revision ${annotations?.["deployment.kubernetes.io/revision"]}`,
+    );
     expect(new Set(sets)).toEqual(new Set(["web:1 x2 revision 3", "web:2 x0 revision 2"]));
   });
 
@@ -242,7 +313,11 @@ describe("Orphans", () => {
     const before = member.pods().map(({ metadata }) => metadata.uid);
     const [set] = (await member.client.list(ReplicaSet, { cluster: CLUSTER, namespace: "shop" })).items;
 
-    await member.client.delete(ReplicaSet, { cluster: CLUSTER, namespace: "shop", name: set?.metadata.name ?? "" }, { propagationPolicy: "Orphan" });
+    await member.client.delete(
+      ReplicaSet,
+      { cluster: CLUSTER, namespace: "shop", name: set?.metadata.name ?? "" },
+      { propagationPolicy: "Orphan" },
+    );
     await member.pass(10_000);
 
     expect(member.pods().map(({ metadata }) => metadata.uid)).toEqual(before);
@@ -255,7 +330,11 @@ describe("Orphans", () => {
     await member.pass(10_000);
     const before = member.pods().map(({ metadata }) => metadata.uid);
 
-    await member.client.delete(Deployment, { cluster: CLUSTER, namespace: "shop", name: "web" }, { propagationPolicy: "Orphan" });
+    await member.client.delete(
+      Deployment,
+      { cluster: CLUSTER, namespace: "shop", name: "web" },
+      { propagationPolicy: "Orphan" },
+    );
     await member.pass(10_000);
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -268,7 +347,11 @@ describe("Orphans", () => {
 describe("CloneSet", () => {
   test("updates four pods in place: the same pods, new containers", async () => {
     const member = await startMember();
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(4, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(4, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }),
+    );
     await member.pass(10_000);
     const before = member.readyPods().map(({ metadata: { name, uid } }) => `${name} ${uid}`);
 
@@ -278,13 +361,26 @@ describe("CloneSet", () => {
     const after = member.readyPods();
     expect(before).toHaveLength(4);
     expect(after.map(({ metadata: { name, uid } }) => `${name} ${uid}`)).toEqual(before);
-    expect(after.map(({ status }) => status?.containerStatuses?.[0]).map((status) => `${status?.image} ${status?.restartCount}`)).toEqual(["web:2 1", "web:2 1", "web:2 1", "web:2 1"]);
-    expect((await member.cloneSet()).status).toMatchObject({ replicas: 4, updatedReplicas: 4, updatedReadyReplicas: 4, availableReplicas: 4 });
+    expect(
+      after
+        .map(({ status }) => status?.containerStatuses?.[0])
+        .map((status) => `${status?.image} ${status?.restartCount}`),
+    ).toEqual(["web:2 1", "web:2 1", "web:2 1", "web:2 1"]);
+    expect((await member.cloneSet()).status).toMatchObject({
+      replicas: 4,
+      updatedReplicas: 4,
+      updatedReadyReplicas: 4,
+      availableReplicas: 4,
+    });
   });
 
   test("never has more pods unavailable than allowed while it updates in place", async () => {
     const member = await startMember();
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(4, { podUpdatePolicy: "InPlaceOnly", maxUnavailable: 1 }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(4, { podUpdatePolicy: "InPlaceOnly", maxUnavailable: 1 }),
+    );
     await member.pass(10_000);
     const ready: number[] = [];
     member.onPodChange((pods) => ready.push(pods.filter(isReady).length));
@@ -298,14 +394,21 @@ describe("CloneSet", () => {
 
   test("stops halfway at a partition of 50%, and goes on when it is lifted", async () => {
     const member = await startMember();
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(4, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 2, partition: "50%" }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(4, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 2, partition: "50%" }),
+    );
     await member.pass(10_000);
 
     await member.changeCloneSet((spec) => ({ ...spec, template: template("web:2") }));
     await member.pass(60_000);
     const halfway = member.readyPods().map(imageOf).toSorted();
     const { status } = await member.cloneSet();
-    await member.changeCloneSet((spec) => ({ ...spec, updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 2, partition: 0 } } }));
+    await member.changeCloneSet((spec) => ({
+      ...spec,
+      updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 2, partition: 0 } },
+    }));
     await member.pass(60_000);
 
     expect(halfway).toEqual(["web:1", "web:1", "web:2", "web:2"]);
@@ -316,11 +419,21 @@ describe("CloneSet", () => {
 
   test("recreates pods when more than the image changed", async () => {
     const member = await startMember();
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(3, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(3, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }),
+    );
     await member.pass(10_000);
     const before = new Set(member.pods().map(({ metadata: { uid } }) => uid));
 
-    await member.changeCloneSet((spec) => ({ ...spec, template: { ...template("web:1"), spec: { containers: [{ name: "main", image: "web:1", env: [{ name: "MODE", value: "new" }] }] } } }));
+    await member.changeCloneSet((spec) => ({
+      ...spec,
+      template: {
+        ...template("web:1"),
+        spec: { containers: [{ name: "main", image: "web:1", env: [{ name: "MODE", value: "new" }] }] },
+      },
+    }));
     await member.pass(60_000);
 
     expect(member.readyPods()).toHaveLength(3);
@@ -344,16 +457,31 @@ describe("CloneSet", () => {
   test("says why it stands still when InPlaceOnly is not possible", async () => {
     const member = await startMember();
     const rolling = { maxUnavailable: 1, paused: true };
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(2, { ...rolling, podUpdatePolicy: "InPlaceIfPossible" }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(2, { ...rolling, podUpdatePolicy: "InPlaceIfPossible" }),
+    );
     await member.pass(10_000);
 
     // With InPlaceOnly such a template would be refused, so the policy comes after it.
-    await member.changeCloneSet((spec) => ({ ...spec, template: { ...template("web:1"), spec: { containers: [{ name: "main", image: "web:1", env: [{ name: "MODE", value: "new" }] }] } } }));
-    await member.changeCloneSet((spec) => ({ ...spec, updateStrategy: { rollingUpdate: { ...rolling, paused: false, podUpdatePolicy: "InPlaceOnly" } } }));
+    await member.changeCloneSet((spec) => ({
+      ...spec,
+      template: {
+        ...template("web:1"),
+        spec: { containers: [{ name: "main", image: "web:1", env: [{ name: "MODE", value: "new" }] }] },
+      },
+    }));
+    await member.changeCloneSet((spec) => ({
+      ...spec,
+      updateStrategy: { rollingUpdate: { ...rolling, paused: false, podUpdatePolicy: "InPlaceOnly" } },
+    }));
     await member.pass(60_000);
 
     const { status } = await member.cloneSet();
-    expect(status?.conditions?.find(({ type }) => type === "FailedUpdate")?.message).toMatch(/InPlaceOnly but can not update in-place/);
+    expect(status?.conditions?.find(({ type }) => type === "FailedUpdate")?.message).toMatch(
+      /InPlaceOnly but can not update in-place/,
+    );
     expect(member.readyPods()).toHaveLength(2);
   });
 
@@ -372,7 +500,11 @@ describe("CloneSet", () => {
 
   test("comes back to an old revision under its old name", async () => {
     const member = await startMember();
-    await member.client.create(CloneSet, CLUSTER, makeCloneSet(2, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }));
+    await member.client.create(
+      CloneSet,
+      CLUSTER,
+      makeCloneSet(2, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: 1 }),
+    );
     await member.pass(10_000);
     const first = (await member.cloneSet()).status?.updateRevision;
     for (const image of ["web:2", "web:1"]) {
@@ -418,6 +550,8 @@ describe("A converged member", () => {
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(60_000);
 
-    expect(member.writes.counts().filter(({ resource }) => resource === "pods")).toEqual([{ cluster: CLUSTER, resource: "pods", verb: "create", subresource: "", count: 3 }]);
+    expect(member.writes.counts().filter(({ resource }) => resource === "pods")).toEqual([
+      { cluster: CLUSTER, resource: "pods", verb: "create", subresource: "", count: 3 },
+    ]);
   });
 });

@@ -19,11 +19,15 @@ test("at most sixty-four writes are under way at a time", async () => {
   let running = 0;
   let most = 0;
 
-  await writeAll("writes", Array.from({ length: 100 }, (_, index) => index), async () => {
-    most = Math.max(most, ++running);
-    await new Promise((resolve) => void setImmediate(resolve));
-    running--;
-  });
+  await writeAll(
+    "writes",
+    Array.from({ length: 100 }, (_, index) => index),
+    async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => void setImmediate(resolve));
+      running--;
+    },
+  );
 
   expect(most).toBe(64);
 });

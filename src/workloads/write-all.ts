@@ -2,8 +2,9 @@
 import { FlotillaError, messageOf } from "../base/index.ts";
 
 /**
- * Enough to share the store's commits: with 16, and 32 pods at a time in scheduler and kubelet, a Deployment on SQLite took a fifth longer
- * and a tenth more CPU than with 64 and 128 (medians of seven pairs). Few enough to leave room for other owners.
+ * Enough to share the store's commits: with 16, and 32 pods at a time in scheduler and kubelet, a Deployment on SQLite
+ * took a fifth longer and a tenth more CPU than with 64 and 128 (medians of seven pairs). Few enough to leave room for
+ * other owners.
  */
 const MAX_PARALLEL = 64;
 
@@ -33,7 +34,15 @@ export async function writeAll<T>(what: string, items: readonly T[], write: (ite
   if (errors.length > 0) throw new WriteAllError(what, errors, items.length);
 }
 
-/** The same in batches that double, and none after a batch with a failure: where the first pod cannot be created, a thousand cannot either. */
-export async function slowStart<T>(what: string, items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
-  for (let start = 0, size = 1; start < items.length; start += size, size = start + 1) await writeAll(what, items.slice(start, start + size), write);
+/**
+ * The same in batches that double, and none after a batch with a failure: where the first pod cannot be created, a
+ * thousand cannot either.
+ */
+export async function slowStart<T>(
+  what: string,
+  items: readonly T[],
+  write: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let start = 0, size = 1; start < items.length; start += size, size = start + 1)
+    await writeAll(what, items.slice(start, start + size), write);
 }

@@ -1,6 +1,6 @@
 /**
- * What every admission promises, as tests: it is pure, it settles after one pass, and it accepts what it completed itself. Run
- * for each admission by `admission.test.ts`.
+ * What every admission promises, as tests: it is pure, it settles after one pass, and it accepts what it completed
+ * itself. Run for each admission by `admission.test.ts`.
  */
 import { describe, expect, test } from "vitest";
 import type { AnyAdmission, Operation } from "../../src/api/index.ts";
@@ -11,7 +11,8 @@ import { complete, reviewOf } from "./kind.ts";
 export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmission, minimal: JsonObject): void {
   describe(`${kind.kind}.${kind.group || "core"}`, () => {
     const writes = on.filter((operation) => operation !== "DELETE");
-    const oldFor = (operation: Operation): JsonObject | undefined => (operation === "UPDATE" ? complete(kind, minimal) : undefined);
+    const oldFor = (operation: Operation): JsonObject | undefined =>
+      operation === "UPDATE" ? complete(kind, minimal) : undefined;
     const mutated = (object: JsonObject, operation: Operation): JsonObject => {
       const review = reviewOf(object, operation, oldFor(operation));
       return mutate ? (mutate(review) as JsonObject) : object;
@@ -28,11 +29,16 @@ export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmiss
       expect(mutated(once, operation)).toEqual(once);
     });
 
-    test.for(writes)("%s: answers for fields of the wrong type with a refusal or a result, never with a crash", (operation) => {
-      const crashes = illTyped(minimal).filter(([, object]) => outcome(() => mutated(object, operation)) === "crashed");
+    test.for(writes)(
+      "%s: answers for fields of the wrong type with a refusal or a result, never with a crash",
+      (operation) => {
+        const crashes = illTyped(minimal).filter(
+          ([, object]) => outcome(() => mutated(object, operation)) === "crashed",
+        );
 
-      expect(crashes.map(([name]) => name)).toEqual([]);
-    });
+        expect(crashes.map(([name]) => name)).toEqual([]);
+      },
+    );
 
     test.for(writes)("%s: accepts the least that the kind needs", (operation) => {
       const object = complete(kind, minimal);
@@ -54,17 +60,21 @@ function outcome(work: () => unknown): "answered" | "refused" | "crashed" {
   }
 }
 
-/** The object with each field in turn, down to a few levels, replaced by a value of another type: manifests are hostile. */
+/**
+ * The object with each field in turn, down to a few levels, replaced by a value of another type: manifests are hostile.
+ */
 function illTyped(object: JsonObject): [name: string, object: JsonObject][] {
   const cases: [string, JsonObject][] = [];
   const visit = (path: (string | number)[], value: Json): void => {
     if (path.length > 5 || (path.length === 1 && (path[0] === "apiVersion" || path[0] === "kind"))) return;
     // Metadata is checked by the server before admission.
     if (path.length > 0 && path[0] !== "metadata") {
-      for (const other of [null, "text", 7, [], [null], {}]) cases.push([`${path.join(".")} = ${JSON.stringify(other)}`, replaced(object, path, other)]);
+      for (const other of [null, "text", 7, [], [null], {}])
+        cases.push([`${path.join(".")} = ${JSON.stringify(other)}`, replaced(object, path, other)]);
     }
     if (typeof value === "object" && value !== null) {
-      for (const [key, inner] of Object.entries(value)) visit([...path, Array.isArray(value) ? Number(key) : key], inner);
+      for (const [key, inner] of Object.entries(value))
+        visit([...path, Array.isArray(value) ? Number(key) : key], inner);
     }
   };
   visit([], object);

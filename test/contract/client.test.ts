@@ -1,6 +1,14 @@
-/** Runs the client contract with both transports: a direct call, and HTTP/2 over TLS to a server that listens on this machine. */
+/**
+ * Runs the client contract with both transports: a direct call, and HTTP/2 over TLS to a server that listens on this
+ * machine.
+ */
 import { ConfigMap, Deployment, Namespace, builtInAdmissions } from "../../src/api/index.ts";
-import { createApiServer, createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
+import {
+  createApiServer,
+  createAuthenticator,
+  createCertificateAuthority,
+  createHttpServer,
+} from "../../src/apiserver/index.ts";
 import type { ApiServer } from "../../src/apiserver/index.ts";
 import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
 import { createClient, createHttp2Transport } from "../../src/client/index.ts";
@@ -56,7 +64,13 @@ describeClient("HTTP/2, to a logical cluster", async () => {
     log: silentLog,
   });
   const { port } = await front.listen(0);
-  const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}`), cluster: { root: "hub" }, ca: authority.certificate, cert: client.certificate, key: client.key });
+  const transport = createHttp2Transport({
+    server: new URL(`https://127.0.0.1:${port}`),
+    cluster: { root: "hub" },
+    ca: authority.certificate,
+    cert: client.certificate,
+    key: client.key,
+  });
   return {
     client: createClient({ transport, fieldManager: "contract" }),
     cluster: "paris",

@@ -1,6 +1,6 @@
 /**
- * What every client promises, whatever carries its requests: `client.test.ts` runs it for each transport, and it can run
- * against a real Kubernetes API server, since it asks for nothing that Kubernetes does not give.
+ * What every client promises, whatever carries its requests: `client.test.ts` runs it for each transport, and it can
+ * run against a real Kubernetes API server, since it asks for nothing that Kubernetes does not give.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     const makeMap = (name: string, data: Record<string, string> = {}, labels?: Record<string, string>): ConfigMap => ({
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name, namespace, ...(labels && { labels }) },
+      metadata: { name, namespace, labels },
       data,
     });
     const makeDeployment = (name: string, replicas?: number): Deployment => ({
@@ -49,13 +49,26 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       kind: "Deployment",
       metadata: { name, namespace },
       spec: {
-        ...(replicas !== undefined && { replicas }),
+        replicas,
         selector: { matchLabels: { app: name } },
-        template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "nginx:1" }, { name: "side", image: "envoy:1" }] } },
+        template: {
+          metadata: { labels: { app: name } },
+          spec: {
+            containers: [
+              { name: "main", image: "nginx:1" },
+              { name: "side", image: "envoy:1" },
+            ],
+          },
+        },
       },
     });
-    const keyOf = (name: string): { cluster: string; namespace: string; name: string } => ({ cluster, namespace, name });
-    const create = (...args: Parameters<typeof makeMap>): Promise<DeepReadonly<ConfigMap>> => client.create(ConfigMap, cluster, makeMap(...args));
+    const keyOf = (name: string): { cluster: string; namespace: string; name: string } => ({
+      cluster,
+      namespace,
+      name,
+    });
+    const create = (...args: Parameters<typeof makeMap>): Promise<DeepReadonly<ConfigMap>> =>
+      client.create(ConfigMap, cluster, makeMap(...args));
     const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
       promise.then(
         () => undefined,
@@ -64,7 +77,11 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
     const versionOf = (object: DeepReadonly<KubernetesObject>): string => object.metadata.resourceVersion ?? "";
 
     /** Reads a watch until `enough`, then stops it. */
-    async function watchUntil<T extends KubernetesObject>(kind: Kind<T>, options: Partial<WatchOptions>, enough: (events: WatchEvent<T>[]) => boolean): Promise<WatchEvent<T>[]> {
+    async function watchUntil<T extends KubernetesObject>(
+      kind: Kind<T>,
+      options: Partial<WatchOptions>,
+      enough: (events: WatchEvent<T>[]) => boolean,
+    ): Promise<WatchEvent<T>[]> {
       const seen: WatchEvent<T>[] = [];
       for await (const events of client.watch(kind, { cluster, namespace, signal: stopWatches.signal, ...options })) {
         seen.push(...events);
@@ -73,8 +90,15 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       return seen;
     }
     const summary = (events: WatchEvent<ConfigMap>[]): string[] =>
-      events.map((event) => (event.type === "BOOKMARK" ? (event.initialEventsEnd ? "INITIAL-END" : "BOOKMARK") : `${event.type} ${event.object.metadata.name}`));
-    const changes = (events: WatchEvent<ConfigMap>[]): string[] => summary(events).filter((text) => text !== "BOOKMARK");
+      events.map((event) =>
+        event.type === "BOOKMARK"
+          ? event.initialEventsEnd
+            ? "INITIAL-END"
+            : "BOOKMARK"
+          : `${event.type} ${event.object.metadata.name}`,
+      );
+    const changes = (events: WatchEvent<ConfigMap>[]): string[] =>
+      summary(events).filter((text) => text !== "BOOKMARK");
 
     describe("create, get, list", () => {
       test("what is created can be read at once, and carries what the server adds", async () => {
@@ -92,7 +116,11 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("a list is in the order of names, says what its items are and how new it is", async () => {
         for (const name of ["b", "a", "c"]) await create(name);
 
-        const list = await client.list(ConfigMap, { cluster, namespace, fieldSelector: "metadata.name!=kube-root-ca.crt" });
+        const list = await client.list(ConfigMap, {
+          cluster,
+          namespace,
+          fieldSelector: "metadata.name!=kube-root-ca.crt",
+        });
 
         expect(list.items.map((item) => [item.apiVersion, item.kind, item.metadata.name])).toEqual([
           ["v1", "ConfigMap", "a"],
@@ -140,13 +168,21 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         const second = await client.list(ConfigMap, { ...options, continue: first.continue ?? "" });
         const third = await client.list(ConfigMap, { ...options, continue: second.continue ?? "" });
 
-        expect([first, second, third].map(({ items }) => items.map(({ metadata }) => metadata.name))).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+        expect([first, second, third].map(({ items }) => items.map(({ metadata }) => metadata.name))).toEqual([
+          ["a", "b"],
+          ["c", "d"],
+          ["e"],
+        ]);
         expect(third.continue).toBeUndefined();
         expect([second.resourceVersion, third.resourceVersion]).toEqual([first.resourceVersion, first.resourceVersion]);
       });
 
       test("generateName makes names", async () => {
-        const made = await client.create(ConfigMap, cluster, { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "job-", namespace } as ConfigMap["metadata"] });
+        const made = await client.create(ConfigMap, cluster, {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { generateName: "job-", namespace } as ConfigMap["metadata"],
+        });
 
         expect(made.metadata.name).toMatch(/^job-[a-z0-9]{5}$/);
       });
@@ -157,7 +193,10 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         const failure = await failureOf(client.get(ConfigMap, keyOf("nobody")));
 
         expect(isNotFound(failure)).toBe(true);
-        expect(failure).toMatchObject({ message: 'configmaps "nobody" not found', status: { code: 404, details: { name: "nobody", kind: "configmaps" } } });
+        expect(failure).toMatchObject({
+          message: 'configmaps "nobody" not found',
+          status: { code: 404, details: { name: "nobody", kind: "configmaps" } },
+        });
       });
 
       test("updating, patching and deleting what is not there is not found either", async () => {
@@ -196,15 +235,25 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         const failure = await failureOf(client.create(Deployment, cluster, broken));
 
         expect(isInvalid(failure)).toBe(true);
-        expect(failure).toMatchObject({ status: { code: 422, details: { causes: expect.arrayContaining([expect.objectContaining({ field: "spec.replicas" })]) as unknown } } });
+        expect(failure).toMatchObject({
+          status: {
+            code: 422,
+            details: {
+              causes: expect.arrayContaining([expect.objectContaining({ field: "spec.replicas" })]) as unknown,
+            },
+          },
+        });
       });
 
       test("a name that could lead elsewhere is refused before it is sent", async () => {
-        for (const name of ["", ".."]) await expect(client.delete(ConfigMap, keyOf(name))).rejects.toMatchObject({ status: { code: 400 } });
+        for (const name of ["", ".."])
+          await expect(client.delete(ConfigMap, keyOf(name))).rejects.toMatchObject({ status: { code: 400 } });
       });
 
       test("an aborted request gives the signal's reason", async () => {
-        await expect(client.get(ConfigMap, keyOf("a"), { signal: AbortSignal.abort(new Error("not any more")) })).rejects.toThrow("not any more");
+        await expect(
+          client.get(ConfigMap, keyOf("a"), { signal: AbortSignal.abort(new Error("not any more")) }),
+        ).rejects.toThrow("not any more");
       });
     });
 
@@ -224,17 +273,32 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("status and spec are written apart, and only the spec counts generations", async () => {
         const created = await client.create(Deployment, cluster, makeDeployment("web", 1));
 
-        const withStatus = await client.updateStatus(Deployment, cluster, { ...created, spec: { ...copy(created.spec), replicas: 9 }, status: { replicas: 1 } });
-        const scaled = await client.update(Deployment, cluster, { ...withStatus, spec: { ...copy(withStatus.spec), replicas: 2 }, status: { replicas: 7 } });
+        const withStatus = await client.updateStatus(Deployment, cluster, {
+          ...created,
+          spec: { ...copy(created.spec), replicas: 9 },
+          status: { replicas: 1 },
+        });
+        const scaled = await client.update(Deployment, cluster, {
+          ...withStatus,
+          spec: { ...copy(withStatus.spec), replicas: 2 },
+          status: { replicas: 7 },
+        });
 
-        expect([withStatus.spec?.replicas, withStatus.status?.replicas, withStatus.metadata.generation]).toEqual([1, 1, 1]);
+        expect([withStatus.spec?.replicas, withStatus.status?.replicas, withStatus.metadata.generation]).toEqual([
+          1, 1, 1,
+        ]);
         expect([scaled.spec?.replicas, scaled.status?.replicas, scaled.metadata.generation]).toEqual([2, 1, 2]);
       });
 
       test("a merge patch changes what it names, and null removes", async () => {
         await create("a", { keep: "1", change: "1", drop: "1" });
 
-        const patched = await client.patch(ConfigMap, keyOf("a"), { data: { change: "2", drop: null } }, { type: "merge" });
+        const patched = await client.patch(
+          ConfigMap,
+          keyOf("a"),
+          { data: { change: "2", drop: null } },
+          { type: "merge" },
+        );
 
         expect(patched.data).toEqual({ keep: "1", change: "2" });
       });
@@ -242,8 +306,12 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("a JSON patch does its operations, and fails when its test fails", async () => {
         await create("a", { n: "1" });
 
-        const patched = await client.patch(ConfigMap, keyOf("a"), [{ op: "replace", path: "/data/n", value: "2" }], { type: "json" });
-        const failure = await failureOf(client.patch(ConfigMap, keyOf("a"), [{ op: "test", path: "/data/n", value: "1" }], { type: "json" }));
+        const patched = await client.patch(ConfigMap, keyOf("a"), [{ op: "replace", path: "/data/n", value: "2" }], {
+          type: "json",
+        });
+        const failure = await failureOf(
+          client.patch(ConfigMap, keyOf("a"), [{ op: "test", path: "/data/n", value: "1" }], { type: "json" }),
+        );
 
         expect(patched.data).toEqual({ n: "2" });
         expect(failure).toMatchObject({ status: { code: 422 } });
@@ -252,15 +320,28 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("a strategic patch merges lists by their keys", async () => {
         await client.create(Deployment, cluster, makeDeployment("web"));
 
-        const patched = await client.patch(Deployment, keyOf("web"), { spec: { template: { spec: { containers: [{ name: "side", image: "envoy:2" }] } } } }, { type: "strategic" });
+        const patched = await client.patch(
+          Deployment,
+          keyOf("web"),
+          { spec: { template: { spec: { containers: [{ name: "side", image: "envoy:2" }] } } } },
+          { type: "strategic" },
+        );
 
-        expect(patched.spec?.template.spec?.containers.map(({ name, image }) => `${name}=${image}`).sort()).toEqual(["main=nginx:1", "side=envoy:2"]);
+        expect(patched.spec?.template.spec?.containers.map(({ name, image }) => `${name}=${image}`).sort()).toEqual([
+          "main=nginx:1",
+          "side=envoy:2",
+        ]);
       });
 
       test("a status patch changes the status alone", async () => {
         await client.create(Deployment, cluster, makeDeployment("web", 1));
 
-        const patched = await client.patch(Deployment, keyOf("web"), { spec: { replicas: 9 }, status: { replicas: 3 } }, { type: "merge", subresource: "status" });
+        const patched = await client.patch(
+          Deployment,
+          keyOf("web"),
+          { spec: { replicas: 9 }, status: { replicas: 3 } },
+          { type: "merge", subresource: "status" },
+        );
 
         expect([patched.spec?.replicas, patched.status?.replicas]).toEqual([1, 3]);
       });
@@ -283,19 +364,30 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         const other = await client.apply(ConfigMap, cluster, makeMap("a", { theirs: "1" }), { fieldManager: "other" });
 
         expect(other.data).toEqual({ mine: "1", theirs: "1" });
-        expect(other.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`).sort()).toEqual(["contract Apply", "other Apply"]);
+        expect(other.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`).sort()).toEqual(
+          ["contract Apply", "other Apply"],
+        );
       });
 
       test("a field of another manager is a conflict that names it, and force takes it over", async () => {
         await client.apply(ConfigMap, cluster, makeMap("a", { n: "1" }));
 
-        const failure = await failureOf(client.apply(ConfigMap, cluster, makeMap("a", { n: "2" }), { fieldManager: "other" }));
-        const forced = await client.apply(ConfigMap, cluster, makeMap("a", { n: "2" }), { fieldManager: "other", force: true });
+        const failure = await failureOf(
+          client.apply(ConfigMap, cluster, makeMap("a", { n: "2" }), { fieldManager: "other" }),
+        );
+        const forced = await client.apply(ConfigMap, cluster, makeMap("a", { n: "2" }), {
+          fieldManager: "other",
+          force: true,
+        });
 
         expect(isConflict(failure)).toBe(true);
         expect(failure).toMatchObject({
           message: 'Apply failed with 1 conflict: conflict with "contract": .data.n',
-          status: { details: { causes: [{ reason: "FieldManagerConflict", message: 'conflict with "contract"', field: ".data.n" }] } },
+          status: {
+            details: {
+              causes: [{ reason: "FieldManagerConflict", message: 'conflict with "contract"', field: ".data.n" }],
+            },
+          },
         });
         expect(forced.data).toEqual({ n: "2" });
       });
@@ -319,7 +411,10 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       });
 
       test("a finalizer keeps the object until it is removed", async () => {
-        await client.create(ConfigMap, cluster, { ...makeMap("a"), metadata: { name: "a", namespace, finalizers: ["example.com/hold"] } });
+        await client.create(ConfigMap, cluster, {
+          ...makeMap("a"),
+          metadata: { name: "a", namespace, finalizers: ["example.com/hold"] },
+        });
 
         await client.delete(ConfigMap, keyOf("a"));
         const held = await client.get(ConfigMap, keyOf("a"));
@@ -329,15 +424,22 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         expect(isNotFound(await failureOf(client.get(ConfigMap, keyOf("a"))))).toBe(true);
       });
 
-      const preconditions: Record<string, (object: DeepReadonly<ConfigMap>) => { uid?: string; resourceVersion?: string }> = {
+      const preconditions: Record<
+        string,
+        (object: DeepReadonly<ConfigMap>) => { uid?: string; resourceVersion?: string }
+      > = {
         "another uid": () => ({ uid: "00000000-0000-4000-8000-000000000000" }),
-        "another resourceVersion": (object) => ({ resourceVersion: String(Number(object.metadata.resourceVersion) + 1) }),
+        "another resourceVersion": (object) => ({
+          resourceVersion: String(Number(object.metadata.resourceVersion) + 1),
+        }),
       };
       for (const [what, preconditionsFor] of Object.entries(preconditions)) {
         test(`a deletion that expects ${what} is a conflict`, async () => {
           const created = await create("a");
 
-          const failure = await failureOf(client.delete(ConfigMap, keyOf("a"), { preconditions: preconditionsFor(created) }));
+          const failure = await failureOf(
+            client.delete(ConfigMap, keyOf("a"), { preconditions: preconditionsFor(created) }),
+          );
 
           expect(isConflict(failure)).toBe(true);
           expect((await client.get(ConfigMap, keyOf("a"))).metadata.uid).toBe(created.metadata.uid);
@@ -367,7 +469,8 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
 
         expect([created.metadata.name, updated.data, applied.data]).toEqual(["b", { n: "2" }, { n: "3" }]);
         expect(await client.get(ConfigMap, keyOf("a"))).toEqual(existing);
-        for (const name of ["b", "c"]) expect(isNotFound(await failureOf(client.get(ConfigMap, keyOf(name))))).toBe(true);
+        for (const name of ["b", "c"])
+          expect(isNotFound(await failureOf(client.get(ConfigMap, keyOf(name))))).toBe(true);
       });
     });
 
@@ -378,7 +481,11 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         await create("b");
         await client.delete(ConfigMap, keyOf("b"));
 
-        const events = await watchUntil(ConfigMap, { resourceVersion: versionOf(first) }, (seen) => changes(seen).length >= 3);
+        const events = await watchUntil(
+          ConfigMap,
+          { resourceVersion: versionOf(first) },
+          (seen) => changes(seen).length >= 3,
+        );
 
         expect(changes(events)).toEqual(["MODIFIED a", "ADDED b", "DELETED b"]);
         const [modified] = events.filter((event) => event.type === "MODIFIED");
@@ -388,10 +495,18 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("it resumes where another stopped, without loss or repetition", async () => {
         const start = await create("a");
         for (const name of ["b", "c", "d"]) await create(name);
-        const before = await watchUntil(ConfigMap, { resourceVersion: versionOf(start) }, (seen) => changes(seen).length >= 1);
+        const before = await watchUntil(
+          ConfigMap,
+          { resourceVersion: versionOf(start) },
+          (seen) => changes(seen).length >= 1,
+        );
         const first = before.find((event) => event.type !== "BOOKMARK");
 
-        const after = await watchUntil(ConfigMap, { resourceVersion: first ? versionOf(first.object) : "" }, (seen) => changes(seen).length >= 2);
+        const after = await watchUntil(
+          ConfigMap,
+          { resourceVersion: first ? versionOf(first.object) : "" },
+          (seen) => changes(seen).length >= 2,
+        );
 
         expect(first?.object.metadata.name).toBe("b");
         expect(changes(after)).toEqual(["ADDED c", "ADDED d"]);
@@ -415,11 +530,17 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
 
       test("the end of the initial events is a version to go on from", async () => {
         await create("a", {}, { test: "" });
-        const initial = await watchUntil(ConfigMap, { sendInitialEvents: true, labelSelector: "test" }, (seen) => changes(seen).includes("INITIAL-END"));
+        const initial = await watchUntil(ConfigMap, { sendInitialEvents: true, labelSelector: "test" }, (seen) =>
+          changes(seen).includes("INITIAL-END"),
+        );
         const end = initial.find((event) => event.type === "BOOKMARK" && event.initialEventsEnd);
         await create("b", {}, { test: "" });
 
-        const events = await watchUntil(ConfigMap, { resourceVersion: end?.type === "BOOKMARK" ? end.resourceVersion : "", labelSelector: "test" }, (seen) => changes(seen).length >= 1);
+        const events = await watchUntil(
+          ConfigMap,
+          { resourceVersion: end?.type === "BOOKMARK" ? end.resourceVersion : "", labelSelector: "test" },
+          (seen) => changes(seen).length >= 1,
+        );
 
         expect(changes(events)).toEqual(["ADDED b"]);
       });
@@ -429,7 +550,11 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         await client.patch(ConfigMap, keyOf("a"), { metadata: { labels: { app: "db" } } }, { type: "merge" });
         await client.patch(ConfigMap, keyOf("a"), { metadata: { labels: { app: "web" } } }, { type: "merge" });
 
-        const events = await watchUntil(ConfigMap, { resourceVersion: versionOf(start), labelSelector: "app=web" }, (seen) => changes(seen).length >= 2);
+        const events = await watchUntil(
+          ConfigMap,
+          { resourceVersion: versionOf(start), labelSelector: "app=web" },
+          (seen) => changes(seen).length >= 2,
+        );
 
         expect(changes(events)).toEqual(["DELETED a", "ADDED a"]);
       });
@@ -438,7 +563,13 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         await create("a", {}, { test: "" });
         let events: WatchEvent<ConfigMap>[] = [];
 
-        const failure = await failureOf(watchUntil(ConfigMap, { resourceVersion: "1", labelSelector: "test" }, (seen) => changes((events = seen)).length >= 1));
+        const failure = await failureOf(
+          watchUntil(
+            ConfigMap,
+            { resourceVersion: "1", labelSelector: "test" },
+            (seen) => changes((events = seen)).length >= 1,
+          ),
+        );
 
         expect(isExpired(failure) || changes(events)[0] === "ADDED a").toBe(true);
       });
@@ -448,7 +579,13 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         await create("a", {}, { test: "" });
         const events: string[] = [];
 
-        for await (const batch of client.watch(ConfigMap, { cluster, namespace, labelSelector: "test", sendInitialEvents: true, signal: stop.signal })) {
+        for await (const batch of client.watch(ConfigMap, {
+          cluster,
+          namespace,
+          labelSelector: "test",
+          sendInitialEvents: true,
+          signal: stop.signal,
+        })) {
           events.push(...changes(batch));
           if (events.includes("INITIAL-END")) stop.abort();
         }
@@ -506,7 +643,10 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
 
         expect(response.status).toBe(200);
         expect(response.headers["content-type"]).toMatch(/^application\/json/);
-        expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ major: expect.any(String) as string, gitVersion: expect.stringMatching(/^v/) as string });
+        expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({
+          major: expect.any(String) as string,
+          gitVersion: expect.stringMatching(/^v/) as string,
+        });
       });
 
       test("a failure is an answer and not an error", async () => {
@@ -532,7 +672,10 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
   });
 }
 
-/** A reader that forgets that what it has is shared: it fails on what is frozen, and reaches only its own copy otherwise. */
+/**
+ * A reader that forgets that what it has is shared: it fails on what is frozen, and reaches only its own copy
+ * otherwise.
+ */
 function tryToSet(target: DeepReadonly<Record<string, string>> | undefined, key: string, value: string): void {
   Reflect.set(target ?? {}, key, value);
 }

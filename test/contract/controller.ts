@@ -6,7 +6,18 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import { silentLog, TerminalError, type DeepReadonly, type FakeClock } from "../../src/base/index.ts";
 import type { Client } from "../../src/client/index.ts";
-import { createInformers, createManager, defineController, done, owned, watch, type Controller, type ControllerDefinition, type Manager, type SharedInformers } from "../../src/runtime/index.ts";
+import {
+  createInformers,
+  createManager,
+  defineController,
+  done,
+  owned,
+  watch,
+  type Controller,
+  type ControllerDefinition,
+  type Manager,
+  type SharedInformers,
+} from "../../src/runtime/index.ts";
 import { reconcileUntilQuiet } from "../../src/testing/index.ts";
 
 export interface ControllerHarness {
@@ -211,7 +222,12 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       const { client, cluster, namespace, kind, ownedKind } = harness;
       const seen: string[] = [];
       run({
-        watches: [owned(ownedKind), watch(ownedKind, ({ object }) => (object.metadata.labels?.see ? [{ cluster, namespace, name: object.metadata.labels.see }] : []))],
+        watches: [
+          owned(ownedKind),
+          watch(ownedKind, ({ object }) =>
+            object.metadata.labels?.see ? [{ cluster, namespace, name: object.metadata.labels.see }] : [],
+          ),
+        ],
         reconcile: async ({ metadata }) => (seen.push(metadata.name), done),
       });
       const a = await create("a");
@@ -219,14 +235,29 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       await settle();
       seen.length = 0;
 
-      const owner = { apiVersion: a.apiVersion, kind: kind.kind, name: "a", uid: a.metadata.uid ?? "", controller: true };
+      const owner = {
+        apiVersion: a.apiVersion,
+        kind: kind.kind,
+        name: "a",
+        uid: a.metadata.uid ?? "",
+        controller: true,
+      };
       const part = { apiVersion: kindVersion(ownedKind), kind: ownedKind.kind };
-      await client.create(ownedKind, cluster, { ...part, metadata: { name: "part-of-a", namespace, ownerReferences: [owner] } });
+      await client.create(ownedKind, cluster, {
+        ...part,
+        metadata: { name: "part-of-a", namespace, ownerReferences: [owner] },
+      });
       await client.create(ownedKind, cluster, { ...part, metadata: { name: "of-nobody", namespace } });
-      await client.create(ownedKind, cluster, { ...part, metadata: { name: "of-another", namespace, ownerReferences: [{ ...owner, kind: "Other", name: "b" }] } });
+      await client.create(ownedKind, cluster, {
+        ...part,
+        metadata: { name: "of-another", namespace, ownerReferences: [{ ...owner, kind: "Other", name: "b" }] },
+      });
       await settle();
       expect(seen).toEqual(["a"]);
-      await client.create(ownedKind, cluster, { ...part, metadata: { name: "points-to-b", namespace, labels: { see: "b" } } });
+      await client.create(ownedKind, cluster, {
+        ...part,
+        metadata: { name: "points-to-b", namespace, labels: { see: "b" } },
+      });
       await settle();
 
       expect(seen).toEqual(["a", "b"]);
@@ -236,7 +267,13 @@ export function controllerContract(server: string, open: () => Promise<Controlle
       const { run, create, settle, clock, manager, harness } = await setUp();
       run({
         async reconcile(object, { signal }) {
-          if (object.data?.done !== "yes") await harness.client.update(harness.kind, harness.cluster, { ...object, data: { done: "yes" } }, { signal });
+          if (object.data?.done !== "yes")
+            await harness.client.update(
+              harness.kind,
+              harness.cluster,
+              { ...object, data: { done: "yes" } },
+              { signal },
+            );
           return done;
         },
       });
@@ -295,17 +332,26 @@ export function controllerContract(server: string, open: () => Promise<Controlle
         harness,
         clock,
         manager,
-        run(definition: Pick<ControllerDefinition<Thing>, "reconcile"> & Partial<ControllerDefinition<Thing>>): Controller {
+        run(
+          definition: Pick<ControllerDefinition<Thing>, "reconcile"> & Partial<ControllerDefinition<Thing>>,
+        ): Controller {
           const controller = defineController<Thing>({ name: "contract", for: kind, writes: [kind], ...definition });
           manager.add(controller);
           manager.start(ending.signal);
           return controller;
         },
         create: (name: string, data: Record<string, string> = {}, metadata: { finalizers?: string[] } = {}) =>
-          client.create(kind, cluster, { apiVersion: kindVersion(kind), kind: kind.kind, metadata: { name, namespace, ...metadata }, data }),
-        update: (object: DeepReadonly<Thing>, data: Record<string, string>) => client.update(kind, cluster, { ...object, data }),
+          client.create(kind, cluster, {
+            apiVersion: kindVersion(kind),
+            kind: kind.kind,
+            metadata: { name, namespace, ...metadata },
+            data,
+          }),
+        update: (object: DeepReadonly<Thing>, data: Record<string, string>) =>
+          client.update(kind, cluster, { ...object, data }),
         remove: (name: string) => client.delete(kind, keyOf(name)),
-        read: async (name: string): Promise<DeepReadonly<Thing> | undefined> => (await client.list(kind, { cluster, namespace })).items.find(({ metadata }) => metadata.name === name),
+        read: async (name: string): Promise<DeepReadonly<Thing> | undefined> =>
+          (await client.list(kind, { cluster, namespace })).items.find(({ metadata }) => metadata.name === name),
         /** Until nothing moves. */
         settle: () => reconcileUntilQuiet({ managers: [manager], server: harness.server }),
         /** Long enough for an event to become a reconcile, for tests in which one is held back. */

@@ -1,4 +1,7 @@
-/** What an API server makes of ResourceInterpreterCustomizations that are right, wrong, at odds with each other, or shorthand. */
+/**
+ * What an API server makes of ResourceInterpreterCustomizations that are right, wrong, at odds with each other, or
+ * shorthand.
+ */
 import { beforeEach, describe, expect, test } from "vitest";
 import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
 import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
@@ -13,12 +16,19 @@ const DEPENDENCIES = "function GetDependencies(o) return {} end";
 
 let server: TestServer;
 beforeEach(async () => {
-  server = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } }, admissions: [...builtInAdmissions, ...interpreterAdmissions] });
+  server = await createTestServer({
+    profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
+    admissions: [...builtInAdmissions, ...interpreterAdmissions],
+  });
 });
 
 const create = (body: object): Promise<Answered> => server.request("POST", PATH + STRICT, body);
-const merge = (name: string, body: object): Promise<Answered> => server.request("PATCH", `${PATH}/${name}${STRICT}`, body, { "content-type": "application/merge-patch+json" });
-const withRules = (name: string, customizations: object): object => ({ ...makeCustomization(name, {}), spec: { ...makeCustomization(name, {}).spec, customizations } });
+const merge = (name: string, body: object): Promise<Answered> =>
+  server.request("PATCH", `${PATH}/${name}${STRICT}`, body, { "content-type": "application/merge-patch+json" });
+const withRules = (name: string, customizations: object): object => ({
+  ...makeCustomization(name, {}),
+  spec: { ...makeCustomization(name, {}).spec, customizations },
+});
 const warningsOf = ({ headers }: Answered): number => [headers["warning"] ?? []].flat().length;
 
 describe("two customizations of one target", () => {
@@ -28,7 +38,9 @@ describe("two customizations of one target", () => {
     const { status, body } = await create(makeCustomization("b", { healthInterpretation: HEALTH }));
 
     expect(status).toBe(422);
-    expect(body["message"]).toContain("spec.customizations.healthInterpretation: Forbidden: conflicting with InterpreterOperation(InterpretHealth) of existing ResourceInterpreterCustomization(a)");
+    expect(body["message"]).toContain(
+      "spec.customizations.healthInterpretation: Forbidden: conflicting with InterpreterOperation(InterpretHealth) of existing ResourceInterpreterCustomization(a)",
+    );
   });
 
   test("may both find dependencies, and share the other operations", async () => {
@@ -42,7 +54,9 @@ describe("two customizations of one target", () => {
   test("of different versions have nothing to do with each other", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
-    const { status } = await create(makeCustomization("b", { healthInterpretation: HEALTH }, { apiVersion: "example.com/v2", kind: "Web" }));
+    const { status } = await create(
+      makeCustomization("b", { healthInterpretation: HEALTH }, { apiVersion: "example.com/v2", kind: "Web" }),
+    );
 
     expect(status).toBe(201);
   });
@@ -50,7 +64,9 @@ describe("two customizations of one target", () => {
   test("one does not conflict with itself", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
-    const { status } = await merge("a", { spec: { customizations: { healthInterpretation: { luaScript: `${HEALTH} -- again` } } } });
+    const { status } = await merge("a", {
+      spec: { customizations: { healthInterpretation: { luaScript: `${HEALTH} -- again` } } },
+    });
 
     expect(status).toBe(200);
   });
@@ -60,14 +76,20 @@ describe("what is sent", () => {
   test("is checked when it changes, and told where it is wrong", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
-    const { status, body } = await merge("a", { spec: { customizations: { healthInterpretation: { luaScript: "function" } } } });
+    const { status, body } = await merge("a", {
+      spec: { customizations: { healthInterpretation: { luaScript: "function" } } },
+    });
 
     expect(status).toBe(422);
-    expect(body["message"]).toContain("spec.customizations.healthInterpretation.luaScript: Invalid value: InterpreterOperation(InterpretHealth) Lua script error:");
+    expect(body["message"]).toContain(
+      "spec.customizations.healthInterpretation.luaScript: Invalid value: InterpreterOperation(InterpretHealth) Lua script error:",
+    );
   });
 
   test("may set labels of a customization whose author was told of something, without hearing it again", async () => {
-    const created = await create(makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) a = 1 return true end" }));
+    const created = await create(
+      makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) a = 1 return true end" }),
+    );
 
     const relabelled = await merge("a", { metadata: { labels: { team: "shop" } } });
 
@@ -75,17 +97,25 @@ describe("what is sent", () => {
   });
 
   test("is strict about everything that is no shorthand", async () => {
-    const { status, body } = await create(withRules("a", { healthInterpretation: { jsonPath: ".status" }, scaling: {} }));
+    const { status, body } = await create(
+      withRules("a", { healthInterpretation: { jsonPath: ".status" }, scaling: {} }),
+    );
 
     expect(status).toBe(400);
-    expect(body["message"]).toContain('unknown field "spec.customizations.healthInterpretation.jsonPath", unknown field "spec.customizations.scaling"');
+    expect(body["message"]).toContain(
+      'unknown field "spec.customizations.healthInterpretation.jsonPath", unknown field "spec.customizations.scaling"',
+    );
   });
 
   test("is refused with every mistake of its shorthand", async () => {
-    const { status, body } = await create(withRules("a", { replicas: { jsonPath: "spec" }, retention: { jsonPaths: [".kind"] } }));
+    const { status, body } = await create(
+      withRules("a", { replicas: { jsonPath: "spec" }, retention: { jsonPaths: [".kind"] } }),
+    );
 
     expect(status).toBe(422);
-    expect(body["message"]).toMatch(/spec\.customizations\.replicas\.jsonPath: Invalid value.*spec\.customizations\.retention\.jsonPaths\[0\]: Invalid value/s);
+    expect(body["message"]).toMatch(
+      /spec\.customizations\.replicas\.jsonPath: Invalid value.*spec\.customizations\.retention\.jsonPaths\[0\]: Invalid value/s,
+    );
   });
 
   test("in shorthand is refused for its mistake, not for being shorthand", async () => {
@@ -106,14 +136,21 @@ describe("what is sent", () => {
 });
 
 describe("shorthand in a server-side apply", () => {
-  const apply = (customizations: object): Promise<Answered> => server.request("PATCH", `${PATH}/a${STRICT}&fieldManager=shop`, withRules("a", customizations), { "content-type": "application/apply-patch+yaml" });
+  const apply = (customizations: object): Promise<Answered> =>
+    server.request("PATCH", `${PATH}/a${STRICT}&fieldManager=shop`, withRules("a", customizations), {
+      "content-type": "application/apply-patch+yaml",
+    });
 
   test("is taken as what it stands for, and goes when it is left out", async () => {
     const created = await apply({ scale: { jsonPath: ".spec.replicas" }, healthInterpretation: { luaScript: HEALTH } });
     const again = await apply({ healthInterpretation: { luaScript: HEALTH } });
 
     expect([created.status, warningsOf(created)]).toEqual([201, 1]);
-    expect(created.body).toMatchObject({ spec: { customizations: { replicaRevision: { luaScript: expect.stringContaining("function ReviseReplica") as string } } } });
+    expect(created.body).toMatchObject({
+      spec: {
+        customizations: { replicaRevision: { luaScript: expect.stringContaining("function ReviseReplica") as string } },
+      },
+    });
     expect(again.body).toMatchObject({ spec: makeCustomization("a", { healthInterpretation: HEALTH }).spec });
     expect(again.body).not.toHaveProperty("spec.customizations.replicaRevision");
   });
@@ -142,9 +179,24 @@ describe("shorthand that is applied again", () => {
     await create(withRules("a", written));
     const retention = { jsonPaths: null, luaScript: "function Retain(d, o) return d end" };
 
-    const { status, body } = await merge("a", { spec: { customizations: { replicas: null, replicaResource: { luaScript: "function GetReplicas(o) return 1 end" }, retention } } });
+    const { status, body } = await merge("a", {
+      spec: {
+        customizations: {
+          replicas: null,
+          replicaResource: { luaScript: "function GetReplicas(o) return 1 end" },
+          retention,
+        },
+      },
+    });
 
     expect(status).toBe(200);
-    expect(body).toMatchObject({ spec: { customizations: { replicaResource: { luaScript: "function GetReplicas(o) return 1 end" }, retention: { luaScript: retention.luaScript } } } });
+    expect(body).toMatchObject({
+      spec: {
+        customizations: {
+          replicaResource: { luaScript: "function GetReplicas(o) return 1 end" },
+          retention: { luaScript: retention.luaScript },
+        },
+      },
+    });
   });
 });

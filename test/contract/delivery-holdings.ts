@@ -1,6 +1,16 @@
-/** What every `Delivery` promises about objects that hold others: a namespace or a definition takes nothing along that was not asked about. */
+/**
+ * What every `Delivery` promises about objects that hold others: a namespace or a definition takes nothing along that
+ * was not asked about.
+ */
 import { describe, expect, test } from "vitest";
-import { ConfigMap, CustomResourceDefinition, Deployment, dynamicKind, Namespace, Secret } from "../../src/api/index.ts";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  dynamicKind,
+  Namespace,
+  Secret,
+} from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
 import type { ApplyPolicy } from "../../src/delivery/index.ts";
@@ -15,20 +25,45 @@ const owned = { "work.karmada.io/namespace": "karmada-es-paris", "work.karmada.i
 export function describeHoldings(get: () => OpenDelivery): void {
   describe("objects that hold others", () => {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", annotations: owned } };
-    const widgets = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+    const widgets = dynamicKind({
+      group: "example.dev",
+      version: "v1",
+      kind: "Widget",
+      plural: "widgets",
+      scope: "Namespaced",
+    });
     const definition = {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
       metadata: { name: "widgets.example.dev", annotations: owned },
-      spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+      spec: {
+        group: "example.dev",
+        scope: "Namespaced",
+        names: { plural: "widgets", kind: "Widget" },
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+          },
+        ],
+      },
     };
     async function apply(manifest: KubernetesObject): Promise<void> {
       await get().delivery.apply(manifest, policy, signal);
       await get().settle();
     }
-    async function remove({ apiVersion, kind, metadata: { name } }: KubernetesObject, then: "release" | "leave"): Promise<string[]> {
+    async function remove(
+      { apiVersion, kind, metadata: { name } }: KubernetesObject,
+      then: "release" | "leave",
+    ): Promise<string[]> {
       const found: string[] = [];
-      await get().delivery.remove({ apiVersion, kind, name }, { mode: "delete", owner: OWNER, whenHolding: (held) => (found.push(held), then) }, signal);
+      await get().delivery.remove(
+        { apiVersion, kind, name },
+        { mode: "delete", owner: OWNER, whenHolding: (held) => (found.push(held), then) },
+        signal,
+      );
       await get().settle();
       return found;
     }
@@ -40,9 +75,17 @@ export function describeHoldings(get: () => OpenDelivery): void {
     test("a namespace goes that holds only what every namespace has, and what goes with that", async () => {
       const { member, cluster } = get();
       await apply(namespace);
-      const settings = await member.create(ConfigMap, cluster, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "going", finalizers: ["example.dev/slow"] } });
+      const settings = await member.create(ConfigMap, cluster, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { namespace: "shop", name: "going", finalizers: ["example.dev/slow"] },
+      });
       const owner = { apiVersion: "v1", kind: "ConfigMap", name: "going", uid: settings.metadata.uid ?? "" };
-      await member.create(Secret, cluster, { apiVersion: "v1", kind: "Secret", metadata: { namespace: "shop", name: "made-by-it", ownerReferences: [owner] } });
+      await member.create(Secret, cluster, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { namespace: "shop", name: "made-by-it", ownerReferences: [owner] },
+      });
       await member.delete(ConfigMap, { cluster, namespace: "shop", name: "going" });
 
       expect(await remove(namespace, "release")).toEqual([]);
@@ -60,7 +103,9 @@ export function describeHoldings(get: () => OpenDelivery): void {
       expect(labels).not.toHaveProperty("karmada.io/managed");
       expect(annotations).toMatchObject({ "flotilla.dev/released-from": OWNER });
       await apply(namespace);
-      expect((await member.get(Namespace, { cluster, name: "shop" })).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+      expect((await member.get(Namespace, { cluster, name: "shop" })).metadata.labels).toMatchObject({
+        "karmada.io/managed": "true",
+      });
     });
 
     test("a namespace that is to be left for now is not written to", async () => {
@@ -76,7 +121,11 @@ export function describeHoldings(get: () => OpenDelivery): void {
     test("a definition that objects of its kind are left of is released", async () => {
       const { member, cluster } = get();
       await apply(definition);
-      await member.create(widgets, cluster, { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "web" } });
+      await member.create(widgets, cluster, {
+        apiVersion: "example.dev/v1",
+        kind: "Widget",
+        metadata: { namespace: "default", name: "web" },
+      });
 
       expect(await remove(definition, "release")).toEqual(["Widget default/web"]);
       expect(await find(member, widgets, { cluster, namespace: "default", name: "web" })).toBeDefined();
@@ -86,7 +135,10 @@ export function describeHoldings(get: () => OpenDelivery): void {
       await apply(definition);
 
       expect(await remove(definition, "release")).toEqual([]);
-      const left = await find(get().member, CustomResourceDefinition, { cluster: get().cluster, name: "widgets.example.dev" });
+      const left = await find(get().member, CustomResourceDefinition, {
+        cluster: get().cluster,
+        name: "widgets.example.dev",
+      });
       expect(!left || left.metadata.deletionTimestamp !== undefined).toBe(true);
     });
   });

@@ -11,7 +11,8 @@ import type { OpenDelivery } from "./delivery.ts";
 const { signal } = new AbortController();
 const marked: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false };
 const web0 = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
-const web = (change: (deployment: Deployment) => void = () => {}): Deployment => makeDeployment("default/web").replicas(3).with(change).build();
+const web = (change: (deployment: Deployment) => void = () => {}): Deployment =>
+  makeDeployment("default/web").replicas(3).with(change).build();
 
 export function describeSharing(opened: () => OpenDelivery): void {
   describe("an object that holders share", () => {
@@ -28,17 +29,38 @@ export function describeSharing(opened: () => OpenDelivery): void {
       return outcome;
     };
     const uids = new Map<string, string>();
-    const holder = (name: string): OwnerReference => ({ apiVersion: "work.open-cluster-management.io/v1", kind: "AppliedManifestWork", name, uid: uids.get(name) ?? "" });
-    const held = (name: string, changes: Partial<ApplyPolicy> = {}): Partial<ApplyPolicy> => ({ mode: "update", fieldManager: "work-agent", adopt: true, shared: { reference: holder(name), isHeld: true, isDelivered: false }, ...changes });
-    const holders = async (): Promise<string[]> => ((await stored())?.metadata.ownerReferences ?? []).map(({ name: each }) => each);
+    const holder = (name: string): OwnerReference => ({
+      apiVersion: "work.open-cluster-management.io/v1",
+      kind: "AppliedManifestWork",
+      name,
+      uid: uids.get(name) ?? "",
+    });
+    const held = (name: string, changes: Partial<ApplyPolicy> = {}): Partial<ApplyPolicy> => ({
+      mode: "update",
+      fieldManager: "work-agent",
+      adopt: true,
+      shared: { reference: holder(name), isHeld: true, isDelivered: false },
+      ...changes,
+    });
+    const holders = async (): Promise<string[]> =>
+      ((await stored())?.metadata.ownerReferences ?? []).map(({ name: each }) => each);
     const letGo = async (name: string, mode: "delete" | "release" = "delete"): Promise<string> => {
       const { uid = "" } = (await stored())?.metadata ?? {};
-      return member.delivery.disown({ group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "web", uid }, { reference: holder(name), mode }, signal);
+      return member.delivery.disown(
+        { group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "web", uid },
+        { reference: holder(name), mode },
+        signal,
+      );
     };
     // A garbage collector takes what names owners that do not exist.
     beforeEach(async () => {
       for (const holding of ["a", "b"]) {
-        const { metadata } = await member.member.create(AppliedManifestWork, member.cluster, { apiVersion: "work.open-cluster-management.io/v1", kind: "AppliedManifestWork", metadata: { name: holding }, spec: { hubHash: "h", agentID: "h", manifestWorkName: holding } });
+        const { metadata } = await member.member.create(AppliedManifestWork, member.cluster, {
+          apiVersion: "work.open-cluster-management.io/v1",
+          kind: "AppliedManifestWork",
+          metadata: { name: holding },
+          spec: { hubHash: "h", agentID: "h", manifestWorkName: holding },
+        });
         uids.set(holding, metadata.uid ?? "");
       }
     });
@@ -55,7 +77,11 @@ export function describeSharing(opened: () => OpenDelivery): void {
     });
 
     test("is taken over when it was there before, and keeps its other owners", async () => {
-      await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
+      await member.member.create(
+        Deployment,
+        member.cluster,
+        web(({ spec }) => (spec.replicas = 9)),
+      );
       await member.settle();
 
       expect((await apply(web(), held("a"))).result).toBe("updated");
@@ -88,7 +114,13 @@ export function describeSharing(opened: () => OpenDelivery): void {
 
     test("stays when its holder releases it, and when it is another than the one that was noted", async () => {
       await apply(web(), held("a"));
-      expect(await member.delivery.disown({ group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "web", uid: "another" }, { reference: holder("a"), mode: "delete" }, signal)).toBe("gone");
+      expect(
+        await member.delivery.disown(
+          { group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "web", uid: "another" },
+          { reference: holder("a"), mode: "delete" },
+          signal,
+        ),
+      ).toBe("gone");
       expect(await holders()).toEqual(["a"]);
 
       expect(await letGo("a", "release")).toBe("gone");
@@ -98,23 +130,38 @@ export function describeSharing(opened: () => OpenDelivery): void {
 
     test("is left as another holder wrote it when it was delivered before", async () => {
       await apply(web(), held("a"));
-      await apply(web(({ spec }) => (spec.replicas = 5)), held("b"));
+      await apply(
+        web(({ spec }) => (spec.replicas = 5)),
+        held("b"),
+      );
 
-      const outcome = await apply(web(), held("a", { shared: { reference: holder("a"), isHeld: true, isDelivered: true } }));
+      const outcome = await apply(
+        web(),
+        held("a", { shared: { reference: holder("a"), isHeld: true, isDelivered: true } }),
+      );
 
       expect(outcome).toMatchObject({ result: "conflict", message: expect.stringContaining("also held by b") });
       expect((await stored())?.spec.replicas).toBe(5);
     });
 
     test("is not what was delivered under our mark, and that is not what holders have", async () => {
-      const delivered = web(({ metadata }) => (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" }));
+      const delivered = web(
+        ({ metadata }) =>
+          (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" }),
+      );
       await apply(delivered, { owner: "works/web" });
-      expect(await apply(web(), held("a"))).toMatchObject({ result: "conflict", message: expect.stringContaining("Karmada Work works/web") });
+      expect(await apply(web(), held("a"))).toMatchObject({
+        result: "conflict",
+        message: expect.stringContaining("Karmada Work works/web"),
+      });
       await member.delivery.remove(web0, { mode: "delete", owner: "works/web" }, signal);
       await member.settle();
 
       await apply(web(), held("a"));
-      expect(await apply(delivered, { owner: "works/web", adopt: true })).toMatchObject({ result: "conflict", message: expect.stringContaining("belongs to a ManifestWork") });
+      expect(await apply(delivered, { owner: "works/web", adopt: true })).toMatchObject({
+        result: "conflict",
+        message: expect.stringContaining("belongs to a ManifestWork"),
+      });
       expect(await holders()).toEqual(["a"]);
     });
 

@@ -14,13 +14,29 @@ import type { OpenDelivery } from "./delivery.ts";
 
 const CLUSTER = "member1";
 
-async function open(fleet: TestFleet, transport: Transport, informers: SharedInformers, settle: () => Promise<void>, closeMore: () => Promise<void>): Promise<OpenDelivery> {
+async function open(
+  fleet: TestFleet,
+  transport: Transport,
+  informers: SharedInformers,
+  settle: () => Promise<void>,
+  closeMore: () => Promise<void>,
+): Promise<OpenDelivery> {
   const counted = countWrites(transport);
   const client = createClient({ transport: counted.transport, fieldManager: "flotilla" });
   return {
-    delivery: createDelivery({ client, cluster: CLUSTER, kinds: createKindResolver({ client, cluster: CLUSTER }), observer: createObserver(informers), clock: systemClock }),
+    delivery: createDelivery({
+      client,
+      cluster: CLUSTER,
+      kinds: createKindResolver({ client, cluster: CLUSTER }),
+      observer: createObserver(informers),
+      clock: systemClock,
+    }),
     member: fleet.client,
-    as: (fieldManager) => createClient({ transport: fleet.hub.server.transport({ name: "somebody", groups: ["system:masters"] }), fieldManager }),
+    as: (fieldManager) =>
+      createClient({
+        transport: fleet.hub.server.transport({ name: "somebody", groups: ["system:masters"] }),
+        fieldManager,
+      }),
     cluster: CLUSTER,
     settle,
     writes: () => counted.total(),
@@ -34,8 +50,19 @@ async function open(fleet: TestFleet, transport: Transport, informers: SharedInf
 
 describeDelivery("by direct calls", async () => {
   const fleet = await startTestFleet({ members: [CLUSTER] });
-  const informers = createInformers({ client: fleet.client, clock: systemClock, log: silentLog, scope: { cluster: CLUSTER } });
-  return open(fleet, fleet.hub.server.transport({ name: "flotilla", groups: ["system:masters"] }), informers, () => fleet.settle(), () => Promise.resolve());
+  const informers = createInformers({
+    client: fleet.client,
+    clock: systemClock,
+    log: silentLog,
+    scope: { cluster: CLUSTER },
+  });
+  return open(
+    fleet,
+    fleet.hub.server.transport({ name: "flotilla", groups: ["system:masters"] }),
+    informers,
+    () => fleet.settle(),
+    () => Promise.resolve(),
+  );
 });
 
 describeDelivery("over HTTP/2", async () => {
@@ -49,11 +76,25 @@ describeDelivery("over HTTP/2", async () => {
     log: silentLog,
   });
   const { port } = await http.listen(0);
-  const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}/clusters/${CLUSTER}`), cluster: { only: CLUSTER }, ca: authority.certificate, token: "secret" });
+  const transport = createHttp2Transport({
+    server: new URL(`https://127.0.0.1:${port}/clusters/${CLUSTER}`),
+    cluster: { only: CLUSTER },
+    ca: authority.certificate,
+    token: "secret",
+  });
   // Events come over the network in their own time: settled is when the delivery's view equals the member's.
   const follower = createClient({ transport, fieldManager: "follower" });
-  const informers = createInformers({ client: follower, clock: systemClock, log: silentLog, scope: { cluster: CLUSTER } });
-  const versions = (objects: readonly { metadata: { name: string; resourceVersion?: string } }[]): string => objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort().join();
+  const informers = createInformers({
+    client: follower,
+    clock: systemClock,
+    log: silentLog,
+    scope: { cluster: CLUSTER },
+  });
+  const versions = (objects: readonly { metadata: { name: string; resourceVersion?: string } }[]): string =>
+    objects
+      .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+      .sort()
+      .join();
   const settle = async (): Promise<void> => {
     await fleet.settle();
     const { items } = await fleet.client.list(Deployment, { cluster: CLUSTER });

@@ -37,7 +37,8 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
     afterEach(() => member.close());
 
-    const web = (change: (deployment: Deployment) => void = () => {}): Deployment => makeDeployment("default/web").replicas(3).with(change).build();
+    const web = (change: (deployment: Deployment) => void = () => {}): Deployment =>
+      makeDeployment("default/web").replicas(3).with(change).build();
     const apply = async (manifest: KubernetesObject, changes: Partial<ApplyPolicy> = {}) => {
       const outcome = await member.delivery.apply(manifest, { ...policy, ...changes }, signal);
       await member.settle();
@@ -45,7 +46,11 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     };
     const stored = (): Promise<DeepReadonly<Deployment> | undefined> => find(member.member, Deployment, key);
     const foreign = async (): Promise<void> => {
-      await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
+      await member.member.create(
+        Deployment,
+        member.cluster,
+        web(({ spec }) => (spec.replicas = 9)),
+      );
       await member.settle();
     };
 
@@ -76,7 +81,12 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
     test("puts right what the member's users changed, and keeps what they added", async () => {
       await apply(web());
-      await member.member.patch(Deployment, key, { metadata: { labels: { theirs: "yes" } }, spec: { replicas: 7 } }, { type: "merge" });
+      await member.member.patch(
+        Deployment,
+        key,
+        { metadata: { labels: { theirs: "yes" } }, spec: { replicas: 7 } },
+        { type: "merge" },
+      );
       await member.settle();
 
       expect((await apply(web())).result).toBe("updated");
@@ -101,9 +111,17 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await apply(web());
       // The delivery has not seen any of this when it decides.
       await member.member.delete(Deployment, key);
-      await member.member.create(Deployment, member.cluster, web(({ spec }) => (spec.replicas = 9)));
+      await member.member.create(
+        Deployment,
+        member.cluster,
+        web(({ spec }) => (spec.replicas = 9)),
+      );
 
-      const outcome = await member.delivery.apply(web(({ spec }) => (spec.replicas = 4)), policy, signal);
+      const outcome = await member.delivery.apply(
+        web(({ spec }) => (spec.replicas = 4)),
+        policy,
+        signal,
+      );
 
       expect(outcome.result).toBe("conflict");
       expect((await stored())?.spec.replicas).toBe(9);
@@ -112,7 +130,14 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     test("takes such an object over when it may", async () => {
       await foreign();
 
-      expect((await apply(web(({ spec }) => (spec.template.spec = { containers: [{ name: "ours", image: "ours:1" }] } as never)), { adopt: true })).result).toBe("updated");
+      expect(
+        (
+          await apply(
+            web(({ spec }) => (spec.template.spec = { containers: [{ name: "ours", image: "ours:1" }] } as never)),
+            { adopt: true },
+          )
+        ).result,
+      ).toBe("updated");
 
       const object = await stored();
       expect(object?.spec.replicas).toBe(3);
@@ -124,7 +149,16 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
 
-      await apply(web(({ spec }) => (spec.paused = true)), { retain: (desired, observed) => ({ ...desired, spec: { ...(desired as Deployment).spec, replicas: (observed as Deployment).spec.replicas } }) as never });
+      await apply(
+        web(({ spec }) => (spec.paused = true)),
+        {
+          retain: (desired, observed) =>
+            ({
+              ...desired,
+              spec: { ...(desired as Deployment).spec, replicas: (observed as Deployment).spec.replicas },
+            }) as never,
+        },
+      );
 
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
@@ -132,7 +166,14 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     test("only creates in mode create-only, and only looks in mode read-only", async () => {
       expect((await apply(web(), { mode: "read-only" })).result).toBe("absent");
       expect((await apply(web(), { mode: "create-only" })).result).toBe("created");
-      expect((await apply(web(({ spec }) => (spec.replicas = 5)), { mode: "create-only" })).result).toBe("unchanged");
+      expect(
+        (
+          await apply(
+            web(({ spec }) => (spec.replicas = 5)),
+            { mode: "create-only" },
+          )
+        ).result,
+      ).toBe("unchanged");
 
       expect((await stored())?.spec.replicas).toBe(3);
     });
@@ -142,7 +183,10 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await member.member.patch(Deployment, key, { metadata: { labels: { theirs: "yes" } } }, { type: "merge" });
       await member.settle();
 
-      await apply(web(({ spec }) => (spec.replicas = 5)), { mode: "update" });
+      await apply(
+        web(({ spec }) => (spec.replicas = 5)),
+        { mode: "update" },
+      );
 
       const object = await stored();
       expect(object?.spec.replicas).toBe(5);
@@ -154,7 +198,10 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
 
-      await apply(web(({ spec }) => ((spec.replicas = 4), (spec.paused = true))), { ignoreFields: ["spec.replicas"] });
+      await apply(
+        web(({ spec }) => ((spec.replicas = 4), (spec.paused = true))),
+        { ignoreFields: ["spec.replicas"] },
+      );
 
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
@@ -167,7 +214,9 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await foreign();
       await member.delivery.remove(web0, { mode: "delete" }, signal);
       expect((await stored())?.spec.replicas).toBe(9);
-      await expect(member.delivery.remove({ ...web0, name: "absent" }, { mode: "delete" }, signal)).resolves.toBeUndefined();
+      await expect(
+        member.delivery.remove({ ...web0, name: "absent" }, { mode: "delete" }, signal),
+      ).resolves.toBeUndefined();
     });
 
     test("releases an object without touching what runs", async () => {
@@ -204,7 +253,17 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
       const outcome = await apply(web());
 
-      expect(outcome).toMatchObject({ result: "updated", drift: [{ steps: ["f:spec", "f:replicas"], ours: 3, theirs: 7, by: { manager: expect.stringMatching(/./), time: expect.stringMatching(/Z$/) } }] });
+      expect(outcome).toMatchObject({
+        result: "updated",
+        drift: [
+          {
+            steps: ["f:spec", "f:replicas"],
+            ours: 3,
+            theirs: 7,
+            by: { manager: expect.stringMatching(/./), time: expect.stringMatching(/Z$/) },
+          },
+        ],
+      });
     });
 
     test("leaves such a field alone when it shall only report, also when the rest changes", async () => {
@@ -215,13 +274,18 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
       expect(await apply(web(), { drift: "report" })).toMatchObject({ result: "unchanged", drift: [{ theirs: 7 }] });
       expect(member.writes()).toBe(before);
-      await apply(web(({ spec }) => (spec.paused = true)), { drift: "report" });
+      await apply(
+        web(({ spec }) => (spec.paused = true)),
+        { drift: "report" },
+      );
 
       expect((await stored())?.spec).toMatchObject({ replicas: 7, paused: true });
     });
 
     test("finds no drift in values that the member spells differently", async () => {
-      const manifest = web(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits: { cpu: "1000m" } } }));
+      const manifest = web(({ spec }) =>
+        Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits: { cpu: "1000m" } } }),
+      );
       await apply(manifest);
       const before = member.writes();
 
@@ -233,7 +297,10 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       await apply(web());
       await apply(web(({ spec }) => (spec.minReadySeconds = 1)));
 
-      await apply(web(({ spec }) => ((spec.replicas = 1), (spec.paused = true))), { replicas: "theirs" });
+      await apply(
+        web(({ spec }) => ((spec.replicas = 1), (spec.paused = true))),
+        { replicas: "theirs" },
+      );
       expect((await stored())?.spec).toMatchObject({ replicas: 3, paused: true });
 
       await apply(web(({ spec }) => ((spec.replicas = 1), (spec.paused = true))));
@@ -242,7 +309,12 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
     test("leaves replicas to an autoscaler of the member for as long as there is one", async () => {
       await apply(web());
-      await member.member.create(HorizontalPodAutoscaler, member.cluster, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { namespace: "default", name: "web" }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 9 } });
+      await member.member.create(HorizontalPodAutoscaler, member.cluster, {
+        apiVersion: "autoscaling/v2",
+        kind: "HorizontalPodAutoscaler",
+        metadata: { namespace: "default", name: "web" },
+        spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 9 },
+      });
       await member.member.patch(Deployment, key, { spec: { replicas: 7 } }, { type: "merge" });
       await member.settle();
 
@@ -254,7 +326,11 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
     test("takes over what Karmada wrote by PUT, so that a field of it that the manifest lacks disappears", async () => {
       const karmada = member.as("karmada-controller-manager");
-      await karmada.create(Deployment, member.cluster, web(({ metadata, spec }) => ((metadata.labels = { "karmada.io/managed": "true" }), (spec.minReadySeconds = 5))));
+      await karmada.create(
+        Deployment,
+        member.cluster,
+        web(({ metadata, spec }) => ((metadata.labels = { "karmada.io/managed": "true" }), (spec.minReadySeconds = 5))),
+      );
       await member.settle();
 
       await apply(web());
@@ -265,7 +341,13 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
 
     test("removes labels in mode update that an earlier manifest recorded and this one lacks", async () => {
-      const labelled = (labels: Record<string, string>): Deployment => web(({ metadata }) => Object.assign(metadata, { labels, annotations: { "resourcetemplate.karmada.io/managed-labels": Object.keys(labels).join(",") } }));
+      const labelled = (labels: Record<string, string>): Deployment =>
+        web(({ metadata }) =>
+          Object.assign(metadata, {
+            labels,
+            annotations: { "resourcetemplate.karmada.io/managed-labels": Object.keys(labels).join(",") },
+          }),
+        );
       await apply(labelled({ colour: "blue", size: "1" }), { mode: "update" });
 
       await apply(labelled({ colour: "red" }), { mode: "update" });
@@ -275,7 +357,10 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
 
     test("gives its fields up with a release, and may take the object back only for the same owner", async () => {
       await apply(web(), { owner: "works/web" });
-      await apply(web(({ spec }) => (spec.paused = true)), { owner: "works/web" });
+      await apply(
+        web(({ spec }) => (spec.paused = true)),
+        { owner: "works/web" },
+      );
 
       await member.delivery.remove(web0, { mode: "release", owner: "works/web", mayReturn: true }, signal);
       await member.settle();
@@ -287,7 +372,12 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
 
     test("removes nothing that another owner delivered", async () => {
-      await apply(web(({ metadata }) => (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" })));
+      await apply(
+        web(
+          ({ metadata }) =>
+            (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" }),
+        ),
+      );
 
       await member.delivery.remove(web0, { mode: "delete", owner: "works/other" }, signal);
       expect(await stored()).toBeDefined();
@@ -318,7 +408,9 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
 
     test("refuses a kind that the member does not serve, by name", async () => {
-      await expect(apply({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "a" } })).rejects.toThrow("does not serve Widget in example.dev/v1");
+      await expect(
+        apply({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "a" } }),
+      ).rejects.toThrow("does not serve Widget in example.dev/v1");
     });
   });
 }

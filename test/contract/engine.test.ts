@@ -6,7 +6,10 @@ import { createMemoryEngine, openSqliteEngine } from "../../src/store/index.ts";
 import { describeEngine } from "./engine.ts";
 
 // Memory goes with the process, so there is nothing to open again.
-describeEngine("memory", { reopens: false, snapshots: false }, async () => ({ engine: createMemoryEngine(), cleanup: async () => {} }));
+describeEngine("memory", { reopens: false, snapshots: false }, async () => ({
+  engine: createMemoryEngine(),
+  cleanup: async () => {},
+}));
 
 describeEngine("SQLite", { reopens: true, snapshots: true }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "flotilla-store-"));

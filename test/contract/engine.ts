@@ -1,12 +1,21 @@
 /**
  * What every engine promises, as tests. An engine is right when this suite passes; `engine.test.ts` runs it for each.
  *
- * Abilities that an engine does not have (reopening, snapshots) are left out of what `open` returns, and their tests are skipped with
- * that reason.
+ * Abilities that an engine does not have (reopening, snapshots) are left out of what `open` returns, and their tests
+ * are skipped with that reason.
  */
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { CompactedError, StoreError, type Change, type Engine, type Entry, type Outcome, type PastChange, type Write } from "../../src/store/index.ts";
+import {
+  CompactedError,
+  StoreError,
+  type Change,
+  type Engine,
+  type Entry,
+  type Outcome,
+  type PastChange,
+  type Write,
+} from "../../src/store/index.ts";
 
 export interface OpenedEngine {
   engine: Engine;
@@ -20,7 +29,11 @@ export interface OpenedEngine {
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
 const text = (value: Uint8Array | null): string | null => (value ? Buffer.from(value).toString() : null);
-const put = (key: string, value: string, expected: Write["expect"] = "any"): Write => ({ key, expect: expected, value: bytes(value) });
+const put = (key: string, value: string, expected: Write["expect"] = "any"): Write => ({
+  key,
+  expect: expected,
+  value: bytes(value),
+});
 const remove = (key: string, expected: Write["expect"] = "any"): Write => ({ key, expect: expected, value: null });
 
 async function scanAll(engine: Engine, prefix = ""): Promise<[key: string, revision: number, value: string | null][]> {
@@ -42,16 +55,29 @@ async function changesBetween(engine: Engine, after: number, upTo: number): Prom
 }
 
 /** Newest first: what each change replaced, or null where it made the key. */
-async function pastUpTo(engine: Engine, upTo: number): Promise<[key: string, revision: number, replaced: [revision: number, value: string | null] | null][]> {
+async function pastUpTo(
+  engine: Engine,
+  upTo: number,
+): Promise<[key: string, revision: number, replaced: [revision: number, value: string | null] | null][]> {
   const found: PastChange[] = [];
   for await (const batch of engine.past(upTo)) found.push(...batch);
-  return found.map(({ key, revision, previous }) => [key, revision, previous ? [previous.revision, text(previous.value)] : null]);
+  return found.map(({ key, revision, previous }) => [
+    key,
+    revision,
+    previous ? [previous.revision, text(previous.value)] : null,
+  ]);
 }
 
-const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] => changes.map(({ key, revision, value }) => [key, revision, text(value)]);
+const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] =>
+  changes.map(({ key, revision, value }) => [key, revision, text(value)]);
 
-export function describeEngine(name: string, abilities: { reopens: boolean; snapshots: boolean }, open: () => Promise<OpenedEngine>): void {
-  if (!abilities.reopens) process.stdout.write(`skipped for ${name}: what it keeps goes with the process, so it cannot be opened again\n`);
+export function describeEngine(
+  name: string,
+  abilities: { reopens: boolean; snapshots: boolean },
+  open: () => Promise<OpenedEngine>,
+): void {
+  if (!abilities.reopens)
+    process.stdout.write(`skipped for ${name}: what it keeps goes with the process, so it cannot be opened again\n`);
   if (!abilities.snapshots) process.stdout.write(`skipped for ${name}: it has no file to write a snapshot to\n`);
   describe(`the ${name} engine`, () => {
     const closing: (() => Promise<void>)[] = [];
@@ -75,34 +101,66 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
     }
 
     const expectations: Record<string, { before: Write[]; write: Write; want: Outcome }> = {
-      "creates a key that must be absent and is": { before: [], write: put("/a", "1", "absent"), want: { ok: true, revision: 1 } },
+      "creates a key that must be absent and is": {
+        before: [],
+        write: put("/a", "1", "absent"),
+        want: { ok: true, revision: 1 },
+      },
       "refuses to create a key that exists, and shows it": {
         before: [put("/a", "1")],
         write: put("/a", "2", "absent"),
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
       },
-      "creates again after a deletion": { before: [put("/a", "1"), remove("/a")], write: put("/a", "2", "absent"), want: { ok: true, revision: 3 } },
-      "replaces the revision that was expected": { before: [put("/a", "1")], write: put("/a", "2", 1), want: { ok: true, revision: 2 } },
+      "creates again after a deletion": {
+        before: [put("/a", "1"), remove("/a")],
+        write: put("/a", "2", "absent"),
+        want: { ok: true, revision: 3 },
+      },
+      "replaces the revision that was expected": {
+        before: [put("/a", "1")],
+        write: put("/a", "2", 1),
+        want: { ok: true, revision: 2 },
+      },
       "refuses a revision that is not current, and shows what is": {
         before: [put("/a", "1"), put("/a", "2")],
         write: put("/a", "3", 1),
         want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
       },
-      "refuses a revision of an absent key": { before: [put("/b", "1")], write: put("/a", "1", 1), want: { ok: false } },
+      "refuses a revision of an absent key": {
+        before: [put("/b", "1")],
+        write: put("/a", "1", 1),
+        want: { ok: false },
+      },
       "refuses the revision of another key": {
         before: [put("/a", "1"), put("/b", "2")],
         write: put("/a", "3", 2),
         want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
       },
-      "writes a new key when anything goes": { before: [], write: put("/a", "1", "any"), want: { ok: true, revision: 1 } },
-      "overwrites when anything goes": { before: [put("/a", "1")], write: put("/a", "2", "any"), want: { ok: true, revision: 2 } },
-      "deletes the revision that was expected": { before: [put("/a", "1")], write: remove("/a", 1), want: { ok: true, revision: 2 } },
+      "writes a new key when anything goes": {
+        before: [],
+        write: put("/a", "1", "any"),
+        want: { ok: true, revision: 1 },
+      },
+      "overwrites when anything goes": {
+        before: [put("/a", "1")],
+        write: put("/a", "2", "any"),
+        want: { ok: true, revision: 2 },
+      },
+      "deletes the revision that was expected": {
+        before: [put("/a", "1")],
+        write: remove("/a", 1),
+        want: { ok: true, revision: 2 },
+      },
       "refuses to delete a revision that is not current": {
         before: [put("/a", "1"), put("/a", "2")],
         write: remove("/a", 1),
         want: { ok: false, current: { key: "/a", revision: 2, value: bytes("2") } },
       },
-      "takes no revision for deleting what is absent": { before: [put("/b", "1")], write: remove("/a"), want: { ok: true, revision: 1 } },
+      "takes no revision for deleting what is absent": {
+        before: [put("/b", "1")],
+        write: remove("/a"),
+        want: { ok: true, revision: 1 },
+      },
       "keeps an empty value apart from a deletion": {
         before: [put("/a", "")],
         write: put("/a", "1", "absent"),
@@ -121,7 +179,15 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
     test("decides writes to one key in the order of the calls", async () => {
       const { engine } = await start();
 
-      const outcomes = await Promise.all([put("/a", "1", "absent"), put("/a", "2", "absent"), put("/a", "3", 1), remove("/a", 2), put("/a", "4", "absent")].map((write) => engine.commit(write)));
+      const outcomes = await Promise.all(
+        [
+          put("/a", "1", "absent"),
+          put("/a", "2", "absent"),
+          put("/a", "3", 1),
+          remove("/a", 2),
+          put("/a", "4", "absent"),
+        ].map((write) => engine.commit(write)),
+      );
 
       expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true, true, true]);
       expect(await scanAll(engine)).toEqual([["/a", 4, "4"]]);
@@ -139,10 +205,14 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
     test("gives every write a revision of its own, and changes in that order", async () => {
       const { engine } = await start();
 
-      const outcomes = await Promise.all(Array.from({ length: 300 }, (_, n) => engine.commit(put(`/k${n % 40}`, `${n}`))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 300 }, (_, n) => engine.commit(put(`/k${n % 40}`, `${n}`))),
+      );
       const changes = await changesBetween(engine, 0, 300);
 
-      expect(outcomes.map((outcome) => outcome.ok && outcome.revision).sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+      expect(outcomes.map((outcome) => outcome.ok && outcome.revision).sort((a, b) => Number(a) - Number(b))).toEqual(
+        Array.from({ length: 300 }, (_, n) => n + 1),
+      );
       expect(changes.map(({ revision }) => revision)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
     });
 
@@ -150,7 +220,13 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       const { engine } = await start();
       const writes = [put("/a", "1"), put("/b", "2"), remove("/a"), put("/a", "4"), put("/b", "5")];
       for (const write of writes) await engine.commit(write);
-      const all: [string, number, string | null][] = [["/a", 1, "1"], ["/b", 2, "2"], ["/a", 3, null], ["/a", 4, "4"], ["/b", 5, "5"]];
+      const all: [string, number, string | null][] = [
+        ["/a", 1, "1"],
+        ["/b", 2, "2"],
+        ["/a", 3, null],
+        ["/a", 4, "4"],
+        ["/b", 5, "5"],
+      ];
 
       for (let after = 0; after < 5; after++) {
         const changes = await changesBetween(engine, after, 5);
@@ -167,7 +243,10 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       await engine.commit(put("/b", "2"));
       await engine.commit(remove("/a"));
 
-      expect(inShort(await following)).toEqual([["/b", 2, "2"], ["/a", 3, null]]);
+      expect(inShort(await following)).toEqual([
+        ["/b", 2, "2"],
+        ["/a", 3, null],
+      ]);
     });
 
     test("ends a follower when its signal is aborted", async () => {
@@ -187,7 +266,14 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
 
     test("scans below a prefix in key order", async () => {
       const { engine } = await start();
-      for (const key of ["/core/pods/hub/b", "/core/pods/hub/a", "/core/pods2/hub/a", "/core/nodes/hub/a", "/core/pods/hub-2/a"]) await engine.commit(put(key, "x"));
+      for (const key of [
+        "/core/pods/hub/b",
+        "/core/pods/hub/a",
+        "/core/pods2/hub/a",
+        "/core/nodes/hub/a",
+        "/core/pods/hub-2/a",
+      ])
+        await engine.commit(put(key, "x"));
 
       const found = await scanAll(engine, "/core/pods/");
 
@@ -204,7 +290,11 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       let batches = 0;
       for await (const batch of scan) {
         // Changes in the middle of the scan: everything that is still to come.
-        if (batches++ === 0) await Promise.all([...keys.slice(700).map((key) => engine.commit(put(key, "new"))), engine.commit(put("/k/99999", "new"))]);
+        if (batches++ === 0)
+          await Promise.all([
+            ...keys.slice(700).map((key) => engine.commit(put(key, "new"))),
+            engine.commit(put("/k/99999", "new")),
+          ]);
         found.push(...batch);
       }
 
@@ -234,23 +324,34 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
 
     test("forgets compacted changes and keeps current values", async () => {
       const { engine } = await start();
-      for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), remove("/b"), put("/c", "5")]) await engine.commit(write);
+      for (const write of [put("/a", "1"), put("/b", "2"), put("/a", "3"), remove("/b"), put("/c", "5")])
+        await engine.commit(write);
 
       await engine.compact(4);
 
       await expect(changesBetween(engine, 3, 5)).rejects.toThrow(CompactedError);
       expect(inShort(await changesBetween(engine, 4, 5))).toEqual([["/c", 5, "5"]]);
-      expect(await scanAll(engine)).toEqual([["/a", 3, "3"], ["/c", 5, "5"]]);
+      expect(await scanAll(engine)).toEqual([
+        ["/a", 3, "3"],
+        ["/c", 5, "5"],
+      ]);
     });
 
     test("tells the past backwards, each change with what it replaced", async () => {
       const { engine } = await start();
-      for (const write of [put("/a", "1"), put("/b", ""), put("/a", "3"), remove("/b"), put("/b", "5")]) await engine.commit(write);
+      for (const write of [put("/a", "1"), put("/b", ""), put("/a", "3"), remove("/b"), put("/b", "5")])
+        await engine.commit(write);
 
       const all = await pastUpTo(engine, 5);
       const early = await pastUpTo(engine, 3);
 
-      expect(all).toEqual([["/b", 5, null], ["/b", 4, [2, ""]], ["/a", 3, [1, "1"]], ["/b", 2, null], ["/a", 1, null]]);
+      expect(all).toEqual([
+        ["/b", 5, null],
+        ["/b", 4, [2, ""]],
+        ["/a", 3, [1, "1"]],
+        ["/b", 2, null],
+        ["/a", 1, null],
+      ]);
       expect(early).toEqual(all.slice(2));
     });
 
@@ -260,7 +361,10 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
 
       await engine.compact(2);
 
-      expect(await pastUpTo(engine, 4)).toEqual([["/a", 4, [3, "3"]], ["/a", 3, [1, "1"]]]);
+      expect(await pastUpTo(engine, 4)).toEqual([
+        ["/a", 4, [3, "3"]],
+        ["/a", 3, [1, "1"]],
+      ]);
       expect(await pastUpTo(engine, 2)).toEqual([]);
     });
 
@@ -271,7 +375,8 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       const seen: number[] = [];
       let batches = 0;
       for await (const batch of engine.past(1500)) {
-        if (batches++ === 0) await Promise.all(Array.from({ length: 20 }, (_, n) => engine.commit(put(`/k${n % 7}`, "new"))));
+        if (batches++ === 0)
+          await Promise.all(Array.from({ length: 20 }, (_, n) => engine.commit(put(`/k${n % 7}`, "new"))));
         seen.push(...batch.map(({ revision }) => revision));
       }
 
@@ -286,7 +391,11 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
 
       const again = await reopen();
 
-      expect(await pastUpTo(again, await again.revision())).toEqual([["/a", 3, [2, "2"]], ["/a", 2, [1, "1"]], ["/a", 1, null]]);
+      expect(await pastUpTo(again, await again.revision())).toEqual([
+        ["/a", 3, [2, "2"]],
+        ["/a", 2, [1, "1"]],
+        ["/a", 1, null],
+      ]);
     });
 
     test("keeps values that were current when the log before them was compacted, until they are replaced", async () => {
@@ -311,7 +420,12 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
       expect(inShort(await changesBetween(engine, 1, 2))).toEqual([["/a", 2, "2"]]);
     });
 
-    const badKeys: Record<string, string> = { "an empty key": "", "a key with NUL": "/a\0b", "a key that is not valid Unicode": "/a\ud800", "an endless key": `/${"a".repeat(5000)}` };
+    const badKeys: Record<string, string> = {
+      "an empty key": "",
+      "a key with NUL": "/a\0b",
+      "a key that is not valid Unicode": "/a\ud800",
+      "an endless key": `/${"a".repeat(5000)}`,
+    };
     for (const [what, key] of Object.entries(badKeys)) {
       test(`refuses ${what}`, async () => {
         const { engine } = await start();
@@ -361,9 +475,15 @@ export function describeEngine(name: string, abilities: { reopens: boolean; snap
 
       expect(await again.revision()).toBe(3);
       expect(await scanAll(again)).toEqual([["/a", 1, "1"]]);
-      expect(inShort(await changesBetween(again, 1, 3))).toEqual([["/b", 2, "2"], ["/b", 3, null]]);
+      expect(inShort(await changesBetween(again, 1, 3))).toEqual([
+        ["/b", 2, "2"],
+        ["/b", 3, null],
+      ]);
       expect(await again.commit(put("/b", "4", "absent"))).toEqual({ ok: true, revision: 4 });
-      expect(inShort(await changesBetween(again, 2, 4))).toEqual([["/b", 3, null], ["/b", 4, "4"]]);
+      expect(inShort(await changesBetween(again, 2, 4))).toEqual([
+        ["/b", 3, null],
+        ["/b", 4, "4"],
+      ]);
     });
 
     test.skipIf(!abilities.reopens)("does not reuse a revision whose change was compacted away", async () => {
@@ -439,7 +559,10 @@ function createModel(base: number) {
   return {
     changes,
     revision: newest,
-    entries: () => [...current.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ key, revision, value }) => [key, revision, text(value)]),
+    entries: () =>
+      [...current.values()]
+        .sort((a, b) => (a.key < b.key ? -1 : 1))
+        .map(({ key, revision, value }) => [key, revision, text(value)]),
     commit({ key, expect: expected, value }: Write): Outcome {
       const entry = current.get(key);
       const holds = expected === "any" || (expected === "absent" ? !entry : entry?.revision === expected);

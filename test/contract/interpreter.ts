@@ -18,26 +18,45 @@ export function describeInterpreter(kind: KindInterpreter<any>, { template, stat
     const frozen = deepFreeze({ ...template, metadata: { ...template.metadata, generation: 1 } });
     const interpreter = createInterpreter([createLevel("native", [kind])]);
     const member = (replicas: number): KubernetesObject =>
-      ({ ...copy(frozen), metadata: { ...frozen.metadata, generation: 1, annotations: { "resourcetemplate.karmada.io/generation": "1" } }, status: status(replicas) }) as unknown as KubernetesObject;
-    const items = (...replicas: number[]): StatusItem[] => replicas.map((count, index) => ({ clusterName: `member${index}`, status: kind.reflectStatus?.(deepFreeze(member(count))) ?? {}, applied: true }));
+      ({
+        ...copy(frozen),
+        metadata: { ...frozen.metadata, generation: 1, annotations: { "resourcetemplate.karmada.io/generation": "1" } },
+        status: status(replicas),
+      }) as unknown as KubernetesObject;
+    const items = (...replicas: number[]): StatusItem[] =>
+      replicas.map((count, index) => ({
+        clusterName: `member${index}`,
+        status: kind.reflectStatus?.(deepFreeze(member(count))) ?? {},
+        applied: true,
+      }));
 
     /** An operation that the kind does not have promises nothing, so there is nothing to test. */
-    const has = (operation: keyof typeof kind): ((name: string, body: () => void | Promise<void>) => void) => (kind[operation] ? test : () => {});
+    const has = (operation: keyof typeof kind): ((name: string, body: () => void | Promise<void>) => void) =>
+      kind[operation] ? test : () => {};
 
     test("is found for every version of the kind", async () => {
       for (const version of ["v1", "v1alpha1", "v9"]) {
-        expect(await interpreter.replicas({ ...frozen, apiVersion: kind.group ? `${kind.group}/${version}` : version })).toEqual(await interpreter.replicas(frozen));
+        expect(
+          await interpreter.replicas({ ...frozen, apiVersion: kind.group ? `${kind.group}/${version}` : version }),
+        ).toEqual(await interpreter.replicas(frozen));
       }
     });
 
     has("reviseReplicas")("revises to exactly the replicas that it then reads, and leaves its input alone", () => {
-      for (const replicas of [0, 1, 7]) expect(kind.replicas?.(kind.reviseReplicas?.(frozen, replicas)).replicas).toBe(replicas);
+      for (const replicas of [0, 1, 7])
+        expect(kind.replicas?.(kind.reviseReplicas?.(frozen, replicas)).replicas).toBe(replicas);
     });
 
     has("reviseReplicas")("divides into one copy per share, each with its replicas", async () => {
-      const copies = await interpreter.divide(frozen, [{ cluster: "a", replicas: 3 }, { cluster: "b", replicas: 0 }]);
+      const copies = await interpreter.divide(frozen, [
+        { cluster: "a", replicas: 3 },
+        { cluster: "b", replicas: 0 },
+      ]);
 
-      expect([...copies].map(([cluster, object]) => [cluster, kind.replicas?.(object).replicas])).toEqual([["a", 3], ["b", 0]]);
+      expect([...copies].map(([cluster, object]) => [cluster, kind.replicas?.(object).replicas])).toEqual([
+        ["a", 3],
+        ["b", 0],
+      ]);
     });
 
     has("retain")("retains nothing when the member shows what is desired", () => {

@@ -1,13 +1,33 @@
 /**
- * Requests about Karmada's kinds, with what Karmada 1.18.1 answered: the same code, reason and words, and the same object stored. Where
- * Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
+ * Requests about Karmada's kinds, with what Karmada 1.18.1 answered: the same code, reason and words, and the same
+ * object stored. Where Flotilla answers differently, that is listed with the reason; a test fails when a listed case is
+ * answered alike.
  */
 import { afterAll, beforeAll, describe } from "vitest";
-import { ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, ClusterTaintPolicy, OverridePolicy, PropagationPolicy, ResourceBinding, Work, WorkloadRebalancer, builtInAdmissions, kubernetesKinds, Cluster } from "../../src/api/index.ts";
+import {
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterTaintPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+  WorkloadRebalancer,
+  builtInAdmissions,
+  kubernetesKinds,
+  Cluster,
+} from "../../src/api/index.ts";
 import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
 import { createMembershipAdmissions } from "../../src/membership/index.ts";
-import { headersOf, readRecordedLines, testRecordings, type RecordedCase, type RecordedStep } from "./recorded-requests.ts";
+import {
+  headersOf,
+  readRecordedLines,
+  testRecordings,
+  type RecordedCase,
+  type RecordedStep,
+} from "./recorded-requests.ts";
 
 const EMPTY = "a required field that is empty counts as missing: what it would select, override or point to is nothing";
 const NULL = "what is missing is called that, and not a null of the wrong type";
@@ -37,7 +57,8 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   "pp update remove id": ID,
   "pp put without id": ID,
   "rb update id": "Works find their binding by its id, so it stays",
-  "op both field": "Karmada forgets one kind of overriders when it looks for policies of which one half would be ignored",
+  "op both field":
+    "Karmada forgets one kind of overriders when it looks for policies of which one half would be ignored",
   "work bad manifest": "it is a mistake of the client, not of the server",
   "work string manifest": "it is a mistake of the client, not of the server",
   "cl zone both": "the value is shown as it was written, not as Karmada has it in memory",
@@ -57,9 +78,29 @@ const cases = readRecordedLines(file).map((line) => JSON.parse(line) as Recorded
 describe("Karmada's kinds are answered as Karmada answers", () => {
   let hub: TestServer;
   beforeAll(async () => {
-    const customs = [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy, ClusterTaintPolicy, ResourceBinding, ClusterResourceBinding, Work, WorkloadRebalancer];
-    const profile = { builtIns: [...kubernetesKinds, Cluster], customs, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
-    hub = await createTestServer({ profiles: { hub: profile }, admissions: [...builtInAdmissions, ...createMembershipAdmissions({ hub: "hub", clock: { now: () => Date.parse(NOW) } })] });
+    const customs = [
+      PropagationPolicy,
+      ClusterPropagationPolicy,
+      OverridePolicy,
+      ClusterOverridePolicy,
+      ClusterTaintPolicy,
+      ResourceBinding,
+      ClusterResourceBinding,
+      Work,
+      WorkloadRebalancer,
+    ];
+    const profile = {
+      builtIns: [...kubernetesKinds, Cluster],
+      customs,
+      objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+    };
+    hub = await createTestServer({
+      profiles: { hub: profile },
+      admissions: [
+        ...builtInAdmissions,
+        ...createMembershipAdmissions({ hub: "hub", clock: { now: () => Date.parse(NOW) } }),
+      ],
+    });
   });
   afterAll(() => hub.server.close());
 
@@ -84,7 +125,10 @@ async function ask(hub: TestServer, step: RecordedStep): Promise<Answered> {
   // A replacement names what it replaces.
   if (method === "PUT" && isObject(sent?.["metadata"])) {
     const { body: current } = await hub.request("GET", path);
-    sent = { ...sent, metadata: { ...sent["metadata"], resourceVersion: (current["metadata"] as JsonObject)["resourceVersion"] ?? "" } };
+    sent = {
+      ...sent,
+      metadata: { ...sent["metadata"], resourceVersion: (current["metadata"] as JsonObject)["resourceVersion"] ?? "" },
+    };
   }
   return hub.request(method, path, sent, headersOf(step));
 }
@@ -100,14 +144,35 @@ function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
 
 /** The answer in the form of the recording: ids and times are words, and what every object has is left out. */
 function shown({ status: code, body, text }: Answered, step: RecordedStep): Json {
-  const read = JSON.parse(text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID").replaceAll(NOW, "NOW")) as JsonObject;
-  if (body["kind"] === "Status") return { code, ...(read["reason"] !== undefined && { reason: read["reason"] }), ...(read["message"] !== undefined && { message: read["message"] }) };
+  const read = JSON.parse(
+    text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UUID").replaceAll(NOW, "NOW"),
+  ) as JsonObject;
+  if (body["kind"] === "Status")
+    return {
+      code,
+      ...(read["reason"] !== undefined && { reason: read["reason"] }),
+      ...(read["message"] !== undefined && { message: read["message"] }),
+    };
   if (body["kind"] === "Table") return { code, ...tableOf(read) };
   const { apiVersion, kind: _kind, metadata, ...rest } = read;
-  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, creationTimestamp: _created, managedFields: _managers, ...kept } = metadata as JsonObject;
+  const {
+    name: _name,
+    namespace: _namespace,
+    uid: _uid,
+    resourceVersion: _version,
+    creationTimestamp: _created,
+    managedFields: _managers,
+    ...kept
+  } = metadata as JsonObject;
   const { spec } = rest;
-  if (isObject(spec) && Array.isArray(spec["resourceModels"]) && spec["resourceModels"].length === 9) rest["spec"] = { ...spec, resourceModels: "the defaults" };
-  return { code, ...(apiVersion !== step.body?.["apiVersion"] && { apiVersion: apiVersion ?? null }), metadata: kept, ...rest };
+  if (isObject(spec) && Array.isArray(spec["resourceModels"]) && spec["resourceModels"].length === 9)
+    rest["spec"] = { ...spec, resourceModels: "the defaults" };
+  return {
+    code,
+    ...(apiVersion !== step.body?.["apiVersion"] && { apiVersion: apiVersion ?? null }),
+    metadata: kept,
+    ...rest,
+  };
 }
 
 /** Columns of Flotilla's own are shown with `-o wide` alone. */
@@ -116,14 +181,23 @@ function tableOf({ columnDefinitions, rows }: JsonObject): JsonObject {
   const columns = columnDefinitions as { name: string; type: string; priority: number }[];
   const taken = columns.map(({ name, priority }) => !(own.has(name) && priority > 0));
   return {
-    columns: columns.filter((_, index) => taken[index]).map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
-    rows: (rows as { cells: Json[] }[]).filter(({ cells }) => cells[0] === "t").map(({ cells }) => cells.filter((_, index) => taken[index])),
+    columns: columns
+      .filter((_, index) => taken[index])
+      .map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
+    rows: (rows as { cells: Json[] }[])
+      .filter(({ cells }) => cells[0] === "t")
+      .map(({ cells }) => cells.filter((_, index) => taken[index])),
   };
 }
 
 async function tidy(hub: TestServer, [first]: readonly RecordedStep[]): Promise<void> {
   const path = `${first?.request.split(" ")[1] ?? ""}/t`;
-  await hub.request("PATCH", path, { metadata: { finalizers: null } }, { "content-type": "application/merge-patch+json" });
+  await hub.request(
+    "PATCH",
+    path,
+    { metadata: { finalizers: null } },
+    { "content-type": "application/merge-patch+json" },
+  );
   await hub.request("DELETE", path);
   await hub.settle();
 }

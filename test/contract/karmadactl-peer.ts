@@ -1,4 +1,6 @@
-/** The other end of a hub in this process: requests as bytes and headers, streams as they come, and a WebSocket by hand. */
+/**
+ * The other end of a hub in this process: requests as bytes and headers, streams as they come, and a WebSocket by hand.
+ */
 import { Duplex } from "node:stream";
 import type { ApiResponse, ApiServer, UserInfo } from "../../src/apiserver/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
@@ -37,13 +39,35 @@ export interface Peer {
 }
 
 export function createPeer(server: Pick<ApiServer, "handle">): Peer {
-  const send = async (method: string, url: string, { headers = {}, body }: Sent, signal: AbortSignal, canUpgrade = false): Promise<ApiResponse> => {
+  const send = async (
+    method: string,
+    url: string,
+    { headers = {}, body }: Sent,
+    signal: AbortSignal,
+    canUpgrade = false,
+  ): Promise<ApiResponse> => {
     const [path = "", query] = url.split("?");
-    const bytes = body === undefined ? new Uint8Array() : body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+    const bytes =
+      body === undefined ? new Uint8Array() : body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
     const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
-    return server.handle({ method, path, query: new URLSearchParams(query), headers: { accept: "application/json, */*", "user-agent": "karmadactl/v1.18.1 (linux/amd64)", ...type, ...headers }, body: bytes, user: ADMINISTRATOR, signal, canUpgrade });
+    return server.handle({
+      method,
+      path,
+      query: new URLSearchParams(query),
+      headers: {
+        accept: "application/json, */*",
+        "user-agent": "karmadactl/v1.18.1 (linux/amd64)",
+        ...type,
+        ...headers,
+      },
+      body: bytes,
+      user: ADMINISTRATOR,
+      signal,
+      canUpgrade,
+    });
   };
-  const ask: Peer["ask"] = async (method, url, sent = {}) => receivedOf(await send(method, url, sent, new AbortController().signal));
+  const ask: Peer["ask"] = async (method, url, sent = {}) =>
+    receivedOf(await send(method, url, sent, new AbortController().signal));
   return {
     ask,
     async open(url, headers = {}) {
@@ -51,7 +75,14 @@ export function createPeer(server: Pick<ApiServer, "handle">): Peer {
       const { status, headers: answered, body } = await send("GET", url, { headers }, abort.signal);
       let text = "";
       let check = (): void => {};
-      const stop = "open" in body ? body.open({ write: (chunk) => ((text += Buffer.from(chunk).toString()), check(), true), onDrain: () => {}, end: () => {} }) : (): void => {};
+      const stop =
+        "open" in body
+          ? body.open({
+              write: (chunk) => ((text += Buffer.from(chunk).toString()), check(), true),
+              onDrain: () => {},
+              end: () => {},
+            })
+          : (): void => {};
       return {
         status,
         headers: answered,
@@ -69,7 +100,13 @@ export function createPeer(server: Pick<ApiServer, "handle">): Peer {
       };
     },
     async connect(url) {
-      const headers = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-protocol": "v5.channel.k8s.io" };
+      const headers = {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-protocol": "v5.channel.k8s.io",
+      };
       const answer = await send("GET", url, { headers }, new AbortController().signal, true);
       if (!answer.upgrade) return { refused: await receivedOf(answer) };
       const socket = new PeerSocket();

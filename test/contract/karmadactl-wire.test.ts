@@ -1,6 +1,7 @@
 /**
- * The requests that stock karmadactl 1.18 sends, as its log shows them, to a hub in this process: what each command reads of the answers is
- * there. What the commands print is checked with the binary itself in `test/e2e/karmadactl.test.ts`.
+ * The requests that stock karmadactl 1.18 sends, as its log shows them, to a hub in this process: what each command
+ * reads of the answers is there. What the commands print is checked with the binary itself in
+ * `test/e2e/karmadactl.test.ts`.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,15 +16,18 @@ import type { Peer } from "./karmadactl-peer.ts";
 const CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters";
 const POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/shop/propagationpolicies";
 const MEMBER1 = `${CLUSTERS}/member1/proxy`;
-const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-const DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+const TABLE =
+  "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+const DISCOVERY =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 /** Typed clients of karmadactl would rather have protobuf, and take JSON. */
 const TYPED = "application/vnd.kubernetes.protobuf,application/json";
 const MERGE = { "content-type": "application/merge-patch+json" };
 /** Channels of exec and attach. */
 const [STDOUT, ERROR] = [1, 3];
 /** What makes a read a stream of what is there, and then of what happens. */
-const STREAMED = "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=433&watch=true";
+const STREAMED =
+  "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=433&watch=true";
 
 interface Row {
   cells: Json[];
@@ -39,15 +43,30 @@ const box = {
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name: "box", namespace: "shop", annotations: { "simulation.flotilla.dev/cpu-usage": "100m" } },
-  spec: { containers: ["main", "side"].map((name) => ({ name, image: "busybox:1.37", command: ["sh", "-c", `echo hello from ${name}; sleep 3600`] })) },
+  spec: {
+    containers: ["main", "side"].map((name) => ({
+      name,
+      image: "busybox:1.37",
+      command: ["sh", "-c", `echo hello from ${name}; sleep 3600`],
+    })),
+  },
 };
 const policyFor = (apiVersion: string, kind: string, name: string, more: JsonObject = {}): JsonObject => ({
   apiVersion: "policy.karmada.io/v1alpha1",
   kind: "PropagationPolicy",
   metadata: { name: `${name}-policy`, namespace: "shop" },
-  spec: { resourceSelectors: [{ apiVersion, kind, name }], placement: { clusterAffinity: { clusterNames: ["member1"] } }, ...more },
+  spec: {
+    resourceSelectors: [{ apiVersion, kind, name }],
+    placement: { clusterAffinity: { clusterNames: ["member1"] } },
+    ...more,
+  },
 });
-const configMap = (name: string): JsonObject => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, data: { colour: "blue" } });
+const configMap = (name: string): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "shop" },
+  data: { colour: "blue" },
+});
 
 async function create(url: string, body: JsonObject): Promise<JsonObject> {
   const answer = await peer.ask("POST", url, { body });
@@ -57,7 +76,13 @@ async function create(url: string, body: JsonObject): Promise<JsonObject> {
 
 beforeAll(async () => {
   const connectMember = (): Promise<never> => Promise.reject(new UnreachableError("nobody is there"));
-  fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1, kruise: "none", signingKey: () => signingKey, connectMember });
+  fleet = await startTestFleet({
+    members: ["member1", "member2"],
+    nodes: 1,
+    kruise: "none",
+    signingKey: () => signingKey,
+    connectMember,
+  });
   peer = createPeer(fleet.hub.server);
   await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.settle();
@@ -74,18 +99,33 @@ describe("get", () => {
   test("finds the members, asks whether each may be reached, and reads a table in which managed objects are marked", async () => {
     const clusters = await peer.ask("GET", CLUSTERS);
     const reached = await peer.ask("GET", `${MEMBER1}/api`);
-    const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, { headers: { accept: TABLE } });
+    const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, {
+      headers: { accept: TABLE },
+    });
 
-    expect((clusters.body["items"] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(["member1", "member2"]);
+    expect(
+      (clusters.body["items"] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
+    ).toEqual(["member1", "member2"]);
     expect([reached.status, reached.body["kind"]]).toEqual([200, "APIVersions"]);
-    expect(listed.body).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1", columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }] });
+    expect(listed.body).toMatchObject({
+      kind: "Table",
+      apiVersion: "meta.k8s.io/v1",
+      columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }],
+    });
     const rows = listed.body["rows"] as unknown as Row[];
-    expect(rows.map(({ cells, object }) => [cells[0], object.metadata.labels?.["karmada.io/managed"]])).toEqual([["own", undefined], ["settings", "true"]]);
+    expect(rows.map(({ cells, object }) => [cells[0], object.metadata.labels?.["karmada.io/managed"]])).toEqual([
+      ["own", undefined],
+      ["settings", "true"],
+    ]);
   });
 
   test("reads objects of members as they are, and is told which are not there", async () => {
-    const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/settings`, { headers: { accept: "application/json" } });
-    const missing = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/none`, { headers: { accept: "application/json" } });
+    const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/settings`, {
+      headers: { accept: "application/json" },
+    });
+    const missing = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/none`, {
+      headers: { accept: "application/json" },
+    });
     const nowhere = await peer.ask("GET", `${CLUSTERS}/nowhere`);
 
     expect(found.body).toMatchObject({ kind: "ConfigMap", metadata: { name: "settings" }, data: { colour: "blue" } });
@@ -94,25 +134,44 @@ describe("get", () => {
   });
 
   test("watches a member through the hub, in rows of a table", async () => {
-    const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, { headers: { accept: TABLE } });
+    const listed = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps?limit=500`, {
+      headers: { accept: TABLE },
+    });
     const { resourceVersion } = listed.body["metadata"] as { resourceVersion: string };
-    const watching = await peer.open(`${MEMBER1}/api/v1/namespaces/shop/configmaps?resourceVersion=${resourceVersion}&watch=true`, { accept: TABLE });
+    const watching = await peer.open(
+      `${MEMBER1}/api/v1/namespaces/shop/configmaps?resourceVersion=${resourceVersion}&watch=true`,
+      { accept: TABLE },
+    );
 
     await peer.ask("POST", "/clusters/member1/api/v1/namespaces/shop/configmaps", { body: configMap("seen") });
     const text = await watching.until(/\n/);
     watching.close();
 
     const event = JSON.parse(text.split("\n")[0] ?? "") as { type: string; object: { kind: string; rows: Row[] } };
-    expect(event).toMatchObject({ type: "ADDED", object: { kind: "Table", rows: [{ cells: ["seen", 1, expect.anything()] }] } });
+    expect(event).toMatchObject({
+      type: "ADDED",
+      object: { kind: "Table", rows: [{ cells: ["seen", 1, expect.anything()] }] },
+    });
   });
 });
 
 test("describe reads an object of a member with the events about it", async () => {
   const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/pods/box`, { headers: { accept: TYPED } });
   const { uid = "" } = found.body["metadata"] as { uid?: string };
-  for (const name of ["box", "other"]) await create("/clusters/member1/api/v1/namespaces/shop/events", { apiVersion: "v1", kind: "Event", metadata: { name: `${name}.1`, namespace: "shop" }, involvedObject: { kind: "Pod", namespace: "shop", name, uid }, reason: "Pulled" });
-  const selector = encodeURIComponent(`involvedObject.name=box,involvedObject.namespace=shop,involvedObject.uid=${uid}`);
-  const events = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/events?fieldSelector=${selector}&limit=500`, { headers: { accept: TYPED } });
+  for (const name of ["box", "other"])
+    await create("/clusters/member1/api/v1/namespaces/shop/events", {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: `${name}.1`, namespace: "shop" },
+      involvedObject: { kind: "Pod", namespace: "shop", name, uid },
+      reason: "Pulled",
+    });
+  const selector = encodeURIComponent(
+    `involvedObject.name=box,involvedObject.namespace=shop,involvedObject.uid=${uid}`,
+  );
+  const events = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/events?fieldSelector=${selector}&limit=500`, {
+    headers: { accept: TYPED },
+  });
 
   expect(found.headers["content-type"]).toBe("application/json");
   expect(events.body["kind"]).toBe("EventList");
@@ -120,20 +179,38 @@ test("describe reads an object of a member with the events about it", async () =
 });
 
 test("cordon and uncordon replace the taints of a Cluster, which the answer shows", async () => {
-  const cordoned = await peer.ask("PATCH", `${CLUSTERS}/member2`, { headers: MERGE, body: { spec: { taints: [{ effect: "NoSchedule", key: "cluster.karmada.io/unschedulable" }] } } });
-  const uncordoned = await peer.ask("PATCH", `${CLUSTERS}/member2`, { headers: MERGE, body: { spec: { taints: null } } });
+  const cordoned = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
+    headers: MERGE,
+    body: { spec: { taints: [{ effect: "NoSchedule", key: "cluster.karmada.io/unschedulable" }] } },
+  });
+  const uncordoned = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
+    headers: MERGE,
+    body: { spec: { taints: null } },
+  });
 
-  expect(cordoned).toMatchObject({ status: 200, body: { spec: { taints: [{ key: "cluster.karmada.io/unschedulable", effect: "NoSchedule" }] } } });
+  expect(cordoned).toMatchObject({
+    status: 200,
+    body: { spec: { taints: [{ key: "cluster.karmada.io/unschedulable", effect: "NoSchedule" }] } },
+  });
   expect(uncordoned.status).toBe(200);
   expect(uncordoned.body["spec"]).not.toHaveProperty("taints");
 });
 
 test("taint is refused an effect that there is none of", async () => {
-  const tainted = await peer.ask("PATCH", `${CLUSTERS}/member2`, { headers: MERGE, body: { spec: { taints: [{ effect: "NoSchedule", key: "a", value: "b" }] } } });
-  const refused = await peer.ask("PATCH", `${CLUSTERS}/member2`, { headers: MERGE, body: { spec: { taints: [{ effect: "Sometimes", key: "a" }] } } });
+  const tainted = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
+    headers: MERGE,
+    body: { spec: { taints: [{ effect: "NoSchedule", key: "a", value: "b" }] } },
+  });
+  const refused = await peer.ask("PATCH", `${CLUSTERS}/member2`, {
+    headers: MERGE,
+    body: { spec: { taints: [{ effect: "Sometimes", key: "a" }] } },
+  });
   await peer.ask("PATCH", `${CLUSTERS}/member2`, { headers: MERGE, body: { spec: { taints: null } } });
 
-  expect(tainted).toMatchObject({ status: 200, body: { spec: { taints: [{ key: "a", value: "b", effect: "NoSchedule" }] } } });
+  expect(tainted).toMatchObject({
+    status: 200,
+    body: { spec: { taints: [{ key: "a", value: "b", effect: "NoSchedule" }] } },
+  });
   expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("Sometimes")]);
 });
 
@@ -145,8 +222,22 @@ test("top reads what pods and nodes of a member use, although it would rather ha
 
   expect(groups.text).toContain('"metrics.k8s.io"');
   expect(pods.headers["content-type"]).toBe("application/json");
-  expect(pods.body).toMatchObject({ kind: "PodMetricsList", items: [{ metadata: { name: "box" }, containers: [{ name: "main", usage: { cpu: "50m" } }, { name: "side", usage: { cpu: "50m" } }] }] });
-  expect(nodes.body).toMatchObject({ kind: "NodeMetricsList", items: [{ metadata: { name: "node-000" }, usage: { cpu: expect.anything() as string } }] });
+  expect(pods.body).toMatchObject({
+    kind: "PodMetricsList",
+    items: [
+      {
+        metadata: { name: "box" },
+        containers: [
+          { name: "main", usage: { cpu: "50m" } },
+          { name: "side", usage: { cpu: "50m" } },
+        ],
+      },
+    ],
+  });
+  expect(nodes.body).toMatchObject({
+    kind: "NodeMetricsList",
+    items: [{ metadata: { name: "node-000" }, usage: { cpu: expect.anything() as string } }],
+  });
 });
 
 test("logs reads the lines of a container, and goes on while it is followed", async () => {
@@ -162,13 +253,19 @@ test("logs reads the lines of a container, and goes on while it is followed", as
 });
 
 describe("exec", () => {
-  const url = (command: string, container = "main"): string => `${MEMBER1}/api/v1/namespaces/shop/pods/box/exec?command=${command}&container=${container}&stderr=true&stdout=true`;
+  const url = (command: string, container = "main"): string =>
+    `${MEMBER1}/api/v1/namespaces/shop/pods/box/exec?command=${command}&container=${container}&stderr=true&stdout=true`;
 
   test("runs a command over a WebSocket through the hub, and is told how it ended", async () => {
     const connected = await peer.connect(url("hostname"));
     if ("refused" in connected) throw new Error(connected.refused.text);
 
-    expect(connected.headers).toMatchObject({ upgrade: "websocket", connection: "Upgrade", "sec-websocket-protocol": "v5.channel.k8s.io", "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" });
+    expect(connected.headers).toMatchObject({
+      upgrade: "websocket",
+      connection: "Upgrade",
+      "sec-websocket-protocol": "v5.channel.k8s.io",
+      "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
+    });
     expect(JSON.parse(await connected.socket.until(ERROR, /\}$/))).toMatchObject({ status: "Success" });
     expect(await connected.socket.until(STDOUT, /\n/)).toBe("box\n");
   });
@@ -177,20 +274,30 @@ describe("exec", () => {
     const connected = await peer.connect(url("curl"));
     if ("refused" in connected) throw new Error(connected.refused.text);
 
-    expect(JSON.parse(await connected.socket.until(ERROR, /\}$/))).toMatchObject({ reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: "126" }] } });
+    expect(JSON.parse(await connected.socket.until(ERROR, /\}$/))).toMatchObject({
+      reason: "NonZeroExitCode",
+      details: { causes: [{ reason: "ExitCode", message: "126" }] },
+    });
   });
 
   test("is refused before the connection changes hands, and again when it falls back to SPDY", async () => {
     const connected = await peer.connect(url("hostname", "none"));
-    const fallback = await peer.ask("POST", url("hostname", "none"), { headers: { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": "v5.channel.k8s.io" } });
+    const fallback = await peer.ask("POST", url("hostname", "none"), {
+      headers: { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": "v5.channel.k8s.io" },
+    });
 
-    expect("refused" in connected && [connected.refused.status, connected.refused.body["message"]]).toEqual([400, "container none is not valid for pod box"]);
+    expect("refused" in connected && [connected.refused.status, connected.refused.body["message"]]).toEqual([
+      400,
+      "container none is not valid for pod box",
+    ]);
     expect([fallback.status, fallback.body["message"]]).toEqual([400, "container none is not valid for pod box"]);
   });
 });
 
 test("attach shows what a container writes, over a WebSocket through the hub", async () => {
-  const connected = await peer.connect(`${MEMBER1}/api/v1/namespaces/shop/pods/box/attach?container=side&stderr=true&stdout=true`);
+  const connected = await peer.connect(
+    `${MEMBER1}/api/v1/namespaces/shop/pods/box/attach?container=side&stderr=true&stdout=true`,
+  );
   if ("refused" in connected) throw new Error(connected.refused.text);
 
   const text = await connected.socket.until(STDOUT, /hello/);
@@ -201,12 +308,17 @@ test("attach shows what a container writes, over a WebSocket through the hub", a
 
 test("apply with clusters creates an object and a policy for it, and changes that policy later", async () => {
   const query = "fieldManager=kubectl-client-side-apply&fieldValidation=Strict";
-  const absent = await peer.ask("GET", "/api/v1/namespaces/shop/configmaps/applied", { headers: { accept: "application/json" } });
+  const absent = await peer.ask("GET", "/api/v1/namespaces/shop/configmaps/applied", {
+    headers: { accept: "application/json" },
+  });
   await create(`/api/v1/namespaces/shop/configmaps?${query}`, configMap("applied"));
   await create(`${POLICIES}?${query}`, policyFor("v1", "ConfigMap", "applied"));
   await fleet.settle();
   const before = await peer.ask("GET", "/clusters/member2/api/v1/namespaces/shop/configmaps/applied");
-  const changed = await peer.ask("PATCH", `${POLICIES}/applied-policy?${query}`, { headers: MERGE, body: { spec: { placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } } });
+  const changed = await peer.ask("PATCH", `${POLICIES}/applied-policy?${query}`, {
+    headers: MERGE,
+    body: { spec: { placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } },
+  });
   await fleet.run(5_000);
 
   const after = await peer.ask("GET", "/clusters/member2/api/v1/namespaces/shop/configmaps/applied");
@@ -216,20 +328,37 @@ test("apply with clusters creates an object and a policy for it, and changes tha
 describe("promote", () => {
   test("takes an object of a member to the hub, from where it is kept without a change of what it holds", async () => {
     await peer.ask("POST", "/clusters/member1/api/v1/namespaces/shop/configmaps", { body: configMap("legacy") });
-    const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/legacy`, { headers: { accept: "application/json" } });
-    const template = { ...configMap("legacy"), metadata: { name: "legacy", namespace: "shop", annotations: { "work.karmada.io/conflict-resolution": "overwrite" } } };
+    const found = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/legacy`, {
+      headers: { accept: "application/json" },
+    });
+    const template = {
+      ...configMap("legacy"),
+      metadata: {
+        name: "legacy",
+        namespace: "shop",
+        annotations: { "work.karmada.io/conflict-resolution": "overwrite" },
+      },
+    };
     await create("/api/v1/namespaces/shop/configmaps", template);
-    await create(POLICIES, policyFor("v1", "ConfigMap", "legacy", { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true }));
+    await create(
+      POLICIES,
+      policyFor("v1", "ConfigMap", "legacy", { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true }),
+    );
     await fleet.run(5_000);
 
     const kept = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/configmaps/legacy`);
     const { uid = "" } = found.body["metadata"] as { uid?: string };
-    expect(kept.body).toMatchObject({ metadata: { uid, labels: { "karmada.io/managed": "true" } }, data: { colour: "blue" } });
+    expect(kept.body).toMatchObject({
+      metadata: { uid, labels: { "karmada.io/managed": "true" } },
+      data: { colour: "blue" },
+    });
   });
 
   for (const resource of ["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"]) {
     test(`with dependencies reads all ${resource} in one stream, and knows when it has them`, async () => {
-      const stream = await peer.open(`/apis/config.karmada.io/v1alpha1/${resource}?${STREAMED}`, { accept: "application/json" });
+      const stream = await peer.open(`/apis/config.karmada.io/v1alpha1/${resource}?${STREAMED}`, {
+        accept: "application/json",
+      });
       const text = await stream.until(/BOOKMARK.*\n/);
       stream.close();
 
@@ -241,17 +370,31 @@ describe("promote", () => {
 test("interpret reads a customization by its name", async () => {
   const url = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";
   const luaScript = "function GetReplicas(obj)\n  return obj.spec.size, nil\nend\n";
-  await create(url, { apiVersion: "config.karmada.io/v1alpha1", kind: "ResourceInterpreterCustomization", metadata: { name: "fleets" }, spec: { target: { apiVersion: "games.example.com/v1", kind: "GameFleet" }, customizations: { replicaResource: { luaScript } } } });
+  await create(url, {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "fleets" },
+    spec: {
+      target: { apiVersion: "games.example.com/v1", kind: "GameFleet" },
+      customizations: { replicaResource: { luaScript } },
+    },
+  });
 
   const found = await peer.ask("GET", `${url}/fleets`);
   const missing = await peer.ask("GET", `${url}/none`);
 
   expect(found.body).toMatchObject({ spec: { customizations: { replicaResource: { luaScript } } } });
-  expect([missing.status, missing.body["message"]]).toEqual([404, 'resourceinterpretercustomizations.config.karmada.io "none" not found']);
+  expect([missing.status, missing.body["message"]]).toEqual([
+    404,
+    'resourceinterpretercustomizations.config.karmada.io "none" not found',
+  ]);
 });
 
 test("api-resources reads what a member serves in two requests through the hub", async () => {
-  const [core, others] = [await peer.ask("GET", `${MEMBER1}/api?timeout=32s`, { headers: { accept: DISCOVERY } }), await peer.ask("GET", `${MEMBER1}/apis?timeout=32s`, { headers: { accept: DISCOVERY } })];
+  const [core, others] = [
+    await peer.ask("GET", `${MEMBER1}/api?timeout=32s`, { headers: { accept: DISCOVERY } }),
+    await peer.ask("GET", `${MEMBER1}/apis?timeout=32s`, { headers: { accept: DISCOVERY } }),
+  ];
 
   expect(core.headers["content-type"]).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   expect(core.text).toContain('"resource":"pods"');
@@ -260,7 +403,8 @@ test("api-resources reads what a member serves in two requests through the hub",
 
 test("explain finds the documents of a member under the address at which it reached the member", async () => {
   const index = await peer.ask("GET", `${MEMBER1}/openapi/v3?timeout=32s`);
-  const { serverRelativeURL = "" } = (index.body["paths"] as Record<string, { serverRelativeURL?: string }>)["api/v1"] ?? {};
+  const { serverRelativeURL = "" } =
+    (index.body["paths"] as Record<string, { serverRelativeURL?: string }>)["api/v1"] ?? {};
   // Clients put their own prefix in front of what begins like this, and take anything else for an address of the hub.
   const document = await peer.ask("GET", `${MEMBER1}${serverRelativeURL}`);
 
@@ -270,32 +414,79 @@ test("explain finds the documents of a member under the address at which it reac
 });
 
 describe("join and unjoin", () => {
-  const sent = JSON.parse(readFileSync(new URL("./karmadactl-join.json", import.meta.url), "utf8")) as { path: string; body: string }[];
+  const sent = JSON.parse(readFileSync(new URL("./karmadactl-join.json", import.meta.url), "utf8")) as {
+    path: string;
+    body: string;
+  }[];
   const PROTOBUF = { "content-type": "application/vnd.kubernetes.protobuf", accept: TYPED };
 
   test("join makes accounts on a cluster in protobuf, and finds their tokens in Secrets", async () => {
     const answers: number[] = [];
-    for (const { path, body } of sent) answers.push((await peer.ask("POST", `/clusters/member2${path}`, { headers: PROTOBUF, body: Buffer.from(body, "base64") })).status);
+    for (const { path, body } of sent)
+      answers.push(
+        (await peer.ask("POST", `/clusters/member2${path}`, { headers: PROTOBUF, body: Buffer.from(body, "base64") }))
+          .status,
+      );
     await fleet.run(1_000);
 
-    const secret = await peer.ask("GET", "/clusters/member2/api/v1/namespaces/karmada-cluster/secrets/karmada-zz", { headers: { accept: TYPED } });
-    const role = await peer.ask("GET", "/clusters/member2/apis/rbac.authorization.k8s.io/v1/clusterroles/karmada-controller-manager:karmada-zz");
+    const secret = await peer.ask("GET", "/clusters/member2/api/v1/namespaces/karmada-cluster/secrets/karmada-zz", {
+      headers: { accept: TYPED },
+    });
+    const role = await peer.ask(
+      "GET",
+      "/clusters/member2/apis/rbac.authorization.k8s.io/v1/clusterroles/karmada-controller-manager:karmada-zz",
+    );
     expect(answers).toEqual([201, 201, 201, 201, 201, 201, 201]);
-    expect(secret.body).toMatchObject({ type: "kubernetes.io/service-account-token", data: { token: expect.anything() as string } });
-    expect(role.body["rules"]).toEqual([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, { nonResourceURLs: ["*"], verbs: ["get"] }]);
+    expect(secret.body).toMatchObject({
+      type: "kubernetes.io/service-account-token",
+      data: { token: expect.anything() as string },
+    });
+    expect(role.body["rules"]).toEqual([
+      { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+      { nonResourceURLs: ["*"], verbs: ["get"] },
+    ]);
   });
 
   test("join puts credentials into Secrets of the hub, which belong to the Cluster, and unjoin waits until that is gone", async () => {
     const secrets = "/api/v1/namespaces/karmada-cluster/secrets";
-    await peer.ask("POST", "/api/v1/namespaces", { body: { apiVersion: "v1", kind: "Namespace", metadata: { name: "karmada-cluster" } } });
-    for (const name of ["zz-impersonator", "zz"]) await create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "karmada-cluster" }, stringData: { token: "t", caBundle: "c" } });
-    const references = { secretRef: { namespace: "karmada-cluster", name: "zz" }, impersonatorSecretRef: { namespace: "karmada-cluster", name: "zz-impersonator" } };
-    const cluster = await create(CLUSTERS, { kind: "Cluster", apiVersion: "cluster.karmada.io/v1alpha1", metadata: { name: "zz" }, spec: { id: "zz", syncMode: "Push", apiEndpoint: "https://zz.example.com", ...references }, status: {} });
+    await peer.ask("POST", "/api/v1/namespaces", {
+      body: { apiVersion: "v1", kind: "Namespace", metadata: { name: "karmada-cluster" } },
+    });
+    for (const name of ["zz-impersonator", "zz"])
+      await create(secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace: "karmada-cluster" },
+        stringData: { token: "t", caBundle: "c" },
+      });
+    const references = {
+      secretRef: { namespace: "karmada-cluster", name: "zz" },
+      impersonatorSecretRef: { namespace: "karmada-cluster", name: "zz-impersonator" },
+    };
+    const cluster = await create(CLUSTERS, {
+      kind: "Cluster",
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      metadata: { name: "zz" },
+      spec: { id: "zz", syncMode: "Push", apiEndpoint: "https://zz.example.com", ...references },
+      status: {},
+    });
     const { uid = "" } = cluster["metadata"] as { uid?: string };
-    const owner = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name: "zz", uid, controller: true, blockOwnerDeletion: true };
-    const owned = await peer.ask("PATCH", `${secrets}/zz`, { headers: { ...MERGE, accept: TYPED }, body: { metadata: { ownerReferences: [owner] } } });
+    const owner = {
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      name: "zz",
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    const owned = await peer.ask("PATCH", `${secrets}/zz`, {
+      headers: { ...MERGE, accept: TYPED },
+      body: { metadata: { ownerReferences: [owner] } },
+    });
     await fleet.settle();
-    const deleted = await peer.ask("DELETE", `${CLUSTERS}/zz`, { body: { kind: "DeleteOptions", apiVersion: "cluster.karmada.io/v1alpha1" } });
+    const deleted = await peer.ask("DELETE", `${CLUSTERS}/zz`, {
+      body: { kind: "DeleteOptions", apiVersion: "cluster.karmada.io/v1alpha1" },
+    });
     await fleet.run(30_000);
 
     const gone = await peer.ask("GET", `${CLUSTERS}/zz`);
@@ -306,9 +497,17 @@ describe("join and unjoin", () => {
 
 test("token keeps bootstrap tokens as Secrets, and lists them by their type", async () => {
   const secrets = "/api/v1/namespaces/kube-system/secrets";
-  await create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" }, type: "bootstrap.kubernetes.io/token", stringData: { "token-id": "abcdef", "token-secret": "0123456789abcdef" } });
+  await create(secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
+    type: "bootstrap.kubernetes.io/token",
+    stringData: { "token-id": "abcdef", "token-secret": "0123456789abcdef" },
+  });
 
-  const listed = await peer.ask("GET", `${secrets}?fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken`, { headers: { accept: TYPED } });
+  const listed = await peer.ask("GET", `${secrets}?fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken`, {
+    headers: { accept: TYPED },
+  });
 
   expect(listed.body).toMatchObject({ items: [{ metadata: { name: "bootstrap-token-abcdef" } }] });
 });
@@ -319,7 +518,11 @@ describe("all clusters at once", () => {
   test("a list holds what every member has", async () => {
     const listed = await peer.ask("GET", `${ALL}/api/v1/nodes?limit=500`);
 
-    expect(listed.body).toMatchObject({ kind: "NodeList", metadata: { resourceVersion: "" }, items: [{ metadata: { name: "node-000" } }, { metadata: { name: "node-000" } }] });
+    expect(listed.body).toMatchObject({
+      kind: "NodeList",
+      metadata: { resourceVersion: "" },
+      items: [{ metadata: { name: "node-000" } }, { metadata: { name: "node-000" } }],
+    });
   });
 
   test("an object is found wherever it is, and its log is read there", async () => {
@@ -328,7 +531,10 @@ describe("all clusters at once", () => {
     const several = await peer.ask("GET", `${ALL}/api/v1/namespaces/default`);
 
     expect([found.body["kind"], log.text]).toEqual(["Pod", "hello from main\n"]);
-    expect([several.status, several.body["message"]]).toEqual([409, 'Operation cannot be fulfilled on namespaces "default": conflict resource, exist in more than one cluster: member1,member2']);
+    expect([several.status, several.body["message"]]).toEqual([
+      409,
+      'Operation cannot be fulfilled on namespaces "default": conflict resource, exist in more than one cluster: member1,member2',
+    ]);
   });
 
   test("discovery is the hub's", async () => {

@@ -6,7 +6,9 @@ import { kinds, minimalObject } from "./minimal-objects.ts";
 for (const kind of kinds) describeKind(kind, minimalObject(kind));
 
 test("every kind that is exported has a minimal object, so that none escapes the suite", () => {
-  const exported = Object.values(api).filter((value): value is api.Kind => typeof value === "object" && value !== null && "storageVersion" in value);
+  const exported = Object.values(api).filter(
+    (value): value is api.Kind => typeof value === "object" && value !== null && "storageVersion" in value,
+  );
 
   expect(exported.map(({ kind }) => kind).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
 });

@@ -1,6 +1,6 @@
 /**
- * What every kind promises, as tests: that the server can serve it, the client address it, and a definition carry it. Run for
- * each kind by `kind.test.ts`.
+ * What every kind promises, as tests: that the server can serve it, the client address it, and a definition carry it.
+ * Run for each kind by `kind.test.ts`.
  */
 import { describe, expect, test } from "vitest";
 import {
@@ -16,13 +16,23 @@ import {
   type Review,
 } from "../../src/api/index.ts";
 import { copy, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
-import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "../../src/machinery/index.ts";
+import {
+  compileJsonPath,
+  compileSchema,
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+} from "../../src/machinery/index.ts";
 import { emptyCluster } from "../../src/api/test-review.ts";
 
-const versionOf = ({ apiVersion }: JsonObject): string => parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
+const versionOf = ({ apiVersion }: JsonObject): string =>
+  parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
 
 /** A review as the server makes one, with ids that count from one. */
-export function reviewOf(object: JsonObject, operation: Operation = "CREATE", oldObject?: JsonObject): Review<JsonObject> {
+export function reviewOf(
+  object: JsonObject,
+  operation: Operation = "CREATE",
+  oldObject?: JsonObject,
+): Review<JsonObject> {
   let ids = 0;
   return {
     operation,
@@ -30,7 +40,7 @@ export function reviewOf(object: JsonObject, operation: Operation = "CREATE", ol
     version: versionOf(object),
     user: { name: "somebody", groups: [] },
     object: deepFreeze(object),
-    ...(oldObject && { oldObject: deepFreeze(oldObject) }),
+    oldObject: oldObject ? deepFreeze(oldObject) : undefined,
     dryRun: false,
     newUid: () => `0000000${++ids}-0000-4000-8000-000000000000`,
     nowMs: () => 0,
@@ -41,16 +51,20 @@ export function reviewOf(object: JsonObject, operation: Operation = "CREATE", ol
 }
 
 export function admissionsOf(kind: Kind): AnyAdmission[] {
-  return builtInAdmissions.filter((admission) => admission.for.group === kind.group && admission.for.kind === kind.kind);
+  return builtInAdmissions.filter(
+    (admission) => admission.for.group === kind.group && admission.for.kind === kind.kind,
+  );
 }
 
 /** Completes an object as the server does before it validates: admissions first, then the schema. */
 export function complete(kind: Kind, object: JsonObject): JsonObject {
   let result = object;
-  for (const { mutate, on } of admissionsOf(kind)) if (mutate && on.includes("CREATE")) result = mutate(reviewOf(result)) as JsonObject;
+  for (const { mutate, on } of admissionsOf(kind))
+    if (mutate && on.includes("CREATE")) result = mutate(reviewOf(result)) as JsonObject;
   const schema = kind.versions[versionOf(object)]?.schema;
   if (schema) result = compileSchema(schema).admit(copy(result));
-  for (const { prepare, on } of admissionsOf(kind)) if (prepare && on.includes("CREATE")) result = prepare(reviewOf(result)) as JsonObject;
+  for (const { prepare, on } of admissionsOf(kind))
+    if (prepare && on.includes("CREATE")) result = prepare(reviewOf(result)) as JsonObject;
   return result;
 }
 
@@ -60,7 +74,13 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
 
     test("has names that are valid in paths and in DNS", () => {
       expect(kind.group === "" ? [] : dnsSubdomainProblems(kind.group)).toEqual([]);
-      const names = [kind.plural, kind.kind.toLowerCase(), ...(kind.shortNames ?? []), ...(kind.categories ?? []), ...Object.keys(kind.versions)];
+      const names = [
+        kind.plural,
+        kind.kind.toLowerCase(),
+        ...(kind.shortNames ?? []),
+        ...(kind.categories ?? []),
+        ...Object.keys(kind.versions),
+      ];
       expect(names.filter((name) => dns1035LabelProblems(name).length > 0)).toEqual([]);
     });
 
@@ -70,19 +90,24 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
 
     test.for(versions)("describes an object in %s", ([, version]) => {
       expect(version.schema).toMatchObject({ type: "object" });
-      expect(Object.keys(version.schema.properties ?? {})).toEqual(expect.arrayContaining(["apiVersion", "kind", "metadata"]));
+      expect(Object.keys(version.schema.properties ?? {})).toEqual(
+        expect.arrayContaining(["apiVersion", "kind", "metadata"]),
+      );
     });
 
     test.for(versions)("has columns in %s that can be printed of an object that has nothing", ([, version]) => {
       const object = deepFreeze(complete(kind, minimal));
 
-      const cells = version.columns.map(({ jsonPath, value }) => (jsonPath === undefined ? value?.(object, 0) : (compileJsonPath(jsonPath)(object)[0] ?? null)));
+      const cells = version.columns.map(({ jsonPath, value }) =>
+        jsonPath === undefined ? value?.(object, 0) : (compileJsonPath(jsonPath)(object)[0] ?? null),
+      );
 
       expect(cells).not.toContain(undefined);
     });
 
     test("has scale paths that can be read", () => {
-      for (const path of Object.values(kind.subresources.scale ?? {})) expect(compileJsonPath(String(path))(minimal)).toBeDefined();
+      for (const path of Object.values(kind.subresources.scale ?? {}))
+        expect(compileJsonPath(String(path))(minimal)).toBeDefined();
     });
 
     test("completes an object once: doing it again changes nothing", () => {
@@ -96,10 +121,22 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
   });
 }
 
-/** Versions that have no place for something that the storage version fills in: they lose it once, and nothing after that. */
-const SAY_LESS: ReadonlySet<string> = new Set(["statefulsets.apps.kruise.io/v1alpha1", "resourcebindings.work.karmada.io/v1alpha1", "clusterresourcebindings.work.karmada.io/v1alpha1"]);
+/**
+ * Versions that have no place for something that the storage version fills in: they lose it once, and nothing after
+ * that.
+ */
+const SAY_LESS: ReadonlySet<string> = new Set([
+  "statefulsets.apps.kruise.io/v1alpha1",
+  "resourcebindings.work.karmada.io/v1alpha1",
+  "clusterresourcebindings.work.karmada.io/v1alpha1",
+]);
 
-function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, schema }: KindVersion, minimal: JsonObject): void {
+function describeConversion(
+  kind: Kind,
+  name: string,
+  { toStorage, fromStorage, schema }: KindVersion,
+  minimal: JsonObject,
+): void {
   const completed = complete(kind, minimal);
   // A kind that is a view of another one's store is declared in its own form.
   const stored = kind.storedAs ? (toStorage?.(copy(completed)) ?? {}) : completed;
@@ -108,7 +145,10 @@ function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, 
     const converted = fromStorage?.(copy(stored)) ?? {};
 
     // The server writes the version's name, whatever the conversion leaves there.
-    const back = { ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }), apiVersion: stored["apiVersion"] } as JsonObject;
+    const back = {
+      ...toStorage?.({ ...converted, apiVersion: formatApiVersion(kind.group, name) }),
+      apiVersion: stored["apiVersion"],
+    } as JsonObject;
     const saysLess = SAY_LESS.has(`${kind.plural}.${kind.group}/${name}`);
     expect(saysLess ? fromStorage?.(copy(back)) : back).toEqual(saysLess ? converted : stored);
   });
@@ -130,7 +170,9 @@ function describeConversion(kind: Kind, name: string, { toStorage, fromStorage, 
 
 function describeDefinition(kind: Kind): void {
   test("comes back from its definition with the same names, versions, schemas and columns", () => {
-    const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as ReturnType<typeof customResourceDefinitionOf>;
+    const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as ReturnType<
+      typeof customResourceDefinitionOf
+    >;
 
     const back = kindOfCustomResourceDefinition(definition);
 

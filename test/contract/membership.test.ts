@@ -1,9 +1,24 @@
 /**
- * A member outside of the hub's process, without a network between them: two fleets on their own clocks, one of whose clusters has
- * joined the other with the credentials that a join leaves behind.
+ * A member outside of the hub's process, without a network between them: two fleets on their own clocks, one of whose
+ * clusters has joined the other with the credentials that a join leaves behind.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, ClusterPropagationPolicy, ClusterRole, ClusterTaintPolicy, CustomResourceDefinition, Deployment, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, Secret, ServiceAccount, Work } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterPropagationPolicy,
+  ClusterRole,
+  ClusterTaintPolicy,
+  CustomResourceDefinition,
+  Deployment,
+  dynamicKind,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  Secret,
+  ServiceAccount,
+  Work,
+} from "../../src/api/index.ts";
 import { createSigningKey } from "../../src/apiserver/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
@@ -16,11 +31,22 @@ import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 const FAR = "far";
 const THERE = "member1";
 const TOKEN = "first-token";
-const USER = { name: "system:serviceaccount:karmada-cluster:karmada-far", groups: ["system:masters", "system:authenticated"] };
+const USER = {
+  name: "system:serviceaccount:karmada-cluster:karmada-far",
+  groups: ["system:masters", "system:authenticated"],
+};
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** The wire between the two, which can be cut, and a member that lets in whoever brings the token of the day. */
-function createWire(): { connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>; member?: TestFleet; token: string; accepts(token: string): boolean; isCut: boolean; opened: number; closed: number } {
+function createWire(): {
+  connect(cluster: string, address: unknown, credentials: CredentialSource): Promise<Transport>;
+  member?: TestFleet;
+  token: string;
+  accepts(token: string): boolean;
+  isCut: boolean;
+  opened: number;
+  closed: number;
+} {
   const wire = {
     member: undefined as TestFleet | undefined,
     token: TOKEN,
@@ -39,7 +65,10 @@ function createWire(): { connect(cluster: string, address: unknown, credentials:
       const enter = async (): Promise<void> => {
         if (!(await isLetIn())) throw unauthorized();
       };
-      const there = <T extends { path: { cluster: string } }>(request: T): T => ({ ...request, path: { ...request.path, cluster: THERE } });
+      const there = <T extends { path: { cluster: string } }>(request: T): T => ({
+        ...request,
+        path: { ...request.path, cluster: THERE },
+      });
       return {
         async send(request, signal) {
           await enter();
@@ -79,24 +108,41 @@ async function run(ms: number): Promise<void> {
 }
 
 const clusterNow = (): Promise<DeepReadonly<Cluster>> => hub.client.get(Cluster, { cluster: "hub", name: FAR });
-const readyNow = async (): Promise<object | undefined> => (await clusterNow()).status?.conditions?.find(({ type }) => type === "Ready");
-const taintsNow = async (): Promise<string[]> => ((await clusterNow()).spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
-const deploymentThere = (): Promise<DeepReadonly<Deployment> | undefined> => find(member.client, Deployment, { cluster: THERE, namespace: "shop", name: "web" });
+const readyNow = async (): Promise<object | undefined> =>
+  (await clusterNow()).status?.conditions?.find(({ type }) => type === "Ready");
+const taintsNow = async (): Promise<string[]> =>
+  ((await clusterNow()).spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+const deploymentThere = (): Promise<DeepReadonly<Deployment> | undefined> =>
+  find(member.client, Deployment, { cluster: THERE, namespace: "shop", name: "web" });
 
 async function join(): Promise<void> {
-  await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: FAR }, data: { token: base64(TOKEN), caBundle: base64("") } });
+  await hub.client.create(Secret, "hub", {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "karmada-cluster", name: FAR },
+    data: { token: base64(TOKEN), caBundle: base64("") },
+  });
   await hub.client.create(Cluster, "hub", {
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
     metadata: { name: FAR },
-    spec: { syncMode: "Push", id: "far-id", apiEndpoint: "https://far.example.com", secretRef: { namespace: "karmada-cluster", name: FAR } },
+    spec: {
+      syncMode: "Push",
+      id: "far-id",
+      apiEndpoint: "https://far.example.com",
+      secretRef: { namespace: "karmada-cluster", name: FAR },
+    },
   });
   await run(2_000);
 }
 
 async function propagate(weights: Record<string, number> = { [FAR]: 1 }): Promise<void> {
   await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights(weights).build());
+  await hub.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights(weights).build(),
+  );
   await hub.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
   await run(5_000);
 }
@@ -120,9 +166,17 @@ describe("a cluster that joins", () => {
     expect(metadata.finalizers).toEqual(["karmada.io/cluster-controller"]);
     expect(await readyNow()).toMatchObject({ status: "True", reason: "ClusterReady" });
     expect(await taintsNow()).toEqual([]);
-    expect(status).toMatchObject({ kubernetesVersion: expect.stringMatching(/^v1\./) as string, nodeSummary: { totalNum: 2, readyNum: 2 }, resourceSummary: { allocatable: { cpu: "64" } } });
-    expect(status?.apiEnablements?.find(({ groupVersion }) => groupVersion === "apps.kruise.io/v1alpha1")?.resources).toContainEqual({ name: "clonesets", kind: "CloneSet" });
-    expect((await hub.client.get(Namespace, { cluster: "hub", name: "karmada-es-far" })).metadata.labels).toMatchObject({ "karmada.io/system": "true" });
+    expect(status).toMatchObject({
+      kubernetesVersion: expect.stringMatching(/^v1\./) as string,
+      nodeSummary: { totalNum: 2, readyNum: 2 },
+      resourceSummary: { allocatable: { cpu: "64" } },
+    });
+    expect(
+      status?.apiEnablements?.find(({ groupVersion }) => groupVersion === "apps.kruise.io/v1alpha1")?.resources,
+    ).toContainEqual({ name: "clonesets", kind: "CloneSet" });
+    expect((await hub.client.get(Namespace, { cluster: "hub", name: "karmada-es-far" })).metadata.labels).toMatchObject(
+      { "karmada.io/system": "true" },
+    );
   });
 
   test("costs no writes while nothing changes, however often it is looked at", async () => {
@@ -141,21 +195,59 @@ describe("a cluster that joins", () => {
     await propagate();
 
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 2 }, status: { readyReplicas: 2 } });
-    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 2 });
+    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject(
+      { readyReplicas: 2 },
+    );
   });
 
   test("serves a kind as soon as the hub has brought its definition, and what waits for it goes there", async () => {
     await join();
-    const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
-    const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }];
-    await hub.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions } });
+    const Widget = dynamicKind({
+      group: "example.dev",
+      version: "v1",
+      kind: "Widget",
+      plural: "widgets",
+      scope: "Namespaced",
+    });
+    const versions = [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ];
+    await hub.client.create(CustomResourceDefinition, "hub", {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "widgets.example.dev" },
+      spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions },
+    });
     await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates(FAR).build());
-    await hub.client.create(Widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: "a" } });
+    await hub.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates(FAR).build(),
+    );
+    await hub.client.create(Widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { namespace: "shop", name: "a" },
+    });
     await run(12_000);
 
     const placement = { clusterAffinity: { clusterNames: [FAR] } };
-    await hub.client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "widgets" }, spec: { resourceSelectors: [{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: "widgets.example.dev" }], placement } });
+    await hub.client.create(ClusterPropagationPolicy, "hub", {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "ClusterPropagationPolicy",
+      metadata: { name: "widgets" },
+      spec: {
+        resourceSelectors: [
+          { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: "widgets.example.dev" },
+        ],
+        placement,
+      },
+    });
     await run(3_000);
 
     expect(await find(member.client, Widget, { cluster: THERE, namespace: "shop", name: "a" })).toBeDefined();
@@ -173,10 +265,23 @@ describe("a cluster that joins", () => {
 
 describe("a member whose credentials", () => {
   test("are missing says which", async () => {
-    await hub.client.create(Cluster, "hub", { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: FAR }, spec: { syncMode: "Push", apiEndpoint: "https://far.example.com", secretRef: { namespace: "karmada-cluster", name: FAR } } });
+    await hub.client.create(Cluster, "hub", {
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      metadata: { name: FAR },
+      spec: {
+        syncMode: "Push",
+        apiEndpoint: "https://far.example.com",
+        secretRef: { namespace: "karmada-cluster", name: FAR },
+      },
+    });
     await run(2_000);
 
-    expect(await readyNow()).toMatchObject({ status: "False", reason: "StatusCollectionFailed", message: "failed to create a ClusterClient: the Secret karmada-cluster/far of cluster far is not there" });
+    expect(await readyNow()).toMatchObject({
+      status: "False",
+      reason: "StatusCollectionFailed",
+      message: "failed to create a ClusterClient: the Secret karmada-cluster/far of cluster far is not there",
+    });
     expect(await taintsNow()).toEqual(["cluster.karmada.io/not-ready:NoSchedule"]);
   });
 
@@ -186,8 +291,18 @@ describe("a member whose credentials", () => {
     const { opened } = wire;
 
     wire.token = "second-token";
-    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64("second-token") } }, { type: "merge" });
-    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await hub.client.patch(
+      Secret,
+      { cluster: "hub", namespace: "karmada-cluster", name: FAR },
+      { data: { token: base64("second-token") } },
+      { type: "merge" },
+    );
+    await hub.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 3 } },
+      { type: "merge" },
+    );
     await run(60_000);
 
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 3 } });
@@ -197,23 +312,43 @@ describe("a member whose credentials", () => {
 
   test("end are renewed in time, by asking the member with those that still hold", async () => {
     const account = { namespace: "karmada-cluster", name: "karmada-far" };
-    await member.client.create(Namespace, THERE, { apiVersion: "v1", kind: "Namespace", metadata: { name: account.namespace } });
+    await member.client.create(Namespace, THERE, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: account.namespace },
+    });
     await member.client.create(ServiceAccount, THERE, { apiVersion: "v1", kind: "ServiceAccount", metadata: account });
     const nowSeconds = Math.floor(hub.clock.now() / 1000);
-    const claims = { sub: `system:serviceaccount:${account.namespace}:${account.name}`, iat: nowSeconds, exp: nowSeconds + 1000 };
+    const claims = {
+      sub: `system:serviceaccount:${account.namespace}:${account.name}`,
+      iat: nowSeconds,
+      exp: nowSeconds + 1000,
+    };
     const old = `header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`;
     wire.accepts = (token) => token.split(".").length === 3;
     await join();
-    const tokenNow = async (): Promise<string> => Buffer.from((await hub.client.get(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR })).data?.["token"] ?? "", "base64").toString();
+    const tokenNow = async (): Promise<string> =>
+      Buffer.from(
+        (await hub.client.get(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR })).data?.["token"] ??
+          "",
+        "base64",
+      ).toString();
 
-    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64(old) } }, { type: "merge" });
+    await hub.client.patch(
+      Secret,
+      { cluster: "hub", namespace: "karmada-cluster", name: FAR },
+      { data: { token: base64(old) } },
+      { type: "merge" },
+    );
     await run(590_000);
     const before = await tokenNow();
     await run(20_000);
     const renewed = await tokenNow();
 
     expect(before).toBe(old);
-    expect(JSON.parse(Buffer.from(renewed.split(".")[1] ?? "", "base64url").toString())).toMatchObject({ sub: claims.sub });
+    expect(JSON.parse(Buffer.from(renewed.split(".")[1] ?? "", "base64url").toString())).toMatchObject({
+      sub: claims.sub,
+    });
     expect(renewed).not.toBe(old);
     expect(await readyNow()).toMatchObject({ status: "True" });
   });
@@ -224,11 +359,25 @@ describe("a member whose credentials", () => {
     wire.accepts = (token) => token.split(".").length === 3;
     await join();
 
-    await hub.client.patch(Secret, { cluster: "hub", namespace: "karmada-cluster", name: FAR }, { data: { token: base64(`header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`) } }, { type: "merge" });
+    await hub.client.patch(
+      Secret,
+      { cluster: "hub", namespace: "karmada-cluster", name: FAR },
+      { data: { token: base64(`header.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.signature`) } },
+      { type: "merge" },
+    );
     await run(620_000);
 
-    const told = (await hub.client.list(Event, { cluster: "hub" })).items.filter(({ reason }) => reason === "TokenRenewalFailed");
-    expect(told).toMatchObject([{ involvedObject: { kind: "Cluster", name: FAR }, message: expect.stringMatching(/^renewing the token of karmada-cluster\/nobody on cluster far: it answered 404.*holds until \d{4}-.*Z$/) as string }]);
+    const told = (await hub.client.list(Event, { cluster: "hub" })).items.filter(
+      ({ reason }) => reason === "TokenRenewalFailed",
+    );
+    expect(told).toMatchObject([
+      {
+        involvedObject: { kind: "Cluster", name: FAR },
+        message: expect.stringMatching(
+          /^renewing the token of karmada-cluster\/nobody on cluster far: it answered 404.*holds until \d{4}-.*Z$/,
+        ) as string,
+      },
+    ]);
   });
 
   test("are no longer accepted says so on the Cluster and the Work, with what to do, and costs no writes while it lasts", async () => {
@@ -236,15 +385,31 @@ describe("a member whose credentials", () => {
     await propagate();
 
     wire.token = "another-token";
-    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await hub.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 3 } },
+      { type: "merge" },
+    );
     await run(120_000);
     const { items } = await hub.client.list(Work, { cluster: "hub", namespace: "karmada-es-far" });
-    const applied = items.find(({ metadata }) => metadata.name.startsWith("web-"))?.status?.conditions?.find(({ type }) => type === "Applied");
+    const applied = items
+      .find(({ metadata }) => metadata.name.startsWith("web-"))
+      ?.status?.conditions?.find(({ type }) => type === "Applied");
     hub.resetWrites();
     await run(300_000);
 
-    expect(await readyNow()).toMatchObject({ status: "False", reason: "ClusterNotReady", message: expect.stringContaining("does not accept the hub's token") as string });
-    expect(applied).toMatchObject({ status: "False", message: expect.stringContaining("cluster far does not accept the hub's token (401); 'flotilla join far --cluster-kubeconfig FILE' gives it a new one") as string });
+    expect(await readyNow()).toMatchObject({
+      status: "False",
+      reason: "ClusterNotReady",
+      message: expect.stringContaining("does not accept the hub's token") as string,
+    });
+    expect(applied).toMatchObject({
+      status: "False",
+      message: expect.stringContaining(
+        "cluster far does not accept the hub's token (401); 'flotilla join far --cluster-kubeconfig FILE' gives it a new one",
+      ) as string,
+    });
     expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
@@ -252,12 +417,24 @@ describe("a member whose credentials", () => {
     await join();
     await propagate();
 
-    await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { spec: { apiEndpoint: "https://elsewhere.example.com" } }, { type: "merge" });
-    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 3 } }, { type: "merge" });
+    await hub.client.patch(
+      Cluster,
+      { cluster: "hub", name: FAR },
+      { spec: { apiEndpoint: "https://elsewhere.example.com" } },
+      { type: "merge" },
+    );
+    await hub.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 3 } },
+      { type: "merge" },
+    );
     await run(10_000);
 
     expect(await deploymentThere()).toMatchObject({ spec: { replicas: 3 } });
-    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 3 });
+    expect((await hub.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject(
+      { readyReplicas: 3 },
+    );
     expect(wire.closed).toBe(2);
   });
 });
@@ -283,7 +460,12 @@ describe("a member that does not answer", () => {
     await propagate();
     wire.isCut = true;
     await run(60_000);
-    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 4 } }, { type: "merge" });
+    await hub.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 4 } },
+      { type: "merge" },
+    );
     await run(10_000);
 
     wire.isCut = false;
@@ -301,7 +483,12 @@ describe("a member that does not answer", () => {
     await join();
     await propagate();
     wire.isCut = true;
-    await hub.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 4 } }, { type: "merge" });
+    await hub.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 4 } },
+      { type: "merge" },
+    );
     await run(120_000);
     hub.resetWrites();
 
@@ -329,7 +516,9 @@ describe("a member that does not answer", () => {
 });
 
 describe("a member that leaves", () => {
-  const isGone = async (): Promise<boolean> => (await find(hub.client, Cluster, { cluster: "hub", name: FAR })) === undefined && (await find(hub.client, Namespace, { cluster: "hub", name: "karmada-es-far" })) === undefined;
+  const isGone = async (): Promise<boolean> =>
+    (await find(hub.client, Cluster, { cluster: "hub", name: FAR })) === undefined &&
+    (await find(hub.client, Namespace, { cluster: "hub", name: "karmada-es-far" })) === undefined;
   const leave = async (annotations: Record<string, string> = {}): Promise<void> => {
     await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { metadata: { annotations } }, { type: "merge" });
     await hub.client.delete(Cluster, { cluster: "hub", name: FAR });
@@ -382,10 +571,19 @@ describe("a member that leaves", () => {
     await leave({ "flotilla.dev/purge": "true" });
     await run(30_000);
     const waiting = (await clusterNow()).status?.conditions?.find(({ type }) => type === "Unjoining");
-    await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { metadata: { annotations: { "flotilla.dev/force-unjoin": "true" } } }, { type: "merge" });
+    await hub.client.patch(
+      Cluster,
+      { cluster: "hub", name: FAR },
+      { metadata: { annotations: { "flotilla.dev/force-unjoin": "true" } } },
+      { type: "merge" },
+    );
     await run(60_000);
 
-    expect(waiting).toMatchObject({ status: "True", reason: "MemberUnreachable", message: expect.stringContaining("flotilla unjoin far --force") as string });
+    expect(waiting).toMatchObject({
+      status: "True",
+      reason: "MemberUnreachable",
+      message: expect.stringContaining("flotilla unjoin far --force") as string,
+    });
     expect(await isGone()).toBe(true);
     expect(await deploymentThere()).toBeDefined();
   });
@@ -427,15 +625,30 @@ test("a ClusterTaintPolicy adds its taints when its conditions hold, and removes
 });
 
 test("a member with an impersonator's account is told whom the hub may act as, and loses that when it leaves", async () => {
-  await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: "far-impersonator" }, data: { token: base64(TOKEN) } });
+  await hub.client.create(Secret, "hub", {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "karmada-cluster", name: "far-impersonator" },
+    data: { token: base64(TOKEN) },
+  });
   await join();
-  await hub.client.patch(Cluster, { cluster: "hub", name: FAR }, { spec: { impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" } } }, { type: "merge" });
+  await hub.client.patch(
+    Cluster,
+    { cluster: "hub", name: FAR },
+    { spec: { impersonatorSecretRef: { namespace: "karmada-cluster", name: "far-impersonator" } } },
+    { type: "merge" },
+  );
   await run(2_000);
 
   const role = await member.client.get(ClusterRole, { cluster: THERE, name: "karmada-impersonator" });
   await hub.client.delete(Cluster, { cluster: "hub", name: FAR });
   await run(40_000);
 
-  expect(role.rules).toContainEqual({ verbs: ["impersonate"], apiGroups: [""], resources: ["users"], resourceNames: expect.arrayContaining(["admin"]) as string[] });
+  expect(role.rules).toContainEqual({
+    verbs: ["impersonate"],
+    apiGroups: [""],
+    resources: ["users"],
+    resourceNames: expect.arrayContaining(["admin"]) as string[],
+  });
   expect(await find(member.client, ClusterRole, { cluster: THERE, name: "karmada-impersonator" })).toBeUndefined();
 });

@@ -1,12 +1,19 @@
 /**
- * Requests about Open Cluster Management's kinds, with what a hub of version 1.2.0 answered: the same code, reason and words, and the same object
- * stored. Where Flotilla answers differently, that is listed with the reason; a test fails when a listed case is answered alike.
+ * Requests about Open Cluster Management's kinds, with what a hub of version 1.2.0 answered: the same code, reason and
+ * words, and the same object stored. Where Flotilla answers differently, that is listed with the reason; a test fails
+ * when a listed case is answered alike.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import { kubernetesKinds, ocmHubKinds } from "../../src/api/index.ts";
 import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
-import { headersOf, readRecordedLines, testRecordings, type RecordedCase, type RecordedStep } from "./recorded-requests.ts";
+import {
+  headersOf,
+  readRecordedLines,
+  testRecordings,
+  type RecordedCase,
+  type RecordedStep,
+} from "./recorded-requests.ts";
 
 const NAME = "a cluster whose name no namespace can have is of no use, whether it names its address or not";
 const ORDER = "the server tells mistakes against the schema in random order";
@@ -38,7 +45,15 @@ const cases = lines.map((line) => JSON.parse(line) as RecordedCase);
 describe("Open Cluster Management's kinds are answered as its hub answers", () => {
   let hub: TestServer;
   beforeAll(async () => {
-    hub = await createTestServer({ profiles: { hub: { builtIns: kubernetesKinds, customs: ocmHubKinds, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] } } });
+    hub = await createTestServer({
+      profiles: {
+        hub: {
+          builtIns: kubernetesKinds,
+          customs: ocmHubKinds,
+          objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+        },
+      },
+    });
     for (const step of setup) await ask(hub, step);
     await hub.settle();
   });
@@ -75,10 +90,26 @@ const LARGE = 100_000;
 /** The answer in the form of the recording: times are words, and what every object has is left out. */
 function shown({ clock }: TestServer, { request }: RecordedStep, { status: code, body, text }: Answered): Json {
   const read = JSON.parse(text.replaceAll(`"${formatTime(clock.now())}"`, '"NOW"')) as JsonObject;
-  if (body["kind"] === "Status") return { code, ...pick(read, "reason", "message"), ...(code !== 422 && isObject(read["details"]) && Object.keys(read["details"]).length > 0 && { details: read["details"] }) };
-  if (body["kind"] === "Table") return { code, ...tableOf(read, request.endsWith("/manifestworks") ? OWN_COLUMNS : []) };
+  if (body["kind"] === "Status")
+    return {
+      code,
+      ...pick(read, "reason", "message"),
+      ...(code !== 422 &&
+        isObject(read["details"]) &&
+        Object.keys(read["details"]).length > 0 && { details: read["details"] }),
+    };
+  if (body["kind"] === "Table")
+    return { code, ...tableOf(read, request.endsWith("/manifestworks") ? OWN_COLUMNS : []) };
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = read;
-  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _revision, creationTimestamp: _created, managedFields: _managers, ...kept } = metadata as JsonObject;
+  const {
+    name: _name,
+    namespace: _namespace,
+    uid: _uid,
+    resourceVersion: _revision,
+    creationTimestamp: _created,
+    managedFields: _managers,
+    ...kept
+  } = metadata as JsonObject;
   if (JSON.stringify(rest).length > LARGE) rest["spec"] = "as sent";
   return { code, metadata: kept, ...rest };
 }
@@ -94,8 +125,12 @@ function tableOf({ columnDefinitions, rows }: JsonObject, own: readonly string[]
   const columns = columnDefinitions as { name: string; type: string; priority: number }[];
   const isTaken = (_: unknown, index: number): boolean => !own.includes(columns[index]?.name ?? "");
   return {
-    columns: columns.filter(isTaken).map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
-    rows: (rows as { cells: Json[] }[]).filter(({ cells }) => cells[0] === "t").map(({ cells }) => cells.map((cell, index) => (columns[index]?.type === "date" ? "AGE" : cell)).filter(isTaken)),
+    columns: columns
+      .filter(isTaken)
+      .map(({ name, type, priority }) => [name, type, ...(priority > 0 ? ["wide"] : [])].join(" ")),
+    rows: (rows as { cells: Json[] }[])
+      .filter(({ cells }) => cells[0] === "t")
+      .map(({ cells }) => cells.map((cell, index) => (columns[index]?.type === "date" ? "AGE" : cell)).filter(isTaken)),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Requests about the kinds of another project, with what its own server answered, played against ours. What is answered differently on purpose is
- * listed with the reason; a test fails when a listed case is answered alike.
+ * Requests about the kinds of another project, with what its own server answered, played against ours. What is answered
+ * differently on purpose is listed with the reason; a test fails when a listed case is answered alike.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";

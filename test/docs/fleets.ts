@@ -1,6 +1,6 @@
 /**
- * Fleets of a page: `flotilla up` as a reader starts it in a terminal of its own, on any free port and with pods that start at once. Another
- * one on the same data directory stops the first, as a reader does with Ctrl-C.
+ * Fleets of a page: `flotilla up` as a reader starts it in a terminal of its own, on any free port and with pods that
+ * start at once. Another one on the same data directory stops the first, as a reader does with Ctrl-C.
  */
 import { sleep, systemClock } from "../../src/base/index.ts";
 import type { Running, Shell } from "./shell.ts";
@@ -47,7 +47,8 @@ export function createFleets(shell: Shell): Fleets {
       byData.set(data, fleet);
       const untilMs = Date.now() + READY_LIMIT_MS;
       while (!/^ready\b/m.test(fleet.output())) {
-        if (!fleet.isRunning() || Date.now() > untilMs) throw new Error(`${command}: the fleet is not ready: ${fleet.output()}`);
+        if (!fleet.isRunning() || Date.now() > untilMs)
+          throw new Error(`${command}: the fleet is not ready: ${fleet.output()}`);
         await sleep(systemClock, LOOK_MS);
       }
       return fleet;

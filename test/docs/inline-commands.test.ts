@@ -7,7 +7,9 @@ import { CHECKOUT } from "./workspace.ts";
 
 describe("reading commands in sentences", () => {
   test("a command is found with its name and its flags, outside of blocks", () => {
-    const found = inlineCommands("Ask `flotilla why KIND/NAME` or `kubectl flotilla plan -f FILE [--without-cluster=NAME]`.\n```sh\nflotilla no\n```\n`bin/flotilla up --members 2\\|--pull all`");
+    const found = inlineCommands(
+      "Ask `flotilla why KIND/NAME` or `kubectl flotilla plan -f FILE [--without-cluster=NAME]`.\n```sh\nflotilla no\n```\n`bin/flotilla up --members 2\\|--pull all`",
+    );
 
     expect(found.map(({ line, name, flags }) => [line, name, flags])).toEqual([
       [1, "why", []],
@@ -27,15 +29,22 @@ describe("the pages", () => {
   /** What stands for any command, or is none of the list. */
   const NO_COMMANDS = new Set(["COMMAND", "CMD", "…", "help"]);
   // Decisions and the log of changes tell what was.
-  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], { cwd: CHECKOUT, exclude: ["docs/adr/**", "CHANGELOG.md"] }).toSorted();
+  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], {
+    cwd: CHECKOUT,
+    exclude: ["docs/adr/**", "CHANGELOG.md"],
+  }).toSorted();
 
   test("name commands and flags that there are", async () => {
-    const known = new Map(await Promise.all(commands.map(async ({ name, load }) => [name, flagsOf(await load())] as const)));
+    const known = new Map(
+      await Promise.all(commands.map(async ({ name, load }) => [name, flagsOf(await load())] as const)),
+    );
 
     const wrong = pages.flatMap((page) =>
       inlineCommands(readPage(page))
         .filter(({ name }) => !NO_COMMANDS.has(name))
-        .filter(({ name, flags }) => !known.has(name) || flags.some((flag) => !Object.hasOwn(known.get(name) ?? {}, flag)))
+        .filter(
+          ({ name, flags }) => !known.has(name) || flags.some((flag) => !Object.hasOwn(known.get(name) ?? {}, flag)),
+        )
         .map(({ line, text }) => `${page}:${line}: ${text}`),
     );
 

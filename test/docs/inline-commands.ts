@@ -14,7 +14,12 @@ export function inlineCommands(markdown: string): InlineCommand[] {
     [...text.matchAll(/`(?:kubectl |bin\/)?flotilla ([^`]+)`/g)].map(([span, rest = ""]) => {
       // What stands behind -- is another program's.
       const words = (rest.split(" -- ")[0] ?? "").replaceAll("\\|", "|").split(/[\s[\]|]+/);
-      return { line, text: span, name: words[0] ?? "", flags: words.map((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1]).filter((flag) => flag !== undefined) };
+      return {
+        line,
+        text: span,
+        name: words[0] ?? "",
+        flags: words.map((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1]).filter((flag) => flag !== undefined),
+      };
     }),
   );
 }

@@ -16,7 +16,9 @@ describe("reading links", () => {
   });
 
   test("anchors are made of headings as GitHub makes them", () => {
-    const anchors = anchorsOf("# One member, two faces\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```");
+    const anchors = anchorsOf(
+      "# One member, two faces\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```",
+    );
 
     expect([...anchors]).toEqual(["one-member-two-faces", "flotilla-up-its-on", "why", "why-1"]);
   });
@@ -31,7 +33,12 @@ describe("the pages", () => {
       const broken = linksOf(readPage(page)).filter(({ path, anchor }) => {
         const target = path === "" ? page : normalize(join(dirname(page), path));
         if (!existsSync(file(target))) return true;
-        return anchor !== "" && !statSync(file(target)).isDirectory() && target.endsWith(".md") && !anchorsOf(readFileSync(file(target), "utf8")).has(anchor);
+        return (
+          anchor !== "" &&
+          !statSync(file(target)).isDirectory() &&
+          target.endsWith(".md") &&
+          !anchorsOf(readFileSync(file(target), "utf8")).has(anchor)
+        );
       });
 
       expect(broken).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * Holds what a command printed against the `text` block of a page: each line of the page must be found, in order. Runs of blanks are
- * equal, empty lines do not count, and `…` stands for anything; a line that is `…` alone says that lines may come between. Pure.
+ * Holds what a command printed against the `text` block of a page: each line of the page must be found, in order. Runs
+ * of blanks are equal, empty lines do not count, and `…` stands for anything; a line that is `…` alone says that lines
+ * may come between. Pure.
  *
  * Lines of the output that the page leaves out are allowed: pages show what matters of a long answer.
  */

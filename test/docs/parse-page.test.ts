@@ -54,13 +54,17 @@ test("the indentation of a block in a list is taken off", () => {
 });
 
 test("a longer fence may hold a shorter one", () => {
-  const { steps } = parsePage(page("~~~~text", "~~~sh", "one", "~~~", "~~~~".replaceAll("~", "`")).replaceAll("```~", "````"));
+  const { steps } = parsePage(
+    page("~~~~text", "~~~sh", "one", "~~~", "~~~~".replaceAll("~", "`")).replaceAll("```~", "````"),
+  );
 
   expect(steps).toEqual([]);
 });
 
 test("a block that is not run says why, and what follows it is nobody's output", () => {
-  const { steps } = parsePage(page("<!-- not run: needs a real cluster -->", "~~~sh", "one", "~~~", "~~~text", "A", "~~~"));
+  const { steps } = parsePage(
+    page("<!-- not run: needs a real cluster -->", "~~~sh", "one", "~~~", "~~~text", "A", "~~~"),
+  );
 
   expect(steps).toEqual([{ type: "skipped", line: 2, reason: "needs a real cluster" }]);
 });
@@ -70,17 +74,37 @@ test("a page says with which fleet it runs, or that it needs none", () => {
   const small = parsePage("<!-- fleet: --members 1 --nodes 0 -->\n# Title");
   const none = parsePage("<!-- fleet: none -->\n# Title");
 
-  expect([plain.fleet, small.fleet, none.fleet]).toEqual([["--members", "3"], ["--members", "1", "--nodes", "0"], undefined]);
+  expect([plain.fleet, small.fleet, none.fleet]).toEqual([
+    ["--members", "3"],
+    ["--members", "1", "--nodes", "0"],
+    undefined,
+  ]);
 });
 
 const mistakes: Record<string, { text: string; line: number; message: RegExp }> = {
   "a block that does not end": { text: page("text", "~~~sh", "one"), line: 2, message: /does not end/ },
   "commands in a language that is not run": { text: page("~~~console", "$ one", "~~~"), line: 1, message: /sh blocks/ },
   "commands in a text block": { text: page("~~~text", "$ one", "~~~"), line: 1, message: /sh blocks/ },
-  "a file outside of the reader's folder": { text: page("~~~yaml ../web.yaml", "a: 1", "~~~"), line: 1, message: /not in the reader's folder/ },
-  "a block that is not run for no reason": { text: page("<!-- not run -->", "~~~sh", "one", "~~~"), line: 2, message: /not why/ },
-  "a remark that belongs to no block": { text: page("<!-- not run: because -->", "some text", "~~~sh", "one", "~~~"), line: 1, message: /of no block/ },
-  "a fleet that comes too late": { text: page("~~~sh", "one", "~~~", "<!-- fleet: none -->"), line: 4, message: /after its first block/ },
+  "a file outside of the reader's folder": {
+    text: page("~~~yaml ../web.yaml", "a: 1", "~~~"),
+    line: 1,
+    message: /not in the reader's folder/,
+  },
+  "a block that is not run for no reason": {
+    text: page("<!-- not run -->", "~~~sh", "one", "~~~"),
+    line: 2,
+    message: /not why/,
+  },
+  "a remark that belongs to no block": {
+    text: page("<!-- not run: because -->", "some text", "~~~sh", "one", "~~~"),
+    line: 1,
+    message: /of no block/,
+  },
+  "a fleet that comes too late": {
+    text: page("~~~sh", "one", "~~~", "<!-- fleet: none -->"),
+    line: 4,
+    message: /after its first block/,
+  },
 };
 for (const [what, { text, line, message }] of Object.entries(mistakes)) {
   test(`${what} is a mistake of the page`, () => {

@@ -1,6 +1,7 @@
 /**
- * Reads a page of the docs into what a reader would do with it, in the order of the text: files to write, commands to type with what they
- * print, and manifests that are only shown. CONTRIBUTING.md ("Write a page") has the convention. Pure.
+ * Reads a page of the docs into what a reader would do with it, in the order of the text: files to write, commands to
+ * type with what they print, and manifests that are only shown. CONTRIBUTING.md ("Write a page") has the convention.
+ * Pure.
  */
 import { splitCommands } from "./split-commands.ts";
 import type { ShellCommand } from "./split-commands.ts";
@@ -39,21 +40,31 @@ export function parsePage(markdown: string): Page {
     const before = blocks[index - 1];
     const step = toStep(block, mistakes);
     if (step) steps.push(step);
-    if (block.language !== "text" || !block.follows || before?.language !== "sh" || before.notRun !== undefined) continue;
+    if (block.language !== "text" || !block.follows || before?.language !== "sh" || before.notRun !== undefined)
+      continue;
     const last = steps.at(-1);
     if (last?.type === "commands") last.expected = block.lines;
   }
   return { fleet, steps, mistakes };
 }
 
-function toStep(block: Block, mistakes: Page["mistakes"][number][]): (Step & { expected?: readonly string[] }) | undefined {
+function toStep(
+  block: Block,
+  mistakes: Page["mistakes"][number][],
+): (Step & { expected?: readonly string[] }) | undefined {
   const { line, language, name, lines, notRun } = block;
   const complain = (message: string): undefined => void mistakes.push({ line, message });
-  if (notRun !== undefined) return notRun === "" ? complain("says 'not run' and not why") : { type: "skipped", line, reason: notRun };
-  if (name !== "") return isInside(name) ? { type: "file", line, name, text: `${lines.join("\n")}\n` } : complain(`names the file ${name}, which is not in the reader's folder`);
+  if (notRun !== undefined)
+    return notRun === "" ? complain("says 'not run' and not why") : { type: "skipped", line, reason: notRun };
+  if (name !== "")
+    return isInside(name)
+      ? { type: "file", line, name, text: `${lines.join("\n")}\n` }
+      : complain(`names the file ${name}, which is not in the reader's folder`);
   if (language === "sh") return { type: "commands", line: line + 1, commands: splitCommands(lines) };
-  if (["bash", "shell", "console", "zsh"].includes(language)) return complain(`is a block of ${language}; commands are written in sh blocks, where they are run`);
-  if (language === "text" && lines.some((text) => text.startsWith("$ "))) return complain("shows a command in a text block; commands are written in sh blocks, where they are run");
+  if (["bash", "shell", "console", "zsh"].includes(language))
+    return complain(`is a block of ${language}; commands are written in sh blocks, where they are run`);
+  if (language === "text" && lines.some((text) => text.startsWith("$ ")))
+    return complain("shows a command in a text block; commands are written in sh blocks, where they are run");
   if (language === "yaml") return { type: "illustration", line, text: `${lines.join("\n")}\n` };
   return undefined;
 }
@@ -84,18 +95,29 @@ function readBlocks(markdown: string): { blocks: Block[]; fleet: Page["fleet"]; 
     const fence = /^(\s*)(`{3,})([\w+-]*)[ \t]*(.*)$/.exec(line);
     if (fence) {
       const [, indent = "", ticks = "", language = "", name = ""] = fence;
-      open = { line: index + 1, language, name: name.trim(), lines: [], follows, fence: ticks, indent: indent.length, ...(notRun !== undefined && { notRun }) };
+      open = {
+        line: index + 1,
+        language,
+        name: name.trim(),
+        lines: [],
+        follows,
+        fence: ticks,
+        indent: indent.length,
+        notRun,
+      };
       notRun = undefined;
       continue;
     }
     if (line.trim() === "") continue;
     follows = false;
     const remark = /^<!--\s*(fleet|not run)\b:?\s*(.*?)\s*-->$/.exec(line.trim());
-    if (notRun !== undefined) mistakes.push({ line: index, message: "says 'not run' of no block: the block must follow at once" });
+    if (notRun !== undefined)
+      mistakes.push({ line: index, message: "says 'not run' of no block: the block must follow at once" });
     notRun = undefined;
     if (remark?.[1] === "not run") notRun = remark[2] ?? "";
     if (remark?.[1] !== "fleet") continue;
-    if (blocks.length > 0) mistakes.push({ line: index + 1, message: "says with which fleet the page runs after its first block" });
+    if (blocks.length > 0)
+      mistakes.push({ line: index + 1, message: "says with which fleet the page runs after its first block" });
     fleet = remark[2] === "none" ? undefined : (remark[2] ?? "").split(/\s+/).filter((word) => word !== "");
   }
   if (open) mistakes.push({ line: open.line, message: "opens a block that does not end" });

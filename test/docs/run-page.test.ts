@@ -1,4 +1,7 @@
-/** The runner on made-up pages, with a stand-in for `flotilla` and no fleet: what it does, and that it fails when it should. */
+/**
+ * The runner on made-up pages, with a stand-in for `flotilla` and no fleet: what it does, and that it fails when it
+ * should.
+ */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +12,10 @@ import { runPage } from "./run-page.ts";
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "flotilla-docs-test-"));
-  program("flotilla", `echo $PPID > group; echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`);
+  program(
+    "flotilla",
+    `echo $PPID > group; echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`,
+  );
   program("kubectl", `cat "$4" >> ${folder}/kubectl.input; test ! -e ${folder}/refuse || { echo refused; exit 1; }`);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,9 +27,19 @@ function program(name: string, script: string): void {
 
 /** A page without a fleet, with ~~~ for the fences. */
 const run = (...lines: string[]): Promise<unknown> => runWith("<!-- fleet: none -->", ...lines);
-const runWith = (...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), { programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") } });
+const runWith = (...lines: string[]): Promise<unknown> =>
+  runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), {
+    programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") },
+  });
 /** For what never comes: nobody wants to wait for it. */
-const runImpatiently = (limits: { commandLimitMs?: number; matchLimitMs?: number }, ...lines: string[]): Promise<unknown> => runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), { programs: {}, ...limits });
+const runImpatiently = (
+  limits: { commandLimitMs?: number; matchLimitMs?: number },
+  ...lines: string[]
+): Promise<unknown> =>
+  runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), {
+    programs: {},
+    ...limits,
+  });
 const calls = (): string[] => {
   const file = join(folder, "flotilla.calls");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -32,19 +48,47 @@ const calls = (): string[] => {
 };
 
 test("what a command sets is there for the next, also in another block", async () => {
-  const running = run("~~~sh", "colour=blue", "mkdir inner && cd inner", "export SHAPE=round", "~~~", "~~~sh", 'echo "$colour $SHAPE $(basename "$PWD")"', "~~~", "~~~text", "blue round inner", "~~~");
+  const running = run(
+    "~~~sh",
+    "colour=blue",
+    "mkdir inner && cd inner",
+    "export SHAPE=round",
+    "~~~",
+    "~~~sh",
+    'echo "$colour $SHAPE $(basename "$PWD")"',
+    "~~~",
+    "~~~text",
+    "blue round inner",
+    "~~~",
+  );
 
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
 test("files of the page are there for the commands behind them", async () => {
-  const running = run("~~~yaml deep/a.yaml", "a: 1", "~~~", "~~~sh", "cat deep/a.yaml", "~~~", "~~~text", "a: 1", "~~~");
+  const running = run(
+    "~~~yaml deep/a.yaml",
+    "a: 1",
+    "~~~",
+    "~~~sh",
+    "cat deep/a.yaml",
+    "~~~",
+    "~~~text",
+    "a: 1",
+    "~~~",
+  );
 
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
 test("the examples and a home of its own are there", async () => {
-  const running = run("~~~sh", "test -f examples/shop/shop.yaml", 'test -z "$(ls -A ~)"', 'test "$KUBECONFIG" = ~/.flotilla/hub.kubeconfig', "~~~");
+  const running = run(
+    "~~~sh",
+    "test -f examples/shop/shop.yaml",
+    'test -z "$(ls -A ~)"',
+    'test "$KUBECONFIG" = ~/.flotilla/hub.kubeconfig',
+    "~~~",
+  );
 
   await expect(running).resolves.toEqual({ skipped: [] });
 });
@@ -58,7 +102,9 @@ test("the last command is repeated until it prints what the page says", async ()
 test("a command that fails fails the page, with its place and what it printed", async () => {
   const running = run("text", "~~~sh", "echo fine", "echo broken >&2; exit 3", "echo never", "~~~");
 
-  await expect(running).rejects.toThrow(/^docs\/made-up\.md:5: echo broken >&2; exit 3\n {2}ended with exit code 3, not 0\n {2}printed:\n {4}broken$/);
+  await expect(running).rejects.toThrow(
+    /^docs\/made-up\.md:5: echo broken >&2; exit 3\n {2}ended with exit code 3, not 0\n {2}printed:\n {4}broken$/,
+  );
 });
 
 test("a command behind a pipe that fails fails the page", async () => {
@@ -78,11 +124,15 @@ test("a command that must fail and does is fine", async () => {
 test("output that is not as the page says fails the page, with both", async () => {
   const running = runImpatiently({ matchLimitMs: 0 }, "~~~sh", "echo seen", "~~~", "~~~text", "wanted", "~~~");
 
-  await expect(running).rejects.toThrow(/did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/);
+  await expect(running).rejects.toThrow(
+    /did not print this line: wanted\n {2}expected:\n {4}wanted\n {2}printed:\n {4}seen/,
+  );
 });
 
 test("a command that does not end is ended, and fails the page", async () => {
-  await expect(runImpatiently({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(/did not end within 0.5 s/);
+  await expect(runImpatiently({ commandLimitMs: 500 }, "~~~sh", "sleep 60", "~~~")).rejects.toThrow(
+    /did not end within 0.5 s/,
+  );
 });
 
 test("a block of commands that is not run is not run, and told", async () => {
@@ -92,13 +142,25 @@ test("a block of commands that is not run is not run, and told", async () => {
 });
 
 test("a program that goes on runs beside the commands behind it, and ends with the page", async () => {
-  await run("~~~sh", `trap 'touch ${folder}/ended' EXIT; echo up; while :; do sleep 0.05; done   # Ctrl-C stops`, "~~~", "~~~text", "up", "~~~", "~~~sh", `test ! -e ${folder}/ended`, "~~~");
+  await run(
+    "~~~sh",
+    `trap 'touch ${folder}/ended' EXIT; echo up; while :; do sleep 0.05; done   # Ctrl-C stops`,
+    "~~~",
+    "~~~text",
+    "up",
+    "~~~",
+    "~~~sh",
+    `test ! -e ${folder}/ended`,
+    "~~~",
+  );
 
   expect(existsSync(join(folder, "ended"))).toBe(true);
 });
 
 test("a mistake of the page fails it before anything is run", async () => {
-  await expect(run("~~~sh", "true", "~~~", "~~~console", "$ true", "~~~")).rejects.toThrow(/^docs\/made-up\.md:5: is a block of console/);
+  await expect(run("~~~sh", "true", "~~~", "~~~console", "$ true", "~~~")).rejects.toThrow(
+    /^docs\/made-up\.md:5: is a block of console/,
+  );
 });
 
 test("YAML that is none fails the page", async () => {
@@ -112,14 +174,37 @@ test("a page runs on the fleet that it names, which is stopped at its end", asyn
 });
 
 test("a page that starts with a fleet brings its own, and another on the same directory stops it", async () => {
-  await runWith("~~~sh", "flotilla up --members 1", "~~~", "~~~text", "ready …", "~~~", "~~~sh", "flotilla up --members 4   # Ctrl-C stops", "flotilla up --data other", "~~~");
+  await runWith(
+    "~~~sh",
+    "flotilla up --members 1",
+    "~~~",
+    "~~~text",
+    "ready …",
+    "~~~",
+    "~~~sh",
+    "flotilla up --members 4   # Ctrl-C stops",
+    "flotilla up --data other",
+    "~~~",
+  );
 
   const started = calls();
-  expect(started.map((line) => line.replace(/ --port.*failure-threshold \d+/, ""))).toEqual(["up --members 1", "stopped", "up --members 4", "up --data other", "stopped", "stopped"]);
+  expect(started.map((line) => line.replace(/ --port.*failure-threshold \d+/, ""))).toEqual([
+    "up --members 1",
+    "stopped",
+    "up --members 4",
+    "up --data other",
+    "stopped",
+    "stopped",
+  ]);
 });
 
 test("a fleet that ends by itself is told with what failed then", async () => {
-  const running = runWith("~~~sh", "flotilla up", "kill -- -$(cat group); while kill -0 -- -$(cat group); do sleep 0.02; done 2>/dev/null; false", "~~~");
+  const running = runWith(
+    "~~~sh",
+    "flotilla up",
+    "kill -- -$(cat group); while kill -0 -- -$(cat group); do sleep 0.02; done 2>/dev/null; false",
+    "~~~",
+  );
 
   await expect(running).rejects.toThrow(/exit code 1, not 0[^]*a fleet has ended; it printed:\n {4}ready here/);
   calls();
@@ -158,5 +243,7 @@ for (const [command, want] of Object.entries(starts)) {
 }
 
 test("a fleet of a page takes any port and hurries, but for what the page says itself", () => {
-  expect(hurried("flotilla up --port 7443 --start-ms 500 --data a")).toBe("flotilla up --port 0 --cluster-status-update-frequency 1 --cluster-success-threshold 1 --cluster-failure-threshold 2 --start-ms 500 --data a");
+  expect(hurried("flotilla up --port 7443 --start-ms 500 --data a")).toBe(
+    "flotilla up --port 0 --cluster-status-update-frequency 1 --cluster-success-threshold 1 --cluster-failure-threshold 2 --start-ms 500 --data a",
+  );
 });

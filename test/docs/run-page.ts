@@ -1,6 +1,6 @@
 /**
- * Does what a page says, as its reader would: starts the fleet, writes the files, types the commands, and holds what they print against
- * the page. The first thing that is not as the page says ends it, with the line of the page.
+ * Does what a page says, as its reader would: starts the fleet, writes the files, types the commands, and holds what
+ * they print against the page. The first thing that is not as the page says ends it, with the line of the page.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -74,7 +74,11 @@ export interface PageReader {
   leave(): Promise<void>;
 }
 
-export function createReader({ programs, commandLimitMs = COMMAND_LIMIT_MS, matchLimitMs = MATCH_LIMIT_MS }: PageOptions): PageReader {
+export function createReader({
+  programs,
+  commandLimitMs = COMMAND_LIMIT_MS,
+  matchLimitMs = MATCH_LIMIT_MS,
+}: PageOptions): PageReader {
   const workspace = createWorkspace(programs);
   const shell = createShell(workspace);
   const fleets = createFleets(shell);
@@ -111,7 +115,12 @@ async function take(reader: Reader, step: Step): Promise<void> {
   for (const command of step.commands) {
     const place = `${reader.name}:${step.line + command.line}`;
     const expected = command === step.commands.at(-1) ? step.expected : undefined;
-    const finding = isUp(command.text) && command.exitCode === 0 ? await startFleet(reader, command, expected) : command.staysUp ? await startProgram(reader, command, expected) : await runCommand(reader, command, expected);
+    const finding =
+      isUp(command.text) && command.exitCode === 0
+        ? await startFleet(reader, command, expected)
+        : command.staysUp
+          ? await startProgram(reader, command, expected)
+          : await runCommand(reader, command, expected);
     if (finding === undefined) continue;
     const ended = reader.fleets.lastWords().map((text) => `\n  a fleet has ended; it printed:\n${indent(text)}`);
     throw new Error(`${place}: ${command.text}\n${finding}${ended.join("")}`);
@@ -127,7 +136,11 @@ function writeReadersFile(folder: string, name: string, text: string): void {
 /** What is wrong, or undefined when all is as the page says. */
 type Finding = string | undefined;
 
-async function runCommand({ shell, commandLimitMs, matchLimitMs }: Reader, { text, exitCode }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+async function runCommand(
+  { shell, commandLimitMs, matchLimitMs }: Reader,
+  { text, exitCode }: ShellCommand,
+  expected: readonly string[] | undefined,
+): Promise<Finding> {
   const untilMs = Date.now() + matchLimitMs;
   for (;;) {
     const ran = await shell.run(text, commandLimitMs);
@@ -137,14 +150,23 @@ async function runCommand({ shell, commandLimitMs, matchLimitMs }: Reader, { tex
   }
 }
 
-function judge({ code, output }: Ran, exitCode: number, expected: readonly string[] | undefined, limitMs: number): Finding {
+function judge(
+  { code, output }: Ran,
+  exitCode: number,
+  expected: readonly string[] | undefined,
+  limitMs: number,
+): Finding {
   if (code === null) return explain(`did not end within ${limitMs / 1000} s`, expected, output);
   if (code !== exitCode) return explain(`ended with exit code ${code}, not ${exitCode}`, expected, output);
   const match = matchOutput(expected ?? [], output);
   return match.ok ? undefined : explain(`did not print this line: ${match.missing}`, expected, output);
 }
 
-async function startFleet({ fleets, matchLimitMs }: Reader, { text }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+async function startFleet(
+  { fleets, matchLimitMs }: Reader,
+  { text }: ShellCommand,
+  expected: readonly string[] | undefined,
+): Promise<Finding> {
   try {
     return await follow(await fleets.up(text), expected, matchLimitMs);
   } catch (error) {
@@ -152,7 +174,11 @@ async function startFleet({ fleets, matchLimitMs }: Reader, { text }: ShellComma
   }
 }
 
-async function startProgram({ shell, matchLimitMs }: Reader, { text }: ShellCommand, expected: readonly string[] | undefined): Promise<Finding> {
+async function startProgram(
+  { shell, matchLimitMs }: Reader,
+  { text }: ShellCommand,
+  expected: readonly string[] | undefined,
+): Promise<Finding> {
   return follow(shell.start(text), expected, matchLimitMs);
 }
 
@@ -161,13 +187,20 @@ async function follow(program: Running, expected: readonly string[] | undefined,
   for (;;) {
     const match = matchOutput(expected ?? [], program.output());
     if (match.ok) return undefined;
-    if (Date.now() > untilMs || !program.isRunning()) return explain(`did not print this line: ${match.missing}`, expected, program.output());
+    if (Date.now() > untilMs || !program.isRunning())
+      return explain(`did not print this line: ${match.missing}`, expected, program.output());
     await sleep(systemClock, LOOK_AGAIN_MS);
   }
 }
 
-/** A manifest that is shown must be one that the hub would take. In a namespace that the reader has not made it is tried in `default`. */
-async function show({ name, shell, workspace, fleets, commandLimitMs }: Reader, { line, text }: { line: number; text: string }): Promise<void> {
+/**
+ * A manifest that is shown must be one that the hub would take. In a namespace that the reader has not made it is tried
+ * in `default`.
+ */
+async function show(
+  { name, shell, workspace, fleets, commandLimitMs }: Reader,
+  { line, text }: { line: number; text: string },
+): Promise<void> {
   const documents = readDocuments(`${name}:${line}`, text);
   if (!fleets.isUp() || documents.length === 0 || !documents.every(isManifest)) return;
   const file = join(workspace.scratch, "illustration.json");
@@ -176,7 +209,9 @@ async function show({ name, shell, workspace, fleets, commandLimitMs }: Reader, 
     return shell.run(`kubectl apply --dry-run=server -f "${file}"`, commandLimitMs);
   };
   const first = await attempt(documents);
-  const { code, output } = /namespaces "[^"]+" not found/.test(first.output) ? await attempt(documents.map(inDefault)) : first;
+  const { code, output } = /namespaces "[^"]+" not found/.test(first.output)
+    ? await attempt(documents.map(inDefault))
+    : first;
   if (code !== 0) throw new Error(`${name}:${line}: the hub does not take this manifest\n${indent(output)}`);
 }
 
@@ -195,17 +230,34 @@ interface Manifest {
 }
 
 function isManifest(document: unknown): document is Manifest {
-  return typeof document === "object" && document !== null && "apiVersion" in document && "kind" in document && "metadata" in document;
+  return (
+    typeof document === "object" &&
+    document !== null &&
+    "apiVersion" in document &&
+    "kind" in document &&
+    "metadata" in document
+  );
 }
 
 function inDefault(manifest: Manifest): Manifest {
-  return manifest.metadata?.namespace === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, namespace: "default" } };
+  return manifest.metadata?.namespace === undefined
+    ? manifest
+    : { ...manifest, metadata: { ...manifest.metadata, namespace: "default" } };
 }
 
 function explain(what: string, expected: readonly string[] | undefined, output: string): string {
-  return [`  ${what}`, ...(expected ? ["  expected:", indent(expected.join("\n"))] : []), "  printed:", indent(output)].join("\n");
+  return [
+    `  ${what}`,
+    ...(expected ? ["  expected:", indent(expected.join("\n"))] : []),
+    "  printed:",
+    indent(output),
+  ].join("\n");
 }
 
 function indent(text: string): string {
-  return text.trimEnd().split("\n").map((line) => `    ${line}`).join("\n");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n");
 }

@@ -1,6 +1,7 @@
 /**
- * A terminal, or several: commands are run by bash one after another, and what one of them sets (variables, the current folder) is there
- * for the next. Programs that go on run beside them until they are stopped; whatever is left ends with the shell.
+ * A terminal, or several: commands are run by bash one after another, and what one of them sets (variables, the current
+ * folder) is there for the next. Programs that go on run beside them until they are stopped; whatever is left ends with
+ * the shell.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -52,7 +53,12 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
     const log = openSync(`${name}.log`, "a");
     // Variables are exported when they are set, so that the next command has them, too.
     const script = `set -a -o pipefail\ntrap 'env -0 > "${name}.env"; pwd > "${name}.pwd"' EXIT\n${command}\n`;
-    const child = spawn("bash", ["--noprofile", "--norc", "-c", script], { cwd: current, env: variables, stdio: ["ignore", log, log], detached: true });
+    const child = spawn("bash", ["--noprofile", "--norc", "-c", script], {
+      cwd: current,
+      env: variables,
+      stdio: ["ignore", log, log],
+      detached: true,
+    });
     closeSync(log);
     const group = child.pid;
     if (group === undefined) throw new Error("starting bash, which runs the commands of pages: it is not on the PATH");
@@ -64,7 +70,8 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
     async run(command, limitMs) {
       const { child, group, state, output } = begin(command);
       const limit = setTimeout(() => signal(group, "SIGKILL"), limitMs);
-      const code = await new Promise<number | null>((resolve) => child.once("exit", resolve)); // Null when a signal ended it.
+      // Null when a signal ended it.
+      const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
       clearTimeout(limit);
       if (code !== null && existsSync(`${state}.env`)) {
         variables = readVariables(readFileSync(`${state}.env`, "utf8"));
@@ -100,7 +107,10 @@ export function createShell({ folder, scratch, environment }: Workspace): Shell 
 }
 
 function readVariables(text: string): Record<string, string> {
-  const pairs = text.split("\0").filter((entry) => entry.includes("=")).map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)] as const);
+  const pairs = text
+    .split("\0")
+    .filter((entry) => entry.includes("="))
+    .map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)] as const);
   return Object.fromEntries(pairs.filter(([name]) => !NOT_HANDED_ON.has(name)));
 }
 

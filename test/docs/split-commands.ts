@@ -1,6 +1,7 @@
 /**
- * Cuts an `sh` block into its commands, each with the line that it starts on. A command goes on over lines that end in `\`, `|`, `&&` or
- * `||`, over open quotes and brackets, over here-documents, and over the body of a loop or condition. Pure.
+ * Cuts an `sh` block into its commands, each with the line that it starts on. A command goes on over lines that end in
+ * `\`, `|`, `&&` or `||`, over open quotes and brackets, over here-documents, and over the body of a loop or condition.
+ * Pure.
  */
 
 export interface ShellCommand {
@@ -65,7 +66,11 @@ function readLine(before: State, line: string): State {
     return { ...before, documents, isOpen: documents.length > 0 || before.depth > 0 || before.quote !== "" };
   }
   const scan = scanLine(before, line);
-  return { ...scan, begun: true, isOpen: scan.continues || scan.quote !== "" || scan.depth > 0 || scan.documents.length > 0 };
+  return {
+    ...scan,
+    begun: true,
+    isOpen: scan.continues || scan.quote !== "" || scan.depth > 0 || scan.documents.length > 0,
+  };
 }
 
 function scanLine(before: State, line: string): State & { continues: boolean } {
@@ -128,13 +133,26 @@ function scanLine(before: State, line: string): State & { continues: boolean } {
     }
   }
   if (quote === "") endWord();
-  return { ...before, quote, depth, documents, continues: quote === "" && (last === "|" || last === "&&" || last === "||") };
+  return {
+    ...before,
+    quote,
+    depth,
+    documents,
+    continues: quote === "" && (last === "|" || last === "&&" || last === "||"),
+  };
 }
 
 function toCommand(lines: readonly string[], line: number): ShellCommand {
   const comments = [lines[0] ?? "", lines.at(-1) ?? ""].map(trailingComment);
-  const exitCode = comments.map((comment) => /\bexit (?:code )?(\d{1,3})$/.exec(comment)?.[1]).find((code) => code !== undefined);
-  return { text: lines.join("\n"), line, exitCode: Number(exitCode ?? 0), staysUp: comments.some((comment) => comment.includes("Ctrl-C")) };
+  const exitCode = comments
+    .map((comment) => /\bexit (?:code )?(\d{1,3})$/.exec(comment)?.[1])
+    .find((code) => code !== undefined);
+  return {
+    text: lines.join("\n"),
+    line,
+    exitCode: Number(exitCode ?? 0),
+    staysUp: comments.some((comment) => comment.includes("Ctrl-C")),
+  };
 }
 
 /** What stands behind the last ` #` of a line that is in no quotes. */

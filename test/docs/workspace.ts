@@ -1,6 +1,6 @@
 /**
- * Where a reader of a page sits: a home of his own, a folder with the examples, `flotilla`, `kubectl` and `helm` on the PATH, and the
- * fleet's kubeconfig in the environment. All of it is gone afterwards.
+ * Where a reader of a page sits: a home of his own, a folder with the examples, `flotilla`, `kubectl` and `helm` on the
+ * PATH, and the fleet's kubeconfig in the environment. All of it is gone afterwards.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,10 +21,16 @@ export interface Workspace {
 /** `programs` are put on the PATH by these names, before what the machine has. */
 export function createWorkspace(programs: Readonly<Record<string, string>>): Workspace {
   const root = mkdtempSync(join(tmpdir(), "flotilla-docs-"));
-  const [folder, scratch, home, path] = ["work", "scratch", "home", "programs"].map((name) => join(root, name)) as [string, string, string, string];
+  const [folder, scratch, home, path] = ["work", "scratch", "home", "programs"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   for (const name of [folder, scratch, home, path]) mkdirSync(name);
   for (const [name, file] of Object.entries(programs)) symlinkSync(file, join(path, name));
-  // Pages for people with a checkout type bin/flotilla. The links are to files, because the script looks for its neighbours.
+  // Pages for people with a checkout type bin/flotilla. The links are to files, because the script looks for its
+  // neighbours.
   mkdirSync(join(folder, "bin"));
   if (programs["flotilla"] !== undefined) symlinkSync(programs["flotilla"], join(folder, "bin", "flotilla"));
   symlinkSync(join(CHECKOUT, "bin", "node24"), join(folder, "bin", "node24"));

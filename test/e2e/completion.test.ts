@@ -28,7 +28,14 @@ afterAll(async () => {
 });
 
 const run = (command: string, ...args: string[]): { out: string; err: string } => {
-  const { stdout, stderr } = spawnSync(command, args, { encoding: "utf8", env: { ...process.env, PATH: `${folder.path}${delimiter}${BIN}${delimiter}${process.env["PATH"]}`, KUBECONFIG: fleet.kubeconfig("hub") } });
+  const { stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      PATH: `${folder.path}${delimiter}${BIN}${delimiter}${process.env["PATH"]}`,
+      KUBECONFIG: fleet.kubeconfig("hub"),
+    },
+  });
   return { out: stdout, err: stderr };
 };
 
@@ -42,23 +49,42 @@ const offered = (...words: string[]): { out: string; err: string } => {
 
 test("a hub is asked for its members, namespaces, types and names", () => {
   expect(offered("unjoin", "")).toEqual({ out: "member1\nmember2\n:4\n", err: "" });
-  expect(offered("why", "-n", "karmada-")).toMatchObject({ out: expect.stringContaining("karmada-es-member1\nkarmada-es-member2\n"), err: "" });
+  expect(offered("why", "-n", "karmada-")).toMatchObject({
+    out: expect.stringContaining("karmada-es-member1\nkarmada-es-member2\n"),
+    err: "",
+  });
   expect(offered("why", "clonese")).toEqual({ out: "clonesets\n:4\n", err: "" });
-  expect(offered("why", "-n", "kube-system", "configmap/kube-root")).toEqual({ out: "configmap/kube-root-ca.crt\n:4\n", err: "" });
+  expect(offered("why", "-n", "kube-system", "configmap/kube-root")).toEqual({
+    out: "configmap/kube-root-ca.crt\n:4\n",
+    err: "",
+  });
 });
 
 test("a hub that does not run is not waited for, and nothing is said of it", () => {
-  expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({ out: ":4\n", err: "" });
+  expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({
+    out: ":4\n",
+    err: "",
+  });
 });
 
 test("a hub that says nothing is waited for only a moment", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const config = { apiVersion: "v1", kind: "Config", "current-context": "a", clusters: [{ name: "a", cluster: { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}` } }], contexts: [{ name: "a", context: { cluster: "a" } }] };
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "a",
+    clusters: [{ name: "a", cluster: { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}` } }],
+    contexts: [{ name: "a", context: { cluster: "a" } }],
+  };
   writeFileSync(join(folder.path, "silent.kubeconfig"), JSON.stringify(config));
 
   // Connecting is given up after ten seconds.
-  const { stdout, signal } = spawnSync(join(BIN, "flotilla"), ["__complete", "unjoin", "--kubeconfig", join(folder.path, "silent.kubeconfig"), ""], { encoding: "utf8", timeout: 9_000 });
+  const { stdout, signal } = spawnSync(
+    join(BIN, "flotilla"),
+    ["__complete", "unjoin", "--kubeconfig", join(folder.path, "silent.kubeconfig"), ""],
+    { encoding: "utf8", timeout: 9_000 },
+  );
   server.close();
 
   expect({ stdout, signal }).toEqual({ stdout: ":4\n", signal: null });

@@ -1,10 +1,10 @@
 /**
- * A server that is killed again and again under write load, on one data directory, and two watchers that go on after each restart where
- * they were: one sees everything, one selects by a label that objects gain and lose.
+ * A server that is killed again and again under write load, on one data directory, and two watchers that go on after
+ * each restart where they were: one sees everything, one selects by a label that objects gain and lose.
  *
- * Over all crashes each acknowledged write is told once, in order, to whom it concerns; at most the write that was under way when the
- * server died is told besides; nobody is told to list again; and what the watchers make of the events is what a list shows, so nothing
- * was told that was not durable.
+ * Over all crashes each acknowledged write is told once, in order, to whom it concerns; at most the write that was
+ * under way when the server died is told besides; nobody is told to list again; and what the watchers make of the
+ * events is what a list shows, so nothing was told that was not durable.
  *
  * FLOTILLA_CRASHES sets how often; a few times is enough to notice a mistake, 200 times to trust it.
  */
@@ -12,7 +12,13 @@ import { expect, test } from "vitest";
 import { ConfigMap, Namespace } from "../../src/api/index.ts";
 import { createSeededRandom, sleep, systemClock } from "../../src/base/index.ts";
 import type { Random } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, UnreachableError } from "../../src/client/index.ts";
+import {
+  connectionOf,
+  createClient,
+  createHttp2Transport,
+  loadKubeconfig,
+  UnreachableError,
+} from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { isAlreadyExists } from "../../src/machinery/index.ts";
 import { createWitness, NAMESPACE } from "./crash-witness.ts";
@@ -26,65 +32,92 @@ const MAX_LIFE_MS = 400;
 /** After a restart a watcher that goes on is told what it missed well within this. */
 const CATCH_UP_MS = 20_000;
 
-/** What writers were answered, as each watcher is to be told of it: `TYPE version`, without the version where the answer has none. */
+/**
+ * What writers were answered, as each watcher is to be told of it: `TYPE version`, without the version where the answer
+ * has none.
+ */
 interface Acknowledged {
   all: string[];
   selected: string[];
 }
 
-test(`watches go on and nothing acknowledged or told is lost by ${CRASHES} crashes`, { timeout: 30_000 + CRASHES * 15_000 }, async () => {
-  const directory = temporaryDirectory();
-  const random = createSeededRandom(7);
-  const writes = new Map<string, Acknowledged>();
-  let witnesses: { all: Witness; selected: Witness } | undefined;
-  let acknowledged = 0;
-  /** Events that came in the life of the server that their writes were sent to. */
-  let told = 0;
-  let lastExit: number | null | undefined;
-  try {
-    for (let crash = 0; crash <= CRASHES; crash++) {
-      const server = await up(directory.path, "--members", "0");
-      const transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(server.kubeconfig("hub")))), cluster: { root: "hub" } });
-      const client = createClient({ transport, fieldManager: "test" });
-      witnesses ??= await startWitnesses(client);
-      const stopping = new AbortController();
-      const following = Promise.all([witnesses.all.follow(client, stopping.signal), witnesses.selected.follow(client, stopping.signal)]);
+test(
+  `watches go on and nothing acknowledged or told is lost by ${CRASHES} crashes`,
+  { timeout: 30_000 + CRASHES * 15_000 },
+  async () => {
+    const directory = temporaryDirectory();
+    const random = createSeededRandom(7);
+    const writes = new Map<string, Acknowledged>();
+    let witnesses: { all: Witness; selected: Witness } | undefined;
+    let acknowledged = 0;
+    /** Events that came in the life of the server that their writes were sent to. */
+    let told = 0;
+    let lastExit: number | null | undefined;
+    try {
+      for (let crash = 0; crash <= CRASHES; crash++) {
+        const server = await up(directory.path, "--members", "0");
+        const transport = createHttp2Transport({
+          ...(await connectionOf(await loadKubeconfig(server.kubeconfig("hub")))),
+          cluster: { root: "hub" },
+        });
+        const client = createClient({ transport, fieldManager: "test" });
+        witnesses ??= await startWitnesses(client);
+        const stopping = new AbortController();
+        const following = Promise.all([
+          witnesses.all.follow(client, stopping.signal),
+          witnesses.selected.follow(client, stopping.signal),
+        ]);
 
-      await Promise.race([catchUp(client, witnesses, `life-${crash}`, stopping.signal), following.then(() => Promise.reject(new Error("a watch ended while its server ran")))]);
-      checkTold(witnesses, writes);
-      await checkState(client, witnesses);
-      for (const { all } of writes.values()) acknowledged += all.length;
-      writes.clear();
+        await Promise.race([
+          catchUp(client, witnesses, `life-${crash}`, stopping.signal),
+          following.then(() => Promise.reject(new Error("a watch ended while its server ran"))),
+        ]);
+        checkTold(witnesses, writes);
+        await checkState(client, witnesses);
+        for (const { all } of writes.values()) acknowledged += all.length;
+        writes.clear();
 
-      const before = witnesses.all.count;
-      if (crash < CRASHES) await writeUntilKilled(client, writes, crash, random, () => server.stop("SIGKILL"));
-      stopping.abort();
-      await following;
-      told += witnesses.all.count - before;
-      if (crash === CRASHES) lastExit = (await server.stop("SIGTERM")).code;
-      await transport.close();
+        const before = witnesses.all.count;
+        if (crash < CRASHES) await writeUntilKilled(client, writes, crash, random, () => server.stop("SIGKILL"));
+        stopping.abort();
+        await following;
+        told += witnesses.all.count - before;
+        if (crash === CRASHES) lastExit = (await server.stop("SIGTERM")).code;
+        await transport.close();
+      }
+      process.stdout.write(
+        `${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - told} of them after a restart\n`,
+      );
+      expect(lastExit).toBe(0);
+      expect(acknowledged).toBeGreaterThan(CRASHES);
+    } finally {
+      directory.remove();
     }
-    process.stdout.write(`${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - told} of them after a restart\n`);
-    expect(lastExit).toBe(0);
-    expect(acknowledged).toBeGreaterThan(CRASHES);
-  } finally {
-    directory.remove();
-  }
-});
+  },
+);
 
 async function startWitnesses(client: Client): Promise<{ all: Witness; selected: Witness }> {
-  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }).catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
+  await client
+    .create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } })
+    .catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
   const { items, resourceVersion } = await client.list(ConfigMap, { cluster: "hub", namespace: NAMESPACE });
   return { all: createWitness(resourceVersion, items), selected: createWitness(resourceVersion, [], "phase=on") };
 }
 
 /** A write that both are told of is the last, so then they have been told everything. */
-async function catchUp(client: Client, { all, selected }: { all: Witness; selected: Witness }, name: string, signal: AbortSignal): Promise<void> {
+async function catchUp(
+  client: Client,
+  { all, selected }: { all: Witness; selected: Witness },
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { metadata } = await client.create(ConfigMap, "hub", makeConfigMap(name, "on"));
   const version = Number(metadata.resourceVersion);
-  const late = sleep(systemClock, CATCH_UP_MS, signal).then(() => Promise.reject(new Error(`a watch did not come to version ${version} within ${CATCH_UP_MS} ms`)));
+  const late = sleep(systemClock, CATCH_UP_MS, signal).then(() =>
+    Promise.reject(new Error(`a watch did not come to version ${version} within ${CATCH_UP_MS} ms`)),
+  );
   await Promise.race([Promise.all([all.reached(version), selected.reached(version)]), late]);
 }
 
@@ -93,9 +126,15 @@ function checkTold(witnesses: { all: Witness; selected: Witness }, writes: Reado
     for (const view of ["all", "selected"] as const) {
       const events = witnesses[view].take(name);
       // A deletion is answered without a version.
-      const inShort = events.map((event, index) => (answered[view][index] === "DELETED" ? (event.split(" ")[0] ?? "") : event));
-      expect(inShort.slice(0, answered[view].length), `${name}, as told to the watch of ${view}`).toEqual(answered[view]);
-      expect(events.length, `${name}: only the write that was not answered is told besides`).toBeLessThanOrEqual(answered[view].length + 1);
+      const inShort = events.map((event, index) =>
+        answered[view][index] === "DELETED" ? (event.split(" ")[0] ?? "") : event,
+      );
+      expect(inShort.slice(0, answered[view].length), `${name}, as told to the watch of ${view}`).toEqual(
+        answered[view],
+      );
+      expect(events.length, `${name}: only the write that was not answered is told besides`).toBeLessThanOrEqual(
+        answered[view].length + 1,
+      );
     }
   }
 }
@@ -104,7 +143,8 @@ async function checkState(client: Client, { all, selected }: { all: Witness; sel
   const listed = await client.list(ConfigMap, { cluster: "hub", namespace: NAMESPACE });
   const items = listed.items.filter(isOurs);
   const matching = items.filter(({ metadata }) => metadata.labels?.phase === "on");
-  const stateOf = (objects: typeof items): [string, number][] => objects.map(({ metadata }): [string, number] => [metadata.name, Number(metadata.resourceVersion)]).sort(byName);
+  const stateOf = (objects: typeof items): [string, number][] =>
+    objects.map(({ metadata }): [string, number] => [metadata.name, Number(metadata.resourceVersion)]).sort(byName);
   expect([...all.state].filter(([name]) => isOurs({ metadata: { name } })).sort(byName)).toEqual(stateOf(items));
   expect([...selected.state].sort(byName)).toEqual(stateOf(matching));
 }
@@ -114,9 +154,20 @@ const isOurs = ({ metadata }: { metadata: { name: string } }): boolean => metada
 
 const byName = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1);
 
-const makeConfigMap = (name: string, phase: string): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: NAMESPACE, labels: { phase } }, data: { a: "x".repeat(500) } });
+const makeConfigMap = (name: string, phase: string): ConfigMap => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: NAMESPACE, labels: { phase } },
+  data: { a: "x".repeat(500) },
+});
 
-async function writeUntilKilled(client: Client, writes: Map<string, Acknowledged>, life: number, random: Random, kill: () => Promise<unknown>): Promise<void> {
+async function writeUntilKilled(
+  client: Client,
+  writes: Map<string, Acknowledged>,
+  life: number,
+  random: Random,
+  kill: () => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const writer = async (): Promise<void> => {
     for (;;) {

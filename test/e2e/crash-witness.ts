@@ -1,6 +1,6 @@
 /**
- * A watcher that outlives the server it watches: it goes on from the last version it saw, as an informer does, and remembers what it was
- * told. Being told to list again, an event out of order and an event told twice are failures.
+ * A watcher that outlives the server it watches: it goes on from the last version it saw, as an informer does, and
+ * remembers what it was told. Being told to list again, an event out of order and an event told twice are failures.
  */
 import { ConfigMap } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
@@ -23,7 +23,11 @@ export interface Witness {
 }
 
 /** Starts with what a list showed, at the version of the list. */
-export function createWitness(start: string, listed: readonly DeepReadonly<ConfigMap>[], labelSelector?: string): Witness {
+export function createWitness(
+  start: string,
+  listed: readonly DeepReadonly<ConfigMap>[],
+  labelSelector?: string,
+): Witness {
   const state = new Map(listed.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]));
   const told = new Map<string, string[]>();
   const waiting = new Set<{ version: number; resolve: () => void }>();
@@ -41,7 +45,10 @@ export function createWitness(start: string, listed: readonly DeepReadonly<Confi
 
   const note = (type: string, name: string, at: number): void => {
     if (at <= version) throw new Error(`${type} ${name} at version ${at} came after version ${version}`);
-    if ((type === "ADDED") === state.has(name)) throw new Error(`${type} ${name} at version ${at} is not what follows ${state.has(name) ? "its presence" : "its absence"}`);
+    if ((type === "ADDED") === state.has(name))
+      throw new Error(
+        `${type} ${name} at version ${at} is not what follows ${state.has(name) ? "its presence" : "its absence"}`,
+      );
     if (type === "DELETED") state.delete(name);
     else state.set(name, at);
     count += 1;
@@ -62,7 +69,13 @@ export function createWitness(start: string, listed: readonly DeepReadonly<Confi
     },
     async follow(client, signal) {
       try {
-        for await (const events of client.watch(ConfigMap, { cluster: "hub", namespace: NAMESPACE, resourceVersion: String(version), ...(labelSelector && { labelSelector }), signal })) {
+        for await (const events of client.watch(ConfigMap, {
+          cluster: "hub",
+          namespace: NAMESPACE,
+          resourceVersion: String(version),
+          labelSelector: labelSelector || undefined,
+          signal,
+        })) {
           for (const event of events) {
             if (event.type === "BOOKMARK") advance(Math.max(version, Number(event.resourceVersion)));
             else note(event.type, event.object.metadata.name, Number(event.object.metadata.resourceVersion));
@@ -73,6 +86,7 @@ export function createWitness(start: string, listed: readonly DeepReadonly<Confi
         if (!(error instanceof UnreachableError) && error !== signal.reason) throw error;
       }
     },
-    reached: (wanted) => (version >= wanted ? Promise.resolve() : new Promise((resolve) => waiting.add({ version: wanted, resolve }))),
+    reached: (wanted) =>
+      version >= wanted ? Promise.resolve() : new Promise((resolve) => waiting.add({ version: wanted, resolve })),
   };
 }

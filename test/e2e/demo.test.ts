@@ -16,23 +16,36 @@ beforeEach(() => (folder = temporaryDirectory()));
 afterEach(() => folder.remove());
 
 /** In folders of its own, so that what stays behind is seen. `onText` hears everything that was written so far. */
-function demo(args: readonly string[], environment: Record<string, string>, onText: (text: string, stop: () => void) => void = () => {}): Promise<{ code: number | null; stdout: string; stderr: string }> {
+function demo(
+  args: readonly string[],
+  environment: Record<string, string>,
+  onText: (text: string, stop: () => void) => void = () => {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const [temporary, home] = [join(folder.path, "tmp"), join(folder.path, "home")];
   for (const path of [temporary, home]) mkdirSync(path);
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "demo", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TMPDIR: temporary, HOME: home, ...environment } });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "demo", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, TMPDIR: temporary, HOME: home, ...environment },
+  });
   let [stdout, stderr] = ["", ""];
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => onText((stdout += chunk), () => child.kill("SIGINT")));
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
 }
-const leftBehind = (): string[] => ["tmp", "home"].flatMap((name) => readdirSync(join(folder.path, name), { recursive: true }).map(String)).filter((path) => !path.startsWith("node-compile-cache"));
+const leftBehind = (): string[] =>
+  ["tmp", "home"]
+    .flatMap((name) => readdirSync(join(folder.path, name), { recursive: true }).map(String))
+    .filter((path) => !path.startsWith("node-compile-cache"));
 
 test("every step is observed, in words that fit a log", { timeout: 180_000 }, async () => {
   const { code, stdout, stderr } = await demo([], {});
 
   expect(stderr).toBe("");
   expect(stdout.match(/^✓ /gm)).toHaveLength(STEPS);
-  const [, seconds] = /All 12 steps were observed, in ([\d.]+) s\. Your turn: flotilla up\n\(flotilla demo --files DIR keeps its manifests in a folder, to try them there\.\)\n$/.exec(stdout) ?? [];
+  const [, seconds] =
+    /All 12 steps were observed, in ([\d.]+) s\. Your turn: flotilla up\n\(flotilla demo --files DIR keeps its manifests in a folder, to try them there\.\)\n$/.exec(
+      stdout,
+    ) ?? [];
   expect(Number(seconds)).toBeLessThan(MINUTE_SECONDS);
   // oxlint-disable-next-line no-control-regex -- Escapes are what must not be there.
   expect(stdout).not.toMatch(/[\u001b\r]/);
@@ -40,15 +53,25 @@ test("every step is observed, in words that fit a log", { timeout: 180_000 }, as
   expect(leftBehind()).toEqual([]);
 });
 
-test("without kubectl it tells the same story, as data on request, and keeps its files where it is asked to", { timeout: 180_000 }, async () => {
-  const kept = join(folder.path, "kept");
-  const { code, stdout, stderr } = await demo(["-o", "json", "--files", kept], { KUBECTL: "" });
+test(
+  "without kubectl it tells the same story, as data on request, and keeps its files where it is asked to",
+  { timeout: 180_000 },
+  async () => {
+    const kept = join(folder.path, "kept");
+    const { code, stdout, stderr } = await demo(["-o", "json", "--files", kept], { KUBECTL: "" });
 
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
-  expect((JSON.parse(stdout) as { observed: unknown[] }).observed).toHaveLength(STEPS);
-  expect(readdirSync(kept).sort()).toEqual(["failover.yaml", "mirror.yaml", "rebalance.yaml", "shop.yaml", "work.yaml"]);
-});
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { observed: unknown[] }).observed).toHaveLength(STEPS);
+    expect(readdirSync(kept).sort()).toEqual([
+      "failover.yaml",
+      "mirror.yaml",
+      "rebalance.yaml",
+      "shop.yaml",
+      "work.yaml",
+    ]);
+  },
+);
 
 test("Ctrl-C in the middle leaves nothing behind", { timeout: 60_000 }, async () => {
   const { code } = await demo([], { KUBECTL: "" }, (text, stop) => {

@@ -1,4 +1,7 @@
-/** The shipped doctor on a fleet that is made sick in several ways: each is told with its fix, and the fix, typed as it stands, heals it. */
+/**
+ * The shipped doctor on a fleet that is made sick in several ways: each is told with its fix, and the fix, typed as it
+ * stands, heals it.
+ */
 import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -16,30 +19,76 @@ const LIMIT_MS = 180_000;
 const run = promisify(execFile);
 const testdata = (name: string): string => fileURLToPath(new URL(`testdata/${name}`, import.meta.url));
 const kubectl = fromPackage();
-if (kubectl === undefined) process.stdout.write("skipped: the npm package that carries kubectl has one for Linux on x64 only\n");
+if (kubectl === undefined)
+  process.stdout.write("skipped: the npm package that carries kubectl has one for Linux on x64 only\n");
 
 describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   const directory = temporaryDirectory();
   let fleet: Up;
   /** A line of a terminal whose kubectl speaks to the hub. */
-  const type = async (line: string): Promise<string> => (await run("bash", ["-c", line], { env: { ...process.env, PATH: `${join(directory.path, "bin")}${delimiter}${process.env["PATH"] ?? ""}`, KUBECONFIG: fleet.kubeconfig("hub") } })).stdout;
+  const type = async (line: string): Promise<string> =>
+    (
+      await run("bash", ["-c", line], {
+        env: {
+          ...process.env,
+          PATH: `${join(directory.path, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
+          KUBECONFIG: fleet.kubeconfig("hub"),
+        },
+      })
+    ).stdout;
   const look = async (...args: string[]): Promise<{ code: number | null; report: DoctorReport }> => {
-    const { code, stdout, stderr } = await flotilla("doctor", "--data", join(directory.path, "data"), "--patience", "1", "-o", "json", ...args);
+    const { code, stdout, stderr } = await flotilla(
+      "doctor",
+      "--data",
+      join(directory.path, "data"),
+      "--patience",
+      "1",
+      "-o",
+      "json",
+      ...args,
+    );
     if (stdout === "") throw new Error(stderr);
     return { code, report: JSON.parse(stdout) as DoctorReport };
   };
-  const findingsOf = ({ checks }: DoctorReport, name: string): readonly DoctorFinding[] => checks.find((check) => check.name === name)?.findings ?? [];
+  const findingsOf = ({ checks }: DoctorReport, name: string): readonly DoctorFinding[] =>
+    checks.find((check) => check.name === name)?.findings ?? [];
   /** Looks with one check until it tells of something, and gives that. */
   const told = async (name: string, about: string): Promise<DoctorFinding> => {
-    const { report } = await eventually(`${name} tells of ${about}`, () => look("--only", name), ({ report: seen }) => findingsOf(seen, name).some((finding) => finding.about === about && finding.severity === "problem"));
+    const { report } = await eventually(
+      `${name} tells of ${about}`,
+      () => look("--only", name),
+      ({ report: seen }) =>
+        findingsOf(seen, name).some((finding) => finding.about === about && finding.severity === "problem"),
+    );
     return findingsOf(report, name).find((finding) => finding.about === about) as DoctorFinding;
   };
-  const healed = (name: string, about: string): Promise<unknown> => eventually(`${name} is well`, () => look("--only", name), ({ report }) => !findingsOf(report, name).some((finding) => finding.about === about && finding.severity === "problem"));
+  const healed = (name: string, about: string): Promise<unknown> =>
+    eventually(
+      `${name} is well`,
+      () => look("--only", name),
+      ({ report }) =>
+        !findingsOf(report, name).some((finding) => finding.about === about && finding.severity === "problem"),
+    );
 
   beforeAll(async () => {
     mkdirSync(join(directory.path, "bin"));
     symlinkSync(kubectl ?? "", join(directory.path, "bin", "kubectl"));
-    fleet = await up(join(directory.path, "data"), "--members", "2", "--nodes", "1", "--start-ms", "0", "--ephemeral", "--cluster-status-update-frequency", "1", "--cluster-success-threshold", "1", "--cluster-failure-threshold", "1");
+    fleet = await up(
+      join(directory.path, "data"),
+      "--members",
+      "2",
+      "--nodes",
+      "1",
+      "--start-ms",
+      "0",
+      "--ephemeral",
+      "--cluster-status-update-frequency",
+      "1",
+      "--cluster-success-threshold",
+      "1",
+      "--cluster-failure-threshold",
+      "1",
+    );
   }, LIMIT_MS);
   afterAll(async () => {
     await fleet?.stop("SIGTERM");
@@ -60,7 +109,9 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
 
     const finding = await told("interpreters", "GameFleet shop/eu");
     const corrected = join(directory.path, "corrected.json");
-    await type(`kubectl get resourceinterpretercustomization gamefleet -o json | sed 's/spec.shape.size/spec.size/' > ${corrected} && kubectl apply -f ${corrected}`);
+    await type(
+      `kubectl get resourceinterpretercustomization gamefleet -o json | sed 's/spec.shape.size/spec.size/' > ${corrected} && kubectl apply -f ${corrected}`,
+    );
 
     expect(finding.seen).toContain("GetReplicasFailed");
     expect(finding.commands).toContain("kubectl edit resourceinterpretercustomization gamefleet");
@@ -95,13 +146,20 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
     await type(finding.commands[0] ?? "");
 
     expect(code).toBe(1);
-    expect(report.checks.find(({ name }) => name === "clocks")).toMatchObject({ verdict: "partly", unseen: [expect.stringContaining("the clock of member2")] });
+    expect(report.checks.find(({ name }) => name === "clocks")).toMatchObject({
+      verdict: "partly",
+      unseen: [expect.stringContaining("the clock of member2")],
+    });
     expect(finding.fix).toContain("take that off");
     await healed("members", "member member2");
   });
 
   test("a healed fleet is well", async () => {
-    const { report } = await eventually("no problem is left", () => look(), ({ code }) => code === 0);
+    const { report } = await eventually(
+      "no problem is left",
+      () => look(),
+      ({ code }) => code === 0,
+    );
 
     expect(report.problems).toBe(0);
   });
@@ -132,7 +190,18 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
 
     const sick = await flotilla("lint", ...files);
     const strict = await flotilla("lint", ...files, "--strict");
-    const alone = await flotilla("lint", "-f", policy, "--against-hub", "--kubeconfig", fleet.kubeconfig("hub"), "--rule", "policy-selects-nothing", "-o", "json");
+    const alone = await flotilla(
+      "lint",
+      "-f",
+      policy,
+      "--against-hub",
+      "--kubeconfig",
+      fleet.kubeconfig("hub"),
+      "--rule",
+      "policy-selects-nothing",
+      "-o",
+      "json",
+    );
 
     expect(sick).toMatchObject({ code: 0, stdout: expect.stringContaining("crd-not-on-members") as string });
     expect(strict.code).toBe(1);
@@ -141,7 +210,13 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   });
 
   test("lint says in one line what was asked wrongly", async () => {
-    const wrong = await Promise.all([flotilla("lint"), flotilla("lint", "-f", "nowhere.yaml"), flotilla("lint", "-f", "x", "--rule", "no-such"), flotilla("doctor", "--only", "no-such"), flotilla("doctor", "--data", join(directory.path, "data"), "--clusters", "membr1")]);
+    const wrong = await Promise.all([
+      flotilla("lint"),
+      flotilla("lint", "-f", "nowhere.yaml"),
+      flotilla("lint", "-f", "x", "--rule", "no-such"),
+      flotilla("doctor", "--only", "no-such"),
+      flotilla("doctor", "--data", join(directory.path, "data"), "--clusters", "membr1"),
+    ]);
 
     expect(wrong.map(({ code }) => code)).toEqual([2, 1, 2, 2, 2]);
     expect(wrong.at(-1)?.stderr).toContain("did you mean 'member1'?");

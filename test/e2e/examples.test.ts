@@ -1,6 +1,7 @@
 /**
- * Every example as its README has it, with the shipped command and the real kubectl. Examples with the same members share a fleet and come one
- * after the other; when one has cleaned up, the hub and the members have what they had before.
+ * Every example as its README has it, with the shipped command and the real kubectl. Examples with the same members
+ * share a fleet and come one after the other; when one has cleaned up, the hub and the members have what they had
+ * before.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,10 +42,38 @@ import { flotilla } from "./flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 /** What examples make on members; the rest follows from these. */
-const ON_MEMBERS: readonly Kind[] = [Namespace, CustomResourceDefinition, ...kruiseKinds, Workflow, Deployment, Service, ConfigMap, Secret, Pod, PersistentVolumeClaim, PersistentVolume, ControllerRevision, AppliedManifestWork];
-const ON_HUB: readonly Kind[] = [Namespace, CustomResourceDefinition, ClusterPropagationPolicy, ClusterResourceBinding, ResourceBinding, Work, ManifestWork, ManagedClusterSet, ResourceInterpreterCustomization, CloneSet];
+const ON_MEMBERS: readonly Kind[] = [
+  Namespace,
+  CustomResourceDefinition,
+  ...kruiseKinds,
+  Workflow,
+  Deployment,
+  Service,
+  ConfigMap,
+  Secret,
+  Pod,
+  PersistentVolumeClaim,
+  PersistentVolume,
+  ControllerRevision,
+  AppliedManifestWork,
+];
+const ON_HUB: readonly Kind[] = [
+  Namespace,
+  CustomResourceDefinition,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ResourceBinding,
+  Work,
+  ManifestWork,
+  ManagedClusterSet,
+  ResourceInterpreterCustomization,
+  CloneSet,
+];
 
-/** Who deletes a policy takes nothing away from members: OpenKruise's definitions stay, and with them its parts on simulated members. */
+/**
+ * Who deletes a policy takes nothing away from members: OpenKruise's definitions stay, and with them its parts on
+ * simulated members.
+ */
 const STAYS: Readonly<Record<string, RegExp>> = { "examples/crds-first/README.md": /kruise\.io|kruise-system/ };
 
 if (noCommands !== undefined) process.stdout.write(`skipped: the examples: ${noCommands}\n`);
@@ -64,7 +93,10 @@ test("every folder of the examples has a README, and the list of examples names 
 });
 
 test("flotilla lint finds nothing in them", async () => {
-  expect(await flotilla("lint", "-f", join(CHECKOUT, "examples"), "--recursive", "--strict")).toMatchObject({ code: 0, stderr: "" });
+  expect(await flotilla("lint", "-f", join(CHECKOUT, "examples"), "--recursive", "--strict")).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
 });
 
 for (const flags of new Set(pages.map((page) => page.flags))) {
@@ -76,7 +108,10 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
     beforeAll(async () => {
       reader = createReader({ programs: readersPrograms() });
       await reader.startFleet(flags.split(" "));
-      transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(join(reader.home, ".flotilla", "hub.kubeconfig")))), cluster: { root: "hub" } });
+      transport = createHttp2Transport({
+        ...(await connectionOf(await loadKubeconfig(join(reader.home, ".flotilla", "hub.kubeconfig")))),
+        cluster: { root: "hub" },
+      });
       client = createClient({ transport, fieldManager: "test" });
     }, LIMIT_MS);
     afterAll(async () => {
@@ -86,15 +121,27 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
 
     /** Everything that examples might leave behind, by cluster, kind and name. */
     async function inventory(): Promise<string[]> {
-      const members = Array.from({ length: Number(/--members (\d+)/.exec(flags)?.[1] ?? 0) }, (_, index) => `member${index + 1}`);
-      const places = [...ON_HUB.map((kind) => ["hub", kind] as const), ...members.flatMap((member) => ON_MEMBERS.map((kind) => [member, kind] as const))];
-      const found = await Promise.all(places.map(async ([cluster, kind]) => (await listIfServed(kind, cluster)).map((name) => `${cluster} ${kind.kind} ${name}`)));
+      const members = Array.from(
+        { length: Number(/--members (\d+)/.exec(flags)?.[1] ?? 0) },
+        (_, index) => `member${index + 1}`,
+      );
+      const places = [
+        ...ON_HUB.map((kind) => ["hub", kind] as const),
+        ...members.flatMap((member) => ON_MEMBERS.map((kind) => [member, kind] as const)),
+      ];
+      const found = await Promise.all(
+        places.map(async ([cluster, kind]) =>
+          (await listIfServed(kind, cluster)).map((name) => `${cluster} ${kind.kind} ${name}`),
+        ),
+      );
       return found.flat().toSorted();
     }
 
     async function listIfServed(kind: Kind, cluster: string): Promise<string[]> {
       try {
-        return (await client.list(kind, { cluster })).items.map(({ metadata }) => (metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`));
+        return (await client.list(kind, { cluster })).items.map(({ metadata }) =>
+          metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`,
+        );
       } catch (error) {
         if (isNotFound(error)) return []; // A member without OpenKruise has none of its kinds.
         throw error;
@@ -107,7 +154,11 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
 
         await reader.follow(name, page);
 
-        const left = await eventually("nothing is left", async () => difference(before, await inventory()).filter((line) => !STAYS[name]?.test(line)), (lines) => lines.length === 0);
+        const left = await eventually(
+          "nothing is left",
+          async () => difference(before, await inventory()).filter((line) => !STAYS[name]?.test(line)),
+          (lines) => lines.length === 0,
+        );
         expect(left).toEqual([]);
       });
     }
@@ -116,5 +167,8 @@ for (const flags of new Set(pages.map((page) => page.flags))) {
 
 function difference(before: readonly string[], after: readonly string[]): string[] {
   const [was, is] = [new Set(before), new Set(after)];
-  return [...after.filter((line) => !was.has(line)).map((line) => `left: ${line}`), ...before.filter((line) => !is.has(line)).map((line) => `gone: ${line}`)];
+  return [
+    ...after.filter((line) => !was.has(line)).map((line) => `left: ${line}`),
+    ...before.filter((line) => !is.has(line)).map((line) => `gone: ${line}`),
+  ];
 }

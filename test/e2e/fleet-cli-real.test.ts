@@ -1,4 +1,7 @@
-/** The commands that look into members, on a fleet of a simulated and a real member: what they print is what a real API server says. */
+/**
+ * The commands that look into members, on a fleet of a simulated and a real member: what they print is what a real API
+ * server says.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -14,21 +17,35 @@ import { findPrograms } from "./real-programs.ts";
 
 const LIMIT_MS = 120_000;
 
-const binaries = noCommands === undefined ? findPrograms("commands that look into real members", "kube-controller-manager", "kube-scheduler", "kwok") : undefined;
+const binaries =
+  noCommands === undefined
+    ? findPrograms("commands that look into real members", "kube-controller-manager", "kube-scheduler", "kwok")
+    : undefined;
 
 describe.runIf(binaries !== undefined)("a simulated and a real member", { timeout: LIMIT_MS }, () => {
   let fleet: RealFleet;
   let real: RealCluster;
-  const run = (command: string, ...args: string[]): Promise<Finished> => flotilla(command, "--kubeconfig", fleet.kubeconfig(), ...args);
+  const run = (command: string, ...args: string[]): Promise<Finished> =>
+    flotilla(command, "--kubeconfig", fleet.kubeconfig(), ...args);
 
   beforeAll(async () => {
     [real] = await startRealClusters(binaries ?? "", "pods", ["real1"]);
     fleet = await startRealFleet("--members", "1", "--nodes", "1", "--start-ms", "0");
     await fleet.join(real);
     await fleet.hub().create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.hub().create(PropagationPolicy, "hub", makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "real1").build());
+    await fleet
+      .hub()
+      .create(
+        PropagationPolicy,
+        "hub",
+        makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "real1").build(),
+      );
     await fleet.hub().create(Deployment, "hub", makeDeployment("shop/web").replicas(1).build());
-    await eventually("both run it", () => run("get", "pods", "-n", "shop", "--no-headers"), ({ stdout }) => stdout.match(/Running/g)?.length === 2);
+    await eventually(
+      "both run it",
+      () => run("get", "pods", "-n", "shop", "--no-headers"),
+      ({ stdout }) => stdout.match(/Running/g)?.length === 2,
+    );
   }, LIMIT_MS);
   afterAll(async () => {
     await fleet?.stop();
@@ -36,39 +53,87 @@ describe.runIf(binaries !== undefined)("a simulated and a real member", { timeou
   }, LIMIT_MS);
 
   test("are shown in one table, by every name of a type, and watched", async () => {
-    const [tables, rows] = [await Promise.all(["deploy", "Deployment", "deployments.v1.apps"].map((type) => run("get", type, "-n", "shop"))), await run("get", "all", "-n", "shop", "-o", "name")];
-    const watching = running("get", "deployments", "-n", "shop", "--watch", "--output-watch-events", "--kubeconfig", fleet.kubeconfig());
-    await eventually("the watch has begun", () => Promise.resolve(watching.stdout()), (text) => text.includes("real1"));
+    const [tables, rows] = [
+      await Promise.all(["deploy", "Deployment", "deployments.v1.apps"].map((type) => run("get", type, "-n", "shop"))),
+      await run("get", "all", "-n", "shop", "-o", "name"),
+    ];
+    const watching = running(
+      "get",
+      "deployments",
+      "-n",
+      "shop",
+      "--watch",
+      "--output-watch-events",
+      "--kubeconfig",
+      fleet.kubeconfig(),
+    );
+    await eventually(
+      "the watch has begun",
+      () => Promise.resolve(watching.stdout()),
+      (text) => text.includes("real1"),
+    );
     await real.client.create(Deployment, "real1", makeDeployment("shop/extra").replicas(0).build());
-    await eventually("a change of the real member", () => Promise.resolve(watching.stdout()), (text) => /^ADDED +real1 +extra /m.test(text));
+    await eventually(
+      "a change of the real member",
+      () => Promise.resolve(watching.stdout()),
+      (text) => /^ADDED +real1 +extra /m.test(text),
+    );
     await watching.stop("SIGINT");
 
-    for (const table of tables) expect(table, table.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^CLUSTER +NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nmember1 +web +1\/1 .*\nreal1 +web +1\/1 .*\n$/) as string });
-    expect(rows.stdout).toMatch(/^member1 pod\/web-[^]*real1 pod\/web-[^]*real1 deployment\.apps\/web\n[^]*real1 replicaset\.apps\/web-/);
+    for (const table of tables)
+      expect(table, table.stderr).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(
+          /^CLUSTER +NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nmember1 +web +1\/1 .*\nreal1 +web +1\/1 .*\n$/,
+        ) as string,
+      });
+    expect(rows.stdout).toMatch(
+      /^member1 pod\/web-[^]*real1 pod\/web-[^]*real1 deployment\.apps\/web\n[^]*real1 replicaset\.apps\/web-/,
+    );
   });
 
   test("are described together", async () => {
     const { code, stdout } = await run("describe", "deployment/web", "-n", "shop");
 
     expect(code).toBe(0);
-    expect(stdout).toMatch(/\nMEMBER real1\n[^]*conditions   Available True \(MinimumReplicasAvailable\)[^]*real1 {2}Normal ScalingReplicaSet {2}deployment\/web\n/);
+    expect(stdout).toMatch(
+      /\nMEMBER real1\n[^]*conditions   Available True \(MinimumReplicasAvailable\)[^]*real1 {2}Normal ScalingReplicaSet {2}deployment\/web\n/,
+    );
   });
 
   test("tell in the words of the real one what its kubelets do not do", async () => {
-    const [logs, exec] = await Promise.all([run("logs", "deployment/web", "-n", "shop"), run("exec", "deployment/web", "-n", "shop", "-C", "real1", "--", "true")]);
+    const [logs, exec] = await Promise.all([
+      run("logs", "deployment/web", "-n", "shop"),
+      run("exec", "deployment/web", "-n", "shop", "-C", "real1", "--", "true"),
+    ]);
 
-    expect(logs).toMatchObject({ code: 1, stdout: expect.stringContaining("[member1/web-") as string, stderr: expect.stringMatching(/^real1\/web-\S+: .+\n$/) as string });
+    expect(logs).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("[member1/web-") as string,
+      stderr: expect.stringMatching(/^real1\/web-\S+: .+\n$/) as string,
+    });
     expect(exec.code).toBe(1);
     expect(exec.stderr.trim().split("\n")).toHaveLength(2);
   });
 
   test("are waited for by name while one is out of reach", async () => {
     real.gate.cut();
-    const away = await eventually("the real member is away", () => run("get", "deployments", "web", "-n", "shop", "--request-timeout", "3"), ({ code }) => code === 1);
+    const away = await eventually(
+      "the real member is away",
+      () => run("get", "deployments", "web", "-n", "shop", "--request-timeout", "3"),
+      ({ code }) => code === 1,
+    );
     real.gate.open();
-    const back = await eventually("the real member is back", () => run("get", "deployments", "web", "-n", "shop", "--request-timeout", "3"), ({ code }) => code === 0);
+    const back = await eventually(
+      "the real member is back",
+      () => run("get", "deployments", "web", "-n", "shop", "--request-timeout", "3"),
+      ({ code }) => code === 0,
+    );
 
-    expect(away).toMatchObject({ stdout: expect.stringMatching(/^CLUSTER .*\nmember1 .*\n$/) as string, stderr: expect.stringMatching(/^real1: .+\n$/) as string });
+    expect(away).toMatchObject({
+      stdout: expect.stringMatching(/^CLUSTER .*\nmember1 .*\n$/) as string,
+      stderr: expect.stringMatching(/^real1: .+\n$/) as string,
+    });
     expect(back.stdout).toContain("\nreal1 ");
   });
 });

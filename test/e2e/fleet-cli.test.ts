@@ -2,9 +2,22 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Cluster, ClusterRole, ClusterRoleBinding, Deployment, ServiceAccount, TokenRequest } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterRole,
+  ClusterRoleBinding,
+  Deployment,
+  ServiceAccount,
+  TokenRequest,
+} from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "../../src/client/index.ts";
+import {
+  connectionOf,
+  createClient,
+  createHttp2Transport,
+  loadKubeconfig,
+  renderKubeconfig,
+} from "../../src/client/index.ts";
 import type { Client, Transport } from "../../src/client/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 import { eventually } from "./eventually.ts";
@@ -44,18 +57,30 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
   let hub: Up;
   let client: Client;
   let transport: Transport;
-  const run = (command: string, ...args: string[]): Promise<Finished> => flotilla(command, "--kubeconfig", hub.kubeconfig("hub"), ...args);
-  const cutOff = (fault: string | null): Promise<unknown> => client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { annotations: { [FAULT]: fault } } }, { type: "merge" });
+  const run = (command: string, ...args: string[]): Promise<Finished> =>
+    flotilla(command, "--kubeconfig", hub.kubeconfig("hub"), ...args);
+  const cutOff = (fault: string | null): Promise<unknown> =>
+    client.patch(
+      Cluster,
+      { cluster: "hub", name: "member2" },
+      { metadata: { annotations: { [FAULT]: fault } } },
+      { type: "merge" },
+    );
 
   beforeAll(async () => {
     hub = await up(data.path, "--members", "3", "--nodes", "1", "--start-ms", "0", "--ephemeral");
-    transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(hub.kubeconfig("hub")))), cluster: { root: "hub" } });
+    transport = createHttp2Transport({
+      ...(await connectionOf(await loadKubeconfig(hub.kubeconfig("hub")))),
+      cluster: { root: "hub" },
+    });
     client = createClient({ transport, fieldManager: "test" });
     writeFileSync(manifest, SHOP(3));
     const applied = await run("apply", "-f", manifest, "--yes", "--wait");
     expect(applied, applied.stderr).toMatchObject({ code: 0 });
     expect(applied.stdout).toContain("namespace/shop created");
-    expect(applied.stdout).toMatch(/\+ Deployment shop\/web\n[^]*deployment\.apps\/web created\n[^]*Deployment shop\/web is well on member3\n/);
+    expect(applied.stdout).toMatch(
+      /\+ Deployment shop\/web\n[^]*deployment\.apps\/web created\n[^]*Deployment shop\/web is well on member3\n/,
+    );
   }, LIMIT_MS);
   afterAll(async () => {
     await transport?.close();
@@ -66,32 +91,78 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
   test("is applied to only with consent, and a change says what it is", async () => {
     writeFileSync(join(data.path, "more.yaml"), SHOP(6));
 
-    const [unasked, again, changed, back] = [await run("apply", "-f", manifest), await run("apply", "-f", manifest, "--yes"), await run("apply", "-f", join(data.path, "more.yaml"), "--yes", "--wait", "-o", "json"), await run("apply", "-f", manifest, "--yes", "--wait")];
+    const [unasked, again, changed, back] = [
+      await run("apply", "-f", manifest),
+      await run("apply", "-f", manifest, "--yes"),
+      await run("apply", "-f", join(data.path, "more.yaml"), "--yes", "--wait", "-o", "json"),
+      await run("apply", "-f", manifest, "--yes", "--wait"),
+    ];
 
-    expect(unasked).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("there is nobody to ask: give --yes") as string });
-    expect(again).toMatchObject({ code: 0, stdout: "Nothing would change on any member.\n\nnamespace/shop unchanged\npropagationpolicy.policy.karmada.io/web unchanged\ndeployment.apps/web unchanged\n" });
-    expect(JSON.parse(changed.stdout)).toMatchObject({ applied: [{ outcome: "unchanged" }, { outcome: "unchanged" }, { resource: "deployment.apps/web", namespace: "shop", outcome: "changed" }] });
+    expect(unasked).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("there is nobody to ask: give --yes") as string,
+    });
+    expect(again).toMatchObject({
+      code: 0,
+      stdout:
+        "Nothing would change on any member.\n\nnamespace/shop unchanged\npropagationpolicy.policy.karmada.io/web unchanged\ndeployment.apps/web unchanged\n",
+    });
+    expect(JSON.parse(changed.stdout)).toMatchObject({
+      applied: [
+        { outcome: "unchanged" },
+        { outcome: "unchanged" },
+        { resource: "deployment.apps/web", namespace: "shop", outcome: "changed" },
+      ],
+    });
     expect(back).toMatchObject({ code: 0 });
   });
 
   test("is not touched by what cannot be planned, or read", async () => {
-    writeFileSync(join(data.path, "bad.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: bad, namespace: shop }\nspec: { replicas: -1 }\n");
+    writeFileSync(
+      join(data.path, "bad.yaml"),
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: bad, namespace: shop }\nspec: { replicas: -1 }\n",
+    );
     mkdirSync(join(data.path, "empty"));
 
-    const [refused, missing, empty] = [await run("apply", "-f", join(data.path, "bad.yaml"), "--yes"), await run("apply", "-f", join(data.path, "none.yaml"), "--yes"), await run("apply", "-f", join(data.path, "empty"), "--yes")];
+    const [refused, missing, empty] = [
+      await run("apply", "-f", join(data.path, "bad.yaml"), "--yes"),
+      await run("apply", "-f", join(data.path, "none.yaml"), "--yes"),
+      await run("apply", "-f", join(data.path, "empty"), "--yes"),
+    ];
 
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^flotilla apply: nothing was applied, because it cannot be planned: .*spec\.replicas/) as string });
-    expect(missing).toMatchObject({ code: 1, stderr: expect.stringMatching(/^flotilla apply: .*none\.yaml.*does not exist/) as string });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^flotilla apply: nothing was applied, because it cannot be planned: .*spec\.replicas/,
+      ) as string,
+    });
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^flotilla apply: .*none\.yaml.*does not exist/) as string,
+    });
     expect(empty.code).toBe(1);
   });
 
   test("is not waited for longer than was asked", async () => {
-    writeFileSync(join(data.path, "stuck.yaml"), SHOP(3).replaceAll("name: web, namespace", "name: stuck, namespace").replace("kind: Deployment }]", "kind: Deployment, name: stuck }]").replace("placement:", "placement:\n    clusterAffinity: { clusterNames: [nowhere] }"));
+    writeFileSync(
+      join(data.path, "stuck.yaml"),
+      SHOP(3)
+        .replaceAll("name: web, namespace", "name: stuck, namespace")
+        .replace("kind: Deployment }]", "kind: Deployment, name: stuck }]")
+        .replace("placement:", "placement:\n    clusterAffinity: { clusterNames: [nowhere] }"),
+    );
 
     const stuck = await run("apply", "-f", join(data.path, "stuck.yaml"), "--yes", "--wait", "--timeout", "2s");
     await client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "stuck" });
 
-    expect(stuck).toMatchObject({ code: 1, stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string, stderr: expect.stringMatching(/^flotilla apply: applied, but after 2 s not everything is well: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/) as string });
+    expect(stuck).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string,
+      stderr: expect.stringMatching(
+        /^flotilla apply: applied, but after 2 s not everything is well: Deployment shop\/stuck on hub: .*'flotilla why' says more\n$/,
+      ) as string,
+    });
   });
 
   test("shows objects of all members, in every form", async () => {
@@ -99,34 +170,92 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       run("get", "deploy", "-n", "shop"),
       run("get", "deployments.apps/web", "-n", "shop", "--hub", "--no-headers"),
       run("get", "deployment", "-n", "shop", "-o", "json"),
-      run("get", "deployment", "web", "-n", "shop", "-C", "member2", "-o", "jsonpath={.metadata.name} {.spec.replicas}"),
+      run(
+        "get",
+        "deployment",
+        "web",
+        "-n",
+        "shop",
+        "-C",
+        "member2",
+        "-o",
+        "jsonpath={.metadata.name} {.spec.replicas}",
+      ),
       run("get", "pods,deploy", "-n", "shop", "-l", "app=web", "-o", "name"),
     ]);
 
-    expect(table).toMatchObject({ code: 0, stdout: expect.stringMatching(/^CLUSTER +NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nmember1 +web +1\/1 .*\nmember2 +web .*\nmember3 +web .*\n$/) as string });
+    expect(table).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^CLUSTER +NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nmember1 +web +1\/1 .*\nmember2 +web .*\nmember3 +web .*\n$/,
+      ) as string,
+    });
     expect(hubToo.stdout).toMatch(/^hub +web +3\/3 .*\nmember1 /);
-    expect((JSON.parse(json.stdout) as { items: JsonObject[] }).items.map(({ kind, metadata }) => [kind, (metadata as { annotations: Record<string, string> }).annotations["resource.karmada.io/cached-from-cluster"]])).toEqual([["Deployment", "member1"], ["Deployment", "member2"], ["Deployment", "member3"]]);
+    expect(
+      (JSON.parse(json.stdout) as { items: JsonObject[] }).items.map(({ kind, metadata }) => [
+        kind,
+        (metadata as { annotations: Record<string, string> }).annotations["resource.karmada.io/cached-from-cluster"],
+      ]),
+    ).toEqual([
+      ["Deployment", "member1"],
+      ["Deployment", "member2"],
+      ["Deployment", "member3"],
+    ]);
     expect(one.stdout).toBe("web 1");
     expect(names.stdout).toMatch(/^member1 pod\/web-\S+\n[^]*member3 deployment\.apps\/web\n$/);
   });
 
   test("says what is wrong in one line", async () => {
-    const [type, member, name, format] = await Promise.all([run("get", "podz"), run("get", "pods", "--clusters", "membr1"), run("get", "deployment", "nope", "-n", "shop"), run("get", "pods", "-o", "xml")]);
+    const [type, member, name, format] = await Promise.all([
+      run("get", "podz"),
+      run("get", "pods", "--clusters", "membr1"),
+      run("get", "deployment", "nope", "-n", "shop"),
+      run("get", "pods", "-o", "xml"),
+    ]);
 
-    expect(type).toMatchObject({ code: 2, stderr: expect.stringMatching(/^flotilla get: member1, member2, member3 do not serve a resource type 'podz' \(did you mean 'pods'\?\).*\n$/) as string });
-    expect(member).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no member 'membr1' (did you mean 'member1'?)") as string });
-    expect(name).toMatchObject({ code: 1, stdout: "", stderr: "there is no deployment nope in namespace shop on member1, member2, member3\n" });
-    expect(format).toMatchObject({ code: 2, stderr: expect.stringContaining("-o is one of table, wide, json") as string });
+    expect(type).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^flotilla get: member1, member2, member3 do not serve a resource type 'podz' \(did you mean 'pods'\?\).*\n$/,
+      ) as string,
+    });
+    expect(member).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no member 'membr1' (did you mean 'member1'?)") as string,
+    });
+    expect(name).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "there is no deployment nope in namespace shop on member1, member2, member3\n",
+    });
+    expect(format).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("-o is one of table, wide, json") as string,
+    });
   });
 
   test("describes one object over the fleet, and what one member alone has", async () => {
-    const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}")).stdout;
+    const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}"))
+      .stdout;
 
-    const [deployment, ofMember, data3] = await Promise.all([run("describe", "deployment/web", "-n", "shop"), run("describe", "pod", pod, "-n", "shop", "--clusters", "member3"), run("describe", `pod/${pod}`, "-n", "shop", "-o", "json")]);
+    const [deployment, ofMember, data3] = await Promise.all([
+      run("describe", "deployment/web", "-n", "shop"),
+      run("describe", "pod", pod, "-n", "shop", "--clusters", "member3"),
+      run("describe", `pod/${pod}`, "-n", "shop", "-o", "json"),
+    ]);
 
-    expect(deployment.stdout).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nHUB\n[^]*\nBINDING web-deployment\n[^]*\nMEMBER member1\n[^]*\nEVENTS\n[^]*ScalingReplicaSet/);
-    expect(ofMember.stdout).toMatch(new RegExp(`^Pod shop/${pod} \\(v1\\)\\n\\nMEMBER member3\\n[^]*containers   web: web:1 \\(ready, 0 restarts\\)\\n[^]*conditions   `));
-    expect(JSON.parse(data3.stdout)).toMatchObject({ members: [{ cluster: "member3" }], without: ["member1", "member2"] });
+    expect(deployment.stdout).toMatch(
+      /^Deployment shop\/web \(apps\/v1\)\n\nHUB\n[^]*\nBINDING web-deployment\n[^]*\nMEMBER member1\n[^]*\nEVENTS\n[^]*ScalingReplicaSet/,
+    );
+    expect(ofMember.stdout).toMatch(
+      new RegExp(
+        `^Pod shop/${pod} \\(v1\\)\\n\\nMEMBER member3\\n[^]*containers   web: web:1 \\(ready, 0 restarts\\)\\n[^]*conditions   `,
+      ),
+    );
+    expect(JSON.parse(data3.stdout)).toMatchObject({
+      members: [{ cluster: "member3" }],
+      without: ["member1", "member2"],
+    });
   });
 
   test("prints logs over members, and follows them until it is stopped", async () => {
@@ -138,19 +267,38 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       run("logs", "nope"),
     ]);
     const following = running("logs", "deployment/web", "-n", "shop", "-f", "--kubeconfig", hub.kubeconfig("hub"));
-    await eventually("lines of all members", () => Promise.resolve(following.stdout()), (text) => ["member1", "member2", "member3"].every((name) => text.includes(`[${name}/web-`)));
+    await eventually(
+      "lines of all members",
+      () => Promise.resolve(following.stdout()),
+      (text) => ["member1", "member2", "member3"].every((name) => text.includes(`[${name}/web-`)),
+    );
     const stopped = await following.stop("SIGINT");
 
-    expect(all.stdout.split("\n").map((line) => line.replace(/web-\S+\//, "web/").split("] ")[0])).toEqual(["member1", "member2", "member3"].flatMap((name) => [`[${name}/web/web`, `[${name}/web/proxy`]).concat(""));
+    expect(all.stdout.split("\n").map((line) => line.replace(/web-\S+\//, "web/").split("] ")[0])).toEqual(
+      ["member1", "member2", "member3"].flatMap((name) => [`[${name}/web/web`, `[${name}/web/proxy`]).concat(""),
+    );
     expect(one.stdout).toMatch(/^container proxy of pod shop\/web-/);
-    expect(selected).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\[member2\/web-/) as string, stderr: "container web of web, proxy; -c chooses another, --all-containers shows all\n" });
-    expect(tooMany).toMatchObject({ code: 2, stderr: expect.stringContaining("you want to follow 3 containers, and the limit is 2") as string });
-    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no pod nope in namespace default on member1, member2, member3") as string });
+    expect(selected).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\[member2\/web-/) as string,
+      stderr: "container web of web, proxy; -c chooses another, --all-containers shows all\n",
+    });
+    expect(tooMany).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("you want to follow 3 containers, and the limit is 2") as string,
+    });
+    expect(nowhere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        "there is no pod nope in namespace default on member1, member2, member3",
+      ) as string,
+    });
     expect(stopped.code).toBe(0);
   });
 
   test("runs commands, and passes their exit codes on", async () => {
-    const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}")).stdout;
+    const pod = (await run("get", "pods", "-n", "shop", "-C", "member3", "-o", "jsonpath={.items[0].metadata.name}"))
+      .stdout;
 
     const [hostname, code, ambiguous, unknown, container] = await Promise.all([
       run("exec", pod, "-n", "shop", "--", "hostname"),
@@ -162,22 +310,51 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
 
     expect(hostname).toMatchObject({ code: 0, stdout: `${pod}\n` });
     expect(code).toMatchObject({ code: 7, stdout: "oops\n" });
-    expect(ambiguous).toMatchObject({ code: 2, stderr: "flotilla exec: deployment/web is on member1, member2, member3; choose one with --clusters\n" });
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no pod nope in namespace shop on member1, member2, member3") as string });
-    expect(container).toMatchObject({ code: 2, stderr: expect.stringContaining("has no container 'nope'; it has web, proxy") as string });
+    expect(ambiguous).toMatchObject({
+      code: 2,
+      stderr: "flotilla exec: deployment/web is on member1, member2, member3; choose one with --clusters\n",
+    });
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no pod nope in namespace shop on member1, member2, member3") as string,
+    });
+    expect(container).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("has no container 'nope'; it has web, proxy") as string,
+    });
   });
 
   test("shows what the others have when a member is away, also in a watch that began before", async () => {
     const watching = running("get", "deployments", "-n", "shop", "--watch", "--kubeconfig", hub.kubeconfig("hub"));
-    await eventually("the watch has begun", () => Promise.resolve(watching.stdout()), (text) => text.includes("member3"));
+    await eventually(
+      "the watch has begun",
+      () => Promise.resolve(watching.stdout()),
+      (text) => text.includes("member3"),
+    );
 
     await cutOff("unreachable");
-    const away = await eventually("member2 is away", () => run("get", "deployments", "-n", "shop"), ({ code }) => code === 1);
-    const [logs, exec, described] = await Promise.all([run("logs", "deployment/web", "-n", "shop", "--tail", "1"), run("exec", "deployment/web", "-n", "shop", "-C", "member2", "--", "true"), run("describe", "deployment/web", "-n", "shop")]);
+    const away = await eventually(
+      "member2 is away",
+      () => run("get", "deployments", "-n", "shop"),
+      ({ code }) => code === 1,
+    );
+    const [logs, exec, described] = await Promise.all([
+      run("logs", "deployment/web", "-n", "shop", "--tail", "1"),
+      run("exec", "deployment/web", "-n", "shop", "-C", "member2", "--", "true"),
+      run("describe", "deployment/web", "-n", "shop"),
+    ]);
     await client.create(Deployment, "member1", makeDeployment("shop/extra").build());
-    await eventually("the watch goes on", () => Promise.resolve(watching.stdout()), (text) => /^member1 +extra /m.test(text));
+    await eventually(
+      "the watch goes on",
+      () => Promise.resolve(watching.stdout()),
+      (text) => /^member1 +extra /m.test(text),
+    );
     await cutOff(null);
-    const back = await eventually("member2 is back", () => run("get", "deployments", "-n", "shop"), ({ code }) => code === 0);
+    const back = await eventually(
+      "member2 is back",
+      () => run("get", "deployments", "-n", "shop"),
+      ({ code }) => code === 0,
+    );
     const watched = await watching.stop("SIGINT");
 
     expect(away.stdout).toMatch(/^CLUSTER .*\nmember1 .*\nmember3 .*\n$/);
@@ -193,48 +370,111 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     const more = join(data.path, "more.yaml");
     writeFileSync(more, SHOP(6));
     await cutOff("unreachable");
-    const planned = await eventually("member2 is away", () => run("plan", "-f", more), ({ stdout }) => stdout.includes("Away"));
+    const planned = await eventually(
+      "member2 is away",
+      () => run("plan", "-f", more),
+      ({ stdout }) => stdout.includes("Away"),
+    );
     const applied = await run("apply", "-f", manifest, "--yes", "--wait", "--timeout", "2s");
     await cutOff(null);
-    await eventually("member2 is back", () => run("get", "deployments", "-n", "shop"), ({ code }) => code === 0);
+    await eventually(
+      "member2 is back",
+      () => run("get", "deployments", "-n", "shop"),
+      ({ code }) => code === 0,
+    );
 
     expect(planned.stdout).toMatch(/Away, so that this waits until they are back:\n {2}member2: .+/);
-    expect(applied).toMatchObject({ code: 1, stderr: expect.stringMatching(/not everything is well: .*Deployment shop\/web on member2: it cannot be seen: /) as string });
+    expect(applied).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /not everything is well: .*Deployment shop\/web on member2: it cannot be seen: /,
+      ) as string,
+    });
     expect(applied.stdout).not.toContain("is well on member2");
   });
 
   test("shows nobody more than he may see, and says what is missing", async () => {
-    await client.create(ServiceAccount, "hub", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "viewer", namespace: "shop" } });
+    await client.create(ServiceAccount, "hub", {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "viewer", namespace: "shop" },
+    });
     const { server, ca = "" } = await connectionOf(await loadKubeconfig(hub.kubeconfig("hub")));
     const file = join(data.path, "viewer.kubeconfig");
     writeFileSync(file, renderKubeconfig({ name: "viewer", server: server.href, ca, token: await tokenOf("viewer") }));
     const asViewer = (...args: string[]): Promise<Finished> => flotilla(...args, "--kubeconfig", file);
 
     const blind = await asViewer("get", "pods", "-n", "shop");
-    await client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "see-clusters" }, rules: [{ apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["get", "list"] }] });
-    await client.create(ClusterRoleBinding, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name: "see-clusters" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "see-clusters" }, subjects: [{ kind: "ServiceAccount", name: "viewer", namespace: "shop" }] });
-    const outside = await eventually("the role counts", () => asViewer("get", "pods", "-n", "shop"), ({ stderr }) => stderr.includes("clusters/proxy"));
+    await client.create(ClusterRole, "hub", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "see-clusters" },
+      rules: [{ apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["get", "list"] }],
+    });
+    await client.create(ClusterRoleBinding, "hub", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "see-clusters" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "see-clusters" },
+      subjects: [{ kind: "ServiceAccount", name: "viewer", namespace: "shop" }],
+    });
+    const outside = await eventually(
+      "the role counts",
+      () => asViewer("get", "pods", "-n", "shop"),
+      ({ stderr }) => stderr.includes("clusters/proxy"),
+    );
 
-    expect(blind).toMatchObject({ code: 1, stderr: expect.stringContaining("you may not list the members of the hub; name those that you may look into with --clusters") as string });
+    expect(blind).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        "you may not list the members of the hub; name those that you may look into with --clusters",
+      ) as string,
+    });
     expect(outside).toMatchObject({ code: 1, stdout: "" });
     expect(outside.stderr.split("\n").map((line) => line.split(":")[0])).toEqual(["member1", "member2", "member3", ""]);
   });
 
   const tokenOf = async (name: string): Promise<string> => {
-    const { body } = await client.raw({ method: "POST", cluster: "hub", path: `/api/v1/namespaces/shop/serviceaccounts/${name}/token`, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify({ apiVersion: `${TokenRequest.group}/v1`, kind: "TokenRequest", spec: {} })) });
+    const { body } = await client.raw({
+      method: "POST",
+      cluster: "hub",
+      path: `/api/v1/namespaces/shop/serviceaccounts/${name}/token`,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ apiVersion: `${TokenRequest.group}/v1`, kind: "TokenRequest", spec: {} })),
+    });
     let text = "";
     for await (const chunk of body) text += Buffer.from(chunk).toString();
     return (JSON.parse(text) as { status: { token: string } }).status.token;
   };
 });
 
-test("without a hub that runs, each command says so in one line", async () => {
-  const data = temporaryDirectory();
-  const file = join(data.path, "hub.kubeconfig");
-  writeFileSync(file, "apiVersion: v1\nkind: Config\ncurrent-context: h\ncontexts: [{ name: h, context: { cluster: h, user: h } }]\nclusters: [{ name: h, cluster: { server: 'https://127.0.0.1:9' } }]\nusers: [{ name: h, user: { token: t } }]\n");
+test(
+  "without a hub that runs, each command says so in one line",
+  async () => {
+    const data = temporaryDirectory();
+    const file = join(data.path, "hub.kubeconfig");
+    writeFileSync(
+      file,
+      "apiVersion: v1\nkind: Config\ncurrent-context: h\ncontexts: [{ name: h, context: { cluster: h, user: h } }]\nclusters: [{ name: h, cluster: { server: 'https://127.0.0.1:9' } }]\nusers: [{ name: h, user: { token: t } }]\n",
+    );
 
-  const ended = await Promise.all([["get", "pods"], ["describe", "pod/a"], ["logs", "a"], ["exec", "a", "--", "true"]].map(([command = "", ...args]) => flotilla(command, "--kubeconfig", file, ...args)));
-  data.remove();
+    const ended = await Promise.all(
+      [
+        ["get", "pods"],
+        ["describe", "pod/a"],
+        ["logs", "a"],
+        ["exec", "a", "--", "true"],
+      ].map(([command = "", ...args]) => flotilla(command, "--kubeconfig", file, ...args)),
+    );
+    data.remove();
 
-  for (const { code, stdout, stderr } of ended) expect([code, stdout, stderr.trim().split("\n").length, stderr]).toEqual([1, "", 1, expect.stringContaining("127.0.0.1:9")]);
-}, LIMIT_MS);
+    for (const { code, stdout, stderr } of ended)
+      expect([code, stdout, stderr.trim().split("\n").length, stderr]).toEqual([
+        1,
+        "",
+        1,
+        expect.stringContaining("127.0.0.1:9"),
+      ]);
+  },
+  LIMIT_MS,
+);

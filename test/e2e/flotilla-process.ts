@@ -62,7 +62,11 @@ export function agent(...args: string[]): { stop(): Promise<Finished> } {
 }
 
 /** `flotilla ARGS` that goes on until it is stopped, and what it has said so far. */
-export function running(...args: string[]): { stdout(): string; stderr(): string; stop(signal?: "SIGINT" | "SIGTERM"): Promise<Finished> } {
+export function running(...args: string[]): {
+  stdout(): string;
+  stderr(): string;
+  stop(signal?: "SIGINT" | "SIGTERM"): Promise<Finished>;
+} {
   const started = start(args);
   const finished = ended(started);
   return {
@@ -82,7 +86,9 @@ export function temporaryDirectory(): { path: string; remove(): void } {
 }
 
 function start(args: readonly string[]): { child: ChildProcess; stdout(): string; stderr(): string } {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));

@@ -8,73 +8,94 @@ import type { Body } from "../contract/apiserver/raw-client.ts";
 
 const CHART = fileURLToPath(new URL("testdata/chart", import.meta.url));
 
-contract("helm", (subject) => {
-  let command: CommandLine;
-  beforeAll(() => {
-    command = createCommand("helm", subject.kubeconfig);
-  });
-  afterAll(() => command.remove());
+contract(
+  "helm",
+  (subject) => {
+    let command: CommandLine;
+    beforeAll(() => {
+      command = createCommand("helm", subject.kubeconfig);
+    });
+    afterAll(() => command.remove());
 
-  const helm = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await command.run([...args, "-n", NAMESPACE]);
-    expect(code, `helm ${args.join(" ")}: ${stderr}`).toBe(0);
-    return stdout;
-  };
-  const core = async (kind: string, name: string): Promise<Body> => (await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/${kind}/${name}`)).body;
+    const helm = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await command.run([...args, "-n", NAMESPACE]);
+      expect(code, `helm ${args.join(" ")}: ${stderr}`).toBe(0);
+      return stdout;
+    };
+    const core = async (kind: string, name: string): Promise<Body> =>
+      (await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/${kind}/${name}`)).body;
 
-  test("CN-2, PA-5, WR-18: a release is installed, upgraded, rolled back and removed, and leaves nothing", async () => {
-    await helm("install", "shop", CHART, "--timeout", "20s");
-    const installed = await core("configmaps", "shop");
-    const coupon = await subject.api.get(`/apis/shop.example.com/v1/namespaces/${NAMESPACE}/coupons/shop`);
+    test("CN-2, PA-5, WR-18: a release is installed, upgraded, rolled back and removed, and leaves nothing", async () => {
+      await helm("install", "shop", CHART, "--timeout", "20s");
+      const installed = await core("configmaps", "shop");
+      const coupon = await subject.api.get(`/apis/shop.example.com/v1/namespaces/${NAMESPACE}/coupons/shop`);
 
-    await helm("upgrade", "shop", CHART, "--set", "replicas=3,colour=red,extra=true", "--timeout", "20s");
-    const upgraded = await core("configmaps", "shop");
-    const hook = await core("configmaps", "shop-hook");
-    const extra = await core("secrets", "shop-extra");
-    const deployment = (await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/shop`)).body;
-    const releases = JSON.parse(await helm("list", "-o", "json")) as { name: string; revision: string; status: string }[];
+      await helm("upgrade", "shop", CHART, "--set", "replicas=3,colour=red,extra=true", "--timeout", "20s");
+      const upgraded = await core("configmaps", "shop");
+      const hook = await core("configmaps", "shop-hook");
+      const extra = await core("secrets", "shop-extra");
+      const deployment = (await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/shop`)).body;
+      const releases = JSON.parse(await helm("list", "-o", "json")) as {
+        name: string;
+        revision: string;
+        status: string;
+      }[];
 
-    await helm("rollback", "shop", "1", "--timeout", "20s");
-    const rolledBack = await core("configmaps", "shop");
-    const withoutExtra = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/secrets/shop-extra`);
-    const history = JSON.parse(await helm("history", "shop", "-o", "json")) as { revision: number; status: string }[];
+      await helm("rollback", "shop", "1", "--timeout", "20s");
+      const rolledBack = await core("configmaps", "shop");
+      const withoutExtra = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/secrets/shop-extra`);
+      const history = JSON.parse(await helm("history", "shop", "-o", "json")) as { revision: number; status: string }[];
 
-    await helm("uninstall", "shop", "--timeout", "20s");
-    const left = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/configmaps/shop`);
-    const records = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/secrets?labelSelector=owner%3Dhelm`);
+      await helm("uninstall", "shop", "--timeout", "20s");
+      const left = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/configmaps/shop`);
+      const records = await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/secrets?labelSelector=owner%3Dhelm`);
 
-    expect(installed["data"]).toEqual({ colour: "blue", revision: "1", autoscaling: "true", kubernetes: "36" });
-    expect(coupon.body.spec).toEqual({ percent: 10 });
-    expect(upgraded["data"]).toMatchObject({ colour: "red", revision: "2" });
-    expect(upgraded.metadata).toMatchObject({ labels: { "app.kubernetes.io/managed-by": "Helm" }, annotations: { "meta.helm.sh/release-name": "shop" } });
-    expect(hook["data"]).toEqual({ revision: "2" });
-    expect(extra["data"]).toEqual({ key: "dmFsdWU=" });
-    expect(deployment.spec).toMatchObject({ replicas: 3 });
-    expect(releases).toMatchObject([{ name: "shop", revision: "2", status: "deployed" }]);
-    expect(rolledBack["data"]).toMatchObject({ colour: "blue" });
-    expect(withoutExtra.status).toBe(404);
-    expect(history.map(({ revision, status }) => `${revision} ${status}`)).toEqual(["1 superseded", "2 superseded", "3 deployed"]);
-    expect(left.status).toBe(404);
-    expect(records.body.items).toEqual([]);
-  });
+      expect(installed["data"]).toEqual({ colour: "blue", revision: "1", autoscaling: "true", kubernetes: "36" });
+      expect(coupon.body.spec).toEqual({ percent: 10 });
+      expect(upgraded["data"]).toMatchObject({ colour: "red", revision: "2" });
+      expect(upgraded.metadata).toMatchObject({
+        labels: { "app.kubernetes.io/managed-by": "Helm" },
+        annotations: { "meta.helm.sh/release-name": "shop" },
+      });
+      expect(hook["data"]).toEqual({ revision: "2" });
+      expect(extra["data"]).toEqual({ key: "dmFsdWU=" });
+      expect(deployment.spec).toMatchObject({ replicas: 3 });
+      expect(releases).toMatchObject([{ name: "shop", revision: "2", status: "deployed" }]);
+      expect(rolledBack["data"]).toMatchObject({ colour: "blue" });
+      expect(withoutExtra.status).toBe(404);
+      expect(history.map(({ revision, status }) => `${revision} ${status}`)).toEqual([
+        "1 superseded",
+        "2 superseded",
+        "3 deployed",
+      ]);
+      expect(left.status).toBe(404);
+      expect(records.body.items).toEqual([]);
+    });
 
-  test("PA-7: what helm applied belongs to helm, and an object of others stops an install", async () => {
-    await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/configmaps`, { metadata: { name: "theirs" }, data: { a: "1" } });
+    test("PA-7: what helm applied belongs to helm, and an object of others stops an install", async () => {
+      await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/configmaps`, {
+        metadata: { name: "theirs" },
+        data: { a: "1" },
+      });
 
-    const { code, stderr } = await command.run(["install", "theirs", CHART, "-n", NAMESPACE]);
-    await helm("install", "ours", CHART);
+      const { code, stderr } = await command.run(["install", "theirs", CHART, "-n", NAMESPACE]);
+      await helm("install", "ours", CHART);
 
-    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be imported into the current release")]);
-    expect((await core("configmaps", "ours")).metadata.managedFields).toMatchObject([{ manager: "helm", operation: "Apply" }]);
-  });
+      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be imported into the current release")]);
+      expect((await core("configmaps", "ours")).metadata.managedFields).toMatchObject([
+        { manager: "helm", operation: "Apply" },
+      ]);
+    });
 
-  test("WR-12: a dry run on the server stores nothing", async () => {
-    const output = await helm("install", "rehearsed", CHART, "--dry-run=server");
+    test("WR-12: a dry run on the server stores nothing", async () => {
+      const output = await helm("install", "rehearsed", CHART, "--dry-run=server");
 
-    expect(output).toContain("colour: \"blue\"");
-    expect((await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/configmaps/rehearsed`)).status).toBe(404);
-  });
-}, { skip: noCommands });
+      expect(output).toContain('colour: "blue"');
+      expect((await subject.api.get(`/api/v1/namespaces/${NAMESPACE}/configmaps/rehearsed`)).status).toBe(404);
+    });
+  },
+  { skip: noCommands },
+);
 
 contract(
   "helm on running workloads",
@@ -82,7 +103,18 @@ contract(
     test("WR-15: helm --wait returns when the pods are ready", async () => {
       const command = createCommand("helm", subject.kubeconfig);
       try {
-        const { code, stderr } = await command.run(["install", "shop", CHART, "-n", NAMESPACE, "--set", "replicas=2", "--wait", "--timeout", "20s"]);
+        const { code, stderr } = await command.run([
+          "install",
+          "shop",
+          CHART,
+          "-n",
+          NAMESPACE,
+          "--set",
+          "replicas=2",
+          "--wait",
+          "--timeout",
+          "20s",
+        ]);
         const { status } = (await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/shop`)).body;
 
         expect([code, stderr]).toEqual([0, expect.any(String)]);

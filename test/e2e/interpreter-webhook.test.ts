@@ -1,4 +1,7 @@
-/** The example webhook as its README has it: a kind that only the webhook knows is divided, applied, retained and summed. */
+/**
+ * The example webhook as its README has it: a kind that only the webhook knows is divided, applied, retained and
+ * summed.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -29,7 +32,11 @@ interface Webhook {
 
 /** The example's server, once it listens. */
 async function startWebhook(pki: string, port = "0"): Promise<Webhook> {
-  const child: ChildProcess = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(EXAMPLE, "server.ts"), "--port", port, "--pki", pki], { stdio: ["ignore", "pipe", "inherit"] });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(EXAMPLE, "server.ts"), "--port", port, "--pki", pki],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let output = "";
   const url = await new Promise<string>((resolve, reject) => {
@@ -59,7 +66,11 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
   let webhook: Webhook;
 
   const on = async (cluster: string, args: readonly string[], input?: string): Promise<string> => {
-    const { code, stdout, stderr } = (await clusters.get(cluster)?.run(args, input)) ?? { code: 1, stdout: "", stderr: `no cluster ${cluster}` };
+    const { code, stdout, stderr } = (await clusters.get(cluster)?.run(args, input)) ?? {
+      code: 1,
+      stdout: "",
+      stderr: `no cluster ${cluster}`,
+    };
     expect(code, `kubectl ${args.join(" ")}: ${stderr}`).toBe(0);
     return stdout;
   };
@@ -73,9 +84,30 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     return seen;
   };
   /** In the place of a controller that would run it there. */
-  const say = (cluster: string, readyReplicas: number): Promise<string> => on(cluster, ["patch", "workload", "web", "-n", "shop", "--subresource", "status", "--type", "merge", "-p", JSON.stringify({ status: { readyReplicas } })]);
+  const say = (cluster: string, readyReplicas: number): Promise<string> =>
+    on(cluster, [
+      "patch",
+      "workload",
+      "web",
+      "-n",
+      "shop",
+      "--subresource",
+      "status",
+      "--type",
+      "merge",
+      "-p",
+      JSON.stringify({ status: { readyReplicas } }),
+    ]);
   const workload = (path: string): string[] => ["get", "workload", "web", "-n", "shop", "-o", `jsonpath=${path}`];
-  const binding = (path: string): string[] => ["get", "resourcebinding", "web-workload", "-n", "shop", "-o", `jsonpath=${path}`];
+  const binding = (path: string): string[] => [
+    "get",
+    "resourcebinding",
+    "web-workload",
+    "-n",
+    "shop",
+    "-o",
+    `jsonpath=${path}`,
+  ];
   const HEALTH = "{range .status.aggregatedStatus[*]}{.clusterName}={.health} {end}";
   const HEALTH_OF_MEMBER3 = '{.status.aggregatedStatus[?(@.clusterName=="member3")].health}';
 
@@ -84,12 +116,18 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     const serving = await authority.issueServing([]);
     writeFileSync(join(directory.path, "tls.crt"), serving.certificate);
     writeFileSync(join(directory.path, "tls.key"), serving.key);
-    [fleet, webhook] = await Promise.all([up(join(directory.path, "data"), "--members", "3", "--nodes", "0", "--kruise", "none"), startWebhook(directory.path)]);
+    [fleet, webhook] = await Promise.all([
+      up(join(directory.path, "data"), "--members", "3", "--nodes", "0", "--kruise", "none"),
+      startWebhook(directory.path),
+    ]);
     for (const name of ["hub", ...MEMBERS]) clusters.set(name, createCommand("kubectl", fleet.kubeconfig(name)));
 
     for (const name of clusters.keys()) await on(name, ["apply", "-f", "-"], exampleFile("crd.yaml"));
-    for (const name of clusters.keys()) await on(name, ["wait", "--for=condition=Established", "crd/workloads.workload.example.io", "--timeout=20s"]);
-    const configuration = exampleFile("configuration.yaml").replace("CA_BUNDLE", Buffer.from(authority.certificate).toString("base64")).replace(/url: .*/, `url: ${webhook.url}`);
+    for (const name of clusters.keys())
+      await on(name, ["wait", "--for=condition=Established", "crd/workloads.workload.example.io", "--timeout=20s"]);
+    const configuration = exampleFile("configuration.yaml")
+      .replace("CA_BUNDLE", Buffer.from(authority.certificate).toString("base64"))
+      .replace(/url: .*/, `url: ${webhook.url}`);
     await on("hub", ["apply", "-f", "-"], configuration);
     await on("hub", ["apply", "-f", "-"], exampleFile("workload.yaml"));
   }, 60_000);
@@ -121,7 +159,17 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
   });
 
   test("keeps what a member decided when the template changes", async () => {
-    await on("member2", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"paused":true}}']);
+    await on("member2", [
+      "patch",
+      "workload",
+      "web",
+      "-n",
+      "shop",
+      "--type",
+      "merge",
+      "-p",
+      '{"spec":{"paused":true}}',
+    ]);
 
     await on("hub", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"replicas":12}}']);
 
@@ -133,7 +181,16 @@ describe.runIf(noCommands === undefined)("the example webhook", { timeout: 60_00
     await webhook.stop();
     await on("hub", ["patch", "workload", "web", "-n", "shop", "--type", "merge", "-p", '{"spec":{"replicas":16}}']);
     await say("member3", 3);
-    const told = await eventually("GetReplicasFailed", "hub", ["get", "events", "-n", "shop", "--field-selector", "reason=GetReplicasFailed", "-o", "jsonpath={.items[0].reason}"]);
+    const told = await eventually("GetReplicasFailed", "hub", [
+      "get",
+      "events",
+      "-n",
+      "shop",
+      "--field-selector",
+      "reason=GetReplicasFailed",
+      "-o",
+      "jsonpath={.items[0].reason}",
+    ]);
     const health = await eventually("Unknown", "hub", binding(HEALTH_OF_MEMBER3));
     const meanwhile = await on("member1", workload("{.spec.replicas}"));
 
@@ -151,8 +208,23 @@ describe.runIf(hasOpenssl)("the example's certificate script", () => {
   test("makes a certificate for the names and addresses that it is given", () => {
     const directory = temporaryDirectory();
 
-    const { status, stdout } = spawnSync(join(EXAMPLE, "certificate.sh"), [directory.path, "hooks.example.com", "192.0.2.7", "::1"], { encoding: "utf8" });
-    const verified = spawnSync("openssl", ["verify", "-CAfile", join(directory.path, "ca.crt"), "-verify_hostname", "hooks.example.com", join(directory.path, "tls.crt")], { encoding: "utf8" });
+    const { status, stdout } = spawnSync(
+      join(EXAMPLE, "certificate.sh"),
+      [directory.path, "hooks.example.com", "192.0.2.7", "::1"],
+      { encoding: "utf8" },
+    );
+    const verified = spawnSync(
+      "openssl",
+      [
+        "verify",
+        "-CAfile",
+        join(directory.path, "ca.crt"),
+        "-verify_hostname",
+        "hooks.example.com",
+        join(directory.path, "tls.crt"),
+      ],
+      { encoding: "utf8" },
+    );
     directory.remove();
 
     expect(status).toBe(0);

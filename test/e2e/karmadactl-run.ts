@@ -1,4 +1,7 @@
-/** Runs the steps of `karmadactl-steps.ts` with the stock binary, and takes out of the answers what differs from run to run. */
+/**
+ * Runs the steps of `karmadactl-steps.ts` with the stock binary, and takes out of the answers what differs from run to
+ * run.
+ */
 import { spawn } from "node:child_process";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,25 +29,32 @@ export interface Answer {
 
 export const wordsOf = ({ run }: Step): readonly string[] => (typeof run === "string" ? run.split(" ") : run);
 /** How a step is called where people read. */
-export const titleOf = (step: Step): string => `${step.on ? `on ${step.on}: ` : ""}karmadactl ${wordsOf(step).join(" ")}`;
+export const titleOf = (step: Step): string =>
+  `${step.on ? `on ${step.on}: ` : ""}karmadactl ${wordsOf(step).join(" ")}`;
 
 export async function runStep(fleet: Fleet, step: Step): Promise<Answer> {
   const untilMs = Date.now() + UNTIL_MS;
   for (;;) {
     const raw = await run(fleet, step);
     if (!step.until || step.until.test(raw.stdout)) return tidy(fleet, step, raw);
-    if (Date.now() > untilMs) throw new Error(`${titleOf(step)}: still answers with exit code ${raw.code}: ${raw.stdout}${raw.stderr}`);
+    if (Date.now() > untilMs)
+      throw new Error(`${titleOf(step)}: still answers with exit code ${raw.code}: ${raw.stdout}${raw.stderr}`);
     await sleep(systemClock, AGAIN_MS);
   }
 }
 
 function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answer> {
   const files: Record<string, string> = { ...kubeconfigs };
-  const words = wordsOf(step).map((word) => word.replace(/^\{([a-z0-9.-]+)\}$/, (_, name: string) => files[name] ?? join(MANIFESTS, name)));
+  const words = wordsOf(step).map((word) =>
+    word.replace(/^\{([a-z0-9.-]+)\}$/, (_, name: string) => files[name] ?? join(MANIFESTS, name)),
+  );
   // Flags after `--` would be the command's.
   const [command = "", ...rest] = words;
   const args = [command, "--kubeconfig", kubeconfigs[step.on ?? "hub"], ...rest];
-  const child = spawn(karmadactl, args, { stdio: ["pipe", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "", HOME: home, EDITOR: "true" } });
+  const child = spawn(karmadactl, args, {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, EDITOR: "true" },
+  });
   let [stdout, stderr] = ["", ""];
   const patience = setTimeout(() => child.kill("SIGKILL"), COMMAND_MS);
   const isEnough = (): boolean => step.endsAfter?.test(stdout.slice(0, stdout.lastIndexOf("\n") + 1)) === true;
@@ -61,7 +71,8 @@ function run({ karmadactl, home, kubeconfigs }: Fleet, step: Step): Promise<Answ
     child.once("close", (code) => {
       clearTimeout(patience);
       const wasEnough = isEnough();
-      if (code === null && !wasEnough) reject(new Error(`${titleOf(step)}: did not end within ${COMMAND_MS} ms: ${stdout}${stderr}`));
+      if (code === null && !wasEnough)
+        reject(new Error(`${titleOf(step)}: did not end within ${COMMAND_MS} ms: ${stdout}${stderr}`));
       // What comes between the last awaited line and the end is a matter of luck.
       else resolve({ code: code ?? 0, stdout: wasEnough ? cutAfter(stdout, step.endsAfter) : stdout, stderr });
     });
@@ -105,7 +116,8 @@ function tidy({ kubeconfigs }: Fleet, step: Step, { code, stdout, stderr }: Answ
 function tidyText(kubeconfigs: Fleet["kubeconfigs"], step: Step, given: string): string {
   const { only, anyOrder } = step;
   let text = given.replaceAll(`${MANIFESTS}/`, "");
-  for (const [name, path] of Object.entries(kubeconfigs)) text = text.replaceAll(path, `<${name}>`).replaceAll(basename(path), `<${name}>`);
+  for (const [name, path] of Object.entries(kubeconfigs))
+    text = text.replaceAll(path, `<${name}>`).replaceAll(basename(path), `<${name}>`);
   // What is 250m old elsewhere is a quarter of a processor in `top`.
   if (wordsOf(step)[0] !== "top") text = text.replace(/(?<=\s)(\d+[smhd])+(?=\s|$)/gm, "<age>");
   for (const [pattern, by] of REPLACEMENTS) text = text.replace(pattern, by);

@@ -1,6 +1,7 @@
 /**
- * What people do with stock karmadactl, in an order in which it makes sense: the same list was run against a real Karmada 1.18 (whose
- * answers are in `testdata/karmadactl/karmada.json`) and is run against Flotilla. Members run simulated pods in both cases.
+ * What people do with stock karmadactl, in an order in which it makes sense: the same list was run against a real
+ * Karmada 1.18 (whose answers are in `testdata/karmadactl/karmada.json`) and is run against Flotilla. Members run
+ * simulated pods in both cases.
  *
  * A word in braces stands for a file: `{box.yaml}` for a manifest, `{member1}` and `{joining}` for kubeconfigs.
  */
@@ -51,7 +52,11 @@ export const CHAPTERS: readonly Chapter[] = [
     steps: [
       { run: "get deployment web -n shop", until: /4\/4/ },
       { run: `get pod box -n shop ${scope} -C member1`, until: /2\/2/ },
-      { run: `get configmap settings -n shop ${scope}`, until: /member1[^]*member2|member2[^]*member1/, anyOrder: true },
+      {
+        run: `get configmap settings -n shop ${scope}`,
+        until: /member1[^]*member2|member2[^]*member1/,
+        anyOrder: true,
+      },
       { run: "get deployments -n shop" },
       { run: "get deployments -n shop -o wide" },
       { run: "get deployments -n shop -o name" },
@@ -89,13 +94,31 @@ export const CHAPTERS: readonly Chapter[] = [
     name: "describe",
     steps: [
       // What members' objects are marked with is not for karmadactl to say.
-      { run: `describe configmap settings -n shop ${scope} --cluster member1`, only: /^(?!Labels|Annotations|  \S+karmada\.io|  flotilla|  kubectl)/ },
-      { run: `describe deployment web -n shop ${scope} --cluster member2`, only: /^(?!Labels|Annotations|  \S+karmada\.io|  flotilla|  kubectl)/ },
+      {
+        run: `describe configmap settings -n shop ${scope} --cluster member1`,
+        only: /^(?!Labels|Annotations|  \S+karmada\.io|  flotilla|  kubectl)/,
+      },
+      {
+        run: `describe deployment web -n shop ${scope} --cluster member2`,
+        only: /^(?!Labels|Annotations|  \S+karmada\.io|  flotilla|  kubectl)/,
+      },
       { run: "describe configmap settings -n shop" },
-      { run: "describe deployment web -n shop", only: /^(Name|Namespace|Labels|Replicas|Pod Template|  Containers|    Image)/ },
-      { run: "describe cluster member1", only: /^(Name|Kind|API Version|  Sync Mode|    Reason:.*Ready|    Type:\s+Ready)/ },
-      { run: "describe propagationpolicy web -n shop", only: /^(Name|Namespace|Kind|API Version|Spec|  Placement|    Cluster Affinity|  Conflict|  Priority|  Preemption|  Scheduler Name)/ },
-      { run: `describe pods -n shop -l app=box ${scope} -C member1`, only: /^(Name|Namespace|Status|  (main|side):$|    Image:|    Ready:)/ },
+      {
+        run: "describe deployment web -n shop",
+        only: /^(Name|Namespace|Labels|Replicas|Pod Template|  Containers|    Image)/,
+      },
+      {
+        run: "describe cluster member1",
+        only: /^(Name|Kind|API Version|  Sync Mode|    Reason:.*Ready|    Type:\s+Ready)/,
+      },
+      {
+        run: "describe propagationpolicy web -n shop",
+        only: /^(Name|Namespace|Kind|API Version|Spec|  Placement|    Cluster Affinity|  Conflict|  Priority|  Preemption|  Scheduler Name)/,
+      },
+      {
+        run: `describe pods -n shop -l app=box ${scope} -C member1`,
+        only: /^(Name|Namespace|Status|  (main|side):$|    Image:|    Ready:)/,
+      },
       { run: `describe deployment nothing -n shop ${scope} --cluster member1` },
       { run: `describe deployment web -n shop ${scope} --cluster nowhere` },
       { run: `describe deployment web -n shop ${scope}` },
@@ -104,9 +127,13 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "join and unjoin",
     steps: [
-      { run: "join member3 --cluster-kubeconfig {joining} --cluster-provider cloud --cluster-region eu --cluster-zones eu-1,eu-2" },
+      {
+        run: "join member3 --cluster-kubeconfig {joining} --cluster-provider cloud --cluster-region eu --cluster-zones eu-1,eu-2",
+      },
       { run: "get cluster member3", until: /True/ },
-      { run: "get cluster member3 -o jsonpath={.spec.provider},{.spec.region},{.spec.zones},{.spec.secretRef},{.spec.impersonatorSecretRef}" },
+      {
+        run: "get cluster member3 -o jsonpath={.spec.provider},{.spec.region},{.spec.zones},{.spec.secretRef},{.spec.impersonatorSecretRef}",
+      },
       { run: "get secrets -n karmada-cluster -o name", only: /member3/ },
       { run: "get serviceaccounts -n karmada-cluster -o name", on: "joining" },
       { run: "get clusterroles karmada-controller-manager:karmada-member3 -o jsonpath={.rules}", on: "joining" },
@@ -162,7 +189,24 @@ export const CHAPTERS: readonly Chapter[] = [
       { run: "logs box -n shop -C member1 -c main --previous" },
       { run: `exec box -n shop ${scope} --cluster member1 -c main -- hostname` },
       { run: `exec box -n shop ${scope} --cluster member1 -- hostname` },
-      { run: ["exec", "box", "-n", "shop", "--operation-scope", "members", "--cluster", "member1", "-c", "main", "--", "sh", "-c", "echo out; exit 3"] },
+      {
+        run: [
+          "exec",
+          "box",
+          "-n",
+          "shop",
+          "--operation-scope",
+          "members",
+          "--cluster",
+          "member1",
+          "-c",
+          "main",
+          "--",
+          "sh",
+          "-c",
+          "echo out; exit 3",
+        ],
+      },
       { run: `exec box -n shop ${scope} --cluster member1 -c main -i -- hostname`, stdin: "words\n" },
       { run: `exec box -n shop ${scope} --cluster member1 -c main -it -- hostname`, stdin: "" },
       { run: `exec box -n shop ${scope} --cluster member1 -c main -- curl example.com` },
@@ -171,7 +215,11 @@ export const CHAPTERS: readonly Chapter[] = [
       { run: `exec box -n shop ${scope} -- hostname` },
       { run: `exec deployment/web -n shop ${scope} --cluster member2 -- echo hi` },
       { run: `attach box -n shop ${scope} --cluster member1 -c main`, endsAfter: /hello from main/ },
-      { run: `attach box -n shop ${scope} --cluster member1 -c main -i`, stdin: "words\n", endsAfter: /hello from main/ },
+      {
+        run: `attach box -n shop ${scope} --cluster member1 -c main -i`,
+        stdin: "words\n",
+        endsAfter: /hello from main/,
+      },
       { run: `attach nothing -n shop ${scope} --cluster member1` },
       { run: `attach box -n shop ${scope}` },
     ],
@@ -225,12 +273,20 @@ export const CHAPTERS: readonly Chapter[] = [
     steps: [
       { run: "interpret -f {customization.yaml} --check" },
       { run: "interpret -f {broken-customization.yaml} --check" },
-      { run: "interpret -f {customization.yaml} --operation retain --desired-file {desired-cloneset.yaml} --observed-file {observed-cloneset.yaml}" },
-      { run: "interpret -f {customization.yaml} --operation interpretReplica --observed-file {observed-cloneset.yaml}" },
-      { run: "interpret -f {customization.yaml} --operation reviseReplica --observed-file {observed-cloneset.yaml} --desired-replica 7" },
+      {
+        run: "interpret -f {customization.yaml} --operation retain --desired-file {desired-cloneset.yaml} --observed-file {observed-cloneset.yaml}",
+      },
+      {
+        run: "interpret -f {customization.yaml} --operation interpretReplica --observed-file {observed-cloneset.yaml}",
+      },
+      {
+        run: "interpret -f {customization.yaml} --operation reviseReplica --observed-file {observed-cloneset.yaml} --desired-replica 7",
+      },
       { run: "interpret -f {customization.yaml} --operation interpretHealth --observed-file {observed-cloneset.yaml}" },
       { run: "interpret -f {customization.yaml} --operation interpretStatus --observed-file {observed-cloneset.yaml}" },
-      { run: "interpret -f {customization.yaml} --operation interpretDependency --observed-file {observed-cloneset.yaml}" },
+      {
+        run: "interpret -f {customization.yaml} --operation interpretDependency --observed-file {observed-cloneset.yaml}",
+      },
       { run: "interpret -f {customization.yaml} --operation nonsense --observed-file {observed-cloneset.yaml}" },
       { run: "apply -f {customization.yaml}" },
       { run: "interpret cloneset --check" },
@@ -256,11 +312,23 @@ export const CHAPTERS: readonly Chapter[] = [
       { run: `api-resources ${scope} --cluster nowhere` },
       { run: `api-versions ${scope} --cluster member1`, only: /^(v1|apps\/v1|batch\/v1|metrics.k8s.io\/v1beta1)$/ },
       { run: "api-versions", only: /karmada.io/ },
-      { run: "explain propagationpolicy.spec.placement.clusterTolerations", only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/ },
+      {
+        run: "explain propagationpolicy.spec.placement.clusterTolerations",
+        only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/,
+      },
       { run: "explain deployments.spec.strategy", only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/ },
-      { run: `explain pods.spec.tolerations ${scope} --cluster member1`, only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/ },
-      { run: `explain deployments.spec ${scope} --cluster member1 --recursive`, only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|\s+\S+\t)/ },
-      { run: `explain clonesets.spec.updateStrategy ${scope} --cluster member1`, only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/ },
+      {
+        run: `explain pods.spec.tolerations ${scope} --cluster member1`,
+        only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/,
+      },
+      {
+        run: `explain deployments.spec ${scope} --cluster member1 --recursive`,
+        only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|\s+\S+\t)/,
+      },
+      {
+        run: `explain clonesets.spec.updateStrategy ${scope} --cluster member1`,
+        only: /^(GROUP|KIND|VERSION|FIELD|FIELDS|  \S+\t)/,
+      },
       { run: `explain nonsense ${scope} --cluster member1` },
     ],
   },

@@ -1,7 +1,8 @@
 /**
- * Stock karmadactl against the shipped command gives what it gives against a real Karmada 1.18. The steps are in `karmadactl-steps.ts`, what
- * Karmada answered in `testdata/karmadactl/karmada.json` (`karmadactl-record.ts` wrote it), and where Flotilla answers something else on
- * purpose, that is said here. The requests that these commands send are checked without the binary in `test/contract`.
+ * Stock karmadactl against the shipped command gives what it gives against a real Karmada 1.18. The steps are in
+ * `karmadactl-steps.ts`, what Karmada answered in `testdata/karmadactl/karmada.json` (`karmadactl-record.ts` wrote it),
+ * and where Flotilla answers something else on purpose, that is said here. The requests that these commands send are
+ * checked without the binary in `test/contract`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,27 +24,46 @@ if (!isThere) process.stdout.write("skipped: karmadactl: $REAL_BIN is not set, o
 
 type Recorded = Answer & { command: string };
 
-const without = (text: string, ...starts: string[]): string => text.split("\n").filter((line) => !starts.some((start) => line.startsWith(start))).join("\n");
+const without = (text: string, ...starts: string[]): string =>
+  text
+    .split("\n")
+    .filter((line) => !starts.some((start) => line.startsWith(start)))
+    .join("\n");
 /** 503 instead of 500: the hub is well, and the member does not answer. */
 const isAway = (answer: Recorded): Recorded => ({
   ...answer,
   stderr: answer.stderr
-    .replaceAll(/an error on the server \(\\?"unknown\\?"\) has prevented the request from succeeding/g, "the server is currently unable to handle the request")
+    .replaceAll(
+      /an error on the server \(\\?"unknown\\?"\) has prevented the request from succeeding/g,
+      "the server is currently unable to handle the request",
+    )
     .replaceAll("(InternalError)", "(ServiceUnavailable)"),
 });
 
 /** Where Flotilla answers something else on purpose; each is in docs/compatibility.md. */
 const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
   // A kind is served when its controller is there.
-  "karmadactl api-resources --api-group policy.karmada.io": (answer) => ({ ...answer, stdout: without(answer.stdout, "federatedresourcequotas") }),
-  "karmadactl api-versions": (answer) => ({ ...answer, stdout: without(answer.stdout, "autoscaling.karmada.io", "networking.karmada.io", "remedy.karmada.io") }),
+  "karmadactl api-resources --api-group policy.karmada.io": (answer) => ({
+    ...answer,
+    stdout: without(answer.stdout, "federatedresourcequotas"),
+  }),
+  "karmadactl api-versions": (answer) => ({
+    ...answer,
+    stdout: without(answer.stdout, "autoscaling.karmada.io", "networking.karmada.io", "remedy.karmada.io"),
+  }),
   // A script that does not compile is an invalid field, and the line is shown.
   "karmadactl apply -f {broken-customization.yaml}": (answer) => ({
     ...answer,
     stderr: `The ResourceInterpreterCustomization "broken" is invalid: spec.customizations.replicaResource.luaScript: Invalid value: InterpreterOperation(InterpretReplica) Lua script error: <string> line:3(column:3) near 'end':  syntax error; the line is "end"\n`,
   }),
   // A member whose credentials are gone is not a resource that is not there.
-  "karmadactl get pods -n shop --operation-scope members -C lost": (answer) => ({ ...answer, stderr: answer.stderr.replace("the server could not find the requested resource", 'an error on the server ("unknown") has prevented the request from succeeding') }),
+  "karmadactl get pods -n shop --operation-scope members -C lost": (answer) => ({
+    ...answer,
+    stderr: answer.stderr.replace(
+      "the server could not find the requested resource",
+      'an error on the server ("unknown") has prevented the request from succeeding',
+    ),
+  }),
   "karmadactl get pods -n shop --operation-scope members -C dead": isAway,
   "karmadactl get pods -n shop --operation-scope members -C member1,dead -l app=box": isAway,
   "karmadactl logs box -n shop -C dead": isAway,
@@ -53,15 +73,28 @@ const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
 };
 
 describe.skipIf(!isThere)("stock karmadactl", { timeout: LIMIT_MS }, () => {
-  const recorded = JSON.parse(readFileSync(new URL("./testdata/karmadactl/karmada.json", import.meta.url), "utf8")) as Record<string, Recorded[]>;
+  const recorded = JSON.parse(
+    readFileSync(new URL("./testdata/karmadactl/karmada.json", import.meta.url), "utf8"),
+  ) as Record<string, Recorded[]>;
   const [hubData, otherData, home] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()];
   let hub: Up;
   let other: Up;
   let fleet: Fleet;
 
   beforeAll(async () => {
-    [hub, other] = await Promise.all([up(hubData.path, "--members", "2", "--ephemeral"), up(otherData.path, "--members", "1", "--ephemeral")]);
-    fleet = { karmadactl: karmadactl ?? "", home: home.path, kubeconfigs: { hub: hub.kubeconfig("hub"), member1: hub.kubeconfig("member1"), joining: other.kubeconfig("member1") } };
+    [hub, other] = await Promise.all([
+      up(hubData.path, "--members", "2", "--ephemeral"),
+      up(otherData.path, "--members", "1", "--ephemeral"),
+    ]);
+    fleet = {
+      karmadactl: karmadactl ?? "",
+      home: home.path,
+      kubeconfigs: {
+        hub: hub.kubeconfig("hub"),
+        member1: hub.kubeconfig("member1"),
+        joining: other.kubeconfig("member1"),
+      },
+    };
   }, LIMIT_MS);
   afterAll(async () => {
     await Promise.all([hub, other].map((running) => running?.stop("SIGTERM")));

@@ -42,14 +42,26 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
 
     await until("10", () => hub("get", "cloneset", "web", "-n", "shop", "-o", "jsonpath={.status.readyReplicas}"));
     // Webster gives member1 five; the last seat is a tie that the object's uid decides.
-    const shares = await Promise.all(["member1", "member2", "member3"].map(async (name) => (await member(name, "get", "pods", "-n", "shop", "-l", "app=web", "-o", "name")).trim().split("\n").length));
+    const shares = await Promise.all(
+      ["member1", "member2", "member3"].map(
+        async (name) =>
+          (await member(name, "get", "pods", "-n", "shop", "-l", "app=web", "-o", "name")).trim().split("\n").length,
+      ),
+    );
     expect(shares[0]).toBe(5);
     expect(shares.toSorted((a, b) => a - b)).toEqual([2, 3, 5]);
   });
 
   test("applying again writes nothing", async () => {
     // A policy's status may still be on its way; its generation tells whether the policy was written.
-    const versions = (): Promise<string> => hub("get", "-f", EXAMPLE, "-o", 'jsonpath={.items[?(@.kind!="PropagationPolicy")].metadata.resourceVersion} {.items[?(@.kind=="PropagationPolicy")].metadata.generation}');
+    const versions = (): Promise<string> =>
+      hub(
+        "get",
+        "-f",
+        EXAMPLE,
+        "-o",
+        'jsonpath={.items[?(@.kind!="PropagationPolicy")].metadata.resourceVersion} {.items[?(@.kind=="PropagationPolicy")].metadata.generation}',
+      );
     const before = await versions();
 
     // kubectl says "configured" where a default was filled into a list; what counts is that nothing was written.
@@ -61,22 +73,30 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
   test("applies on the server side, and a second manager gets a conflict", async () => {
     await hub("apply", "--server-side", "--force-conflicts", "-f", EXAMPLE);
 
-    await expect(hub("apply", "--server-side", "--field-manager=other", "-f", testdata("scaled.yaml"))).rejects.toThrow(/conflict with "kubectl".*\.spec\.replicas/s);
+    await expect(hub("apply", "--server-side", "--field-manager=other", "-f", testdata("scaled.yaml"))).rejects.toThrow(
+      /conflict with "kubectl".*\.spec\.replicas/s,
+    );
   });
 
   test("scales, edits images and watches a rollout", async () => {
     await hub("scale", "deployment/cart", "-n", "shop", "--replicas=8");
     await hub("set", "image", "deployment/cart", "cart=registry.example.com/shop/cart:2.0", "-n", "shop");
 
-    expect(await hub("rollout", "status", "deployment/cart", "-n", "shop", "--timeout=50s")).toContain('deployment "cart" successfully rolled out');
-    await until("4", () => member("member1", "get", "deployment", "cart", "-n", "shop", "-o", "jsonpath={.status.updatedReplicas}"));
+    expect(await hub("rollout", "status", "deployment/cart", "-n", "shop", "--timeout=50s")).toContain(
+      'deployment "cart" successfully rolled out',
+    );
+    await until("4", () =>
+      member("member1", "get", "deployment", "cart", "-n", "shop", "-o", "jsonpath={.status.updatedReplicas}"),
+    );
   });
 
   test("creates, explains, describes and deletes", async () => {
     await hub("create", "namespace", "made-by-hand");
     await hub("create", "configmap", "settings", "-n", "made-by-hand", "--from-literal=colour=blue");
 
-    expect(await hub("get", "configmap", "settings", "-n", "made-by-hand", "-o", "jsonpath={.data.colour}")).toBe("blue");
+    expect(await hub("get", "configmap", "settings", "-n", "made-by-hand", "-o", "jsonpath={.data.colour}")).toBe(
+      "blue",
+    );
     expect(await hub("explain", "cloneset.spec.replicas")).toContain("replicas <integer>");
     expect(await hub("describe", "deployment", "cart", "-n", "shop")).toContain("registry.example.com/shop/cart:2.0");
     await hub("delete", "namespace", "made-by-hand", "--wait=true", "--timeout=30s");
@@ -85,15 +105,23 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
 
   test("is told what is wrong", async () => {
     await expect(hub("get", "nothings")).rejects.toThrow(`the server doesn't have a resource type "nothings"`);
-    await expect(hub("get", "deployment", "absent", "-n", "shop")).rejects.toThrow('deployments.apps "absent" not found');
-    await expect(hub("patch", "deployment", "cart", "-n", "shop", "--type=merge", "-p", '{"spec":{"replicas":-1}}')).rejects.toThrow(/spec\.replicas: Invalid value: -1/);
-    await expect(hub("apply", "-n", "shop", "--validate=strict", "-f", testdata("misspelt.yaml"))).rejects.toThrow(/unknown field "spec\.replica"/);
+    await expect(hub("get", "deployment", "absent", "-n", "shop")).rejects.toThrow(
+      'deployments.apps "absent" not found',
+    );
+    await expect(
+      hub("patch", "deployment", "cart", "-n", "shop", "--type=merge", "-p", '{"spec":{"replicas":-1}}'),
+    ).rejects.toThrow(/spec\.replicas: Invalid value: -1/);
+    await expect(hub("apply", "-n", "shop", "--validate=strict", "-f", testdata("misspelt.yaml"))).rejects.toThrow(
+      /unknown field "spec\.replica"/,
+    );
   });
 
   test("shows the fleet with flotilla status", async () => {
     const { code, stdout } = await flotilla("status", "--data", directory.path, "-o", "json");
 
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ members: [{ name: "member1", ready: "True", nodes: "3/3" }, { name: "member2" }, { name: "member3" }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      members: [{ name: "member1", ready: "True", nodes: "3/3" }, { name: "member2" }, { name: "member3" }],
+    });
   });
 });

@@ -1,13 +1,27 @@
 /**
- * Both ways between Flotilla and Open Cluster Management as it is published, with a real kube-apiserver as the member: its agents on our
- * hub, and our agent on its hub. A CloneSet goes through each way, and its status comes back.
+ * Both ways between Flotilla and Open Cluster Management as it is published, with a real kube-apiserver as the member:
+ * its agents on our hub, and our agent on its hub. A CloneSet goes through each way, and its status comes back.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CloneSet, CustomResourceDefinition, ManagedCluster, ManifestWork, Namespace, ServiceAccount } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  CustomResourceDefinition,
+  ManagedCluster,
+  ManifestWork,
+  Namespace,
+  ServiceAccount,
+} from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig, renderKubeconfig } from "../../src/client/index.ts";
+import {
+  connectionOf,
+  createClient,
+  createHttp2Transport,
+  find,
+  loadKubeconfig,
+  renderKubeconfig,
+} from "../../src/client/index.ts";
 import type { Client, Transport } from "../../src/client/index.ts";
 import { findCondition, isConditionTrue, parseYaml } from "../../src/machinery/index.ts";
 import { connectApi } from "../../tools/bench/api-client.ts";
@@ -29,153 +43,333 @@ const MEMBER_CRDS = "ocm-manifests/klusterlet/managed";
 const OlderCloneSet = { ...CloneSet, storageVersion: "v1alpha1" };
 /** What a new cluster's agent may do on a hub, as `clusteradm init` sets it up. */
 const BOOTSTRAP_RULES = [
-  { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["create", "get", "list", "watch"] },
-  { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclusters"], verbs: ["create", "get", "list", "watch"] },
+  {
+    apiGroups: ["certificates.k8s.io"],
+    resources: ["certificatesigningrequests"],
+    verbs: ["create", "get", "list", "watch"],
+  },
+  {
+    apiGroups: ["cluster.open-cluster-management.io"],
+    resources: ["managedclusters"],
+    verbs: ["create", "get", "list", "watch"],
+  },
   { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclustersets/join"], verbs: ["create"] },
 ];
 
-const binaries = findPrograms("Open Cluster Management's programs with ours", "kube-controller-manager", "ocm-registration", "ocm-work", CLONE_SETS, HUB_CRDS, MEMBER_CRDS) ?? "";
+const binaries =
+  findPrograms(
+    "Open Cluster Management's programs with ours",
+    "kube-controller-manager",
+    "ocm-registration",
+    "ocm-work",
+    CLONE_SETS,
+    HUB_CRDS,
+    MEMBER_CRDS,
+  ) ?? "";
 
-describe.runIf(binaries !== "")("a real cluster, between Flotilla and stock Open Cluster Management", { timeout: LIMIT_MS }, () => {
-  const [hubData, files] = [temporaryDirectory(), temporaryDirectory()];
-  const programs = createPrograms(binaries, files.path);
-  const transports: Transport[] = [];
-  const stops: (() => Promise<unknown>)[] = [];
-  let member: RunningKube;
-  let memberClient: Client;
+describe.runIf(binaries !== "")(
+  "a real cluster, between Flotilla and stock Open Cluster Management",
+  { timeout: LIMIT_MS },
+  () => {
+    const [hubData, files] = [temporaryDirectory(), temporaryDirectory()];
+    const programs = createPrograms(binaries, files.path);
+    const transports: Transport[] = [];
+    const stops: (() => Promise<unknown>)[] = [];
+    let member: RunningKube;
+    let memberClient: Client;
 
-  async function open(kubeconfig: string, cluster: { root: string } | { only: string }): Promise<Client> {
-    const transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(kubeconfig))), cluster });
-    transports.push(transport);
-    return createClient({ transport, fieldManager: "test" });
-  }
-
-  beforeAll(async () => {
-    member = await startKube(binaries);
-    stops.push(() => member.stop());
-    memberClient = await open(member.kubeconfig, { only: "member" });
-    await memberClient.create(Namespace, "member", { apiVersion: "v1", kind: "Namespace", metadata: { name: AGENT_NAMESPACE } });
-    await installDefinitions(memberClient, "member", [CLONE_SETS, ...definitionsIn(MEMBER_CRDS)]);
-  }, LIMIT_MS);
-  afterAll(async () => {
-    await programs.stop();
-    for (const transport of transports) await transport.close();
-    for (const stop of stops.toReversed()) await stop();
-    for (const folder of [hubData, files]) folder.remove();
-  }, LIMIT_MS);
-
-  async function accept(name: string, hubKubeconfig: string): Promise<void> {
-    const accepted = await flotilla("accept", name, "--kubeconfig", hubKubeconfig);
-    expect(accepted, accepted.stderr).toMatchObject({ code: 0 });
-    expect(accepted.stdout).toContain(`${name} has joined the hub`);
-  }
-
-  /** A CloneSet by ManifestWork until its status, which the test writes in OpenKruise's place, is on the hub; and its end with the work. */
-  async function sendCloneSet(hub: Client, cluster: string): Promise<void> {
-    const name = `web-${cluster}`;
-    const manifest = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name, namespace: "default" }, spec: { replicas: 3, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } } } };
-    const manifestConfigs = [{ resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "default", name }, feedbackRules: [{ type: "JSONPaths" as const, jsonPaths: [{ name: "ready", path: ".status.readyReplicas" }] }] }];
-    const key = { cluster: "member", namespace: "default", name };
-    const work = (): Promise<DeepReadonly<ManifestWork> | undefined> => find(hub, ManifestWork, { cluster: "hub", namespace: cluster, name });
-
-    await hub.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name, namespace: cluster }, spec: { workload: { manifests: [manifest] }, manifestConfigs } });
-    await eventually("the work is available", work, (seen) => isConditionTrue(seen?.status?.conditions ?? [], "Applied") && isConditionTrue(seen?.status?.conditions ?? [], "Available"));
-    const created = await memberClient.get(OlderCloneSet, key);
-    expect(created.spec.replicas).toBe(3);
-
-    await memberClient.patch(OlderCloneSet, key, { status: { observedGeneration: created.metadata.generation ?? 0, replicas: 3, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 3, updatedReadyReplicas: 2 } }, { type: "merge", subresource: "status" });
-    const told = await eventually("the feedback", work, (seen) => seen?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]?.fieldValue.integer === 2);
-    expect(told?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([{ name: "ready", fieldValue: { type: "Integer", integer: 2 } }]);
-
-    await hub.delete(ManifestWork, { cluster: "hub", namespace: cluster, name });
-    await eventually("the work is gone", work, (seen) => seen === undefined);
-    await eventually("the CloneSet is gone", () => find(memberClient, OlderCloneSet, key), (seen) => seen === undefined);
-  }
-
-  test("stock agents join our hub with our token, and a CloneSet goes through", async () => {
-    const hubUp = await up(hubData.path, "--members", "0", "--ephemeral");
-    stops.push(() => hubUp.stop("SIGTERM"));
-    const hub = await open(hubUp.kubeconfig("hub"), { root: "hub" });
-    const bootstrap = join(files.path, "bootstrap.kubeconfig");
-    const token = await flotilla("token", "--kubeconfig", hubUp.kubeconfig("hub"), "--bootstrap-kubeconfig", bootstrap);
-    expect(token, token.stderr).toMatchObject({ code: 0 });
-    const credentials = join(files.path, "stock-agent");
-    const flags = [`--kubeconfig=${member.kubeconfig}`, `--namespace=${AGENT_NAMESPACE}`, "--spoke-cluster-name=paris", "--agent-id=agent1", `--hub-kubeconfig-dir=${credentials}`, "--disable-leader-election"];
-    const isIntroduced = async (): Promise<boolean> => (await find(hub, ManagedCluster, { cluster: "hub", name: "paris" })) !== undefined;
-
-    await programs.run("ocm-registration", ["agent", `--listen=127.0.0.1:${await freePort()}`, `--bootstrap-kubeconfig=${bootstrap}`, ...flags], isIntroduced);
-    await accept("paris", hubUp.kubeconfig("hub"));
-    await programs.run("ocm-work", ["agent", `--listen=127.0.0.1:${await freePort()}`, `--workload-source-config=${join(credentials, "kubeconfig")}`, ...flags], atOnce);
-    await sendCloneSet(hub, "paris");
-
-    await eventually("it is available", () => hub.get(ManagedCluster, { cluster: "hub", name: "paris" }), ({ status }) => isConditionTrue(status?.conditions ?? [], "ManagedClusterConditionAvailable"));
-    await programs.stop();
-  });
-
-  test("our agent joins a stock hub, and a CloneSet goes through", async () => {
-    const kube = await startKube(binaries);
-    stops.push(() => kube.stop());
-    const hub = await open(kube.kubeconfig, { only: "hub" });
-    await startStockHub(kube, hub);
-    const bootstrap = await writeBootstrap(kube, hub);
-
-    const running = agent("--bootstrap-kubeconfig", bootstrap, "--cluster-kubeconfig", member.kubeconfig, "--cluster-name", "oslo", "--state", join(files.path, "oslo"));
-    stops.push(() => running.stop());
-    await accept("oslo", kube.kubeconfig);
-    await sendCloneSet(hub, "oslo");
-
-    const seen = await eventually("it is available", () => hub.get(ManagedCluster, { cluster: "hub", name: "oslo" }), ({ status }) => isConditionTrue(status?.conditions ?? [], "ManagedClusterConditionAvailable"));
-    expect(findCondition(seen.status?.conditions ?? [], "ManagedClusterJoined")?.status).toBe("True");
-    expect(seen.status?.version?.kubernetes).toMatch(/^v1\./);
-  });
-
-  /** The hub's controllers as they are published, without the operator; and the controller manager that signs certificates. */
-  async function startStockHub(kube: RunningKube, hub: Client): Promise<void> {
-    for (const name of [HUB_NAMESPACE, NAMESPACE]) await hub.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    await installDefinitions(hub, "hub", definitionsIn(HUB_CRDS));
-    const authority = join(dirname(kube.kubeconfig), "pki", "ca.pem");
-    const controllers = "namespace,garbagecollector,csrsigning,csrcleaner,clusterrole-aggregation";
-    await programs.run("kube-controller-manager", [`--kubeconfig=${kube.kubeconfig}`, "--bind-address=127.0.0.1", `--secure-port=${await freePort()}`, `--cluster-signing-cert-file=${authority}`, `--cluster-signing-key-file=${authority}`, `--controllers=${controllers}`, "--leader-elect=false"], atOnce);
-    const flags = async (): Promise<string[]> => [`--listen=127.0.0.1:${await freePort()}`, `--kubeconfig=${kube.kubeconfig}`, `--namespace=${HUB_NAMESPACE}`, "--disable-leader-election"];
-    await programs.run("ocm-registration", ["controller", ...(await flags())], atOnce);
-    await programs.run("ocm-work", ["manager", ...(await flags())], atOnce);
-  }
-
-  /** What `clusteradm init` and `clusteradm get token` make. */
-  async function writeBootstrap(kube: RunningKube, hub: Client): Promise<string> {
-    const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: "open-cluster-management:bootstrap" } };
-    await hub.create(ServiceAccount, "hub", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: BOOTSTRAP, namespace: NAMESPACE } });
-    const api = await connectApi(kube.kubeconfig);
-    try {
-      const post = async (path: string, body: object): Promise<string> => {
-        const answer = await api.call("POST", path, JSON.stringify(body));
-        expect(answer.status, answer.text()).toBe(201);
-        return answer.text();
-      };
-      await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", { ...rbac, kind: "ClusterRole", rules: BOOTSTRAP_RULES });
-      await post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", { ...rbac, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: rbac.metadata.name }, subjects: [{ kind: "ServiceAccount", name: BOOTSTRAP, namespace: NAMESPACE }] });
-      const answer = await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${BOOTSTRAP}/token`, { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} });
-      const { token } = (JSON.parse(answer) as { status: { token: string } }).status;
-      const { server, ca } = await connectionOf(await loadKubeconfig(kube.kubeconfig));
-      const file = join(files.path, "stock-bootstrap.kubeconfig");
-      writeFileSync(file, renderKubeconfig({ name: "hub", server: String(server), ca: String(ca), token }));
-      return file;
-    } finally {
-      api.close();
+    async function open(kubeconfig: string, cluster: { root: string } | { only: string }): Promise<Client> {
+      const transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(kubeconfig))), cluster });
+      transports.push(transport);
+      return createClient({ transport, fieldManager: "test" });
     }
-  }
-});
+
+    beforeAll(async () => {
+      member = await startKube(binaries);
+      stops.push(() => member.stop());
+      memberClient = await open(member.kubeconfig, { only: "member" });
+      await memberClient.create(Namespace, "member", {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: AGENT_NAMESPACE },
+      });
+      await installDefinitions(memberClient, "member", [CLONE_SETS, ...definitionsIn(MEMBER_CRDS)]);
+    }, LIMIT_MS);
+    afterAll(async () => {
+      await programs.stop();
+      for (const transport of transports) await transport.close();
+      for (const stop of stops.toReversed()) await stop();
+      for (const folder of [hubData, files]) folder.remove();
+    }, LIMIT_MS);
+
+    async function accept(name: string, hubKubeconfig: string): Promise<void> {
+      const accepted = await flotilla("accept", name, "--kubeconfig", hubKubeconfig);
+      expect(accepted, accepted.stderr).toMatchObject({ code: 0 });
+      expect(accepted.stdout).toContain(`${name} has joined the hub`);
+    }
+
+    /**
+     * A CloneSet by ManifestWork until its status, which the test writes in OpenKruise's place, is on the hub; and its
+     * end with the work.
+     */
+    async function sendCloneSet(hub: Client, cluster: string): Promise<void> {
+      const name = `web-${cluster}`;
+      const manifest = {
+        apiVersion: "apps.kruise.io/v1alpha1",
+        kind: "CloneSet",
+        metadata: { name, namespace: "default" },
+        spec: {
+          replicas: 3,
+          selector: { matchLabels: { app: name } },
+          template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+        },
+      };
+      const manifestConfigs = [
+        {
+          resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "default", name },
+          feedbackRules: [
+            { type: "JSONPaths" as const, jsonPaths: [{ name: "ready", path: ".status.readyReplicas" }] },
+          ],
+        },
+      ];
+      const key = { cluster: "member", namespace: "default", name };
+      const work = (): Promise<DeepReadonly<ManifestWork> | undefined> =>
+        find(hub, ManifestWork, { cluster: "hub", namespace: cluster, name });
+
+      await hub.create(ManifestWork, "hub", {
+        apiVersion: "work.open-cluster-management.io/v1",
+        kind: "ManifestWork",
+        metadata: { name, namespace: cluster },
+        spec: { workload: { manifests: [manifest] }, manifestConfigs },
+      });
+      await eventually(
+        "the work is available",
+        work,
+        (seen) =>
+          isConditionTrue(seen?.status?.conditions ?? [], "Applied") &&
+          isConditionTrue(seen?.status?.conditions ?? [], "Available"),
+      );
+      const created = await memberClient.get(OlderCloneSet, key);
+      expect(created.spec.replicas).toBe(3);
+
+      await memberClient.patch(
+        OlderCloneSet,
+        key,
+        {
+          status: {
+            observedGeneration: created.metadata.generation ?? 0,
+            replicas: 3,
+            readyReplicas: 2,
+            availableReplicas: 2,
+            updatedReplicas: 3,
+            updatedReadyReplicas: 2,
+          },
+        },
+        { type: "merge", subresource: "status" },
+      );
+      const told = await eventually(
+        "the feedback",
+        work,
+        (seen) => seen?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]?.fieldValue.integer === 2,
+      );
+      expect(told?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([
+        { name: "ready", fieldValue: { type: "Integer", integer: 2 } },
+      ]);
+
+      await hub.delete(ManifestWork, { cluster: "hub", namespace: cluster, name });
+      await eventually("the work is gone", work, (seen) => seen === undefined);
+      await eventually(
+        "the CloneSet is gone",
+        () => find(memberClient, OlderCloneSet, key),
+        (seen) => seen === undefined,
+      );
+    }
+
+    test("stock agents join our hub with our token, and a CloneSet goes through", async () => {
+      const hubUp = await up(hubData.path, "--members", "0", "--ephemeral");
+      stops.push(() => hubUp.stop("SIGTERM"));
+      const hub = await open(hubUp.kubeconfig("hub"), { root: "hub" });
+      const bootstrap = join(files.path, "bootstrap.kubeconfig");
+      const token = await flotilla(
+        "token",
+        "--kubeconfig",
+        hubUp.kubeconfig("hub"),
+        "--bootstrap-kubeconfig",
+        bootstrap,
+      );
+      expect(token, token.stderr).toMatchObject({ code: 0 });
+      const credentials = join(files.path, "stock-agent");
+      const flags = [
+        `--kubeconfig=${member.kubeconfig}`,
+        `--namespace=${AGENT_NAMESPACE}`,
+        "--spoke-cluster-name=paris",
+        "--agent-id=agent1",
+        `--hub-kubeconfig-dir=${credentials}`,
+        "--disable-leader-election",
+      ];
+      const isIntroduced = async (): Promise<boolean> =>
+        (await find(hub, ManagedCluster, { cluster: "hub", name: "paris" })) !== undefined;
+
+      await programs.run(
+        "ocm-registration",
+        ["agent", `--listen=127.0.0.1:${await freePort()}`, `--bootstrap-kubeconfig=${bootstrap}`, ...flags],
+        isIntroduced,
+      );
+      await accept("paris", hubUp.kubeconfig("hub"));
+      await programs.run(
+        "ocm-work",
+        [
+          "agent",
+          `--listen=127.0.0.1:${await freePort()}`,
+          `--workload-source-config=${join(credentials, "kubeconfig")}`,
+          ...flags,
+        ],
+        atOnce,
+      );
+      await sendCloneSet(hub, "paris");
+
+      await eventually(
+        "it is available",
+        () => hub.get(ManagedCluster, { cluster: "hub", name: "paris" }),
+        ({ status }) => isConditionTrue(status?.conditions ?? [], "ManagedClusterConditionAvailable"),
+      );
+      await programs.stop();
+    });
+
+    test("our agent joins a stock hub, and a CloneSet goes through", async () => {
+      const kube = await startKube(binaries);
+      stops.push(() => kube.stop());
+      const hub = await open(kube.kubeconfig, { only: "hub" });
+      await startStockHub(kube, hub);
+      const bootstrap = await writeBootstrap(kube, hub);
+
+      const running = agent(
+        "--bootstrap-kubeconfig",
+        bootstrap,
+        "--cluster-kubeconfig",
+        member.kubeconfig,
+        "--cluster-name",
+        "oslo",
+        "--state",
+        join(files.path, "oslo"),
+      );
+      stops.push(() => running.stop());
+      await accept("oslo", kube.kubeconfig);
+      await sendCloneSet(hub, "oslo");
+
+      const seen = await eventually(
+        "it is available",
+        () => hub.get(ManagedCluster, { cluster: "hub", name: "oslo" }),
+        ({ status }) => isConditionTrue(status?.conditions ?? [], "ManagedClusterConditionAvailable"),
+      );
+      expect(findCondition(seen.status?.conditions ?? [], "ManagedClusterJoined")?.status).toBe("True");
+      expect(seen.status?.version?.kubernetes).toMatch(/^v1\./);
+    });
+
+    /**
+     * The hub's controllers as they are published, without the operator; and the controller manager that signs
+     * certificates.
+     */
+    async function startStockHub(kube: RunningKube, hub: Client): Promise<void> {
+      for (const name of [HUB_NAMESPACE, NAMESPACE])
+        await hub.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      await installDefinitions(hub, "hub", definitionsIn(HUB_CRDS));
+      const authority = join(dirname(kube.kubeconfig), "pki", "ca.pem");
+      const controllers = "namespace,garbagecollector,csrsigning,csrcleaner,clusterrole-aggregation";
+      await programs.run(
+        "kube-controller-manager",
+        [
+          `--kubeconfig=${kube.kubeconfig}`,
+          "--bind-address=127.0.0.1",
+          `--secure-port=${await freePort()}`,
+          `--cluster-signing-cert-file=${authority}`,
+          `--cluster-signing-key-file=${authority}`,
+          `--controllers=${controllers}`,
+          "--leader-elect=false",
+        ],
+        atOnce,
+      );
+      const flags = async (): Promise<string[]> => [
+        `--listen=127.0.0.1:${await freePort()}`,
+        `--kubeconfig=${kube.kubeconfig}`,
+        `--namespace=${HUB_NAMESPACE}`,
+        "--disable-leader-election",
+      ];
+      await programs.run("ocm-registration", ["controller", ...(await flags())], atOnce);
+      await programs.run("ocm-work", ["manager", ...(await flags())], atOnce);
+    }
+
+    /** What `clusteradm init` and `clusteradm get token` make. */
+    async function writeBootstrap(kube: RunningKube, hub: Client): Promise<string> {
+      const rbac = {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        metadata: { name: "open-cluster-management:bootstrap" },
+      };
+      await hub.create(ServiceAccount, "hub", {
+        apiVersion: "v1",
+        kind: "ServiceAccount",
+        metadata: { name: BOOTSTRAP, namespace: NAMESPACE },
+      });
+      const api = await connectApi(kube.kubeconfig);
+      try {
+        const post = async (path: string, body: object): Promise<string> => {
+          const answer = await api.call("POST", path, JSON.stringify(body));
+          expect(answer.status, answer.text()).toBe(201);
+          return answer.text();
+        };
+        await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
+          ...rbac,
+          kind: "ClusterRole",
+          rules: BOOTSTRAP_RULES,
+        });
+        await post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+          ...rbac,
+          kind: "ClusterRoleBinding",
+          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: rbac.metadata.name },
+          subjects: [{ kind: "ServiceAccount", name: BOOTSTRAP, namespace: NAMESPACE }],
+        });
+        const answer = await post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${BOOTSTRAP}/token`, {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenRequest",
+          spec: {},
+        });
+        const { token } = (JSON.parse(answer) as { status: { token: string } }).status;
+        const { server, ca } = await connectionOf(await loadKubeconfig(kube.kubeconfig));
+        const file = join(files.path, "stock-bootstrap.kubeconfig");
+        writeFileSync(file, renderKubeconfig({ name: "hub", server: String(server), ca: String(ca), token }));
+        return file;
+      } finally {
+        api.close();
+      }
+    }
+  },
+);
 
 const atOnce = (): Promise<boolean> => Promise.resolve(true);
-const definitionsIn = (folder: string): string[] => readdirSync(join(binaries, folder)).filter((file) => file.endsWith(".crd.yaml")).map((file) => join(folder, file));
+const definitionsIn = (folder: string): string[] =>
+  readdirSync(join(binaries, folder))
+    .filter((file) => file.endsWith(".crd.yaml"))
+    .map((file) => join(folder, file));
 
-/** Add-ons' kinds are converted by a webhook that does not run here and whose place is a template; with one stored version nobody misses it. */
+/**
+ * Add-ons' kinds are converted by a webhook that does not run here and whose place is a template; with one stored
+ * version nobody misses it.
+ */
 const CONVERSION = /^ {2}conversion:\n(?: {4}.*\n)+/m;
 async function installDefinitions(client: Client, cluster: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
-    const definition = parseYaml(readFileSync(join(binaries, file), "utf8").replace(CONVERSION, "")) as unknown as CustomResourceDefinition;
+    const definition = parseYaml(
+      readFileSync(join(binaries, file), "utf8").replace(CONVERSION, ""),
+    ) as unknown as CustomResourceDefinition;
     await client.create(CustomResourceDefinition, cluster, definition);
   }
-  const served = (): Promise<{ items: readonly DeepReadonly<CustomResourceDefinition>[] }> => client.list(CustomResourceDefinition, { cluster });
-  await eventually("the definitions are established", served, ({ items }) => items.length >= files.length && items.every(({ status }) => isConditionTrue(status?.conditions ?? [], "Established")));
+  const served = (): Promise<{ items: readonly DeepReadonly<CustomResourceDefinition>[] }> =>
+    client.list(CustomResourceDefinition, { cluster });
+  await eventually(
+    "the definitions are established",
+    served,
+    ({ items }) =>
+      items.length >= files.length &&
+      items.every(({ status }) => isConditionTrue(status?.conditions ?? [], "Established")),
+  );
 }

@@ -1,4 +1,6 @@
-/** The real kubectl on a member that starts without OpenKruise: what appears when its definitions are installed there. */
+/**
+ * The real kubectl on a member that starts without OpenKruise: what appears when its definitions are installed there.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
@@ -54,17 +56,43 @@ describe.runIf(noCommands === undefined)("a member without OpenKruise", { timeou
 
   test("runs CloneSets and shows OpenKruise's own pods once its definitions are installed", async () => {
     const before = await member.run(["get", "clonesets"]);
-    const { metadata, spec, ...definition } = JSON.parse(await on(hub, ["get", "crd", "clonesets.apps.kruise.io", "-o", "json"])) as { metadata: { name: string }; spec: object };
+    const { metadata, spec, ...definition } = JSON.parse(
+      await on(hub, ["get", "crd", "clonesets.apps.kruise.io", "-o", "json"]),
+    ) as { metadata: { name: string }; spec: object };
 
-    await on(member, ["create", "-f", "-"], JSON.stringify({ ...definition, status: undefined, metadata: { name: metadata.name }, spec }));
+    await on(
+      member,
+      ["create", "-f", "-"],
+      JSON.stringify({ ...definition, status: undefined, metadata: { name: metadata.name }, spec }),
+    );
     await on(member, ["wait", "--for=condition=Established", "crd/clonesets.apps.kruise.io", "--timeout=20s"]);
-    await until("1", ["get", "deployment", "kruise-controller-manager", "-n", "kruise-system", "-o", "jsonpath={.status.readyReplicas}"]);
-    await until("2", ["get", "daemonset", "kruise-daemon", "-n", "kruise-system", "-o", "jsonpath={.status.numberReady}"]);
+    await until("1", [
+      "get",
+      "deployment",
+      "kruise-controller-manager",
+      "-n",
+      "kruise-system",
+      "-o",
+      "jsonpath={.status.readyReplicas}",
+    ]);
+    await until("2", [
+      "get",
+      "daemonset",
+      "kruise-daemon",
+      "-n",
+      "kruise-system",
+      "-o",
+      "jsonpath={.status.numberReady}",
+    ]);
     await on(member, ["apply", "-f", "-"], CLONE_SET);
     await until("3", ["get", "cloneset", "web", "-o", "jsonpath={.status.readyReplicas}"]);
 
     expect(before.code).toBe(1);
-    expect(await on(member, ["get", "pods", "-n", "kruise-system", "--no-headers"])).toMatch(/^kruise-controller-manager-\S+ +1\/1 +Running.*\nkruise-daemon-\S+ +1\/1 +Running.*\nkruise-daemon-\S+ +1\/1 +Running/);
-    expect(await on(member, ["logs", "-n", "kruise-system", "deployment/kruise-controller-manager"])).toContain("controller=cloneset key=default/web");
+    expect(await on(member, ["get", "pods", "-n", "kruise-system", "--no-headers"])).toMatch(
+      /^kruise-controller-manager-\S+ +1\/1 +Running.*\nkruise-daemon-\S+ +1\/1 +Running.*\nkruise-daemon-\S+ +1\/1 +Running/,
+    );
+    expect(await on(member, ["logs", "-n", "kruise-system", "deployment/kruise-controller-manager"])).toContain(
+      "controller=cloneset key=default/web",
+    );
   });
 });

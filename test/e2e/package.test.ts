@@ -1,7 +1,7 @@
 /**
- * The published package: packed, installed into an empty folder and run from there, as somebody does who has never seen the checkout.
- * Nothing is fetched: npm takes what it needs from its cache. It needs no other package but, where the machine's own Node is too
- * old, one that brings Node.
+ * The published package: packed, installed into an empty folder and run from there, as somebody does who has never seen
+ * the checkout. Nothing is fetched: npm takes what it needs from its cache. It needs no other package but, where the
+ * machine's own Node is too old, one that brings Node.
  */
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -25,7 +25,12 @@ const folder = temporaryDirectory();
 const staged = join(folder.path, "staged");
 const app = join(folder.path, "app");
 // Our own Node comes first, for a machine whose npm cannot give the package one.
-const environment = { ...process.env, PATH: `${join(app, "node_modules", ".bin")}${delimiter}${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`, HOME: folder.path, npm_config_cache: process.env["npm_config_cache"] ?? join(process.env["HOME"] ?? "", ".npm") };
+const environment = {
+  ...process.env,
+  PATH: `${join(app, "node_modules", ".bin")}${delimiter}${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`,
+  HOME: folder.path,
+  npm_config_cache: process.env["npm_config_cache"] ?? join(process.env["HOME"] ?? "", ".npm"),
+};
 
 interface Packed {
   filename: string;
@@ -38,9 +43,25 @@ let whyNot = "";
 
 beforeAll(async () => {
   // Packed from a copy, so that nobody's `dist` is swept away while it is used.
-  for (const entry of ["package.json", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "bin", "docs", "examples", "monitoring"]) if (existsSync(join(ROOT, entry))) cpSync(join(ROOT, entry), join(staged, entry), { recursive: true });
+  for (const entry of [
+    "package.json",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "bin",
+    "docs",
+    "examples",
+    "monitoring",
+  ])
+    if (existsSync(join(ROOT, entry))) cpSync(join(ROOT, entry), join(staged, entry), { recursive: true });
   await run(process.execPath, [join(ROOT, "tools", "build.ts"), join(staged, "dist")], { cwd: ROOT });
-  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path, ...NPM], { cwd: staged, env: environment });
+  const { stdout } = await run(
+    "npm",
+    ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path, ...NPM],
+    { cwd: staged, env: environment },
+  );
   const [made] = JSON.parse(stdout) as [Packed];
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true }));
@@ -58,18 +79,36 @@ afterAll(() => folder.remove());
 test("it holds what runs and nothing else, and is small", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
   const { size, unpackedSize, files } = packed;
-  process.stdout.write(`package: ${files.length} files, ${Math.round(size / 1024)} KiB packed, ${Math.round(unpackedSize / 1024)} KiB unpacked\n`);
+  process.stdout.write(
+    `package: ${files.length} files, ${Math.round(size / 1024)} KiB packed, ${Math.round(unpackedSize / 1024)} KiB unpacked\n`,
+  );
   const paths = files.map(({ path }) => path);
 
   expect(paths.filter((path) => /\.ts$|(^|\/)(src|test|tools|node_modules|testdata)\/|\.map$/.test(path))).toEqual([]);
-  for (const needed of ["LICENSE", "README.md", "package.json", "bin/flotilla", "bin/node24", "bin/kubectl_complete-flotilla", "dist/cmd/main.js", "dist/store/sqlite-worker.js", "dist/interpreter/lua/quarantine-worker.js", "dist/licenses/js-yaml.txt", "examples/shop/shop.yaml"]) expect(paths).toContain(needed);
+  for (const needed of [
+    "LICENSE",
+    "README.md",
+    "package.json",
+    "bin/flotilla",
+    "bin/node24",
+    "bin/kubectl_complete-flotilla",
+    "dist/cmd/main.js",
+    "dist/store/sqlite-worker.js",
+    "dist/interpreter/lua/quarantine-worker.js",
+    "dist/licenses/js-yaml.txt",
+    "examples/shop/shop.yaml",
+  ])
+    expect(paths).toContain(needed);
   expect(size).toBeLessThan(MAX_PACKED_BYTES);
   expect(unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES);
 });
 
 test("everything that its README leads to is in it", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
-  const links = Array.from(readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, link = ""]) => link);
+  const links = Array.from(
+    readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g),
+    ([, link = ""]) => link,
+  );
 
   expect(links.length).toBeGreaterThan(10);
   expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(links));
@@ -77,7 +116,9 @@ test("everything that its README leads to is in it", (context: TestContext) => {
 
 test("what the source starts by its name is in it", (context: TestContext) => {
   if (!packed) context.skip(whyNot);
-  const started = globSync("src/**/*-worker.ts", { cwd: ROOT }).map((file) => file.replace(/^src\/(.*)\.ts$/, "dist/$1.js"));
+  const started = globSync("src/**/*-worker.ts", { cwd: ROOT }).map((file) =>
+    file.replace(/^src\/(.*)\.ts$/, "dist/$1.js"),
+  );
 
   expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(started));
 });
@@ -95,14 +136,24 @@ test("the installed command starts a fleet, which kubectl reads, and stops", asy
   const kubectl = fromPackage();
   if (kubectl === undefined) context.skip("the packaged kubectl runs on Linux x64 only");
   const data = join(folder.path, "fleet");
-  const child = spawn("flotilla", ["up", "--members", "1", "--nodes", "1", "--start-ms", "0", "--port", "0", "--data", data], { cwd: app, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+    "flotilla",
+    ["up", "--members", "1", "--nodes", "1", "--start-ms", "0", "--port", "0", "--data", data],
+    { cwd: app, env: environment, stdio: ["ignore", "pipe", "pipe"] },
+  );
   const { output, ended } = follow(child);
   try {
     await output(/^ready /m);
 
-    expect((await run(kubectl, ["--kubeconfig", join(data, "hub.kubeconfig"), "get", "clusters", "-o", "name"])).stdout).toBe("cluster.cluster.karmada.io/member1\n");
-    expect((await run("flotilla", ["status", "--data", data], { cwd: app, env: environment })).stdout).toContain("member1");
-    expect((await run("flotilla", ["__complete", "unjoin", "--data", data, ""], { cwd: app, env: environment })).stdout).toBe("member1\n:4\n");
+    expect(
+      (await run(kubectl, ["--kubeconfig", join(data, "hub.kubeconfig"), "get", "clusters", "-o", "name"])).stdout,
+    ).toBe("cluster.cluster.karmada.io/member1\n");
+    expect((await run("flotilla", ["status", "--data", data], { cwd: app, env: environment })).stdout).toContain(
+      "member1",
+    );
+    expect(
+      (await run("flotilla", ["__complete", "unjoin", "--data", data, ""], { cwd: app, env: environment })).stdout,
+    ).toBe("member1\n:4\n");
   } finally {
     child.kill("SIGTERM");
   }
@@ -113,7 +164,8 @@ test("the installed command starts a fleet, which kubectl reads, and stops", asy
 function follow(child: ChildProcess): { output(pattern: RegExp): Promise<void>; ended: Promise<number | null> } {
   let text = "";
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   return {
     ended,
     output: (pattern) =>

@@ -1,6 +1,7 @@
 /**
- * A real cluster on loopback as a member: etcd and kube-apiserver, and on demand what makes pods run (kube-controller-manager,
- * kube-scheduler, KWOK as the kubelets) and OpenKruise. Its audit log tells what the hub asked for.
+ * A real cluster on loopback as a member: etcd and kube-apiserver, and on demand what makes pods run
+ * (kube-controller-manager, kube-scheduler, KWOK as the kubelets) and OpenKruise. Its audit log tells what the hub
+ * asked for.
  */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +10,13 @@ import { fileURLToPath } from "node:url";
 import { Node, StorageClass } from "../../src/api/index.ts";
 import { ensureCertificates } from "../../src/apiserver/index.ts";
 import { silentLog, systemClock } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "../../src/client/index.ts";
+import {
+  connectionOf,
+  createClient,
+  createHttp2Transport,
+  loadKubeconfig,
+  renderKubeconfig,
+} from "../../src/client/index.ts";
 import type { Client } from "../../src/client/index.ts";
 import { connectApi } from "../../tools/bench/api-client.ts";
 import { apiServerFlags, etcdFlags, freePort } from "../../tools/bench/kube.ts";
@@ -45,7 +52,10 @@ export interface RealCluster {
   /** An administrator of the cluster, who is not the hub. */
   client: Client;
   kubectl: CommandLine;
-  /** What the hub asked for and was answered since the last call of `forgetRequests`. A watch counts when it is answered. */
+  /**
+   * What the hub asked for and was answered since the last call of `forgetRequests`. A watch counts when it is
+   * answered.
+   */
   requests(): AuditedRequest[];
   forgetRequests(): void;
   /** `kill -9` of its API server, and its return on the same address with the same data. */
@@ -60,8 +70,15 @@ export interface RealCluster {
   stop(): Promise<void>;
 }
 
-/** `bare` stores and runs nothing; `pods` has controllers, a scheduler, and nodes on which pods come up at once. All start, or none is left. */
-export async function startRealClusters<const Names extends readonly string[]>(binaries: string, runs: "bare" | "pods", names: Names): Promise<{ [Index in keyof Names]: RealCluster }> {
+/**
+ * `bare` stores and runs nothing; `pods` has controllers, a scheduler, and nodes on which pods come up at once. All
+ * start, or none is left.
+ */
+export async function startRealClusters<const Names extends readonly string[]>(
+  binaries: string,
+  runs: "bare" | "pods",
+  names: Names,
+): Promise<{ [Index in keyof Names]: RealCluster }> {
   const starts = await Promise.allSettled(names.map((name) => startRealCluster(name, binaries, runs)));
   const clusters = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   const failed = starts.find((start) => start.status === "rejected");
@@ -82,7 +99,19 @@ async function startRealCluster(name: string, binaries: string, runs: "bare" | "
   }
 }
 
-async function start({ name, binaries, runs, folder, programs }: { name: string; binaries: string; runs: "bare" | "pods"; folder: ReturnType<typeof temporaryDirectory>; programs: Programs }): Promise<RealCluster> {
+async function start({
+  name,
+  binaries,
+  runs,
+  folder,
+  programs,
+}: {
+  name: string;
+  binaries: string;
+  runs: "bare" | "pods";
+  folder: ReturnType<typeof temporaryDirectory>;
+  programs: Programs;
+}): Promise<RealCluster> {
   const at = (file: string): string => join(folder.path, file);
   const [api = 0, etcd = 0, peer = 0, ...others] = await Promise.all(Array.from({ length: 8 }, freePort));
   const [managerPort, schedulerPort, metricsPort = 0, healthPort = 0, webhookPort = 0] = others;
@@ -114,7 +143,10 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
   );
   await startApi();
 
-  const transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(kubeconfig))), cluster: { only: name } });
+  const transport = createHttp2Transport({
+    ...(await connectionOf(await loadKubeconfig(kubeconfig))),
+    cluster: { only: name },
+  });
   const client = createClient({ transport, fieldManager: "ann" });
   const kubectl = createCommand("kubectl", kubeconfig);
   const succeed = async (args: readonly string[], input?: string): Promise<string> => {
@@ -126,14 +158,59 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
 
   if (runs === "pods") {
     await Promise.all(NODES.map((index) => client.create(Node, name, makeNode(index))));
-    await client.create(StorageClass, name, { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: "standard", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }, provisioner: "kwok.x-k8s.io/volume", volumeBindingMode: "Immediate" });
-    await programs.run("kube-controller-manager", [`--kubeconfig=${kubeconfig}`, "--bind-address=127.0.0.1", `--secure-port=${managerPort}`, `--root-ca-file=${at("ca.crt")}`, `--service-account-private-key-file=${at("sa.key")}`, "--use-service-account-credentials=true", "--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000", "--horizontal-pod-autoscaler-sync-period=2s"], atOnce);
-    await programs.run("kube-scheduler", [`--kubeconfig=${kubeconfig}`, `--authentication-kubeconfig=${kubeconfig}`, `--authorization-kubeconfig=${kubeconfig}`, "--bind-address=127.0.0.1", `--secure-port=${schedulerPort}`, "--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000"], atOnce);
-    await programs.run("kwok", [`--kubeconfig=${kubeconfig}`, "--manage-all-nodes=true", `--config=${STAGES}`, "--cidr=10.0.0.0/8", "--node-ip=127.0.0.1"], atOnce);
+    await client.create(StorageClass, name, {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: { name: "standard", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+      provisioner: "kwok.x-k8s.io/volume",
+      volumeBindingMode: "Immediate",
+    });
+    await programs.run(
+      "kube-controller-manager",
+      [
+        `--kubeconfig=${kubeconfig}`,
+        "--bind-address=127.0.0.1",
+        `--secure-port=${managerPort}`,
+        `--root-ca-file=${at("ca.crt")}`,
+        `--service-account-private-key-file=${at("sa.key")}`,
+        "--use-service-account-credentials=true",
+        "--leader-elect=false",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+        "--horizontal-pod-autoscaler-sync-period=2s",
+      ],
+      atOnce,
+    );
+    await programs.run(
+      "kube-scheduler",
+      [
+        `--kubeconfig=${kubeconfig}`,
+        `--authentication-kubeconfig=${kubeconfig}`,
+        `--authorization-kubeconfig=${kubeconfig}`,
+        "--bind-address=127.0.0.1",
+        `--secure-port=${schedulerPort}`,
+        "--leader-elect=false",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+      ],
+      atOnce,
+    );
+    await programs.run(
+      "kwok",
+      [
+        `--kubeconfig=${kubeconfig}`,
+        "--manage-all-nodes=true",
+        `--config=${STAGES}`,
+        "--cidr=10.0.0.0/8",
+        "--node-ip=127.0.0.1",
+      ],
+      atOnce,
+    );
   }
 
   let read = 0;
-  const audited = (): string[] => (existsSync(at("audit.log")) ? readFileSync(at("audit.log"), "utf8").split("\n").filter(Boolean) : []);
+  const audited = (): string[] =>
+    existsSync(at("audit.log")) ? readFileSync(at("audit.log"), "utf8").split("\n").filter(Boolean) : [];
   return {
     name,
     kubeconfig: at("gate.kubeconfig"),
@@ -145,7 +222,10 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
     crash: () => programs.kill("kube-apiserver"),
     restart: startApi,
     async compact() {
-      const ask = async (path: string, body: object): Promise<{ header?: { revision?: string } }> => (await fetch(`http://127.0.0.1:${etcd}/v3/kv/${path}`, { method: "POST", body: JSON.stringify(body) })).json() as Promise<{ header?: { revision?: string } }>;
+      const ask = async (path: string, body: object): Promise<{ header?: { revision?: string } }> =>
+        (
+          await fetch(`http://127.0.0.1:${etcd}/v3/kv/${path}`, { method: "POST", body: JSON.stringify(body) })
+        ).json() as Promise<{ header?: { revision?: string } }>;
       const { header } = await ask("range", { key: Buffer.from("/").toString("base64"), count_only: true });
       await ask("compaction", { revision: header?.revision, physical: true });
     },
@@ -156,14 +236,34 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
     async installKruise() {
       const manifests = (await succeed(["kustomize", join(binaries, "kruise-config/default")])).split(/^---\n/m);
       // Its manager runs here as a process and not in a container; its daemon is KWOK's part.
-      await succeed(["apply", "--server-side", "-f", "-"], manifests.filter((manifest) => !/^kind: (Deployment|DaemonSet)$/m.test(manifest)).join("---\n"));
-      const token = (await succeed(["create", "token", "kruise-manager", "-n", "kruise-system", "--duration=24h"])).trim();
+      await succeed(
+        ["apply", "--server-side", "-f", "-"],
+        manifests.filter((manifest) => !/^kind: (Deployment|DaemonSet)$/m.test(manifest)).join("---\n"),
+      );
+      const token = (
+        await succeed(["create", "token", "kruise-manager", "-n", "kruise-system", "--duration=24h"])
+      ).trim();
       writeFileSync(at("kruise.kubeconfig"), renderKubeconfig({ name, server, ca: admin.ca, token }));
       await programs.run(
         "kruise-manager",
-        ["--enable-leader-election=false", `--metrics-addr=127.0.0.1:${metricsPort}`, `--health-probe-addr=127.0.0.1:${healthPort}`, "--logtostderr=true", "--webhook-initialize-timeout=60s", "--feature-gates=CloneSetPartitionRollback=true", "--rest-config-qps=500", "--rest-config-burst=1000"],
+        [
+          "--enable-leader-election=false",
+          `--metrics-addr=127.0.0.1:${metricsPort}`,
+          `--health-probe-addr=127.0.0.1:${healthPort}`,
+          "--logtostderr=true",
+          "--webhook-initialize-timeout=60s",
+          "--feature-gates=CloneSetPartitionRollback=true",
+          "--rest-config-qps=500",
+          "--rest-config-burst=1000",
+        ],
         () => isHealthy(`http://127.0.0.1:${healthPort}/readyz`),
-        { KUBECONFIG: at("kruise.kubeconfig"), POD_NAMESPACE: "kruise-system", WEBHOOK_HOST: "localhost", WEBHOOK_PORT: String(webhookPort), WEBHOOK_CERT_DIR: at("webhook-certificates") },
+        {
+          KUBECONFIG: at("kruise.kubeconfig"),
+          POD_NAMESPACE: "kruise-system",
+          WEBHOOK_HOST: "localhost",
+          WEBHOOK_PORT: String(webhookPort),
+          WEBHOOK_CERT_DIR: at("webhook-certificates"),
+        },
       );
     },
     async stop() {
@@ -177,12 +277,34 @@ async function start({ name, binaries, runs, folder, programs }: { name: string;
 }
 
 /** Everything that the programs need to trust each other, and who may do everything. */
-async function writeKeys(at: (file: string) => string): Promise<{ name: string; ca: string; cert: string; key: string }> {
-  const { authority, serving, clients } = await ensureCertificates({ directory: at("pki"), hosts: [], clients: { admin: { commonName: "admin", organizations: ["system:masters"] } }, clock: systemClock, log: silentLog });
-  const account = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs1", format: "pem" }) as string;
-  const files = { "sa.key": account, "sa.pub": createPublicKey(account).export({ type: "spki", format: "pem" }), "ca.crt": authority.certificate, "server.crt": serving.certificate, "server.key": serving.key };
+async function writeKeys(
+  at: (file: string) => string,
+): Promise<{ name: string; ca: string; cert: string; key: string }> {
+  const { authority, serving, clients } = await ensureCertificates({
+    directory: at("pki"),
+    hosts: [],
+    clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
+    clock: systemClock,
+    log: silentLog,
+  });
+  const account = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+    type: "pkcs1",
+    format: "pem",
+  }) as string;
+  const files = {
+    "sa.key": account,
+    "sa.pub": createPublicKey(account).export({ type: "spki", format: "pem" }),
+    "ca.crt": authority.certificate,
+    "server.crt": serving.certificate,
+    "server.key": serving.key,
+  };
   for (const [file, content] of Object.entries(files)) writeFileSync(at(file), content);
-  return { name: "real", ca: authority.certificate, cert: clients["admin"]?.certificate ?? "", key: clients["admin"]?.key ?? "" };
+  return {
+    name: "real",
+    ca: authority.certificate,
+    cert: clients["admin"]?.certificate ?? "",
+    key: clients["admin"]?.key ?? "",
+  };
 }
 
 async function answers(kubeconfig: string, path: string): Promise<boolean> {
@@ -208,11 +330,25 @@ async function isHealthy(url: string): Promise<boolean> {
 
 function makeNode(index: number): Node {
   const room = { cpu: "64", memory: "256Gi", pods: "500" };
-  const labels = { "kubernetes.io/hostname": `node-${index}`, "kubernetes.io/os": "linux", "topology.kubernetes.io/zone": index === 0 ? "zone-a" : "zone-b" };
-  return { apiVersion: "v1", kind: "Node", metadata: { name: `node-${index}`, labels }, status: { allocatable: room, capacity: room } };
+  const labels = {
+    "kubernetes.io/hostname": `node-${index}`,
+    "kubernetes.io/os": "linux",
+    "topology.kubernetes.io/zone": index === 0 ? "zone-a" : "zone-b",
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: `node-${index}`, labels },
+    status: { allocatable: room, capacity: room },
+  };
 }
 
-const AUDIT_POLICY = JSON.stringify({ apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived"], rules: [{ level: "Metadata", userGroups: [HUB_ACCOUNTS] }, { level: "None" }] });
+const AUDIT_POLICY = JSON.stringify({
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [{ level: "Metadata", userGroups: [HUB_ACCOUNTS] }, { level: "None" }],
+});
 
 interface AuditLine {
   stage: string;
@@ -226,5 +362,7 @@ interface AuditLine {
 function readRequest(line: string): AuditedRequest[] {
   const { stage, verb, requestURI: uri, user, responseStatus } = JSON.parse(line) as AuditLine;
   const [credential = ""] = user.extra?.["authentication.kubernetes.io/credential-id"] ?? [];
-  return stage === (verb === "watch" ? "ResponseStarted" : "ResponseComplete") ? [{ verb, uri, code: responseStatus?.code ?? 0, credential }] : [];
+  return stage === (verb === "watch" ? "ResponseStarted" : "ResponseComplete")
+    ? [{ verb, uri, code: responseStatus?.code ?? 0, credential }]
+    : [];
 }

@@ -10,7 +10,14 @@ import type { Finished, Up } from "./flotilla-process.ts";
 import type { RealCluster } from "./real-cluster.ts";
 
 /** Members are looked at every second, so that a test need not wait for what a user would wait half a minute. */
-const PROBES = ["--cluster-status-update-frequency", "1", "--cluster-success-threshold", "1", "--cluster-failure-threshold", "2"];
+const PROBES = [
+  "--cluster-status-update-frequency",
+  "1",
+  "--cluster-success-threshold",
+  "1",
+  "--cluster-failure-threshold",
+  "2",
+];
 
 type Condition = DeepReadonly<{ type: string; status: string; reason?: string; message?: string }>;
 
@@ -37,7 +44,10 @@ export async function startRealFleet(...flags: string[]): Promise<RealFleet> {
 
   async function startHub(): Promise<void> {
     running = await up(directory.path, ...flags, ...PROBES);
-    transport = createHttp2Transport({ ...(await connectionOf(await loadKubeconfig(running.kubeconfig("hub")))), cluster: { root: "hub" } });
+    transport = createHttp2Transport({
+      ...(await connectionOf(await loadKubeconfig(running.kubeconfig("hub")))),
+      cluster: { root: "hub" },
+    });
     hub = createClient({ transport, fieldManager: "test" });
   }
   async function stopHub(signal: "SIGTERM" | "SIGKILL"): Promise<Finished | undefined> {
@@ -53,15 +63,26 @@ export async function startRealFleet(...flags: string[]): Promise<RealFleet> {
     hub: () => hub,
     kubeconfig,
     async join({ name, kubeconfig: member }, ...more) {
-      const { code, stderr } = await flotilla("join", name, "--kubeconfig", kubeconfig(), "--cluster-kubeconfig", member, ...more);
+      const { code, stderr } = await flotilla(
+        "join",
+        name,
+        "--kubeconfig",
+        kubeconfig(),
+        "--cluster-kubeconfig",
+        member,
+        ...more,
+      );
       if (code !== 0) throw new Error(`flotilla join ${name}: ${stderr}`);
     },
-    unjoin: ({ name, kubeconfig: member }, ...more) => flotilla("unjoin", name, "--kubeconfig", kubeconfig(), "--cluster-kubeconfig", member, ...more),
+    unjoin: ({ name, kubeconfig: member }, ...more) =>
+      flotilla("unjoin", name, "--kubeconfig", kubeconfig(), "--cluster-kubeconfig", member, ...more),
     killHub: async () => void (await stopHub("SIGKILL")),
     startHub,
     async workCondition(member, name, type) {
       const { items } = await hub.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` });
-      return items.find(({ metadata }) => metadata.name.startsWith(`${name}-`))?.status?.conditions?.find((condition) => condition.type === type);
+      return items
+        .find(({ metadata }) => metadata.name.startsWith(`${name}-`))
+        ?.status?.conditions?.find((condition) => condition.type === type);
     },
     async stop() {
       const finished = await stopHub("SIGTERM");
@@ -72,10 +93,31 @@ export async function startRealFleet(...flags: string[]): Promise<RealFleet> {
 }
 
 /** An object of the namespace `shop` on a member. */
-export const onMember = <T extends KubernetesObject>({ name: cluster, client }: RealCluster, kind: Kind<T>, name: string): Promise<DeepReadonly<T> | undefined> => find(client, kind, { cluster, namespace: "shop", name });
+export const onMember = <T extends KubernetesObject>(
+  { name: cluster, client }: RealCluster,
+  kind: Kind<T>,
+  name: string,
+): Promise<DeepReadonly<T> | undefined> => find(client, kind, { cluster, namespace: "shop", name });
 
 /** Waits until a Deployment of the namespace `shop` says on a member what it should. */
-export const deploymentBecomes = (member: RealCluster, name: string, isRight: (spec: DeepReadonly<Deployment>["spec"], deployment: DeepReadonly<Deployment>) => boolean): Promise<DeepReadonly<Deployment> | undefined> =>
-  eventually(`Deployment ${name} on ${member.name}`, () => onMember(member, Deployment, name), (seen) => seen !== undefined && isRight(seen.spec, seen));
+export const deploymentBecomes = (
+  member: RealCluster,
+  name: string,
+  isRight: (spec: DeepReadonly<Deployment>["spec"], deployment: DeepReadonly<Deployment>) => boolean,
+): Promise<DeepReadonly<Deployment> | undefined> =>
+  eventually(
+    `Deployment ${name} on ${member.name}`,
+    () => onMember(member, Deployment, name),
+    (seen) => seen !== undefined && isRight(seen.spec, seen),
+  );
 
-export const isGone = <T extends KubernetesObject>(member: RealCluster, kind: Kind<T>, name: string): Promise<unknown> => eventually(`${kind.kind} ${name} is gone from ${member.name}`, () => onMember(member, kind, name), (seen) => seen === undefined);
+export const isGone = <T extends KubernetesObject>(
+  member: RealCluster,
+  kind: Kind<T>,
+  name: string,
+): Promise<unknown> =>
+  eventually(
+    `${kind.kind} ${name} is gone from ${member.name}`,
+    () => onMember(member, kind, name),
+    (seen) => seen === undefined,
+  );

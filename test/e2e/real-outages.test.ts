@@ -1,9 +1,18 @@
 /**
- * Real API servers as members while something is missing: the member, the way to it, its history, the hub, the hub's credentials or
- * its rights. And what the hub costs a member when nothing is. The members store and run nothing.
+ * Real API servers as members while something is missing: the member, the way to it, its history, the hub, the hub's
+ * credentials or its rights. And what the hub costs a member when nothing is. The members store and run nothing.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, ClusterRole, ConfigMap, Deployment, Namespace, PropagationPolicy, Secret, Work } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  Secret,
+  Work,
+} from "../../src/api/index.ts";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 import { noCommands } from "../contract/apiserver/command-line.ts";
@@ -18,7 +27,16 @@ const LIMIT_MS = 120_000;
 const ROLE = { cluster: "paris", name: "karmada-controller-manager:karmada-paris" };
 
 /** Values that a member spells differently, and fields that it drops or fills in. */
-const ODD = makeDeployment("shop/odd").with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits: { cpu: "2000m", memory: "1024Mi" } }, env: [{ name: "EMPTY", value: "" }], ports: [{ containerPort: 80 }], args: [] })).build();
+const ODD = makeDeployment("shop/odd")
+  .with(({ spec }) =>
+    Object.assign(spec.template.spec?.containers[0] ?? {}, {
+      resources: { limits: { cpu: "2000m", memory: "1024Mi" } },
+      env: [{ name: "EMPTY", value: "" }],
+      ports: [{ containerPort: 80 }],
+      args: [],
+    }),
+  )
+  .build();
 
 if (noCommands !== undefined) process.stdout.write(`skipped: outages of real members: ${noCommands}\n`);
 const binaries = noCommands === undefined ? findPrograms("outages of real members") : undefined;
@@ -33,7 +51,17 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     fleet = await startRealFleet("--members", "1", "--nodes", "1");
     await Promise.all([fleet.join(paris), fleet.join(oslo)]);
     await fleet.hub().create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    await fleet.hub().create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").selects("v1", "ConfigMap").duplicates("member1", "paris", "oslo").build());
+    await fleet
+      .hub()
+      .create(
+        PropagationPolicy,
+        "hub",
+        makePolicy("shop/all")
+          .selects("apps/v1", "Deployment")
+          .selects("v1", "ConfigMap")
+          .duplicates("member1", "paris", "oslo")
+          .build(),
+      );
     await create("kept");
     await fleet.hub().create(Deployment, "hub", ODD);
   }, LIMIT_MS);
@@ -48,24 +76,45 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
 
   const onHub = (name: string) => ({ cluster: "hub", namespace: "shop", name });
   const at = ({ name: cluster }: RealCluster, name: string) => ({ cluster, namespace: "shop", name });
-  const change = (name: string, replicas: number): Promise<unknown> => fleet.hub().patch(Deployment, onHub(name), { spec: { replicas } }, { type: "merge" });
+  const change = (name: string, replicas: number): Promise<unknown> =>
+    fleet.hub().patch(Deployment, onHub(name), { spec: { replicas } }, { type: "merge" });
   /** On both members, and applied as far as the hub is concerned. */
   async function create(name: string): Promise<void> {
     await fleet.hub().create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(1).build());
     for (const member of [paris, oslo]) {
       await deploymentBecomes(member, name, ({ replicas }) => replicas === 1);
-      await eventually(`${name} is told to be applied`, () => fleet.workCondition(member.name, name, "Applied"), (condition) => condition?.status === "True");
+      await eventually(
+        `${name} is told to be applied`,
+        () => fleet.workCondition(member.name, name, "Applied"),
+        (condition) => condition?.status === "True",
+      );
     }
   }
   const isReady = (member: string, status: string) =>
-    eventually(`${member} is ${status}`, async () => (await fleet.hub().get(Cluster, { cluster: "hub", name: member })).status?.conditions?.find(({ type }) => type === "Ready"), (condition) => condition?.status === status);
-  /** What the hub asks for because of something, and not because time passes: looks at health and at what is served are left out. */
-  const asked = (member: RealCluster): string[] => member.requests().filter(({ uri }) => !/^\/(readyz|version|api|apis)$/.test(uri)).map(({ verb, uri, code }) => `${verb} ${uri.replace(/\?.*/, "")} ${code}`);
+    eventually(
+      `${member} is ${status}`,
+      async () =>
+        (await fleet.hub().get(Cluster, { cluster: "hub", name: member })).status?.conditions?.find(
+          ({ type }) => type === "Ready",
+        ),
+      (condition) => condition?.status === status,
+    );
+  /**
+   * What the hub asks for because of something, and not because time passes: looks at health and at what is served are
+   * left out.
+   */
+  const asked = (member: RealCluster): string[] =>
+    member
+      .requests()
+      .filter(({ uri }) => !/^\/(readyz|version|api|apis)$/.test(uri))
+      .map(({ verb, uri, code }) => `${verb} ${uri.replace(/\?.*/, "")} ${code}`);
 
   test("a member is asked once for an object that is created, once for a change, and not at all when nothing changes", async () => {
-    const wait = (seconds: number): Promise<unknown> => fleet.hub().patch(Deployment, onHub("known"), { spec: { minReadySeconds: seconds } }, { type: "merge" });
+    const wait = (seconds: number): Promise<unknown> =>
+      fleet.hub().patch(Deployment, onHub("known"), { spec: { minReadySeconds: seconds } }, { type: "merge" });
     await create("known");
-    // With the first change an object that was created becomes one that is applied, and that alone takes a request more.
+    // With the first change an object that was created becomes one that is applied, and that alone takes a request
+    // more.
     await wait(1);
     await deploymentBecomes(paris, "known", ({ minReadySeconds }) => minReadySeconds === 1);
     await sleep(systemClock, 2_000);
@@ -97,15 +146,32 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await fleet.hub().delete(Deployment, onHub("removed"));
     await deploymentBecomes(oslo, "kept", ({ replicas }) => replicas === 4);
     await isGone(oslo, Deployment, "removed");
-    const told = await eventually("told on the Work", () => fleet.workCondition("paris", "kept", "Applied"), (condition) => condition?.status === "False");
+    const told = await eventually(
+      "told on the Work",
+      () => fleet.workCondition("paris", "kept", "Applied"),
+      (condition) => condition?.status === "False",
+    );
     expect(told?.message).toMatch(/paris/);
     expect(await isReady("paris", "False")).toMatchObject({ reason: "ClusterNotReachable" });
-    expect(await eventually("the deletion waits", async () => (await fleet.hub().list(Work, { cluster: "hub", namespace: "karmada-es-paris" })).items.filter(({ metadata }) => metadata.deletionTimestamp), (works) => works.length > 0)).toHaveLength(1);
+    expect(
+      await eventually(
+        "the deletion waits",
+        async () =>
+          (await fleet.hub().list(Work, { cluster: "hub", namespace: "karmada-es-paris" })).items.filter(
+            ({ metadata }) => metadata.deletionTimestamp,
+          ),
+        (works) => works.length > 0,
+      ),
+    ).toHaveLength(1);
 
     await paris.restart();
     const after = await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 4);
     await isGone(paris, Deployment, "removed");
-    await eventually("told to be applied", () => fleet.workCondition("paris", "kept", "Applied"), (condition) => condition?.status === "True");
+    await eventually(
+      "told to be applied",
+      () => fleet.workCondition("paris", "kept", "Applied"),
+      (condition) => condition?.status === "True",
+    );
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
   });
 
@@ -125,9 +191,19 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
 
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 4);
     await deploymentBecomes(paris, "elsewhere", ({ replicas }) => replicas === 1);
-    expect(await eventually("told", () => fleet.workCondition("paris", "kept", "Drifted"), (condition) => condition !== undefined)).toMatchObject({ message: expect.stringContaining("spec.replicas was 9 instead of 4 (ann,") as string });
+    expect(
+      await eventually(
+        "told",
+        () => fleet.workCondition("paris", "kept", "Drifted"),
+        (condition) => condition !== undefined,
+      ),
+    ).toMatchObject({ message: expect.stringContaining("spec.replicas was 9 instead of 4 (ann,") as string });
     // What cannot be resumed is listed again, once.
-    expect(paris.requests().filter(({ uri }) => uri.startsWith("/apis/apps/v1/deployments?") && uri.includes("sendInitialEvents=true"))).toHaveLength(1);
+    expect(
+      paris
+        .requests()
+        .filter(({ uri }) => uri.startsWith("/apis/apps/v1/deployments?") && uri.includes("sendInitialEvents=true")),
+    ).toHaveLength(1);
   });
 
   test("a hub that is killed takes nothing along, and puts right what happened meanwhile when it is back", async () => {
@@ -144,25 +220,35 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     const isWatch = (request: string): boolean => request.startsWith("watch ");
     const watches = asked(paris).filter(isWatch);
     expect(watches).toEqual([...new Set(watches)]);
-    expect(asked(paris).filter((request) => !isWatch(request) && !/^get \/apis?\/[^ ]*v1 200$/.test(request))).toEqual([]);
-    expect(asked(oslo).filter((request) => !/^(get|list|watch) /.test(request))).toEqual(["patch /apis/apps/v1/namespaces/shop/deployments/kept 200"]);
+    expect(asked(paris).filter((request) => !isWatch(request) && !/^get \/apis?\/[^ ]*v1 200$/.test(request))).toEqual(
+      [],
+    );
+    expect(asked(oslo).filter((request) => !/^(get|list|watch) /.test(request))).toEqual([
+      "patch /apis/apps/v1/namespaces/shop/deployments/kept 200",
+    ]);
   });
 
   test("a token that is no longer accepted is told on the Cluster and the Work, is not tried over and over, and a good one is used at once", async () => {
     const secret = { cluster: "hub", namespace: "karmada-cluster", name: "paris" };
     const { data } = await fleet.hub().get(Secret, secret);
-    const setToken = (token: string): Promise<unknown> => fleet.hub().patch(Secret, secret, { data: { token } }, { type: "merge" });
+    const setToken = (token: string): Promise<unknown> =>
+      fleet.hub().patch(Secret, secret, { data: { token } }, { type: "merge" });
     const before = await paris.refusedCredentials();
     await setToken(Buffer.from("no-longer-good").toString("base64"));
     await change("kept", 5);
 
-    const told = await eventually("told on the Work", () => fleet.workCondition("paris", "kept", "Applied"), (condition) => condition?.status === "False");
+    const told = await eventually(
+      "told on the Work",
+      () => fleet.workCondition("paris", "kept", "Applied"),
+      (condition) => condition?.status === "False",
+    );
     const unready = await isReady("paris", "False");
     await sleep(systemClock, 5_000);
     const refused = (await paris.refusedCredentials()) - before;
     await setToken(data?.["token"] ?? "");
 
-    for (const condition of [told, unready]) expect(condition?.message).toContain("cluster paris does not accept the hub's token (401)");
+    for (const condition of [told, unready])
+      expect(condition?.message).toContain("cluster paris does not accept the hub's token (401)");
     // Its health is looked at every second in this test; the rest waits longer and longer.
     expect(refused).toBeLessThan(40);
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 5);
@@ -170,21 +256,55 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
 
   test("a right that is missing is told on the Work in the member's words, and what it kept back arrives when it is given", async () => {
     const { rules } = await paris.client.get(ClusterRole, ROLE);
-    const setRules = (given: unknown): Promise<unknown> => paris.client.patch(ClusterRole, ROLE, { rules: given } as never, { type: "merge" });
-    await setRules(rules?.map((rule) => (rule.resources?.includes("*") ? { ...rule, resources: ["deployments", "nodes", "pods", "namespaces"] } : rule)));
-    await eventually("the right is gone", async () => (await paris.kubectl.run(["auth", "can-i", "create", "configmaps", "--as=system:serviceaccount:karmada-cluster:karmada-paris"])).stdout.trim(), (answer) => answer === "no");
+    const setRules = (given: unknown): Promise<unknown> =>
+      paris.client.patch(ClusterRole, ROLE, { rules: given } as never, { type: "merge" });
+    await setRules(
+      rules?.map((rule) =>
+        rule.resources?.includes("*") ? { ...rule, resources: ["deployments", "nodes", "pods", "namespaces"] } : rule,
+      ),
+    );
+    await eventually(
+      "the right is gone",
+      async () =>
+        (
+          await paris.kubectl.run([
+            "auth",
+            "can-i",
+            "create",
+            "configmaps",
+            "--as=system:serviceaccount:karmada-cluster:karmada-paris",
+          ])
+        ).stdout.trim(),
+      (answer) => answer === "no",
+    );
     paris.forgetRequests();
 
-    await fleet.hub().create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { mode: "plain" } });
-    const told = await eventually("told on the Work", () => fleet.workCondition("paris", "settings", "Applied"), (condition) => condition?.status === "False");
+    await fleet.hub().create(ConfigMap, "hub", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "shop", name: "settings" },
+      data: { mode: "plain" },
+    });
+    const told = await eventually(
+      "told on the Work",
+      () => fleet.workCondition("paris", "settings", "Applied"),
+      (condition) => condition?.status === "False",
+    );
     await change("kept", 6);
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 6);
     await sleep(systemClock, 5_000);
     const refused = paris.requests().filter(({ code }) => code === 403);
     await setRules(rules);
 
-    expect(told).toMatchObject({ reason: "AppliedFailed", message: expect.stringMatching(/configmaps.*forbidden|forbidden.*configmaps/) as string });
+    expect(told).toMatchObject({
+      reason: "AppliedFailed",
+      message: expect.stringMatching(/configmaps.*forbidden|forbidden.*configmaps/) as string,
+    });
     expect(refused.length).toBeLessThan(20);
-    await eventually("arrived", () => onMember(paris, ConfigMap, "settings"), (seen) => seen?.data?.["mode"] === "plain");
+    await eventually(
+      "arrived",
+      () => onMember(paris, ConfigMap, "settings"),
+      (seen) => seen?.data?.["mode"] === "plain",
+    );
   });
 });

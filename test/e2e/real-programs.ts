@@ -1,4 +1,7 @@
-/** Programs of a real cluster as child processes: started from $REAL_BIN, killed as machines kill them, and all ended with the test. */
+/**
+ * Programs of a real cluster as child processes: started from $REAL_BIN, killed as machines kill them, and all ended
+ * with the test.
+ */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, openSync, readFileSync } from "node:fs";
@@ -11,20 +14,27 @@ const LOOK_MS = 50;
 const LOG_TAIL = 2000;
 
 /**
- * The folder that has all of these programs; undefined where $REAL_BIN is not set or lacks one, and then why is printed. It is not
- * looked for elsewhere: who sets the variable asks for these tests.
+ * The folder that has all of these programs; undefined where $REAL_BIN is not set or lacks one, and then why is
+ * printed. It is not looked for elsewhere: who sets the variable asks for these tests.
  */
 export function findPrograms(what: string, ...names: string[]): string | undefined {
   const folder = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
   const missing = folder === undefined ? [] : names.filter((name) => !existsSync(join(folder, name)));
   if (folder !== undefined && missing.length === 0) return folder;
-  process.stdout.write(`skipped: ${what}: $REAL_BIN ${folder === undefined ? "is not set, or has no etcd and kube-apiserver" : `has no ${missing.join(", ")}`}\n`);
+  process.stdout.write(
+    `skipped: ${what}: $REAL_BIN ${folder === undefined ? "is not set, or has no etcd and kube-apiserver" : `has no ${missing.join(", ")}`}\n`,
+  );
   return undefined;
 }
 
 export interface Programs {
   /** Starts a program and waits until it is ready; the same name again is another life of the same program. */
-  run(name: string, args: readonly string[], isReady: () => Promise<boolean>, environment?: Readonly<Record<string, string>>): Promise<void>;
+  run(
+    name: string,
+    args: readonly string[],
+    isReady: () => Promise<boolean>,
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<void>;
   /** As a machine that loses its power: the program can do nothing about it. */
   kill(name: string): Promise<void>;
   /** Ends everything that still runs, last started first. */
@@ -55,11 +65,15 @@ export function createPrograms(binaries: string, logs: string): Programs {
     async run(name, args, isReady, environment = {}) {
       const file = join(logs, `${name}.log`);
       const log = openSync(file, "a");
-      const child = spawn(join(binaries, name), args, { stdio: ["ignore", log, log], env: { PATH: process.env["PATH"], HOME: logs, ...environment } });
+      const child = spawn(join(binaries, name), args, {
+        stdio: ["ignore", log, log],
+        env: { PATH: process.env["PATH"], HOME: logs, ...environment },
+      });
       running.set(name, { child, exited: new Promise((resolve) => child.once("exit", () => resolve())) });
       const untilMs = Date.now() + START_LIMIT_MS;
       while (!(await isReady())) {
-        if (child.exitCode !== null || Date.now() > untilMs) throw new Error(`${name} is not ready: ${readFileSync(file, "utf8").slice(-LOG_TAIL)}`);
+        if (child.exitCode !== null || Date.now() > untilMs)
+          throw new Error(`${name} is not ready: ${readFileSync(file, "utf8").slice(-LOG_TAIL)}`);
         await sleep(systemClock, LOOK_MS);
       }
     },

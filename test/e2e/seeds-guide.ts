@@ -1,6 +1,6 @@
 /**
- * The guide to OpenKruise with Karmada as its reader types it: the real kubectl and the files as they are written. Which clusters the
- * members are is up to who calls: the steps are the same, and so is what they show.
+ * The guide to OpenKruise with Karmada as its reader types it: the real kubectl and the files as they are written.
+ * Which clusters the members are is up to who calls: the steps are the same, and so is what they show.
  */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -39,15 +39,44 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
 
   test("Verification: clusters and OpenKruise's definitions are there", async () => {
     expect(await kubectl("hub", "get", "clusters")).toMatch(/^NAME .*\nmember1 .*Push +True .*\nmember2 .*Push +True /);
-    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toMatch(/^karmada-controller-manager-\S+ +1\/1 +Running /m);
-    expect(await kubectl("hub", "logs", "-n", "karmada-system", "deployment/karmada-webhook")).toContain("karmada-webhook of hub runs within Flotilla");
+    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toMatch(
+      /^karmada-controller-manager-\S+ +1\/1 +Running /m,
+    );
+    expect(await kubectl("hub", "logs", "-n", "karmada-system", "deployment/karmada-webhook")).toContain(
+      "karmada-webhook of hub runs within Flotilla",
+    );
     expect(await kubectl("member1", "get", "crd")).toContain("uniteddeployments.apps.kruise.io");
   });
 
   test("Apply the Resources: interpreters, four kinds and their policies apply as they are written, and shorthand is told", async () => {
-    const interpreters = await commands().hub.run(["apply", ...files("interpreters/guide-cloneset", "interpreters/guide-statefulset", "interpreters/guide-sidecarset", "interpreters/guide-uniteddeployment")]);
-    await kubectl("hub", "apply", ...files("workloads/guide-sample-cloneset", "workloads/guide-sample-advancedstatefulset", "workloads/guide-sample-sidecarset", "workloads/guide-sample-uniteddeployment"));
-    const policies = await commands().hub.run(["apply", ...files("policies/guide-sample-cloneset-propagation", "policies/guide-advancedstatefulset-propagation", "policies/guide-sidecarset-propagation", "policies/guide-uniteddeployment-propagation")]);
+    const interpreters = await commands().hub.run([
+      "apply",
+      ...files(
+        "interpreters/guide-cloneset",
+        "interpreters/guide-statefulset",
+        "interpreters/guide-sidecarset",
+        "interpreters/guide-uniteddeployment",
+      ),
+    ]);
+    await kubectl(
+      "hub",
+      "apply",
+      ...files(
+        "workloads/guide-sample-cloneset",
+        "workloads/guide-sample-advancedstatefulset",
+        "workloads/guide-sample-sidecarset",
+        "workloads/guide-sample-uniteddeployment",
+      ),
+    );
+    const policies = await commands().hub.run([
+      "apply",
+      ...files(
+        "policies/guide-sample-cloneset-propagation",
+        "policies/guide-advancedstatefulset-propagation",
+        "policies/guide-sidecarset-propagation",
+        "policies/guide-uniteddeployment-propagation",
+      ),
+    ]);
 
     expect([interpreters.code, policies.code]).toEqual([0, 0]);
     expect(interpreters.stderr).toContain("Warning: spec.customizations.replicas is shorthand");
@@ -59,7 +88,18 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
     await until("4", "hub", "get", "cloneset", "sample-cloneset", ...ready);
     await until("4", "hub", "get", "statefulsets.apps.kruise.io", "sample-advancedstatefulset", ...ready);
     await until("8", "hub", "get", "uniteddeployment", "sample-uniteddeployment", ...ready);
-    for (const member of MEMBERS) await until("8", member, "get", "pods", "-n", "default", "--field-selector=status.phase=Running", "-o", "go-template={{len .items}}");
+    for (const member of MEMBERS)
+      await until(
+        "8",
+        member,
+        "get",
+        "pods",
+        "-n",
+        "default",
+        "--field-selector=status.phase=Running",
+        "-o",
+        "go-template={{len .items}}",
+      );
 
     const all = await kubectl("hub", "get", "cloneset,statefulset,sidecarset,uniteddeployment", "-A");
     expect(all).toMatch(/cloneset.apps.kruise.io\/sample-cloneset +2 +4 +4 /);
@@ -69,14 +109,36 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
   });
 
   test("Testing & Verification: a policy can be described, with what it matched", async () => {
-    await until("1", "hub", "get", "propagationpolicy", "sample-cloneset-propagation", "-n", "default", "-o", "jsonpath={.status.applied}");
+    await until(
+      "1",
+      "hub",
+      "get",
+      "propagationpolicy",
+      "sample-cloneset-propagation",
+      "-n",
+      "default",
+      "-o",
+      "jsonpath={.status.applied}",
+    );
 
-    expect(await kubectl("hub", "get", "propagationpolicy", "-n", "default")).toMatch(/sidecarset-propagation .*\n.*uniteddeployment-propagation /);
-    expect(await kubectl("hub", "describe", "propagationpolicy", "sample-cloneset-propagation", "-n", "default")).toMatch(/Matched: +1\n/);
+    expect(await kubectl("hub", "get", "propagationpolicy", "-n", "default")).toMatch(
+      /sidecarset-propagation .*\n.*uniteddeployment-propagation /,
+    );
+    expect(
+      await kubectl("hub", "describe", "propagationpolicy", "sample-cloneset-propagation", "-n", "default"),
+    ).toMatch(/Matched: +1\n/);
   });
 
   test("Best practices: the recommended workloads apply without selectors, and say what was taken for them", async () => {
-    const { code, stderr } = await commands().hub.run(["apply", ...files("workloads/guide-recommended-cloneset", "workloads/guide-recommended-statefulset", "workloads/guide-recommended-sidecarset", "workloads/guide-recommended-uniteddeployment")]);
+    const { code, stderr } = await commands().hub.run([
+      "apply",
+      ...files(
+        "workloads/guide-recommended-cloneset",
+        "workloads/guide-recommended-statefulset",
+        "workloads/guide-recommended-sidecarset",
+        "workloads/guide-recommended-uniteddeployment",
+      ),
+    ]);
 
     expect(code, stderr).toBe(0);
     expect(stderr).toContain("Warning: spec.selector is missing");
@@ -84,9 +146,24 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
   });
 
   test("what was applied can be applied again, and no spec changes", async () => {
-    // A UnitedDeployment is left out: as with OpenKruise's webhook, empty fields that it filled in once go when a file without them is applied.
-    const all = files(...["cloneset", "statefulset", "sidecarset"].flatMap((kind) => [`interpreters/guide-${kind}`, `workloads/guide-recommended-${kind}`]), "workloads/guide-sample-sidecarset", "policies/guide-sidecarset-propagation");
-    const generations = (): Promise<string> => kubectl("hub", "get", ...all, "-o", "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{'\\n'}{end}");
+    // A UnitedDeployment is left out: as with OpenKruise's webhook, empty fields that it filled in once go when a file
+    // without them is applied.
+    const all = files(
+      ...["cloneset", "statefulset", "sidecarset"].flatMap((kind) => [
+        `interpreters/guide-${kind}`,
+        `workloads/guide-recommended-${kind}`,
+      ]),
+      "workloads/guide-sample-sidecarset",
+      "policies/guide-sidecarset-propagation",
+    );
+    const generations = (): Promise<string> =>
+      kubectl(
+        "hub",
+        "get",
+        ...all,
+        "-o",
+        "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{'\\n'}{end}",
+      );
     const before = await generations();
 
     await kubectl("hub", "apply", ...all);
@@ -96,7 +173,8 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
   });
 
   test("Debugging Techniques: the commands answer", async () => {
-    const names = async (...args: string[]): Promise<number> => (await kubectl("hub", "get", ...args, "-o", "name")).trim().split("\n").filter(Boolean).length;
+    const names = async (...args: string[]): Promise<number> =>
+      (await kubectl("hub", "get", ...args, "-o", "name")).trim().split("\n").filter(Boolean).length;
     expect(await names("resourceinterpretercustomization")).toBe(4);
     expect(await names("propagationpolicy")).toBe(4);
     expect(await names("overridepolicy")).toBe(0);
@@ -105,8 +183,12 @@ export function testGuide({ commands, hasLogs }: GuideOptions): void {
   });
 
   test.runIf(hasLogs)("Debugging Techniques: OpenKruise's pods run, and pods have logs", async () => {
-    expect(await kubectl("member1", "get", "pods", "-n", "kruise-system")).toMatch(/kruise-controller-manager-\S+ +1\/1 +Running/);
-    expect(await kubectl("member1", "logs", "-n", "kruise-system", "deployment/kruise-controller-manager")).toContain("sample-cloneset");
+    expect(await kubectl("member1", "get", "pods", "-n", "kruise-system")).toMatch(
+      /kruise-controller-manager-\S+ +1\/1 +Running/,
+    );
+    expect(await kubectl("member1", "logs", "-n", "kruise-system", "deployment/kruise-controller-manager")).toContain(
+      "sample-cloneset",
+    );
     expect((await commands().member1.run(["logs", "sample-advancedstatefulset-0", "-n", "default"])).code).toBe(0);
   });
 }

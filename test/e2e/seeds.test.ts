@@ -1,4 +1,7 @@
-/** The guide to OpenKruise with Karmada on `flotilla up --members 2`; real members walk through it in `real-members.test.ts`. */
+/**
+ * The guide to OpenKruise with Karmada on `flotilla up --members 2`; real members walk through it in
+ * `real-members.test.ts`.
+ */
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";

@@ -1,4 +1,7 @@
-/** A way to a server that can be cut: connections through it are ended and refused until it is opened again. It also counts them. */
+/**
+ * A way to a server that can be cut: connections through it are ended and refused until it is opened again. It also
+ * counts them.
+ */
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 

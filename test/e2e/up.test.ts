@@ -1,4 +1,7 @@
-/** `flotilla up` as a person meets it: what it prints and leaves, a second start, a port that is taken, directories that cannot be used. */
+/**
+ * `flotilla up` as a person meets it: what it prints and leaves, a second start, a port that is taken, directories that
+ * cannot be used.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -20,36 +23,49 @@ afterEach(async () => {
 const SMALL = ["--members", "1", "--nodes", "1"];
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-test("it says what to type next, keeps a log of structured lines, and leaves no note when it ends", { timeout: 60_000 }, async () => {
-  const data = join(folder.path, "fleet");
-  running = await up(data, ...SMALL);
-  const noted = JSON.parse(readFileSync(join(data, "up.json"), "utf8")) as { pid: number; url: string };
+test(
+  "it says what to type next, keeps a log of structured lines, and leaves no note when it ends",
+  { timeout: 60_000 },
+  async () => {
+    const data = join(folder.path, "fleet");
+    running = await up(data, ...SMALL);
+    const noted = JSON.parse(readFileSync(join(data, "up.json"), "utf8")) as { pid: number; url: string };
 
-  const { code, stdout, stderr } = await running.stop("SIGTERM");
-  running = undefined;
+    const { code, stdout, stderr } = await running.stop("SIGTERM");
+    running = undefined;
 
-  expect(noted.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-  expect(stdout).toContain(`export KUBECONFIG=${join(data, "hub.kubeconfig")}`);
-  expect(stdout).toContain(`log       ${join(data, "flotilla.log")}`);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(existsSync(join(data, "up.json"))).toBe(false);
-  const log = lines(readFileSync(join(data, "flotilla.log"), "utf8")).map((line) => JSON.parse(line) as { time: string; level: string; message: string });
-  expect(log.map(({ message }) => message)).toContain("ready");
-  expect(log.every(({ time, level }) => time !== "" && ["info", "warn", "error"].includes(level))).toBe(true);
-});
+    expect(noted.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(stdout).toContain(`export KUBECONFIG=${join(data, "hub.kubeconfig")}`);
+    expect(stdout).toContain(`log       ${join(data, "flotilla.log")}`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(existsSync(join(data, "up.json"))).toBe(false);
+    const log = lines(readFileSync(join(data, "flotilla.log"), "utf8")).map(
+      (line) => JSON.parse(line) as { time: string; level: string; message: string },
+    );
+    expect(log.map(({ message }) => message)).toContain("ready");
+    expect(log.every(({ time, level }) => time !== "" && ["info", "warn", "error"].includes(level))).toBe(true);
+  },
+);
 
-test("a second start on the same directory names the first in one line, and the first goes on", { timeout: 60_000 }, async () => {
-  running = await up(folder.path, ...SMALL);
+test(
+  "a second start on the same directory names the first in one line, and the first goes on",
+  { timeout: 60_000 },
+  async () => {
+    running = await up(folder.path, ...SMALL);
 
-  const second = await flotilla("up", "--data", folder.path, "--port", "0", ...SMALL);
-  const status = await flotilla("status", "--data", folder.path);
+    const second = await flotilla("up", "--data", folder.path, "--port", "0", ...SMALL);
+    const status = await flotilla("status", "--data", folder.path);
 
-  expect(second.code).toBe(1);
-  expect(lines(second.stderr)).toHaveLength(1);
-  expect(second.stderr).toContain(running.url);
-  expect(second.stderr).toMatch(/pid \d+.*--data DIR/);
-  expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("components 4/4 in karmada-system, 4/4 in open-cluster-management-hub") as string });
-});
+    expect(second.code).toBe(1);
+    expect(lines(second.stderr)).toHaveLength(1);
+    expect(second.stderr).toContain(running.url);
+    expect(second.stderr).toMatch(/pid \d+.*--data DIR/);
+    expect(status).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("components 4/4 in karmada-system, 4/4 in open-cluster-management-hub") as string,
+    });
+  },
+);
 
 test("after kill -9 it starts again where it was", { timeout: 60_000 }, async () => {
   running = await up(folder.path, ...SMALL);
@@ -70,17 +86,28 @@ test("a port that is taken is one line that says what to type", { timeout: 60_00
   await new Promise((resolve) => other.close(resolve));
 
   expect(code).toBe(1);
-  expect(lines(stderr)).toEqual([`flotilla up: port ${port} of 127.0.0.1 is taken; choose another with --port P (0 takes any that is free), or stop what listens there`]);
+  expect(lines(stderr)).toEqual([
+    `flotilla up: port ${port} of 127.0.0.1 is taken; choose another with --port P (0 takes any that is free), or stop what listens there`,
+  ]);
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
 const unusable: Record<string, { prepare(data: string): void; says: RegExp }> = {
-  "a file in the place of the directory": { prepare: (data) => writeFileSync(data, ""), says: /a file of that name is in the way; choose another with --data DIR/ },
-  "a store that cannot be opened": { prepare: (data) => mkdirSync(join(data, "flotilla.db"), { recursive: true }), says: /cannot use the store .*flotilla\.db: .*choose another/ },
+  "a file in the place of the directory": {
+    prepare: (data) => writeFileSync(data, ""),
+    says: /a file of that name is in the way; choose another with --data DIR/,
+  },
+  "a store that cannot be opened": {
+    prepare: (data) => mkdirSync(join(data, "flotilla.db"), { recursive: true }),
+    says: /cannot use the store .*flotilla\.db: .*choose another/,
+  },
   "a file that is no store": {
     prepare(data) {
       mkdirSync(data);
-      writeFileSync(join(data, "flotilla.db"), "this is not a database, and long enough to be taken for one by its size alone");
+      writeFileSync(
+        join(data, "flotilla.db"),
+        "this is not a database, and long enough to be taken for one by its size alone",
+      );
     },
     says: /cannot use the store .*damaged or not a Flotilla store; restore a snapshot, or choose another/,
   },

@@ -1,4 +1,7 @@
-/** Bodies that are broken, too large, too deep or mean: each gets a Status that says so, over both protocols, and nothing fails inside. */
+/**
+ * Bodies that are broken, too large, too deep or mean: each gets a Status that says so, over both protocols, and
+ * nothing fails inside.
+ */
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Api } from "../contract/apiserver/raw-client.ts";
@@ -18,7 +21,14 @@ const YAML = "application/yaml";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const MERGE = "application/merge-patch+json";
 
-const aliases = (levels: number): string => Array.from({ length: levels }, (_, level) => `a${level}: &a${level} [${Array(9).fill(level === 0 ? "x" : `*a${level - 1}`).join(", ")}]`).join("\n");
+const aliases = (levels: number): string =>
+  Array.from(
+    { length: levels },
+    (_, level) =>
+      `a${level}: &a${level} [${Array(9)
+        .fill(level === 0 ? "x" : `*a${level - 1}`)
+        .join(", ")}]`,
+  ).join("\n");
 const named = (more: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}${more}}`;
 
 interface Case {
@@ -36,28 +46,103 @@ const refused: Record<string, Case> = {
   "no JSON at all": { body: "\u0000\u0001", code: 400, says: "the object provided is unrecognized" },
   "a list instead of an object": { body: "[]", code: 400, says: "cannot unmarshal array" },
   "a number instead of an object": { body: "7", code: 400, says: "cannot unmarshal number" },
-  "NaN, which is no JSON": { body: named(',"data":{"a":NaN}'), code: 400, says: "invalid character 'N' looking for beginning of value" },
-  "a number beyond every number": { body: named(',"data":{"a":1e999}'), code: 400, says: "cannot unmarshal number 1e999" },
-  "a hundred thousand brackets": { body: `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, code: 400, says: "exceeded max depth" },
-  "a list in a list in a list": { body: `{"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, code: 400, says: "exceeded max depth" },
-  "more than 3 MiB": { body: named(`,"data":{"a":"${"x".repeat(3 * 1024 * 1024)}"}`), code: 413, says: "Request entity too large: limit is 3145728" },
+  "NaN, which is no JSON": {
+    body: named(',"data":{"a":NaN}'),
+    code: 400,
+    says: "invalid character 'N' looking for beginning of value",
+  },
+  "a number beyond every number": {
+    body: named(',"data":{"a":1e999}'),
+    code: 400,
+    says: "cannot unmarshal number 1e999",
+  },
+  "a hundred thousand brackets": {
+    body: `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+    code: 400,
+    says: "exceeded max depth",
+  },
+  "a list in a list in a list": {
+    body: `{"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
+    code: 400,
+    says: "exceeded max depth",
+  },
+  "more than 3 MiB": {
+    body: named(`,"data":{"a":"${"x".repeat(3 * 1024 * 1024)}"}`),
+    code: 413,
+    says: "Request entity too large: limit is 3145728",
+  },
   "YAML that is none": { body: "a: [1,\n  b: {", type: YAML, code: 400, says: "yaml" },
   "YAML aliases that multiply": { body: aliases(10), type: YAML, code: 400, says: /excessive|alias/ },
   "YAML that contains itself": { body: "a: &a\n  b: *a\n", type: YAML, code: 400, says: /alias|excessive|anchor/ },
   "a hundred thousand YAML brackets": { body: `a: ${"[".repeat(100_000)}`, type: YAML, code: 400, says: "yaml" },
   "YAML tags of another language": { body: "!!js/function 'function () {}'", type: YAML, code: 400, says: "yaml" },
-  "protobuf without its prefix": { body: named(""), type: PROTOBUF, code: 400, says: "does not begin with the protobuf prefix" },
-  "protobuf that ends too early": { body: Buffer.from([0x6b, 0x38, 0x73, 0, 0x0a, 0x7f]), type: PROTOBUF, code: 400, says: "ends too early" },
-  "protobuf numbers without end": { body: Buffer.concat([Buffer.from([0x6b, 0x38, 0x73, 0]), Buffer.alloc(1000, 0xff)]), type: PROTOBUF, code: 400, says: "protobuf" },
+  "protobuf without its prefix": {
+    body: named(""),
+    type: PROTOBUF,
+    code: 400,
+    says: "does not begin with the protobuf prefix",
+  },
+  "protobuf that ends too early": {
+    body: Buffer.from([0x6b, 0x38, 0x73, 0, 0x0a, 0x7f]),
+    type: PROTOBUF,
+    code: 400,
+    says: "ends too early",
+  },
+  "protobuf numbers without end": {
+    body: Buffer.concat([Buffer.from([0x6b, 0x38, 0x73, 0]), Buffer.alloc(1000, 0xff)]),
+    type: PROTOBUF,
+    code: 400,
+    says: "protobuf",
+  },
   "a media type that nobody knows": { body: "<a/>", type: "text/xml", code: 415, says: "accepted media types include" },
   "a media type that is none": { body: "{}", type: ";;;=", code: 415, says: "accepted media types include" },
-  "a body that is compressed": { body: gzipSync(named("")), headers: { "content-encoding": "gzip" }, code: 400, says: /encod|unrecognized/ },
-  "a patch that is no JSON": { body: "{", method: "PATCH", type: MERGE, code: 400, says: "unexpected end of JSON input" },
-  "a patch of a hundred thousand brackets": { body: `${"[".repeat(100_000)}${"]".repeat(100_000)}`, method: "PATCH", type: MERGE, code: 400, says: "exceeded max depth" },
-  "a patch of a kind that nobody knows": { body: "{}", method: "PATCH", type: "application/json", code: 415, says: "Unsupported Media Type" },
-  "a JSON patch of too many steps": { body: `[${Array(10_001).fill('{"op":"test","path":"/kind","value":"x"}').join(",")}]`, method: "PATCH", type: "application/json-patch+json", code: 413, says: "maximum operations" },
-  "an applied object that multiplies": { body: aliases(10), method: "PATCH", type: "application/apply-patch+yaml", code: 400, says: /excessive|alias/ },
-  "delete options that are none": { body: '{"propagationPolicy":', method: "DELETE", code: 400, says: "unexpected end of JSON input" },
+  "a body that is compressed": {
+    body: gzipSync(named("")),
+    headers: { "content-encoding": "gzip" },
+    code: 400,
+    says: /encod|unrecognized/,
+  },
+  "a patch that is no JSON": {
+    body: "{",
+    method: "PATCH",
+    type: MERGE,
+    code: 400,
+    says: "unexpected end of JSON input",
+  },
+  "a patch of a hundred thousand brackets": {
+    body: `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+    method: "PATCH",
+    type: MERGE,
+    code: 400,
+    says: "exceeded max depth",
+  },
+  "a patch of a kind that nobody knows": {
+    body: "{}",
+    method: "PATCH",
+    type: "application/json",
+    code: 415,
+    says: "Unsupported Media Type",
+  },
+  "a JSON patch of too many steps": {
+    body: `[${Array(10_001).fill('{"op":"test","path":"/kind","value":"x"}').join(",")}]`,
+    method: "PATCH",
+    type: "application/json-patch+json",
+    code: 413,
+    says: "maximum operations",
+  },
+  "an applied object that multiplies": {
+    body: aliases(10),
+    method: "PATCH",
+    type: "application/apply-patch+yaml",
+    code: 400,
+    says: /excessive|alias/,
+  },
+  "delete options that are none": {
+    body: '{"propagationPolicy":',
+    method: "DELETE",
+    code: 400,
+    says: "unexpected end of JSON input",
+  },
 };
 
 for (const http1 of [false, true]) {
@@ -68,7 +153,9 @@ for (const http1 of [false, true]) {
       await api.create(CONFIG_MAPS, { metadata: { name: "a" } });
     });
 
-    for (const [what, { body, type = "application/json", method = "POST", headers = {}, code, says }] of Object.entries(refused)) {
+    for (const [what, { body, type = "application/json", method = "POST", headers = {}, code, says }] of Object.entries(
+      refused,
+    )) {
       test(`${what}: ${code}`, async () => {
         const path = method === "POST" ? CONFIG_MAPS : `${CONFIG_MAPS}/a?fieldManager=x`;
 
@@ -83,7 +170,14 @@ for (const http1 of [false, true]) {
     test("invalid UTF-8 is replaced, as Go does, and what is stored is what was answered", async () => {
       const name = `utf8-${http1}`;
 
-      const made = await api.create(CONFIG_MAPS, Buffer.concat([Buffer.from(`{"metadata":{"name":"${name}"},"data":{"a":"x`), Buffer.from([0xff, 0xc0, 0xaf]), Buffer.from('y","b":"\\ud800","c\\udc00":""}}')]));
+      const made = await api.create(
+        CONFIG_MAPS,
+        Buffer.concat([
+          Buffer.from(`{"metadata":{"name":"${name}"},"data":{"a":"x`),
+          Buffer.from([0xff, 0xc0, 0xaf]),
+          Buffer.from('y","b":"\\ud800","c\\udc00":""}}'),
+        ]),
+      );
       const read = await api.get(`${CONFIG_MAPS}/${name}`);
 
       expect(made.status).toBe(422);
@@ -92,15 +186,25 @@ for (const http1 of [false, true]) {
     });
 
     test("a key that is there twice is warned of once, whatever its script", async () => {
-      const answer = await api.create(`${CONFIG_MAPS}?dryRun=All`, `{"metadata":{"name":"twice"},"中文":1,"data":{"a":"1","a":"2"},"data":{"a":"3"}}`);
+      const answer = await api.create(
+        `${CONFIG_MAPS}?dryRun=All`,
+        `{"metadata":{"name":"twice"},"中文":1,"data":{"a":"1","a":"2"},"data":{"a":"3"}}`,
+      );
 
       expect(answer.status).toBe(201);
-      expect(answer.warnings.map((text) => Buffer.from(text, "latin1").toString())).toEqual(['unknown field "中文"', 'duplicate field "data.a"', 'duplicate field "data"']);
+      expect(answer.warnings.map((text) => Buffer.from(text, "latin1").toString())).toEqual([
+        'unknown field "中文"',
+        'duplicate field "data.a"',
+        'duplicate field "data"',
+      ]);
       expect(answer.body.data).toEqual({ a: "3" });
     });
 
     test("warnings stay short however long the names of fields are", async () => {
-      const answer = await api.create(`${CONFIG_MAPS}?dryRun=All`, `{"metadata":{"name":"long"},"${"k".repeat(1_000_000)}":1}`);
+      const answer = await api.create(
+        `${CONFIG_MAPS}?dryRun=All`,
+        `{"metadata":{"name":"long"},"${"k".repeat(1_000_000)}":1}`,
+      );
 
       expect(answer.status).toBe(201);
       expect(answer.warnings.join("").length).toBeLessThan(5000);
@@ -111,7 +215,9 @@ for (const http1 of [false, true]) {
 test("an object with more mistakes than a call takes arguments is refused in words that fit into memory", async () => {
   const data = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`/${index}`, ""]));
 
-  const { status, bytes, body } = await door.api({ token: TOKENS.admin }).create(CONFIG_MAPS, { metadata: { name: "wrong" }, data });
+  const { status, bytes, body } = await door
+    .api({ token: TOKENS.admin })
+    .create(CONFIG_MAPS, { metadata: { name: "wrong" }, data });
 
   expect(status).toBe(422);
   expect(body.message).toMatch(/and 149000 more\]$/);
@@ -119,9 +225,17 @@ test("an object with more mistakes than a call takes arguments is refused in wor
 });
 
 test("thousands of owners that all want to be the controller do not fill the memory", async () => {
-  const ownerReferences = Array.from({ length: 10_000 }, (_, index) => ({ apiVersion: "v1", kind: "Pod", name: `p${index}`, uid: `u${index}`, controller: true }));
+  const ownerReferences = Array.from({ length: 10_000 }, (_, index) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    name: `p${index}`,
+    uid: `u${index}`,
+    controller: true,
+  }));
 
-  const { status, bytes } = await door.api({ token: TOKENS.admin }).create(CONFIG_MAPS, { metadata: { name: "owned", ownerReferences } });
+  const { status, bytes } = await door
+    .api({ token: TOKENS.admin })
+    .create(CONFIG_MAPS, { metadata: { name: "owned", ownerReferences } });
 
   expect(status).toBe(422);
   expect(bytes.length).toBeLessThan(50_000_000);

@@ -1,4 +1,7 @@
-/** Connections that are slow, cut off, half open or flooding: each ends or waits in its corner, and others are served meanwhile. */
+/**
+ * Connections that are slow, cut off, half open or flooding: each ends or waits in its corner, and others are served
+ * meanwhile.
+ */
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTcp } from "node:net";
@@ -19,7 +22,14 @@ const BEARER = `Bearer ${TOKENS.admin}`;
 const head = (lines: readonly string[]): string => `${lines.join("\r\n")}\r\n\r\n`;
 const NAMESPACE = "/api/v1/namespaces/default";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-const UPLOAD = headerBlock({ ":method": "POST", ":scheme": "https", ":authority": "a", ":path": CONFIG_MAPS, authorization: BEARER, "content-type": "application/json" });
+const UPLOAD = headerBlock({
+  ":method": "POST",
+  ":scheme": "https",
+  ":authority": "a",
+  ":path": CONFIG_MAPS,
+  authorization: BEARER,
+  "content-type": "application/json",
+});
 
 const notHttp: Record<string, string | Buffer> = {
   "what is no HTTP": "\u0016\u0003\u0001 hello\r\n\r\n",
@@ -30,7 +40,11 @@ const notHttp: Record<string, string | Buffer> = {
   "a length and chunks": head(["POST / HTTP/1.1", "host: a", "content-length: 5", "transfer-encoding: chunked"]),
   "a length that is no number": head(["POST / HTTP/1.1", "host: a", "content-length: -1"]),
   "no host": head(["GET / HTTP/1.1"]),
-  "a hundred kilobytes of headers": head(["GET / HTTP/1.1", "host: a", ...Array.from({ length: 1000 }, (_, index) => `x-${index}: ${"y".repeat(100)}`)]),
+  "a hundred kilobytes of headers": head([
+    "GET / HTTP/1.1",
+    "host: a",
+    ...Array.from({ length: 1000 }, (_, index) => `x-${index}: ${"y".repeat(100)}`),
+  ]),
   "one header of a hundred kilobytes": head(["GET / HTTP/1.1", "host: a", `x: ${"y".repeat(100_000)}`]),
   "an address of a hundred kilobytes": head([`GET /${"a".repeat(100_000)} HTTP/1.1`, "host: a"]),
 };
@@ -52,11 +66,23 @@ test("a chunk that says it is larger than the largest body is not waited for", a
   const socket = await door.socket();
   const ended = restOf(socket);
 
-  socket.write(head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "transfer-encoding: chunked"]));
+  socket.write(
+    head([
+      `POST ${CONFIG_MAPS} HTTP/1.1`,
+      "host: a",
+      `authorization: ${BEARER}`,
+      "content-type: application/json",
+      "transfer-encoding: chunked",
+    ]),
+  );
   const chunk = Buffer.alloc(1024 * 1024, 0x20);
-  for (let sent = 0; sent < 4; sent++) socket.write(Buffer.concat([Buffer.from("100000\r\n"), chunk, Buffer.from("\r\n")]));
+  for (let sent = 0; sent < 4; sent++)
+    socket.write(Buffer.concat([Buffer.from("100000\r\n"), chunk, Buffer.from("\r\n")]));
 
-  expect(parseAnswer(await ended)).toMatchObject({ status: 413, body: { kind: "Status", reason: "RequestEntityTooLarge" } });
+  expect(parseAnswer(await ended)).toMatchObject({
+    status: 413,
+    body: { kind: "Status", reason: "RequestEntityTooLarge" },
+  });
 });
 
 test("headers that come byte by byte are given up after their time", async () => {
@@ -79,13 +105,20 @@ for (const protocol of ["http/1.1", "h2"] as const) {
     door = await openFrontDoor({ clock });
     let ended: Promise<unknown>;
     if (protocol === "h2") {
-      const stream = (await door.session()).request({ ":method": "POST", ":path": CONFIG_MAPS, authorization: BEARER, "content-type": "application/json" });
+      const stream = (await door.session()).request({
+        ":method": "POST",
+        ":path": CONFIG_MAPS,
+        authorization: BEARER,
+        "content-type": "application/json",
+      });
       stream.on("error", () => stream.destroy());
       stream.write("{");
       ended = once(stream, "close");
     } else {
       const socket = await door.socket();
-      socket.write(`${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "content-length: 100"])}{`);
+      socket.write(
+        `${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "content-length: 100"])}{`,
+      );
       ended = restOf(socket);
     }
     // The head has arrived once somebody who came later was answered.
@@ -99,7 +132,10 @@ for (const protocol of ["http/1.1", "h2"] as const) {
 
 test("a peer that was refused cannot keep its connection open", async () => {
   door = await openFrontDoor();
-  const socket = connectTls({ socket: connectTcp({ host: "127.0.0.1", port: door.port, allowHalfOpen: true }), ca: door.authority.certificate });
+  const socket = connectTls({
+    socket: connectTcp({ host: "127.0.0.1", port: door.port, allowHalfOpen: true }),
+    ca: door.authority.certificate,
+  });
   await once(socket, "secureConnect");
   socket.on("error", () => socket.destroy());
   const ended = restOf(socket);
@@ -114,11 +150,27 @@ test("a peer that was refused cannot keep its connection open", async () => {
 test("an upload that is broken off leaves nothing behind", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();
-  socket.write(`${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "content-length: 100"])}{"metadata":{"name":"half"}}`);
+  socket.write(
+    `${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "content-length: 100"])}{"metadata":{"name":"half"}}`,
+  );
   const second = await door.socket("h2");
-  second.write(Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0), frame(TYPE.headers, END_HEADERS, 1, UPLOAD), frame(TYPE.data, 0, 1, Buffer.from('{"metadata":{"name":"half"}}'))]));
+  second.write(
+    Buffer.concat([
+      PREFACE,
+      frame(TYPE.settings, 0, 0),
+      frame(TYPE.headers, END_HEADERS, 1, UPLOAD),
+      frame(TYPE.data, 0, 1, Buffer.from('{"metadata":{"name":"half"}}')),
+    ]),
+  );
   const third = await door.socket("h2");
-  third.write(Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0), frame(TYPE.headers, END_HEADERS, 1, UPLOAD), frame(TYPE.data, 0, 1, Buffer.from('{"metadata":{"name":"half"}}'))]));
+  third.write(
+    Buffer.concat([
+      PREFACE,
+      frame(TYPE.settings, 0, 0),
+      frame(TYPE.headers, END_HEADERS, 1, UPLOAD),
+      frame(TYPE.data, 0, 1, Buffer.from('{"metadata":{"name":"half"}}')),
+    ]),
+  );
   expect(await door.isServing()).toBe(true);
 
   socket.destroy();
@@ -176,7 +228,9 @@ test("streams that are opened and reset at once, by the thousand, cost nobody el
 test("a thousand idle watches on one connection leave room for everybody else", async () => {
   door = await openFrontDoor();
   const session = await door.session();
-  const streams = Array.from({ length: 1000 }, () => session.request({ ":path": `${CONFIG_MAPS}?watch=true&resourceVersion=0`, authorization: BEARER }));
+  const streams = Array.from({ length: 1000 }, () =>
+    session.request({ ":path": `${CONFIG_MAPS}?watch=true&resourceVersion=0`, authorization: BEARER }),
+  );
   for (const stream of streams) stream.on("error", () => stream.destroy());
   await Promise.all(streams.map((stream) => once(stream, "response")));
 
@@ -189,7 +243,10 @@ test("a thousand idle watches on one connection leave room for everybody else", 
 test("a watch that is never read is cut off, and neither writers nor other watches wait for it", async () => {
   door = await openFrontDoor();
   const api = door.api({ token: TOKENS.admin });
-  const stuck = (await door.session()).request({ ":path": `${CONFIG_MAPS}?watch=true&resourceVersion=0`, authorization: BEARER });
+  const stuck = (await door.session()).request({
+    ":path": `${CONFIG_MAPS}?watch=true&resourceVersion=0`,
+    authorization: BEARER,
+  });
   stuck.on("error", () => stuck.destroy());
   await once(stuck, "response");
   stuck.pause();
@@ -197,7 +254,8 @@ test("a watch that is never read is cut off, and neither writers nor other watch
 
   const data = { a: "x".repeat(900_000) };
   await api.create(CONFIG_MAPS, { metadata: { name: "big" }, data });
-  for (let round = 0; round < 25; round++) await api.patch("merge", `${CONFIG_MAPS}/big`, { data: { b: String(round) } });
+  for (let round = 0; round < 25; round++)
+    await api.patch("merge", `${CONFIG_MAPS}/big`, { data: { b: String(round) } });
   await api.create(CONFIG_MAPS, { metadata: { name: "last" } });
 
   expect(await watch.next()).toMatchObject({ type: "ADDED", object: { metadata: { name: "last" } } });
@@ -208,15 +266,25 @@ test("a watch that is never read is cut off, and neither writers nor other watch
   expect(Buffer.concat(chunks).toString().trimEnd().split("\n").at(-1)).toContain('"code":410');
 });
 
-const REQUEST = headerBlock({ ":method": "GET", ":scheme": "https", ":authority": "a", ":path": NAMESPACE, authorization: BEARER });
+const REQUEST = headerBlock({
+  ":method": "GET",
+  ":scheme": "https",
+  ":authority": "a",
+  ":path": NAMESPACE,
+  authorization: BEARER,
+});
 const floods: Record<string, () => Iterable<Buffer>> = {
   "headers that are continued without end": function* () {
     yield frame(TYPE.headers, 0, 1, REQUEST);
-    for (let count = 0; count < 5000; count++) yield frame(TYPE.continuation, 0, 1, headerBlock({ [`x-${count}`]: "y".repeat(100) }));
+    for (let count = 0; count < 5000; count++)
+      yield frame(TYPE.continuation, 0, 1, headerBlock({ [`x-${count}`]: "y".repeat(100) }));
   },
   "a frame that is larger than agreed": () => [frame(TYPE.data, 0, 1, Buffer.alloc(1_000_000))],
   "data on a stream that was never opened": () => [frame(TYPE.data, 0, 7, Buffer.from("x"))],
-  "a window beyond all bounds": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 1, REQUEST), ...Array.from({ length: 3 }, () => frame(TYPE.windowUpdate, 0, 0, uint32(0x7fffffff)))],
+  "a window beyond all bounds": () => [
+    frame(TYPE.headers, END_HEADERS | END_STREAM, 1, REQUEST),
+    ...Array.from({ length: 3 }, () => frame(TYPE.windowUpdate, 0, 0, uint32(0x7fffffff))),
+  ],
   "headers that cannot be decoded": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 1, Buffer.alloc(100, 0xff))],
   "a stream number that is even": () => [frame(TYPE.headers, END_HEADERS | END_STREAM, 2, REQUEST)],
   "settings of an odd length": () => [frame(TYPE.settings, 0, 0, Buffer.alloc(5))],
@@ -237,7 +305,15 @@ test("pings and settings by the ten thousand hold up nobody", async () => {
   door = await openFrontDoor();
   const socket = await door.socket("h2");
 
-  socket.write(Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0), ...Array.from({ length: 10_000 }, (_, index) => (index % 2 === 0 ? frame(TYPE.ping, 0, 0, Buffer.alloc(8)) : frame(TYPE.settings, 0, 0)))]));
+  socket.write(
+    Buffer.concat([
+      PREFACE,
+      frame(TYPE.settings, 0, 0),
+      ...Array.from({ length: 10_000 }, (_, index) =>
+        index % 2 === 0 ? frame(TYPE.ping, 0, 0, Buffer.alloc(8)) : frame(TYPE.settings, 0, 0),
+      ),
+    ]),
+  );
 
   expect(await door.isServing()).toBe(true);
 });
@@ -262,13 +338,29 @@ for (const http1 of [false, true]) {
   test(`addresses with odd escapes, long queries and many options are answered over HTTP/${http1 ? "1.1" : "2"}`, async () => {
     door = await openFrontDoor();
     const api = door.api({ token: TOKENS.admin, http1 });
-    const queries = ["?%", "?%zz=%", "?a=%ff%fe", `?${"a=1&".repeat(5000)}`, `?labelSelector=${"a%2C".repeat(4000)}a`, `?fieldSelector=${"x".repeat(20_000)}`, "?limit=-1", "?limit=9999999999999999999999", "?continue=%00", "?continue=e30", "?resourceVersion=-1", "?timeoutSeconds=NaN&watch=maybe", "?__proto__=1&constructor=2"];
+    const queries = [
+      "?%",
+      "?%zz=%",
+      "?a=%ff%fe",
+      `?${"a=1&".repeat(5000)}`,
+      `?labelSelector=${"a%2C".repeat(4000)}a`,
+      `?fieldSelector=${"x".repeat(20_000)}`,
+      "?limit=-1",
+      "?limit=9999999999999999999999",
+      "?continue=%00",
+      "?continue=e30",
+      "?resourceVersion=-1",
+      "?timeoutSeconds=NaN&watch=maybe",
+      "?__proto__=1&constructor=2",
+    ];
 
     const answers = await Promise.all(queries.map((query) => api.get(CONFIG_MAPS + query)));
 
     for (const [index, { status, body }] of answers.entries()) {
       expect([200, 400, 410, 500], queries[index]).toContain(status);
-      expect(body, queries[index]).toMatchObject(status === 200 ? { kind: "ConfigMapList" } : { kind: "Status", code: status });
+      expect(body, queries[index]).toMatchObject(
+        status === 200 ? { kind: "ConfigMapList" } : { kind: "Status", code: status },
+      );
     }
   });
 }

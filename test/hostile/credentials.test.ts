@@ -23,10 +23,12 @@ afterEach(() => {
 });
 afterAll(() => door.close());
 
-const whoIs = (token: string, cluster = "paris"): Promise<{ status: number; text: string }> => door.api({ token, cluster }).create("/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
+const whoIs = (token: string, cluster = "paris"): Promise<{ status: number; text: string }> =>
+  door.api({ token, cluster }).create("/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decode = (part: string | undefined): Record<string, unknown> => JSON.parse(Buffer.from(part ?? "", "base64url").toString()) as Record<string, unknown>;
+const decode = (part: string | undefined): Record<string, unknown> =>
+  JSON.parse(Buffer.from(part ?? "", "base64url").toString()) as Record<string, unknown>;
 
 interface Parts {
   header: Record<string, unknown>;
@@ -68,37 +70,61 @@ describe("refused with 401", () => {
     "a good token and more": () => `${TOKENS.paris}x`,
     "another cluster's token": () => TOKENS.oslo,
     "a JWT without its signature": () => accountToken.slice(0, accountToken.lastIndexOf(".") + 1),
-    "a JWT with one bit of its signature flipped": () => `${accountToken.slice(0, -8)}${accountToken.at(-8) === "A" ? "B" : "A"}${accountToken.slice(-7)}`,
-    "a JWT with another subject": () => forged(({ payload }) => ({ payload: { ...payload, sub: "system:serviceaccount:kube-system:admin" } })),
+    "a JWT with one bit of its signature flipped": () =>
+      `${accountToken.slice(0, -8)}${accountToken.at(-8) === "A" ? "B" : "A"}${accountToken.slice(-7)}`,
+    "a JWT with another subject": () =>
+      forged(({ payload }) => ({ payload: { ...payload, sub: "system:serviceaccount:kube-system:admin" } })),
     "a JWT that lives longer": () => forged(({ payload }) => ({ payload: { ...payload, exp: 99_999_999_999 } })),
-    "a JWT that needs no signature": () => forged(({ header }) => ({ header: { ...header, alg: "none" }, signature: "" })),
+    "a JWT that needs no signature": () =>
+      forged(({ header }) => ({ header: { ...header, alg: "none" }, signature: "" })),
     "a JWT that needs no signature and has one": () => forged(({ header }) => ({ header: { ...header, alg: "None" } })),
     "a JWT that says another hash": () => forged(({ header }) => ({ header: { ...header, alg: "RS512" } })),
     "a JWT that brings its own key": () => {
       const jwk = stranger.publicKey.export({ format: "jwk" });
-      return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid(), jwk });
+      return signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+        alg: "RS256",
+        kid: kid(),
+        jwk,
+      });
     },
-    "a JWT that names where to find its key": () => signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid(), jku: "https://other.example/keys" }),
-    "a JWT of another key under our key's name": () => signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), { alg: "RS256", kid: kid() }),
+    "a JWT that names where to find its key": () =>
+      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+        alg: "RS256",
+        kid: kid(),
+        jku: "https://other.example/keys",
+      }),
+    "a JWT of another key under our key's name": () =>
+      signedWith((input) => sign("RSA-SHA256", Buffer.from(input), stranger.privateKey).toString("base64url"), {
+        alg: "RS256",
+        kid: kid(),
+      }),
     "a JWT signed with the public key as a password": async () => {
       const { body } = await admin.get("/clusters/paris/openid/v1/jwks", { accept: "application/jwk-set+json" });
       const [key] = (body as unknown as { keys: Record<string, string>[] }).keys;
       const pem = createPublicKey({ key: key as never, format: "jwk" }).export({ type: "spki", format: "pem" });
-      return signedWith((input) => createHmac("sha256", pem).update(input).digest("base64url"), { alg: "HS256", kid: kid() });
+      return signedWith((input) => createHmac("sha256", pem).update(input).digest("base64url"), {
+        alg: "HS256",
+        kid: kid(),
+      });
     },
-    "a JWT whose key id leads into a directory": () => forged(({ header }) => ({ header: { ...header, kid: "../../../dev/null" } })),
-    "a JWT whose key id is a property of every object": () => forged(({ header }) => ({ header: { ...header, kid: "__proto__" } })),
+    "a JWT whose key id leads into a directory": () =>
+      forged(({ header }) => ({ header: { ...header, kid: "../../../dev/null" } })),
+    "a JWT whose key id is a property of every object": () =>
+      forged(({ header }) => ({ header: { ...header, kid: "__proto__" } })),
     "a JWT whose key id is no text": () => forged(({ header }) => ({ header: { ...header, kid: ["a"] } })),
     "a JWT without a key id": () => forged(({ header: { kid: _kid, ...header } }) => ({ header })),
     "a JWT with critical extensions": () => forged(({ header }) => ({ header: { ...header, crit: ["x"] } })),
-    "a JWT whose payload is no object": () => `${accountToken.split(".")[0]}.${encode([1])}.${accountToken.split(".")[2]}`,
+    "a JWT whose payload is no object": () =>
+      `${accountToken.split(".")[0]}.${encode([1])}.${accountToken.split(".")[2]}`,
     "a JWT for somebody else": async () => {
       const made = await admin.create(`/clusters/paris${TOKEN_OF_DEFAULT}`, { spec: { audiences: ["vault"] } });
       return (made.body.status as { token: string }).token;
     },
     "a JWT of an account that is gone": async () => {
       await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "gone" } });
-      const made = await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone/token", { spec: {} });
+      const made = await admin.create("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone/token", {
+        spec: {},
+      });
       await admin.delete("/clusters/paris/api/v1/namespaces/default/serviceaccounts/gone");
       return (made.body.status as { token: string }).token;
     },
@@ -120,14 +146,22 @@ describe("refused with 401", () => {
   test("a password, and a scheme that nobody knows", async () => {
     const stranger = door.api();
 
-    for (const authorization of ["Basic YWRtaW46YWRtaW4=", "Negotiate abc", TOKENS.admin]) expect((await stranger.get("/api/v1/pods", { authorization })).status).toBe(401);
+    for (const authorization of ["Basic YWRtaW46YWRtaW4=", "Negotiate abc", TOKENS.admin])
+      expect((await stranger.get("/api/v1/pods", { authorization })).status).toBe(401);
   });
 
   test("a certificate of somebody else's authority", async () => {
     const { createCertificateAuthority } = await import("../../src/apiserver/index.ts");
     const { systemClock } = await import("../../src/base/index.ts");
-    const other = await (await createCertificateAuthority({ clock: systemClock })).issueClient({ commonName: "admin", organizations: ["system:masters"] });
-    const api = connectHttp1({ server: new URL(`https://127.0.0.1:${door.port}`), ca: door.authority.certificate, cert: other.certificate, key: other.key });
+    const other = await (
+      await createCertificateAuthority({ clock: systemClock })
+    ).issueClient({ commonName: "admin", organizations: ["system:masters"] });
+    const api = connectHttp1({
+      server: new URL(`https://127.0.0.1:${door.port}`),
+      ca: door.authority.certificate,
+      cert: other.certificate,
+      key: other.key,
+    });
 
     expect((await api.get("/api/v1/pods")).status).toBe(401);
     api.close();
@@ -136,22 +170,44 @@ describe("refused with 401", () => {
 
 describe("a token with a good signature", () => {
   const DEFAULT = "/clusters/paris/api/v1/namespaces/default";
-  const UNAUTHORIZED = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 };
-  /** The account's token with other claims, signed by the server's own key: nobody outside can make it, but time and others can. */
-  async function signed(change: (payload: Record<string, unknown>) => Record<string, unknown>, head: Record<string, unknown> = {}): Promise<string> {
+  const UNAUTHORIZED = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "Unauthorized",
+    reason: "Unauthorized",
+    code: 401,
+  };
+  /**
+   * The account's token with other claims, signed by the server's own key: nobody outside can make it, but time and
+   * others can.
+   */
+  async function signed(
+    change: (payload: Record<string, unknown>) => Record<string, unknown>,
+    head: Record<string, unknown> = {},
+  ): Promise<string> {
     const [header, payload] = accountToken.split(".").map((part, index) => (index < 2 ? decode(part) : {}));
     const input = `${encode({ ...header, ...head })}.${encode({ ...payload, ...change(payload ?? {}) })}`;
     return `${input}.${sign("RSA-SHA256", Buffer.from(input), await signingKey()).toString("base64url")}`;
   }
   const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
-  const tokenFor = async (account: string, spec: object = {}): Promise<string> => ((await admin.create(`${DEFAULT}/serviceaccounts/${account}/token`, { spec })).body.status as { token: string }).token;
+  const tokenFor = async (account: string, spec: object = {}): Promise<string> =>
+    ((await admin.create(`${DEFAULT}/serviceaccounts/${account}/token`, { spec })).body.status as { token: string })
+      .token;
 
   /** Nothing in the answer tells why: neither the body, which is that of every refusal, nor a header. */
   async function expectRefused(token: string): Promise<void> {
     for (const http1 of [false, true]) {
-      const { status, headers, text } = await door.api({ token, cluster: "paris", http1 }).get("/api/v1/namespaces/default/configmaps");
+      const { status, headers, text } = await door
+        .api({ token, cluster: "paris", http1 })
+        .get("/api/v1/namespaces/default/configmaps");
 
-      expect({ status, body: JSON.parse(text) as unknown, tells: /expired|invalid|deleted|serviceaccount|default|token/i.exec(JSON.stringify(headers)) }).toEqual({ status: 401, body: UNAUTHORIZED, tells: null });
+      expect({
+        status,
+        body: JSON.parse(text) as unknown,
+        tells: /expired|invalid|deleted|serviceaccount|default|token/i.exec(JSON.stringify(headers)),
+      }).toEqual({ status: 401, body: UNAUTHORIZED, tells: null });
     }
   }
 
@@ -171,8 +227,21 @@ describe("a token with a good signature", () => {
     "whose subject is not its account": () => signed(() => ({ sub: "system:serviceaccount:kube-system:default" })),
     "whose subject is a user": () => signed(() => ({ sub: "admin" })),
     "without the claims of Kubernetes": () => signed(() => ({ "kubernetes.io": undefined })),
-    "of another account of the same name": () => signed((payload) => ({ "kubernetes.io": { ...(payload["kubernetes.io"] as object), serviceaccount: { name: "default", uid: "00000000-0000-4000-8000-000000000000" } } })),
-    "in the form of those in Secrets, which never end": () => signed(() => ({ iss: "kubernetes/serviceaccount", "kubernetes.io/serviceaccount/namespace": "default", "kubernetes.io/serviceaccount/secret.name": "none", "kubernetes.io/serviceaccount/service-account.name": "default", "kubernetes.io/serviceaccount/service-account.uid": "x" })),
+    "of another account of the same name": () =>
+      signed((payload) => ({
+        "kubernetes.io": {
+          ...(payload["kubernetes.io"] as object),
+          serviceaccount: { name: "default", uid: "00000000-0000-4000-8000-000000000000" },
+        },
+      })),
+    "in the form of those in Secrets, which never end": () =>
+      signed(() => ({
+        iss: "kubernetes/serviceaccount",
+        "kubernetes.io/serviceaccount/namespace": "default",
+        "kubernetes.io/serviceaccount/secret.name": "none",
+        "kubernetes.io/serviceaccount/service-account.name": "default",
+        "kubernetes.io/serviceaccount/service-account.uid": "x",
+      })),
     "under the key id of nobody": () => signed(() => ({}), { kid: "a" }),
   };
   for (const [what, made] of Object.entries(claims)) {
@@ -188,7 +257,14 @@ describe("a token with a good signature", () => {
   });
 
   const bonds: Record<string, { object: object; plural: string; kind: string }> = {
-    "the pod that it is bound to": { kind: "Pod", plural: "pods", object: { metadata: { name: "bond" }, spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a" }] } } },
+    "the pod that it is bound to": {
+      kind: "Pod",
+      plural: "pods",
+      object: {
+        metadata: { name: "bond" },
+        spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a" }] },
+      },
+    },
     "the secret that it is bound to": { kind: "Secret", plural: "secrets", object: { metadata: { name: "bond" } } },
   };
   for (const [what, { object, plural, kind }] of Object.entries(bonds)) {
@@ -239,7 +315,16 @@ describe("somebody without rights", () => {
     ];
 
     for (const [method, path, body] of requests) {
-      const { status, text } = await ann().request(method, path, body === undefined ? {} : { body, headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" } });
+      const { status, text } = await ann().request(
+        method,
+        path,
+        body === undefined
+          ? {}
+          : {
+              body,
+              headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
+            },
+      );
 
       expect(status, `${method} ${path}`).toBe(403);
       expect(text).toMatch(method === "HEAD" ? /^$/ : /"reason":"Forbidden"/);
@@ -255,7 +340,7 @@ describe("somebody without rights", () => {
     "an identity": { "impersonate-user": "ann", "impersonate-uid": "0" },
     "an extra": { "impersonate-user": "ann", "impersonate-extra-scopes": "all" },
     "an extra of a hostile name": { "impersonate-user": "ann", "impersonate-extra-__proto__": "all" },
-    "nobody": { "impersonate-user": "system:anonymous" },
+    nobody: { "impersonate-user": "system:anonymous" },
   };
   for (const [who, headers] of Object.entries(impersonations)) {
     test(`cannot act as ${who}`, async () => {
@@ -267,7 +352,9 @@ describe("somebody without rights", () => {
   }
 
   test("cannot act as a group without a user", async () => {
-    expect((await ann().get("/api/v1/namespaces", { "impersonate-group": "system:masters" })).status).toBeOneOf([400, 403]);
+    expect((await ann().get("/api/v1/namespaces", { "impersonate-group": "system:masters" })).status).toBeOneOf([
+      400, 403,
+    ]);
   });
 });
 
@@ -276,22 +363,68 @@ describe("somebody who may write roles", () => {
   beforeAll(async () => {
     ann = door.api({ token: TOKENS.ann, cluster: "paris" });
     const paris = door.api({ token: TOKENS.paris, cluster: "paris" });
-    await paris.create(`${RBAC}/clusterroles`, { metadata: { name: "role-writer" }, rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["*"], verbs: ["get", "list", "create", "update", "patch", "delete"] }, { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }] });
-    await paris.create(`${RBAC}/clusterrolebindings`, { metadata: { name: "ann" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "role-writer" }, subjects: [{ kind: "User", name: "ann" }] });
+    await paris.create(`${RBAC}/clusterroles`, {
+      metadata: { name: "role-writer" },
+      rules: [
+        {
+          apiGroups: ["rbac.authorization.k8s.io"],
+          resources: ["*"],
+          verbs: ["get", "list", "create", "update", "patch", "delete"],
+        },
+        { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
+      ],
+    });
+    await paris.create(`${RBAC}/clusterrolebindings`, {
+      metadata: { name: "ann" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "role-writer" },
+      subjects: [{ kind: "User", name: "ann" }],
+    });
     await vi.waitFor(async () => expect((await ann.get(`${RBAC}/clusterroles`)).status).toBe(200));
   });
 
   const roleOf = (rules: unknown[], more: object = {}): object => ({ metadata: { name: "more", ...more }, rules });
   const attempts: Record<string, () => Promise<{ status: number }>> = {
-    "a role that may do everything": () => ann.create(`${RBAC}/clusterroles`, roleOf([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }])),
-    "a role with one verb more": () => ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "delete"] }])),
-    "a role for secrets": () => ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }])),
+    "a role that may do everything": () =>
+      ann.create(`${RBAC}/clusterroles`, roleOf([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }])),
+    "a role with one verb more": () =>
+      ann.create(
+        `${RBAC}/namespaces/default/roles`,
+        roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "delete"] }]),
+      ),
+    "a role for secrets": () =>
+      ann.create(
+        `${RBAC}/namespaces/default/roles`,
+        roleOf([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]),
+      ),
     "a role for paths": () => ann.create(`${RBAC}/clusterroles`, roleOf([{ nonResourceURLs: ["*"], verbs: ["*"] }])),
-    "a change of its own role": () => ann.patch("merge", `${RBAC}/clusterroles/role-writer`, { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
-    "an applied change of its own role": () => ann.patch("apply", `${RBAC}/clusterroles/role-writer?fieldManager=x&force=true`, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "role-writer" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
-    "a role that gathers others": () => ann.create(`${RBAC}/clusterroles`, { metadata: { name: "gathers" }, aggregationRule: { clusterRoleSelectors: [{}] } }),
-    "a binding to the administrators' role": () => ann.create(`${RBAC}/clusterrolebindings`, { metadata: { name: "more" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" }, subjects: [{ kind: "User", name: "ann" }] }),
-    "a binding in a namespace to the administrators' role": () => ann.create(`${RBAC}/namespaces/default/rolebindings`, { metadata: { name: "more" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" }, subjects: [{ kind: "User", name: "ann" }] }),
+    "a change of its own role": () =>
+      ann.patch("merge", `${RBAC}/clusterroles/role-writer`, {
+        rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+      }),
+    "an applied change of its own role": () =>
+      ann.patch("apply", `${RBAC}/clusterroles/role-writer?fieldManager=x&force=true`, {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name: "role-writer" },
+        rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+      }),
+    "a role that gathers others": () =>
+      ann.create(`${RBAC}/clusterroles`, {
+        metadata: { name: "gathers" },
+        aggregationRule: { clusterRoleSelectors: [{}] },
+      }),
+    "a binding to the administrators' role": () =>
+      ann.create(`${RBAC}/clusterrolebindings`, {
+        metadata: { name: "more" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ kind: "User", name: "ann" }],
+      }),
+    "a binding in a namespace to the administrators' role": () =>
+      ann.create(`${RBAC}/namespaces/default/rolebindings`, {
+        metadata: { name: "more" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
+        subjects: [{ kind: "User", name: "ann" }],
+      }),
   };
   for (const [what, attempt] of Object.entries(attempts)) {
     test(`does not get ${what}`, async () => {
@@ -300,7 +433,14 @@ describe("somebody who may write roles", () => {
   }
 
   test("may give away what it has", async () => {
-    expect((await ann.create(`${RBAC}/namespaces/default/roles`, roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }], { name: "same" }))).status).toBe(201);
+    expect(
+      (
+        await ann.create(
+          `${RBAC}/namespaces/default/roles`,
+          roleOf([{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }], { name: "same" }),
+        )
+      ).status,
+    ).toBe(201);
   });
 
   test("has rights in this cluster alone", async () => {
@@ -312,7 +452,11 @@ test("a stranger's body is not read, and a stranger learns nothing about what ex
   const open = await openFrontDoor({ anonymous: true });
   const stranger = open.api();
 
-  const answers = [await stranger.get("/api/v1/namespaces/default/secrets/a"), await stranger.get("/api/v1/namespaces/nowhere/secrets/a"), await stranger.create("/api/v1/namespaces/default/secrets", "x".repeat(1_000_000))];
+  const answers = [
+    await stranger.get("/api/v1/namespaces/default/secrets/a"),
+    await stranger.get("/api/v1/namespaces/nowhere/secrets/a"),
+    await stranger.create("/api/v1/namespaces/default/secrets", "x".repeat(1_000_000)),
+  ];
 
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
   expect(await open.isServing()).toBe(true);

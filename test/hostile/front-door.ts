@@ -1,12 +1,21 @@
 /**
- * A whole server behind its real front door, for people who mean harm: TLS, HTTP/2 and HTTP/1.1 on one port, three logical clusters
- * that trust different tokens. Whatever it logs as an error is kept, because no input may cause one.
+ * A whole server behind its real front door, for people who mean harm: TLS, HTTP/2 and HTTP/1.1 on one port, three
+ * logical clusters that trust different tokens. Whatever it logs as an error is kept, because no input may cause one.
  */
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
-import { createApiServer, createAuthenticator, createCertificateAuthority, createHttpServer, createSigningKey, type ApiServer, type CertificateAuthority, type HttpServerOptions } from "../../src/apiserver/index.ts";
+import {
+  createApiServer,
+  createAuthenticator,
+  createCertificateAuthority,
+  createHttpServer,
+  createSigningKey,
+  type ApiServer,
+  type CertificateAuthority,
+  type HttpServerOptions,
+} from "../../src/apiserver/index.ts";
 import { silentLog, systemClock, systemRandom, type Log } from "../../src/base/index.ts";
 import { createProfiles } from "../../src/cmd/profiles.ts";
 import { createCache, createMemoryEngine } from "../../src/store/index.ts";
@@ -32,13 +41,24 @@ export interface FrontDoor {
 }
 
 let sharedKey: Promise<string> | undefined;
-/** What signs the tokens of service accounts behind every front door. Making a key takes longer than most tests, so there is one. */
+/**
+ * What signs the tokens of service accounts behind every front door. Making a key takes longer than most tests, so
+ * there is one.
+ */
 export const signingKey = (): Promise<string> => (sharedKey ??= createSigningKey());
 
-export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & { anonymous?: boolean } = {}): Promise<FrontDoor> {
+export async function openFrontDoor(
+  options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & {
+    anonymous?: boolean;
+  } = {},
+): Promise<FrontDoor> {
   const { anonymous = false, ...http } = options;
   const failures: unknown[] = [];
-  const log: Log = { ...silentLog, error: (message, fields) => void failures.push({ message, ...fields }), with: () => log };
+  const log: Log = {
+    ...silentLog,
+    error: (message, fields) => void failures.push({ message, ...fields }),
+    with: () => log,
+  };
   const authority = await createCertificateAuthority({ clock: systemClock });
   const serving = await authority.issueServing([]);
   const profiles = createProfiles({ rootCertificate: authority.certificate, startedOn: "2024-05-01" });
@@ -53,12 +73,21 @@ export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "cl
     decodeProtobuf,
     serviceAccounts: { signingKey },
   });
-  for (const cluster of ["hub", "paris", "oslo"]) await server.addCluster(cluster, cluster === "hub" ? "hub" : "member-bare");
+  for (const cluster of ["hub", "paris", "oslo"])
+    await server.addCluster(cluster, cluster === "hub" ? "hub" : "member-bare");
   const masters = ["system:masters"];
   server.tokens.add({ token: TOKENS.admin, user: "admin", groups: masters });
-  for (const cluster of ["paris", "oslo"] as const) server.tokens.add({ token: TOKENS[cluster], user: "admin", groups: masters, cluster });
+  for (const cluster of ["paris", "oslo"] as const)
+    server.tokens.add({ token: TOKENS[cluster], user: "admin", groups: masters, cluster });
   server.tokens.add({ token: TOKENS.ann, user: "ann" });
-  const door = createHttpServer({ handle: server.handle, authenticator: createAuthenticator({ tokens: server.tokens, anonymous }), tls: { ...serving, clientCa: authority.certificate }, log, drainMs: 100, ...http });
+  const door = createHttpServer({
+    handle: server.handle,
+    authenticator: createAuthenticator({ tokens: server.tokens, anonymous }),
+    tls: { ...serving, clientCa: authority.certificate },
+    log,
+    drainMs: 100,
+    ...http,
+  });
   const { port } = await door.listen(0);
   const closing: (() => void)[] = [];
 
@@ -68,7 +97,11 @@ export async function openFrontDoor(options: Partial<Pick<HttpServerOptions, "cl
     server,
     failures,
     api({ token, cluster, http1 = false } = {}) {
-      const connection: Connection = { server: new URL(`https://127.0.0.1:${port}${cluster === undefined ? "" : `/clusters/${cluster}`}`), ca: authority.certificate, ...(token !== undefined && { token }) };
+      const connection: Connection = {
+        server: new URL(`https://127.0.0.1:${port}${cluster === undefined ? "" : `/clusters/${cluster}`}`),
+        ca: authority.certificate,
+        token,
+      };
       const api = http1 ? connectHttp1(connection) : connectHttp2(connection);
       closing.push(() => api.close());
       return api;
@@ -117,7 +150,10 @@ export async function restOf(socket: TLSSocket): Promise<string> {
 }
 
 /** The status line and what is in the body of a raw HTTP/1.1 answer. */
-export function parseAnswer(text: string): { status: number; body: { kind?: string; reason?: string; message?: string; code?: number } } {
+export function parseAnswer(text: string): {
+  status: number;
+  body: { kind?: string; reason?: string; message?: string; code?: number };
+} {
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
   const body = text.slice(text.indexOf("\r\n\r\n") + 4);
   return { status, body: body.startsWith("{") ? (JSON.parse(body) as { kind?: string }) : {} };

@@ -8,8 +8,14 @@ let paris: Api;
 beforeAll(async () => {
   door = await openFrontDoor();
   const admin = door.api({ token: TOKENS.admin });
-  await admin.create("/clusters/oslo/api/v1/namespaces/default/secrets", { metadata: { name: "treasure" }, stringData: { key: "gold" } });
-  await admin.create("/api/v1/namespaces/default/secrets", { metadata: { name: "treasure" }, stringData: { key: "gold" } });
+  await admin.create("/clusters/oslo/api/v1/namespaces/default/secrets", {
+    metadata: { name: "treasure" },
+    stringData: { key: "gold" },
+  });
+  await admin.create("/api/v1/namespaces/default/secrets", {
+    metadata: { name: "treasure" },
+    stringData: { key: "gold" },
+  });
   paris = door.api({ token: TOKENS.paris });
 });
 afterEach(() => {
@@ -38,8 +44,10 @@ const tricks: Record<string, string> = {
   "an overlong escape": `/clusters/paris/%c0%ae%c0%ae/oslo/${SECRET}`,
   "a fragment": `/clusters/paris#/../oslo/${SECRET}`,
   "a parameter behind the name": `/clusters/oslo;a=b/${SECRET}`,
-  "a namespace that leads out of the cluster": "/clusters/paris/api/v1/namespaces/..%2f..%2foslo%2fdefault/secrets/treasure",
-  "a name that leads out of the cluster": "/clusters/paris/api/v1/namespaces/default/secrets/..%2f..%2foslo%2fdefault%2ftreasure",
+  "a namespace that leads out of the cluster":
+    "/clusters/paris/api/v1/namespaces/..%2f..%2foslo%2fdefault/secrets/treasure",
+  "a name that leads out of the cluster":
+    "/clusters/paris/api/v1/namespaces/default/secrets/..%2f..%2foslo%2fdefault%2ftreasure",
   "a resource that leads out of the cluster": "/clusters/paris/api/v1/..%2f..%2fsecrets%2foslo%2fdefault%2ftreasure",
   "dots as a namespace": "/clusters/paris/api/v1/namespaces/../../oslo/secrets/treasure",
   "a whole address": `https://other.example/clusters/oslo/${SECRET}`,
@@ -54,7 +62,9 @@ for (const [what, path] of Object.entries(tricks)) {
     // Sent as it stands: clients tidy paths up before they send them.
     const socket = await door.socket();
     const raw = restOf(socket);
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TOKENS.paris}\r\nconnection: close\r\n\r\n`);
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TOKENS.paris}\r\nconnection: close\r\n\r\n`,
+    );
     const overHttp1 = await raw;
 
     expect(overHttp2.status).toBeOneOf([400, 401, 403, 404]);
@@ -65,27 +75,45 @@ for (const [what, path] of Object.entries(tricks)) {
 }
 
 test("a list of one cluster holds nothing of another, however it is asked for", async () => {
-  const lists = ["/clusters/paris/api/v1/secrets", "/clusters/paris/api/v1/secrets?fieldSelector=metadata.namespace%3D..%2Foslo", "/clusters/paris/api/v1/namespaces/oslo/secrets", "/clusters/paris/api/v1/watch/secrets?timeoutSeconds=1&resourceVersion=0"];
+  const lists = [
+    "/clusters/paris/api/v1/secrets",
+    "/clusters/paris/api/v1/secrets?fieldSelector=metadata.namespace%3D..%2Foslo",
+    "/clusters/paris/api/v1/namespaces/oslo/secrets",
+    "/clusters/paris/api/v1/watch/secrets?timeoutSeconds=1&resourceVersion=0",
+  ];
 
   for (const path of lists) expect((await paris.get(path)).text, path).not.toContain("treasure");
 });
 
 test("a token of a page is worth nothing in another cluster, or when it is made up", async () => {
   const admin = door.api({ token: TOKENS.admin });
-  for (const name of ["a", "b", "c"]) await admin.create("/clusters/oslo/api/v1/namespaces/default/configmaps", { metadata: { name } });
+  for (const name of ["a", "b", "c"])
+    await admin.create("/clusters/oslo/api/v1/namespaces/default/configmaps", { metadata: { name } });
   const page = await admin.get("/clusters/oslo/api/v1/namespaces/default/configmaps?limit=1");
   const token = page.body.metadata.continue ?? "";
-  const made = Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: -1, start: "../../oslo/default/a", n: 0 })).toString("base64url");
+  const made = Buffer.from(
+    JSON.stringify({ v: "meta.k8s.io/v1", rv: -1, start: "../../oslo/default/a", n: 0 }),
+  ).toString("base64url");
 
-  const answers = await Promise.all([token, made].map((text) => paris.get(`/clusters/paris/api/v1/namespaces/default/configmaps?limit=5&continue=${text}`)));
+  const answers = await Promise.all(
+    [token, made].map((text) =>
+      paris.get(`/clusters/paris/api/v1/namespaces/default/configmaps?limit=5&continue=${text}`),
+    ),
+  );
 
   for (const { text } of answers) expect(text).not.toMatch(/"name":"[abc]"/);
 });
 
 test("what is made in one cluster names neither another cluster nor another namespace", async () => {
-  const other = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", { metadata: { name: "x", namespace: "kube-system" } });
-  const odd = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", { metadata: { name: "../../oslo/default/x" } });
-  const generated = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", { metadata: { generateName: "../" } });
+  const other = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", {
+    metadata: { name: "x", namespace: "kube-system" },
+  });
+  const odd = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", {
+    metadata: { name: "../../oslo/default/x" },
+  });
+  const generated = await paris.create("/clusters/paris/api/v1/namespaces/default/configmaps", {
+    metadata: { generateName: "../" },
+  });
 
   expect(other.body).toMatchObject({ kind: "Status", code: 400 });
   expect(odd.body).toMatchObject({ kind: "Status", code: 422 });

@@ -39,15 +39,22 @@ describe("the rules", () => {
         const labels = labelsOfMetric(name);
         expect(labels, `${alert}: ${name}`).toBeDefined();
         for (const { label } of matchers) expect(labels, `${alert}: ${name}`).toContain(label);
-        for (const { value } of matchers.filter(({ label }) => label === "job")) expect(config, alert).toContain(`job_name: ${value}\n`);
+        for (const { value } of matchers.filter(({ label }) => label === "job"))
+          expect(config, alert).toContain(`job_name: ${value}\n`);
       }
-      for (const label of groupings(expression)) for (const { name } of selectorsOf(expression)) expect(labelsOfMetric(name), `${alert}: ${name}`).toContain(label);
-      for (const [, label = ""] of `${annotations.summary} ${annotations.description}`.matchAll(/\$labels\.(\w+)/g)) expect(resultLabels(expression), `${alert} tells of ${label}`).toContain(label);
+      for (const label of groupings(expression))
+        for (const { name } of selectorsOf(expression))
+          expect(labelsOfMetric(name), `${alert}: ${name}`).toContain(label);
+      for (const [, label = ""] of `${annotations.summary} ${annotations.description}`.matchAll(/\$labels\.(\w+)/g))
+        expect(resultLabels(expression), `${alert} tells of ${label}`).toContain(label);
     }
   });
 
   test("every page that they need is scraped", () => {
-    for (const path of new Set(metricsPages.filter(({ path }) => !path.startsWith("/clusters/")).map(({ path }) => path))) expect(config).toContain(`metrics_path: ${path}\n`);
+    for (const path of new Set(
+      metricsPages.filter(({ path }) => !path.startsWith("/clusters/")).map(({ path }) => path),
+    ))
+      expect(config).toContain(`metrics_path: ${path}\n`);
   });
 });
 
@@ -94,6 +101,8 @@ describe("an alert", () => {
     const scrapes = scrapesOf(alertCases["FlotillaPropagationFailed"]?.fires ?? []);
 
     expect(firing(scrapes.slice(0, 10), rules)).toEqual([]);
-    expect(firing(scrapes.slice(0, 11), rules)).toEqual([{ alert: "FlotillaPropagationFailed", labels: { member_cluster: "paris" }, value: 1 }]);
+    expect(firing(scrapes.slice(0, 11), rules)).toEqual([
+      { alert: "FlotillaPropagationFailed", labels: { member_cluster: "paris" }, value: 1 },
+    ]);
   });
 });

@@ -28,7 +28,9 @@ describe("the dashboard", () => {
     const { panels: all } = dashboard;
 
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
-    for (const [index, a] of all.entries()) for (const b of all.slice(index + 1)) expect(overlap(a.gridPos, b.gridPos), `${a.title} and ${b.title}`).toBe(false);
+    for (const [index, a] of all.entries())
+      for (const b of all.slice(index + 1))
+        expect(overlap(a.gridPos, b.gridPos), `${a.title} and ${b.title}`).toBe(false);
     for (const { title, description = "", gridPos } of panels) {
       expect(title).not.toBe("");
       expect(description, title).toMatch(/\.$/);
@@ -37,7 +39,15 @@ describe("the dashboard", () => {
   });
 
   test("shows the fleet, latency, members, queues, failures, OpenKruise and Open Cluster Management", () => {
-    expect(dashboard.panels.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual(["The fleet", "How long changes take", "Members", "Queues and the hub", "What fails", "OpenKruise", "Open Cluster Management"]);
+    expect(dashboard.panels.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual([
+      "The fleet",
+      "How long changes take",
+      "Members",
+      "Queues and the hub",
+      "What fails",
+      "OpenKruise",
+      "Open Cluster Management",
+    ]);
   });
 
   test("uses metrics and labels that exist", () => {
@@ -51,7 +61,8 @@ describe("the dashboard", () => {
           expect(labelsOfMetric(name), `${title}: ${name}`).toBeDefined();
           for (const { label } of matchers) expect(labelsOfMetric(name), `${title}: ${name}`).toContain(label);
         }
-        for (const [, label = ""] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) for (const { name } of selectors) expect(labelsOfMetric(name), `${title}: ${legendFormat}`).toContain(label);
+        for (const [, label = ""] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+          for (const { name } of selectors) expect(labelsOfMetric(name), `${title}: ${legendFormat}`).toContain(label);
       }
     }
   });
@@ -59,7 +70,9 @@ describe("the dashboard", () => {
   test("names no data source of anybody's, and only variables that it has", () => {
     const names = new Set(Array.from(text.matchAll(/\$\{?(\w+)\}?/g), ([, name = ""]) => name));
 
-    expect([...names].filter((name) => name !== "__rate_interval").toSorted()).toEqual(dashboard.templating.list.map(({ name }) => name).toSorted());
+    expect([...names].filter((name) => name !== "__rate_interval").toSorted()).toEqual(
+      dashboard.templating.list.map(({ name }) => name).toSorted(),
+    );
   });
 });
 

@@ -1,6 +1,17 @@
 /** What a fleet tells Prometheus while something happens in it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CloneSet, ClusterRole, ClusterRoleBinding, ConfigMap, ManagedClusterSetBinding, ManifestWork, OcmPlacement, PropagationPolicy, ResourceInterpreterCustomization, ResourceQuota } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  OcmPlacement,
+  PropagationPolicy,
+  ResourceInterpreterCustomization,
+  ResourceQuota,
+} from "../../src/api/index.ts";
 import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
@@ -26,31 +37,70 @@ const cloneSet = (name: string, image = "web:1"): CloneSet => ({
   apiVersion: "apps.kruise.io/v1beta1",
   kind: "CloneSet",
   metadata: { name, namespace: "default" },
-  spec: { replicas: 4, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image }] } } },
+  spec: {
+    replicas: 4,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image }] } },
+  },
 });
 const policy = (name: string, selectors: PropagationPolicy["spec"]["resourceSelectors"]): PropagationPolicy => ({
   apiVersion: "policy.karmada.io/v1alpha1",
   kind: "PropagationPolicy",
   metadata: { name, namespace: "default" },
-  spec: { resourceSelectors: selectors, placement: { clusterAffinity: { clusterNames: ["paris", "oslo"] }, replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } } },
+  spec: {
+    resourceSelectors: selectors,
+    placement: {
+      clusterAffinity: { clusterNames: ["paris", "oslo"] },
+      replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+    },
+  },
 });
-const placement: OcmPlacement = { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "default" }, spec: {} };
-const work = (manifests: object[]): ManifestWork => ({ apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "settings", namespace: "paris" }, spec: { workload: { manifests } } }) as unknown as ManifestWork;
+const placement: OcmPlacement = {
+  apiVersion: "cluster.open-cluster-management.io/v1beta1",
+  kind: "Placement",
+  metadata: { name: "all", namespace: "default" },
+  spec: {},
+};
+const work = (manifests: object[]): ManifestWork =>
+  ({
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "settings", namespace: "paris" },
+    spec: { workload: { manifests } },
+  }) as unknown as ManifestWork;
 
 async function propagate(): Promise<void> {
-  await fleet.client.create(PropagationPolicy, "hub", policy("web", [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }]));
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    policy("web", [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }]),
+  );
   await fleet.run(5_000);
   await fleet.client.create(CloneSet, "hub", cloneSet("web"));
-  await fleet.client.create(ManagedClusterSetBinding, "hub", { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "global", namespace: "default" }, spec: { clusterSet: "global" } });
+  await fleet.client.create(ManagedClusterSetBinding, "hub", {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSetBinding",
+    metadata: { name: "global", namespace: "default" },
+    spec: { clusterSet: "global" },
+  });
   await fleet.client.create(OcmPlacement, "hub", placement);
-  await fleet.client.create(ManifestWork, "hub", work([{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: "default" } }]));
+  await fleet.client.create(
+    ManifestWork,
+    "hub",
+    work([{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: "default" } }]),
+  );
   await fleet.run(60_000);
 }
 
 describe("the pages", () => {
   test("have every metric that is declared for them, with its type and labels, and no other", async () => {
     await propagate();
-    await fleet.client.create(ResourceQuota, "paris", { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small", namespace: "default" }, spec: { hard: { pods: "10" } } });
+    await fleet.client.create(ResourceQuota, "paris", {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "small", namespace: "default" },
+      spec: { hard: { pods: "10" } },
+    });
     await scrape("/metrics/members");
     await fleet.run(1_000);
     const pages = [await scrape(), await scrape("/metrics/members"), await scrape("/metrics", "paris")];
@@ -59,12 +109,23 @@ describe("the pages", () => {
       const { metrics = [], title } = metricsPages[index] ?? { title: "" };
       const declared = new Map(metrics.map((metric) => [metric.name, metric]));
       // Families of kinds that nobody has are left out of the pages of members.
-      expect([...families.keys()].filter((name) => !declared.has(name)), title).toEqual([]);
-      expect(metrics.map(({ name }) => name).filter((name) => index === 0 && !families.has(name)), title).toEqual([]);
+      expect(
+        [...families.keys()].filter((name) => !declared.has(name)),
+        title,
+      ).toEqual([]);
+      expect(
+        metrics.map(({ name }) => name).filter((name) => index === 0 && !families.has(name)),
+        title,
+      ).toEqual([]);
       for (const { name, type } of families.values()) expect(declared.get(name)?.type, name).toBe(type);
       for (const { name, labels } of samples) {
         const metric = declared.get(name) ?? declared.get(name.replace(/_(bucket|sum|count)$/, ""));
-        expect(Object.keys(labels).filter((label) => label !== "le" || !name.endsWith("_bucket")).toSorted(), name).toEqual([...(metric?.labels ?? [])].toSorted());
+        expect(
+          Object.keys(labels)
+            .filter((label) => label !== "le" || !name.endsWith("_bucket"))
+            .toSorted(),
+          name,
+        ).toEqual([...(metric?.labels ?? [])].toSorted());
       }
     }
     expect(pages.every(({ families }) => families.size > 0)).toBe(true);
@@ -72,10 +133,20 @@ describe("the pages", () => {
 
   test("tell how long a change took to every member and back, once for each, and not again for what moves later", async () => {
     await propagate();
-    const counts = (page: Scrape): unknown[] => ["applied", "reported"].flatMap((what) => ["paris", "oslo"].map((cluster) => valueOf(page, `flotilla_propagation_${what}_seconds_count`, { member_cluster: cluster })));
+    const counts = (page: Scrape): unknown[] =>
+      ["applied", "reported"].flatMap((what) =>
+        ["paris", "oslo"].map((cluster) =>
+          valueOf(page, `flotilla_propagation_${what}_seconds_count`, { member_cluster: cluster }),
+        ),
+      );
     const first = await scrape();
 
-    await fleet.client.patch(CloneSet, { cluster: "hub", namespace: "default", name: "web" }, { spec: { template: { spec: { containers: [{ name: "main", image: "web:2" }] } } } }, { type: "merge" });
+    await fleet.client.patch(
+      CloneSet,
+      { cluster: "hub", namespace: "default", name: "web" },
+      { spec: { template: { spec: { containers: [{ name: "main", image: "web:2" }] } } } },
+      { type: "merge" },
+    );
     await fleet.run(60_000);
     const second = await scrape();
     await fleet.client.delete(CloneSet, { cluster: "paris", namespace: "default", name: "web" });
@@ -91,11 +162,17 @@ describe("the pages", () => {
     await fleet.client.create(CloneSet, "hub", cloneSet("web"));
     await fleet.run(3_600_000);
 
-    await fleet.client.create(PropagationPolicy, "hub", policy("web", [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }]));
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      policy("web", [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }]),
+    );
     await fleet.run(60_000);
 
     const page = await scrape();
-    expect(valueOf(page, "flotilla_propagation_applied_seconds_bucket", { member_cluster: "paris", le: "30" })).toBe(valueOf(page, "flotilla_propagation_applied_seconds_count", { member_cluster: "paris" }));
+    expect(valueOf(page, "flotilla_propagation_applied_seconds_bucket", { member_cluster: "paris", le: "30" })).toBe(
+      valueOf(page, "flotilla_propagation_applied_seconds_count", { member_cluster: "paris" }),
+    );
   });
 
   test("count objects by state while they change, and forget what is gone", async () => {
@@ -118,25 +195,58 @@ describe("the pages", () => {
     const page = await scrape();
 
     const of = (name: string): number | undefined => valueOf(page, name, { member_cluster: "paris" });
-    expect([of("cluster_ready_state"), of("cluster_node_number"), of("cluster_ready_node_number"), of("flotilla_managed_cluster_available")]).toEqual([1, 2, 2, 1]);
+    expect([
+      of("cluster_ready_state"),
+      of("cluster_node_number"),
+      of("cluster_ready_node_number"),
+      of("flotilla_managed_cluster_available"),
+    ]).toEqual([1, 2, 2, 1]);
     expect(of("cluster_cpu_allocatable_number")).toBeGreaterThan(1);
     expect(of("cluster_pod_allocated_number")).toBeGreaterThan(1);
     expect(of("flotilla_kruise_manager_ready_pods")).toBe(of("flotilla_kruise_manager_pods"));
     expect(of("flotilla_kruise_manager_ready_pods")).toBeGreaterThan(0);
-    expect(valueOf(page, "karmada_scheduler_schedule_attempts_total", { result: "scheduled", schedule_type: "ReconcileSchedule" })).toBe(1);
-    expect(valueOf(page, "create_resource_to_cluster", { result: "success", kind: "CloneSet", member_cluster: "paris", recreate: "false" })).toBe(1);
+    expect(
+      valueOf(page, "karmada_scheduler_schedule_attempts_total", {
+        result: "scheduled",
+        schedule_type: "ReconcileSchedule",
+      }),
+    ).toBe(1);
+    expect(
+      valueOf(page, "create_resource_to_cluster", {
+        result: "success",
+        kind: "CloneSet",
+        member_cluster: "paris",
+        recreate: "false",
+      }),
+    ).toBe(1);
     expect(valueOf(page, "policy_apply_attempts_total", { result: "error" }) ?? 0).toBe(0);
   });
 
   test("tell of OpenKruise's workloads as kruise-state-metrics does", async () => {
     await propagate();
 
-    const [all, paris, alone] = [await scrape("/metrics/members"), await scrape("/metrics/members?cluster=paris"), await scrape("/metrics", "paris")];
+    const [all, paris, alone] = [
+      await scrape("/metrics/members"),
+      await scrape("/metrics/members?cluster=paris"),
+      await scrape("/metrics", "paris"),
+    ];
 
-    expect(valueOf(all, "kruise_cloneset_status_replicas_ready", { member_cluster: "oslo", namespace: "default", cloneset: "web" })).toBe(2);
-    expect(valueOf(all, "kruise_cloneset_spec_strategy_type", { member_cluster: "oslo", strategy_type: "ReCreate" })).toBe(1);
+    expect(
+      valueOf(all, "kruise_cloneset_status_replicas_ready", {
+        member_cluster: "oslo",
+        namespace: "default",
+        cloneset: "web",
+      }),
+    ).toBe(2);
+    expect(
+      valueOf(all, "kruise_cloneset_spec_strategy_type", { member_cluster: "oslo", strategy_type: "ReCreate" }),
+    ).toBe(1);
     expect(new Set(paris.samples.map(({ labels }) => labels["member_cluster"]))).toEqual(new Set(["paris", undefined]));
-    expect(alone.samples.find(({ name }) => name === "kruise_cloneset_spec_replicas")).toEqual({ name: "kruise_cloneset_spec_replicas", labels: { namespace: "default", cloneset: "web" }, value: 2 });
+    expect(alone.samples.find(({ name }) => name === "kruise_cloneset_spec_replicas")).toEqual({
+      name: "kruise_cloneset_spec_replicas",
+      labels: { namespace: "default", cloneset: "web" },
+      value: 2,
+    });
   });
 
   test("cost no write, and are the same when nothing happens", async () => {
@@ -154,17 +264,42 @@ describe("the pages", () => {
 
   test("may be read by who has the right to, and by nobody else", async () => {
     const as = async (name: string, path: string): Promise<number> => {
-      const { status } = await fleet.hub.server.handle({ method: "GET", path, query: new URLSearchParams(), headers: {}, body: new Uint8Array(), user: { name, groups: ["system:authenticated"] }, signal: new AbortController().signal });
+      const { status } = await fleet.hub.server.handle({
+        method: "GET",
+        path,
+        query: new URLSearchParams(),
+        headers: {},
+        body: new Uint8Array(),
+        user: { name, groups: ["system:authenticated"] },
+        signal: new AbortController().signal,
+      });
       return status;
     };
     const prometheus = "system:serviceaccount:kube-system:prometheus";
     const before = [await as(prometheus, "/metrics"), await as(prometheus, "/metrics/members")];
 
-    await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "flotilla-metrics" }, rules: [{ verbs: ["get"], nonResourceURLs: ["/metrics", "/metrics/members"] }] });
-    await fleet.client.create(ClusterRoleBinding, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name: "flotilla-metrics" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "flotilla-metrics" }, subjects: [{ kind: "ServiceAccount", name: "prometheus", namespace: "kube-system" }] });
+    await fleet.client.create(ClusterRole, "hub", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "flotilla-metrics" },
+      rules: [{ verbs: ["get"], nonResourceURLs: ["/metrics", "/metrics/members"] }],
+    });
+    await fleet.client.create(ClusterRoleBinding, "hub", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "flotilla-metrics" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "flotilla-metrics" },
+      subjects: [{ kind: "ServiceAccount", name: "prometheus", namespace: "kube-system" }],
+    });
 
     expect(before).toEqual([403, 403]);
-    expect([await as(prometheus, "/metrics"), await as(prometheus, "/metrics/members"), await as(prometheus, "/api/v1/secrets"), await as(prometheus, "/clusters/paris/metrics"), await as("somebody", "/metrics")]).toEqual([200, 200, 403, 403, 403]);
+    expect([
+      await as(prometheus, "/metrics"),
+      await as(prometheus, "/metrics/members"),
+      await as(prometheus, "/api/v1/secrets"),
+      await as(prometheus, "/clusters/paris/metrics"),
+      await as("somebody", "/metrics"),
+    ]).toEqual([200, 200, 403, 403, 403]);
   });
 });
 
@@ -174,26 +309,54 @@ describe("what goes wrong", () => {
       apiVersion: "config.karmada.io/v1alpha1",
       kind: "ResourceInterpreterCustomization",
       metadata: { name: "broken" },
-      spec: { target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }, customizations: { statusReflection: { luaScript: "function ReflectStatus(observedObj)\n  return observedObj.missing.field\nend" } } },
+      spec: {
+        target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" },
+        customizations: {
+          statusReflection: {
+            luaScript: "function ReflectStatus(observedObj)\n  return observedObj.missing.field\nend",
+          },
+        },
+      },
     });
-    await fleet.client.create(ResourceQuota, "paris", { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none", namespace: "default" }, spec: { hard: { configmaps: "0" } } });
+    await fleet.client.create(ResourceQuota, "paris", {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "none", namespace: "default" },
+      spec: { hard: { configmaps: "0" } },
+    });
     await fleet.run(5_000);
     await propagate();
-    await fleet.client.create(PropagationPolicy, "hub", policy("settings", [{ apiVersion: "v1", kind: "ConfigMap", name: "shared" }]));
-    await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared", namespace: "default" } });
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      policy("settings", [{ apiVersion: "v1", kind: "ConfigMap", name: "shared" }]),
+    );
+    await fleet.client.create(ConfigMap, "hub", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "shared", namespace: "default" },
+    });
     await fleet.run(120_000);
 
     const page = await scrape();
 
-    expect(valueOf(page, "flotilla_delivery_refusals_total", { member_cluster: "paris", reason: "quota" })).toBeGreaterThan(0);
+    expect(
+      valueOf(page, "flotilla_delivery_refusals_total", { member_cluster: "paris", reason: "quota" }),
+    ).toBeGreaterThan(0);
     expect(valueOf(page, "flotilla_works", { member_cluster: "paris", state: "failed" })).toBeGreaterThan(0);
     expect(valueOf(page, "flotilla_manifestworks", { member_cluster: "paris", state: "failed" })).toBe(1);
-    expect(valueOf(page, "flotilla_interpreter_script_failures_total", { customization: "broken", reason: "error" })).toBeGreaterThan(0);
+    expect(
+      valueOf(page, "flotilla_interpreter_script_failures_total", { customization: "broken", reason: "error" }),
+    ).toBeGreaterThan(0);
     expect(valueOf(page, "flotilla_bindings", { state: "failed" })).toBe(1);
     // A kind that no controller of the hub reads is followed from when somebody first asks.
     await scrape("/metrics/members");
     await fleet.settle();
     const quota = await scrape("/metrics/members");
-    expect(["hard", "used"].map((type) => valueOf(quota, "kube_resourcequota", { member_cluster: "paris", resource: "configmaps", type }))).toEqual([0, expect.any(Number)]);
+    expect(
+      ["hard", "used"].map((type) =>
+        valueOf(quota, "kube_resourcequota", { member_cluster: "paris", resource: "configmaps", type }),
+      ),
+    ).toEqual([0, expect.any(Number)]);
   });
 });

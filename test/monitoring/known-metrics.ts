@@ -10,9 +10,11 @@ for (const { metrics, path } of metricsPages) {
   if (path.startsWith("/clusters/")) continue;
   for (const { name, type, labels } of metrics) {
     const names = type === "histogram" ? ["_bucket", "_sum", "_count"].map((suffix) => name + suffix) : [name];
-    for (const each of names) known.set(each, new Set([...labels, ...TARGET_LABELS, ...(each.endsWith("_bucket") ? ["le"] : [])]));
+    for (const each of names)
+      known.set(each, new Set([...labels, ...TARGET_LABELS, ...(each.endsWith("_bucket") ? ["le"] : [])]));
   }
 }
 
 /** Undefined where there is no such metric. */
-export const labelsOfMetric = (name: string): readonly string[] | undefined => known.get(name) && [...(known.get(name) ?? [])];
+export const labelsOfMetric = (name: string): readonly string[] | undefined =>
+  known.get(name) && [...(known.get(name) ?? [])];

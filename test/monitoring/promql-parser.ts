@@ -14,13 +14,20 @@ export const FUNCTIONS = ["rate", "increase", "changes", "histogram_quantile"] a
 export type FunctionName = (typeof FUNCTIONS)[number];
 const AGGREGATIONS: readonly string[] = ["sum", "max", "min", "count", "avg", "topk"];
 /** Those that bind least first. */
-const PRECEDENCE: readonly (readonly string[])[] = [["or"], ["and", "unless"], ["==", "!=", "<=", "<", ">=", ">"], ["+", "-"], ["*", "/"]];
-const TOKEN = /\s*(?:(\$__rate_interval|\$\w+|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h|d)?|[a-zA-Z_:][\w:]*|"(?:[^"\\]|\\.)*"|=~|!~|==|!=|<=|>=|[-+*/<>=(){}[\],]))/y;
+const PRECEDENCE: readonly (readonly string[])[] = [
+  ["or"],
+  ["and", "unless"],
+  ["==", "!=", "<=", "<", ">=", ">"],
+  ["+", "-"],
+  ["*", "/"],
+];
+const TOKEN =
+  /\s*(?:(\$__rate_interval|\$\w+|\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:ms|s|m|h|d)?|[a-zA-Z_:][\w:]*|"(?:[^"\\]|\\.)*"|=~|!~|==|!=|<=|>=|[-+*/<>=(){}[\],]))/y;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function parseExpression(text: string): Expression {
   const tokens: string[] = [];
-  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.trimEnd().length; ) {
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.trimEnd().length;) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
     if (!match) throw new Error(`cannot read ${text.slice(at)}`);
@@ -41,7 +48,8 @@ class Parser {
   }
 
   end(): void {
-    if (this.#at < this.#tokens.length) throw new Error(`more than an expression: ${this.#tokens.slice(this.#at).join(" ")}`);
+    if (this.#at < this.#tokens.length)
+      throw new Error(`more than an expression: ${this.#tokens.slice(this.#at).join(" ")}`);
   }
 
   #peek(): string {
@@ -50,7 +58,8 @@ class Parser {
 
   #take(...expected: string[]): string {
     const token = this.#peek();
-    if (expected.length > 0 && !expected.includes(token)) throw new Error(`${expected.join(" or ")} is missing before ${token || "the end"}`);
+    if (expected.length > 0 && !expected.includes(token))
+      throw new Error(`${expected.join(" or ")} is missing before ${token || "the end"}`);
     this.#at++;
     return token;
   }
@@ -87,7 +96,8 @@ class Parser {
     }
     if (/^\d/.test(token)) return { type: "number", value: Number(token) };
     if (AGGREGATIONS.includes(token)) return this.#aggregate(token as Aggregation);
-    if ((FUNCTIONS as readonly string[]).includes(token)) return { type: "call", name: token as FunctionName, args: this.#args() };
+    if ((FUNCTIONS as readonly string[]).includes(token))
+      return { type: "call", name: token as FunctionName, args: this.#args() };
     if (!/^[a-zA-Z_:]/.test(token) || this.#peek() === "(") throw new Error(`cannot read ${token}`);
     return this.#selector(token);
   }
@@ -110,7 +120,7 @@ class Parser {
     const of = args.at(-1);
     const parameter = args.length === 2 && args[0]?.type === "number" ? args[0].value : undefined;
     if (!of || args.length > 2) throw new Error(`${op} of nothing`);
-    return { type: "aggregate", op, by, of, ...(grouping === "without" && { without: true as const }), ...(parameter !== undefined && { parameter }) };
+    return { type: "aggregate", op, by, of, without: grouping === "without" ? (true as const) : undefined, parameter };
   }
 
   #selector(name: string): Expression {

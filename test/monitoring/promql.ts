@@ -1,6 +1,6 @@
 /**
- * Evaluates expressions over a few scrapes, as Prometheus does but for extrapolation: a rate is what was counted between the first and the
- * last scrape of its window. A series that is not in the newest scrape is not there.
+ * Evaluates expressions over a few scrapes, as Prometheus does but for extrapolation: a rate is what was counted
+ * between the first and the last scrape of its window. A series that is not in the newest scrape is not there.
  */
 import { parseExpression } from "./promql-parser.ts";
 import type { Expression, Matcher } from "./promql-parser.ts";
@@ -30,9 +30,13 @@ function valueOf(expression: Expression, scrapes: readonly TimedScrape[]): Vecto
       return expression.value;
     case "selector":
       if (expression.rangeMs !== undefined) throw new Error(`${expression.name} has a range and no function around it`);
-      return (scrapes.at(-1)?.samples ?? []).filter((sample) => matches(sample, expression)).map(({ labels, value }) => ({ labels, value }));
+      return (scrapes.at(-1)?.samples ?? [])
+        .filter((sample) => matches(sample, expression))
+        .map(({ labels, value }) => ({ labels, value }));
     case "call":
-      return expression.name === "histogram_quantile" ? quantile(expression.args, scrapes) : overRange(expression.name, expression.args[0], scrapes);
+      return expression.name === "histogram_quantile"
+        ? quantile(expression.args, scrapes)
+        : overRange(expression.name, expression.args[0], scrapes);
     case "aggregate":
       return aggregate(expression, vectorOf(expression.of, scrapes));
     default:
@@ -90,27 +94,55 @@ function aggregate({ op, by, without, parameter }: Extract<Expression, { type: "
     groups.set(idOf(kept), group);
   }
   const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-  const reduce = { sum: total, count: (values: readonly number[]) => values.length, avg: (values: readonly number[]) => total(values) / values.length, max: (values: readonly number[]) => Math.max(...values), min: (values: readonly number[]) => Math.min(...values) }[op];
+  const reduce = {
+    sum: total,
+    count: (values: readonly number[]) => values.length,
+    avg: (values: readonly number[]) => total(values) / values.length,
+    max: (values: readonly number[]) => Math.max(...values),
+    min: (values: readonly number[]) => Math.min(...values),
+  }[op];
   return [...groups.values()].map(({ labels, values }) => ({ labels, value: reduce(values) }));
 }
 
-const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = { ">": (a, b) => a > b, "<": (a, b) => a < b, ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b };
-const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = { "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b };
+const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  ">": (a, b) => a > b,
+  "<": (a, b) => a < b,
+  ">=": (a, b) => a >= b,
+  "<=": (a, b) => a <= b,
+  "==": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+};
+const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+};
 
-function combine({ op, left: leftSide, right: rightSide, on, ignoring = [] }: Extract<Expression, { type: "binary" }>, scrapes: readonly TimedScrape[]): Vector | number {
+function combine(
+  { op, left: leftSide, right: rightSide, on, ignoring = [] }: Extract<Expression, { type: "binary" }>,
+  scrapes: readonly TimedScrape[],
+): Vector | number {
   const [left, right] = [valueOf(leftSide, scrapes), valueOf(rightSide, scrapes)];
   const [compare, calculate] = [COMPARISONS[op], ARITHMETIC[op]];
-  const kept = (labels: Point["labels"]): Record<string, string> => Object.fromEntries(Object.entries(labels).filter(([name]) => (on ? on.includes(name) : !ignoring.includes(name))));
+  const kept = (labels: Point["labels"]): Record<string, string> =>
+    Object.fromEntries(Object.entries(labels).filter(([name]) => (on ? on.includes(name) : !ignoring.includes(name))));
   if (typeof left === "number" && typeof right === "number") {
     if (!calculate) throw new Error(`${op} of two numbers`);
     return calculate(left, right);
   }
-  const each = (point: Point, a: number, b: number): Vector => (compare ? (compare(a, b) ? [point] : []) : [{ ...point, value: calculate?.(a, b) ?? 0 }]);
+  const each = (point: Point, a: number, b: number): Vector =>
+    compare ? (compare(a, b) ? [point] : []) : [{ ...point, value: calculate?.(a, b) ?? 0 }];
   if (typeof right === "number") return (left as Vector).flatMap((point) => each(point, point.value, right));
   if (typeof left === "number") return right.flatMap((point) => each(point, left, point.value));
   const others = new Map(right.map((point) => [idOf(kept(point.labels)), point]));
-  if (op === "and" || op === "unless") return left.filter(({ labels }) => others.has(idOf(kept(labels))) === (op === "and"));
-  if (op === "or") return [...left, ...right.filter(({ labels }) => !left.some((point) => idOf(kept(point.labels)) === idOf(kept(labels))))];
+  if (op === "and" || op === "unless")
+    return left.filter(({ labels }) => others.has(idOf(kept(labels))) === (op === "and"));
+  if (op === "or")
+    return [
+      ...left,
+      ...right.filter(({ labels }) => !left.some((point) => idOf(kept(point.labels)) === idOf(kept(labels)))),
+    ];
   return left.flatMap((point) => {
     const other = others.get(idOf(kept(point.labels)));
     return other ? each(compare ? point : { labels: kept(point.labels), value: 0 }, point.value, other.value) : [];
@@ -133,8 +165,14 @@ function quantile([share, of]: readonly Expression[], scrapes: readonly TimedScr
     const index = buckets.findIndex(({ count }) => count >= rank);
     const [bucket, below] = [buckets[index], buckets[index - 1] ?? { bound: 0, count: 0 }];
     if (!bucket || bucket.bound === Infinity) return [{ labels, value: below.bound }];
-    return [{ labels, value: below.bound + ((bucket.bound - below.bound) * (rank - below.count)) / (bucket.count - below.count) }];
+    return [
+      {
+        labels,
+        value: below.bound + ((bucket.bound - below.bound) * (rank - below.count)) / (bucket.count - below.count),
+      },
+    ];
   });
 }
 
-const idOf = (labels: Point["labels"]): string => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const idOf = (labels: Point["labels"]): string =>
+  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));

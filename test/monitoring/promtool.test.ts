@@ -1,4 +1,7 @@
-/** Prometheus' own program has the last word on rules, on their cases and on the configuration. It runs where $REAL_BIN has it. */
+/**
+ * Prometheus' own program has the last word on rules, on their cases and on the configuration. It runs where $REAL_BIN
+ * has it.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +24,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const run = (...args: string[]): string => execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const run = (...args: string[]): string =>
+  execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 /** `name{labels} FIRST+STEP` in promtool's notation. */
 function seriesOf(line: string): { series: string; values: string } {
@@ -35,16 +39,27 @@ describe.skipIf(!isThere)("promtool", () => {
   });
 
   test("takes the configuration", () => {
-    expect(run("check", "config", "--syntax-only", "prometheus.yaml")).toContain("is valid prometheus config file syntax");
+    expect(run("check", "config", "--syntax-only", "prometheus.yaml")).toContain(
+      "is valid prometheus config file syntax",
+    );
   });
 
   test("finds every alert firing where it should, and silent where it should not", { timeout: 120_000 }, () => {
     const count = (alert: string, series: readonly string[], value: number): object => ({
       interval: "1m",
       input_series: series.map(seriesOf),
-      promql_expr_test: [{ expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`, eval_time: `${MINUTES}m`, exp_samples: [{ labels: "{}", value }] }],
+      promql_expr_test: [
+        {
+          expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+          eval_time: `${MINUTES}m`,
+          exp_samples: [{ labels: "{}", value }],
+        },
+      ],
     });
-    const tests = Object.entries(alertCases).flatMap(([alert, { fires, quiet }]) => [count(alert, fires, 1), count(alert, quiet, 0)]);
+    const tests = Object.entries(alertCases).flatMap(([alert, { fires, quiet }]) => [
+      count(alert, fires, 1),
+      count(alert, quiet, 0),
+    ]);
     writeFileSync(join(folder, "test.yaml"), dump({ rule_files: ["alerts.yaml"], evaluation_interval: "1m", tests }));
 
     expect(run("test", "rules", "test.yaml")).toContain("SUCCESS");

@@ -1,4 +1,7 @@
-/** A member outside of the hub's process is told of as simulated ones are: two fleets, one of whose clusters has joined the other. */
+/**
+ * A member outside of the hub's process is told of as simulated ones are: two fleets, one of whose clusters has joined
+ * the other.
+ */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CloneSet, Cluster, PropagationPolicy, Secret } from "../../src/api/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -9,7 +12,10 @@ import type { Scrape } from "./scrape.ts";
 
 const FAR = "far";
 const THERE = "member1";
-const USER = { name: "system:serviceaccount:karmada-cluster:karmada-far", groups: ["system:masters", "system:authenticated"] };
+const USER = {
+  name: "system:serviceaccount:karmada-cluster:karmada-far",
+  groups: ["system:masters", "system:authenticated"],
+};
 
 let member: TestFleet;
 let hub: TestFleet;
@@ -49,11 +55,40 @@ afterEach(async () => {
 });
 
 test("its workloads, its OpenKruise and the way to it are measured", async () => {
-  await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: FAR }, data: { token: "dG9rZW4=", caBundle: "" } });
-  await hub.client.create(Cluster, "hub", { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: FAR }, spec: { syncMode: "Push", id: "far-id", apiEndpoint: "https://far.example.com", secretRef: { namespace: "karmada-cluster", name: FAR } } });
+  await hub.client.create(Secret, "hub", {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "karmada-cluster", name: FAR },
+    data: { token: "dG9rZW4=", caBundle: "" },
+  });
+  await hub.client.create(Cluster, "hub", {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: FAR },
+    spec: {
+      syncMode: "Push",
+      id: "far-id",
+      apiEndpoint: "https://far.example.com",
+      secretRef: { namespace: "karmada-cluster", name: FAR },
+    },
+  });
   await run(35_000);
-  await hub.client.create(PropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "PropagationPolicy", metadata: { name: "web", namespace: "default" }, spec: { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }], placement: {} } });
-  await hub.client.create(CloneSet, "hub", { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "web", namespace: "default" }, spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } } } });
+  await hub.client.create(PropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: "web", namespace: "default" },
+    spec: { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }], placement: {} },
+  });
+  await hub.client.create(CloneSet, "hub", {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: "web", namespace: "default" },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+    },
+  });
   await run(20_000);
   // Kinds that no controller of the hub reads are followed from when somebody first asks.
   await scrape("/metrics/members");
@@ -62,10 +97,25 @@ test("its workloads, its OpenKruise and the way to it are measured", async () =>
   const [page, members] = [await scrape("/metrics"), await scrape("/metrics/members")];
 
   const of = (name: string): number | undefined => valueOf(page, name, { member_cluster: FAR });
-  expect([of("cluster_ready_state"), of("cluster_node_number"), of("flotilla_propagation_applied_seconds_count"), of("flotilla_propagation_reported_seconds_count")]).toEqual([1, 2, 1, 1]);
-  expect(valueOf(page, "create_resource_to_cluster", { kind: "CloneSet", member_cluster: FAR, result: "success" })).toBe(1);
-  expect(valueOf(page, "flotilla_member_requests_total", { member_cluster: FAR, verb: "create", code: "201" })).toBeGreaterThan(0);
+  expect([
+    of("cluster_ready_state"),
+    of("cluster_node_number"),
+    of("flotilla_propagation_applied_seconds_count"),
+    of("flotilla_propagation_reported_seconds_count"),
+  ]).toEqual([1, 2, 1, 1]);
+  expect(
+    valueOf(page, "create_resource_to_cluster", { kind: "CloneSet", member_cluster: FAR, result: "success" }),
+  ).toBe(1);
+  expect(
+    valueOf(page, "flotilla_member_requests_total", { member_cluster: FAR, verb: "create", code: "201" }),
+  ).toBeGreaterThan(0);
   expect(of("flotilla_member_request_duration_seconds_count")).toBeGreaterThan(1);
   expect(of("flotilla_kruise_manager_ready_pods")).toBeGreaterThan(0);
-  expect(valueOf(members, "kruise_cloneset_status_replicas_ready", { member_cluster: FAR, namespace: "default", cloneset: "web" })).toBe(2);
+  expect(
+    valueOf(members, "kruise_cloneset_status_replicas_ready", {
+      member_cluster: FAR,
+      namespace: "default",
+      cloneset: "web",
+    }),
+  ).toBe(2);
 });

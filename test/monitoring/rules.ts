@@ -13,7 +13,11 @@ export interface AlertRule {
   annotations: { summary: string; description: string; runbook: string };
 }
 
-export const alertGroups = (load(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as { groups: { name: string; rules: AlertRule[] }[] }).groups;
+export const alertGroups = (
+  load(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as {
+    groups: { name: string; rules: AlertRule[] }[];
+  }
+).groups;
 export const alertRules: readonly AlertRule[] = alertGroups.flatMap(({ rules }) => rules);
 
 export interface FiringAlert {
@@ -22,7 +26,9 @@ export interface FiringAlert {
   value: number;
 }
 
-/** What fires at the last scrape: what an expression has given at every scrape since before the rule's patience ended. */
+/**
+ * What fires at the last scrape: what an expression has given at every scrape since before the rule's patience ended.
+ */
 export function firing(scrapes: readonly TimedScrape[], rules = alertRules): FiringAlert[] {
   const endMs = scrapes.at(-1)?.timeMs ?? 0;
   return rules.flatMap(({ alert, expr, for: patience }) => {
@@ -34,6 +40,8 @@ export function firing(scrapes: readonly TimedScrape[], rules = alertRules): Fir
       last = evaluate(expr, scrapes.slice(0, index + 1));
       pending = new Map(last.map((point) => [idOf(point), pending.get(idOf(point)) ?? timeMs]));
     }
-    return last.filter((point) => endMs - (pending.get(idOf(point)) ?? endMs) >= patienceMs).map(({ labels, value }) => ({ alert, labels, value }));
+    return last
+      .filter((point) => endMs - (pending.get(idOf(point)) ?? endMs) >= patienceMs)
+      .map(({ labels, value }) => ({ alert, labels, value }));
   });
 }

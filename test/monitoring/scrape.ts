@@ -55,7 +55,7 @@ function parseSample(line: string): ScrapedSample {
   const labels: Record<string, string> = {};
   let rest = line.slice(name.length);
   if (rest.startsWith("{")) {
-    for (rest = rest.slice(1), rest = rest.startsWith("}") ? rest.slice(1) : rest; !rest.startsWith(" "); ) {
+    for (rest = rest.slice(1), rest = rest.startsWith("}") ? rest.slice(1) : rest; !rest.startsWith(" ");) {
       const match = LABEL.exec(rest);
       if (!match) throw new Error(`labels that cannot be read: ${line}`);
       const [whole, label = "", value = ""] = match;
@@ -69,6 +69,13 @@ function parseSample(line: string): ScrapedSample {
   return { name, labels, value: value === "+Inf" ? Infinity : value === "-Inf" ? -Infinity : Number(value) };
 }
 
-export function valueOf({ samples }: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
-  return samples.find((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value))?.value;
+export function valueOf(
+  { samples }: Scrape,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  return samples.find(
+    (sample) =>
+      sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  )?.value;
 }

@@ -1,24 +1,48 @@
 /**
- * The guide to OpenKruise with Karmada, section by section: every file as it is written there, in the order of the text, and what
- * the text says of it. Where a section describes an object in words, the object is written out here.
+ * The guide to OpenKruise with Karmada, section by section: every file as it is written there, in the order of the
+ * text, and what the text says of it. Where a section describes an object in words, the object is written out here.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AdvancedStatefulSet, CloneSet, ClusterResourceBinding, CustomResourceDefinition, Event, PersistentVolumeClaim, PropagationPolicy, ResourceBinding, SidecarSet, UnitedDeployment } from "../../src/api/index.ts";
+import {
+  AdvancedStatefulSet,
+  CloneSet,
+  ClusterResourceBinding,
+  CustomResourceDefinition,
+  Event,
+  PersistentVolumeClaim,
+  PropagationPolicy,
+  ResourceBinding,
+  SidecarSet,
+  UnitedDeployment,
+} from "../../src/api/index.ts";
 import type { Kind, Pod } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { UnreachableError, type Transport } from "../../src/client/index.ts";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const MEMBERS = ["member1", "member2"];
-const INTERPRETERS = ["cloneset", "statefulset", "sidecarset", "uniteddeployment"].map((kind) => `interpreters/guide-${kind}`);
-const WORKLOADS = ["cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map((kind) => `workloads/guide-sample-${kind}`);
-const POLICIES = ["sample-cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map((name) => `policies/guide-${name}-propagation`);
+const INTERPRETERS = ["cloneset", "statefulset", "sidecarset", "uniteddeployment"].map(
+  (kind) => `interpreters/guide-${kind}`,
+);
+const WORKLOADS = ["cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map(
+  (kind) => `workloads/guide-sample-${kind}`,
+);
+const POLICIES = ["sample-cloneset", "advancedstatefulset", "sidecarset", "uniteddeployment"].map(
+  (name) => `policies/guide-${name}-propagation`,
+);
 
 let walk: WalkThrough;
-const statusOf = async (kind: Kind, cluster: string, name: string): Promise<unknown> => ((await walk.get(kind, cluster, name)) as { status?: unknown }).status;
-const names = (pods: readonly DeepReadonly<Pod>[]): (string | undefined)[] => pods.map(({ spec }) => spec.containers.map(({ name }) => name).join(" "));
-const ready = (pods: readonly DeepReadonly<Pod>[]): number => pods.filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True")).length;
-const isFull = async (kind: Kind, name: string): Promise<unknown> => ((await walk.get(kind, "hub", name)) as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.find(({ type }) => type === "FullyApplied")?.status;
+const statusOf = async (kind: Kind, cluster: string, name: string): Promise<unknown> =>
+  ((await walk.get(kind, cluster, name)) as { status?: unknown }).status;
+const names = (pods: readonly DeepReadonly<Pod>[]): (string | undefined)[] =>
+  pods.map(({ spec }) => spec.containers.map(({ name }) => name).join(" "));
+const ready = (pods: readonly DeepReadonly<Pod>[]): number =>
+  pods.filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True"))
+    .length;
+const isFull = async (kind: Kind, name: string): Promise<unknown> =>
+  (
+    (await walk.get(kind, "hub", name)) as { status?: { conditions?: { type: string; status: string }[] } }
+  ).status?.conditions?.find(({ type }) => type === "FullyApplied")?.status;
 
 /** A policy for one workload of the chapter on recommended configurations, which leaves policies to the reader. */
 const policyFor = (apiVersion: string, kind: string, name: string): object => ({
@@ -28,11 +52,24 @@ const policyFor = (apiVersion: string, kind: string, name: string): object => ({
   spec: { resourceSelectors: [{ apiVersion, kind, name }], placement: { clusterAffinity: { clusterNames: MEMBERS } } },
 });
 /** "Use OverridePolicy for …": one value at one place of one workload on one member. */
-const override = (apiVersion: string, kind: string, name: string, cluster: string, path: string, value: unknown, operator = "add"): object => ({
+const override = (
+  apiVersion: string,
+  kind: string,
+  name: string,
+  cluster: string,
+  path: string,
+  value: unknown,
+  operator = "add",
+): object => ({
   apiVersion: "policy.karmada.io/v1alpha1",
   kind: kind === "SidecarSet" ? "ClusterOverridePolicy" : "OverridePolicy",
-  metadata: { name: `${name}-${cluster}`, ...(kind !== "SidecarSet" && { namespace: "default" }) },
-  spec: { resourceSelectors: [{ apiVersion, kind, name }], overrideRules: [{ targetCluster: { clusterNames: [cluster] }, overriders: { plaintext: [{ path, operator, value }] } }] },
+  metadata: { name: `${name}-${cluster}`, namespace: kind !== "SidecarSet" ? "default" : undefined },
+  spec: {
+    resourceSelectors: [{ apiVersion, kind, name }],
+    overrideRules: [
+      { targetCluster: { clusterNames: [cluster] }, overriders: { plaintext: [{ path, operator, value }] } },
+    ],
+  },
 });
 
 describe("with two members", () => {
@@ -46,9 +83,20 @@ describe("with two members", () => {
     const kruise = await walk.rows("member1", "/api/v1/namespaces/kruise-system/pods");
     const definitions = await walk.rows("member1", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
 
-    expect(clusters.map(([name, , mode, isReady]) => [name, mode, isReady])).toEqual(MEMBERS.map((name) => [name, "Push", "True"]));
-    expect(kruise.map(([, containers, phase]) => [containers, phase])).toEqual(Array.from({ length: 4 }, () => ["1/1", "Running"]));
-    expect(definitions.map(([name]) => name)).toEqual(expect.arrayContaining(["clonesets.apps.kruise.io", "sidecarsets.apps.kruise.io", "statefulsets.apps.kruise.io", "uniteddeployments.apps.kruise.io"]));
+    expect(clusters.map(([name, , mode, isReady]) => [name, mode, isReady])).toEqual(
+      MEMBERS.map((name) => [name, "Push", "True"]),
+    );
+    expect(kruise.map(([, containers, phase]) => [containers, phase])).toEqual(
+      Array.from({ length: 4 }, () => ["1/1", "Running"]),
+    );
+    expect(definitions.map(([name]) => name)).toEqual(
+      expect.arrayContaining([
+        "clonesets.apps.kruise.io",
+        "sidecarsets.apps.kruise.io",
+        "statefulsets.apps.kruise.io",
+        "uniteddeployments.apps.kruise.io",
+      ]),
+    );
   });
 
   test("OpenKruise Workload Integration: the interpreters of four kinds are accepted, and are told what is shorthand", async () => {
@@ -66,26 +114,59 @@ describe("with two members", () => {
   });
 
   test("Deploying CloneSet: both members run it, and the hub shows the sum", async () => {
-    await walk.apply("interpreters/guide-cloneset", "workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
+    await walk.apply(
+      "interpreters/guide-cloneset",
+      "workloads/guide-sample-cloneset",
+      "policies/guide-sample-cloneset-propagation",
+    );
     await walk.settle();
 
     for (const member of MEMBERS) {
-      expect(await statusOf(CloneSet, member, "sample-cloneset")).toMatchObject({ replicas: 2, readyReplicas: 2, updatedReplicas: 2 });
+      expect(await statusOf(CloneSet, member, "sample-cloneset")).toMatchObject({
+        replicas: 2,
+        readyReplicas: 2,
+        updatedReplicas: 2,
+      });
       expect(ready(await walk.pods(member, "sample"))).toBe(2);
     }
-    expect(await statusOf(CloneSet, "hub", "sample-cloneset")).toMatchObject({ replicas: 4, updatedReplicas: 4, readyReplicas: 4, availableReplicas: 4, updatedReadyReplicas: 4, expectedUpdatedReplicas: 4 });
-    expect((await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(({ clusterName, applied, health }) => [clusterName, applied, health])).toEqual(MEMBERS.map((name) => [name, true, "Healthy"]));
+    expect(await statusOf(CloneSet, "hub", "sample-cloneset")).toMatchObject({
+      replicas: 4,
+      updatedReplicas: 4,
+      readyReplicas: 4,
+      availableReplicas: 4,
+      updatedReadyReplicas: 4,
+      expectedUpdatedReplicas: 4,
+    });
+    expect(
+      (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(
+        ({ clusterName, applied, health }) => [clusterName, applied, health],
+      ),
+    ).toEqual(MEMBERS.map((name) => [name, true, "Healthy"]));
   });
 
   test("Deploying Advanced StatefulSet: its pods are numbered and have volumes on both members, and the hub shows the sum", async () => {
-    await walk.apply("interpreters/guide-statefulset", "workloads/guide-sample-advancedstatefulset", "policies/guide-advancedstatefulset-propagation");
+    await walk.apply(
+      "interpreters/guide-statefulset",
+      "workloads/guide-sample-advancedstatefulset",
+      "policies/guide-advancedstatefulset-propagation",
+    );
     await walk.settle();
 
     for (const member of MEMBERS) {
-      expect((await walk.pods(member, "sample-advancedstatefulset")).map(({ metadata }) => metadata.name)).toEqual(["sample-advancedstatefulset-0", "sample-advancedstatefulset-1"]);
-      expect((await walk.get(PersistentVolumeClaim, member, "data-sample-advancedstatefulset-1")).status?.phase).toBe("Bound");
+      expect((await walk.pods(member, "sample-advancedstatefulset")).map(({ metadata }) => metadata.name)).toEqual([
+        "sample-advancedstatefulset-0",
+        "sample-advancedstatefulset-1",
+      ]);
+      expect((await walk.get(PersistentVolumeClaim, member, "data-sample-advancedstatefulset-1")).status?.phase).toBe(
+        "Bound",
+      );
     }
-    expect(await statusOf(AdvancedStatefulSet, "hub", "sample-advancedstatefulset")).toMatchObject({ replicas: 4, readyReplicas: 4, currentReplicas: 4, updatedReplicas: 4 });
+    expect(await statusOf(AdvancedStatefulSet, "hub", "sample-advancedstatefulset")).toMatchObject({
+      replicas: 4,
+      readyReplicas: 4,
+      currentReplicas: 4,
+      updatedReplicas: 4,
+    });
   });
 
   test("Deploying SidecarSet: pods get the sidecar on both members, though file and policy speak of a namespace", async () => {
@@ -95,23 +176,42 @@ describe("with two members", () => {
     await walk.apply("workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
     await walk.settle();
 
-    expect(warnings).toEqual(["spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"]);
-    for (const member of MEMBERS) expect(names(await walk.pods(member, "sample"))).toEqual(["sidecar nginx", "sidecar nginx"]);
+    expect(warnings).toEqual([
+      "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy",
+    ]);
+    for (const member of MEMBERS)
+      expect(names(await walk.pods(member, "sample"))).toEqual(["sidecar nginx", "sidecar nginx"]);
     expect((await walk.get(SidecarSet, "hub", "sample-sidecarset")).metadata.namespace).toBeUndefined();
-    expect(await statusOf(SidecarSet, "hub", "sample-sidecarset")).toEqual({ matchedPods: 4, updatedPods: 4, readyPods: 4 });
+    expect(await statusOf(SidecarSet, "hub", "sample-sidecarset")).toEqual({
+      matchedPods: 4,
+      updatedPods: 4,
+      readyPods: 4,
+    });
     expect(await isFull(ClusterResourceBinding, "sample-sidecarset-sidecarset")).toBe("True");
   });
 
   test("Deploying UnitedDeployment: two pods in each of two zones of both members, and the hub shows the sum", async () => {
-    await walk.apply("interpreters/guide-uniteddeployment", "workloads/guide-sample-uniteddeployment", "policies/guide-uniteddeployment-propagation");
+    await walk.apply(
+      "interpreters/guide-uniteddeployment",
+      "workloads/guide-sample-uniteddeployment",
+      "policies/guide-uniteddeployment-propagation",
+    );
     await walk.settle();
 
     for (const member of MEMBERS) {
-      const zones = (await walk.pods(member, "sample-uniteddeployment")).map(({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"] ?? "");
+      const zones = (await walk.pods(member, "sample-uniteddeployment")).map(
+        ({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"] ?? "",
+      );
       expect(zones.sort()).toEqual(["zone-a", "zone-a", "zone-b", "zone-b"]);
-      expect(await statusOf(UnitedDeployment, member, "sample-uniteddeployment")).toMatchObject({ replicas: 4, readyReplicas: 4 });
+      expect(await statusOf(UnitedDeployment, member, "sample-uniteddeployment")).toMatchObject({
+        replicas: 4,
+        readyReplicas: 4,
+      });
     }
-    expect(await statusOf(UnitedDeployment, "hub", "sample-uniteddeployment")).toMatchObject({ replicas: 8, readyReplicas: 8 });
+    expect(await statusOf(UnitedDeployment, "hub", "sample-uniteddeployment")).toMatchObject({
+      replicas: 8,
+      readyReplicas: 8,
+    });
   });
 
   test("Apply the Resources, Verify the Status: workloads first and policies after them, and what is printed adds up", async () => {
@@ -119,10 +219,16 @@ describe("with two members", () => {
     await walk.settle();
 
     const kruise = (version: string, plural: string) => walk.rows("hub", `/apis/apps.kruise.io/${version}/${plural}`);
-    expect((await kruise("v1alpha1", "clonesets")).map((cells) => cells.slice(0, 4))).toEqual([["sample-cloneset", "2", "4", "4"]]);
-    expect((await kruise("v1beta1", "statefulsets")).map((cells) => cells.slice(0, 3))).toEqual([["sample-advancedstatefulset", "2", "4"]]);
+    expect((await kruise("v1alpha1", "clonesets")).map((cells) => cells.slice(0, 4))).toEqual([
+      ["sample-cloneset", "2", "4", "4"],
+    ]);
+    expect((await kruise("v1beta1", "statefulsets")).map((cells) => cells.slice(0, 3))).toEqual([
+      ["sample-advancedstatefulset", "2", "4"],
+    ]);
     expect((await kruise("v1alpha1", "sidecarsets")).map(([name]) => name)).toEqual(["sample-sidecarset"]);
-    expect((await kruise("v1alpha1", "uniteddeployments")).map((cells) => cells.slice(0, 3))).toEqual([["sample-uniteddeployment", "4", "8"]]);
+    expect((await kruise("v1alpha1", "uniteddeployments")).map((cells) => cells.slice(0, 3))).toEqual([
+      ["sample-uniteddeployment", "4", "8"],
+    ]);
     for (const member of MEMBERS) {
       const pods = await walk.rows(member, "/api/v1/namespaces/default/pods");
       expect(pods).toHaveLength(8);
@@ -146,27 +252,51 @@ describe("with two members", () => {
   test("Best practices, CloneSet: without a selector it runs, and an OverridePolicy gives one member a partition of its own", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-cloneset");
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
-    await walk.applyObject(override("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset", "member2", "/spec/updateStrategy/partition", 2));
+    await walk.applyObject(
+      override("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset", "member2", "/spec/updateStrategy/partition", 2),
+    );
     await walk.settle();
 
-    await walk.change(CloneSet, "my-cloneset", { spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } } });
+    await walk.change(CloneSet, "my-cloneset", {
+      spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } },
+    });
 
-    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
-    expect(warnings).toEqual([expect.stringContaining("spec.selector is missing"), expect.stringContaining('"RollingUpdate" was taken for "ReCreate"')]);
+    const images = async (member: string) =>
+      (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
+    expect(warnings).toEqual([
+      expect.stringContaining("spec.selector is missing"),
+      expect.stringContaining('"RollingUpdate" was taken for "ReCreate"'),
+    ]);
     expect(await images("member1")).toEqual(["my-app:v2.0.0", "my-app:v2.0.0", "my-app:v2.0.0"]);
     expect(await images("member2")).toEqual(["my-app:v1.0.0", "my-app:v1.0.0", "my-app:v2.0.0"]);
-    expect(await statusOf(CloneSet, "hub", "my-cloneset")).toMatchObject({ replicas: 6, readyReplicas: 6, updatedReplicas: 4 });
+    expect(await statusOf(CloneSet, "hub", "my-cloneset")).toMatchObject({
+      replicas: 6,
+      readyReplicas: 6,
+      updatedReplicas: 4,
+    });
   });
 
   test("Best practices, Advanced StatefulSet: without a selector it runs in order with its volumes, and a member keeps a partition of its own", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-statefulset");
     await walk.applyObject(policyFor("apps.kruise.io/v1beta1", "StatefulSet", "my-statefulset"));
-    await walk.applyObject(override("apps.kruise.io/v1beta1", "StatefulSet", "my-statefulset", "member1", "/spec/updateStrategy/rollingUpdate/partition", 2));
+    await walk.applyObject(
+      override(
+        "apps.kruise.io/v1beta1",
+        "StatefulSet",
+        "my-statefulset",
+        "member1",
+        "/spec/updateStrategy/rollingUpdate/partition",
+        2,
+      ),
+    );
     await walk.settle();
 
-    await walk.change(AdvancedStatefulSet, "my-statefulset", { spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } } });
+    await walk.change(AdvancedStatefulSet, "my-statefulset", {
+      spec: { template: { spec: { containers: [{ name: "app", image: "my-app:v2.0.0" }] } } },
+    });
 
-    const images = async (member: string) => (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image);
+    const images = async (member: string) =>
+      (await walk.pods(member, "my-app")).map(({ spec }) => spec.containers[0]?.image);
     expect(warnings).toEqual([expect.stringContaining("spec.selector")]);
     expect(await images("member1")).toEqual(["my-app:v1.0.0", "my-app:v1.0.0", "my-app:v2.0.0"]);
     expect(await images("member2")).toEqual(["my-app:v2.0.0", "my-app:v2.0.0", "my-app:v2.0.0"]);
@@ -175,8 +305,22 @@ describe("with two members", () => {
 
   test("Best practices, SidecarSet: one that asks for its own version is injected as it is, which is told, and an override makes its selector fit one member", async () => {
     const warnings = await walk.apply("workloads/guide-recommended-sidecarset");
-    await walk.applyObject({ ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"), kind: "ClusterPropagationPolicy", metadata: { name: "my-sidecarset" } });
-    await walk.applyObject(override("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset", "member2", "/spec/selector/matchLabels/app", "other", "replace"));
+    await walk.applyObject({
+      ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"),
+      kind: "ClusterPropagationPolicy",
+      metadata: { name: "my-sidecarset" },
+    });
+    await walk.applyObject(
+      override(
+        "apps.kruise.io/v1alpha1",
+        "SidecarSet",
+        "my-sidecarset",
+        "member2",
+        "/spec/selector/matchLabels/app",
+        "other",
+        "replace",
+      ),
+    );
     await walk.settle();
 
     await walk.apply("workloads/guide-recommended-cloneset");
@@ -185,7 +329,9 @@ describe("with two members", () => {
 
     // OpenKruise itself would want a revision of this version to be there before.
     expect(warnings).toEqual([expect.stringContaining('the set itself is version "v1"')]);
-    expect((await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus).toMatchObject(MEMBERS.map((clusterName) => ({ clusterName, applied: true })));
+    expect(
+      (await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus,
+    ).toMatchObject(MEMBERS.map((clusterName) => ({ clusterName, applied: true })));
     expect(names(await walk.pods("member1", "my-app"))).toEqual(["sidecar app", "sidecar app", "sidecar app"]);
     expect(names(await walk.pods("member2", "my-app"))).toEqual(["app", "app", "app"]);
     expect(await statusOf(SidecarSet, "hub", "my-sidecarset")).toMatchObject({ matchedPods: 3, updatedPods: 3 });
@@ -197,7 +343,10 @@ describe("with two members", () => {
     await walk.settle();
 
     for (const member of MEMBERS) expect(ready(await walk.pods(member, "my-app"))).toBe(4);
-    expect(await statusOf(UnitedDeployment, "hub", "my-uniteddeployment")).toMatchObject({ replicas: 8, readyReplicas: 8 });
+    expect(await statusOf(UnitedDeployment, "hub", "my-uniteddeployment")).toMatchObject({
+      replicas: 8,
+      readyReplicas: 8,
+    });
   });
 });
 
@@ -206,18 +355,31 @@ describe("Advanced: Automating OpenKruise Deployment", () => {
 
   test("a policy brings OpenKruise's definitions to members without it, and its workloads follow", async () => {
     walk = await walkThrough({ members: ["member-cluster-1", "member-cluster-2"], kruise: "none" });
-    const definitions = async (member: string) => (await walk.fleet.client.list(CustomResourceDefinition, { cluster: member })).items.map(({ metadata }) => metadata.name).filter((name) => name.endsWith(".kruise.io"));
+    const definitions = async (member: string) =>
+      (await walk.fleet.client.list(CustomResourceDefinition, { cluster: member })).items
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.endsWith(".kruise.io"));
     const before = await definitions("member-cluster-1");
 
     await walk.apply("policies/guide-openkruise-crds");
     await walk.settle();
     await walk.apply("workloads/guide-sample-cloneset");
-    await walk.applyObject({ ...read("policies/guide-sample-cloneset-propagation"), spec: { ...(read("policies/guide-sample-cloneset-propagation")["spec"] as object), placement: {} } });
+    await walk.applyObject({
+      ...read("policies/guide-sample-cloneset-propagation"),
+      spec: { ...(read("policies/guide-sample-cloneset-propagation")["spec"] as object), placement: {} },
+    });
     await walk.settle();
 
     expect(before).toEqual([]);
     for (const member of ["member-cluster-1", "member-cluster-2"]) {
-      expect(await definitions(member)).toEqual(expect.arrayContaining(["clonesets.apps.kruise.io", "sidecarsets.apps.kruise.io", "statefulsets.apps.kruise.io", "uniteddeployments.apps.kruise.io"]));
+      expect(await definitions(member)).toEqual(
+        expect.arrayContaining([
+          "clonesets.apps.kruise.io",
+          "sidecarsets.apps.kruise.io",
+          "statefulsets.apps.kruise.io",
+          "uniteddeployments.apps.kruise.io",
+        ]),
+      );
       expect(ready(await walk.pods(member, "sample"))).toBe(2);
     }
   });
@@ -228,33 +390,64 @@ describe("Troubleshooting", () => {
     walk = await walkThrough();
   });
   afterEach(() => walk.fleet.stop());
-  const told = async (reason: string) => (await walk.fleet.client.list(Event, { cluster: "hub", namespace: "default" })).items.filter((event) => event.reason === reason).map(({ involvedObject, message }) => `${involvedObject.kind}/${involvedObject.name}: ${message}`);
+  const told = async (reason: string) =>
+    (await walk.fleet.client.list(Event, { cluster: "hub", namespace: "default" })).items
+      .filter((event) => event.reason === reason)
+      .map(({ involvedObject, message }) => `${involvedObject.kind}/${involvedObject.name}: ${message}`);
 
   test("ResourceInterpreterCustomization Script Errors: a script that does not compile is refused, and one that fails is told on the object", async () => {
-    const script = (luaScript: string): object => ({ ...read("interpreters/guide-cloneset"), metadata: { name: "broken" }, spec: { target: { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" }, customizations: { statusAggregation: { luaScript } } } });
-    await expect(walk.applyObject(script("function AggregateStatus(desiredObj, statusItems"))).rejects.toThrow("spec.customizations.statusAggregation.luaScript");
+    const script = (luaScript: string): object => ({
+      ...read("interpreters/guide-cloneset"),
+      metadata: { name: "broken" },
+      spec: {
+        target: { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" },
+        customizations: { statusAggregation: { luaScript } },
+      },
+    });
+    await expect(walk.applyObject(script("function AggregateStatus(desiredObj, statusItems"))).rejects.toThrow(
+      "spec.customizations.statusAggregation.luaScript",
+    );
 
-    await walk.applyObject(script("function AggregateStatus(desiredObj, statusItems)\n  return desiredObj.nothing.here\nend"));
+    await walk.applyObject(
+      script("function AggregateStatus(desiredObj, statusItems)\n  return desiredObj.nothing.here\nend"),
+    );
     await walk.apply("workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
     await walk.settle();
 
-    expect(await told("AggregateStatusFailed")).toEqual([expect.stringMatching(/^CloneSet\/sample-cloneset: .*ResourceInterpreterCustomization broken.*line 2/)]);
+    expect(await told("AggregateStatusFailed")).toEqual([
+      expect.stringMatching(/^CloneSet\/sample-cloneset: .*ResourceInterpreterCustomization broken.*line 2/),
+    ]);
     expect(ready(await walk.pods("member1", "sample"))).toBe(2);
   });
 
   test("PropagationPolicy Not Working: a policy says that it matches nothing, and a binding why no cluster fits", async () => {
     await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "misspelt"));
     await walk.apply("workloads/guide-sample-cloneset");
-    await walk.applyObject({ ...policyFor("apps.kruise.io/v1alpha1", "CloneSet", "sample-cloneset"), spec: { ...(read("policies/guide-sample-cloneset-propagation")["spec"] as object), placement: { clusterAffinity: { clusterNames: ["nowhere"] } } } });
+    await walk.applyObject({
+      ...policyFor("apps.kruise.io/v1alpha1", "CloneSet", "sample-cloneset"),
+      spec: {
+        ...(read("policies/guide-sample-cloneset-propagation")["spec"] as object),
+        placement: { clusterAffinity: { clusterNames: ["nowhere"] } },
+      },
+    });
     await walk.settle();
 
-    expect((await walk.get(PropagationPolicy, "hub", "misspelt")).status).toMatchObject({ matched: 0, conditions: expect.arrayContaining([expect.objectContaining({ type: "Matched", status: "False", reason: "NothingMatched" })]) as unknown });
-    expect((await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.conditions).toContainEqual(expect.objectContaining({ type: "Scheduled", status: "False", reason: "NoClusterFit" }));
+    expect((await walk.get(PropagationPolicy, "hub", "misspelt")).status).toMatchObject({
+      matched: 0,
+      conditions: expect.arrayContaining([
+        expect.objectContaining({ type: "Matched", status: "False", reason: "NothingMatched" }),
+      ]) as unknown,
+    });
+    expect((await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Scheduled", status: "False", reason: "NoClusterFit" }),
+    );
   });
 
   test("Debugging Techniques: every list that the text asks for is answered", async () => {
     await walk.apply(...INTERPRETERS, ...WORKLOADS, ...POLICIES);
-    await walk.applyObject(override("apps.kruise.io/v1alpha1", "CloneSet", "sample-cloneset", "member1", "/metadata/labels/tier", "web"));
+    await walk.applyObject(
+      override("apps.kruise.io/v1alpha1", "CloneSet", "sample-cloneset", "member1", "/metadata/labels/tier", "web"),
+    );
     await walk.settle();
 
     const lists: Record<string, number> = {
@@ -280,12 +473,26 @@ describe("FAQ", () => {
       return send();
     };
     const wrap = (transport: Transport, part: string): Transport =>
-      part === "execute" ? { ...transport, send: (request, signal) => refuse(request.path.cluster, () => transport.send(request, signal)), raw: (request, signal) => refuse(request.cluster, () => transport.raw(request, signal)) } : transport;
+      part === "execute"
+        ? {
+            ...transport,
+            send: (request, signal) => refuse(request.path.cluster, () => transport.send(request, signal)),
+            raw: (request, signal) => refuse(request.cluster, () => transport.raw(request, signal)),
+          }
+        : transport;
     walk = await walkThrough({ wrap });
-    await walk.apply("interpreters/guide-cloneset", "workloads/guide-sample-cloneset", "policies/guide-sample-cloneset-propagation");
+    await walk.apply(
+      "interpreters/guide-cloneset",
+      "workloads/guide-sample-cloneset",
+      "policies/guide-sample-cloneset-propagation",
+    );
     await walk.settle();
-    const replicas = () => Promise.all(MEMBERS.map(async (member) => (await walk.get(CloneSet, member, "sample-cloneset")).spec.replicas));
-    const complaints = async () => (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(({ appliedMessage }) => appliedMessage);
+    const replicas = () =>
+      Promise.all(MEMBERS.map(async (member) => (await walk.get(CloneSet, member, "sample-cloneset")).spec.replicas));
+    const complaints = async () =>
+      (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(
+        ({ appliedMessage }) => appliedMessage,
+      );
 
     isDown = true;
     await walk.change(CloneSet, "sample-cloneset", { spec: { replicas: 3 } });

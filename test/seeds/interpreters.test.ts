@@ -4,7 +4,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
 import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
 import { createFakeClock, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
-import { createCustomizationLevel, createInterpreter, interpreterAdmissions, type AnyObject, type Interpreter, type StatusItem } from "../../src/interpreter/index.ts";
+import {
+  createCustomizationLevel,
+  createInterpreter,
+  interpreterAdmissions,
+  type AnyObject,
+  type Interpreter,
+  type StatusItem,
+} from "../../src/interpreter/index.ts";
 import { createLuaEngine } from "../../src/interpreter/lua/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
 
@@ -19,14 +26,19 @@ const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations
 
 /** Sends a file as `kubectl create` does, and reads the rules from what is stored. */
 async function accept(name: string): Promise<Accepted> {
-  const server = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } }, admissions: [...builtInAdmissions, ...interpreterAdmissions] });
+  const server = await createTestServer({
+    profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
+    admissions: [...builtInAdmissions, ...interpreterAdmissions],
+  });
   const sent = readFileSync(new URL(`./interpreters/${name}.yaml`, import.meta.url), "utf8");
   const { status, headers, body } = await server.request("POST", PATH, parseYaml(sent));
   expect(body).toMatchObject({ kind: "ResourceInterpreterCustomization" });
   expect(status).toBe(201);
   const level = createCustomizationLevel({ engine: createLuaEngine({ clock: createFakeClock() }) });
   level.set(body as unknown as ResourceInterpreterCustomization);
-  const warnings = [headers["warning"] ?? []].flat().map((line) => /^299 - "(.*)"$/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line);
+  const warnings = [headers["warning"] ?? []]
+    .flat()
+    .map((line) => /^299 - "(.*)"$/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line);
   return { warnings, stored: body, interpreter: createInterpreter([level]) };
 }
 
@@ -34,15 +46,22 @@ const container = { name: "app", image: "app:1", resources: { requests: { cpu: "
 const template = { metadata: { labels: { app: "shop" } }, spec: { containers: [container] } };
 const requirements = { resourceRequest: { cpu: "250m", memory: "64Mi" } };
 const workload = (apiVersion: string, kind: string, spec: object, status?: object): AnyObject =>
-  deepFreeze({ apiVersion, kind, metadata: { name: "shop", namespace: "prod" }, spec, ...(status && { status }) });
-const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] => statuses.map((status, index) => ({ clusterName: `member${index + 1}`, ...(status && { status }), applied: true, health: "Healthy" }));
+  deepFreeze({ apiVersion, kind, metadata: { name: "shop", namespace: "prod" }, spec, status });
+const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] =>
+  statuses.map((status, index) => ({ clusterName: `member${index + 1}`, status, applied: true, health: "Healthy" }));
 const specOf = (object: AnyObject): JsonObject => (object as unknown as { spec: JsonObject }).spec;
 const statusOf = (object: AnyObject | undefined): unknown => (object as { status?: unknown } | undefined)?.status;
-const rulesIn = ({ spec }: JsonObject): string[] => (isObject(spec) && isObject(spec["customizations"]) ? Object.keys(spec["customizations"]).sort() : []);
+const rulesIn = ({ spec }: JsonObject): string[] =>
+  isObject(spec) && isObject(spec["customizations"]) ? Object.keys(spec["customizations"]).sort() : [];
 
 describe.each([
   { file: "introduction-cloneset", apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", kept: "scaleStrategy" },
-  { file: "introduction-statefulset", apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", kept: "podManagementPolicy" },
+  {
+    file: "introduction-statefulset",
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "StatefulSet",
+    kept: "podManagementPolicy",
+  },
 ])("$file names places instead of scripts", ({ file, apiVersion, kind, kept }) => {
   let accepted: Accepted;
   beforeAll(async () => {
@@ -67,15 +86,27 @@ describe.each([
   });
 
   test("the whole status is reflected, and none is no failure", async () => {
-    expect(await accepted.interpreter.reflectStatus(workload(apiVersion, kind, {}, { replicas: 2, conditions: [{ type: "Ready" }] }))).toEqual({ replicas: 2, conditions: [{ type: "Ready" }] });
+    expect(
+      await accepted.interpreter.reflectStatus(
+        workload(apiVersion, kind, {}, { replicas: 2, conditions: [{ type: "Ready" }] }),
+      ),
+    ).toEqual({ replicas: 2, conditions: [{ type: "Ready" }] });
     expect(await accepted.interpreter.reflectStatus(workload(apiVersion, kind, {}))).toEqual({});
   });
 
   test("what the member decided at the named places is kept, and nothing else", async () => {
     const desired = workload(apiVersion, kind, { replicas: 5, updateStrategy: { type: "ReCreate" } });
-    const observed = workload(apiVersion, kind, { replicas: 3, updateStrategy: { type: "InPlaceIfPossible" }, [kept]: "theirs" });
+    const observed = workload(apiVersion, kind, {
+      replicas: 3,
+      updateStrategy: { type: "InPlaceIfPossible" },
+      [kept]: "theirs",
+    });
 
-    expect(specOf(await accepted.interpreter.retain(desired, observed))).toEqual({ replicas: 5, updateStrategy: { type: "InPlaceIfPossible" }, [kept]: "theirs" });
+    expect(specOf(await accepted.interpreter.retain(desired, observed))).toEqual({
+      replicas: 5,
+      updateStrategy: { type: "InPlaceIfPossible" },
+      [kept]: "theirs",
+    });
     expect(await accepted.interpreter.retain(desired, workload(apiVersion, kind, { replicas: 3 }))).toEqual(desired);
   });
 });
@@ -94,24 +125,56 @@ describe("guide-cloneset", () => {
       "spec.customizations.reviseReplica is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision",
       "spec.customizations.statusAggregation.luaScript: line 17: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj",
     ]);
-    expect(rulesIn(accepted.stored)).toEqual(["healthInterpretation", "replicaResource", "replicaRevision", "retention", "statusAggregation"]);
+    expect(rulesIn(accepted.stored)).toEqual([
+      "healthInterpretation",
+      "replicaResource",
+      "replicaRevision",
+      "retention",
+      "statusAggregation",
+    ]);
   });
 
   test("counts replicas with what a pod needs, and revises them", async () => {
-    expect(await accepted.interpreter.replicas(cloneSet({ replicas: 4, template }))).toEqual({ replicas: 4, requirements });
-    expect(specOf(await accepted.interpreter.reviseReplicas(cloneSet({ replicas: 4, template }), 1))).toEqual({ replicas: 1, template });
+    expect(await accepted.interpreter.replicas(cloneSet({ replicas: 4, template }))).toEqual({
+      replicas: 4,
+      requirements,
+    });
+    expect(specOf(await accepted.interpreter.reviseReplicas(cloneSet({ replicas: 4, template }), 1))).toEqual({
+      replicas: 1,
+      template,
+    });
   });
 
   test("sums the members' counters into the status of the object", async () => {
     const object = cloneSet({ replicas: 4 }, { observedGeneration: 1 });
 
-    const sum = await accepted.interpreter.aggregateStatus(object, items({ replicas: 3, readyReplicas: 2, updatedReplicas: 1 }, { replicas: 1, readyReplicas: 1, availableReplicas: 1 }, undefined));
+    const sum = await accepted.interpreter.aggregateStatus(
+      object,
+      items(
+        { replicas: 3, readyReplicas: 2, updatedReplicas: 1 },
+        { replicas: 1, readyReplicas: 1, availableReplicas: 1 },
+        undefined,
+      ),
+    );
 
-    expect(sum).toEqual({ ...object, status: { replicas: 4, readyReplicas: 3, updatedReplicas: 1, availableReplicas: 1, updatedReadyReplicas: 0, expectedUpdatedReplicas: 0 } });
+    expect(sum).toEqual({
+      ...object,
+      status: {
+        replicas: 4,
+        readyReplicas: 3,
+        updatedReplicas: 1,
+        availableReplicas: 1,
+        updatedReadyReplicas: 0,
+        expectedUpdatedReplicas: 0,
+      },
+    });
   });
 
   test("keeps whether a member is suspended, and its status", async () => {
-    const retained = await accepted.interpreter.retain(cloneSet({ replicas: 4 }), cloneSet({ replicas: 2, suspend: true }, { replicas: 2 }));
+    const retained = await accepted.interpreter.retain(
+      cloneSet({ replicas: 4 }),
+      cloneSet({ replicas: 2, suspend: true }, { replicas: 2 }),
+    );
 
     expect(retained).toEqual(cloneSet({ replicas: 4, suspend: true }, { replicas: 2 }));
   });
@@ -126,7 +189,8 @@ describe("guide-cloneset", () => {
 });
 
 describe("guide-statefulset", () => {
-  const statefulSet = (spec: object, status?: object): AnyObject => workload("apps.kruise.io/v1beta1", "StatefulSet", spec, status);
+  const statefulSet = (spec: object, status?: object): AnyObject =>
+    workload("apps.kruise.io/v1beta1", "StatefulSet", spec, status);
 
   test("counts, revises, sums and judges as its text says", async () => {
     const { warnings, interpreter } = await accept("guide-statefulset");
@@ -135,7 +199,14 @@ describe("guide-statefulset", () => {
     expect(warnings).toHaveLength(3);
     expect(await interpreter.replicas(object)).toEqual({ replicas: 3 });
     expect(specOf(await interpreter.reviseReplicas(object, 2))).toEqual({ replicas: 2, template });
-    expect(statusOf(await interpreter.aggregateStatus(object, items({ replicas: 2, readyReplicas: 2 }, { replicas: 1, currentReplicas: 1 })))).toEqual({ replicas: 3, readyReplicas: 2, currentReplicas: 1, updatedReplicas: 0 });
+    expect(
+      statusOf(
+        await interpreter.aggregateStatus(
+          object,
+          items({ replicas: 2, readyReplicas: 2 }, { replicas: 1, currentReplicas: 1 }),
+        ),
+      ),
+    ).toEqual({ replicas: 3, readyReplicas: 2, currentReplicas: 1, updatedReplicas: 0 });
     expect(await interpreter.health(statefulSet({}, { replicas: 2, readyReplicas: 2 }))).toBe("Healthy");
     expect(await interpreter.health(statefulSet({}, { replicas: 2 }))).toBe("Unhealthy");
   });
@@ -143,13 +214,16 @@ describe("guide-statefulset", () => {
   test("holds for the version that it names and for no other", async () => {
     const { interpreter } = await accept("guide-statefulset");
 
-    expect(await interpreter.replicas(workload("apps.kruise.io/v1alpha1", "StatefulSet", { replicas: 3 }))).toBeUndefined();
+    expect(
+      await interpreter.replicas(workload("apps.kruise.io/v1alpha1", "StatefulSet", { replicas: 3 })),
+    ).toBeUndefined();
     expect(await interpreter.replicas(workload("apps/v1", "StatefulSet", { replicas: 3 }))).toBeUndefined();
   });
 });
 
 describe("guide-sidecarset", () => {
-  const sidecarSet = (spec: object, status?: object): AnyObject => workload("apps.kruise.io/v1alpha1", "SidecarSet", spec, status);
+  const sidecarSet = (spec: object, status?: object): AnyObject =>
+    workload("apps.kruise.io/v1alpha1", "SidecarSet", spec, status);
 
   test("is canonical, so nothing is said about it", async () => {
     expect((await accept("guide-sidecarset")).warnings).toEqual([]);
@@ -159,10 +233,19 @@ describe("guide-sidecarset", () => {
     const { interpreter } = await accept("guide-sidecarset");
     const object = sidecarSet({ containers: [container] });
 
-    expect(await interpreter.reflectStatus(sidecarSet({}, { matchedPods: 4, updatedPods: 1, other: true }))).toEqual({ matchedPods: 4, updatedPods: 1, readyPods: 0 });
+    expect(await interpreter.reflectStatus(sidecarSet({}, { matchedPods: 4, updatedPods: 1, other: true }))).toEqual({
+      matchedPods: 4,
+      updatedPods: 1,
+      readyPods: 0,
+    });
     expect(await interpreter.reflectStatus(object)).toEqual({});
     expect(await interpreter.replicas(object)).toEqual({ replicas: 0 });
-    expect(await interpreter.aggregateStatus(object, items({ matchedPods: 4, updatedPods: 1 }, { matchedPods: 2, readyPods: 2 }))).toEqual({ ...object, status: { matchedPods: 6, updatedPods: 1, readyPods: 2 } });
+    expect(
+      await interpreter.aggregateStatus(
+        object,
+        items({ matchedPods: 4, updatedPods: 1 }, { matchedPods: 2, readyPods: 2 }),
+      ),
+    ).toEqual({ ...object, status: { matchedPods: 6, updatedPods: 1, readyPods: 2 } });
     expect(await interpreter.retain(object, sidecarSet({}, { matchedPods: 4 }))).toEqual(object);
     expect(await interpreter.health(object)).toBe("Unhealthy");
     expect(await interpreter.health(sidecarSet({}, { matchedPods: 0 }))).toBe("Healthy");
@@ -173,10 +256,18 @@ describe("guide-sidecarset", () => {
 
 test("guide-uniteddeployment sums and judges as its text says, and is told that a status alone is not canonical", async () => {
   const { warnings, interpreter } = await accept("guide-uniteddeployment");
-  const unitedDeployment = (spec: object, status?: object): AnyObject => workload("apps.kruise.io/v1alpha1", "UnitedDeployment", spec, status);
+  const unitedDeployment = (spec: object, status?: object): AnyObject =>
+    workload("apps.kruise.io/v1alpha1", "UnitedDeployment", spec, status);
 
   expect(warnings).toEqual([expect.stringContaining("AggregateStatus returns a status alone")]);
-  expect(statusOf(await interpreter.aggregateStatus(unitedDeployment({}), items({ replicas: 2, readyReplicas: 1 }, { replicas: 1 })))).toEqual({ replicas: 3, readyReplicas: 1 });
+  expect(
+    statusOf(
+      await interpreter.aggregateStatus(
+        unitedDeployment({}),
+        items({ replicas: 2, readyReplicas: 1 }, { replicas: 1 }),
+      ),
+    ),
+  ).toEqual({ replicas: 3, readyReplicas: 1 });
   expect(await interpreter.health(unitedDeployment({ replicas: 3 }, { readyReplicas: 3 }))).toBe("Healthy");
   expect(await interpreter.health(unitedDeployment({ replicas: 3 }, { readyReplicas: 2 }))).toBe("Unhealthy");
 });
@@ -186,12 +277,18 @@ test("talk-cloneset counts, revises and sums; that it sets global variables is s
   const object = workload("apps.kruise.io/v1alpha1", "CloneSet", { replicas: 4, template });
 
   expect(warnings).toEqual([
-    expect.stringContaining("replicaResource.luaScript: line 2: the script sets global variables (replica, requirement)"),
-    expect.stringContaining("statusAggregation.luaScript: line 2: the script sets global variables (replicas, updatedReplicas, readyReplicas, availableReplicas, updatedReadyReplicas and 1 more)"),
+    expect.stringContaining(
+      "replicaResource.luaScript: line 2: the script sets global variables (replica, requirement)",
+    ),
+    expect.stringContaining(
+      "statusAggregation.luaScript: line 2: the script sets global variables (replicas, updatedReplicas, readyReplicas, availableReplicas, updatedReadyReplicas and 1 more)",
+    ),
   ]);
   expect(await interpreter.replicas(object)).toEqual({ replicas: 4, requirements });
   expect(specOf(await interpreter.reviseReplicas(object, 3))).toEqual({ replicas: 3, template });
-  expect(statusOf(await interpreter.aggregateStatus(object, items({ replicas: 2, updatedReplicas: 2 }, { replicas: 2 })))).toEqual({
+  expect(
+    statusOf(await interpreter.aggregateStatus(object, items({ replicas: 2, updatedReplicas: 2 }, { replicas: 2 }))),
+  ).toEqual({
     replicas: 4,
     updatedReplicas: 2,
     readyReplicas: 0,
@@ -203,10 +300,16 @@ test("talk-cloneset counts, revises and sums; that it sets global variables is s
 
 test("talk-workflow keeps what a member runs, and judges by its phase", async () => {
   const { warnings, interpreter } = await accept("talk-workflow");
-  const workflow = (spec: object, status?: object): AnyObject => workload("argoproj.io/v1alpha1", "Workflow", spec, status);
+  const workflow = (spec: object, status?: object): AnyObject =>
+    workload("argoproj.io/v1alpha1", "Workflow", spec, status);
 
   expect(warnings).toEqual([]);
-  expect(await interpreter.retain(workflow({ entrypoint: "main" }), workflow({ entrypoint: "main", suspend: true }, { phase: "Running" }))).toEqual(workflow({ entrypoint: "main", suspend: true }, { phase: "Running" }));
+  expect(
+    await interpreter.retain(
+      workflow({ entrypoint: "main" }),
+      workflow({ entrypoint: "main", suspend: true }, { phase: "Running" }),
+    ),
+  ).toEqual(workflow({ entrypoint: "main", suspend: true }, { phase: "Running" }));
   expect(await interpreter.health(workflow({}, { phase: "Running" }))).toBe("Healthy");
   expect(await interpreter.health(workflow({}, { phase: "Failed" }))).toBe("Unhealthy");
   expect(await interpreter.health(workflow({}))).toBe("Unhealthy");

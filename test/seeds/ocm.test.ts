@@ -7,9 +7,12 @@ import type { JsonObject } from "../../src/base/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
 
 const FOLDER = new URL("./ocm/", import.meta.url);
-const UNBOUND = "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
-const FEEDBACK = "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value";
-const bare = (stored: string): string => `spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
+const UNBOUND =
+  "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
+const FEEDBACK =
+  "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value";
+const bare = (stored: string): string =>
+  `spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
 
 /** What is told of files that are shorthand. */
 const WARNINGS: Readonly<Record<string, string[]>> = {
@@ -22,7 +25,9 @@ const WARNINGS: Readonly<Record<string, string[]>> = {
     "metadata.annotations: ocm.io/conditional-deployment is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
   ],
   "introduction-example-cloneset-feedback.yaml": [bare(""), FEEDBACK],
-  "guide-cloneset-webapp-production.yaml": ['spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly'],
+  "guide-cloneset-webapp-production.yaml": [
+    'spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly',
+  ],
   "guide-sidecarset-logging-production.yaml": [
     'spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1.0" (the label apps.kruise.io/sidecarset-custom-version), and the newest of it is injected',
   ],
@@ -34,7 +39,11 @@ const WARNINGS: Readonly<Record<string, string[]>> = {
 
 let hub: TestServer;
 beforeAll(async () => {
-  const profile = { ...PROFILE, customs: ocmHubKinds, objects: [...PROFILE.objects, { apiVersion: "v1", kind: "Namespace", metadata: { name: "cluster1" } }] };
+  const profile = {
+    ...PROFILE,
+    customs: ocmHubKinds,
+    objects: [...PROFILE.objects, { apiVersion: "v1", kind: "Namespace", metadata: { name: "cluster1" } }],
+  };
   hub = await createTestServer({ profiles: { hub: profile }, admissions: builtInAdmissions });
 });
 afterAll(() => hub.server.close());
@@ -59,15 +68,25 @@ test.for(readdirSync(FOLDER))("%s applies as it is written", async (file) => {
   expect(warningsOf(answered)).toEqual(told(...(WARNINGS[file] ?? [])));
 });
 
-test.for(["merge-patch+json", "apply-patch+yaml"])("a manifest that is left out of a later file stays what it is stored as: %s", async (type) => {
-  const [whole, feedback] = ["introduction-example-cloneset.yaml", "introduction-example-cloneset-feedback.yaml"].map(read) as [JsonObject, JsonObject];
-  const path = `${collectionOf(whole)}/example-cloneset`;
-  await hub.request("DELETE", path);
-  await hub.request("PATCH", `${path}?fieldManager=guide`, whole, { "content-type": "application/apply-patch+yaml" });
+test.for(["merge-patch+json", "apply-patch+yaml"])(
+  "a manifest that is left out of a later file stays what it is stored as: %s",
+  async (type) => {
+    const [whole, feedback] = ["introduction-example-cloneset.yaml", "introduction-example-cloneset-feedback.yaml"].map(
+      read,
+    ) as [JsonObject, JsonObject];
+    const path = `${collectionOf(whole)}/example-cloneset`;
+    await hub.request("DELETE", path);
+    await hub.request("PATCH", `${path}?fieldManager=guide`, whole, { "content-type": "application/apply-patch+yaml" });
 
-  const answered = await hub.request("PATCH", `${path}?fieldManager=guide&fieldValidation=Strict`, feedback, { "content-type": `application/${type}` });
+    const answered = await hub.request("PATCH", `${path}?fieldManager=guide&fieldValidation=Strict`, feedback, {
+      "content-type": `application/${type}`,
+    });
 
-  expect(answered.status).toBe(200);
-  expect(warningsOf(answered)).toEqual(told(bare(", as it is stored"), FEEDBACK));
-  expect(answered.body["spec"]).toMatchObject({ workload: (whole["spec"] as JsonObject)["workload"] as JsonObject, manifestConfigs: [{ feedbackRules: [{ type: "WellKnownStatus" }] }] });
-});
+    expect(answered.status).toBe(200);
+    expect(warningsOf(answered)).toEqual(told(bare(", as it is stored"), FEEDBACK));
+    expect(answered.body["spec"]).toMatchObject({
+      workload: (whole["spec"] as JsonObject)["workload"] as JsonObject,
+      manifestConfigs: [{ feedbackRules: [{ type: "WellKnownStatus" }] }],
+    });
+  },
+);

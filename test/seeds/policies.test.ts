@@ -1,7 +1,14 @@
 /** Policies as people write them are accepted, and say where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions, Cluster, ClusterPropagationPolicy, kruiseKinds, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
+import {
+  builtInAdmissions,
+  Cluster,
+  ClusterPropagationPolicy,
+  kruiseKinds,
+  OverridePolicy,
+  PropagationPolicy,
+} from "../../src/api/index.ts";
 import { createTestServer, PROFILE, type TestServer } from "../../src/apiserver/test-server.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { parseYaml } from "../../src/machinery/index.ts";
@@ -9,21 +16,40 @@ import { parseYaml } from "../../src/machinery/index.ts";
 const FOLDER = new URL("./policies/", import.meta.url);
 /** What is told of files that are shorthand. */
 const WARNINGS: Readonly<Record<string, string[]>> = {
-  "guide-sidecarset-propagation.yaml": ['299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"'],
+  "guide-sidecarset-propagation.yaml": [
+    '299 - "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"',
+  ],
 };
 
 /** Policies that name clusters which have not joined, or kinds that are not served, are told so. */
-const members = ["member1", "member2", "member-cluster-1", "member-cluster-2"].map((name) => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" } }));
+const members = ["member1", "member2", "member-cluster-1", "member-cluster-2"].map((name) => ({
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name },
+  spec: { syncMode: "Push" },
+}));
 
 let hub: TestServer;
 beforeAll(async () => {
-  hub = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, Cluster, ...kruiseKinds], objects: [...PROFILE.objects, ...members] } }, admissions: builtInAdmissions });
+  hub = await createTestServer({
+    profiles: {
+      hub: {
+        ...PROFILE,
+        customs: [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, Cluster, ...kruiseKinds],
+        objects: [...PROFILE.objects, ...members],
+      },
+    },
+    admissions: builtInAdmissions,
+  });
 });
 afterAll(() => hub.server.close());
 
 /** As kubectl does: what names no namespace goes into the one of the context. */
 function pathOf({ kind }: JsonObject): string {
-  const plural = kind === "ClusterPropagationPolicy" ? "clusterpropagationpolicies" : `namespaces/default/${kind === "OverridePolicy" ? "overridepolicies" : "propagationpolicies"}`;
+  const plural =
+    kind === "ClusterPropagationPolicy"
+      ? "clusterpropagationpolicies"
+      : `namespaces/default/${kind === "OverridePolicy" ? "overridepolicies" : "propagationpolicies"}`;
   return `/apis/policy.karmada.io/v1alpha1/${plural}?fieldValidation=Strict`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The talk on OpenKruise and Argo Workflows in a federation: its rules as they are on the slides, and what the slides tell of updates
- * by overrides, of migration and of the way back.
+ * The talk on OpenKruise and Argo Workflows in a federation: its rules as they are on the slides, and what the slides
+ * tell of updates by overrides, of migration and of the way back.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CloneSet, Deployment, OverridePolicy, Pod, ResourceBinding, Workflow } from "../../src/api/index.ts";
@@ -19,24 +19,55 @@ afterEach(() => walk.fleet.stop());
 async function publish(): Promise<void> {
   const sample = read("workloads/guide-sample-cloneset");
   await walk.apply("interpreters/talk-cloneset");
-  await walk.applyObject({ ...sample, spec: { ...(sample["spec"] as object), replicas: 4, updateStrategy: { type: "InPlaceIfPossible" } } });
+  await walk.applyObject({
+    ...sample,
+    spec: { ...(sample["spec"] as object), replicas: 4, updateStrategy: { type: "InPlaceIfPossible" } },
+  });
   await walk.apply("policies/guide-sample-cloneset-propagation");
   await walk.settle();
 }
-async function overrideOn(cluster: string, overriders: object, selector: object = { ...CLONE_SET, name: "sample-cloneset" }): Promise<void> {
-  await walk.applyObject({ apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { name: "update", namespace: "default" }, spec: { resourceSelectors: [selector], overrideRules: [{ targetCluster: { clusterNames: [cluster] }, overriders }] } });
+async function overrideOn(
+  cluster: string,
+  overriders: object,
+  selector: object = { ...CLONE_SET, name: "sample-cloneset" },
+): Promise<void> {
+  await walk.applyObject({
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { name: "update", namespace: "default" },
+    spec: {
+      resourceSelectors: [selector],
+      overrideRules: [{ targetCluster: { clusterNames: [cluster] }, overriders }],
+    },
+  });
   await walk.settle();
 }
-const partition = (value: number, image: string): object => ({ plaintext: [{ path: "/spec/updateStrategy/partition", operator: "add", value }, { path: "/spec/template/spec/containers/0/image", operator: "replace", value: image }] });
-const images = async (member: string) => (await walk.pods(member, "sample")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
-const uids = async (member: string) => (await walk.pods(member, "sample")).map(({ metadata }) => metadata.uid ?? "").sort();
+const partition = (value: number, image: string): object => ({
+  plaintext: [
+    { path: "/spec/updateStrategy/partition", operator: "add", value },
+    { path: "/spec/template/spec/containers/0/image", operator: "replace", value: image },
+  ],
+});
+const images = async (member: string) =>
+  (await walk.pods(member, "sample")).map(({ spec }) => spec.containers[0]?.image ?? "").sort();
+const uids = async (member: string) =>
+  (await walk.pods(member, "sample")).map(({ metadata }) => metadata.uid ?? "").sort();
 const fleetStatus = async () => (await walk.get(CloneSet, "hub", "sample-cloneset")).status;
 
 test("update by ImageOverrider: one member gets the new image in the pods that it has", async () => {
   await publish();
   const before = await uids("member1");
 
-  await overrideOn("member1", { imageOverrider: [{ predicate: { path: "/spec/template/spec/containers/0/image" }, component: "Tag", operator: "replace", value: "1.22" }] });
+  await overrideOn("member1", {
+    imageOverrider: [
+      {
+        predicate: { path: "/spec/template/spec/containers/0/image" },
+        component: "Tag",
+        operator: "replace",
+        value: "1.22",
+      },
+    ],
+  });
 
   expect(await images("member1")).toEqual(Array.from({ length: 4 }, () => "nginx:1.22"));
   expect(await uids("member1")).toEqual(before);
@@ -45,13 +76,37 @@ test("update by ImageOverrider: one member gets the new image in the pods that i
 });
 
 test("update by CommandOverrider and ArgsOverrider: one member runs another command", async () => {
-  const template = { metadata: { labels: { app: "sample" } }, spec: { containers: [{ name: "nginx", image: "nginx:1.21", command: ["nginx"], args: ["-g", "daemon off;"] }] } };
-  await walk.applyObject({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "default" }, spec: { replicas: 1, selector: { matchLabels: { app: "sample" } }, template } });
-  await walk.applyObject({ apiVersion: "policy.karmada.io/v1alpha1", kind: "PropagationPolicy", metadata: { name: "web", namespace: "default" }, spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }], placement: { clusterAffinity: { clusterNames: MEMBERS } } } });
+  const template = {
+    metadata: { labels: { app: "sample" } },
+    spec: { containers: [{ name: "nginx", image: "nginx:1.21", command: ["nginx"], args: ["-g", "daemon off;"] }] },
+  };
+  await walk.applyObject({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "default" },
+    spec: { replicas: 1, selector: { matchLabels: { app: "sample" } }, template },
+  });
+  await walk.applyObject({
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: "web", namespace: "default" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+      placement: { clusterAffinity: { clusterNames: MEMBERS } },
+    },
+  });
 
-  await overrideOn("member2", { commandOverrider: [{ containerName: "nginx", operator: "add", value: ["-q"] }], argsOverrider: [{ containerName: "nginx", operator: "remove", value: ["-g", "daemon off;"] }] }, { apiVersion: "apps/v1", kind: "Deployment", name: "web" });
+  await overrideOn(
+    "member2",
+    {
+      commandOverrider: [{ containerName: "nginx", operator: "add", value: ["-q"] }],
+      argsOverrider: [{ containerName: "nginx", operator: "remove", value: ["-g", "daemon off;"] }],
+    },
+    { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  );
 
-  const container = async (member: string) => (await walk.get(Deployment, member, "web")).spec.template.spec?.containers[0];
+  const container = async (member: string) =>
+    (await walk.get(Deployment, member, "web")).spec.template.spec?.containers[0];
   expect(await container("member1")).toMatchObject({ command: ["nginx"], args: ["-g", "daemon off;"] });
   expect(await container("member2")).toMatchObject({ command: ["nginx", "-q"] });
   expect((await container("member2"))?.args ?? []).toEqual([]);
@@ -59,18 +114,32 @@ test("update by CommandOverrider and ArgsOverrider: one member runs another comm
 
 test("Partition Upgrade Case: one member goes pod by pod, the hub shows how far it is, and the same way leads back", async () => {
   await publish();
-  const change = async (value: number, image: string) => walk.change(OverridePolicy, "update", { spec: { overrideRules: [{ targetCluster: { clusterNames: ["member1"] }, overriders: partition(value, image) }] } });
+  const change = async (value: number, image: string) =>
+    walk.change(OverridePolicy, "update", {
+      spec: { overrideRules: [{ targetCluster: { clusterNames: ["member1"] }, overriders: partition(value, image) }] },
+    });
   const updated = async () => (await images("member1")).filter((image) => image === "nginx:1.22").length;
 
   await overrideOn("member1", partition(3, "nginx:1.22"));
   const steps = [[await updated(), (await fleetStatus())?.updatedReplicas]];
-  for (const [value, image] of [[1, "nginx:1.22"], [0, "nginx:1.22"], [2, "nginx:1.21"], [0, "nginx:1.21"]] as const) {
+  for (const [value, image] of [
+    [1, "nginx:1.22"],
+    [0, "nginx:1.22"],
+    [2, "nginx:1.21"],
+    [0, "nginx:1.21"],
+  ] as const) {
     await change(value, image);
     steps.push([await updated(), (await fleetStatus())?.updatedReplicas]);
   }
 
   // On the hub the pods of member2, which has nothing to update, count as updated.
-  expect(steps).toEqual([[1, 5], [3, 7], [4, 8], [2, 6], [0, 8]]);
+  expect(steps).toEqual([
+    [1, 5],
+    [3, 7],
+    [4, 8],
+    [2, 6],
+    [0, 8],
+  ]);
   expect(await images("member2")).toEqual(Array.from({ length: 4 }, () => "nginx:1.21"));
 });
 
@@ -102,10 +171,31 @@ test("Online business rollback: an annotation ends the management at once, and e
 
 test("Example Code For Workflow: it runs on the members, and what a member suspends stays suspended", async () => {
   await walk.apply("interpreters/talk-workflow");
-  await walk.applyObject({ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", metadata: { name: "report", namespace: "default" }, spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "busybox:1.28", command: ["true"] } }] } });
-  await walk.applyObject({ apiVersion: "policy.karmada.io/v1alpha1", kind: "PropagationPolicy", metadata: { name: "report", namespace: "default" }, spec: { resourceSelectors: [{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "report" }], placement: { clusterAffinity: { clusterNames: MEMBERS } } } });
+  await walk.applyObject({
+    apiVersion: "argoproj.io/v1alpha1",
+    kind: "Workflow",
+    metadata: { name: "report", namespace: "default" },
+    spec: {
+      entrypoint: "main",
+      templates: [{ name: "main", container: { image: "busybox:1.28", command: ["true"] } }],
+    },
+  });
+  await walk.applyObject({
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: "report", namespace: "default" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "report" }],
+      placement: { clusterAffinity: { clusterNames: MEMBERS } },
+    },
+  });
   await walk.fleet.settle();
-  await walk.fleet.client.patch(Workflow, { cluster: "member1", namespace: "default", name: "report" }, { spec: { suspend: true } }, { type: "merge" });
+  await walk.fleet.client.patch(
+    Workflow,
+    { cluster: "member1", namespace: "default", name: "report" },
+    { spec: { suspend: true } },
+    { type: "merge" },
+  );
   await walk.settle();
 
   await walk.change(Workflow, "report", { metadata: { labels: { team: "a" } } });
@@ -113,6 +203,10 @@ test("Example Code For Workflow: it runs on the members, and what a member suspe
   const suspended = async (member: string) => (await walk.get(Workflow, member, "report")).spec.suspend;
   expect(await suspended("member1")).toBe(true);
   expect(await suspended("member2")).toBeUndefined();
-  expect((await walk.get(ResourceBinding, "hub", "report-workflow")).status?.aggregatedStatus?.map(({ clusterName, applied }) => [clusterName, applied])).toEqual(MEMBERS.map((name) => [name, true]));
+  expect(
+    (await walk.get(ResourceBinding, "hub", "report-workflow")).status?.aggregatedStatus?.map(
+      ({ clusterName, applied }) => [clusterName, applied],
+    ),
+  ).toEqual(MEMBERS.map((name) => [name, true]));
   expect((await walk.fleet.client.list(Pod, { cluster: "member2", namespace: "default" })).items).toHaveLength(1);
 });

@@ -14,7 +14,9 @@ const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 export interface WalkThrough {
   fleet: TestFleet;
-  /** Applies files of this folder one after the other, without waiting in between; gives the warnings that came back. */
+  /**
+   * Applies files of this folder one after the other, without waiting in between; gives the warnings that came back.
+   */
   apply(...files: string[]): Promise<string[]>;
   /** Applies an object that the text describes in words. Rejects with what the server says of one that it refuses. */
   applyObject(object: object, cluster?: string): Promise<string[]>;
@@ -34,11 +36,27 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
   const fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 3, ...options });
   const { client } = fleet;
 
-  async function request(cluster: string, method: string, path: string, body?: JsonObject, accept = "application/json") {
-    const answer = await client.raw({ method, path, cluster, headers: { accept, ...(body && { "content-type": "application/json" }) }, ...(body && { body: Buffer.from(JSON.stringify(body)) }) });
+  async function request(
+    cluster: string,
+    method: string,
+    path: string,
+    body?: JsonObject,
+    accept = "application/json",
+  ) {
+    const answer = await client.raw({
+      method,
+      path,
+      cluster,
+      headers: { accept, ...(body && { "content-type": "application/json" }) },
+      body: body ? Buffer.from(JSON.stringify(body)) : undefined,
+    });
     const chunks: Uint8Array[] = [];
     for await (const chunk of answer.body) chunks.push(chunk);
-    return { status: answer.status, headers: answer.headers, body: JSON.parse(Buffer.concat(chunks).toString()) as JsonObject };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: JSON.parse(Buffer.concat(chunks).toString()) as JsonObject,
+    };
   }
 
   /** As kubectl does: strictly, and what names no namespace goes into the one of the context. */
@@ -46,12 +64,25 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
     const sent = object as KubernetesObject & JsonObject;
     const { group, plural, scope } = await createKindResolver({ client, cluster }).resolve(sent);
     const namespace = scope === "Namespaced" ? `namespaces/${sent.metadata.namespace ?? "default"}/` : "";
-    const { status, headers, body } = await request(cluster, "POST", `/${group ? "apis" : "api"}/${sent.apiVersion}/${namespace}${plural}?fieldManager=kubectl-client-side-apply&fieldValidation=Strict`, sent);
+    const { status, headers, body } = await request(
+      cluster,
+      "POST",
+      `/${group ? "apis" : "api"}/${sent.apiVersion}/${namespace}${plural}?fieldManager=kubectl-client-side-apply&fieldValidation=Strict`,
+      sent,
+    );
     if (status !== 201) throw new Error(`${sent.kind} ${sent.metadata.name}: ${JSON.stringify(body["message"])}`);
-    return [headers["warning"] ?? []].flat().flatMap((line) => [...line.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replaceAll('\\"', '"')));
+    return [headers["warning"] ?? []]
+      .flat()
+      .flatMap((line) =>
+        [...line.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replaceAll('\\"', '"')),
+      );
   }
 
-  const keyOf = ({ scope }: Kind, cluster: string, name: string) => ({ cluster, name, ...(scope === "Namespaced" && { namespace: "default" }) });
+  const keyOf = ({ scope }: Kind, cluster: string, name: string) => ({
+    cluster,
+    name,
+    namespace: scope === "Namespaced" ? "default" : undefined,
+  });
   const settle = (): Promise<void> => fleet.run(SETTLED_MS);
   return {
     fleet,
@@ -67,7 +98,10 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
       await client.patch(kind, keyOf(kind, "hub", name), patch as never, { type: "merge" });
       await settle();
     },
-    pods: async (cluster, app) => (await client.list(Pod, { cluster, namespace: "default" })).items.filter(({ metadata }) => metadata.labels?.["app"] === app && !metadata.deletionTimestamp),
+    pods: async (cluster, app) =>
+      (await client.list(Pod, { cluster, namespace: "default" })).items.filter(
+        ({ metadata }) => metadata.labels?.["app"] === app && !metadata.deletionTimestamp,
+      ),
     async rows(cluster, path) {
       const { status, body } = await request(cluster, "GET", path, undefined, TABLE);
       expect(status, path).toBe(200);
@@ -78,4 +112,5 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
 }
 
 /** A file of this folder, `policies/guide-openkruise-crds` for example. */
-export const read = (file: string): JsonObject => copy(parseYaml(readFileSync(new URL(`./${file}.yaml`, import.meta.url), "utf8")) as JsonObject);
+export const read = (file: string): JsonObject =>
+  copy(parseYaml(readFileSync(new URL(`./${file}.yaml`, import.meta.url), "utf8")) as JsonObject);

@@ -33,19 +33,49 @@ export async function startAdoptionFleet(): Promise<AdoptionFleet> {
     adopt: (argv, options) => adopt(fleet, argv, options),
     async running() {
       const kinds = [Pod, ReplicaSet, ControllerRevision, EndpointSlice] as Kind[];
-      const lists = await Promise.all(MEMBERS.flatMap((cluster) => kinds.map(async (kind) => (await fleet.client.list(kind, { cluster, namespace: "shop" })).items.map((object) => describeOne(cluster, object)))));
+      const lists = await Promise.all(
+        MEMBERS.flatMap((cluster) =>
+          kinds.map(async (kind) =>
+            (await fleet.client.list(kind, { cluster, namespace: "shop" })).items.map((object) =>
+              describeOne(cluster, object),
+            ),
+          ),
+        ),
+      );
       return lists.flat().sort();
     },
   };
 }
 
-async function adopt(fleet: TestFleet, argv: readonly string[], { onProgress = () => {}, signal = new AbortController().signal }: { onProgress?(text: string): void; signal?: AbortSignal } = {}): Promise<string> {
+async function adopt(
+  fleet: TestFleet,
+  argv: readonly string[],
+  {
+    onProgress = () => {},
+    signal = new AbortController().signal,
+  }: { onProgress?(text: string): void; signal?: AbortSignal } = {},
+): Promise<string> {
   const command = await commands.find(({ name }) => name === "adopt")?.load();
   if (!command) throw new Error("there is no command adopt");
   const { args, flags, format } = parseCommandLine(command, [...argv, "-n", "shop", "--kubeconfig", "hub.kubeconfig"]);
   let text = "";
-  const output = createOutput({ format, write: (part) => (text += part), warn: (part) => (text += part), showProgress: onProgress });
-  const context = { args, flags, output, signal, clock: fleet.clock, connect: () => Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }), environment: {}, readInput: () => Promise.resolve("") };
+  const output = createOutput({
+    format,
+    write: (part) => (text += part),
+    warn: (part) => (text += part),
+    showProgress: onProgress,
+  });
+  const context = {
+    args,
+    flags,
+    output,
+    signal,
+    clock: fleet.clock,
+    connect: () =>
+      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    environment: {},
+    readInput: () => Promise.resolve(""),
+  };
   const done = new AbortController();
   const outcome = command.run(context as unknown as CommandContext<never>).then(
     () => ({ error: undefined }),
@@ -60,7 +90,15 @@ async function adopt(fleet: TestFleet, argv: readonly string[], { onProgress = (
 }
 
 function describeOne(cluster: string, object: unknown): string {
-  const { metadata, spec, status, endpoints } = object as KubernetesObject & { spec?: { containers?: { image: string }[] }; status?: { containerStatuses?: { restartCount: number }[] }; endpoints?: { addresses: string[] }[] };
-  const details = [spec?.containers?.map(({ image }) => image), status?.containerStatuses?.map(({ restartCount }) => restartCount), endpoints?.map(({ addresses }) => addresses).sort()];
+  const { metadata, spec, status, endpoints } = object as KubernetesObject & {
+    spec?: { containers?: { image: string }[] };
+    status?: { containerStatuses?: { restartCount: number }[] };
+    endpoints?: { addresses: string[] }[];
+  };
+  const details = [
+    spec?.containers?.map(({ image }) => image),
+    status?.containerStatuses?.map(({ restartCount }) => restartCount),
+    endpoints?.map(({ addresses }) => addresses).sort(),
+  ];
   return `${cluster} ${metadata.name} ${metadata.uid} ${JSON.stringify(details)}`;
 }

@@ -15,12 +15,20 @@ afterEach(() => fleet.stop());
 
 const BOTH = ["--from", "member1,member2"];
 const on = (cluster: string, name = "web") => ({ cluster, namespace: "shop", name });
-const deployment = (replicas: number, image = "web:1"): Deployment => makeDeployment("shop/web").replicas(replicas).image(image).build();
+const deployment = (replicas: number, image = "web:1"): Deployment =>
+  makeDeployment("shop/web").replicas(replicas).image(image).build();
 
 async function hubObjects(): Promise<string[]> {
   const kinds = [PropagationPolicy, OverridePolicy, Deployment, CloneSet, ConfigMap];
-  const lists = await Promise.all(kinds.map(async (kind) => (await fleet.client.list(kind as typeof Deployment, { cluster: "hub", namespace: "shop" })).items));
-  return lists.flat().filter(({ metadata }) => metadata.name !== "kube-root-ca.crt").map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const lists = await Promise.all(
+    kinds.map(
+      async (kind) => (await fleet.client.list(kind as typeof Deployment, { cluster: "hub", namespace: "shop" })).items,
+    ),
+  );
+  return lists
+    .flat()
+    .filter(({ metadata }) => metadata.name !== "kube-root-ca.crt")
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
 
 describe("members that differ", () => {
@@ -30,19 +38,38 @@ describe("members that differ", () => {
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
 
-    await expect(fleet.adopt(["deployment", "web", ...BOTH])).rejects.toThrow("adopting Deployment shop/web would change what runs: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was done. --overrides leaves each member what it has");
+    await expect(fleet.adopt(["deployment", "web", ...BOTH])).rejects.toThrow(
+      "adopting Deployment shop/web would change what runs: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was done. --overrides leaves each member what it has",
+    );
     expect(await hubObjects()).toEqual([]);
     const text = await fleet.adopt(["deployment", "web", ...BOTH, "--overrides"]);
 
     expect(text).toContain("member2 (3): nothing changes");
     expect(await fleet.running()).toEqual(before);
     const [override] = (await fleet.client.list(OverridePolicy, { cluster: "hub", namespace: "shop" })).items;
-    expect(override?.spec.overrideRules).toMatchObject([{ targetCluster: { clusterNames: ["member2"] }, overriders: { plaintext: [{ path: "/spec/template/spec/containers/0/image", operator: "replace", value: "mirror.example.com/web:1" }] } }]);
+    expect(override?.spec.overrideRules).toMatchObject([
+      {
+        targetCluster: { clusterNames: ["member2"] },
+        overriders: {
+          plaintext: [
+            { path: "/spec/template/spec/containers/0/image", operator: "replace", value: "mirror.example.com/web:1" },
+          ],
+        },
+      },
+    ]);
   });
 
   test("in how far a release has come are refused, because the fleet would even it out", async () => {
-    const release = (partition: number) => ({ spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } }, updateStrategy: { rollingUpdate: { partition } } } });
-    for (const [cluster, partition] of [["member1", 0], ["member2", 4]] as const) {
+    const release = (partition: number) => ({
+      spec: {
+        template: { spec: { containers: [{ name: "web", image: "web:2" }] } },
+        updateStrategy: { rollingUpdate: { partition } },
+      },
+    });
+    for (const [cluster, partition] of [
+      ["member1", 0],
+      ["member2", 4],
+    ] as const) {
       await fleet.create(cluster, makeCloneSet("shop/web").replicas(4).build());
       await fleet.run(SETTLED_MS);
       await fleet.client.patch(CloneSet, on(cluster), release(partition), { type: "merge" });
@@ -50,27 +77,49 @@ describe("members that differ", () => {
     await fleet.run(60_000);
     const before = await fleet.running();
 
-    await expect(fleet.adopt(["cloneset", "web", ...BOTH])).rejects.toThrow("on member2 spec.updateStrategy.rollingUpdate.partition: 4 → 2");
+    await expect(fleet.adopt(["cloneset", "web", ...BOTH])).rejects.toThrow(
+      "on member2 spec.updateStrategy.rollingUpdate.partition: 4 → 2",
+    );
     await fleet.adopt(["cloneset", "web", ...BOTH, "--overrides"]);
 
     expect(await fleet.running()).toEqual(before);
   });
 
   test("in a Secret are refused also then: its values are in no other object", async () => {
-    const secret = (word: string): KubernetesObject => ({ apiVersion: "v1", kind: "Secret", metadata: { namespace: "shop", name: "password" }, data: { word } }) as unknown as KubernetesObject;
+    const secret = (word: string): KubernetesObject =>
+      ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { namespace: "shop", name: "password" },
+        data: { word },
+      }) as unknown as KubernetesObject;
     await fleet.create("member1", secret("b25l"));
     await fleet.create("member2", secret("dHdv"));
 
-    await expect(fleet.adopt(["secret", "password", ...BOTH, "--overrides"])).rejects.toThrow("on member2 data.word: (hidden) → (hidden)");
+    await expect(fleet.adopt(["secret", "password", ...BOTH, "--overrides"])).rejects.toThrow(
+      "on member2 data.word: (hidden) → (hidden)",
+    );
   });
 
   test("in the same ordinals of a StatefulSet are refused, and each counts for itself when that is asked for", async () => {
-    const statefulSet = { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", metadata: { namespace: "shop", name: "web" }, spec: { replicas: 2, serviceName: "web", selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } } } } as unknown as KubernetesObject;
+    const statefulSet = {
+      apiVersion: "apps.kruise.io/v1beta1",
+      kind: "StatefulSet",
+      metadata: { namespace: "shop", name: "web" },
+      spec: {
+        replicas: 2,
+        serviceName: "web",
+        selector: { matchLabels: { app: "web" } },
+        template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+      },
+    } as unknown as KubernetesObject;
     for (const cluster of ["member1", "member2"]) await fleet.create(cluster, statefulSet);
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
 
-    await expect(fleet.adopt(["statefulsets.apps.kruise.io/web", ...BOTH])).rejects.toThrow("--scope cluster lets each count for itself");
+    await expect(fleet.adopt(["statefulsets.apps.kruise.io/web", ...BOTH])).rejects.toThrow(
+      "--scope cluster lets each count for itself",
+    );
     await fleet.adopt(["statefulsets.apps.kruise.io/web", ...BOTH, "--scope", "cluster"]);
 
     expect(await fleet.running()).toEqual(before);
@@ -93,29 +142,53 @@ test("a dry run makes nothing, and gives the objects that the hub would get", as
   await fleet.run(SETTLED_MS);
 
   const text = await fleet.adopt(["deployment", "web", ...BOTH, "--dry-run"]);
-  const { kind, items } = parseYaml(await fleet.adopt(["deployment", "web", ...BOTH, "--dry-run", "-o", "yaml"])) as unknown as { kind: string; items: KubernetesObject[] };
+  const { kind, items } = parseYaml(
+    await fleet.adopt(["deployment", "web", ...BOTH, "--dry-run", "-o", "yaml"]),
+  ) as unknown as { kind: string; items: KubernetesObject[] };
 
-  expect(text).toMatch(/^Deployment shop\/web: 5 replicas, with PropagationPolicy shop\/web-\w+\n {4}member1 \(2\): nothing changes\n {4}member2 \(3\): nothing changes\n/);
+  expect(text).toMatch(
+    /^Deployment shop\/web: 5 replicas, with PropagationPolicy shop\/web-\w+\n {4}member1 \(2\): nothing changes\n {4}member2 \(3\): nothing changes\n/,
+  );
   expect([kind, ...items.map((item) => item.kind)]).toEqual(["List", "PropagationPolicy", "Deployment"]);
   expect(items[1]?.metadata).toEqual({ name: "web", namespace: "shop" });
   expect(await hubObjects()).toEqual([]);
 });
 
 test("another policy that would get the object is named", async () => {
-  await fleet.create("hub", makePolicy("shop/greedy").selects("apps/v1", "Deployment").duplicates("member3").with(({ spec }) => (spec.priority = 9)).build());
+  await fleet.create(
+    "hub",
+    makePolicy("shop/greedy")
+      .selects("apps/v1", "Deployment")
+      .duplicates("member3")
+      .with(({ spec }) => (spec.priority = 9))
+      .build(),
+  );
   await fleet.create("member1", deployment(2));
   await fleet.run(SETTLED_MS);
 
-  await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow("PropagationPolicy greedy (priority 9) would get it instead of web-");
-  await expect(fleet.adopt(["deployment", "web", "--from", "member1", "--policy", "greedy"])).rejects.toThrow("on member1 no policy takes it there; on member3 it is not there and would be made");
+  await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
+    "PropagationPolicy greedy (priority 9) would get it instead of web-",
+  );
+  await expect(fleet.adopt(["deployment", "web", "--from", "member1", "--policy", "greedy"])).rejects.toThrow(
+    "on member1 no policy takes it there; on member3 it is not there and would be made",
+  );
   expect(await hubObjects()).toEqual(["PropagationPolicy greedy"]);
 });
 
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "no member": { argv: ["deployment", "web"], want: "--from MEMBER is missing" },
-  "a member that there is not": { argv: ["deployment", "web", "--from", "atlantis"], want: "there is no member atlantis" },
-  "an object that a member does not have": { argv: ["deployment", "web", ...BOTH], want: "there is no Deployment shop/web on member2; adopt it --from member1" },
-  "a type that the hub does not serve": { argv: ["spaceship", "web", ...BOTH], want: "does not serve a resource type 'spaceship'" },
+  "a member that there is not": {
+    argv: ["deployment", "web", "--from", "atlantis"],
+    want: "there is no member atlantis",
+  },
+  "an object that a member does not have": {
+    argv: ["deployment", "web", ...BOTH],
+    want: "there is no Deployment shop/web on member2; adopt it --from member1",
+  },
+  "a type that the hub does not serve": {
+    argv: ["spaceship", "web", ...BOTH],
+    want: "does not serve a resource type 'spaceship'",
+  },
   "no name": { argv: ["deployment", ...BOTH], want: "say which of them" },
   "a name and all": { argv: ["deployment", "web", "--all", ...BOTH], want: "give names, or --all or -l, not both" },
   "what a controller makes": { argv: ["pod", "PODNAME", "--from", "member1"], want: "belongs to ReplicaSet web-" },
@@ -153,13 +226,23 @@ describe("a second run", () => {
       const before = await fleet.running();
       const stopping = new AbortController();
 
-      await expect(fleet.adopt(["deployment", "web", ...BOTH], { signal: stopping.signal, onProgress: (text) => text.startsWith(step) && stopping.abort() })).rejects.toThrow("aborted");
+      await expect(
+        fleet.adopt(["deployment", "web", ...BOTH], {
+          signal: stopping.signal,
+          onProgress: (text) => text.startsWith(step) && stopping.abort(),
+        }),
+      ).rejects.toThrow("aborted");
       expect(await fleet.running()).toEqual(before);
       await fleet.adopt(["deployment", "web", ...BOTH]);
 
       expect(await fleet.running()).toEqual(before);
-      for (const cluster of ["member1", "member2"]) expect((await fleet.client.get(Deployment, on(cluster))).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
-      expect((await fleet.client.get(Deployment, on("hub"))).metadata.annotations ?? {}).not.toHaveProperty("flotilla.dev/unmanaged");
+      for (const cluster of ["member1", "member2"])
+        expect((await fleet.client.get(Deployment, on(cluster))).metadata.labels).toMatchObject({
+          "karmada.io/managed": "true",
+        });
+      expect((await fleet.client.get(Deployment, on("hub"))).metadata.annotations ?? {}).not.toHaveProperty(
+        "flotilla.dev/unmanaged",
+      );
     });
   }
 
@@ -168,46 +251,69 @@ describe("a second run", () => {
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
     const stopping = new AbortController();
-    await expect(fleet.adopt(["deployment", "web", "--from", "member1"], { signal: stopping.signal, onProgress: (text) => text.startsWith("waiting for the hub") && stopping.abort() })).rejects.toThrow("aborted");
+    await expect(
+      fleet.adopt(["deployment", "web", "--from", "member1"], {
+        signal: stopping.signal,
+        onProgress: (text) => text.startsWith("waiting for the hub") && stopping.abort(),
+      }),
+    ).rejects.toThrow("aborted");
     await fleet.client.deleteCollection(PropagationPolicy, { cluster: "hub", namespace: "shop" });
     await fleet.run(SETTLED_MS);
 
     await fleet.adopt(["deployment", "web", "--from", "member1"]);
 
     expect(await fleet.running()).toEqual(before);
-    expect((await fleet.client.get(Deployment, on("member1"))).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+    expect((await fleet.client.get(Deployment, on("member1"))).metadata.labels).toMatchObject({
+      "karmada.io/managed": "true",
+    });
   });
 
   test("is refused while it would take back more members than were looked at", async () => {
     for (const cluster of ["member1", "member2"]) await fleet.create(cluster, deployment(2));
     await fleet.run(SETTLED_MS);
     await fleet.adopt(["deployment", "web", ...BOTH]);
-    await fleet.client.patch(Deployment, on("hub"), { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      on("hub"),
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow("on member2");
     await fleet.adopt(["deployment", "web", ...BOTH]);
 
-    expect((await fleet.client.get(Deployment, on("member2"))).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+    expect((await fleet.client.get(Deployment, on("member2"))).metadata.labels).toMatchObject({
+      "karmada.io/managed": "true",
+    });
   });
 
   test("takes back what was let go, unless what runs would change", async () => {
     await fleet.create("member1", deployment(2));
     await fleet.run(SETTLED_MS);
     await fleet.adopt(["deployment", "web", "--from", "member1"]);
-    await fleet.client.patch(Deployment, on("hub"), { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      on("hub"),
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
     await fleet.client.patch(Deployment, on("member1"), { spec: { replicas: 3 } }, { type: "merge" });
     await fleet.run(SETTLED_MS);
 
-    await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow("on member1 spec.replicas: 3 → 2");
+    await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
+      "on member1 spec.replicas: 3 → 2",
+    );
     await fleet.client.patch(Deployment, on("hub"), { spec: { replicas: 3 } }, { type: "merge" });
     await fleet.run(SETTLED_MS);
     const before = await fleet.running();
     await fleet.adopt(["deployment", "web", "--from", "member1"]);
 
     expect(await fleet.running()).toEqual(before);
-    expect((await fleet.client.get(Deployment, on("member1"))).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+    expect((await fleet.client.get(Deployment, on("member1"))).metadata.labels).toMatchObject({
+      "karmada.io/managed": "true",
+    });
   });
 });
 
@@ -221,7 +327,9 @@ test("an object that changes between the plan and the last look is left alone", 
     void fleet.client.patch(Deployment, on("member1"), { spec: { replicas: 5 } }, { type: "merge" });
   };
 
-  await expect(fleet.adopt(["deployment", "web", "--from", "member1"], { onProgress: scale })).rejects.toThrow("on member1 spec.replicas: 5 → 2; no member was touched");
+  await expect(fleet.adopt(["deployment", "web", "--from", "member1"], { onProgress: scale })).rejects.toThrow(
+    "on member1 spec.replicas: 5 → 2; no member was touched",
+  );
 
   expect((await fleet.client.get(Deployment, on("member1"))).spec.replicas).toBe(5);
   await fleet.client.delete(Deployment, on("hub"));
@@ -231,9 +339,15 @@ test("an object that changes between the plan and the last look is left alone", 
 });
 
 test("an object that goes elsewhere already is not adopted a second time", async () => {
-  await fleet.create("hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member3").build(), deployment(1));
+  await fleet.create(
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member3").build(),
+    deployment(1),
+  );
   await fleet.create("member1", deployment(2));
   await fleet.run(SETTLED_MS);
 
-  await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow("Deployment shop/web is on the hub and does not go to member1");
+  await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
+    "Deployment shop/web is on the hub and does not go to member1",
+  );
 });

@@ -1,6 +1,15 @@
 /** Taking over what runs on a member already: with consent, and without touching a pod. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, ControllerRevision, Deployment, Namespace, Pod, PropagationPolicy, ReplicaSet, StatefulSet } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  ControllerRevision,
+  Deployment,
+  Namespace,
+  Pod,
+  PropagationPolicy,
+  ReplicaSet,
+  StatefulSet,
+} from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -20,13 +29,23 @@ async function start(): Promise<void> {
 }
 
 async function running(): Promise<string[]> {
-  const [pods, sets, revisions] = await Promise.all([fleet.client.list(Pod, onMember), fleet.client.list(ReplicaSet, onMember), fleet.client.list(ControllerRevision, onMember)]);
-  return [...pods.items, ...sets.items, ...revisions.items].map(({ metadata }) => `${metadata.name} ${metadata.uid}`).sort();
+  const [pods, sets, revisions] = await Promise.all([
+    fleet.client.list(Pod, onMember),
+    fleet.client.list(ReplicaSet, onMember),
+    fleet.client.list(ControllerRevision, onMember),
+  ]);
+  return [...pods.items, ...sets.items, ...revisions.items]
+    .map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
+    .sort();
 }
 
 async function adopt<T extends KubernetesObject>(kind: Kind<T>, object: T): Promise<void> {
   const policy = makePolicy("shop/all").selects(object.apiVersion, object.kind).duplicates("member1");
-  await fleet.client.create(PropagationPolicy, "hub", policy.with(({ spec }) => (spec.conflictResolution = "Overwrite")).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    policy.with(({ spec }) => (spec.conflictResolution = "Overwrite")).build(),
+  );
   await fleet.client.create(kind, "hub", object as never);
   await fleet.run(SETTLED_MS);
 }
@@ -35,7 +54,12 @@ const statefulSet: StatefulSet = {
   apiVersion: "apps/v1",
   kind: "StatefulSet",
   metadata: { namespace: "shop", name: "web" },
-  spec: { replicas: 3, serviceName: "web", selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } } },
+  spec: {
+    replicas: 3,
+    serviceName: "web",
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+  },
 };
 
 const workloads: Record<string, [Kind, KubernetesObject]> = {
@@ -61,14 +85,28 @@ for (const [name, [kind, object]] of Object.entries(workloads)) {
 test("a Deployment that was restarted on the member is not restarted again by being taken over", async () => {
   await start();
   await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").replicas(3).build());
-  await fleet.client.patch(Deployment, onMember, { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2024-05-01T12:00:00Z" } } } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    onMember,
+    {
+      spec: {
+        template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2024-05-01T12:00:00Z" } } },
+      },
+    },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   const before = await running();
 
   await adopt(Deployment, makeDeployment("shop/web").replicas(3).build());
   expect(await running()).toEqual(before);
 
-  await fleet.client.patch(Deployment, { ...onMember, cluster: "hub" }, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { ...onMember, cluster: "hub" },
+    { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   expect((await fleet.client.get(Deployment, onMember)).spec.template.spec?.containers[0]?.image).toBe("web:2");
 });

@@ -1,9 +1,24 @@
-/** How an agent becomes known to its hub and stays so: asked for, accepted, renewed, denied, expired, and not confused with another. */
+/**
+ * How an agent becomes known to its hub and stays so: asked for, accepted, renewed, denied, expired, and not confused
+ * with another.
+ */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCredentialKeeper, introduce, latestOf, managedClusterIdentity, NameTakenError } from "../../src/agent/index.ts";
+import {
+  createCredentialKeeper,
+  introduce,
+  latestOf,
+  managedClusterIdentity,
+  NameTakenError,
+} from "../../src/agent/index.ts";
 import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
 import { makeRequest } from "../../src/agent/credentials/identity.ts";
-import { CertificateSigningRequest, CLIENT_SIGNER, ManagedCluster, parseCertificateRequest, requestState } from "../../src/api/index.ts";
+import {
+  CertificateSigningRequest,
+  CLIENT_SIGNER,
+  ManagedCluster,
+  parseCertificateRequest,
+  requestState,
+} from "../../src/api/index.ts";
 import { createCertificateAuthority } from "../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../src/base/index.ts";
 import type { FakeClock } from "../../src/base/index.ts";
@@ -49,8 +64,13 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-const as = (name: string, ...groups: string[]): Client => createClient({ transport: fleet.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: "agent" });
-const bootstrapClient = (): Client => as("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
+const as = (name: string, ...groups: string[]): Client =>
+  createClient({
+    transport: fleet.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }),
+    fieldManager: "agent",
+  });
+const bootstrapClient = (): Client =>
+  as("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
 
 function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): CredentialKeeper {
   return createCredentialKeeper({
@@ -60,7 +80,11 @@ function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): Credentia
     agent: "agent1",
     identityOf: (agent) => managedClusterIdentity("paris", agent),
     store,
-    bootstrap: { client: bootstrap, introduce: (client, _agent, signal) => introduce(client, { hub: "hub", cluster: "paris", id, server: "https://paris.example.com", ca: "" }, signal) },
+    bootstrap: {
+      client: bootstrap,
+      introduce: (client, _agent, signal) =>
+        introduce(client, { hub: "hub", cluster: "paris", id, server: "https://paris.example.com", ca: "" }, signal),
+    },
     client: as(identity.commonName, ...identity.organizations),
     expirationSeconds: 3600,
     clock,
@@ -72,12 +96,14 @@ function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): Credentia
 
 /** Keys are made outside of the event loop, which no fake clock waits for. */
 async function run(ms: number): Promise<void> {
-  for (const end = clock.now() + ms; clock.now() < end; ) {
+  for (const end = clock.now() + ms; clock.now() < end;) {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     await fleet.run(Math.min(end - clock.now(), 5_000));
   }
 }
-const requests = async (): Promise<readonly CertificateSigningRequest[]> => (await fleet.client.list(CertificateSigningRequest, { cluster: "hub" })).items as readonly CertificateSigningRequest[];
+const requests = async (): Promise<readonly CertificateSigningRequest[]> =>
+  (await fleet.client.list(CertificateSigningRequest, { cluster: "hub" }))
+    .items as readonly CertificateSigningRequest[];
 async function untilAsked(): Promise<void> {
   for (let look = 0; look < 500; look++) {
     if ((await requests()).some((request) => !requestState(request).approved && !requestState(request).denied)) return;
@@ -88,12 +114,28 @@ async function decide(type: "Approved" | "Denied"): Promise<void> {
   for (const request of await requests()) {
     const { approved, denied } = requestState(request);
     if (approved || denied) continue;
-    const condition = { type, status: "True", reason: "Test", message: "because", lastUpdateTime: formatTime(clock.now()) };
-    await fleet.client.patch(CertificateSigningRequest, { cluster: "hub", name: request.metadata.name }, { status: { conditions: [condition] } }, { type: "merge", subresource: "approval" });
+    const condition = {
+      type,
+      status: "True",
+      reason: "Test",
+      message: "because",
+      lastUpdateTime: formatTime(clock.now()),
+    };
+    await fleet.client.patch(
+      CertificateSigningRequest,
+      { cluster: "hub", name: request.metadata.name },
+      { status: { conditions: [condition] } },
+      { type: "merge", subresource: "approval" },
+    );
   }
 }
 async function accept(): Promise<void> {
-  await fleet.client.patch(ManagedCluster, { cluster: "hub", name: "paris" }, { spec: { hubAcceptsClient: true } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: "hub", name: "paris" },
+    { spec: { hubAcceptsClient: true } },
+    { type: "merge" },
+  );
   await decide("Approved");
 }
 /** A keeper that has its credentials. */
@@ -114,9 +156,14 @@ test("a new agent introduces its cluster, asks with the exact subject, and keeps
 
   const [request] = await requests();
   const { commonName, subject } = parseCertificateRequest(request?.spec.request ?? "");
-  expect([commonName, subject.O]).toEqual(["system:open-cluster-management:paris:agent1", ["system:open-cluster-management:paris", "system:open-cluster-management:managed-clusters"]]);
+  expect([commonName, subject.O]).toEqual([
+    "system:open-cluster-management:paris:agent1",
+    ["system:open-cluster-management:paris", "system:open-cluster-management:managed-clusters"],
+  ]);
   expect(request?.metadata.labels).toEqual({ "open-cluster-management.io/cluster-name": "paris" });
-  expect((await fleet.client.get(ManagedCluster, { cluster: "hub", name: "paris" })).spec.managedClusterClientConfigs).toEqual([{ url: "https://paris.example.com" }]);
+  expect(
+    (await fleet.client.get(ManagedCluster, { cluster: "hub", name: "paris" })).spec.managedClusterClientConfigs,
+  ).toEqual([{ url: "https://paris.example.com" }]);
 
   await accept();
   await run(30_000);
@@ -161,13 +208,17 @@ test("a certificate that ended while nobody could renew it is asked for anew, wi
   await obtained;
 
   expect(stored?.cert).not.toBe(first);
-  expect((await requests()).filter(({ spec }) => spec.username === "system:bootstrap:abcdef").length).toBeGreaterThan(0);
+  expect((await requests()).filter(({ spec }) => spec.username === "system:bootstrap:abcdef").length).toBeGreaterThan(
+    0,
+  );
 });
 
 test("an agent whose request is denied asks again after an hour, and not before", async () => {
-  createKeeper().obtain(stopping.signal).catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error;
-  });
+  createKeeper()
+    .obtain(stopping.signal)
+    .catch((error: unknown) => {
+      if (!stopping.signal.aborted) throw error;
+    });
   await untilAsked();
   await decide("Denied");
   await run(30 * MINUTE_MS);
@@ -192,7 +243,9 @@ test("the name of a cluster that the hub reaches by itself is taken", async () =
   await fleet.hub.addMembers(["paris"], (name) => `https://${name}.example.com`, stopping.signal);
   await run(5_000);
 
-  await expect(createKeeper().obtain(stopping.signal)).rejects.toThrow("another cluster has registered as paris: the hub reaches it by itself");
+  await expect(createKeeper().obtain(stopping.signal)).rejects.toThrow(
+    "another cluster has registered as paris: the hub reaches it by itself",
+  );
   expect(await requests()).toEqual([]);
 });
 
@@ -238,12 +291,26 @@ test("a token that ended is told, with what makes another", async () => {
   insist(createKeeper("paris-id", { ...bootstrapClient(), get: refuse }));
   await run(5_000);
 
-  expect(rotations.at(-1)).toEqual({ ok: false, message: expect.stringContaining("it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another") });
+  expect(rotations.at(-1)).toEqual({
+    ok: false,
+    message: expect.stringContaining(
+      "it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another",
+    ),
+  });
 });
 
 test("requests that somebody decided on do not count, and ten that wait are enough", async () => {
   const leave = async (name: string): Promise<unknown> =>
-    bootstrapClient().create(CertificateSigningRequest, "hub", { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name, labels: identity.labels }, spec: { request: Buffer.from((await makeRequest(identity)).request).toString("base64"), signerName: CLIENT_SIGNER, usages: ["client auth"] } });
+    bootstrapClient().create(CertificateSigningRequest, "hub", {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata: { name, labels: identity.labels },
+      spec: {
+        request: Buffer.from((await makeRequest(identity)).request).toString("base64"),
+        signerName: CLIENT_SIGNER,
+        usages: ["client auth"],
+      },
+    });
   for (let index = 0; index < 12; index++) await leave(`old-${index}`);
   await decide("Denied");
   for (let index = 0; index < 10; index++) await leave(`waiting-${index}`);

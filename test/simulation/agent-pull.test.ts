@@ -1,6 +1,17 @@
 /** Members that pull: an agent applies their Works, reports how they are, and is missed when it falls silent. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, ConfigMap, Deployment, Lease, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ConfigMap,
+  Deployment,
+  Lease,
+  ManagedCluster,
+  ManifestWork,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -15,7 +26,11 @@ afterEach(() => fleet.stop());
 async function start(pull: "all" | string[]): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], pull, nodes: 2 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
   await fleet.run(SETTLED_MS);
 }
@@ -24,15 +39,28 @@ test("a member that pulls gets its share, beside one that the hub reaches, and i
   await start(["member2"]);
 
   const { items } = await fleet.client.list(Cluster, { cluster: "hub" });
-  expect(items.map(({ metadata, spec, status }) => [metadata.name, spec.syncMode, findCondition(status?.conditions ?? [], "Ready")?.status, status?.nodeSummary?.totalNum])).toEqual([
+  expect(
+    items.map(({ metadata, spec, status }) => [
+      metadata.name,
+      spec.syncMode,
+      findCondition(status?.conditions ?? [], "Ready")?.status,
+      status?.nodeSummary?.totalNum,
+    ]),
+  ).toEqual([
     ["member1", "Push", "True", 2],
     ["member2", "Pull", "True", 2],
   ]);
-  expect((await fleet.client.get(Deployment, { cluster: "member2", namespace: "shop", name: "web" })).spec.replicas).toBe(2);
+  expect(
+    (await fleet.client.get(Deployment, { cluster: "member2", namespace: "shop", name: "web" })).spec.replicas,
+  ).toBe(2);
   const managed = await fleet.client.get(ManagedCluster, { cluster: "hub", name: "member2" });
-  expect(managed.status?.conditions.map(({ type, status }) => `${type} ${status}`)).toContain("ManagedClusterConditionAvailable True");
+  expect(managed.status?.conditions.map(({ type, status }) => `${type} ${status}`)).toContain(
+    "ManagedClusterConditionAvailable True",
+  );
   expect(managed.status?.clusterClaims?.find(({ name }) => name === "id.k8s.io")?.value).toBe("member2");
-  expect((await fleet.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status?.readyReplicas).toBe(6);
+  expect(
+    (await fleet.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status?.readyReplicas,
+  ).toBe(6);
 });
 
 test("the agent renews its two Leases and writes nothing else while nothing changes", async () => {
@@ -42,12 +70,23 @@ test("the agent renews its two Leases and writes nothing else while nothing chan
 
   await fleet.run(10 * 60_000);
 
-  const writes = fleet.writes().map(({ part, verb, resource, count }) => ({ what: `${part} ${verb} ${resource}`, count }));
+  const writes = fleet
+    .writes()
+    .map(({ part, verb, resource, count }) => ({ what: `${part} ${verb} ${resource}`, count }));
   expect(writes).toEqual([
-    { what: "lease update leases.coordination.k8s.io", count: expect.toSatisfy((count: number) => count >= 120 && count <= 160) },
-    { what: "managed-lease update leases.coordination.k8s.io", count: expect.toSatisfy((count: number) => count >= 16 && count <= 20) },
+    {
+      what: "lease update leases.coordination.k8s.io",
+      count: expect.toSatisfy((count: number) => count >= 120 && count <= 160),
+    },
+    {
+      what: "managed-lease update leases.coordination.k8s.io",
+      count: expect.toSatisfy((count: number) => count >= 16 && count <= 20),
+    },
   ]);
-  expect((await fleet.client.get(Lease, { cluster: "hub", namespace: "karmada-cluster", name: "member1" })).spec?.holderIdentity).toBe("member1");
+  expect(
+    (await fleet.client.get(Lease, { cluster: "hub", namespace: "karmada-cluster", name: "member1" })).spec
+      ?.holderIdentity,
+  ).toBe("member1");
 });
 
 test("what is deleted on the hub goes from a member that pulls", async () => {
@@ -57,7 +96,9 @@ test("what is deleted on the hub goes from a member that pulls", async () => {
   await fleet.run(SETTLED_MS);
 
   expect(await find(fleet.client, Deployment, { cluster: "member1", namespace: "shop", name: "web" })).toBeUndefined();
-  expect(await find(fleet.client, ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" })).toBeUndefined();
+  expect(
+    await find(fleet.client, ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" }),
+  ).toBeUndefined();
 });
 
 test("a member that pulls and leaves keeps what it runs", async () => {
@@ -68,20 +109,38 @@ test("a member that pulls and leaves keeps what it runs", async () => {
 
   expect(await find(fleet.client, Cluster, { cluster: "hub", name: "member2" })).toBeUndefined();
   expect((await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member2" })).items).toEqual([]);
-  expect((await fleet.client.get(Deployment, { cluster: "member2", namespace: "shop", name: "web" })).metadata.labels?.["karmada.io/managed"]).toBeUndefined();
+  expect(
+    (await fleet.client.get(Deployment, { cluster: "member2", namespace: "shop", name: "web" })).metadata.labels?.[
+      "karmada.io/managed"
+    ],
+  ).toBeUndefined();
 });
 
 test("a ManifestWork for a member that pulls is applied there, and its end takes it away", async () => {
   await start("all");
-  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { mode: "quiet" } };
-  await fleet.client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: "member1", name: "settings" }, spec: { workload: { manifests: [manifest] } } });
+  const manifest = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "default", name: "settings" },
+    data: { mode: "quiet" },
+  };
+  await fleet.client.create(ManifestWork, "hub", {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: "member1", name: "settings" },
+    spec: { workload: { manifests: [manifest] } },
+  });
   await fleet.run(SETTLED_MS);
   const work = await fleet.client.get(ManifestWork, { cluster: "hub", namespace: "member1", name: "settings" });
   expect(findCondition(work.status?.conditions ?? [], "Applied")?.status).toBe("True");
-  expect((await fleet.client.get(ConfigMap, { cluster: "member1", namespace: "default", name: "settings" })).data).toEqual({ mode: "quiet" });
+  expect(
+    (await fleet.client.get(ConfigMap, { cluster: "member1", namespace: "default", name: "settings" })).data,
+  ).toEqual({ mode: "quiet" });
 
   await fleet.client.delete(ManifestWork, { cluster: "hub", namespace: "member1", name: "settings" });
   await fleet.run(SETTLED_MS);
 
-  expect(await find(fleet.client, ConfigMap, { cluster: "member1", namespace: "default", name: "settings" })).toBeUndefined();
+  expect(
+    await find(fleet.client, ConfigMap, { cluster: "member1", namespace: "default", name: "settings" }),
+  ).toBeUndefined();
 });

@@ -1,8 +1,20 @@
-/** An agent with its own rights on a hub, no more than an administrator gives it: let in, let go, let in again, and never locked out of what it has to finish. */
+/**
+ * An agent with its own rights on a hub, no more than an administrator gives it: let in, let go, let in again, and
+ * never locked out of what it has to finish.
+ */
 import { beforeEach, afterEach, expect, test } from "vitest";
 import { createRealMember, introduce, managedClusterIdentity, runAgent, standingOf } from "../../src/agent/index.ts";
 import type { Agent } from "../../src/agent/index.ts";
-import { Cluster, ConfigMap, Deployment, ManagedCluster, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ConfigMap,
+  Deployment,
+  ManagedCluster,
+  ManifestWork,
+  Namespace,
+  PropagationPolicy,
+  Work,
+} from "../../src/api/index.ts";
 import { createSeededRandom, messageOf } from "../../src/base/index.ts";
 import type { Log } from "../../src/base/index.ts";
 import { createClient, find } from "../../src/client/index.ts";
@@ -27,7 +39,8 @@ let said: string[];
 const log: Log = {
   debug: () => {},
   info: () => {},
-  warn: (message, fields) => void said.push(fields?.["error"] === undefined ? message : `${message}: ${messageOf(fields["error"])}`),
+  warn: (message, fields) =>
+    void said.push(fields?.["error"] === undefined ? message : `${message}: ${messageOf(fields["error"])}`),
   error: (message) => void said.push(message),
   with: () => log,
 };
@@ -44,15 +57,29 @@ afterEach(async () => {
   await far.stop();
 });
 
-const as = (part: string, name: string, ...groups: string[]): Client => createClient({ transport: hub.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: `flotilla-${part}` });
+const as = (part: string, name: string, ...groups: string[]): Client =>
+  createClient({
+    transport: hub.hub.server.transport({ name, groups: [...groups, "system:authenticated"] }),
+    fieldManager: `flotilla-${part}`,
+  });
 
 /** Returns what stops it. */
 function startAgent(seed = 3): () => Promise<void> {
   const stopping = new AbortController();
   const shared = { clock: far.clock, random: createSeededRandom(seed), log };
-  const members = createRealMember({ cluster: "paris", id: "paris-id", transport: far.hub.server.transport(ADMIN), ...shared });
+  const members = createRealMember({
+    cluster: "paris",
+    id: "paris-id",
+    transport: far.hub.server.transport(ADMIN),
+    ...shared,
+  });
   const introduction = { hub: "hub", cluster: "paris", id: "paris-id", server: "https://paris.example.com", ca: "" };
-  const bootstrap = as("agent", "system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster");
+  const bootstrap = as(
+    "agent",
+    "system:bootstrap:abcdef",
+    "system:bootstrappers",
+    "system:bootstrappers:managedcluster",
+  );
   let current: Agent | undefined;
   const ended = runAgent(
     {
@@ -80,17 +107,27 @@ function startAgent(seed = 3): () => Promise<void> {
   return stop;
 }
 
-const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [...hub.hub.managers, ...far.hub.managers, ...[...serving].map(({ manager }) => manager)], server: hub.hub, others: [far.hub, ...serving] });
+const settle = (): Promise<void> =>
+  reconcileUntilQuiet({
+    managers: [...hub.hub.managers, ...far.hub.managers, ...[...serving].map(({ manager }) => manager)],
+    server: hub.hub,
+    others: [far.hub, ...serving],
+  });
 /** What an agent does before it serves is nobody's to wait for, so that it gets a few turns now and then. */
 async function run(ms: number): Promise<void> {
-  for (const end = far.clock.now() + ms; far.clock.now() < end; ) {
+  for (const end = far.clock.now() + ms; far.clock.now() < end;) {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     await runClock(far.clock, Math.min(end - far.clock.now(), 1_000), settle);
   }
 }
-const accept = (): Promise<unknown> => hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: true } }, { type: "merge" });
-const isReady = async (): Promise<boolean> => isConditionTrue((await find(hub.client, Cluster, PARIS))?.status?.conditions, "Ready");
-const faces = async (): Promise<boolean[]> => [(await find(hub.client, ManagedCluster, PARIS)) !== undefined, (await find(hub.client, Cluster, PARIS)) !== undefined];
+const accept = (): Promise<unknown> =>
+  hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: true } }, { type: "merge" });
+const isReady = async (): Promise<boolean> =>
+  isConditionTrue((await find(hub.client, Cluster, PARIS))?.status?.conditions, "Ready");
+const faces = async (): Promise<boolean[]> => [
+  (await find(hub.client, ManagedCluster, PARIS)) !== undefined,
+  (await find(hub.client, Cluster, PARIS)) !== undefined,
+];
 
 /** An agent that serves both faces; the returned function stops it. */
 async function join(): Promise<() => Promise<void>> {
@@ -102,15 +139,30 @@ async function join(): Promise<() => Promise<void>> {
   return stop;
 }
 async function distribute(): Promise<void> {
-  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { from: "hub" } };
-  await hub.client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: "paris", name: "settings" }, spec: { workload: { manifests: [manifest] } } });
+  const manifest = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "default", name: "settings" },
+    data: { from: "hub" },
+  };
+  await hub.client.create(ManifestWork, "hub", {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: "paris", name: "settings" },
+    spec: { workload: { manifests: [manifest] } },
+  });
 }
 async function propagate(): Promise<void> {
   await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await hub.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ paris: 1 }).build());
+  await hub.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ paris: 1 }).build(),
+  );
   await hub.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
 }
-const settings = (): Promise<unknown> => find(far.client, ConfigMap, { cluster: "paris", namespace: "default", name: "settings" });
+const settings = (): Promise<unknown> =>
+  find(far.client, ConfigMap, { cluster: "paris", namespace: "default", name: "settings" });
 const web = (): Promise<unknown> => find(far.client, Deployment, { cluster: "paris", namespace: "shop", name: "web" });
 
 test("a cluster that was deleted on the hub is told of once, stays away, and asks again when its agent starts again", async () => {
@@ -120,7 +172,9 @@ test("a cluster that was deleted on the hub is told of once, stays away, and ask
   await run(MINUTE_MS);
 
   expect(await faces()).toEqual([false, false]);
-  expect(said.filter((line) => line.includes("the hub does not know paris any more: somebody let it go")).length).toBeGreaterThan(0);
+  expect(
+    said.filter((line) => line.includes("the hub does not know paris any more: somebody let it go")).length,
+  ).toBeGreaterThan(0);
   said = [];
   await run(60 * MINUTE_MS);
   expect(said.length).toBeLessThan(12);

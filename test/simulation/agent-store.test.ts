@@ -11,15 +11,37 @@ import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts
 const { signal } = new AbortController();
 const SECRETS: PolicyRule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] };
 const NAMESPACES: PolicyRule = { apiGroups: [""], resources: ["namespaces"], verbs: ["create"] };
-const credentials = { address: { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" }, cluster: "paris", agent: "a", cert: "CERT", key: "KEY" };
+const credentials = {
+  address: { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" },
+  cluster: "paris",
+  agent: "a",
+  cert: "CERT",
+  key: "KEY",
+};
 
-async function start(...rules: PolicyRule[]): Promise<{ fleet: TestFleet; store: ReturnType<typeof createSecretStore> }> {
+async function start(
+  ...rules: PolicyRule[]
+): Promise<{ fleet: TestFleet; store: ReturnType<typeof createSecretStore> }> {
   const fleet = endsWithTest(await startTestFleet({ members: ["paris"] }));
   const metadata = { name: "agent" };
-  await fleet.client.create(ClusterRole, "paris", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata, rules });
-  await fleet.client.create(ClusterRoleBinding, "paris", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "agent" }, subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "agent" }] });
+  await fleet.client.create(ClusterRole, "paris", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata,
+    rules,
+  });
+  await fleet.client.create(ClusterRoleBinding, "paris", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata,
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "agent" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "agent" }],
+  });
   await fleet.settle();
-  const client: Client = createClient({ transport: fleet.hub.server.transport({ name: "agent", groups: ["system:authenticated"] }), fieldManager: "agent" });
+  const client: Client = createClient({
+    transport: fleet.hub.server.transport({ name: "agent", groups: ["system:authenticated"] }),
+    fieldManager: "agent",
+  });
   return { fleet, store: createSecretStore({ client, cluster: "paris", namespace: "agents" }) };
 }
 
@@ -38,12 +60,16 @@ test("the namespace is made when it is missing, and nothing is kept before there
 test("who may not make the namespace is told what to do", async () => {
   const { store } = await start(SECRETS);
 
-  await expect(store.prepare(signal)).rejects.toThrow("cluster paris has no namespace agents, and this agent may not make it; 'kubectl create namespace agents' there does");
+  await expect(store.prepare(signal)).rejects.toThrow(
+    "cluster paris has no namespace agents, and this agent may not make it; 'kubectl create namespace agents' there does",
+  );
 });
 
 test("who may not write there is told before anything is asked for", async () => {
   const { fleet, store } = await start(NAMESPACES);
   await fleet.client.create(Namespace, "paris", { apiVersion: "v1", kind: "Namespace", metadata: { name: "agents" } });
 
-  await expect(store.prepare(signal)).rejects.toThrow("this agent may not keep its credentials in the namespace agents of cluster paris; let its account write Secrets there, or name a directory with --state DIR");
+  await expect(store.prepare(signal)).rejects.toThrow(
+    "this agent may not keep its credentials in the namespace agents of cluster paris; let its account write Secrets there, or name a directory with --state DIR",
+  );
 });

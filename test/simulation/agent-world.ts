@@ -1,6 +1,6 @@
 /**
- * A hub and a cluster that it cannot reach, each a fleet of its own on one fake clock, with an agent between them over a connection that can be
- * cut, and a hub that can be exchanged for an older copy of itself.
+ * A hub and a cluster that it cannot reach, each a fleet of its own on one fake clock, with an agent between them over
+ * a connection that can be cut, and a hub that can be exchanged for an older copy of itself.
  */
 import { createAgent, createRealMember } from "../../src/agent/index.ts";
 import type { Agent } from "../../src/agent/index.ts";
@@ -48,7 +48,7 @@ export async function createWorld({ authority, agentClock, evictionGraceMs }: Wo
   const far = await startTestFleet({ members: [CLUSTER], seed: 7 });
   const { clock } = far;
   let engine: Engine = createMemoryEngine();
-  const startHub = (): Promise<TestFleet> => startTestFleet({ members: [], clock, engine, ...(authority && { authority }) });
+  const startHub = (): Promise<TestFleet> => startTestFleet({ members: [], clock, engine, authority });
   let hub = await startHub();
   let isOnline = true;
   let cut = new AbortController();
@@ -88,8 +88,23 @@ export async function createWorld({ authority, agentClock, evictionGraceMs }: Wo
   let members: ReturnType<typeof createRealMember>;
   function startAgent(): Agent {
     const shared = { clock: agentClock?.(clock) ?? clock, random: createSeededRandom(3), log: silentLog };
-    members = createRealMember({ cluster: CLUSTER, id: "paris-id", transport: far.hub.server.transport(ADMIN), ...shared });
-    const started = createAgent({ hub: "hub", faces: { karmada: true, ocm: true }, only: CLUSTER, clientFor: (part): Client => createClient({ transport, fieldManager: `flotilla-${part}` }), members, origin: { hubHash: "0".repeat(64), agentID: "a" }, onOlderHub: () => void world.restartAgent(), ...(evictionGraceMs !== undefined && { evictionGraceMs }), ...shared });
+    members = createRealMember({
+      cluster: CLUSTER,
+      id: "paris-id",
+      transport: far.hub.server.transport(ADMIN),
+      ...shared,
+    });
+    const started = createAgent({
+      hub: "hub",
+      faces: { karmada: true, ocm: true },
+      only: CLUSTER,
+      clientFor: (part): Client => createClient({ transport, fieldManager: `flotilla-${part}` }),
+      members,
+      origin: { hubHash: "0".repeat(64), agentID: "a" },
+      onOlderHub: () => void world.restartAgent(),
+      evictionGraceMs,
+      ...shared,
+    });
     started.start(stopping.signal).catch((error: unknown) => {
       if (!stopping.signal.aborted) throw error;
     });
@@ -103,11 +118,21 @@ export async function createWorld({ authority, agentClock, evictionGraceMs }: Wo
   }
 
   const signal = new AbortController().signal;
-  await joinCluster(hub.client, "hub", { name: CLUSTER, apiEndpoint: "https://paris.example.com", id: "paris-id", syncMode: "Pull" }, signal);
+  await joinCluster(
+    hub.client,
+    "hub",
+    { name: CLUSTER, apiEndpoint: "https://paris.example.com", id: "paris-id", syncMode: "Pull" },
+    signal,
+  );
   await acceptMember(hub.client, "hub", CLUSTER, signal);
   let agent = startAgent();
 
-  const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [...hub.hub.managers, ...far.hub.managers, agent.manager], server: hub.hub, others: [far.hub, agent] });
+  const settle = (): Promise<void> =>
+    reconcileUntilQuiet({
+      managers: [...hub.hub.managers, ...far.hub.managers, agent.manager],
+      server: hub.hub,
+      others: [far.hub, agent],
+    });
   const world: World = {
     hub: () => hub,
     far,

@@ -1,6 +1,18 @@
-/** Two objects of one kind and name in different API groups want the same binding: the first keeps it, the other is told and waits. */
+/**
+ * Two objects of one kind and name in different API groups want the same binding: the first keeps it, the other is told
+ * and waits.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterResourceBinding, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  CustomResourceDefinition,
+  dynamicKind,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../../src/api/index.ts";
 import type { Kind, PolicyStatus } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
@@ -16,10 +28,16 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-const scopes: Record<string, { scope: "Namespaced" | "Cluster"; namespace?: string; bindings: Kind; policies: Kind }> = {
-  "in a namespace": { scope: "Namespaced", namespace: "shop", bindings: ResourceBinding, policies: PropagationPolicy },
-  "in no namespace": { scope: "Cluster", bindings: ClusterResourceBinding, policies: ClusterPropagationPolicy },
-};
+const scopes: Record<string, { scope: "Namespaced" | "Cluster"; namespace?: string; bindings: Kind; policies: Kind }> =
+  {
+    "in a namespace": {
+      scope: "Namespaced",
+      namespace: "shop",
+      bindings: ResourceBinding,
+      policies: PropagationPolicy,
+    },
+    "in no namespace": { scope: "Cluster", bindings: ClusterResourceBinding, policies: ClusterPropagationPolicy },
+  };
 for (const [where, { scope, namespace, bindings, policies }] of Object.entries(scopes)) {
   describe(`two widgets of one name ${where}`, () => {
     const place = { cluster: "hub", ...(namespace && { namespace }) };
@@ -29,15 +47,27 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       return namespace ? policy : { ...policy, kind: "ClusterPropagationPolicy", metadata: { name: group } };
     };
     const create = async (group: string): Promise<void> => {
-      await fleet.client.create(kindOf(group), "hub", { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "web", ...(namespace && { namespace }) }, spec: { of: group } });
+      await fleet.client.create(kindOf(group), "hub", {
+        apiVersion: `${group}/v1`,
+        kind: "Widget",
+        metadata: { name: "web", ...(namespace && { namespace }) },
+        spec: { of: group },
+      });
       await fleet.run(SETTLED_MS);
     };
-    const owner = async () => ((await fleet.client.get(bindings, { ...place, name: "web-widget" })) as ResourceBinding).spec.resource.apiVersion;
-    const problemsOf = async (group: string) => ((await fleet.client.get(policies, { ...place, name: group })) as { status?: PolicyStatus }).status?.problems ?? [];
-    const onMember = async (group: string) => (await fleet.client.list(kindOf(group), { cluster: "member1" })).items.map(({ metadata }) => metadata.name);
+    const owner = async () =>
+      ((await fleet.client.get(bindings, { ...place, name: "web-widget" })) as ResourceBinding).spec.resource
+        .apiVersion;
+    const problemsOf = async (group: string) =>
+      ((await fleet.client.get(policies, { ...place, name: group })) as { status?: PolicyStatus }).status?.problems ??
+      [];
+    const onMember = async (group: string) =>
+      (await fleet.client.list(kindOf(group), { cluster: "member1" })).items.map(({ metadata }) => metadata.name);
     const told = async () => {
       const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: namespace ?? "default" });
-      return items.filter(({ involvedObject }) => involvedObject.kind === "Widget").map(({ involvedObject, reason, count }) => `${involvedObject.apiVersion} ${reason} ${count}`);
+      return items
+        .filter(({ involvedObject }) => involvedObject.kind === "Widget")
+        .map(({ involvedObject, reason, count }) => `${involvedObject.apiVersion} ${reason} ${count}`);
     };
 
     beforeEach(async () => {
@@ -46,9 +76,22 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
           apiVersion: "apiextensions.k8s.io/v1",
           kind: "CustomResourceDefinition",
           metadata: { name: `widgets.${group}` },
-          spec: { group, scope, names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+          spec: {
+            group,
+            scope,
+            names: { plural: "widgets", kind: "Widget" },
+            versions: [
+              {
+                name: "v1",
+                served: true,
+                storage: true,
+                schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+              },
+            ],
+          },
         } as unknown as CustomResourceDefinition;
-        for (const cluster of ["hub", "member1"]) await fleet.client.create(CustomResourceDefinition, cluster, definition);
+        for (const cluster of ["hub", "member1"])
+          await fleet.client.create(CustomResourceDefinition, cluster, definition);
         await fleet.client.create(policies, "hub", policyFor(group));
       }
       await fleet.run(SETTLED_MS);
@@ -60,9 +103,22 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       expect(await onMember("first.example.dev")).toEqual(["web"]);
       expect(await onMember("second.example.dev")).toEqual([]);
       expect(await problemsOf("first.example.dev")).toEqual([]);
-      expect(await problemsOf("second.example.dev")).toMatchObject([{ kind: "Widget", name: "web", reason: "BindingNameTaken", message: "binding web-widget belongs to Widget web of first.example.dev/v1: the names of bindings do not contain the API group; rename one of the two objects" }]);
+      expect(await problemsOf("second.example.dev")).toMatchObject([
+        {
+          kind: "Widget",
+          name: "web",
+          reason: "BindingNameTaken",
+          message:
+            "binding web-widget belongs to Widget web of first.example.dev/v1: the names of bindings do not contain the API group; rename one of the two objects",
+        },
+      ]);
 
-      await fleet.client.patch(kindOf("second.example.dev"), { ...place, name: "web" }, { spec: { of: "nobody" } }, { type: "merge" });
+      await fleet.client.patch(
+        kindOf("second.example.dev"),
+        { ...place, name: "web" },
+        { spec: { of: "nobody" } },
+        { type: "merge" },
+      );
       await fleet.run(SETTLED_MS);
 
       expect(await owner()).toBe("first.example.dev/v1");
@@ -70,18 +126,29 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
     });
 
     test("the second has its turn when the first is gone, and nothing of the first is left", async () => {
-      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Background" });
+      await fleet.client.delete(
+        kindOf("first.example.dev"),
+        { ...place, name: "web" },
+        { propagationPolicy: "Background" },
+      );
       await fleet.run(SETTLED_MS);
 
       expect(await owner()).toBe("second.example.dev/v1");
       expect(await onMember("first.example.dev")).toEqual([]);
       expect(await onMember("second.example.dev")).toEqual(["web"]);
       expect(await problemsOf("second.example.dev")).toEqual([]);
-      expect(await told()).toEqual(["second.example.dev/v1 ApplyPolicyFailed 1", "second.example.dev/v1 ApplyPolicySucceed 1"]);
+      expect(await told()).toEqual([
+        "second.example.dev/v1 ApplyPolicyFailed 1",
+        "second.example.dev/v1 ApplyPolicySucceed 1",
+      ]);
     });
 
     test("the second does not take over what the first left running", async () => {
-      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Orphan" });
+      await fleet.client.delete(
+        kindOf("first.example.dev"),
+        { ...place, name: "web" },
+        { propagationPolicy: "Orphan" },
+      );
       await fleet.run(SETTLED_MS);
       expect(await owner()).toBe("first.example.dev/v1");
       expect(await onMember("first.example.dev")).toEqual(["web"]);
@@ -98,7 +165,11 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       await fleet.run(SETTLED_MS);
       expect(await problemsOf("second.example.dev")).toEqual([]);
 
-      await fleet.client.delete(kindOf("first.example.dev"), { ...place, name: "web" }, { propagationPolicy: "Background" });
+      await fleet.client.delete(
+        kindOf("first.example.dev"),
+        { ...place, name: "web" },
+        { propagationPolicy: "Background" },
+      );
       await fleet.run(SETTLED_MS);
 
       expect((await fleet.client.list(bindings, { cluster: "hub" })).items).toEqual([]);

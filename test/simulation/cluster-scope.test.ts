@@ -1,6 +1,16 @@
 /** Objects that are in no namespace, from a ClusterPropagationPolicy to the members and back. */
 import { afterEach, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole, Deployment, Namespace, PropagationPolicy, ResourceBinding, SidecarSet, Work } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterRole,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  SidecarSet,
+  Work,
+} from "../../src/api/index.ts";
 import type { PropagationSpec } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
@@ -12,18 +22,43 @@ afterEach(() => fleet.stop());
 
 const start = async (): Promise<void> => void (fleet = await startTestFleet({ members: ["member1", "member2"] }));
 
-function makeClusterPolicy(name: string, spec: Partial<PropagationSpec>, ...clusters: string[]): ClusterPropagationPolicy {
-  return { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name }, spec: { resourceSelectors: [], placement: { clusterAffinity: { clusterNames: clusters } }, ...spec } };
+function makeClusterPolicy(
+  name: string,
+  spec: Partial<PropagationSpec>,
+  ...clusters: string[]
+): ClusterPropagationPolicy {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name },
+    spec: { resourceSelectors: [], placement: { clusterAffinity: { clusterNames: clusters } }, ...spec },
+  };
 }
-const role = (name: string): ClusterRole => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] });
-const selectsRole = (name: string) => ({ resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name }] });
-const namespace = (name: string, labels: Record<string, string> = {}): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
-const has = async (cluster: string, kind: Parameters<TestFleet["client"]["list"]>[0], name: string): Promise<boolean> => (await fleet.client.list(kind, { cluster })).items.some(({ metadata }) => metadata.name === name);
+const role = (name: string): ClusterRole => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name },
+  rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
+});
+const selectsRole = (name: string) => ({
+  resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name }],
+});
+const namespace = (name: string, labels: Record<string, string> = {}): Namespace => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name, labels },
+});
+const has = async (cluster: string, kind: Parameters<TestFleet["client"]["list"]>[0], name: string): Promise<boolean> =>
+  (await fleet.client.list(kind, { cluster })).items.some(({ metadata }) => metadata.name === name);
 
 test("a cluster-scoped template goes to the members of its policy through a ClusterResourceBinding, and goes with it", async () => {
   await start();
   await fleet.client.create(ClusterRole, "hub", role("shop:reader"));
-  await fleet.client.create(ClusterPropagationPolicy, "hub", makeClusterPolicy("readers", selectsRole("shop:reader"), "member1"));
+  await fleet.client.create(
+    ClusterPropagationPolicy,
+    "hub",
+    makeClusterPolicy("readers", selectsRole("shop:reader"), "member1"),
+  );
   await fleet.run(SETTLED_MS);
 
   const binding = await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "shop.reader-clusterrole" });
@@ -32,9 +67,16 @@ test("a cluster-scoped template goes to the members of its policy through a Clus
   expect(binding.spec.clusters).toEqual([{ name: "member1" }]);
   expect(binding.status?.conditions).toContainEqual(expect.objectContaining({ type: "FullyApplied", status: "True" }));
   const id = binding.metadata.labels?.["clusterresourcebinding.karmada.io/permanent-id"];
-  const works = (await fleet.client.list(Work, { cluster: "hub", labelSelector: `clusterresourcebinding.karmada.io/permanent-id=${id}` })).items;
+  const works = (
+    await fleet.client.list(Work, {
+      cluster: "hub",
+      labelSelector: `clusterresourcebinding.karmada.io/permanent-id=${id}`,
+    })
+  ).items;
   expect(works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1"]);
-  expect(works[0]?.metadata.annotations).toMatchObject({ "clusterresourcebinding.karmada.io/name": "shop.reader-clusterrole" });
+  expect(works[0]?.metadata.annotations).toMatchObject({
+    "clusterresourcebinding.karmada.io/name": "shop.reader-clusterrole",
+  });
   expect(await has("member1", ClusterRole, "shop:reader")).toBe(true);
   expect(await has("member2", ClusterRole, "shop:reader")).toBe(false);
 
@@ -48,13 +90,24 @@ test("a cluster-scoped template goes to the members of its policy through a Clus
 test("a ClusterPropagationPolicy gets a namespaced template that no policy of its namespace wants", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
-  await fleet.client.create(ClusterPropagationPolicy, "hub", makeClusterPolicy("everywhere", { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] }, "member1"));
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/own").selects("apps/v1", "Deployment", "cart").duplicates("member2").build());
+  await fleet.client.create(
+    ClusterPropagationPolicy,
+    "hub",
+    makeClusterPolicy("everywhere", { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] }, "member1"),
+  );
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/own").selects("apps/v1", "Deployment", "cart").duplicates("member2").build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/cart").build());
   await fleet.run(SETTLED_MS);
 
-  const clustersOf = async (name: string) => (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name })).spec.clusters?.map((target) => target.name);
+  const clustersOf = async (name: string) =>
+    (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name })).spec.clusters?.map(
+      (target) => target.name,
+    );
   expect(await clustersOf("web-deployment")).toEqual(["member1"]);
   expect(await clustersOf("cart-deployment")).toEqual(["member2"]);
 });
@@ -62,9 +115,24 @@ test("a ClusterPropagationPolicy gets a namespaced template that no policy of it
 test("later edits of a ClusterPropagationPolicy reach the ClusterResourceBinding, every field of it", async () => {
   await start();
   await fleet.client.create(ClusterRole, "hub", role("reader"));
-  await fleet.client.create(ClusterPropagationPolicy, "hub", makeClusterPolicy("readers", selectsRole("reader"), "member1"));
+  await fleet.client.create(
+    ClusterPropagationPolicy,
+    "hub",
+    makeClusterPolicy("readers", selectsRole("reader"), "member1"),
+  );
   await fleet.run(SETTLED_MS);
-  await fleet.client.patch(ClusterPropagationPolicy, { cluster: "hub", name: "readers" }, { spec: { propagateDeps: true, conflictResolution: "Overwrite", placement: { clusterAffinity: { clusterNames: ["member2"] } } } }, { type: "merge" });
+  await fleet.client.patch(
+    ClusterPropagationPolicy,
+    { cluster: "hub", name: "readers" },
+    {
+      spec: {
+        propagateDeps: true,
+        conflictResolution: "Overwrite",
+        placement: { clusterAffinity: { clusterNames: ["member2"] } },
+      },
+    },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   const { spec } = await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "reader-clusterrole" });
@@ -76,25 +144,48 @@ test("later edits of a ClusterPropagationPolicy reach the ClusterResourceBinding
 test("a policy of a namespace may select the SidecarSet of that name", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/logs").selects("apps.kruise.io/v1beta1", "SidecarSet", "logs").duplicates("member1").build());
-  await fleet.client.create(SidecarSet, "hub", { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", metadata: { name: "logs" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "tail", image: "tail:1" }] } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/logs").selects("apps.kruise.io/v1beta1", "SidecarSet", "logs").duplicates("member1").build(),
+  );
+  await fleet.client.create(SidecarSet, "hub", {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "SidecarSet",
+    metadata: { name: "logs" },
+    spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "tail", image: "tail:1" }] },
+  });
   await fleet.run(SETTLED_MS);
 
   expect(await has("member1", SidecarSet, "logs")).toBe(true);
-  expect((await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "logs-sidecarset" })).metadata.annotations).toMatchObject({ "propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "logs" });
+  expect(
+    (await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "logs-sidecarset" })).metadata.annotations,
+  ).toMatchObject({ "propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "logs" });
 });
 
 test("a namespace that a policy selects changes hands without ever leaving a member", async () => {
   await start();
   await fleet.client.create(Namespace, "hub", namespace("shop"));
   await fleet.run(SETTLED_MS);
-  const uidOn = async (member: string) => (await fleet.client.get(Namespace, { cluster: member, name: "shop" })).metadata.uid;
+  const uidOn = async (member: string) =>
+    (await fleet.client.get(Namespace, { cluster: member, name: "shop" })).metadata.uid;
   const before = [await uidOn("member1"), await uidOn("member2")];
 
   for (const clusters of [["member1"], ["member2"], ["member1"]]) {
-    const policy = makeClusterPolicy("shops", { resourceSelectors: [{ apiVersion: "v1", kind: "Namespace", name: "shop" }] }, ...clusters);
-    if (!(await has("hub", ClusterPropagationPolicy, "shops"))) await fleet.client.create(ClusterPropagationPolicy, "hub", policy);
-    else await fleet.client.patch(ClusterPropagationPolicy, { cluster: "hub", name: "shops" }, { spec: { placement: { clusterAffinity: { clusterNames: clusters } } } }, { type: "merge" });
+    const policy = makeClusterPolicy(
+      "shops",
+      { resourceSelectors: [{ apiVersion: "v1", kind: "Namespace", name: "shop" }] },
+      ...clusters,
+    );
+    if (!(await has("hub", ClusterPropagationPolicy, "shops")))
+      await fleet.client.create(ClusterPropagationPolicy, "hub", policy);
+    else
+      await fleet.client.patch(
+        ClusterPropagationPolicy,
+        { cluster: "hub", name: "shops" },
+        { spec: { placement: { clusterAffinity: { clusterNames: clusters } } } },
+        { type: "merge" },
+      );
     await fleet.run(SETTLED_MS);
     expect([await uidOn("member1"), await uidOn("member2")]).toEqual(before);
   }
@@ -110,8 +201,20 @@ test("a namespace that a policy selects changes hands without ever leaving a mem
 
 test("a namespace that opted out goes only where a policy takes it", async () => {
   await start();
-  await fleet.client.create(Namespace, "hub", namespace("shop", { "namespace.karmada.io/skip-auto-propagation": "true" }));
-  await fleet.client.create(ClusterPropagationPolicy, "hub", makeClusterPolicy("shops", { resourceSelectors: [{ apiVersion: "v1", kind: "Namespace", name: "shop" }] }, "member1"));
+  await fleet.client.create(
+    Namespace,
+    "hub",
+    namespace("shop", { "namespace.karmada.io/skip-auto-propagation": "true" }),
+  );
+  await fleet.client.create(
+    ClusterPropagationPolicy,
+    "hub",
+    makeClusterPolicy(
+      "shops",
+      { resourceSelectors: [{ apiVersion: "v1", kind: "Namespace", name: "shop" }] },
+      "member1",
+    ),
+  );
   await fleet.run(SETTLED_MS);
 
   expect(await has("member1", Namespace, "shop")).toBe(true);
@@ -120,9 +223,24 @@ test("a namespace that opted out goes only where a policy takes it", async () =>
 
 test("the clusters' own namespaces and the control plane's definitions are nobody's templates", async () => {
   await start();
-  await fleet.client.create(ClusterPropagationPolicy, "hub", makeClusterPolicy("all", { resourceSelectors: [{ apiVersion: "v1", kind: "Namespace" }, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" }] }, "member1"));
+  await fleet.client.create(
+    ClusterPropagationPolicy,
+    "hub",
+    makeClusterPolicy(
+      "all",
+      {
+        resourceSelectors: [
+          { apiVersion: "v1", kind: "Namespace" },
+          { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+        ],
+      },
+      "member1",
+    ),
+  );
   await fleet.run(SETTLED_MS);
 
-  const bound = (await fleet.client.list(ClusterResourceBinding, { cluster: "hub" })).items.map(({ spec }) => spec.resource.name);
+  const bound = (await fleet.client.list(ClusterResourceBinding, { cluster: "hub" })).items.map(
+    ({ spec }) => spec.resource.name,
+  );
   expect(bound.filter((name) => /^(kube-|karmada-)|karmada\.io$|flotilla\.dev$/.test(name))).toEqual([]);
 });

@@ -1,6 +1,17 @@
 /** OpenKruise's definitions travel to the members like any other object, and what depends on them waits. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, ClusterPropagationPolicy, ConfigMap, CustomResourceDefinition, dynamicKind, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  ClusterPropagationPolicy,
+  ConfigMap,
+  CustomResourceDefinition,
+  dynamicKind,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+} from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
@@ -15,16 +26,31 @@ const definitions = {
   apiVersion: "policy.karmada.io/v1alpha1",
   kind: "ClusterPropagationPolicy",
   metadata: { name: "openkruise" },
-  spec: { resourceSelectors: [{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", labelSelector: { matchExpressions: [{ key: "kruise.io/schema-gen", operator: "Exists" }] } }], placement: { clusterAffinity: { clusterNames: ["member1"] } } },
+  spec: {
+    resourceSelectors: [
+      {
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        labelSelector: { matchExpressions: [{ key: "kruise.io/schema-gen", operator: "Exists" }] },
+      },
+    ],
+    placement: { clusterAffinity: { clusterNames: ["member1"] } },
+  },
 } as unknown as ClusterPropagationPolicy;
 
 test("a CloneSet waits for OpenKruise's definitions, says what is missing, writes nothing meanwhile, and goes when they are there", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"], kruise: "none" });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1").build(),
+  );
   await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(3).build());
   await fleet.run(SETTLED_MS);
-  const waiting = (await fleet.client.get(ResourceBinding, binding)).status?.conditions?.find(({ type }) => type === "Scheduled");
+  const waiting = (await fleet.client.get(ResourceBinding, binding)).status?.conditions?.find(
+    ({ type }) => type === "Scheduled",
+  );
   expect(waiting).toMatchObject({ status: "False", reason: "NoClusterFit" });
   expect(waiting?.message).toContain("API resource");
   fleet.resetWrites();
@@ -34,34 +60,85 @@ test("a CloneSet waits for OpenKruise's definitions, says what is missing, write
   await fleet.client.create(ClusterPropagationPolicy, "hub", definitions);
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.list(CustomResourceDefinition, { cluster: "member1" })).items.map(({ metadata }) => metadata.name)).toContain("clonesets.apps.kruise.io");
-  expect((await fleet.client.list(CloneSet, { cluster: "member1" })).items.map(({ spec }) => spec.replicas)).toEqual([3]);
-  expect((await fleet.client.list(CustomResourceDefinition, { cluster: "member2" })).items.map(({ metadata }) => metadata.name)).not.toContain("clonesets.apps.kruise.io");
+  expect(
+    (await fleet.client.list(CustomResourceDefinition, { cluster: "member1" })).items.map(
+      ({ metadata }) => metadata.name,
+    ),
+  ).toContain("clonesets.apps.kruise.io");
+  expect((await fleet.client.list(CloneSet, { cluster: "member1" })).items.map(({ spec }) => spec.replicas)).toEqual([
+    3,
+  ]);
+  expect(
+    (await fleet.client.list(CustomResourceDefinition, { cluster: "member2" })).items.map(
+      ({ metadata }) => metadata.name,
+    ),
+  ).not.toContain("clonesets.apps.kruise.io");
 });
 
 test("what members report of a kind without a status subresource stays on the binding, and the template is told why", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
-  const widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+  const widget = dynamicKind({
+    group: "example.dev",
+    version: "v1",
+    kind: "Widget",
+    plural: "widgets",
+    scope: "Namespaced",
+  });
   const definition = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "widgets.example.dev" },
-    spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+    spec: {
+      group: "example.dev",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
   } as unknown as CustomResourceDefinition;
   for (const cluster of ["hub", "member1"]) await fleet.client.create(CustomResourceDefinition, cluster, definition);
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates("member1").build(),
+  );
   await fleet.run(SETTLED_MS);
-  await fleet.client.create(widget, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: "a" }, spec: { size: 1 } });
+  await fleet.client.create(widget, "hub", {
+    apiVersion: "example.dev/v1",
+    kind: "Widget",
+    metadata: { namespace: "shop", name: "a" },
+    spec: { size: 1 },
+  });
   await fleet.run(SETTLED_MS);
-  await fleet.client.patch(widget, { cluster: "member1", namespace: "shop", name: "a" }, { status: { phase: "Running" } }, { type: "merge" });
+  await fleet.client.patch(
+    widget,
+    { cluster: "member1", namespace: "shop", name: "a" },
+    { status: { phase: "Running" } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   const { status } = await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "a-widget" });
-  expect(status?.aggregatedStatus).toMatchObject([{ clusterName: "member1", applied: true, status: { phase: "Running" } }]);
+  expect(status?.aggregatedStatus).toMatchObject([
+    { clusterName: "member1", applied: true, status: { phase: "Running" } },
+  ]);
   expect(await fleet.client.get(widget, { cluster: "hub", namespace: "shop", name: "a" })).not.toHaveProperty("status");
-  expect((await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason }) => reason === "AggregateStatusFailed").map(({ count, message }) => [count, message])).toEqual([
-    [1, "Widget has no status subresource to write to; what the members report is in status.aggregatedStatus of ResourceBinding a-widget"],
+  expect(
+    (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
+      .filter(({ reason }) => reason === "AggregateStatusFailed")
+      .map(({ count, message }) => [count, message]),
+  ).toEqual([
+    [
+      1,
+      "Widget has no status subresource to write to; what the members report is in status.aggregatedStatus of ResourceBinding a-widget",
+    ],
   ]);
   fleet.resetWrites();
   await fleet.run(10 * MINUTE_MS);
@@ -71,30 +148,51 @@ test("what members report of a kind without a status subresource stays on the bi
 test("a ConfigMap, of which members have nothing to report, is told nothing", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build(),
+  );
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+  });
 
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "settings-configmap" })).status?.aggregatedStatus).toMatchObject([{ clusterName: "member1", applied: true }]);
+  expect(
+    (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "settings-configmap" })).status
+      ?.aggregatedStatus,
+  ).toMatchObject([{ clusterName: "member1", applied: true }]);
   expect((await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items).toEqual([]);
 });
 
 test("a sum that the template's schema refuses is told on the template, once and in the server's words", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  const luaScript = 'function AggregateStatus(desiredObj, statusItems)\n  desiredObj.status = { replicas = "many" }\n  return desiredObj\nend';
+  const luaScript =
+    'function AggregateStatus(desiredObj, statusItems)\n  desiredObj.status = { replicas = "many" }\n  return desiredObj\nend';
   await fleet.client.create(ResourceInterpreterCustomization, "hub", {
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterCustomization",
     metadata: { name: "wrong" },
-    spec: { target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }, customizations: { statusAggregation: { luaScript } } },
+    spec: {
+      target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" },
+      customizations: { statusAggregation: { luaScript } },
+    },
   });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").duplicates("member1").build(),
+  );
   await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").build());
   await fleet.run(10 * MINUTE_MS);
 
-  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason, involvedObject }) => reason === "AggregateStatusFailed" && involvedObject.kind === "CloneSet");
+  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
+    ({ reason, involvedObject }) => reason === "AggregateStatusFailed" && involvedObject.kind === "CloneSet",
+  );
   expect(told).toMatchObject([{ count: 1, type: "Warning" }]);
   expect(told[0]?.message).toContain("status.replicas");
 });

@@ -1,6 +1,15 @@
-/** Rules that users write in Lua, in a whole fleet: what the hub and the members show because of them, and when they change or go. */
+/**
+ * Rules that users write in Lua, in a whole fleet: what the hub and the members show because of them, and when they
+ * change or go.
+ */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, inVersion, Namespace, PropagationPolicy, ResourceInterpreterCustomization } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  inVersion,
+  Namespace,
+  PropagationPolicy,
+  ResourceInterpreterCustomization,
+} from "../../src/api/index.ts";
 import type { CloneSetV1alpha1 } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -29,19 +38,32 @@ afterEach(() => fleet.stop());
 async function start(): Promise<void> {
   fleet = await startTestFleet({ members: Object.keys(clusters), nodes: 2 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights(clusters).build());
-  await fleet.client.create(CloneSetV1alpha1, "hub", { ...makeCloneSet("shop/web").replicas(4).build(), apiVersion: "apps.kruise.io/v1alpha1" });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights(clusters).build(),
+  );
+  await fleet.client.create(CloneSetV1alpha1, "hub", {
+    ...makeCloneSet("shop/web").replicas(4).build(),
+    apiVersion: "apps.kruise.io/v1alpha1",
+  });
   await fleet.run(SETTLED_MS);
 }
 
 /** As somebody writes it, shorthand and all. */
 async function customize(customizations: object): Promise<void> {
   const target = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" };
-  await fleet.client.create(ResourceInterpreterCustomization, "hub", { apiVersion: "config.karmada.io/v1alpha1", kind: "ResourceInterpreterCustomization", metadata: { name: "mine" }, spec: { target, customizations } });
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "mine" },
+    spec: { target, customizations },
+  });
   await fleet.run(SETTLED_MS);
 }
 
-const read = (cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>> => fleet.client.get(CloneSetV1alpha1, { cluster, namespace: "shop", name: "web" });
+const read = (cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>> =>
+  fleet.client.get(CloneSetV1alpha1, { cluster, namespace: "shop", name: "web" });
 
 test("a customization takes over what it has a rule for, and gives it back when it goes", async () => {
   await start();
@@ -54,7 +76,14 @@ test("a customization takes over what it has a rule for, and gives it back when 
 
   expect(before).toMatchObject({ replicas: 4, readyReplicas: 4, updatedReplicas: 4 });
   // What the script does not name is summed as before.
-  expect(during).toEqual({ ...before, replicas: 4, readyReplicas: 1, availableReplicas: 0, updatedReplicas: 0, updatedReadyReplicas: 0 });
+  expect(during).toEqual({
+    ...before,
+    replicas: 4,
+    readyReplicas: 1,
+    availableReplicas: 0,
+    updatedReplicas: 0,
+    updatedReadyReplicas: 0,
+  });
   expect((await read("hub")).status).toEqual(before);
 });
 
@@ -66,7 +95,10 @@ test("a rule that names a place keeps what members decide there", async () => {
   await fleet.run(SETTLED_MS);
 
   const ours = await read("hub");
-  await fleet.client.update(CloneSetV1alpha1, "hub", { ...ours, spec: { ...ours.spec, minReadySeconds: 3, revisionHistoryLimit: 5 } });
+  await fleet.client.update(CloneSetV1alpha1, "hub", {
+    ...ours,
+    spec: { ...ours.spec, minReadySeconds: 3, revisionHistoryLimit: 5 },
+  });
   await fleet.run(SETTLED_MS);
 
   expect((await read("member1")).spec).toMatchObject({ minReadySeconds: 7, revisionHistoryLimit: 5, replicas: 2 });

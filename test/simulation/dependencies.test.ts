@@ -1,6 +1,18 @@
 /** What workloads need follows them to their members, and goes when nobody needs it any more. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Secret } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterPropagationPolicy,
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Secret,
+} from "../../src/api/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
@@ -11,7 +23,12 @@ const SETTLED_MS = 20_000;
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-const configMap = (name: string, labels: Record<string, string> = {}): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name, labels }, data: { colour: "blue" } });
+const configMap = (name: string, labels: Record<string, string> = {}): ConfigMap => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: "shop", name, labels },
+  data: { colour: "blue" },
+});
 const needing = (path: string, ...maps: string[]): Deployment =>
   makeDeployment(path)
     .replicas(2)
@@ -20,7 +37,12 @@ const needing = (path: string, ...maps: string[]): Deployment =>
       if (container) container.envFrom = maps.map((name) => ({ configMapRef: { name } }));
     })
     .build();
-const policy = (name: string, workload: string, clusters: string[], change: (spec: PropagationPolicy["spec"]) => void = () => {}): PropagationPolicy =>
+const policy = (
+  name: string,
+  workload: string,
+  clusters: string[],
+  change: (spec: PropagationPolicy["spec"]) => void = () => {},
+): PropagationPolicy =>
   makePolicy(`shop/${name}`)
     .selects("apps/v1", "Deployment", workload)
     .duplicates(...clusters)
@@ -42,7 +64,8 @@ const where = async (name: string): Promise<string[]> => {
   }
   return found;
 };
-const bindingOf = (name: string): Promise<unknown> => fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-configmap` });
+const bindingOf = (name: string): Promise<unknown> =>
+  fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-configmap` });
 async function expectSilence(): Promise<void> {
   fleet.resetWrites();
   await fleet.run(60_000);
@@ -60,8 +83,23 @@ test("a ConfigMap goes where the Deployment that needs it goes, also when it com
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual(["member1", "member2"]);
   expect(await bindingOf("settings")).toMatchObject({
-    metadata: { labels: { "resourcebinding.karmada.io/depended-by-8546649456": expect.any(String) }, ownerReferences: [{ kind: "ConfigMap", name: "settings" }] },
-    spec: { requiredBy: [{ namespace: "shop", name: "web-deployment", clusters: [{ name: "member1", replicas: 2 }, { name: "member2", replicas: 2 }] }], conflictResolution: "Abort" },
+    metadata: {
+      labels: { "resourcebinding.karmada.io/depended-by-8546649456": expect.any(String) },
+      ownerReferences: [{ kind: "ConfigMap", name: "settings" }],
+    },
+    spec: {
+      requiredBy: [
+        {
+          namespace: "shop",
+          name: "web-deployment",
+          clusters: [
+            { name: "member1", replicas: 2 },
+            { name: "member2", replicas: 2 },
+          ],
+        },
+      ],
+      conflictResolution: "Abort",
+    },
   });
   await expectSilence();
 
@@ -69,39 +107,62 @@ test("a ConfigMap goes where the Deployment that needs it goes, also when it com
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual([]);
   await expect(bindingOf("settings")).rejects.toThrow("not found");
-  expect((await fleet.client.get(ConfigMap, { cluster: "hub", namespace: "shop", name: "settings" })).data).toEqual({ colour: "blue" });
+  expect((await fleet.client.get(ConfigMap, { cluster: "hub", namespace: "shop", name: "settings" })).data).toEqual({
+    colour: "blue",
+  });
 });
 
 test("what two workloads need is where either is, and stays for the one that is left; where they disagree somebody is told", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
   await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1"]));
-  await fleet.client.create(PropagationPolicy, "hub", policy("api", "api", ["member2"], (spec) => (spec.conflictResolution = "Overwrite")));
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    policy("api", "api", ["member2"], (spec) => (spec.conflictResolution = "Overwrite")),
+  );
   await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
   await fleet.client.create(Deployment, "hub", needing("shop/api", "settings"));
   await fleet.run(SETTLED_MS);
 
   expect(await where("settings")).toEqual(["member1", "member2"]);
-  expect(await bindingOf("settings")).toMatchObject({ spec: { conflictResolution: "Overwrite", requiredBy: [{ name: "api-deployment" }, { name: "web-deployment" }] } });
-  const messages = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason }) => reason === "DependencyPolicyConflict").map(({ message }) => message);
-  expect(messages).toEqual(["Dependency policy conflict detected: ConflictResolution conflicted (Overwrite vs Abort)."]);
+  expect(await bindingOf("settings")).toMatchObject({
+    spec: { conflictResolution: "Overwrite", requiredBy: [{ name: "api-deployment" }, { name: "web-deployment" }] },
+  });
+  const messages = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
+    .filter(({ reason }) => reason === "DependencyPolicyConflict")
+    .map(({ message }) => message);
+  expect(messages).toEqual([
+    "Dependency policy conflict detected: ConflictResolution conflicted (Overwrite vs Abort).",
+  ]);
 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "api" });
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual(["member1"]);
-  expect(await bindingOf("settings")).toMatchObject({ spec: { conflictResolution: "Abort", requiredBy: [{ name: "web-deployment" }] } });
+  expect(await bindingOf("settings")).toMatchObject({
+    spec: { conflictResolution: "Abort", requiredBy: [{ name: "web-deployment" }] },
+  });
 });
 
 test("what a policy propagates as well keeps its own clusters when nobody needs it any more", async () => {
   await start();
   await fleet.client.create(ConfigMap, "hub", configMap("settings"));
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/maps").selects("v1", "ConfigMap", "settings").duplicates("member3").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/maps").selects("v1", "ConfigMap", "settings").duplicates("member3").build(),
+  );
   await fleet.client.create(PropagationPolicy, "hub", policy("web", "web", ["member1"]));
   await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual(["member1", "member3"]);
 
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { propagateDeps: false } }, { type: "merge" });
+  await fleet.client.patch(
+    PropagationPolicy,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { propagateDeps: false } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   expect(await where("settings")).toEqual(["member3"]);
@@ -136,25 +197,53 @@ test("what is in no namespace needs things too, by labels as well; what belongs 
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterCustomization",
     metadata: { name: "roles" },
-    spec: { target: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" }, customizations: { dependencyInterpretation: { luaScript } } },
+    spec: {
+      target: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
+      customizations: { dependencyInterpretation: { luaScript } },
+    },
   });
-  await fleet.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "karmada-cluster", name: "credentials" } });
+  await fleet.client.create(Secret, "hub", {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "karmada-cluster", name: "credentials" },
+  });
   await fleet.client.create(ConfigMap, "hub", configMap("first", { for: "role" }));
   await fleet.client.create(ConfigMap, "hub", configMap("other"));
   await fleet.client.create(ClusterPropagationPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterPropagationPolicy",
     metadata: { name: "roles" },
-    spec: { resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "shopper" }], propagateDeps: true, placement: { clusterAffinity: { clusterNames: ["member2"] } } },
+    spec: {
+      resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "shopper" }],
+      propagateDeps: true,
+      placement: { clusterAffinity: { clusterNames: ["member2"] } },
+    },
   });
-  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shopper" }, rules: [] });
+  await fleet.client.create(ClusterRole, "hub", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "shopper" },
+    rules: [],
+  });
   await fleet.run(SETTLED_MS);
   expect([await where("first"), await where("other")]).toEqual([["member2"], []]);
   expect((await fleet.client.list(Secret, { cluster: "member2", namespace: "karmada-cluster" })).items).toEqual([]);
-  expect(await bindingOf("first")).toMatchObject({ spec: { requiredBy: [{ name: "shopper-clusterrole", clusters: [{ name: "member2" }] }] } });
+  expect(await bindingOf("first")).toMatchObject({
+    spec: { requiredBy: [{ name: "shopper-clusterrole", clusters: [{ name: "member2" }] }] },
+  });
 
-  await fleet.client.patch(ConfigMap, { cluster: "hub", namespace: "shop", name: "first" }, { metadata: { labels: { for: null } } }, { type: "merge" });
-  await fleet.client.patch(ConfigMap, { cluster: "hub", namespace: "shop", name: "other" }, { metadata: { labels: { for: "role" } } }, { type: "merge" });
+  await fleet.client.patch(
+    ConfigMap,
+    { cluster: "hub", namespace: "shop", name: "first" },
+    { metadata: { labels: { for: null } } },
+    { type: "merge" },
+  );
+  await fleet.client.patch(
+    ConfigMap,
+    { cluster: "hub", namespace: "shop", name: "other" },
+    { metadata: { labels: { for: "role" } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   expect([await where("first"), await where("other")]).toEqual([[], ["member2"]]);
 });
@@ -167,7 +256,10 @@ test("what a workload needs stays on a member that is being left until the workl
     "hub",
     policy("web", "web", [], (spec) => {
       spec.failover = { cluster: { purgeMode: "Gracefully" } };
-      spec.placement = { clusterAffinity: { clusterNames: ["member1", "member2"] }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+      spec.placement = {
+        clusterAffinity: { clusterNames: ["member1", "member2"] },
+        spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+      };
     }),
   );
   await fleet.client.create(Deployment, "hub", needing("shop/web", "settings"));
@@ -175,7 +267,12 @@ test("what a workload needs stays on a member that is being left until the workl
   const [from = ""] = await where("settings");
   const to = from === "member1" ? "member2" : "member1";
 
-  await fleet.client.patch(Cluster, { cluster: "hub", name: from }, { spec: { taints: [{ key: "drain", effect: "NoExecute" }] } }, { type: "merge" });
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: from },
+    { spec: { taints: [{ key: "drain", effect: "NoExecute" }] } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual(["member1", "member2"]);
 
@@ -199,9 +296,26 @@ test("a fleet that is started again finds what is needed in place, and lets go o
   const web = { cluster: "hub", namespace: "shop", name: "web-deployment" };
   await fleet.stop();
   // The note goes while nobody looks.
-  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], engine, wrap: (transport, part) => (part === "dependencies" ? { ...transport, send: () => Promise.resolve().then(() => Promise.reject(new UnreachableError("not yet"))) } : transport) });
-  await fleet.client.patch(ResourceBinding, web, { metadata: { annotations: { "resourcebinding.karmada.io/dependencies": null } }, spec: { propagateDeps: false } }, { type: "merge" });
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { propagateDeps: false } }, { type: "merge" });
+  fleet = await startTestFleet({
+    members: ["member1", "member2", "member3"],
+    engine,
+    wrap: (transport, part) =>
+      part === "dependencies"
+        ? { ...transport, send: () => Promise.resolve().then(() => Promise.reject(new UnreachableError("not yet"))) }
+        : transport,
+  });
+  await fleet.client.patch(
+    ResourceBinding,
+    web,
+    { metadata: { annotations: { "resourcebinding.karmada.io/dependencies": null } }, spec: { propagateDeps: false } },
+    { type: "merge" },
+  );
+  await fleet.client.patch(
+    PropagationPolicy,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { propagateDeps: false } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   expect(await where("settings")).toEqual(["member1"]);
   await fleet.stop();

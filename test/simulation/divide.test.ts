@@ -1,6 +1,20 @@
-/** A rollout, a budget and ordinals mean the fleet: what really runs on simulated members while a workload is divided. */
+/**
+ * A rollout, a budget and ordinals mean the fleet: what really runs on simulated members while a workload is divided.
+ */
 import { afterEach, describe, expect, test } from "vitest";
-import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, inVersion, Namespace, Node, Pod, PropagationPolicy, ResourceBinding, UnitedDeployment, Work } from "../../src/api/index.ts";
+import {
+  AdvancedDaemonSet,
+  AdvancedStatefulSet,
+  CloneSet,
+  inVersion,
+  Namespace,
+  Node,
+  Pod,
+  PropagationPolicy,
+  ResourceBinding,
+  UnitedDeployment,
+  Work,
+} from "../../src/api/index.ts";
 import { copy } from "../../src/base/index.ts";
 import type { DeepReadonly, Json } from "../../src/base/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -19,22 +33,45 @@ async function start(members: readonly string[], policy: PropagationPolicy): Pro
   await fleet.client.create(PropagationPolicy, "hub", policy);
   await fleet.run(1_000);
 }
-const podsOn = async (cluster: string): Promise<readonly DeepReadonly<Pod>[]> => (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items;
-const imagesOn = async (cluster: string, image: string): Promise<number> => (await podsOn(cluster)).filter(({ spec }) => spec?.containers[0]?.image === image).length;
+const podsOn = async (cluster: string): Promise<readonly DeepReadonly<Pod>[]> =>
+  (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items;
+const imagesOn = async (cluster: string, image: string): Promise<number> =>
+  (await podsOn(cluster)).filter(({ spec }) => spec?.containers[0]?.image === image).length;
 const workWrites = (): number =>
   fleet
     .writes()
-    .filter(({ part, resource, subresource }) => part === "dispatch" && resource === "works.work.karmada.io" && !subresource)
+    .filter(
+      ({ part, resource, subresource }) => part === "dispatch" && resource === "works.work.karmada.io" && !subresource,
+    )
     .reduce((sum, { count }) => sum + count, 0);
 
 describe("a release of a CloneSet over three members", () => {
   const members = ["member1", "member2", "member3"];
   const updated = (): Promise<number[]> => Promise.all(members.map((cluster) => imagesOn(cluster, "web:2")));
   const patch = (partition: number | string, image = "web:2"): Promise<unknown> =>
-    fleet.client.patch(CloneSet, web, { spec: { template: { spec: { containers: [{ name: "web", image }] } }, updateStrategy: { rollingUpdate: { partition } } } }, { type: "merge" });
+    fleet.client.patch(
+      CloneSet,
+      web,
+      {
+        spec: {
+          template: { spec: { containers: [{ name: "web", image }] } },
+          updateStrategy: { rollingUpdate: { partition } },
+        },
+      },
+      { type: "merge" },
+    );
   async function release(annotations: Record<string, string> = {}): Promise<void> {
-    await start(members, makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 3, member2: 3, member3: 4 }).build());
-    const cloneSet = makeCloneSet("shop/web").replicas(10).with(({ metadata }) => (metadata.annotations = annotations)).build();
+    await start(
+      members,
+      makePolicy("shop/all")
+        .selects("apps.kruise.io/v1beta1", "CloneSet")
+        .weights({ member1: 3, member2: 3, member3: 4 })
+        .build(),
+    );
+    const cloneSet = makeCloneSet("shop/web")
+      .replicas(10)
+      .with(({ metadata }) => (metadata.annotations = annotations))
+      .build();
     await fleet.client.create(CloneSet, "hub", cloneSet);
     await fleet.run(SETTLED_MS);
   }
@@ -45,7 +82,11 @@ describe("a release of a CloneSet over three members", () => {
     await patch("90%");
     await fleet.run(SETTLED_MS);
     expect(await updated()).toEqual([0, 0, 1]);
-    expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 1, readyReplicas: 10 });
+    expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({
+      replicas: 10,
+      updatedReplicas: 1,
+      readyReplicas: 10,
+    });
 
     await patch(5);
     await fleet.run(SETTLED_MS);
@@ -74,8 +115,13 @@ describe("a release of a CloneSet over three members", () => {
     await fleet.run(SETTLED_MS);
     expect(await updated()).toEqual([2, 1, 2]);
 
-    const moved = makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 6, member2: 2, member3: 2 }).build();
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: moved.spec } as unknown as Json, { type: "merge" });
+    const moved = makePolicy("shop/all")
+      .selects("apps.kruise.io/v1beta1", "CloneSet")
+      .weights({ member1: 6, member2: 2, member3: 2 })
+      .build();
+    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: moved.spec } as unknown as Json, {
+      type: "merge",
+    });
     await fleet.run(SETTLED_MS);
 
     expect((await Promise.all(members.map(podsOn))).map((pods) => pods.length)).toEqual([6, 2, 2]);
@@ -96,20 +142,39 @@ describe("a release of a CloneSet over three members", () => {
     await release();
     fleet.resetWrites();
 
-    await fleet.client.patch(CloneSet, web, { metadata: { annotations: { "flotilla.dev/rollout-order": "backwards" } }, spec: { replicas: 20 } }, { type: "merge" });
+    await fleet.client.patch(
+      CloneSet,
+      web,
+      { metadata: { annotations: { "flotilla.dev/rollout-order": "backwards" } }, spec: { replicas: 20 } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" });
     expect(binding.status?.conditions).toContainEqual(
-      expect.objectContaining({ type: "Dispatched", status: "False", reason: "DivideFailed", message: expect.stringContaining('annotation flotilla.dev/rollout-order is "backwards"; it can be spread, ordered or canary') }),
+      expect.objectContaining({
+        type: "Dispatched",
+        status: "False",
+        reason: "DivideFailed",
+        message: expect.stringContaining(
+          'annotation flotilla.dev/rollout-order is "backwards"; it can be spread, ordered or canary',
+        ),
+      }),
     );
     expect(workWrites()).toBe(0);
     expect(dispatchFailures()).toBeLessThanOrEqual(4);
 
-    await fleet.client.patch(CloneSet, web, { metadata: { annotations: { "flotilla.dev/rollout-order": "ordered" } } }, { type: "merge" });
+    await fleet.client.patch(
+      CloneSet,
+      web,
+      { metadata: { annotations: { "flotilla.dev/rollout-order": "ordered" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
     expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 20 });
-    expect((await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
+    expect(
+      (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions,
+    ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
   });
 });
 
@@ -120,8 +185,10 @@ function dispatchFailures(): number {
 
 describe("an Advanced StatefulSet over two members", () => {
   const members = ["member1", "member2"];
-  const weights = (member1: number, member2: number): PropagationPolicy => makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "StatefulSet").weights({ member1, member2 }).build();
-  const ordinalsOn = async (cluster: string): Promise<number[]> => (await podsOn(cluster)).map(({ metadata }) => Number(metadata.name.slice("web-".length))).sort((a, b) => a - b);
+  const weights = (member1: number, member2: number): PropagationPolicy =>
+    makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "StatefulSet").weights({ member1, member2 }).build();
+  const ordinalsOn = async (cluster: string): Promise<number[]> =>
+    (await podsOn(cluster)).map(({ metadata }) => Number(metadata.name.slice("web-".length))).sort((a, b) => a - b);
   const ordinals = (): Promise<number[][]> => Promise.all(members.map(ordinalsOn));
 
   async function create(replicas: number): Promise<void> {
@@ -130,11 +197,18 @@ describe("an Advanced StatefulSet over two members", () => {
       apiVersion: "apps.kruise.io/v1beta1",
       kind: "StatefulSet",
       metadata: { namespace: "shop", name: "web" },
-      spec: { replicas, podManagementPolicy: "Parallel", selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } } },
+      spec: {
+        replicas,
+        podManagementPolicy: "Parallel",
+        selector: { matchLabels: { app: "web" } },
+        template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+      },
     });
     await fleet.run(SETTLED_MS);
   }
-  /** Lets the fleet work in small steps and looks in each of them at what runs, pods that are being removed included. */
+  /**
+   * Lets the fleet work in small steps and looks in each of them at what runs, pods that are being removed included.
+   */
   async function expectNoOverlap(steps: number, stepMs: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       await fleet.run(stepMs);
@@ -146,19 +220,38 @@ describe("an Advanced StatefulSet over two members", () => {
   test("has every ordinal once", async () => {
     await create(6);
 
-    expect(await ordinals()).toEqual([[0, 1, 2], [3, 4, 5]]);
+    expect(await ordinals()).toEqual([
+      [0, 1, 2],
+      [3, 4, 5],
+    ]);
   });
 
   test("never runs an ordinal twice while replicas move, and has no holes afterwards", async () => {
     await create(6);
 
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: weights(2, 1).spec } as unknown as Json, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: weights(2, 1).spec } as unknown as Json,
+      { type: "merge" },
+    );
     await expectNoOverlap(120, 500);
-    expect(await ordinals()).toEqual([[0, 1, 2, 5], [3, 4]]);
+    expect(await ordinals()).toEqual([
+      [0, 1, 2, 5],
+      [3, 4],
+    ]);
 
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: weights(1, 2).spec } as unknown as Json, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: weights(1, 2).spec } as unknown as Json,
+      { type: "merge" },
+    );
     await expectNoOverlap(120, 500);
-    expect(await ordinals()).toEqual([[0, 1], [2, 3, 4, 5]]);
+    expect(await ordinals()).toEqual([
+      [0, 1],
+      [2, 3, 4, 5],
+    ]);
   });
 
   test("never runs an ordinal twice while it is scaled to what each member had", async () => {
@@ -176,7 +269,15 @@ describe("an Advanced StatefulSet over two members", () => {
   test("starts the ordinals of a member that is left out elsewhere, and only when they are gone there", async () => {
     await create(6);
 
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "StatefulSet").weights({ member2: 1 }).build().spec } as unknown as Json, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      {
+        spec: makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "StatefulSet").weights({ member2: 1 }).build()
+          .spec,
+      } as unknown as Json,
+      { type: "merge" },
+    );
     await expectNoOverlap(120, 500);
 
     expect(await ordinals()).toEqual([[], [0, 1, 2, 3, 4, 5]]);
@@ -185,23 +286,49 @@ describe("an Advanced StatefulSet over two members", () => {
   test("keeps the lowest ordinals of the fleet at the old revision", async () => {
     await create(6);
 
-    await fleet.client.patch(AdvancedStatefulSet, web, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } }, updateStrategy: { rollingUpdate: { partition: 4 } } } }, { type: "merge" });
+    await fleet.client.patch(
+      AdvancedStatefulSet,
+      web,
+      {
+        spec: {
+          template: { spec: { containers: [{ name: "web", image: "web:2" }] } },
+          updateStrategy: { rollingUpdate: { partition: 4 } },
+        },
+      },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
-    const images = (await Promise.all(members.map(podsOn))).flat().map(({ metadata, spec }) => [metadata.name, spec?.containers[0]?.image]);
-    expect(Object.fromEntries(images)).toEqual({ "web-0": "web:1", "web-1": "web:1", "web-2": "web:1", "web-3": "web:1", "web-4": "web:2", "web-5": "web:2" });
+    const images = (await Promise.all(members.map(podsOn)))
+      .flat()
+      .map(({ metadata, spec }) => [metadata.name, spec?.containers[0]?.image]);
+    expect(Object.fromEntries(images)).toEqual({
+      "web-0": "web:1",
+      "web-1": "web:1",
+      "web-2": "web:1",
+      "web-3": "web:1",
+      "web-4": "web:2",
+      "web-5": "web:2",
+    });
   });
 
   test("says nothing more once it has moved", async () => {
     await create(6);
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: weights(2, 1).spec } as unknown as Json, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: weights(2, 1).spec } as unknown as Json,
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     fleet.resetWrites();
     await fleet.run(SETTLED_MS);
 
     expect(fleet.writes()).toEqual([]);
-    const works = (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.name.startsWith("web-"));
+    const works = (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) =>
+      metadata.name.startsWith("web-"),
+    );
     for (const { spec } of works) expect(JSON.stringify(spec)).not.toContain("leaving-ordinals");
   });
 });
@@ -209,10 +336,22 @@ describe("an Advanced StatefulSet over two members", () => {
 describe("an Advanced DaemonSet over two members", () => {
   const members = ["member1", "member2"];
   const partitions = (): Promise<unknown[]> =>
-    Promise.all(members.map(async (cluster) => (await fleet.client.get(AdvancedDaemonSet, { cluster, namespace: "shop", name: "web" })).spec.updateStrategy?.rollingUpdate?.partition));
+    Promise.all(
+      members.map(
+        async (cluster) =>
+          (await fleet.client.get(AdvancedDaemonSet, { cluster, namespace: "shop", name: "web" })).spec.updateStrategy
+            ?.rollingUpdate?.partition,
+      ),
+    );
 
   async function create(rollingUpdate?: { partition: number | string }): Promise<void> {
-    await start(members, makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "DaemonSet").duplicates(...members).build());
+    await start(
+      members,
+      makePolicy("shop/all")
+        .selects("apps.kruise.io/v1beta1", "DaemonSet")
+        .duplicates(...members)
+        .build(),
+    );
     fleet.resetWrites();
     await fleet.client.create(AdvancedDaemonSet, "hub", {
       apiVersion: "apps.kruise.io/v1beta1",
@@ -221,7 +360,7 @@ describe("an Advanced DaemonSet over two members", () => {
       spec: {
         selector: { matchLabels: { app: "web" } },
         template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-        ...(rollingUpdate && { updateStrategy: { type: "RollingUpdate", rollingUpdate } }),
+        updateStrategy: rollingUpdate ? { type: "RollingUpdate", rollingUpdate } : undefined,
       },
     });
     await fleet.run(SETTLED_MS);
@@ -231,7 +370,17 @@ describe("an Advanced DaemonSet over two members", () => {
     await create();
     fleet.resetWrites();
 
-    await fleet.client.patch(AdvancedDaemonSet, web, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } }, updateStrategy: { rollingUpdate: { partition: 4 } } } }, { type: "merge" });
+    await fleet.client.patch(
+      AdvancedDaemonSet,
+      web,
+      {
+        spec: {
+          template: { spec: { containers: [{ name: "web", image: "web:2" }] } },
+          updateStrategy: { rollingUpdate: { partition: 4 } },
+        },
+      },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     expect(await Promise.all(members.map((cluster) => imagesOn(cluster, "web:2")))).toEqual([1, 1]);
@@ -254,7 +403,13 @@ describe("an Advanced DaemonSet over two members", () => {
     const { name: _name, uid: _uid, resourceVersion: _version, ...metadata } = copy(node?.metadata ?? { name: "" });
     fleet.resetWrites();
 
-    for (const name of ["extra-1", "extra-2", "extra-3"]) await fleet.client.create(Node, "member2", { apiVersion: "v1", kind: "Node", metadata: { ...metadata, name, labels: { ...metadata.labels, "kubernetes.io/hostname": name } }, spec: {} });
+    for (const name of ["extra-1", "extra-2", "extra-3"])
+      await fleet.client.create(Node, "member2", {
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: { ...metadata, name, labels: { ...metadata.labels, "kubernetes.io/hostname": name } },
+        spec: {},
+      });
     await fleet.run(SETTLED_MS);
 
     const daemonSet = await fleet.client.get(AdvancedDaemonSet, web);
@@ -267,34 +422,62 @@ describe("an Advanced DaemonSet over two members", () => {
 describe("a UnitedDeployment over two members", () => {
   const members = ["member1", "member2"];
 
-  test.each(["v1alpha1", "v1beta1"])("in %s has its subsets add up, shows their sum, and is quiet then", async (version) => {
-    await start(members, makePolicy("shop/all").selects(`apps.kruise.io/${version}`, "UnitedDeployment").weights({ member1: 3, member2: 2 }).build());
-    const podTemplate = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
-    await fleet.client.create(inVersion(UnitedDeployment, version), "hub", {
-      apiVersion: `apps.kruise.io/${version}`,
-      kind: "UnitedDeployment",
-      metadata: { namespace: "shop", name: "web" },
-      spec: {
-        replicas: 10,
-        selector: { matchLabels: { app: "web" } },
-        template: { cloneSetTemplate: { metadata: { labels: { app: "web" } }, spec: { selector: { matchLabels: { app: "web" } }, template: podTemplate } } },
-        topology: { subsets: [{ name: "a", replicas: "50%" }, { name: "b", replicas: 2 }, { name: "c" }] },
-      },
-    } as unknown as UnitedDeployment);
-    await fleet.run(SETTLED_MS);
+  test.each(["v1alpha1", "v1beta1"])(
+    "in %s has its subsets add up, shows their sum, and is quiet then",
+    async (version) => {
+      await start(
+        members,
+        makePolicy("shop/all")
+          .selects(`apps.kruise.io/${version}`, "UnitedDeployment")
+          .weights({ member1: 3, member2: 2 })
+          .build(),
+      );
+      const podTemplate = {
+        metadata: { labels: { app: "web" } },
+        spec: { containers: [{ name: "web", image: "web:1" }] },
+      };
+      await fleet.client.create(inVersion(UnitedDeployment, version), "hub", {
+        apiVersion: `apps.kruise.io/${version}`,
+        kind: "UnitedDeployment",
+        metadata: { namespace: "shop", name: "web" },
+        spec: {
+          replicas: 10,
+          selector: { matchLabels: { app: "web" } },
+          template: {
+            cloneSetTemplate: {
+              metadata: { labels: { app: "web" } },
+              spec: { selector: { matchLabels: { app: "web" } }, template: podTemplate },
+            },
+          },
+          topology: { subsets: [{ name: "a", replicas: "50%" }, { name: "b", replicas: 2 }, { name: "c" }] },
+        },
+      } as unknown as UnitedDeployment);
+      await fleet.run(SETTLED_MS);
 
-    const perSubset = await Promise.all(
-      members.map(async (cluster) => {
-        const counts = Map.groupBy(await podsOn(cluster), ({ metadata }) => metadata.labels?.["apps.kruise.io/subset-name"] ?? "");
-        return ["a", "b", "c"].map((subset) => counts.get(subset)?.length ?? 0);
-      }),
-    );
-    expect(perSubset).toEqual([[3, 1, 2], [2, 1, 1]]);
-    const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-uniteddeployment" });
-    expect(binding.status?.aggregatedStatus).toMatchObject([{ health: "Healthy" }, { health: "Healthy" }]);
-    expect((await fleet.client.get(UnitedDeployment, web)).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 10, updatedReadyReplicas: 10 });
-    fleet.resetWrites();
-    await fleet.run(SETTLED_MS);
-    expect(fleet.writes()).toEqual([]);
-  });
+      const perSubset = await Promise.all(
+        members.map(async (cluster) => {
+          const counts = Map.groupBy(
+            await podsOn(cluster),
+            ({ metadata }) => metadata.labels?.["apps.kruise.io/subset-name"] ?? "",
+          );
+          return ["a", "b", "c"].map((subset) => counts.get(subset)?.length ?? 0);
+        }),
+      );
+      expect(perSubset).toEqual([
+        [3, 1, 2],
+        [2, 1, 1],
+      ]);
+      const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-uniteddeployment" });
+      expect(binding.status?.aggregatedStatus).toMatchObject([{ health: "Healthy" }, { health: "Healthy" }]);
+      expect((await fleet.client.get(UnitedDeployment, web)).status).toMatchObject({
+        replicas: 10,
+        readyReplicas: 10,
+        updatedReplicas: 10,
+        updatedReadyReplicas: 10,
+      });
+      fleet.resetWrites();
+      await fleet.run(SETTLED_MS);
+      expect(fleet.writes()).toEqual([]);
+    },
+  );
 });

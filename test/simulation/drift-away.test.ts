@@ -30,11 +30,23 @@ async function start(): Promise<void> {
       if (network.state === "stuck") await network.release.promise;
       throw new UnreachableError("no route to member1");
     };
-    return { ...transport, send: (request, signal) => pass(request.path.cluster, () => transport.send(request, signal)), raw: (request, signal) => pass(request.cluster, () => transport.raw(request, signal)) };
+    return {
+      ...transport,
+      send: (request, signal) => pass(request.path.cluster, () => transport.send(request, signal)),
+      raw: (request, signal) => pass(request.cluster, () => transport.raw(request, signal)),
+    };
   };
   fleet = await startTestFleet({ members: ["member1", "member2"], wrap });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").selects("v1", "ConfigMap").duplicates("member1", "member2").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all")
+      .selects("apps/v1", "Deployment")
+      .selects("v1", "ConfigMap")
+      .duplicates("member1", "member2")
+      .build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
   await fleet.run(SETTLED_MS);
 }
@@ -42,13 +54,23 @@ const scale = async (replicas: number): Promise<void> => {
   await fleet.client.patch(Deployment, onHub, { spec: { replicas } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
 };
-const replicasOn = async (cluster: string): Promise<number | undefined> => (await find(fleet.client, Deployment, { ...onHub, cluster }))?.spec.replicas;
-const settings = (name: string): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name }, data: { colour: "blue" } });
+const replicasOn = async (cluster: string): Promise<number | undefined> =>
+  (await find(fleet.client, Deployment, { ...onHub, cluster }))?.spec.replicas;
+const settings = (name: string): ConfigMap => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: "shop", name },
+  data: { colour: "blue" },
+});
 async function workOfWeb(): Promise<DeepReadonly<Work> | undefined> {
   const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" });
   return items.find(({ metadata }) => metadata.name.startsWith("web-"));
 }
-const writesTo = (cluster: string): string[] => fleet.writes().filter((write) => write.part === "execute" && write.cluster === cluster).map(({ verb, resource, count }) => `${count} × ${verb} ${resource}`);
+const writesTo = (cluster: string): string[] =>
+  fleet
+    .writes()
+    .filter((write) => write.part === "execute" && write.cluster === cluster)
+    .map(({ verb, resource, count }) => `${count} × ${verb} ${resource}`);
 
 test("a member that is away for hours gets what it missed in one apply per object, and is asked rarely meanwhile", async () => {
   await start();
@@ -58,10 +80,18 @@ test("a member that is away for hours gets what it missed in one apply per objec
 
   network.state = "down";
   for (const replicas of [4, 5, 6]) await scale(replicas);
-  for (let index = 0; index < 20; index++) await fleet.client.patch(ConfigMap, { ...onHub, name: `settings-${index}` }, { metadata: { labels: { changed: "yes" } } }, { type: "merge" });
+  for (let index = 0; index < 20; index++)
+    await fleet.client.patch(
+      ConfigMap,
+      { ...onHub, name: `settings-${index}` },
+      { metadata: { labels: { changed: "yes" } } },
+      { type: "merge" },
+    );
   await fleet.run(5 * HOUR_MS);
   expect(await replicasOn("member2")).toBe(6);
-  expect((await workOfWeb())?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Applied", status: "False", message: "no route to member1" }));
+  expect((await workOfWeb())?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Applied", status: "False", message: "no route to member1" }),
+  );
   // One question a minute for all of them together, and what was under way at the start.
   expect(network.requests).toBeLessThan(5 * 60 * 1.5 + 40);
   network.requests = 0;
@@ -74,8 +104,11 @@ test("a member that is away for hours gets what it missed in one apply per objec
   fleet.resetWrites();
   await fleet.run(2 * 60_000);
   expect(await replicasOn("member1")).toBe(6);
-  expect(writesTo("member1").sort()).toEqual(["1 × patch deployments.apps", "40 × patch configmaps"]); // Of each ConfigMap this is the first change since it was made: its owner, then the change.
-  expect((await workOfWeb())?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Applied", status: "True" }));
+  // Of each ConfigMap this is the first change since it was made: its owner, then the change.
+  expect(writesTo("member1").sort()).toEqual(["1 × patch deployments.apps", "40 × patch configmaps"]);
+  expect((await workOfWeb())?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Applied", status: "True" }),
+  );
 });
 
 test("a member that takes requests and never answers holds up nobody else", async () => {
@@ -84,8 +117,12 @@ test("a member that takes requests and never answers holds up nobody else", asyn
 
   const names = Array.from({ length: 100 }, (_, index) => `settings-${index}`);
   for (const name of names) await fleet.client.create(ConfigMap, "hub", settings(name));
-  const arrived = async (): Promise<number> => (await fleet.client.list(ConfigMap, { cluster: "member2", namespace: "shop" })).items.filter(({ metadata }) => metadata.name.startsWith("settings-")).length;
-  for (let turn = 0; turn < 20_000 && (await arrived()) < names.length; turn++) await new Promise((resolve) => void setImmediate(resolve));
+  const arrived = async (): Promise<number> =>
+    (await fleet.client.list(ConfigMap, { cluster: "member2", namespace: "shop" })).items.filter(({ metadata }) =>
+      metadata.name.startsWith("settings-"),
+    ).length;
+  for (let turn = 0; turn < 20_000 && (await arrived()) < names.length; turn++)
+    await new Promise((resolve) => void setImmediate(resolve));
 
   expect(await arrived()).toBe(100);
   expect(network.requests).toBeLessThanOrEqual(16);

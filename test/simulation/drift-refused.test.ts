@@ -1,6 +1,16 @@
 /** Members that say no: it is told in their words, tried again slowly, and at once when what was missing comes. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ConfigMap, CustomResourceDefinition, dynamicKind, inVersion, Namespace, PropagationPolicy, ResourceQuota, Work } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  ConfigMap,
+  CustomResourceDefinition,
+  dynamicKind,
+  inVersion,
+  Namespace,
+  PropagationPolicy,
+  ResourceQuota,
+  Work,
+} from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
@@ -18,37 +28,82 @@ afterEach(() => fleet.stop());
 async function start(kruise: "installed" | "none", apiVersion: string, kind: string): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], kruise });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects(apiVersion, kind).duplicates("member1", "member2").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects(apiVersion, kind).duplicates("member1", "member2").build(),
+  );
   await fleet.run(SETTLED_MS);
 }
-const definition = (cluster: string, group: string, kind: string, plural: string, ...versions: string[]): Promise<unknown> =>
+const definition = (
+  cluster: string,
+  group: string,
+  kind: string,
+  plural: string,
+  ...versions: string[]
+): Promise<unknown> =>
   fleet.client.create(CustomResourceDefinition, cluster, {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: `${plural}.${group}` },
-    spec: { group, scope: "Namespaced", names: { plural, kind }, versions: versions.map((name, index) => ({ name, served: true, storage: index === 0, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } })) },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind },
+      versions: versions.map((name, index) => ({
+        name,
+        served: true,
+        storage: index === 0,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      })),
+    },
   });
-async function appliedOf(cluster: string, name: string): Promise<DeepReadonly<{ status: string; reason?: string; message?: string }> | undefined> {
+async function appliedOf(
+  cluster: string,
+  name: string,
+): Promise<DeepReadonly<{ status: string; reason?: string; message?: string }> | undefined> {
   const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${cluster}` });
-  return items.find(({ metadata }) => metadata.name.startsWith(`${name}-`))?.status?.conditions?.find(({ type }) => type === "Applied");
+  return items
+    .find(({ metadata }) => metadata.name.startsWith(`${name}-`))
+    ?.status?.conditions?.find(({ type }) => type === "Applied");
 }
-const attempts = (cluster: string): number => fleet.writes().filter((write) => write.part === "execute" && write.cluster === cluster).reduce((sum, { count }) => sum + count, 0);
+const attempts = (cluster: string): number =>
+  fleet
+    .writes()
+    .filter((write) => write.part === "execute" && write.cluster === cluster)
+    .reduce((sum, { count }) => sum + count, 0);
 
 /** As dispatch would make it, for a member that the scheduler would not have chosen, or that changed since. */
 const work = (cluster: string, manifest: KubernetesObject): Promise<unknown> =>
-  fleet.client.create(Work, "hub", { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: `karmada-es-${cluster}`, name: "web-by-hand" }, spec: { workload: { manifests: [manifest as unknown as JsonObject] } } });
+  fleet.client.create(Work, "hub", {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { namespace: `karmada-es-${cluster}`, name: "web-by-hand" },
+    spec: { workload: { manifests: [manifest as unknown as JsonObject] } },
+  });
 
 describe("a kind that the member does not serve", () => {
-  const Widget = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+  const Widget = dynamicKind({
+    group: "example.dev",
+    version: "v1",
+    kind: "Widget",
+    plural: "widgets",
+    scope: "Namespaced",
+  });
 
   test("is named on the Work, and delivered as soon as it is served", async () => {
     await start("none", "v1", "ConfigMap");
     await definition("member2", "example.dev", "Widget", "widgets", "v1");
     await fleet.run(SETTLED_MS);
-    for (const cluster of ["member1", "member2"]) await work(cluster, { apiVersion: "example.dev/v1", kind: "Widget", metadata: web });
+    for (const cluster of ["member1", "member2"])
+      await work(cluster, { apiVersion: "example.dev/v1", kind: "Widget", metadata: web });
     await fleet.run(HOUR_MS);
 
-    expect(await appliedOf("member1", "web")).toMatchObject({ status: "False", reason: "KindNotServed", message: expect.stringContaining("member1 does not serve Widget in example.dev/v1") });
+    expect(await appliedOf("member1", "web")).toMatchObject({
+      status: "False",
+      reason: "KindNotServed",
+      message: expect.stringContaining("member1 does not serve Widget in example.dev/v1"),
+    });
     expect(await appliedOf("member2", "web")).toMatchObject({ status: "True" });
 
     await definition("member1", "example.dev", "Widget", "widgets", "v1");
@@ -61,11 +116,20 @@ describe("a kind that the member does not serve", () => {
     await definition("member1", "apps.kruise.io", "CloneSet", "clonesets", "v1alpha1");
     await fleet.run(SETTLED_MS);
 
-    await work("member1", makeCloneSet("shop/web").replicas(2).with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 1 } })).build());
+    await work(
+      "member1",
+      makeCloneSet("shop/web")
+        .replicas(2)
+        .with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { partition: 1 } }))
+        .build(),
+    );
     await fleet.run(SETTLED_MS);
     const v1alpha1 = inVersion(CloneSet, "v1alpha1");
     const key = { cluster: "member1", ...web };
-    expect(await find(fleet.client, v1alpha1, key)).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", spec: { replicas: 2, updateStrategy: { partition: 1 } } });
+    expect(await find(fleet.client, v1alpha1, key)).toMatchObject({
+      apiVersion: "apps.kruise.io/v1alpha1",
+      spec: { replicas: 2, updateStrategy: { partition: 1 } },
+    });
     expect(await appliedOf("member1", "web")).toMatchObject({ status: "True" });
     fleet.resetWrites();
     await fleet.run(HOUR_MS);
@@ -83,14 +147,28 @@ describe("a kind that the member does not serve", () => {
 
 test("a refusal is told in the member's words, repeated slowly, and asked again at once when the Work changes", async () => {
   await start("none", "v1", "ConfigMap");
-  const quota: ResourceQuota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { namespace: "shop", name: "tight" }, spec: { hard: { configmaps: "0" } } };
+  const quota: ResourceQuota = {
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { namespace: "shop", name: "tight" },
+    spec: { hard: { configmaps: "0" } },
+  };
   await fleet.client.create(ResourceQuota, "member1", quota);
   await fleet.run(SETTLED_MS);
   fleet.resetWrites();
 
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: web, data: { colour: "blue" } });
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: web,
+    data: { colour: "blue" },
+  });
   await fleet.run(HOUR_MS);
-  expect(await appliedOf("member1", "web")).toMatchObject({ status: "False", reason: "AppliedFailed", message: expect.stringContaining("exceeded quota: tight") });
+  expect(await appliedOf("member1", "web")).toMatchObject({
+    status: "False",
+    reason: "AppliedFailed",
+    message: expect.stringContaining("exceeded quota: tight"),
+  });
   expect(attempts("member1")).toBeLessThan(25);
 
   await fleet.client.delete(ResourceQuota, { cluster: "member1", namespace: "shop", name: "tight" });

@@ -1,6 +1,18 @@
-/** What people change on members: it is put back or only told, field by field and with who did it, and autoscalers are let be. */
+/**
+ * What people change on members: it is put back or only told, field by field and with who did it, and autoscalers are
+ * let be.
+ */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ConfigMap, Deployment, HorizontalPodAutoscaler, Namespace, PropagationPolicy, Secret, Work } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Namespace,
+  PropagationPolicy,
+  Secret,
+  Work,
+} from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { createClient } from "../../src/client/index.ts";
@@ -18,13 +30,27 @@ afterEach(() => fleet.stop());
 async function start(annotations?: Record<string, string>): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").selects("apps.kruise.io/v1beta1", "CloneSet").selects("autoscaling/v2", "HorizontalPodAutoscaler").selects("v1", "Secret").selects("v1", "ConfigMap").duplicates("member1", "member2");
-  await fleet.client.create(PropagationPolicy, "hub", policy.with(({ metadata }) => Object.assign(metadata, annotations && { annotations })).build());
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .selects("apps.kruise.io/v1beta1", "CloneSet")
+    .selects("autoscaling/v2", "HorizontalPodAutoscaler")
+    .selects("v1", "Secret")
+    .selects("v1", "ConfigMap")
+    .duplicates("member1", "member2");
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    policy.with(({ metadata }) => Object.assign(metadata, annotations && { annotations })).build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(3).build());
   await fleet.run(SETTLED_MS);
 }
 /** Somebody on the member, under a name of their own. */
-const person = () => createClient({ transport: fleet.hub.server.transport({ name: "ann", groups: ["system:masters"] }), fieldManager: "ann" });
+const person = () =>
+  createClient({
+    transport: fleet.hub.server.transport({ name: "ann", groups: ["system:masters"] }),
+    fieldManager: "ann",
+  });
 const scale = async (replicas: number): Promise<void> => {
   await person().patch(Deployment, onMember, { spec: { replicas } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
@@ -33,9 +59,15 @@ const replicas = async (): Promise<number | undefined> => (await fleet.client.ge
 
 async function conditionOf(name: string, type: string): Promise<unknown> {
   const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" });
-  return items.find(({ metadata }) => metadata.name.startsWith(`${name}-`))?.status?.conditions?.find((condition) => condition.type === type);
+  return items
+    .find(({ metadata }) => metadata.name.startsWith(`${name}-`))
+    ?.status?.conditions?.find((condition) => condition.type === type);
 }
-const writesToMembers = (): string[] => fleet.writes().filter(({ part }) => part === "execute").map(({ verb, resource, cluster, count }) => `${count} × ${verb} ${resource} on ${cluster}`);
+const writesToMembers = (): string[] =>
+  fleet
+    .writes()
+    .filter(({ part }) => part === "execute")
+    .map(({ verb, resource, cluster, count }) => `${count} × ${verb} ${resource} on ${cluster}`);
 
 describe("a field that somebody changes on a member", () => {
   test("is put back, and the Work says what it was, who changed it and when", async () => {
@@ -44,7 +76,11 @@ describe("a field that somebody changes on a member", () => {
     await scale(9);
 
     expect(await replicas()).toBe(3);
-    expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "False", reason: "Repaired", message: expect.stringMatching(/^Deployment web: spec\.replicas was 9 instead of 3 \(ann, \d{4}-.*Z\)$/) });
+    expect(await conditionOf("web", "Drifted")).toMatchObject({
+      status: "False",
+      reason: "Repaired",
+      message: expect.stringMatching(/^Deployment web: spec\.replicas was 9 instead of 3 \(ann, \d{4}-.*Z\)$/),
+    });
   });
 
   test("stays and is told when the policy says to report, until the policy says otherwise", async () => {
@@ -52,9 +88,18 @@ describe("a field that somebody changes on a member", () => {
 
     await scale(9);
     expect(await replicas()).toBe(9);
-    expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "True", reason: "ReportOnly", message: expect.stringContaining("spec.replicas is 9 instead of 3 (ann,") });
+    expect(await conditionOf("web", "Drifted")).toMatchObject({
+      status: "True",
+      reason: "ReportOnly",
+      message: expect.stringContaining("spec.replicas is 9 instead of 3 (ann,"),
+    });
 
-    await fleet.client.patch(PropagationPolicy, { ...onHub, name: "all" }, { metadata: { annotations: null } }, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...onHub, name: "all" },
+      { metadata: { annotations: null } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
     expect(await replicas()).toBe(3);
     expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "False", reason: "Repaired" });
@@ -68,12 +113,21 @@ describe("a field that somebody changes on a member", () => {
     await fleet.run(SETTLED_MS);
 
     expect((await fleet.client.get(Deployment, onMember)).spec).toMatchObject({ replicas: 9, minReadySeconds: 5 });
-    expect(await conditionOf("web", "Drifted")).toMatchObject({ status: "True", reason: "ReportOnly", message: expect.stringContaining("spec.replicas is 9 instead of 3 (ann,") });
+    expect(await conditionOf("web", "Drifted")).toMatchObject({
+      status: "True",
+      reason: "ReportOnly",
+      message: expect.stringContaining("spec.replicas is 9 instead of 3 (ann,"),
+    });
   });
 
   test("stays when the template itself says to report, whatever its policy says", async () => {
     await start();
-    await fleet.client.patch(Deployment, onHub, { metadata: { annotations: { "flotilla.dev/drift": "report" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      onHub,
+      { metadata: { annotations: { "flotilla.dev/drift": "report" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     await scale(9);
@@ -84,14 +138,21 @@ describe("a field that somebody changes on a member", () => {
   test("is named and not shown when it is a Secret's", async () => {
     await start();
     const key = { ...onMember, name: "keys" };
-    await fleet.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "shop", name: "keys" }, data: { token: "b3Vycw==" } });
+    await fleet.client.create(Secret, "hub", {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: "shop", name: "keys" },
+      data: { token: "b3Vycw==" },
+    });
     await fleet.run(SETTLED_MS);
 
     await person().patch(Secret, key, { data: { token: "dGhlaXJz" } }, { type: "merge" });
     await fleet.run(SETTLED_MS);
 
     expect((await fleet.client.get(Secret, key)).data).toEqual({ token: "b3Vycw==" });
-    expect(await conditionOf("keys", "Drifted")).toMatchObject({ message: expect.stringMatching(/^Secret keys: data\.token was changed \(ann, [^)]*\)$/) });
+    expect(await conditionOf("keys", "Drifted")).toMatchObject({
+      message: expect.stringMatching(/^Secret keys: data\.token was changed \(ann, [^)]*\)$/),
+    });
   });
 });
 
@@ -99,8 +160,21 @@ describe("nothing is written", () => {
   test("for a value that the member spells differently, also after a restart of what remembers", async () => {
     await start();
     const limits = { cpu: "1000m", memory: "1024Mi" };
-    await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/cart").with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits, requests: limits } })).build());
-    await fleet.client.patch(Deployment, onHub, { spec: { template: { spec: { containers: [{ name: "web", image: "web:1", resources: { limits } }] } } } }, { type: "merge" });
+    await fleet.client.create(
+      CloneSet,
+      "hub",
+      makeCloneSet("shop/cart")
+        .with(({ spec }) =>
+          Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { limits, requests: limits } }),
+        )
+        .build(),
+    );
+    await fleet.client.patch(
+      Deployment,
+      onHub,
+      { spec: { template: { spec: { containers: [{ name: "web", image: "web:1", resources: { limits } }] } } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
     fleet.resetWrites();
 
@@ -115,7 +189,12 @@ describe("nothing is written", () => {
     fleet.resetWrites();
 
     for (const count of [1, 2, 3]) {
-      await fleet.client.patch(Deployment, onMember, { status: { replicas: count, readyReplicas: count } }, { type: "merge", subresource: "status" });
+      await fleet.client.patch(
+        Deployment,
+        onMember,
+        { status: { replicas: count, readyReplicas: count } },
+        { type: "merge", subresource: "status" },
+      );
       await fleet.run(SETTLED_MS);
     }
 
@@ -182,12 +261,20 @@ describe("an object that an autoscaler scales", () => {
 test("a key that the template drops goes from the member, and one that the member has stays", async () => {
   await start();
   const key = { ...onHub, name: "settings" };
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue", size: "1" } });
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+    data: { colour: "blue", size: "1" },
+  });
   await fleet.run(SETTLED_MS);
   await person().patch(ConfigMap, { ...key, cluster: "member1" }, { data: { theirs: "yes" } }, { type: "merge" });
 
   await fleet.client.patch(ConfigMap, key, { data: { size: null } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.get(ConfigMap, { ...key, cluster: "member1" })).data).toEqual({ colour: "blue", theirs: "yes" });
+  expect((await fleet.client.get(ConfigMap, { ...key, cluster: "member1" })).data).toEqual({
+    colour: "blue",
+    theirs: "yes",
+  });
 });

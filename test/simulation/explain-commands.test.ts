@@ -16,7 +16,11 @@ let folder: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "explain-"));
   fleet = await startTestFleet({ members: ["member1", "member2"] });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("default/all").selects("apps/v1", "Deployment", "web").weights({ member1: 1, member2: 1 }).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("default/all").selects("apps/v1", "Deployment", "web").weights({ member1: 1, member2: 1 }).build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(4).build());
   await fleet.client.create(Deployment, "hub", makeDeployment("default/lone").build());
   await fleet.run(SETTLED_MS);
@@ -31,8 +35,23 @@ async function run(name: string, ...argv: string[]): Promise<{ code: number; tex
   if (!command) throw new Error(`no command ${name}`);
   const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
   let text = "";
-  const output = createOutput({ format, write: (part) => (text += part), warn: (part) => (text += part), showProgress: () => {} });
-  const context = { args, flags, output, signal: new AbortController().signal, clock: fleet.clock, connect: () => Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }), environment: {}, readInput: () => Promise.resolve("") };
+  const output = createOutput({
+    format,
+    write: (part) => (text += part),
+    warn: (part) => (text += part),
+    showProgress: () => {},
+  });
+  const context = {
+    args,
+    flags,
+    output,
+    signal: new AbortController().signal,
+    clock: fleet.clock,
+    connect: () =>
+      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    environment: {},
+    readInput: () => Promise.resolve(""),
+  };
   const code = await command.run(context as unknown as CommandContext<never>);
   return { code: code ?? 0, text };
 }
@@ -43,7 +62,11 @@ function write(object: unknown): string {
 }
 
 test("a resource is named as kubectl names it", async () => {
-  const [{ text }, ...others] = [await run("why", "deployment/web"), await run("why", "deploy", "web"), await run("why", "deployments.apps/web", "-n", "default")] as const;
+  const [{ text }, ...others] = [
+    await run("why", "deployment/web"),
+    await run("why", "deploy", "web"),
+    await run("why", "deployments.apps/web", "-n", "default"),
+  ] as const;
 
   expect(text).toContain("PropagationPolicy default/all (priority 0, selects it by name)");
   expect(text).toContain("member1: 2 replicas, applied");
@@ -58,9 +81,21 @@ test("a resource that no policy selects is explained as well", async () => {
 });
 
 test("a resource without a namespace is explained as well", async () => {
-  const selects = makePolicy("x/roles").selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader").duplicates("member2").build();
-  await fleet.client.create(ClusterPropagationPolicy, "hub", { ...selects, kind: "ClusterPropagationPolicy", metadata: { name: "roles" } });
-  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" }, rules: [] });
+  const selects = makePolicy("x/roles")
+    .selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")
+    .duplicates("member2")
+    .build();
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    ...selects,
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+  });
+  await fleet.client.create(ClusterRole, "hub", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "reader" },
+    rules: [],
+  });
   await fleet.run(SETTLED_MS);
 
   const { text } = await run("why", "clusterrole/reader");
@@ -70,7 +105,9 @@ test("a resource without a namespace is explained as well", async () => {
 });
 
 test("what is not there, and what is not a type, is said", async () => {
-  await expect(run("why", "deployment/gone")).rejects.toThrow("there is no Deployment gone in namespace default on the hub");
+  await expect(run("why", "deployment/gone")).rejects.toThrow(
+    "there is no Deployment gone in namespace default on the hub",
+  );
   await expect(run("why", "spaceship/gone")).rejects.toThrow("the hub does not serve a resource type 'spaceship'");
   await expect(run("why", "deployment")).rejects.toThrow("name one resource");
   await expect(run("plan")).rejects.toThrow("say what would change");
@@ -87,7 +124,9 @@ test("a plan ends with 1 when something would change, and with 0 when nothing wo
 
 test("both give data when asked for it", async () => {
   const why = JSON.parse((await run("why", "deployment/web", "-o", "json")).text) as { kind: string };
-  const plan = JSON.parse((await run("plan", "--without-cluster", "member2", "-o", "json")).text) as { changes: { cluster: string; action: string }[] };
+  const plan = JSON.parse((await run("plan", "--without-cluster", "member2", "-o", "json")).text) as {
+    changes: { cluster: string; action: string }[];
+  };
 
   expect(why.kind).toBe("Explanation");
   expect(plan.changes.map(({ cluster, action }) => [cluster, action])).toEqual([

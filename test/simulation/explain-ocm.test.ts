@@ -1,6 +1,20 @@
-/** Explanations of Open Cluster Management's objects on a running hub, and of objects that both faces of a member want. */
+/**
+ * Explanations of Open Cluster Management's objects on a running hub, and of objects that both faces of a member want.
+ */
 import { beforeEach, expect, test } from "vitest";
-import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment, ManagedCluster, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PropagationPolicy } from "../../src/api/index.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  ManagedCluster,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  Namespace,
+  OcmPlacement,
+  PropagationPolicy,
+} from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
 import type { CommandContext } from "../../src/cli/index.ts";
@@ -24,23 +38,63 @@ async function why(...argv: string[]): Promise<string> {
   if (!command) throw new Error("there is no command why");
   const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
   let text = "";
-  const output = createOutput({ format, write: (part) => (text += part), warn: (part) => (text += part), showProgress: () => {} });
-  const context = { args, flags, output, signal: new AbortController().signal, clock: fleet.clock, connect: () => Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }), environment: {} };
+  const output = createOutput({
+    format,
+    write: (part) => (text += part),
+    warn: (part) => (text += part),
+    showProgress: () => {},
+  });
+  const context = {
+    args,
+    flags,
+    output,
+    signal: new AbortController().signal,
+    clock: fleet.clock,
+    connect: () =>
+      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    environment: {},
+  };
   await command.run(context as unknown as CommandContext<never>);
   return text;
 }
-const whyData = async (...argv: string[]): Promise<Explanation> => JSON.parse(await why(...argv, "-o", "json")) as Explanation;
+const whyData = async (...argv: string[]): Promise<Explanation> =>
+  JSON.parse(await why(...argv, "-o", "json")) as Explanation;
 
 const work = async (cluster: string, name: string, ...manifests: unknown[]): Promise<void> => {
-  await fleet.client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: cluster, name }, spec: { workload: { manifests: manifests as JsonObject[] } } });
+  await fleet.client.create(ManifestWork, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: cluster, name },
+    spec: { workload: { manifests: manifests as JsonObject[] } },
+  });
   await fleet.run(SETTLED_MS);
 };
-const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { a: "1" } };
+const settings = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: "default", name: "settings" },
+  data: { a: "1" },
+};
 
 test("a Placement says of each cluster why it was chosen or refused", async () => {
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "member1" }, { metadata: { labels: { env: "prod" } } }, { type: "merge" });
-  await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { namespace: "shop", name: "default" }, spec: { clusterSet: "default" } });
-  await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { namespace: "shop", name: "web" }, spec: { predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { env: "prod" } } } }] } });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name: "member1" },
+    { metadata: { labels: { env: "prod" } } },
+    { type: "merge" },
+  );
+  await fleet.client.create(ManagedClusterSetBinding, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSetBinding",
+    metadata: { namespace: "shop", name: "default" },
+    spec: { clusterSet: "default" },
+  });
+  await fleet.client.create(OcmPlacement, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: { namespace: "shop", name: "web" },
+    spec: { predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { env: "prod" } } } }] },
+  });
   await fleet.run(SETTLED_MS);
 
   const text = await why("placement/web", "-n", "shop");
@@ -50,7 +104,11 @@ test("a Placement says of each cluster why it was chosen or refused", async () =
 });
 
 test("a ManifestWork says of each object what became of it", async () => {
-  await work("member1", "web", settings, makeDeployment("default/web").build(), { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", namespace: "default" } });
+  await work("member1", "web", settings, makeDeployment("default/web").build(), {
+    apiVersion: "example.com/v1",
+    kind: "Widget",
+    metadata: { name: "w", namespace: "default" },
+  });
 
   const text = await why("manifestwork/web", "-n", "member1");
 
@@ -65,7 +123,9 @@ test("an object that is on members alone is traced to its ManifestWork", async (
   const text = await why("configmap/settings");
 
   expect(text).toContain("member2: ManifestWork member2/config, applied");
-  await expect(why("configmap/other")).rejects.toThrow("there is no ConfigMap other in namespace default on the hub, and no ManifestWork brings one to members");
+  await expect(why("configmap/other")).rejects.toThrow(
+    "there is no ConfigMap other in namespace default on the hub, and no ManifestWork brings one to members",
+  );
 });
 
 test("a kind of which there is nothing to explain is refused", async () => {
@@ -75,52 +135,141 @@ test("a kind of which there is nothing to explain is refused", async () => {
 });
 
 test("an object that both faces want has one owner, and both explanations say which", async () => {
-  await fleet.client.create(PropagationPolicy, HUB, makePolicy("default/all").selects("apps/v1", "Deployment", "web").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    HUB,
+    makePolicy("default/all").selects("apps/v1", "Deployment", "web").duplicates("member1").build(),
+  );
   await fleet.client.create(Deployment, HUB, makeDeployment("default/web").build());
   await fleet.run(SETTLED_MS);
   await work("member1", "web", makeDeployment("default/web").build());
 
   const [ofWork, ofDeployment] = [await whyData("mw/web", "-n", "member1"), await whyData("deployment/web")];
 
-  expect(ofWork.manifests).toMatchObject([{ kind: "Deployment", applied: false, alsoBy: "PropagationPolicy default/all" }]);
-  expect(ofWork.problems).toMatchObject([{ what: "Deployment default/web was not applied: PropagationPolicy default/all has it on this member, and an object has one owner" }]);
+  expect(ofWork.manifests).toMatchObject([
+    { kind: "Deployment", applied: false, alsoBy: "PropagationPolicy default/all" },
+  ]);
+  expect(ofWork.problems).toMatchObject([
+    {
+      what: "Deployment default/web was not applied: PropagationPolicy default/all has it on this member, and an object has one owner",
+    },
+  ]);
   expect(ofDeployment.works).toMatchObject([{ cluster: "member1", name: "web", applied: false }]);
   expect(ofDeployment.members).toMatchObject([{ cluster: "member1", applied: true }]);
 });
 
 test("an explanation is for those who may read what it explains", async () => {
-  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "ann" } };
-  const rules = (...more: object[]) => ({ rules: [{ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] }, ...more] }) as Pick<ClusterRole, "rules">;
-  await fleet.client.create(ClusterRole, HUB, { apiVersion: rbac.apiVersion, kind: "ClusterRole", metadata: { name: "ann" }, ...rules() });
-  await fleet.client.create(ClusterRoleBinding, HUB, { ...rbac, kind: "ClusterRoleBinding", metadata: { name: "ann" }, subjects: [{ apiGroup: rbac.roleRef.apiGroup, kind: "User", name: "ann" }] });
+  const rbac = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "ann" },
+  };
+  const rules = (...more: object[]) =>
+    ({
+      rules: [{ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] }, ...more],
+    }) as Pick<ClusterRole, "rules">;
+  await fleet.client.create(ClusterRole, HUB, {
+    apiVersion: rbac.apiVersion,
+    kind: "ClusterRole",
+    metadata: { name: "ann" },
+    ...rules(),
+  });
+  await fleet.client.create(ClusterRoleBinding, HUB, {
+    ...rbac,
+    kind: "ClusterRoleBinding",
+    metadata: { name: "ann" },
+    subjects: [{ apiGroup: rbac.roleRef.apiGroup, kind: "User", name: "ann" }],
+  });
   await work("member1", "web", settings);
-  const ask = async (path: string): Promise<number> => (await fleet.hub.server.handle({ method: "GET", path: `/apis/explain.flotilla.dev/v1alpha1/namespaces/${path}`, query: new URLSearchParams(), headers: { "user-agent": "test/1" }, body: new Uint8Array(), user: { name: "ann", groups: ["system:authenticated"] }, signal: new AbortController().signal })).status;
+  const ask = async (path: string): Promise<number> =>
+    (
+      await fleet.hub.server.handle({
+        method: "GET",
+        path: `/apis/explain.flotilla.dev/v1alpha1/namespaces/${path}`,
+        query: new URLSearchParams(),
+        headers: { "user-agent": "test/1" },
+        body: new Uint8Array(),
+        user: { name: "ann", groups: ["system:authenticated"] },
+        signal: new AbortController().signal,
+      })
+    ).status;
 
-  const without = [await ask("member1/explanations/web-manifestwork"), await ask("default/explanations/settings-configmap")];
-  await fleet.client.patch(ClusterRole, { cluster: HUB, name: "ann" }, rules({ apiGroups: ["work.open-cluster-management.io"], resources: ["manifestworks"], verbs: ["get"] }) as never, { type: "merge" });
+  const without = [
+    await ask("member1/explanations/web-manifestwork"),
+    await ask("default/explanations/settings-configmap"),
+  ];
+  await fleet.client.patch(
+    ClusterRole,
+    { cluster: HUB, name: "ann" },
+    rules({ apiGroups: ["work.open-cluster-management.io"], resources: ["manifestworks"], verbs: ["get"] }) as never,
+    { type: "merge" },
+  );
   await fleet.run(1_000);
 
   expect(without).toEqual([403, 403]);
-  expect([await ask("member1/explanations/web-manifestwork"), await ask("default/explanations/settings-configmap")]).toEqual([200, 403]);
+  expect([
+    await ask("member1/explanations/web-manifestwork"),
+    await ask("default/explanations/settings-configmap"),
+  ]).toEqual([200, 403]);
 });
 
 test("a ManifestWorkReplicaSet says how far each cluster is", async () => {
-  await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { namespace: "shop", name: "default" }, spec: { clusterSet: "default" } });
-  await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { namespace: "shop", name: "all" }, spec: {} });
-  await fleet.client.create(ManifestWorkReplicaSet, HUB, { apiVersion: "work.open-cluster-management.io/v1alpha1", kind: "ManifestWorkReplicaSet", metadata: { namespace: "shop", name: "web" }, spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: [settings] } }, placementRefs: [{ name: "all", rolloutStrategy: { type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "10m" } } }] } });
+  await fleet.client.create(ManagedClusterSetBinding, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSetBinding",
+    metadata: { namespace: "shop", name: "default" },
+    spec: { clusterSet: "default" },
+  });
+  await fleet.client.create(OcmPlacement, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: { namespace: "shop", name: "all" },
+    spec: {},
+  });
+  await fleet.client.create(ManifestWorkReplicaSet, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1alpha1",
+    kind: "ManifestWorkReplicaSet",
+    metadata: { namespace: "shop", name: "web" },
+    spec: {
+      cascadeDeletionPolicy: "Background",
+      manifestWorkTemplate: { workload: { manifests: [settings] } },
+      placementRefs: [
+        {
+          name: "all",
+          rolloutStrategy: { type: "Progressive", progressive: { maxConcurrency: 1, minSuccessTime: "10m" } },
+        },
+      ],
+    },
+  });
   await fleet.run(SETTLED_MS);
 
   const { rollout } = await whyData("mwrs/web", "-n", "shop");
 
-  expect(rollout).toMatchObject([{ placement: "all", strategy: "Progressive", counts: { Succeeded: 1, Waiting: 1 }, clusters: [{ cluster: "member2", state: "Waiting", message: expect.stringMatching(/^comes after member1, not before /) }, { cluster: "member1", state: "Succeeded" }] }]);
-  expect(await fleet.client.list(ConfigMap, { cluster: "member2", namespace: "default", fieldSelector: "metadata.name=settings" })).toMatchObject({ items: [] });
+  expect(rollout).toMatchObject([
+    {
+      placement: "all",
+      strategy: "Progressive",
+      counts: { Succeeded: 1, Waiting: 1 },
+      clusters: [
+        { cluster: "member2", state: "Waiting", message: expect.stringMatching(/^comes after member1, not before /) },
+        { cluster: "member1", state: "Succeeded" },
+      ],
+    },
+  ]);
+  expect(
+    await fleet.client.list(ConfigMap, {
+      cluster: "member2",
+      namespace: "default",
+      fieldSelector: "metadata.name=settings",
+    }),
+  ).toMatchObject({ items: [] });
 });
 
 test("a work that is being deleted says which objects are still there, and what the member answers", async () => {
   const held = { ...settings, metadata: { ...settings.metadata, name: "held", finalizers: ["example.dev/wait"] } };
   await work("member1", "web", settings, held);
   await work("member1", "system", { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
-  for (const name of ["web", "system"]) await fleet.client.delete(ManifestWork, { cluster: HUB, namespace: "member1", name });
+  for (const name of ["web", "system"])
+    await fleet.client.delete(ManifestWork, { cluster: HUB, namespace: "member1", name });
   await fleet.run(SETTLED_MS);
 
   const [ofWeb, ofSystem] = [await why("mw/web", "-n", "member1"), await why("mw/system", "-n", "member1")];

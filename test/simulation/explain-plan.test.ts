@@ -23,32 +23,58 @@ let fleet: TestFleet;
 beforeEach(async () => {
   fleet = await startTestFleet({ members: ["member1", "member2", "member3"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await apply(makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(), makeDeployment("shop/web").replicas(6).build());
+  await apply(
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(),
+    makeDeployment("shop/web").replicas(6).build(),
+  );
 });
 afterEach(() => fleet.stop());
 
 async function apply(...objects: KubernetesObject[]): Promise<void> {
   const kinds = createKindResolver({ client: fleet.client, cluster: "hub" });
-  for (const object of objects) await fleet.client.apply(await kinds.resolve(object), "hub", object as never, { force: true, fieldManager: "kubectl" });
+  for (const object of objects)
+    await fleet.client.apply(await kinds.resolve(object), "hub", object as never, {
+      force: true,
+      fieldManager: "kubectl",
+    });
   await fleet.run(SETTLED_MS);
 }
-const plan = (objects: KubernetesObject[], without: string[] = []): Promise<PlanResult> => planInput(fleet.client, { manifests: objects as unknown as JsonObject[], without, namespace: "default" }, fleet.clock, signal);
-const shortly = ({ changes }: PlanResult): unknown[] => changes.map(({ cluster, action, object, fields }) => [cluster, action, object.name, ...fields.map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`)]);
+const plan = (objects: KubernetesObject[], without: string[] = []): Promise<PlanResult> =>
+  planInput(
+    fleet.client,
+    { manifests: objects as unknown as JsonObject[], without, namespace: "default" },
+    fleet.clock,
+    signal,
+  );
+const shortly = ({ changes }: PlanResult): unknown[] =>
+  changes.map(({ cluster, action, object, fields }) => [
+    cluster,
+    action,
+    object.name,
+    ...fields.map(({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`),
+  ]);
 
 /** Manifests by cluster, without what the stages write for each other. */
 function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
   return works
     .filter(({ metadata }) => metadata.labels?.["flotilla.dev/namespace"] === undefined)
     .map(({ metadata, spec }) => {
-      const manifest = copy(spec.workload?.manifests?.[0]) as unknown as { metadata: { labels?: Record<string, string>; annotations?: Record<string, string> } };
-      for (const part of ["labels", "annotations"] as const) for (const key of Object.keys(manifest.metadata[part] ?? {})) if (isBookkeeping(`metadata.${part}[${key}]`)) delete manifest.metadata[part]?.[key];
+      const manifest = copy(spec.workload?.manifests?.[0]) as unknown as {
+        metadata: { labels?: Record<string, string>; annotations?: Record<string, string> };
+      };
+      for (const part of ["labels", "annotations"] as const)
+        for (const key of Object.keys(manifest.metadata[part] ?? {}))
+          if (isBookkeeping(`metadata.${part}[${key}]`)) delete manifest.metadata[part]?.[key];
       return { where: `${metadata.namespace}/${metadata.name}`, manifest, suspended: spec.suspendDispatching ?? false };
     })
     .sort((a, b) => (a.where < b.where ? -1 : 1));
 }
 
 async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
-  const state = withObjects(await readHub(fleet.client, [], signal), await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal));
+  const state = withObjects(
+    await readHub(fleet.client, [], signal),
+    await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal),
+  );
   const { interpreter, close } = createHubInterpreter(state, fleet.clock);
   try {
     return shown((await planFleet(state.snapshot, { interpreter, nowMs: fleet.clock.now() })).works);
@@ -64,7 +90,12 @@ describe("applying does exactly what was planned", () => {
     metadata: { namespace: "shop", name: "mirror" },
     spec: {
       resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
-      overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] } }],
+      overrideRules: [
+        {
+          targetCluster: { clusterNames: ["member2"] },
+          overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] },
+        },
+      ],
     },
   };
   const cases: Record<string, { objects: () => KubernetesObject[]; want: unknown[] }> = {
@@ -77,36 +108,84 @@ describe("applying does exactly what was planned", () => {
     },
     "when an image changes": {
       objects: () => [makeDeployment("shop/web").replicas(6).image("web:2").build()],
-      want: ["member1", "member2"].map((cluster) => [cluster, "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "web:2"']),
+      want: ["member1", "member2"].map((cluster) => [
+        cluster,
+        "update",
+        "web",
+        'spec.template.spec.containers[web].image: "web:1" → "web:2"',
+      ]),
     },
     "when a policy moves what runs": {
-      objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member3: 1 }).build()],
+      objects: () => [
+        makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member3: 1 }).build(),
+      ],
       want: [
         ["member1", "update", "web", "spec.replicas: 4 → 3"],
         ["member2", "delete", "web"],
         ["member3", "create", "web", "spec.replicas: 6 → 3"],
       ],
     },
-    "when an override comes": { objects: () => [mirror], want: [["member2", "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "mirror.example.com/web:1"']] },
-    "when a new workload comes with its own policy": {
-      objects: () => [makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet", "api").weights({ member1: 1, member2: 1 }).build(), makeCloneSet("shop/api").replicas(4).build()],
+    "when an override comes": {
+      objects: () => [mirror],
       want: [
-        ["member1", "create", "api", "spec.replicas: 4 → 2", 'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1'],
-        ["member2", "create", "api", "spec.replicas: 4 → 2", 'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1'],
+        ["member2", "update", "web", 'spec.template.spec.containers[web].image: "web:1" → "mirror.example.com/web:1"'],
+      ],
+    },
+    "when a new workload comes with its own policy": {
+      objects: () => [
+        makePolicy("shop/sets")
+          .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
+          .weights({ member1: 1, member2: 1 })
+          .build(),
+        makeCloneSet("shop/api").replicas(4).build(),
+      ],
+      want: [
+        [
+          "member1",
+          "create",
+          "api",
+          "spec.replicas: 4 → 2",
+          'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1',
+        ],
+        [
+          "member2",
+          "create",
+          "api",
+          "spec.replicas: 4 → 2",
+          'spec.updateStrategy.rollingUpdate.maxUnavailable: "20%" → 1',
+        ],
       ],
     },
     "when what a workload needs goes along": {
       objects: () => [
-        { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } } as KubernetesObject,
-        makePolicy("shop/jobs").selects("apps.kruise.io/v1beta1", "CloneSet", "api").duplicates("member3").with(({ spec }) => (spec.propagateDeps = true)).build(),
-        makeCloneSet("shop/api").with(({ spec }) => Object.assign(spec.template.spec ?? {}, { volumes: [{ name: "settings", configMap: { name: "settings" } }] })).build(),
+        {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { namespace: "shop", name: "settings" },
+          data: { colour: "blue" },
+        } as KubernetesObject,
+        makePolicy("shop/jobs")
+          .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
+          .duplicates("member3")
+          .with(({ spec }) => (spec.propagateDeps = true))
+          .build(),
+        makeCloneSet("shop/api")
+          .with(({ spec }) =>
+            Object.assign(spec.template.spec ?? {}, {
+              volumes: [{ name: "settings", configMap: { name: "settings" } }],
+            }),
+          )
+          .build(),
       ],
       want: [
         ["member3", "create", "api"],
         ["member3", "create", "settings"],
       ],
     },
-    "when no cluster fits any more, and what runs stays": { objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()], want: [] },
+    "when no cluster fits any more, and what runs stays": {
+      objects: () => [makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()],
+      want: [],
+    },
     "when nothing changes": { objects: () => [makeDeployment("shop/web").replicas(6).build()], want: [] },
   };
   for (const [behaviour, { objects, want }] of Object.entries(cases)) {
@@ -126,7 +205,10 @@ describe("a plan", () => {
   test("writes nothing", async () => {
     const { resourceVersion } = await fleet.client.list(Work, { cluster: "hub" });
 
-    await plan([makeDeployment("shop/web").replicas(9).build(), makePolicy("shop/new").selects("apps/v1", "Deployment", "web").duplicates("member3").build()]);
+    await plan([
+      makeDeployment("shop/web").replicas(9).build(),
+      makePolicy("shop/new").selects("apps/v1", "Deployment", "web").duplicates("member3").build(),
+    ]);
 
     expect((await fleet.client.list(Work, { cluster: "hub" })).resourceVersion).toBe(resourceVersion);
     expect((await fleet.client.list(PropagationPolicy, { cluster: "hub" })).items).toHaveLength(1);
@@ -144,18 +226,32 @@ describe("a plan", () => {
     await fleet.client.delete(Cluster, { cluster: "hub", name: "member2" });
     await fleet.run(SETTLED_MS);
     const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" });
-    expect(items.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as { kind: string; spec: { replicas?: number } }[]).find(({ kind }) => kind === "Deployment")?.spec.replicas).toBe(6);
+    expect(
+      items
+        .flatMap(
+          ({ spec }) => (spec.workload?.manifests ?? []) as unknown as { kind: string; spec: { replicas?: number } }[],
+        )
+        .find(({ kind }) => kind === "Deployment")?.spec.replicas,
+    ).toBe(6);
   });
 
   test("tells what would keep a resource from going on", async () => {
-    const { problems } = await plan([makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build()]);
+    const { problems } = await plan([
+      makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("atlantis").build(),
+    ]);
 
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatchObject({ resource: "Deployment shop/web", message: expect.stringContaining("0/3 clusters are available") as string });
+    expect(problems[0]).toMatchObject({
+      resource: "Deployment shop/web",
+      message: expect.stringContaining("0/3 clusters are available") as string,
+    });
   });
 
   test("leaves out what is wrong or under way already, whatever is applied, and says how much that is", async () => {
-    const lost = [makePolicy("shop/lost").selects("apps/v1", "Deployment", "db").duplicates("atlantis").build(), makeDeployment("shop/db").build()];
+    const lost = [
+      makePolicy("shop/lost").selects("apps/v1", "Deployment", "db").duplicates("atlantis").build(),
+      makeDeployment("shop/db").build(),
+    ];
     await apply(...lost);
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/late").build());
 
@@ -168,7 +264,12 @@ describe("a plan", () => {
     ]);
     expect(planned.problems).toEqual([]);
     expect(planned.notes).toEqual([expect.stringMatching(/^1 change and 1 problem that are there already/)]);
-    expect(own.problems).toEqual([{ resource: "Deployment shop/db", message: expect.stringMatching(/constraint; what runs stays where it is$/) as string }]);
+    expect(own.problems).toEqual([
+      {
+        resource: "Deployment shop/db",
+        message: expect.stringMatching(/constraint; what runs stays where it is$/) as string,
+      },
+    ]);
   });
 
   test("says where a rollout ends when a cluster leaves, as leaving the fleet then shows", async () => {
@@ -176,24 +277,52 @@ describe("a plan", () => {
     fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 3 });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     const cloneSet = (image: string, partition: number): KubernetesObject =>
-      makeCloneSet("shop/api").replicas(10).image(image).with(({ spec }) => (spec.updateStrategy = { rollingUpdate: { partition, maxUnavailable: "50%" } })).build();
-    await apply(makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet", "api").weights({ member1: 4, member2: 3, member3: 3 }).build(), cloneSet("api:1", 0));
+      makeCloneSet("shop/api")
+        .replicas(10)
+        .image(image)
+        .with(({ spec }) => (spec.updateStrategy = { rollingUpdate: { partition, maxUnavailable: "50%" } }))
+        .build();
+    await apply(
+      makePolicy("shop/sets")
+        .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
+        .weights({ member1: 4, member2: 3, member3: 3 })
+        .build(),
+      cloneSet("api:1", 0),
+    );
     await apply(cloneSet("api:2", 5));
 
     const planned = await plan([], ["member3"]);
     await fleet.client.delete(Cluster, { cluster: "hub", name: "member3" });
     await fleet.run(2 * SETTLED_MS);
 
-    const partitions = planned.changes.map(({ cluster, action, fields }) => [cluster, action, fields.find(({ path }) => path.endsWith("partition"))?.after]);
+    const partitions = planned.changes.map(({ cluster, action, fields }) => [
+      cluster,
+      action,
+      fields.find(({ path }) => path.endsWith("partition"))?.after,
+    ]);
     const { items } = await fleet.client.list(Work, { cluster: "hub" }); // By namespace, so by cluster.
-    const ended = items.flatMap(({ metadata, spec }) => ((spec.workload?.manifests ?? []) as unknown as { kind: string; spec: { updateStrategy?: { rollingUpdate?: { partition?: number } } } }[]).filter(({ kind }) => kind === "CloneSet").map((copied) => [metadata.namespace?.slice("karmada-es-".length), copied.spec.updateStrategy?.rollingUpdate?.partition]));
+    const ended = items.flatMap(({ metadata, spec }) =>
+      (
+        (spec.workload?.manifests ?? []) as unknown as {
+          kind: string;
+          spec: { updateStrategy?: { rollingUpdate?: { partition?: number } } };
+        }[]
+      )
+        .filter(({ kind }) => kind === "CloneSet")
+        .map((copied) => [
+          metadata.namespace?.slice("karmada-es-".length),
+          copied.spec.updateStrategy?.rollingUpdate?.partition,
+        ]),
+    );
     expect(partitions.at(-1)).toEqual(["member3", "delete", undefined]);
     expect(partitions.slice(0, -1).map(([cluster, , partition]) => [cluster, partition])).toEqual(ended);
     expect(planned.notes).toEqual([]);
   });
 
   test("tells a refusal once", async () => {
-    const broken = makePolicy("shop/none").with(({ spec }) => (spec.resourceSelectors = [])).build();
+    const broken = makePolicy("shop/none")
+      .with(({ spec }) => (spec.resourceSelectors = []))
+      .build();
 
     const error: unknown = await plan([broken]).catch((reason: unknown) => reason);
 
@@ -201,20 +330,38 @@ describe("a plan", () => {
   });
 
   test("fails as applying would", async () => {
-    const broken = makeDeployment("shop/web").with(({ spec }) => (spec.replicas = -1)).build();
+    const broken = makeDeployment("shop/web")
+      .with(({ spec }) => (spec.replicas = -1))
+      .build();
 
-    expect(messageOf(await plan([broken]).catch((reason: unknown) => reason))).toMatch(/^trying Deployment shop\/web on the hub: .*replicas/);
+    expect(messageOf(await plan([broken]).catch((reason: unknown) => reason))).toMatch(
+      /^trying Deployment shop\/web on the hub: .*replicas/,
+    );
     await expect(plan([makeDeployment("nowhere/web").build()])).rejects.toThrow("namespace nowhere is not there");
     await expect(plan([], ["atlantis"])).rejects.toThrow("there is no member 'atlantis'");
   });
 });
 
 test("what a workload takes along leaves with it, as planned", async () => {
-  const policy = (cluster: string): KubernetesObject => makePolicy("shop/jobs").selects("apps.kruise.io/v1beta1", "CloneSet", "api").duplicates(cluster).with(({ spec }) => (spec.propagateDeps = true)).build();
+  const policy = (cluster: string): KubernetesObject =>
+    makePolicy("shop/jobs")
+      .selects("apps.kruise.io/v1beta1", "CloneSet", "api")
+      .duplicates(cluster)
+      .with(({ spec }) => (spec.propagateDeps = true))
+      .build();
   await apply(
-    { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } } as KubernetesObject,
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "shop", name: "settings" },
+      data: { colour: "blue" },
+    } as KubernetesObject,
     policy("member3"),
-    makeCloneSet("shop/api").with(({ spec }) => Object.assign(spec.template.spec ?? {}, { volumes: [{ name: "settings", configMap: { name: "settings" } }] })).build(),
+    makeCloneSet("shop/api")
+      .with(({ spec }) =>
+        Object.assign(spec.template.spec ?? {}, { volumes: [{ name: "settings", configMap: { name: "settings" } }] }),
+      )
+      .build(),
   );
 
   const planned = await plan([policy("member1")]);
@@ -227,12 +374,19 @@ test("what a workload takes along leaves with it, as planned", async () => {
     ["member3", "delete", "settings"],
   ]);
   const { items } = await fleet.client.list(Work, { cluster: "hub" });
-  const settings = items.filter(({ spec }) => spec.workload?.manifests?.some((manifest) => (manifest as unknown as KubernetesObject).kind === "ConfigMap"));
+  const settings = items.filter(({ spec }) =>
+    spec.workload?.manifests?.some((manifest) => (manifest as unknown as KubernetesObject).kind === "ConfigMap"),
+  );
   expect(settings.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1"]);
 });
 
 test("a lazy policy moves nothing, and the plan says when it will", async () => {
-  const lazy = (cluster: string): KubernetesObject => makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates(cluster).with(({ spec }) => (spec.activationPreference = "Lazy")).build();
+  const lazy = (cluster: string): KubernetesObject =>
+    makePolicy("shop/all")
+      .selects("apps/v1", "Deployment")
+      .duplicates(cluster)
+      .with(({ spec }) => (spec.activationPreference = "Lazy"))
+      .build();
 
   const first = await plan([lazy("member3")]);
   await apply(lazy("member3"));

@@ -26,7 +26,8 @@ async function deploy(policy: PropagationPolicy, ...others: PropagationPolicy[])
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
   await fleet.run(SETTLED_MS);
 }
-const weighted = (name = "all"): PropagationPolicy => makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build();
+const weighted = (name = "all"): PropagationPolicy =>
+  makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build();
 
 describe("an explanation", () => {
   test("names the policy that won, and what the others lack", async () => {
@@ -81,7 +82,12 @@ describe("an explanation", () => {
       metadata: { namespace: "shop", name: "mirror" },
       spec: {
         resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
-        overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] } }],
+        overrideRules: [
+          {
+            targetCluster: { clusterNames: ["member2"] },
+            overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] },
+          },
+        ],
       },
     });
 
@@ -89,8 +95,23 @@ describe("an explanation", () => {
 
     const { members } = await why();
     expect(members).toMatchObject([
-      { cluster: "member1", replicas: 4, state: "target", divided: [{ path: "spec.replicas", before: 6, after: 4 }], overridden: [], applied: true },
-      { cluster: "member2", replicas: 2, divided: [{ path: "spec.replicas", before: 6, after: 2 }], overridePolicies: ["mirror"], overridden: [{ path: "spec.template.spec.containers[web].image", before: "web:1", after: "mirror.example.com/web:1" }] },
+      {
+        cluster: "member1",
+        replicas: 4,
+        state: "target",
+        divided: [{ path: "spec.replicas", before: 6, after: 4 }],
+        overridden: [],
+        applied: true,
+      },
+      {
+        cluster: "member2",
+        replicas: 2,
+        divided: [{ path: "spec.replicas", before: 6, after: 2 }],
+        overridePolicies: ["mirror"],
+        overridden: [
+          { path: "spec.template.spec.containers[web].image", before: "web:1", after: "mirror.example.com/web:1" },
+        ],
+      },
     ]);
   });
 
@@ -110,7 +131,9 @@ describe("an explanation", () => {
 
     await why();
 
-    await expect(fleet.client.get(Explanation, { ...web, name: "db-deployment" })).rejects.toThrow('explanations.explain.flotilla.dev "db-deployment" not found');
+    await expect(fleet.client.get(Explanation, { ...web, name: "db-deployment" })).rejects.toThrow(
+      'explanations.explain.flotilla.dev "db-deployment" not found',
+    );
     expect(fleet.writes()).toEqual([]);
   });
 });

@@ -1,6 +1,17 @@
-/** What the hub's flags change about leaving members, and how a fault that comes along is kept from chasing an application around. */
+/**
+ * What the hub's flags change about leaving members, and how a fault that comes along is kept from chasing an
+ * application around.
+ */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, ClusterTaintPolicy, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterTaintPolicy,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../../src/api/index.ts";
 import { copy, type DeepReadonly } from "../../src/base/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
@@ -18,7 +29,11 @@ afterEach(() => fleet.stop());
 
 type Failover = NonNullable<PropagationPolicy["spec"]["failover"]>;
 
-async function start(failover: Failover | undefined, options: Partial<TestFleetOptions> = {}, workloads = ["web"]): Promise<void> {
+async function start(
+  failover: Failover | undefined,
+  options: Partial<TestFleetOptions> = {},
+  workloads = ["web"],
+): Promise<void> {
   fleet = await startTestFleet({ members: MEMBERS, ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const policy = makePolicy("shop/web")
@@ -26,10 +41,14 @@ async function start(failover: Failover | undefined, options: Partial<TestFleetO
     .with(({ spec }) => {
       spec.propagateDeps = true;
       if (failover) spec.failover = failover;
-      spec.placement = { clusterAffinity: { clusterNames: MEMBERS }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+      spec.placement = {
+        clusterAffinity: { clusterNames: MEMBERS },
+        spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+      };
     });
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
-  for (const name of workloads) await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(2).build());
+  for (const name of workloads)
+    await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(2).build());
   await fleet.run(10 * SECOND);
 }
 
@@ -43,7 +62,16 @@ const taint = async (cluster: string, ...taints: { key: string; effect: string }
 async function report(cluster: string, available: number): Promise<void> {
   const deployment = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" });
   const replicas = deployment.spec.replicas ?? 0;
-  await fleet.client.updateStatus(Deployment, cluster, { ...copy(deployment), status: { observedGeneration: deployment.metadata.generation, replicas, updatedReplicas: replicas, readyReplicas: available, availableReplicas: available } });
+  await fleet.client.updateStatus(Deployment, cluster, {
+    ...copy(deployment),
+    status: {
+      observedGeneration: deployment.metadata.generation,
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: available,
+      availableReplicas: available,
+    },
+  });
   await fleet.run(5 * SECOND);
 }
 
@@ -55,13 +83,21 @@ test("where the hub is told so, taints also move a workload whose policy does no
   await fleet.run(10 * SECOND);
 
   expect(await targets()).not.toContain(from);
-  expect((await binding()).spec.gracefulEvictionTasks).toMatchObject([{ fromCluster: from, purgeMode: "Directly", reason: "TaintUntolerated" }]);
+  expect((await binding()).spec.gracefulEvictionTasks).toMatchObject([
+    { fromCluster: from, purgeMode: "Directly", reason: "TaintUntolerated" },
+  ]);
 });
 
 test("the rate of evictions is the hub's", async () => {
   await start({ cluster: {} }, { failover: { evictionsPerSecond: 1000 } }, ["a", "b", "c", "d", "e", "f"]);
-  const leaving = async (): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.gracefulEvictionTasks?.length).length;
-  const on = async (cluster: string): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.clusters?.some(({ name }) => name === cluster)).length;
+  const leaving = async (): Promise<number> =>
+    (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(
+      ({ spec }) => spec.gracefulEvictionTasks?.length,
+    ).length;
+  const on = async (cluster: string): Promise<number> =>
+    (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) =>
+      spec.clusters?.some(({ name }) => name === cluster),
+    ).length;
   const counts = await Promise.all(MEMBERS.map(on));
   const many = Math.max(...counts);
 
@@ -88,17 +124,32 @@ test("a ClusterTaintPolicy sets NoExecute where the hub allows it, and workloads
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterTaintPolicy",
     metadata: { name: "sick" },
-    spec: { taints: [DRAIN], addOnConditions: [{ conditionType: "Sick", operator: "In", statusValues: ["True"] }], removeOnConditions: [] },
+    spec: {
+      taints: [DRAIN],
+      addOnConditions: [{ conditionType: "Sick", operator: "In", statusValues: ["True"] }],
+      removeOnConditions: [],
+    },
   } as unknown as ClusterTaintPolicy;
   await start({ cluster: {} });
-  await expect(fleet.client.create(ClusterTaintPolicy, "hub", evicting)).rejects.toThrow("NoExecute effect is not allowed");
+  await expect(fleet.client.create(ClusterTaintPolicy, "hub", evicting)).rejects.toThrow(
+    "NoExecute effect is not allowed",
+  );
   await fleet.stop();
 
   await start({ cluster: {} }, { failover: { allowNoExecuteTaintPolicy: true } });
   await fleet.client.create(ClusterTaintPolicy, "hub", evicting);
   const [from = ""] = await targets();
   const cluster = copy(await fleet.client.get(Cluster, { cluster: "hub", name: from }));
-  await fleet.client.updateStatus(Cluster, "hub", { ...cluster, status: { ...cluster.status, conditions: [...(cluster.status?.conditions ?? []), { type: "Sick", status: "True", reason: "Test", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }] } });
+  await fleet.client.updateStatus(Cluster, "hub", {
+    ...cluster,
+    status: {
+      ...cluster.status,
+      conditions: [
+        ...(cluster.status?.conditions ?? []),
+        { type: "Sick", status: "True", reason: "Test", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" },
+      ],
+    },
+  });
   await fleet.run(10 * SECOND);
 
   expect((await fleet.client.get(Cluster, { cluster: "hub", name: from })).spec.taints).toMatchObject([DRAIN]);
@@ -116,7 +167,8 @@ test("an application that is unhealthy wherever it goes is moved more and more r
   await report(last, 0);
   while (fleet.clock.now() < beganMs + 12 * HOUR) {
     await fleet.run(MINUTE);
-    for (const { message = "" } of (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items) told.add(message);
+    for (const { message = "" } of (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items)
+      told.add(message);
     const [now = ""] = await targets();
     if (now === last) continue;
     movedAt.push(Math.round((fleet.clock.now() - beganMs) / MINUTE));
@@ -132,8 +184,13 @@ test("an application that is unhealthy wherever it goes is moved more and more r
 
   const pauses = movedAt.slice(1).map((minute, index) => minute - (movedAt[index] ?? 0));
   expect(movedAt.length).toBeLessThanOrEqual(9);
-  for (const [index, pause] of pauses.slice(1).entries()) expect(pause).toBeGreaterThanOrEqual(1.5 * (pauses[index] ?? 0));
-  const moves = JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as { inRow: number }[];
+  for (const [index, pause] of pauses.slice(1).entries())
+    expect(pause).toBeGreaterThanOrEqual(1.5 * (pauses[index] ?? 0));
+  const moves = JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as {
+    inRow: number;
+  }[];
   expect(moves.at(-1)?.inRow).toBe(movedAt.length);
-  expect([...told].some((message) => /it is not well after \d+ moves in a row, so it stays until 20/.test(message))).toBe(true);
+  expect(
+    [...told].some((message) => /it is not well after \d+ moves in a row, so it stays until 20/.test(message)),
+  ).toBe(true);
 });

@@ -1,6 +1,17 @@
 /** Workloads leave members on which they fail, and members that must be left; nothing is lost on the way. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterRole,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import { copy, type DeepReadonly } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -26,7 +37,10 @@ const onOneOf = (members: string[], failover: Failover): PropagationPolicy =>
     .with(({ spec }) => {
       spec.propagateDeps = true;
       spec.failover = failover;
-      spec.placement = { clusterAffinity: { clusterNames: members }, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+      spec.placement = {
+        clusterAffinity: { clusterNames: members },
+        spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+      };
     })
     .build();
 
@@ -42,15 +56,37 @@ async function start(policy: PropagationPolicy, options: Partial<TestFleetOption
 async function report(cluster: string, available: number): Promise<void> {
   const deployment = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" });
   const replicas = deployment.spec.replicas ?? 0;
-  await fleet.client.updateStatus(Deployment, cluster, { ...copy(deployment), status: { observedGeneration: deployment.metadata.generation, replicas, updatedReplicas: replicas, readyReplicas: available, availableReplicas: available } });
+  await fleet.client.updateStatus(Deployment, cluster, {
+    ...copy(deployment),
+    status: {
+      observedGeneration: deployment.metadata.generation,
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: available,
+      availableReplicas: available,
+    },
+  });
   await fleet.run(5 * SECOND);
 }
 const binding = (): Promise<DeepReadonly<ResourceBinding>> => fleet.client.get(ResourceBinding, KEY);
 const targets = async (): Promise<string[]> => ((await binding()).spec.clusters ?? []).map(({ name }) => name);
 const tasks = async () => (await binding()).spec.gracefulEvictionTasks ?? [];
-const moves = async () => JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as { from: string; ending: string; began: string; ended: string }[];
-const copies = async (): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.name.startsWith("web-")).map(({ metadata }) => metadata.namespace?.slice("karmada-es-".length) ?? "").sort();
-const eventsOf = async (reason: string): Promise<(string | undefined)[]> => (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter((event) => event.reason === reason && event.involvedObject.kind === "ResourceBinding").map(({ message }) => message);
+const moves = async () =>
+  JSON.parse((await binding()).metadata.annotations?.["flotilla.dev/moves"] ?? "[]") as {
+    from: string;
+    ending: string;
+    began: string;
+    ended: string;
+  }[];
+const copies = async (): Promise<string[]> =>
+  (await fleet.client.list(Work, { cluster: "hub" })).items
+    .filter(({ metadata }) => metadata.name.startsWith("web-"))
+    .map(({ metadata }) => metadata.namespace?.slice("karmada-es-".length) ?? "")
+    .sort();
+const eventsOf = async (reason: string): Promise<(string | undefined)[]> =>
+  (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
+    .filter((event) => event.reason === reason && event.involvedObject.kind === "ResourceBinding")
+    .map(({ message }) => message);
 const taint = async (cluster: string, ...taints: { key: string; effect: string }[]): Promise<void> => {
   await fleet.client.patch(Cluster, { cluster: "hub", name: cluster }, { spec: { taints } }, { type: "merge" });
   await fleet.run(SECOND);
@@ -73,13 +109,31 @@ test("an application that stays unhealthy moves, and its old copy goes when the 
   await fleet.run(30 * SECOND);
   expect(await targets()).toEqual([to]);
   expect(await copies()).toEqual(["member1", "member2"]);
-  expect(await tasks()).toMatchObject([{ fromCluster: from, purgeMode: "Gracefully", reason: "ApplicationFailure", producer: "resource-binding-application-failover-controller", gracePeriodSeconds: 600, replicas: 2, clustersBeforeFailover: [from] }]);
+  expect(await tasks()).toMatchObject([
+    {
+      fromCluster: from,
+      purgeMode: "Gracefully",
+      reason: "ApplicationFailure",
+      producer: "resource-binding-application-failover-controller",
+      gracePeriodSeconds: 600,
+      replicas: 2,
+      clustersBeforeFailover: [from],
+    },
+  ]);
 
   await report(to, 2);
   expect(await copies()).toEqual([to]);
   expect(await tasks()).toEqual([]);
   expect(await moves()).toMatchObject([
-    { from, replicas: 2, cause: "ApplicationFailure", actor: "resource-binding-application-failover-controller", before: [from], after: [`${to}=2`], ending: "Replaced" },
+    {
+      from,
+      replicas: 2,
+      cause: "ApplicationFailure",
+      actor: "resource-binding-application-failover-controller",
+      before: [from],
+      after: [`${to}=2`],
+      ending: "Replaced",
+    },
   ]);
   expect(await eventsOf("EvictWorkloadFromClusterSucceed")).toEqual([`Evict from cluster ${from} succeed.`]);
   await expectSilence(HOUR);
@@ -135,13 +189,27 @@ test("a fault that is everywhere takes the application off no cluster, and a fix
 
   expect(await targets()).toEqual(["member1"]);
   expect(await tasks()).toEqual([]);
-  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([expect.stringContaining("Evict from cluster member1 failed: there is no other place: 0/2 clusters are available")]);
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { paused: true } }, { type: "merge" });
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([
+    expect.stringContaining("Evict from cluster member1 failed: there is no other place: 0/2 clusters are available"),
+  ]);
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { paused: true } },
+    { type: "merge" },
+  );
   await fleet.run(10 * SECOND);
-  expect((await fleet.client.get(Deployment, { cluster: "member1", namespace: "shop", name: "web" })).spec.paused).toBe(true);
+  expect((await fleet.client.get(Deployment, { cluster: "member1", namespace: "shop", name: "web" })).spec.paused).toBe(
+    true,
+  );
   await expectSilence(3 * HOUR);
 
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } }, { type: "merge" });
+  await fleet.client.patch(
+    PropagationPolicy,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } },
+    { type: "merge" },
+  );
   await fleet.run(MINUTE);
   expect(await targets()).toEqual(["member2"]);
 });
@@ -156,7 +224,14 @@ test("a member that must be left is left gracefully: the old copy stays, however
 
   await taint(from, DRAIN);
   expect(await targets()).toEqual([to]);
-  expect(await tasks()).toMatchObject([{ fromCluster: from, reason: "TaintUntolerated", producer: "TaintManager", message: "the cluster has the taint drain:NoExecute, which the policy does not tolerate" }]);
+  expect(await tasks()).toMatchObject([
+    {
+      fromCluster: from,
+      reason: "TaintUntolerated",
+      producer: "TaintManager",
+      message: "the cluster has the taint drain:NoExecute, which the policy does not tolerate",
+    },
+  ]);
   await fleet.run(3 * HOUR);
   expect(await copies()).toEqual(["member1", "member2"]);
 
@@ -168,7 +243,10 @@ test("a member that must be left is left gracefully: the old copy stays, however
 test("a taint is tolerated for as long as the policy says, counted from when it was added, also across a restart", async () => {
   const engine = createLastingEngine();
   const policy = onOneOf(["member1", "member2"], { cluster: { purgeMode: "Gracefully" } });
-  if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }];
+  if (policy.spec.placement)
+    policy.spec.placement.clusterTolerations = [
+      { key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+    ];
   await start(policy, { engine });
   const [from = ""] = await targets();
   await report(from, 2);
@@ -193,7 +271,12 @@ test("a policy that does not speak of cluster failover is not moved by taints, a
   await fleet.run(HOUR);
   expect(await targets()).toEqual([from]);
 
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { failover: null, placement: { clusterTolerations: null } } }, { type: "merge" });
+  await fleet.client.patch(
+    PropagationPolicy,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { failover: null, placement: { clusterTolerations: null } } },
+    { type: "merge" },
+  );
   await fleet.run(HOUR);
   expect(await targets()).toEqual([from]);
 });
@@ -215,7 +298,14 @@ test("where all members must be left nothing is, until one may be used again", a
 });
 
 test("purged directly, the old copy is gone before the new one is made, which knows the state of the old one", async () => {
-  await start(onOneOf(["member1", "member2"], { cluster: { purgeMode: "Directly", statePreservation: { rules: [{ aliasLabelName: "shop/ready", jsonPath: "{ .readyReplicas }" }] } } }));
+  await start(
+    onOneOf(["member1", "member2"], {
+      cluster: {
+        purgeMode: "Directly",
+        statePreservation: { rules: [{ aliasLabelName: "shop/ready", jsonPath: "{ .readyReplicas }" }] },
+      },
+    }),
+  );
   const [from = ""] = await targets();
   const to = from === "member1" ? "member2" : "member1";
   await report(from, 2);
@@ -223,18 +313,31 @@ test("purged directly, the old copy is gone before the new one is made, which kn
   await taint(from, DRAIN);
   await fleet.run(10 * SECOND);
   expect(await copies()).toEqual([to]);
-  expect(await tasks()).toMatchObject([{ fromCluster: from, purgeMode: "Directly", preservedLabelState: { "shop/ready": "2" } }]);
-  expect((await fleet.client.get(Deployment, { cluster: to, namespace: "shop", name: "web" })).metadata.labels).toMatchObject({ "shop/ready": "2" });
-  await expect(fleet.client.get(Deployment, { cluster: from, namespace: "shop", name: "web" })).rejects.toThrow("not found");
+  expect(await tasks()).toMatchObject([
+    { fromCluster: from, purgeMode: "Directly", preservedLabelState: { "shop/ready": "2" } },
+  ]);
+  expect(
+    (await fleet.client.get(Deployment, { cluster: to, namespace: "shop", name: "web" })).metadata.labels,
+  ).toMatchObject({ "shop/ready": "2" });
+  await expect(fleet.client.get(Deployment, { cluster: from, namespace: "shop", name: "web" })).rejects.toThrow(
+    "not found",
+  );
 });
 
 test("workloads leave a tainted member one after the other", async () => {
   await start(onOneOf(["member1", "member2"], { cluster: {} }));
-  for (const name of ["a", "b", "c", "d"]) await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).build());
+  for (const name of ["a", "b", "c", "d"])
+    await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).build());
   await fleet.run(10 * SECOND);
-  const leaving = async (): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.gracefulEvictionTasks?.length).length;
+  const leaving = async (): Promise<number> =>
+    (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(
+      ({ spec }) => spec.gracefulEvictionTasks?.length,
+    ).length;
   const counts: number[] = [];
-  const on = async (cluster: string): Promise<number> => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) => spec.clusters?.some(({ name }) => name === cluster)).length;
+  const on = async (cluster: string): Promise<number> =>
+    (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.filter(({ spec }) =>
+      spec.clusters?.some(({ name }) => name === cluster),
+    ).length;
   const busiest = (await on("member1")) >= (await on("member2")) ? "member1" : "member2";
   const many = await on(busiest);
   await taint(busiest, DRAIN);
@@ -260,13 +363,20 @@ test("a divided workload whose pods really run never has fewer of them ready whi
   await fleet.run(20 * SECOND);
   const ready = async (): Promise<number> => {
     let sum = 0;
-    for (const cluster of ["member1", "member2", "member3"]) for (const { status } of (await fleet.client.list(Deployment, { cluster, namespace: "shop" })).items) sum += status?.readyReplicas ?? 0;
+    for (const cluster of ["member1", "member2", "member3"])
+      for (const { status } of (await fleet.client.list(Deployment, { cluster, namespace: "shop" })).items)
+        sum += status?.readyReplicas ?? 0;
     return sum;
   };
   expect(await ready()).toBe(6);
 
   for (const member of ["member1", "member2"]) {
-    await fleet.client.patch(Cluster, { cluster: "hub", name: member }, { spec: { taints: [DRAIN] } }, { type: "merge" });
+    await fleet.client.patch(
+      Cluster,
+      { cluster: "hub", name: member },
+      { spec: { taints: [DRAIN] } },
+      { type: "merge" },
+    );
     for (let step = 0; step < 100; step++) {
       await fleet.run(200);
       expect(await ready()).toBeGreaterThanOrEqual(6);
@@ -281,7 +391,10 @@ test("a member that cannot be reached keeps what it runs; the workload runs else
   const away = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,
-    send: (request, signal) => (part === "execute" && away.has(request.path.cluster) ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`))) : transport.send(request, signal)),
+    send: (request, signal) =>
+      part === "execute" && away.has(request.path.cluster)
+        ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`)))
+        : transport.send(request, signal),
   });
   await start(onOneOf(["member1", "member2"], { cluster: {} }), { wrap });
   const [from = ""] = await targets();
@@ -307,7 +420,10 @@ test("a member that cannot be reached keeps what it runs; the workload runs else
 test("a copy that was moved off a tainted member does not come back while the taint is there, although it was tolerated for a while", async () => {
   const policy = makePolicy("shop/web").selects("apps/v1", "Deployment").duplicates("member1", "member2").build();
   policy.spec.failover = { cluster: {} };
-  if (policy.spec.placement) policy.spec.placement.clusterTolerations = [{ key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }];
+  if (policy.spec.placement)
+    policy.spec.placement.clusterTolerations = [
+      { key: "drain", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 },
+    ];
   await start(policy);
   await report("member1", 2);
   await report("member2", 2);
@@ -328,7 +444,9 @@ test("nothing is ordered that nobody would carry out: while scheduling is suspen
   await taint(from, DRAIN);
   await fleet.run(HOUR / 2);
   expect([await targets(), await tasks(), await copies()]).toEqual([[from], [], [from]]);
-  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([`Evict from cluster ${from} failed: its scheduling is suspended`]);
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toEqual([
+    `Evict from cluster ${from} failed: its scheduling is suspended`,
+  ]);
 
   await fleet.client.patch(ResourceBinding, KEY, { spec: { suspension: { scheduling: false } } }, { type: "merge" });
   await fleet.run(10 * SECOND);
@@ -347,9 +465,15 @@ test("what is in no namespace leaves a tainted member too", async () => {
       placement: { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] },
     },
   });
-  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shopper" }, rules: [] });
+  await fleet.client.create(ClusterRole, "hub", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "shopper" },
+    rules: [],
+  });
   await fleet.run(10 * SECOND);
-  const read = (): Promise<DeepReadonly<ClusterResourceBinding>> => fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "shopper-clusterrole" });
+  const read = (): Promise<DeepReadonly<ClusterResourceBinding>> =>
+    fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "shopper-clusterrole" });
   const [before] = (await read()).spec.clusters ?? [];
 
   await taint(before?.name ?? "", DRAIN);
@@ -358,13 +482,19 @@ test("what is in no namespace leaves a tainted member too", async () => {
   const { spec, metadata } = await read();
   expect(spec.clusters).toEqual([{ name: before?.name === "member1" ? "member2" : "member1" }]);
   expect(spec.gracefulEvictionTasks ?? []).toEqual([]);
-  expect(JSON.parse(metadata.annotations?.["flotilla.dev/moves"] ?? "[]")).toMatchObject([{ from: before?.name, cause: "TaintUntolerated", actor: "TaintManager", ending: "Replaced" }]);
+  expect(JSON.parse(metadata.annotations?.["flotilla.dev/moves"] ?? "[]")).toMatchObject([
+    { from: before?.name, cause: "TaintUntolerated", actor: "TaintManager", ending: "Replaced" },
+  ]);
 });
 
 test("nothing is ordered to a member that another of its anti-affinity group has, and goes there when that one is gone", async () => {
   const policy = onOneOf(["member1", "member2"], APPLICATION);
   Object.assign(policy.spec.placement ?? {}, { workloadAffinity: { antiAffinity: { groupByLabelKey: "team" } } });
-  const red = (name: string): Deployment => makeDeployment(`shop/${name}`).replicas(2).with(({ metadata }) => (metadata.labels = { team: "red" })).build();
+  const red = (name: string): Deployment =>
+    makeDeployment(`shop/${name}`)
+      .replicas(2)
+      .with(({ metadata }) => (metadata.labels = { team: "red" }))
+      .build();
   fleet = await startTestFleet({ members: ["member1", "member2"] });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(PropagationPolicy, "hub", policy);
@@ -376,8 +506,14 @@ test("nothing is ordered to a member that another of its anti-affinity group has
   await fleet.run(3 * MINUTE);
 
   expect(await tasks()).toEqual([]);
-  expect((await binding()).status?.conditions).toContainEqual(expect.objectContaining({ type: "Scheduled", status: "True" }));
-  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toContainEqual(expect.stringMatching(`cluster ${from} failed: there is no other place: .*cluster already has workload with the same anti-affinity group`));
+  expect((await binding()).status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Scheduled", status: "True" }),
+  );
+  expect(await eventsOf("EvictWorkloadFromClusterFailed")).toContainEqual(
+    expect.stringMatching(
+      `cluster ${from} failed: there is no other place: .*cluster already has workload with the same anti-affinity group`,
+    ),
+  );
 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "other" });
   await fleet.run(5 * SECOND);

@@ -1,4 +1,6 @@
-/** Watches are late, each by its own time, end now and then, and tell things twice: controllers come to the same end. */
+/**
+ * Watches are late, each by its own time, end now and then, and tell things twice: controllers come to the same end.
+ */
 import { expect, test } from "vitest";
 import { createSeededRandom, sleep } from "../../src/base/index.ts";
 import type { FakeClock, Random } from "../../src/base/index.ts";
@@ -18,7 +20,12 @@ interface Disturbance {
 }
 
 /** Takes events from the server at once, and hands them on in its own time. */
-async function* disturbed(transport: Transport, request: Parameters<Transport["watch"]>[0], to: Disturbance, signal: AbortSignal): AsyncIterable<TransportWatchEvent[]> {
+async function* disturbed(
+  transport: Transport,
+  request: Parameters<Transport["watch"]>[0],
+  to: Disturbance,
+  signal: AbortSignal,
+): AsyncIterable<TransportWatchEvent[]> {
   const left = new AbortController();
   const waiting: TransportWatchEvent[][] = [];
   let news = Promise.withResolvers<void>();
@@ -73,8 +80,15 @@ async function* disturbed(transport: Transport, request: Parameters<Transport["w
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
   test(`whatever comes late or twice, the story ends as it should (seed ${seed})`, { timeout: 60_000 }, async () => {
-    const disturbance: Disturbance = { random: createSeededRandom(seed), clock: undefined, counts: { late: 0, twice: 0, ended: 0 } };
-    const wrap = (transport: Transport): Transport => ({ ...transport, watch: (request, signal) => disturbed(transport, request, disturbance, signal) });
+    const disturbance: Disturbance = {
+      random: createSeededRandom(seed),
+      clock: undefined,
+      counts: { late: 0, twice: 0, ended: 0 },
+    };
+    const wrap = (transport: Transport): Transport => ({
+      ...transport,
+      watch: (request, signal) => disturbed(transport, request, disturbance, signal),
+    });
     const fleet = await startTestFleet({ members: MEMBERS, wrap });
     disturbance.clock = fleet.clock;
     try {

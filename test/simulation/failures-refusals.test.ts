@@ -1,6 +1,17 @@
-/** A webhook on one member says no: the member keeps what it has, the hub says so in the webhook's words, and the other member notices nothing. */
+/**
+ * A webhook on one member says no: the member keeps what it has, the hub says so in the webhook's words, and the other
+ * member notices nothing.
+ */
 import { afterEach, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterRole, Deployment, Event, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterRole,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  Work,
+} from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -27,27 +38,59 @@ async function start(): Promise<void> {
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,
     send(request, signal) {
-      if (part !== "execute" || request.path.cluster !== "member1" || !isConcerned(request.path.resource) || !denied.has(request.verb)) return transport.send(request, signal);
+      if (
+        part !== "execute" ||
+        request.path.cluster !== "member1" ||
+        !isConcerned(request.path.resource) ||
+        !denied.has(request.verb)
+      )
+        return transport.send(request, signal);
       asked++;
       return Promise.resolve().then(() => Promise.reject(deniedByWebhook("check.example.com", 403, "not on Fridays")));
     },
   });
   fleet = await startTestFleet({ members: MEMBERS, wrap });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates(...MEMBERS).build());
-  await fleet.client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "roles" }, spec: { resourceSelectors: [{ apiVersion: RBAC, kind: "ClusterRole", name: "reader" }], placement: {} } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all")
+      .selects("apps/v1", "Deployment")
+      .duplicates(...MEMBERS)
+      .build(),
+  );
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+    spec: { resourceSelectors: [{ apiVersion: RBAC, kind: "ClusterRole", name: "reader" }], placement: {} },
+  });
 }
 async function apply(): Promise<void> {
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
-  await fleet.client.create(ClusterRole, "hub", { apiVersion: RBAC, kind: "ClusterRole", metadata: { name: "reader" }, rules: [] });
+  await fleet.client.create(ClusterRole, "hub", {
+    apiVersion: RBAC,
+    kind: "ClusterRole",
+    metadata: { name: "reader" },
+    rules: [],
+  });
   await fleet.run(SETTLED_MS);
 }
 const onMember = async (cluster: string): Promise<[number | undefined, number | undefined]> => {
   const role = await find(fleet.client, ClusterRole, { cluster, name: "reader" });
-  return [(await find(fleet.client, Deployment, { cluster, namespace: "shop", name: "web" }))?.spec.replicas, role && (role.rules?.length ?? 0)];
+  return [
+    (await find(fleet.client, Deployment, { cluster, namespace: "shop", name: "web" }))?.spec.replicas,
+    role && (role.rules?.length ?? 0),
+  ];
 };
-const works = async (): Promise<DeepReadonly<Work>[]> => (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(({ metadata }) => /^(web|reader)-/.test(metadata.name));
-const problems = async (): Promise<(string | undefined)[]> => (await works()).map(({ status }) => findCondition(status?.conditions ?? [], "Applied")).map((condition) => (condition?.status === "False" ? condition.message : undefined));
+const works = async (): Promise<DeepReadonly<Work>[]> =>
+  (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(({ metadata }) =>
+    /^(web|reader)-/.test(metadata.name),
+  );
+const problems = async (): Promise<(string | undefined)[]> =>
+  (await works())
+    .map(({ status }) => findCondition(status?.conditions ?? [], "Applied"))
+    .map((condition) => (condition?.status === "False" ? condition.message : undefined));
 async function expectSilence(): Promise<void> {
   fleet.resetWrites();
   await fleet.run(HOUR_MS);
@@ -59,7 +102,10 @@ test("what it does not let in is not there, is asked for rarely, and comes when 
   denied.add("create");
   asked = 0;
   await apply();
-  expect([await onMember("member1"), await onMember("member2")]).toEqual([[undefined, undefined], [2, 0]]);
+  expect([await onMember("member1"), await onMember("member2")]).toEqual([
+    [undefined, undefined],
+    [2, 0],
+  ]);
   expect(await problems()).toEqual([expect.stringContaining(NO), expect.stringContaining(NO)]);
 
   await fleet.run(3 * HOUR_MS);
@@ -77,10 +123,23 @@ test("a change that it refuses leaves the copy as it is, and is made when it is 
   await start();
   await apply();
   for (const verb of ["update", "patch"]) denied.add(verb);
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 5 } }, { type: "merge" });
-  await fleet.client.patch(ClusterRole, { cluster: "hub", name: "reader" }, { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { replicas: 5 } },
+    { type: "merge" },
+  );
+  await fleet.client.patch(
+    ClusterRole,
+    { cluster: "hub", name: "reader" },
+    { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
+    { type: "merge" },
+  );
   await fleet.run(HOUR_MS);
-  expect([await onMember("member1"), await onMember("member2")]).toEqual([[2, 0], [5, 1]]);
+  expect([await onMember("member1"), await onMember("member2")]).toEqual([
+    [2, 0],
+    [5, 1],
+  ]);
   expect(await problems()).toEqual([expect.stringContaining(NO), expect.stringContaining(NO)]);
 
   denied.clear();
@@ -96,9 +155,14 @@ test("a copy that it does not let go stays with its Work, which says why, until 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
   await fleet.client.delete(ClusterRole, { cluster: "hub", name: "reader" });
   await fleet.run(HOUR_MS);
-  expect([await onMember("member1"), await onMember("member2")]).toEqual([[2, 0], [undefined, undefined]]);
+  expect([await onMember("member1"), await onMember("member2")]).toEqual([
+    [2, 0],
+    [undefined, undefined],
+  ]);
   expect(await problems()).toEqual([expect.stringContaining(NO), expect.stringContaining(NO)]);
-  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(({ reason }) => reason === "SyncFailed");
+  const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(
+    ({ reason }) => reason === "SyncFailed",
+  );
   expect(told.length).toBeGreaterThan(0);
 
   denied.clear();

@@ -1,4 +1,7 @@
-/** The hub dies, wherever it is in its work, and comes back: what was begun is finished once, and nothing that runs is lost. */
+/**
+ * The hub dies, wherever it is in its work, and comes back: what was begun is finished once, and nothing that runs is
+ * lost.
+ */
 import { expect, test } from "vitest";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -8,7 +11,20 @@ import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-story.ts"
 
 const QUIET_MS = 15 * 60_000;
 /** What belongs to the pipeline, as the parts of the hub are called. */
-const STAGES = ["match", "schedule", "failover", "eviction", "dependencies", "rebalance", "namespaces", "dispatch", "execute", "status", "aggregate", "policies"];
+const STAGES = [
+  "match",
+  "schedule",
+  "failover",
+  "eviction",
+  "dependencies",
+  "rebalance",
+  "namespaces",
+  "dispatch",
+  "execute",
+  "status",
+  "aggregate",
+  "policies",
+];
 const READS = new Set(["get", "list"]);
 
 interface Crash {
@@ -16,14 +32,17 @@ interface Crash {
   afterWrites: number;
 }
 
-/** Plays the story on a hub that dies once. Answers the chapter and the stage of each write of the pipeline, in order. */
+/**
+ * Plays the story on a hub that dies once. Answers the chapter and the stage of each write of the pipeline, in order.
+ */
 async function play({ afterWrites }: Crash): Promise<string[]> {
   const engine = createLastingEngine();
   const written: string[] = [];
   let isDead = false;
   let mayDie = true;
   let chapter = 0;
-  const lost = (): Promise<never> => Promise.resolve().then(() => Promise.reject(new UnreachableError("the hub is dying")));
+  const lost = (): Promise<never> =>
+    Promise.resolve().then(() => Promise.reject(new UnreachableError("the hub is dying")));
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,
     async send(request, signal) {
@@ -71,17 +90,23 @@ async function play({ afterWrites }: Crash): Promise<string[]> {
   return written;
 }
 
-test("a hub that dies after the first write of any stage, in any chapter, finishes what it began", { timeout: 180_000 }, async () => {
-  const undisturbed = await play({ afterWrites: Infinity });
-  const firsts = undisturbed.flatMap((what, index) => (undisturbed.indexOf(what) === index ? [index + 1] : []));
-  const stages = new Set(undisturbed.map((what) => what.split(" ")[1]));
-  expect(STAGES.filter((stage) => !stages.has(stage))).toEqual([]);
+test(
+  "a hub that dies after the first write of any stage, in any chapter, finishes what it began",
+  { timeout: 180_000 },
+  async () => {
+    const undisturbed = await play({ afterWrites: Infinity });
+    const firsts = undisturbed.flatMap((what, index) => (undisturbed.indexOf(what) === index ? [index + 1] : []));
+    const stages = new Set(undisturbed.map((what) => what.split(" ")[1]));
+    expect(STAGES.filter((stage) => !stages.has(stage))).toEqual([]);
 
-  for (const afterWrites of firsts) {
-    try {
-      await play({ afterWrites });
-    } catch (error) {
-      throw new Error(`dying after write ${afterWrites}, the first of ${undisturbed[afterWrites - 1]}`, { cause: error });
+    for (const afterWrites of firsts) {
+      try {
+        await play({ afterWrites });
+      } catch (error) {
+        throw new Error(`dying after write ${afterWrites}, the first of ${undisturbed[afterWrites - 1]}`, {
+          cause: error,
+        });
+      }
     }
-  }
-});
+  },
+);

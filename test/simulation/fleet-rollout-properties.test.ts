@@ -1,4 +1,7 @@
-/** A release of a CloneSet over the fleet after any history: exactly as many pods as the partition lets through, and never more on the way. */
+/**
+ * A release of a CloneSet over the fleet after any history: exactly as many pods as the partition lets through, and
+ * never more on the way.
+ */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { CloneSet, Namespace, Pod, PropagationPolicy } from "../../src/api/index.ts";
@@ -27,32 +30,84 @@ type Step =
 
 const partition = fc.integer({ min: 0, max: 12 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("release" as const), partition: fc.integer({ min: 1, max: 12 }), after: fc.constantFrom("all" as const, "all" as const, "some" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("release" as const),
+      partition: fc.integer({ min: 1, max: 12 }),
+      after: fc.constantFrom("all" as const, "all" as const, "some" as const),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("partition" as const), partition }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("scale" as const), replicas: fc.integer({ min: 1, max: 14 }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("weigh" as const), weights: fc.tuple(fc.nat(4), fc.nat(4), fc.integer({ min: 1, max: 4 })) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("away" as const, "back" as const), member: fc.constantFrom(...MEMBERS) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("weigh" as const),
+      weights: fc.tuple(fc.nat(4), fc.nat(4), fc.integer({ min: 1, max: 4 })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("away" as const, "back" as const),
+      member: fc.constantFrom(...MEMBERS),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "restart" }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("run" as const), looks: fc.constantFrom(1, 4, 40) }) },
 );
 
-test("after any history exactly what the partition demands is updated, and never more on the way", { timeout: 300_000 }, async () => {
-  await fc.assert(fc.asyncProperty(fc.constantFrom("InPlaceIfPossible" as const, "ReCreate" as const), fc.array(step, { minLength: 4, maxLength: 20 }), play), { seed: SEED, numRuns: RUNS });
-});
+test(
+  "after any history exactly what the partition demands is updated, and never more on the way",
+  { timeout: 300_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("InPlaceIfPossible" as const, "ReCreate" as const),
+        fc.array(step, { minLength: 4, maxLength: 20 }),
+        play,
+      ),
+      { seed: SEED, numRuns: RUNS },
+    );
+  },
+);
 
 const policyWith = (weights: readonly number[]): PropagationPolicy =>
-  makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(Object.fromEntries(MEMBERS.map((member, index): [string, number] => [member, weights[index] ?? 0]).filter(([, weight]) => weight > 0))).build();
+  makePolicy("shop/all")
+    .selects("apps.kruise.io/v1beta1", "CloneSet")
+    .weights(
+      Object.fromEntries(
+        MEMBERS.map((member, index): [string, number] => [member, weights[index] ?? 0]).filter(
+          ([, weight]) => weight > 0,
+        ),
+      ),
+    )
+    .build();
 
 async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: readonly Step[]): Promise<void> {
   const engine = createLastingEngine();
   const away = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport =>
-    part !== "execute" ? transport : { ...transport, send: (request, signal) => (away.has(request.path.cluster) ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`))) : transport.send(request, signal)) };
+    part !== "execute"
+      ? transport
+      : {
+          ...transport,
+          send: (request, signal) =>
+            away.has(request.path.cluster)
+              ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${request.path.cluster} is away`)))
+              : transport.send(request, signal),
+        };
   const open = (): Promise<TestFleet> => startTestFleet({ members: MEMBERS, nodes: 3, engine, wrap });
   let fleet = await open();
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(PropagationPolicy, "hub", policyWith([3, 3, 4]));
-  const cloneSet = makeCloneSet("shop/web").replicas(10).with(({ spec }) => (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy, maxUnavailable: "100%" } }));
+  const cloneSet = makeCloneSet("shop/web")
+    .replicas(10)
+    .with(
+      ({ spec }) =>
+        (spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy, maxUnavailable: "100%" } }),
+    );
   await fleet.client.create(CloneSet, "hub", cloneSet.build());
   await fleet.run(60_000);
 
@@ -60,15 +115,28 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
   let demand = { replicas: 10, partition: 10 };
   /** The most that any step since the fleet last came to rest demanded. */
   let ceiling = 0;
-  /** A release that begins in the middle of another leaves pods of three templates, and a member that goes back keeps any of the newer ones. */
+  /**
+   * A release that begins in the middle of another leaves pods of three templates, and a member that goes back keeps
+   * any of the newer ones.
+   */
   let isExact = true;
   const demanded = (): number => Math.max(0, demand.replicas - demand.partition);
-  const change = async (patch: Json): Promise<void> => void (await fleet.client.patch(CloneSet, web, patch, { type: "merge" }));
+  const change = async (patch: Json): Promise<void> =>
+    void (await fleet.client.patch(CloneSet, web, patch, { type: "merge" }));
   const look = async (): Promise<number> => {
     const lists = await Promise.all(MEMBERS.map((cluster) => fleet.client.list(Pod, { cluster, namespace: "shop" })));
-    return lists.flatMap(({ items }) => items).filter(({ metadata, spec }) => !metadata.deletionTimestamp && spec?.containers[0]?.image === `web:${version}`).length;
+    return lists
+      .flatMap(({ items }) => items)
+      .filter(({ metadata, spec }) => !metadata.deletionTimestamp && spec?.containers[0]?.image === `web:${version}`)
+      .length;
   };
-  const release = (kept: number): Promise<void> => change({ spec: { template: { spec: { containers: [{ name: "web", image: `web:${version}` }] } }, updateStrategy: { rollingUpdate: { partition: kept } } } });
+  const release = (kept: number): Promise<void> =>
+    change({
+      spec: {
+        template: { spec: { containers: [{ name: "web", image: `web:${version}` }] } },
+        updateStrategy: { rollingUpdate: { partition: kept } },
+      },
+    });
   await release(demand.partition);
   await fleet.run(60_000);
 
@@ -90,7 +158,13 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
     } else if (next.do === "scale") {
       demand = { ...demand, replicas: next.replicas };
       await change({ spec: { replicas: next.replicas } });
-    } else if (next.do === "weigh") await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: policyWith(next.weights).spec } as unknown as Json, { type: "merge" });
+    } else if (next.do === "weigh")
+      await fleet.client.patch(
+        PropagationPolicy,
+        { ...web, name: "all" },
+        { spec: policyWith(next.weights).spec } as unknown as Json,
+        { type: "merge" },
+      );
     else if (next.do === "away") away.add(next.member);
     else if (next.do === "back") away.delete(next.member);
     else if (next.do === "restart") {
@@ -109,7 +183,10 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
   const settled = await look();
   expect(settled).toBeLessThanOrEqual(demanded());
   expect(settled).toBeGreaterThanOrEqual(isExact ? demanded() : 0);
-  expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: demand.replicas, updatedReplicas: demanded() });
+  expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({
+    replicas: demand.replicas,
+    updatedReplicas: demanded(),
+  });
   fleet.resetWrites();
   await fleet.run(LONG_MS);
   expect(fleet.writes()).toEqual([]);

@@ -1,9 +1,19 @@
 /**
- * A release of a CloneSet over the fleet, on real pods of simulated members: the partition counts the pods of all members, exactly once
- * they have come to rest and never more on the way, whatever happens to members and replicas meanwhile.
+ * A release of a CloneSet over the fleet, on real pods of simulated members: the partition counts the pods of all
+ * members, exactly once they have come to rest and never more on the way, whatever happens to members and replicas
+ * meanwhile.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, Cluster, Namespace, OverridePolicy, Pod, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  Cluster,
+  Namespace,
+  OverridePolicy,
+  Pod,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import type { Json } from "../../src/base/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
@@ -22,14 +32,18 @@ const TURNS = 300;
 const REQUEST_TIMEOUT_MS = 20_000;
 
 let fleet: TestFleet;
-/** Members that get nothing, members that get everything and whose answers are lost, members of which neither is known, and members that hang. */
+/**
+ * Members that get nothing, members that get everything and whose answers are lost, members of which neither is known,
+ * and members that hang.
+ */
 let away: Set<string>;
 let mute: Set<string>;
 let lost: Set<string>;
 let hung: Set<string>;
 afterEach(() => fleet.stop());
 
-const policy = (weights: Record<string, number>): PropagationPolicy => makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(weights).build();
+const policy = (weights: Record<string, number>): PropagationPolicy =>
+  makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(weights).build();
 
 interface Start {
   weights?: Record<string, number>;
@@ -38,7 +52,11 @@ interface Start {
   annotations?: Record<string, string>;
 }
 
-async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", annotations = {} }: Start = {}): Promise<void> {
+async function start({
+  weights = EQUAL,
+  podUpdatePolicy = "InPlaceIfPossible",
+  annotations = {},
+}: Start = {}): Promise<void> {
   away = new Set();
   mute = new Set();
   lost = new Set();
@@ -49,7 +67,13 @@ async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", a
       ...transport,
       async send(request, signal) {
         const { cluster } = request.path;
-        if (hung.has(cluster)) await new Promise((_resolve, reject) => void fleet.clock.after(REQUEST_TIMEOUT_MS, () => reject(new UnreachableError(`${cluster} hangs`, { mayHaveArrived: true }))));
+        if (hung.has(cluster))
+          await new Promise(
+            (_resolve, reject) =>
+              void fleet.clock.after(REQUEST_TIMEOUT_MS, () =>
+                reject(new UnreachableError(`${cluster} hangs`, { mayHaveArrived: true })),
+              ),
+          );
         if (lost.has(cluster)) throw new UnreachableError(`${cluster} may have got it`, { mayHaveArrived: true });
         if (away.has(cluster)) throw new UnreachableError(`${cluster} is away`);
         const answer = await transport.send(request, signal);
@@ -73,21 +97,51 @@ async function start({ weights = EQUAL, podUpdatePolicy = "InPlaceIfPossible", a
 }
 
 const release = (partition: number | string, image = "web:2"): Promise<unknown> =>
-  fleet.client.patch(CloneSet, web, { spec: { template: { spec: { containers: [{ name: "web", image }] } }, updateStrategy: { rollingUpdate: { partition } } } }, { type: "merge" });
+  fleet.client.patch(
+    CloneSet,
+    web,
+    {
+      spec: {
+        template: { spec: { containers: [{ name: "web", image }] } },
+        updateStrategy: { rollingUpdate: { partition } },
+      },
+    },
+    { type: "merge" },
+  );
 async function override(name: string, clusterNames: string[], overriders: object): Promise<void> {
-  const spec = { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }], overrideRules: [{ targetCluster: { clusterNames }, overriders }] };
-  await fleet.client.create(OverridePolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { namespace: "shop", name }, spec });
+  const spec = {
+    resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }],
+    overrideRules: [{ targetCluster: { clusterNames }, overriders }],
+  };
+  await fleet.client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name },
+    spec,
+  });
 }
-const weigh = (weights: Record<string, number>): Promise<unknown> => fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: policy(weights).spec } as unknown as Json, { type: "merge" });
+const weigh = (weights: Record<string, number>): Promise<unknown> =>
+  fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: policy(weights).spec } as unknown as Json, {
+    type: "merge",
+  });
 
 /** By member: pods that stay, and how many of them run the release. */
 async function pods(image = "web:2"): Promise<{ all: number[]; updated: number[]; sum: number }> {
-  const lists = await Promise.all(MEMBERS.map(async (cluster) => (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.filter(({ metadata }) => !metadata.deletionTimestamp)));
+  const lists = await Promise.all(
+    MEMBERS.map(async (cluster) =>
+      (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.filter(
+        ({ metadata }) => !metadata.deletionTimestamp,
+      ),
+    ),
+  );
   const updated = lists.map((items) => items.filter(({ spec }) => spec?.containers[0]?.image === image).length);
   return { all: lists.map(({ length }) => length), updated, sum: updated.reduce((sum, count) => sum + count, 0) };
 }
 
-const condition = async (type: string): Promise<unknown> => (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions?.find((each) => each.type === type);
+const condition = async (type: string): Promise<unknown> =>
+  (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions?.find(
+    (each) => each.type === type,
+  );
 const dispatched = (): Promise<unknown> => condition("Dispatched");
 
 /** Lets time pass while a request hangs, which keeps the fleet from ever being at rest. */
@@ -119,10 +173,18 @@ describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three 
       await release(partition);
       const most = await settle();
 
-      const kept = typeof partition === "number" ? partition : Math.min(Math.ceil(Number.parseInt(partition) / 10), partition === "100%" ? 10 : 9);
+      const kept =
+        typeof partition === "number"
+          ? partition
+          : Math.min(Math.ceil(Number.parseInt(partition) / 10), partition === "100%" ? 10 : 9);
       expect((await pods()).sum, `partition ${partition}`).toBe(10 - kept);
       expect(most).toBe(10 - kept);
-      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 10 - kept, updatedReadyReplicas: 10 - kept, expectedUpdatedReplicas: 10 - kept });
+      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({
+        replicas: 10,
+        updatedReplicas: 10 - kept,
+        updatedReadyReplicas: 10 - kept,
+        expectedUpdatedReplicas: 10 - kept,
+      });
     }
   });
 
@@ -138,7 +200,11 @@ describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release over three 
 
       expect((await pods()).sum, `partition ${partition}`).toBe(10 - partition);
       expect(most).toBeLessThanOrEqual(Math.max(before, 10 - partition));
-      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 10, updatedReplicas: 10 - partition, readyReplicas: 10 });
+      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({
+        replicas: 10,
+        updatedReplicas: 10 - partition,
+        readyReplicas: 10,
+      });
     }
     expect((await pods("web:1")).all).toEqual([3, 3, 4, 0]);
     fleet.resetWrites();
@@ -202,9 +268,18 @@ describe("a release that is under way", () => {
 
   test("goes back to what overrides made of the template before it, on members old and new", async () => {
     await start();
-    await fleet.client.patch(CloneSet, web, { spec: { template: { spec: { tolerations: [{ key: "a", operator: "Exists" }] } } } }, { type: "merge" });
+    await fleet.client.patch(
+      CloneSet,
+      web,
+      { spec: { template: { spec: { tolerations: [{ key: "a", operator: "Exists" }] } } } },
+      { type: "merge" },
+    );
     // Applied twice, it would be there twice.
-    const overriders = { plaintext: [{ path: "/spec/template/spec/tolerations/-", operator: "add", value: { key: "b", operator: "Exists" } }] };
+    const overriders = {
+      plaintext: [
+        { path: "/spec/template/spec/tolerations/-", operator: "add", value: { key: "b", operator: "Exists" } },
+      ],
+    };
     await override("extra", ["member2", "member4"], overriders);
     await settle();
     await release(2);
@@ -218,7 +293,13 @@ describe("a release that is under way", () => {
     const tolerated = await Promise.all(
       MEMBERS.map(async (cluster) => {
         const { items } = await fleet.client.list(Pod, { cluster, namespace: "shop" });
-        return [...new Set(items.map(({ spec }) => (spec?.tolerations ?? []).flatMap(({ key = "" }) => (key.includes("/") ? [] : [key])).join()))];
+        return [
+          ...new Set(
+            items.map(({ spec }) =>
+              (spec?.tolerations ?? []).flatMap(({ key = "" }) => (key.includes("/") ? [] : [key])).join(),
+            ),
+          ),
+        ];
       }),
     );
     expect((await pods()).sum).toBe(1);
@@ -228,7 +309,9 @@ describe("a release that is under way", () => {
 
   test("leaves a member to the override that sets its partition", async () => {
     await start();
-    const overriders = { plaintext: [{ path: "/spec/updateStrategy/rollingUpdate/partition", operator: "replace", value: 0 }] };
+    const overriders = {
+      plaintext: [{ path: "/spec/updateStrategy/rollingUpdate/partition", operator: "replace", value: 0 }],
+    };
     await release(10);
     await settle();
     await override("first", ["member1"], overriders);
@@ -273,15 +356,24 @@ describe("while a member is unreachable", () => {
     await settle();
 
     expect((await pods()).updated).toEqual([3, 3, 0, 0]);
-    expect((await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions).toContainEqual(
-      expect.objectContaining({ type: "Dispatched", status: "False", reason: "RolloutHeld", message: "3 of 9 pods of the rollout wait for member3, which gets no copies at the moment" }),
+    expect(
+      (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions,
+    ).toContainEqual(
+      expect.objectContaining({
+        type: "Dispatched",
+        status: "False",
+        reason: "RolloutHeld",
+        message: "3 of 9 pods of the rollout wait for member3, which gets no copies at the moment",
+      }),
     );
 
     away.delete("member3");
     await fleet.run(60_000);
     await settle();
     expect((await pods()).updated).toEqual([3, 3, 3, 0]);
-    expect((await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
+    expect(
+      (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions,
+    ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
   });
 
   test("a release that it has not seen is made by the others, and it is held when it is back", async () => {
@@ -322,13 +414,23 @@ describe("while a member is unreachable", () => {
     await release(7);
     await settle();
 
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { suspension: { dispatchingOnClusters: { clusterNames: ["member3"] } } } }, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: { suspension: { dispatchingOnClusters: { clusterNames: ["member3"] } } } },
+      { type: "merge" },
+    );
     await settle();
     await release(4);
     expect(await settle()).toBe(6);
     expect((await pods()).sum).toBe(6);
 
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { suspension: null } }, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: { suspension: null } },
+      { type: "merge" },
+    );
     expect(await settle()).toBe(6);
     expect((await pods()).sum).toBe(6);
   });
@@ -357,7 +459,11 @@ describe("while a member is unreachable", () => {
     await release(4);
 
     expect(await settle()).toBe(4);
-    expect(await dispatched()).toMatchObject({ status: "False", reason: "RolloutHeld", message: "2 of 6 pods of the rollout wait for member3, which gets no copies at the moment" });
+    expect(await dispatched()).toMatchObject({
+      status: "False",
+      reason: "RolloutHeld",
+      message: "2 of 6 pods of the rollout wait for member3, which gets no copies at the moment",
+    });
 
     lost.delete("member3");
     await fleet.run(60_000);
@@ -441,37 +547,58 @@ describe("while replicas move", () => {
     }
   });
 
-  test.each([{ isAway: false }, { isAway: true }])("because a member fails over, unreachable: $isAway, the number is kept", async ({ isAway }) => {
-    await start();
-    await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: { placement: { clusterAffinity: { clusterNames: MEMBERS } }, failover: { cluster: { purgeMode: "Gracefully" } } } }, { type: "merge" });
-    await release(5);
-    await settle();
+  test.each([{ isAway: false }, { isAway: true }])(
+    "because a member fails over, unreachable: $isAway, the number is kept",
+    async ({ isAway }) => {
+      await start();
+      await fleet.client.patch(
+        PropagationPolicy,
+        { ...web, name: "all" },
+        {
+          spec: {
+            placement: { clusterAffinity: { clusterNames: MEMBERS } },
+            failover: { cluster: { purgeMode: "Gracefully" } },
+          },
+        },
+        { type: "merge" },
+      );
+      await release(5);
+      await settle();
 
-    if (isAway) away.add("member3");
-    await fleet.client.patch(Cluster, { cluster: "hub", name: "member3" }, { spec: { taints: [{ key: "maintenance", effect: "NoExecute" }] } }, { type: "merge" });
-    expect(await settle()).toBe(5);
-    expect((await pods()).sum).toBe(5);
+      if (isAway) away.add("member3");
+      await fleet.client.patch(
+        Cluster,
+        { cluster: "hub", name: "member3" },
+        { spec: { taints: [{ key: "maintenance", effect: "NoExecute" }] } },
+        { type: "merge" },
+      );
+      expect(await settle()).toBe(5);
+      expect((await pods()).sum).toBe(5);
 
-    away.clear();
-    await fleet.run(60_000);
-    expect(await settle()).toBe(5);
-    expect(await pods()).toMatchObject({ all: [5, 5, 0, 0], sum: 5 });
-  });
+      away.clear();
+      await fleet.run(60_000);
+      expect(await settle()).toBe(5);
+      expect(await pods()).toMatchObject({ all: [5, 5, 0, 0], sum: 5 });
+    },
+  );
 
   test.each([
     { replicas: 16, partition: 5, want: 11 },
     { replicas: 6, partition: 5, want: 1 },
     { replicas: 20, partition: "50%", want: 10 },
     { replicas: 4, partition: "50%", want: 2 },
-  ])("because it is scaled to $replicas with partition $partition, $want are updated", async ({ replicas, partition, want }) => {
-    await start();
-    await release(partition);
-    await settle();
+  ])(
+    "because it is scaled to $replicas with partition $partition, $want are updated",
+    async ({ replicas, partition, want }) => {
+      await start();
+      await release(partition);
+      await settle();
 
-    await fleet.client.patch(CloneSet, web, { spec: { replicas } }, { type: "merge" });
-    const most = await settle();
+      await fleet.client.patch(CloneSet, web, { spec: { replicas } }, { type: "merge" });
+      const most = await settle();
 
-    expect((await pods()).sum).toBe(want);
-    expect(most).toBeLessThanOrEqual(Math.max(5, want));
-  });
+      expect((await pods()).sum).toBe(want);
+      expect(most).toBeLessThanOrEqual(Math.max(5, want));
+    },
+  );
 });

@@ -1,6 +1,19 @@
-/** Namespaces and definitions that go from the hub: what they hold on a member and is not ours to delete keeps them there. */
+/**
+ * Namespaces and definitions that go from the hub: what they hold on a member and is not ours to delete keeps them
+ * there.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ConfigMap, CustomResourceDefinition, Deployment, dynamicKind, Event, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  dynamicKind,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  Work,
+} from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
@@ -15,8 +28,14 @@ let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
 const namespace = (name: string): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-const told = async (): Promise<string[]> => (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(({ reason }) => reason === "KeptOnMember").map(({ message }) => message ?? "");
-const worksOn = async (member: string): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` })).items.map(({ metadata }) => metadata.name);
+const told = async (): Promise<string[]> =>
+  (await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" })).items
+    .filter(({ reason }) => reason === "KeptOnMember")
+    .map(({ message }) => message ?? "");
+const worksOn = async (member: string): Promise<string[]> =>
+  (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` })).items.map(
+    ({ metadata }) => metadata.name,
+  );
 
 describe("a namespace that is deleted on the hub", () => {
   let engine: ReturnType<typeof createLastingEngine>;
@@ -49,21 +68,34 @@ describe("a namespace that is deleted on the hub", () => {
     await fleet.client.delete(Namespace, { cluster: "hub", name: "shop" });
     await fleet.run(SETTLED_MS);
 
-    expect([await has("member1"), await has("member2")]).toEqual([[false, undefined], [false, undefined]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
     expect(await worksOn("member1")).toEqual([]);
     expect(await told()).toEqual([]);
   });
 
   test("stays on the member on which something in it was let go, without our marks, and this is told", async () => {
     await start();
-    await fleet.client.patch(Deployment, { cluster: "hub", ...WEB }, { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", ...WEB },
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     await remove();
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 2], [false, undefined]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 2],
+      [false, undefined],
+    ]);
     expect(await marksOf("member1")).toEqual(["flotilla.dev/released-from"]);
-    expect(await told()).toEqual(["Namespace shop stays on member1: it holds Deployment web, which is not Flotilla's to delete"]);
+    expect(await told()).toEqual([
+      "Namespace shop stays on member1: it holds Deployment web, which is not Flotilla's to delete",
+    ]);
     expect(await worksOn("member1")).toEqual([]);
   });
 
@@ -72,22 +104,38 @@ describe("a namespace that is deleted on the hub", () => {
 
     await remove();
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 2], [true, 2]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 2],
+      [true, 2],
+    ]);
   });
 
   test("stays with what the member's own people put into it", async () => {
     await start();
-    await fleet.client.create(ConfigMap, "member1", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "theirs" } });
+    await fleet.client.create(ConfigMap, "member1", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "shop", name: "theirs" },
+    });
 
     await remove();
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, undefined], [false, undefined]]);
-    expect(await told()).toEqual(["Namespace shop stays on member1: it holds ConfigMap theirs, which is not Flotilla's to delete"]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, undefined],
+      [false, undefined],
+    ]);
+    expect(await told()).toEqual([
+      "Namespace shop stays on member1: it holds ConfigMap theirs, which is not Flotilla's to delete",
+    ]);
   });
 
   test("takes the kept one back when it is made again, and goes with it once nothing keeps it", async () => {
     await start();
-    await fleet.client.create(ConfigMap, "member1", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "theirs" } });
+    await fleet.client.create(ConfigMap, "member1", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "shop", name: "theirs" },
+    });
     await remove();
 
     await fleet.client.create(Namespace, "hub", namespace("shop"));
@@ -96,12 +144,20 @@ describe("a namespace that is deleted on the hub", () => {
     await fleet.client.delete(ConfigMap, { cluster: "member1", namespace: "shop", name: "theirs" });
     await remove();
 
-    expect([await has("member1"), await has("member2")]).toEqual([[false, undefined], [false, undefined]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
   });
 
   test("stays also where the hub stops before the look, and starts again", async () => {
     await start();
-    await fleet.client.patch(Deployment, { cluster: "hub", ...WEB }, { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", ...WEB },
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
     await fleet.client.delete(Namespace, { cluster: "hub", name: "shop" });
     await fleet.settle();
@@ -110,7 +166,10 @@ describe("a namespace that is deleted on the hub", () => {
     fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1, engine, clock: fleet.clock });
     await fleet.run(DECIDED_MS);
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 2], [true, 2]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 2],
+      [true, 2],
+    ]);
     expect(await worksOn("member1")).toEqual([]);
     fleet.resetWrites();
     await fleet.run(DECIDED_MS);
@@ -119,50 +178,110 @@ describe("a namespace that is deleted on the hub", () => {
 });
 
 describe("a definition that is deleted on the hub", () => {
-  const widgets = dynamicKind({ group: "example.dev", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+  const widgets = dynamicKind({
+    group: "example.dev",
+    version: "v1",
+    kind: "Widget",
+    plural: "widgets",
+    scope: "Namespaced",
+  });
   const definition = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "widgets.example.dev" },
-    spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+    spec: {
+      group: "example.dev",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
   } as unknown as CustomResourceDefinition;
-  const carrier = { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "definitions" }, spec: { resourceSelectors: [{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: "widgets.example.dev" }], placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } } } } as unknown as ClusterPropagationPolicy;
+  const carrier = {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "definitions" },
+    spec: {
+      resourceSelectors: [
+        { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: "widgets.example.dev" },
+      ],
+      placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } },
+    },
+  } as unknown as ClusterPropagationPolicy;
 
   async function start(): Promise<void> {
     fleet = await startTestFleet({ members: ["member1", "member2"] });
     await fleet.client.create(CustomResourceDefinition, "hub", definition);
     await fleet.client.create(ClusterPropagationPolicy, "hub", carrier);
     await fleet.client.create(Namespace, "hub", namespace("shop"));
-    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates("member1", "member2").build());
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("example.dev/v1", "Widget").duplicates("member1", "member2").build(),
+    );
     await fleet.run(DECIDED_MS);
-    await fleet.client.create(widgets, "hub", { apiVersion: "example.dev/v1", kind: "Widget", metadata: WEB, spec: { size: 1 } });
+    await fleet.client.create(widgets, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: WEB,
+      spec: { size: 1 },
+    });
     await fleet.run(DECIDED_MS);
   }
   const has = async (member: string): Promise<[boolean, number]> => {
-    const isThere = (await find(fleet.client, CustomResourceDefinition, { cluster: member, name: "widgets.example.dev" })) !== undefined;
+    const isThere =
+      (await find(fleet.client, CustomResourceDefinition, { cluster: member, name: "widgets.example.dev" })) !==
+      undefined;
     return [isThere, isThere ? (await fleet.client.list(widgets, { cluster: member })).items.length : 0];
   };
 
   test("stays on the member that has an object of it which was let go", async () => {
     await start();
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 1], [true, 1]]);
-    await fleet.client.patch(widgets, { cluster: "hub", ...WEB }, { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } }, { type: "merge" });
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 1],
+      [true, 1],
+    ]);
+    await fleet.client.patch(
+      widgets,
+      { cluster: "hub", ...WEB },
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     await fleet.client.delete(CustomResourceDefinition, { cluster: "hub", name: "widgets.example.dev" });
     await fleet.run(DECIDED_MS);
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 1], [false, 0]]);
-    expect(await told()).toEqual(["CustomResourceDefinition widgets.example.dev stays on member1: it holds Widget shop/web, which is not Flotilla's to delete"]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 1],
+      [false, 0],
+    ]);
+    expect(await told()).toEqual([
+      "CustomResourceDefinition widgets.example.dev stays on member1: it holds Widget shop/web, which is not Flotilla's to delete",
+    ]);
   });
 
   test("does not leave a member for another one while objects of it are delivered there", async () => {
     await start();
 
-    await fleet.client.patch(ClusterPropagationPolicy, { cluster: "hub", name: "definitions" }, { spec: { placement: { clusterAffinity: { clusterNames: ["member2"] } } } }, { type: "merge" });
+    await fleet.client.patch(
+      ClusterPropagationPolicy,
+      { cluster: "hub", name: "definitions" },
+      { spec: { placement: { clusterAffinity: { clusterNames: ["member2"] } } } },
+      { type: "merge" },
+    );
     await fleet.run(DECIDED_MS);
 
-    expect([await has("member1"), await has("member2")]).toEqual([[true, 1], [true, 1]]);
+    expect([await has("member1"), await has("member2")]).toEqual([
+      [true, 1],
+      [true, 1],
+    ]);
     expect(await told()).toHaveLength(1);
   });
 });

@@ -1,4 +1,7 @@
-/** Logical clusters that are no members: Flotilla keeps their API and leaves their workloads to whoever brings controllers. */
+/**
+ * Logical clusters that are no members: Flotilla keeps their API and leaves their workloads to whoever brings
+ * controllers.
+ */
 import { expect, test } from "vitest";
 import { Cluster, Deployment, Lease, LogicalCluster, Node, ReplicaSet } from "../../src/api/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -6,15 +9,22 @@ import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 
 const addLogicalCluster = (fleet: TestFleet, name: string): Promise<unknown> =>
-  fleet.client.create(LogicalCluster, "hub", { apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name }, spec: { profile: "empty" } });
-const replicaSets = async ({ client }: TestFleet, cluster: string): Promise<number> => (await client.list(ReplicaSet, { cluster, namespace: "default" })).items.length;
+  fleet.client.create(LogicalCluster, "hub", {
+    apiVersion: "flotilla.dev/v1alpha1",
+    kind: "LogicalCluster",
+    metadata: { name },
+    spec: { profile: "empty" },
+  });
+const replicaSets = async ({ client }: TestFleet, cluster: string): Promise<number> =>
+  (await client.list(ReplicaSet, { cluster, namespace: "default" })).items.length;
 
 test("nothing runs in an empty cluster", async () => {
   const fleet = await startTestFleet({ members: ["member1"], nodes: 2 });
   await addLogicalCluster(fleet, "spare");
   await fleet.settle();
 
-  for (const cluster of ["spare", "member1"]) await fleet.client.create(Deployment, cluster, makeDeployment("default/web").build());
+  for (const cluster of ["spare", "member1"])
+    await fleet.client.create(Deployment, cluster, makeDeployment("default/web").build());
   await fleet.run(60_000);
 
   expect([await replicaSets(fleet, "spare"), await replicaSets(fleet, "member1")]).toEqual([0, 1]);
@@ -50,7 +60,9 @@ test("a cluster that was made through the API is no member after a restart eithe
 
   const second = await startTestFleet(options);
 
-  expect((await second.client.list(Cluster, { cluster: "hub" })).items.map(({ metadata }) => metadata.name)).toEqual(["member1"]);
+  expect((await second.client.list(Cluster, { cluster: "hub" })).items.map(({ metadata }) => metadata.name)).toEqual([
+    "member1",
+  ]);
   expect((await second.client.list(Node, { cluster: "spare" })).items).toEqual([]);
   await second.stop();
 });

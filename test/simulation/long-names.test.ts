@@ -1,6 +1,14 @@
 /** Objects whose names leave no room for those that follow from them are not taken to members, and this is told. */
 import { afterEach, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Event, Namespace, PropagationPolicy } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+} from "../../src/api/index.ts";
 import { explainUnbound } from "../../src/cli/explain/explain-unbound.ts";
 import { planInput } from "../../src/cli/explain/plan-input.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -18,7 +26,9 @@ async function start(): Promise<void> {
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 }
 const told = async (namespace: string, reason: string): Promise<{ about: string; message: string; count: number }[]> =>
-  (await fleet.client.list(Event, { cluster: "hub", namespace })).items.filter((event) => event.reason === reason).map(({ involvedObject, message = "", count = 1 }) => ({ about: involvedObject.kind ?? "", message, count }));
+  (await fleet.client.list(Event, { cluster: "hub", namespace })).items
+    .filter((event) => event.reason === reason)
+    .map(({ involvedObject, message = "", count = 1 }) => ({ about: involvedObject.kind ?? "", message, count }));
 async function expectSilence(): Promise<void> {
   fleet.resetWrites();
   await fleet.run(600_000);
@@ -27,15 +37,40 @@ async function expectSilence(): Promise<void> {
 
 test("a ConfigMap with a name that is too long says so, and so does its policy, and nobody tries for ever", async () => {
   await start();
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: LONG } });
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "short" } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build(),
+  );
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: LONG },
+  });
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "short" },
+  });
   await fleet.run(SETTLED_MS);
 
-  expect(await told("shop", "ApplyPolicyFailed")).toMatchObject([{ about: "ConfigMap", message: expect.stringContaining("which is too long"), count: 1 }]);
+  expect(await told("shop", "ApplyPolicyFailed")).toMatchObject([
+    { about: "ConfigMap", message: expect.stringContaining("which is too long"), count: 1 },
+  ]);
   const { status } = await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" });
-  expect(status?.problems).toMatchObject([{ kind: "ConfigMap", name: LONG, reason: "BindingNameInvalid", message: expect.stringContaining("shorten it by 1") }]);
-  expect((await fleet.client.list(ConfigMap, { cluster: "member1", namespace: "shop" })).items.map(({ metadata }) => metadata.name)).toContain("short");
+  expect(status?.problems).toMatchObject([
+    {
+      kind: "ConfigMap",
+      name: LONG,
+      reason: "BindingNameInvalid",
+      message: expect.stringContaining("shorten it by 1"),
+    },
+  ]);
+  expect(
+    (await fleet.client.list(ConfigMap, { cluster: "member1", namespace: "shop" })).items.map(
+      ({ metadata }) => metadata.name,
+    ),
+  ).toContain("short");
   await expectSilence();
 });
 
@@ -43,10 +78,19 @@ test("a plan says so before it is applied, and the explanation afterwards", asyn
   await start();
   const { signal } = new AbortController();
   const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: LONG } };
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("v1", "ConfigMap").duplicates("member1").build(),
+  );
   await fleet.run(SETTLED_MS);
 
-  const plan = await planInput(fleet.client, { manifests: [settings], without: [], namespace: "default" }, fleet.clock, signal);
+  const plan = await planInput(
+    fleet.client,
+    { manifests: [settings], without: [], namespace: "default" },
+    fleet.clock,
+    signal,
+  );
   const made = await fleet.client.create(ConfigMap, "hub", settings);
   await fleet.run(SETTLED_MS);
   const explanation = await explainUnbound(fleet.client, made, fleet.clock, signal);
@@ -58,18 +102,45 @@ test("a plan says so before it is applied, and the explanation afterwards", asyn
 
 test("a ClusterRole whose name no binding can have says so", async () => {
   await start();
-  await fleet.client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "roles" }, spec: { resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "shop_reader" }], placement: { clusterAffinity: { clusterNames: ["member1"] } } } });
-  await fleet.client.create(ClusterRole, "hub", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shop_reader" }, rules: [] });
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "shop_reader" }],
+      placement: { clusterAffinity: { clusterNames: ["member1"] } },
+    },
+  });
+  await fleet.client.create(ClusterRole, "hub", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "shop_reader" },
+    rules: [],
+  });
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.get(ClusterPropagationPolicy, { cluster: "hub", name: "roles" })).status?.problems).toMatchObject([{ kind: "ClusterRole", name: "shop_reader", reason: "BindingNameInvalid" }]);
+  expect(
+    (await fleet.client.get(ClusterPropagationPolicy, { cluster: "hub", name: "roles" })).status?.problems,
+  ).toMatchObject([{ kind: "ClusterRole", name: "shop_reader", reason: "BindingNameInvalid" }]);
   await expectSilence();
 });
 
 test("a workload is told that what it needs cannot be taken along", async () => {
   await start();
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").with(({ spec }) => (spec.propagateDeps = true)).build());
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: LONG } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all")
+      .selects("apps/v1", "Deployment")
+      .duplicates("member1")
+      .with(({ spec }) => (spec.propagateDeps = true))
+      .build(),
+  );
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: LONG },
+  });
   const needing = makeDeployment("shop/web").with(({ spec }) => {
     const [container] = spec.template.spec?.containers ?? [];
     if (container) container.envFrom = [{ configMapRef: { name: LONG } }];
@@ -77,6 +148,8 @@ test("a workload is told that what it needs cannot be taken along", async () => 
   await fleet.client.create(Deployment, "hub", needing.build());
   await fleet.run(SETTLED_MS);
 
-  expect(await told("shop", "SyncScheduleResultToDependenciesFailed")).toMatchObject([{ about: "ResourceBinding", message: expect.stringContaining("which is too long"), count: 1 }]);
+  expect(await told("shop", "SyncScheduleResultToDependenciesFailed")).toMatchObject([
+    { about: "ResourceBinding", message: expect.stringContaining("which is too long"), count: 1 },
+  ]);
   await expectSilence();
 });

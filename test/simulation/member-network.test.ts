@@ -1,6 +1,22 @@
-/** Members that are cut off from their hub by an annotation: what the hub believes, what the member does, and what happens when it is back. */
+/**
+ * Members that are cut off from their hub by an annotation: what the hub believes, what the member does, and what
+ * happens when it is back.
+ */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, Cluster, Deployment, Event, Lease, ManagedCluster, ManifestWork, Namespace, Pod, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  Cluster,
+  Deployment,
+  Event,
+  Lease,
+  ManagedCluster,
+  ManifestWork,
+  Namespace,
+  Pod,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
@@ -18,19 +34,37 @@ afterEach(() => fleet.stop());
 async function start(options: Partial<TestFleetOptions> = {}): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 2, ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/web").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/web").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(MINUTE);
 }
 
-const annotate = (name: string, value: string | null): Promise<unknown> => fleet.client.patch(Cluster, { cluster: "hub", name }, { metadata: { annotations: { [FAULT]: value } } }, { type: "merge" });
+const annotate = (name: string, value: string | null): Promise<unknown> =>
+  fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name },
+    { metadata: { annotations: { [FAULT]: value } } },
+    { type: "merge" },
+  );
 const ready = async (name: string): Promise<string> => {
-  const condition = findCondition((await fleet.client.get(Cluster, { cluster: "hub", name })).status?.conditions ?? [], "Ready");
+  const condition = findCondition(
+    (await fleet.client.get(Cluster, { cluster: "hub", name })).status?.conditions ?? [],
+    "Ready",
+  );
   return `${condition?.status} ${condition?.reason}`;
 };
-const web = (cluster: string): Promise<DeepReadonly<Deployment> | undefined> => find(fleet.client, Deployment, { cluster, namespace: "shop", name: "web" });
-const podsOn = async (cluster: string): Promise<number> => (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.length;
-const problems = async (): Promise<(string | undefined)[]> => (await fleet.client.list(Event, { cluster: "hub" })).items.filter(({ reason }) => reason === "InvalidSimulation").map(({ message }) => message);
+const web = (cluster: string): Promise<DeepReadonly<Deployment> | undefined> =>
+  find(fleet.client, Deployment, { cluster, namespace: "shop", name: "web" });
+const podsOn = async (cluster: string): Promise<number> =>
+  (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.length;
+const problems = async (): Promise<(string | undefined)[]> =>
+  (await fleet.client.list(Event, { cluster: "hub" })).items
+    .filter(({ reason }) => reason === "InvalidSimulation")
+    .map(({ message }) => message);
 const reported = async (): Promise<unknown> => (await web("hub"))?.status?.readyReplicas;
 
 test("a member that is cut off is not ready after the threshold, goes on by itself, and is back when the annotation is gone", async () => {
@@ -60,17 +94,36 @@ test("a member that is cut off is not ready after the threshold, goes on by itse
 test("what changes on either side while a member is cut off arrives when it is back", async () => {
   await start();
   await annotate("member2", "unreachable");
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { template: { spec: { containers: [{ name: "main", image: "web:2" }] } } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { template: { spec: { containers: [{ name: "main", image: "web:2" }] } } } },
+    { type: "merge" },
+  );
   await fleet.run(10 * SECOND);
-  const images = async (): Promise<unknown[]> => Promise.all(["member1", "member2"].map(async (cluster) => (await web(cluster))?.spec.template.spec?.containers.find(({ name }) => name === "main")?.image));
+  const images = async (): Promise<unknown[]> =>
+    Promise.all(
+      ["member1", "member2"].map(
+        async (cluster) =>
+          (await web(cluster))?.spec.template.spec?.containers.find(({ name }) => name === "main")?.image,
+      ),
+    );
   const during = await images();
-  const applied = findCondition((await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member2" })).items.find(({ metadata }) => metadata.name.startsWith("web-"))?.status?.conditions ?? [], "Applied");
+  const applied = findCondition(
+    (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member2" })).items.find(({ metadata }) =>
+      metadata.name.startsWith("web-"),
+    )?.status?.conditions ?? [],
+    "Applied",
+  );
 
   await annotate("member2", null);
   await fleet.run(2 * MINUTE);
 
   expect(during).toEqual(["web:2", undefined]);
-  expect(applied).toMatchObject({ status: "False", message: expect.stringContaining("cut off by its annotation") as string });
+  expect(applied).toMatchObject({
+    status: "False",
+    message: expect.stringContaining("cut off by its annotation") as string,
+  });
   expect(await images()).toEqual(["web:2", "web:2"]);
   expect(await reported()).toBe(4);
 });
@@ -78,7 +131,12 @@ test("what changes on either side while a member is cut off arrives when it is b
 test("the hub reports what it last saw of a member that is cut off, and nothing is removed there", async () => {
   await start();
   await annotate("member2", "unreachable");
-  await fleet.client.patch(Deployment, { cluster: "member2", namespace: "shop", name: "web" }, { metadata: { labels: { touched: "yes" } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "member2", namespace: "shop", name: "web" },
+    { metadata: { labels: { touched: "yes" } } },
+    { type: "merge" },
+  );
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
   await fleet.run(5 * MINUTE);
   const during = await Promise.all([web("member1"), web("member2")]);
@@ -106,7 +164,11 @@ test("requests to its API through the hub are answered as for a cluster that is 
 
 test("a watch through the hub ends when the member is cut off", async () => {
   await start();
-  const { body } = await fleet.client.raw({ cluster: "hub", method: "GET", path: "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/api/v1/namespaces?watch=true" });
+  const { body } = await fleet.client.raw({
+    cluster: "hub",
+    method: "GET",
+    path: "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/api/v1/namespaces?watch=true",
+  });
   const read = (async () => {
     let count = 0;
     for await (const _ of body) count += 1;
@@ -122,17 +184,32 @@ test("a watch through the hub ends when the member is cut off", async () => {
 
 test("the annotation may be on the ManagedCluster as well", async () => {
   await start();
-  await fleet.client.patch(ManagedCluster, { cluster: "hub", name: "member1" }, { metadata: { annotations: { [FAULT]: "unreachable" } } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: "hub", name: "member1" },
+    { metadata: { annotations: { [FAULT]: "unreachable" } } },
+    { type: "merge" },
+  );
   await fleet.run(2 * MINUTE);
 
   expect(await ready("member1")).toBe("False ClusterNotReachable");
-  expect(findCondition((await fleet.client.get(ManagedCluster, { cluster: "hub", name: "member1" })).status?.conditions ?? [], "ManagedClusterConditionAvailable")?.status).not.toBe("True");
+  expect(
+    findCondition(
+      (await fleet.client.get(ManagedCluster, { cluster: "hub", name: "member1" })).status?.conditions ?? [],
+      "ManagedClusterConditionAvailable",
+    )?.status,
+  ).not.toBe("True");
 });
 
 test("a ManifestWork waits for a member that is cut off", async () => {
   await start();
   await annotate("member1", "unreachable");
-  await fleet.client.create(ManifestWork, "hub", { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "notes", namespace: "member1" }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "notes" } }] } } });
+  await fleet.client.create(ManifestWork, "hub", {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "notes", namespace: "member1" },
+    spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "notes" } }] } },
+  });
   await fleet.run(MINUTE);
   const during = await find(fleet.client, Namespace, { cluster: "member1", name: "notes" });
 
@@ -145,14 +222,30 @@ test("a ManifestWork waits for a member that is cut off", async () => {
 
 test("the agent of a member that pulls loses its hub: the hub hears nothing, and the member is still repaired", async () => {
   await start({ pull: ["member2"] });
-  const leaseTime = async (): Promise<string | undefined> => (await fleet.client.get(Lease, { cluster: "hub", namespace: "karmada-cluster", name: "member2" })).spec?.renewTime;
+  const leaseTime = async (): Promise<string | undefined> =>
+    (await fleet.client.get(Lease, { cluster: "hub", namespace: "karmada-cluster", name: "member2" })).spec?.renewTime;
   await annotate("member2", "unreachable");
   await fleet.run(SECOND);
   const renewed = await leaseTime();
-  await fleet.client.patch(Deployment, { cluster: "member2", namespace: "shop", name: "web" }, { spec: { replicas: 5 } }, { type: "merge" });
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 8 } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "member2", namespace: "shop", name: "web" },
+    { spec: { replicas: 5 } },
+    { type: "merge" },
+  );
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { replicas: 8 } },
+    { type: "merge" },
+  );
   await fleet.run(2 * MINUTE);
-  const during = { ready: await ready("member2"), replicas: (await web("member2"))?.spec.replicas, lease: await leaseTime(), other: (await web("member1"))?.spec.replicas };
+  const during = {
+    ready: await ready("member2"),
+    replicas: (await web("member2"))?.spec.replicas,
+    lease: await leaseTime(),
+    other: (await web("member1"))?.spec.replicas,
+  };
 
   await annotate("member2", null);
   await fleet.run(2 * MINUTE);
@@ -210,7 +303,11 @@ test("a hub that is started again while a member is cut off leaves it alone, and
 
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 2, engine, clock });
   await fleet.run(5 * MINUTE);
-  const during = { isCut: fleet.hub.isCut("member2"), ready: await ready("member2"), copies: [await web("member1"), await web("member2")].map((copy) => copy !== undefined) };
+  const during = {
+    isCut: fleet.hub.isCut("member2"),
+    ready: await ready("member2"),
+    copies: [await web("member1"), await web("member2")].map((copy) => copy !== undefined),
+  };
   await annotate("member2", null);
   await fleet.run(5 * MINUTE);
 
@@ -230,25 +327,59 @@ test("a value that means nothing has no effect and is told once", async () => {
 
 test("a cluster that is not simulated cannot be cut off, and whoever tries is told", async () => {
   await start();
-  await fleet.client.create(Cluster, "hub", makeCluster("far", ({ metadata }) => (metadata.annotations = { [FAULT]: "unreachable" })));
+  await fleet.client.create(
+    Cluster,
+    "hub",
+    makeCluster("far", ({ metadata }) => (metadata.annotations = { [FAULT]: "unreachable" })),
+  );
   await fleet.run(MINUTE);
 
-  expect(await problems()).toEqual([`annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off`]);
+  expect(await problems()).toEqual([
+    `annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off`,
+  ]);
 });
 
 test("replicas leave a member that failed, where taints and the policy say so, and it keeps its pods until it is back", async () => {
-  fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 2, failover: { evictionsPerSecond: 10, allowNoExecuteTaintPolicy: true } });
+  fleet = await startTestFleet({
+    members: ["member1", "member2"],
+    nodes: 2,
+    failover: { evictionsPerSecond: 10, allowNoExecuteTaintPolicy: true },
+  });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  const policy = makePolicy("shop/web").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 1, member2: 1 }).with(({ spec }) => (spec.failover = { cluster: { purgeMode: "Gracefully" } }));
+  const policy = makePolicy("shop/web")
+    .selects("apps.kruise.io/v1beta1", "CloneSet")
+    .weights({ member1: 1, member2: 1 })
+    .with(({ spec }) => (spec.failover = { cluster: { purgeMode: "Gracefully" } }));
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
-  await fleet.client.create(CloneSet, "hub", { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "web", namespace: "shop" }, spec: { replicas: 4, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } } } });
+  await fleet.client.create(CloneSet, "hub", {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      replicas: 4,
+      selector: { matchLabels: { app: "web" } },
+      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+    },
+  });
   await fleet.run(MINUTE);
-  const targets = async (): Promise<unknown> => (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-cloneset" })).spec.clusters;
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { annotations: { [FAULT]: "unreachable" } }, spec: { taints: [{ key: "away", effect: "NoExecute" }] } }, { type: "merge" });
+  const targets = async (): Promise<unknown> =>
+    (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-cloneset" })).spec
+      .clusters;
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: "member2" },
+    { metadata: { annotations: { [FAULT]: "unreachable" } }, spec: { taints: [{ key: "away", effect: "NoExecute" }] } },
+    { type: "merge" },
+  );
   await fleet.run(2 * MINUTE);
   const during = { targets: await targets(), pods: await Promise.all([podsOn("member1"), podsOn("member2")]) };
 
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { annotations: { [FAULT]: null } }, spec: { taints: [] } }, { type: "merge" });
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: "member2" },
+    { metadata: { annotations: { [FAULT]: null } }, spec: { taints: [] } },
+    { type: "merge" },
+  );
   await fleet.run(2 * MINUTE);
 
   expect(during).toEqual({ targets: [{ name: "member1", replicas: 4 }], pods: [4, 2] });

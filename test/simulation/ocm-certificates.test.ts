@@ -1,6 +1,13 @@
 /** Certificates of agents on a running hub: what is approved without anybody looking, and what never is. */
 import { describe, expect, test } from "vitest";
-import { CertificateSigningRequest, CLIENT_SIGNER, CLUSTER_NAME_LABEL, Event, ManagedCluster, requestState } from "../../src/api/index.ts";
+import {
+  CertificateSigningRequest,
+  CLIENT_SIGNER,
+  CLUSTER_NAME_LABEL,
+  Event,
+  ManagedCluster,
+  requestState,
+} from "../../src/api/index.ts";
 import { makeRequest } from "../../src/api/certificates/test-requests.ts";
 import { createClient } from "../../src/client/index.ts";
 import { endsWithTest } from "../../src/testing/ends-with-test.ts";
@@ -12,9 +19,15 @@ const GROUP = `${PREFIX}managed-clusters`;
 const BOOTSTRAP = "system:serviceaccount:open-cluster-management:agent-registration-bootstrap";
 let fleet: TestFleet;
 
-const start = async (options: Partial<Parameters<typeof startTestFleet>[0]> = {}): Promise<void> => void (fleet = endsWithTest(await startTestFleet({ members: [], ...options })));
+const start = async (options: Partial<Parameters<typeof startTestFleet>[0]> = {}): Promise<void> =>
+  void (fleet = endsWithTest(await startTestFleet({ members: [], ...options })));
 const accept = async (name = "c1"): Promise<void> => {
-  await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name }, spec: { hubAcceptsClient: true } });
+  await fleet.client.create(ManagedCluster, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1",
+    kind: "ManagedCluster",
+    metadata: { name },
+    spec: { hubAcceptsClient: true },
+  });
   await fleet.settle();
 };
 
@@ -29,9 +42,19 @@ interface Asked {
 }
 
 /** As a renewal by the agent `a1` of `c1`, but for what a case changes. */
-async function ask({ user = `${PREFIX}c1:a1`, groups = [`${PREFIX}c1`, GROUP], label = "c1", commonName = `${PREFIX}c1:a1`, organizations = [`${PREFIX}c1`, GROUP], signerName = CLIENT_SIGNER }: Asked): Promise<string> {
+async function ask({
+  user = `${PREFIX}c1:a1`,
+  groups = [`${PREFIX}c1`, GROUP],
+  label = "c1",
+  commonName = `${PREFIX}c1:a1`,
+  organizations = [`${PREFIX}c1`, GROUP],
+  signerName = CLIENT_SIGNER,
+}: Asked): Promise<string> {
   // The server says who sent it.
-  const client = createClient({ transport: fleet.hub.server.transport({ name: user, groups: ["system:authenticated", ...groups] }), fieldManager: "agent" });
+  const client = createClient({
+    transport: fleet.hub.server.transport({ name: user, groups: ["system:authenticated", ...groups] }),
+    fieldManager: "agent",
+  });
   await client.create(CertificateSigningRequest, HUB, {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
@@ -39,7 +62,9 @@ async function ask({ user = `${PREFIX}c1:a1`, groups = [`${PREFIX}c1`, GROUP], l
     spec: { request: makeRequest({ CN: [commonName], O: organizations }), signerName, usages: ["client auth"] },
   });
   await fleet.settle();
-  const { approved, denied } = requestState(await fleet.client.get(CertificateSigningRequest, { cluster: HUB, name: "renewal" }));
+  const { approved, denied } = requestState(
+    await fleet.client.get(CertificateSigningRequest, { cluster: HUB, name: "renewal" }),
+  );
   return approved ? "approved" : denied ? "denied" : "pending";
 }
 
@@ -71,13 +96,20 @@ describe("a renewal", () => {
     await accept();
 
     expect(await ask({})).toBe("approved");
-    expect((await fleet.client.get(CertificateSigningRequest, { cluster: HUB, name: "renewal" })).status?.conditions).toMatchObject([{ type: "Approved", status: "True", reason: "AutoApprovedByHubCSRApprovingController" }]);
+    expect(
+      (await fleet.client.get(CertificateSigningRequest, { cluster: HUB, name: "renewal" })).status?.conditions,
+    ).toMatchObject([{ type: "Approved", status: "True", reason: "AutoApprovedByHubCSRApprovingController" }]);
   });
 
   test("cannot be asked for any more by an agent that was denied, nor approved where it could", async () => {
     await start();
     await accept();
-    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { spec: { hubAcceptsClient: false } }, { type: "merge" });
+    await fleet.client.patch(
+      ManagedCluster,
+      { cluster: HUB, name: "c1" },
+      { spec: { hubAcceptsClient: false } },
+      { type: "merge" },
+    );
     await fleet.settle();
 
     await expect(ask({})).rejects.toMatchObject({ status: { code: 403 } });
@@ -96,11 +128,21 @@ describe("a first certificate", () => {
 
   test("is approved for a trusted sender, and the cluster is accepted once: who denies it later has the last word", async () => {
     await start({ autoApprovedUsers: [BOOTSTRAP] });
-    await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "c1" }, spec: { hubAcceptsClient: false } });
+    await fleet.client.create(ManagedCluster, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1",
+      kind: "ManagedCluster",
+      metadata: { name: "c1" },
+      spec: { hubAcceptsClient: false },
+    });
 
     expect(await ask({ user: BOOTSTRAP })).toBe("approved");
     expect((await fleet.client.get(ManagedCluster, { cluster: HUB, name: "c1" })).spec.hubAcceptsClient).toBe(true);
-    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { spec: { hubAcceptsClient: false } }, { type: "merge" });
+    await fleet.client.patch(
+      ManagedCluster,
+      { cluster: HUB, name: "c1" },
+      { spec: { hubAcceptsClient: false } },
+      { type: "merge" },
+    );
     await fleet.run(60_000);
     expect((await fleet.client.get(ManagedCluster, { cluster: HUB, name: "c1" })).spec.hubAcceptsClient).toBe(false);
   });
@@ -108,14 +150,29 @@ describe("a first certificate", () => {
   test("is left to people where another agent of the name is alive, and the cluster says so", async () => {
     await start({ autoApprovedUsers: [BOOTSTRAP] });
     await accept();
-    const conditions = [{ type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
-    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { status: { conditions } }, { type: "merge", subresource: "status" });
+    const conditions = [
+      {
+        type: "ManagedClusterConditionAvailable",
+        status: "True",
+        reason: "ManagedClusterAvailable",
+        message: "",
+        lastTransitionTime: "2024-05-01T12:00:00Z",
+      },
+    ];
+    await fleet.client.patch(
+      ManagedCluster,
+      { cluster: HUB, name: "c1" },
+      { status: { conditions } },
+      { type: "merge", subresource: "status" },
+    );
     await fleet.settle();
 
     expect(await ask({ user: BOOTSTRAP, commonName: `${PREFIX}c1:a2` })).toBe("pending");
     await fleet.run(1_000);
     const { items } = await fleet.client.list(Event, { cluster: HUB });
-    expect(items.filter(({ reason }) => reason === "SecondAgent").map(({ message }) => message)).toEqual(["the request renewal for a first certificate of c1 is not approved automatically: an agent of this cluster is alive"]);
+    expect(items.filter(({ reason }) => reason === "SecondAgent").map(({ message }) => message)).toEqual([
+      "the request renewal for a first certificate of c1 is not approved automatically: an agent of this cluster is alive",
+    ]);
   });
 
   test("is left to people where the hub reaches the cluster itself", async () => {

@@ -10,28 +10,50 @@ const HUB = "hub";
 const MEMBER = "m1";
 const PREFIX = "clusterset.open-cluster-management.io/";
 
-describe.each([{ mode: "reaches", pull: [] }, { mode: "does not reach", pull: [MEMBER] }])("a member that the hub $mode", ({ pull }) => {
+describe.each([
+  { mode: "reaches", pull: [] },
+  { mode: "does not reach", pull: [MEMBER] },
+])("a member that the hub $mode", ({ pull }) => {
   let fleet: TestFleet;
-  const start = async (): Promise<void> => void (fleet = endsWithTest(await startTestFleet({ members: [MEMBER], pull })));
+  const start = async (): Promise<void> =>
+    void (fleet = endsWithTest(await startTestFleet({ members: [MEMBER], pull })));
   const ask = async (...names: string[]): Promise<void> => {
-    await fleet.client.patch(ManagedClusterSet, { cluster: HUB, name: "global" }, { spec: { managedNamespaces: names.map((name) => ({ name })) } }, { type: "merge" });
+    await fleet.client.patch(
+      ManagedClusterSet,
+      { cluster: HUB, name: "global" },
+      { spec: { managedNamespaces: names.map((name) => ({ name })) } },
+      { type: "merge" },
+    );
     await fleet.run(2_000);
   };
-  const onMember = (name: string): Promise<DeepReadonly<Namespace> | undefined> => find(fleet.client, Namespace, { cluster: MEMBER, name });
+  const onMember = (name: string): Promise<DeepReadonly<Namespace> | undefined> =>
+    find(fleet.client, Namespace, { cluster: MEMBER, name });
   /** `true`, `false`, or undefined for a namespace that nobody ever asked for. */
-  const labelOf = async (name: string): Promise<string | undefined> => Object.entries((await onMember(name))?.metadata.labels ?? {}).find(([key]) => key.startsWith(PREFIX))?.[1];
-  const told = async (): Promise<string[]> => ((await fleet.client.get(ManagedCluster, { cluster: HUB, name: MEMBER })).status?.managedNamespaces ?? []).map(({ name, conditions = [] }) => `${name} ${conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).join()}`);
+  const labelOf = async (name: string): Promise<string | undefined> =>
+    Object.entries((await onMember(name))?.metadata.labels ?? {}).find(([key]) => key.startsWith(PREFIX))?.[1];
+  const told = async (): Promise<string[]> =>
+    ((await fleet.client.get(ManagedCluster, { cluster: HUB, name: MEMBER })).status?.managedNamespaces ?? []).map(
+      ({ name, conditions = [] }) =>
+        `${name} ${conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).join()}`,
+    );
 
   test("gets the namespaces of its sets, and says so", async () => {
     await start();
-    await fleet.client.create(Namespace, MEMBER, { apiVersion: "v1", kind: "Namespace", metadata: { name: "stock", labels: { team: "warehouse" } } });
+    await fleet.client.create(Namespace, MEMBER, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "stock", labels: { team: "warehouse" } },
+    });
 
     await ask("shop", "stock");
 
     expect(await labelOf("shop")).toBe("true");
     expect(await labelOf("stock")).toBe("true");
     expect((await onMember("stock"))?.metadata.labels?.["team"]).toBe("warehouse");
-    expect(await told()).toEqual(["shop NamespaceAvailable True NamespaceApplied", "stock NamespaceAvailable True NamespaceApplied"]);
+    expect(await told()).toEqual([
+      "shop NamespaceAvailable True NamespaceApplied",
+      "stock NamespaceAvailable True NamespaceApplied",
+    ]);
     fleet.resetWrites();
     await fleet.run(600_000);
     expect(fleet.writes().filter(({ resource }) => resource === "namespaces")).toEqual([]);
@@ -62,7 +84,12 @@ describe.each([{ mode: "reaches", pull: [] }, { mode: "does not reach", pull: [M
 
   test("gets nothing while it is not accepted", async () => {
     await start();
-    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: MEMBER }, { spec: { hubAcceptsClient: false } }, { type: "merge" });
+    await fleet.client.patch(
+      ManagedCluster,
+      { cluster: HUB, name: MEMBER },
+      { spec: { hubAcceptsClient: false } },
+      { type: "merge" },
+    );
     await fleet.run(1_000);
 
     await ask("shop");

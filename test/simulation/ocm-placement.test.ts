@@ -1,6 +1,18 @@
-/** Placements on a running hub: decisions follow clusters, sets, bindings and taints, and nothing is written when nothing changes. */
+/**
+ * Placements on a running hub: decisions follow clusters, sets, bindings and taints, and nothing is written when
+ * nothing changes.
+ */
 import { beforeEach, describe, expect, test } from "vitest";
-import { AddOnPlacementScore, CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
+import {
+  AddOnPlacementScore,
+  CLUSTER_SET_LABEL,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  Namespace,
+  OcmPlacement,
+  PlacementDecision,
+} from "../../src/api/index.ts";
 import type { ManagedClusterTaint, OcmPlacementSpec } from "../../src/api/index.ts";
 import { findCondition } from "../../src/machinery/index.ts";
 import { endsWithTest } from "../../src/testing/ends-with-test.ts";
@@ -14,22 +26,68 @@ beforeEach(async () => {
   await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 });
 
-const meta = (name: string, namespace?: string) => ({ name, ...(namespace && { namespace }) });
+const meta = (name: string, namespace?: string) => ({ name, namespace: namespace || undefined });
 /** As its agent reports it: one that nobody reports is tainted. */
-const available = { conditions: [{ type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }] };
-const addCluster = async (name: string, labels: Record<string, string> = {}, taints: ManagedClusterTaint[] = []): Promise<void> => {
-  await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } }, spec: { hubAcceptsClient: false, taints } });
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name }, { status: available }, { type: "merge", subresource: "status" });
+const available = {
+  conditions: [
+    {
+      type: "ManagedClusterConditionAvailable",
+      status: "True",
+      reason: "ManagedClusterAvailable",
+      message: "",
+      lastTransitionTime: "2024-05-01T12:00:00Z",
+    },
+  ],
+};
+const addCluster = async (
+  name: string,
+  labels: Record<string, string> = {},
+  taints: ManagedClusterTaint[] = [],
+): Promise<void> => {
+  await fleet.client.create(ManagedCluster, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1",
+    kind: "ManagedCluster",
+    metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } },
+    spec: { hubAcceptsClient: false, taints },
+  });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name },
+    { status: available },
+    { type: "merge", subresource: "status" },
+  );
   await fleet.settle();
 };
-const addSet = async (name = "all"): Promise<void> => void (await fleet.client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name }, spec: {} }));
+const addSet = async (name = "all"): Promise<void> =>
+  void (await fleet.client.create(ManagedClusterSet, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSet",
+    metadata: { name },
+    spec: {},
+  }));
 const bind = async (set = "all", namespace = "shop"): Promise<void> =>
-  void (await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: meta(set, namespace), spec: { clusterSet: set } }));
-const place = async (spec: OcmPlacementSpec = {}, namespace = "shop"): Promise<void> => void (await fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: meta("web", namespace), spec }));
+  void (await fleet.client.create(ManagedClusterSetBinding, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSetBinding",
+    metadata: meta(set, namespace),
+    spec: { clusterSet: set },
+  }));
+const place = async (spec: OcmPlacementSpec = {}, namespace = "shop"): Promise<void> =>
+  void (await fleet.client.create(OcmPlacement, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: meta("web", namespace),
+    spec,
+  }));
 
 const decisions = async (namespace = "shop"): Promise<Record<string, string[]>> => {
   const { items } = await fleet.client.list(PlacementDecision, { cluster: HUB, namespace });
-  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, (status?.decisions ?? []).map(({ clusterName }) => clusterName)]));
+  return Object.fromEntries(
+    items.map(({ metadata, status }) => [
+      metadata.name,
+      (status?.decisions ?? []).map(({ clusterName }) => clusterName),
+    ]),
+  );
 };
 const satisfied = async (namespace = "shop"): Promise<string> => {
   const { status } = await fleet.client.get(OcmPlacement, { cluster: HUB, namespace, name: "web" });
@@ -50,12 +108,22 @@ test("decisions follow clusters that come, change and go", async () => {
   await fleet.settle();
   expect(await decisions()).toEqual({ "web-decision-1": ["c1"] });
 
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c2" }, { metadata: { labels: { env: "prod" } } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name: "c2" },
+    { metadata: { labels: { env: "prod" } } },
+    { type: "merge" },
+  );
   await fleet.settle();
   expect(await decisions()).toEqual({ "web-decision-1": ["c1", "c2"] });
   expect(await satisfied()).toBe("True AllDecisionsScheduled 2");
 
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { spec: { taints: [{ key: "down", effect: "NoSelect" }] } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name: "c1" },
+    { spec: { taints: [{ key: "down", effect: "NoSelect" }] } },
+    { type: "merge" },
+  );
   await fleet.settle();
   expect(await decisions()).toEqual({ "web-decision-1": ["c2"] });
 });
@@ -68,7 +136,12 @@ test("nothing is written when nothing changes", async () => {
   await fleet.settle();
   fleet.resetWrites();
 
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c1" }, { metadata: { annotations: { note: "x" } } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name: "c1" },
+    { metadata: { annotations: { note: "x" } } },
+    { type: "merge" },
+  );
   await fleet.run(60_000);
 
   expect(fleet.writes().filter(({ part }) => part === "placement")).toEqual([]);
@@ -82,7 +155,12 @@ test("decisions that are not needed any more are deleted", async () => {
   await fleet.settle();
   expect(await decisions()).toEqual({ "web-decision-1": ["c1"], "web-decision-2": ["c2"], "web-decision-3": ["c3"] });
 
-  await fleet.client.patch(OcmPlacement, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { decisionStrategy: null } }, { type: "merge" });
+  await fleet.client.patch(
+    OcmPlacement,
+    { cluster: HUB, namespace: "shop", name: "web" },
+    { spec: { decisionStrategy: null } },
+    { type: "merge" },
+  );
   await fleet.settle();
 
   expect(await decisions()).toEqual({ "web-decision-1": ["c1", "c2", "c3"] });
@@ -122,19 +200,41 @@ describe("a namespace without a binding", () => {
 
 test("decisions in the order of scores tell them, and follow scores alone at most once in the time that the Placement sets", async () => {
   const score = async (cluster: string, value: number): Promise<void> => {
-    await fleet.client.patch(AddOnPlacementScore, { cluster: HUB, namespace: cluster, name: "demo" }, { status: { scores: [{ name: "cpu", value }] } }, { type: "merge", subresource: "status" });
+    await fleet.client.patch(
+      AddOnPlacementScore,
+      { cluster: HUB, namespace: cluster, name: "demo" },
+      { status: { scores: [{ name: "cpu", value }] } },
+      { type: "merge", subresource: "status" },
+    );
     await fleet.settle();
   };
-  const scored = async (): Promise<string[]> => ((await fleet.client.get(PlacementDecision, { cluster: HUB, namespace: "shop", name: "web-decision-1" })).status?.decisions ?? []).map(({ clusterName, score: value }) => `${clusterName} ${value}`);
+  const scored = async (): Promise<string[]> =>
+    (
+      (await fleet.client.get(PlacementDecision, { cluster: HUB, namespace: "shop", name: "web-decision-1" })).status
+        ?.decisions ?? []
+    ).map(({ clusterName, score: value }) => `${clusterName} ${value}`);
   await addSet();
   await bind();
   for (const name of ["c1", "c2"]) {
     await addCluster(name);
     await fleet.client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    await fleet.client.create(AddOnPlacementScore, HUB, { apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "AddOnPlacementScore", metadata: meta("demo", name) });
+    await fleet.client.create(AddOnPlacementScore, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1alpha1",
+      kind: "AddOnPlacementScore",
+      metadata: meta("demo", name),
+    });
   }
   await score("c2", 50);
-  await place({ sortBy: "Score", scoreRateLimit: "30s", prioritizerPolicy: { mode: "Exact", configurations: [{ scoreCoordinate: { type: "AddOn", addOn: { resourceName: "demo", scoreName: "cpu" } }, weight: 1 }] } });
+  await place({
+    sortBy: "Score",
+    scoreRateLimit: "30s",
+    prioritizerPolicy: {
+      mode: "Exact",
+      configurations: [
+        { scoreCoordinate: { type: "AddOn", addOn: { resourceName: "demo", scoreName: "cpu" } }, weight: 1 },
+      ],
+    },
+  });
   await fleet.settle();
   expect(await scored()).toEqual(["c2 50", "c1 0"]);
 

@@ -1,6 +1,24 @@
 /** Registration on a running hub: clusters are accepted, watched, denied and deleted, and members have two faces. */
 import { describe, expect, test } from "vitest";
-import { AppliedManifestWork, CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_SET_LABEL, Cluster, ClusterClaim, ClusterRole, ConfigMap, Lease, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, MANIFEST_WORK_FINALIZER, Namespace, RoleBinding, Work } from "../../src/api/index.ts";
+import {
+  AppliedManifestWork,
+  CLUSTER_LEASE,
+  CLUSTER_NAME_LABEL,
+  CLUSTER_SET_LABEL,
+  Cluster,
+  ClusterClaim,
+  ClusterRole,
+  ConfigMap,
+  Lease,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  MANIFEST_WORK_FINALIZER,
+  Namespace,
+  RoleBinding,
+  Work,
+} from "../../src/api/index.ts";
 import type { Kind, KubernetesObject, ManagedClusterSpec } from "../../src/api/index.ts";
 import { formatMicroTime } from "../../src/base/index.ts";
 import type { DeepReadonly, Json } from "../../src/base/index.ts";
@@ -12,10 +30,15 @@ const HUB = "hub";
 const MINUTE = 60_000;
 let fleet: TestFleet;
 
-const start = async (...members: string[]): Promise<void> => void (fleet = endsWithTest(await startTestFleet({ members })));
-const at = (name: string, namespace?: string) => ({ cluster: HUB, name, ...(namespace && { namespace }) });
+const start = async (...members: string[]): Promise<void> =>
+  void (fleet = endsWithTest(await startTestFleet({ members })));
+const at = (name: string, namespace?: string) => ({ cluster: HUB, name, namespace: namespace || undefined });
 const managed = (name = "c1"): Promise<DeepReadonly<ManagedCluster>> => fleet.client.get(ManagedCluster, at(name));
-const present = async <T extends KubernetesObject>(kind: Kind<T>, name: string, namespace?: string): Promise<DeepReadonly<T> | undefined> => {
+const present = async <T extends KubernetesObject>(
+  kind: Kind<T>,
+  name: string,
+  namespace?: string,
+): Promise<DeepReadonly<T> | undefined> => {
   try {
     return await fleet.client.get(kind, at(name, namespace));
   } catch (error) {
@@ -27,28 +50,53 @@ const conditionOf = async (type: string, name = "c1"): Promise<string> => {
   const condition = findCondition((await managed(name)).status?.conditions, type);
   return condition ? `${condition.status} ${condition.reason}` : "missing";
 };
-const taintsOf = async (name = "c1"): Promise<string[]> => ((await managed(name)).spec.taints ?? []).map(({ key, effect }) => `${key.split("/").at(-1)}:${effect}`);
-const patch = (kind: Kind, name: string, change: Json): Promise<unknown> => fleet.client.patch(kind, at(name), change, { type: "merge" });
+const taintsOf = async (name = "c1"): Promise<string[]> =>
+  ((await managed(name)).spec.taints ?? []).map(({ key, effect }) => `${key.split("/").at(-1)}:${effect}`);
+const patch = (kind: Kind, name: string, change: Json): Promise<unknown> =>
+  fleet.client.patch(kind, at(name), change, { type: "merge" });
 
 const register = async (spec: ManagedClusterSpec = {}, name = "c1"): Promise<void> =>
-  void (await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name }, spec: { hubAcceptsClient: true, leaseDurationSeconds: 60, ...spec } }));
+  void (await fleet.client.create(ManagedCluster, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1",
+    kind: "ManagedCluster",
+    metadata: { name },
+    spec: { hubAcceptsClient: true, leaseDurationSeconds: 60, ...spec },
+  }));
 /** As an agent does that was let in. */
 const report = async (name = "c1"): Promise<void> => {
   const cluster = await managed(name);
   const told = [
     { type: "ManagedClusterJoined", status: "True" as const, reason: "ManagedClusterJoined", message: "" },
-    { type: "ManagedClusterConditionAvailable", status: "True" as const, reason: "ManagedClusterAvailable", message: "" },
+    {
+      type: "ManagedClusterConditionAvailable",
+      status: "True" as const,
+      reason: "ManagedClusterAvailable",
+      message: "",
+    },
   ].map((condition) => ({ ...condition, lastTransitionTime: "2024-05-01T12:00:00Z" }));
-  const kept = (cluster.status?.conditions ?? []).filter(({ type }) => !told.some((condition) => condition.type === type));
-  await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { ...cluster.status, conditions: [...kept, ...told] } });
+  const kept = (cluster.status?.conditions ?? []).filter(
+    ({ type }) => !told.some((condition) => condition.type === type),
+  );
+  await fleet.client.updateStatus(ManagedCluster, HUB, {
+    ...cluster,
+    status: { ...cluster.status, conditions: [...kept, ...told] },
+  });
 };
-const renew = (offsetMs = 0, name = "c1"): Promise<unknown> => fleet.client.patch(Lease, at(CLUSTER_LEASE, name), { spec: { renewTime: formatMicroTime(fleet.clock.now() + offsetMs) } }, { type: "merge" });
+const renew = (offsetMs = 0, name = "c1"): Promise<unknown> =>
+  fleet.client.patch(
+    Lease,
+    at(CLUSTER_LEASE, name),
+    { spec: { renewTime: formatMicroTime(fleet.clock.now() + offsetMs) } },
+    { type: "merge" },
+  );
 const addWork = async (name: string, annotations: Record<string, string> = {}, namespace = "c1"): Promise<void> =>
   void (await fleet.client.create(ManifestWork, HUB, {
     apiVersion: "work.open-cluster-management.io/v1",
     kind: "ManifestWork",
     metadata: { name, namespace, annotations, finalizers: [MANIFEST_WORK_FINALIZER] },
-    spec: { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } }] } },
+    spec: {
+      workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } }] },
+    },
   }));
 
 describe("a cluster that registers by its agent", () => {
@@ -66,9 +114,14 @@ describe("a cluster that registers by its agent", () => {
     expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
     expect((await present(ClusterRole, "open-cluster-management:managedcluster:c1"))?.rules).toHaveLength(4);
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeDefined();
-    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers).toEqual([MANIFEST_WORK_FINALIZER]);
+    expect(
+      (await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers,
+    ).toEqual([MANIFEST_WORK_FINALIZER]);
     expect((await present(Lease, CLUSTER_LEASE, "c1"))?.spec?.holderIdentity).toBe(CLUSTER_LEASE);
-    expect((await managed()).metadata.finalizers).toEqual(["cluster.open-cluster-management.io/resource-cleanup", "cluster.open-cluster-management.io/api-resource-cleanup"]);
+    expect((await managed()).metadata.finalizers).toEqual([
+      "cluster.open-cluster-management.io/resource-cleanup",
+      "cluster.open-cluster-management.io/api-resource-cleanup",
+    ]);
     expect(await taintsOf()).toEqual(["unreachable:NoSelect"]);
   });
 
@@ -104,7 +157,9 @@ describe("a cluster that registers by its agent", () => {
     expect(await conditionOf("ManagedClusterConditionClockSynced")).toBe("False ManagedClusterClockOutOfSync");
     expect(await conditionOf("ManagedClusterConditionAvailable")).toBe("Unknown ManagedClusterLeaseUpdateStopped");
 
-    await patch(ManagedCluster, "c1", { metadata: { annotations: { "registration.open-cluster-management.io/skip-clock-sync-check": "true" } } });
+    await patch(ManagedCluster, "c1", {
+      metadata: { annotations: { "registration.open-cluster-management.io/skip-clock-sync-check": "true" } },
+    });
     await report();
     await fleet.run(MINUTE);
     await renew(-6 * MINUTE);
@@ -123,7 +178,14 @@ describe("a cluster that registers by its agent", () => {
     await fleet.settle();
 
     expect(await conditionOf("HubAcceptedManagedCluster")).toBe("False HubClusterAdminDenied");
-    expect((await present(ClusterRole, "open-cluster-management:managedcluster:c1"))?.rules).toEqual([{ apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclusters"], resourceNames: ["c1"], verbs: ["get", "list", "watch"] }]);
+    expect((await present(ClusterRole, "open-cluster-management:managedcluster:c1"))?.rules).toEqual([
+      {
+        apiGroups: ["cluster.open-cluster-management.io"],
+        resources: ["managedclusters"],
+        resourceNames: ["c1"],
+        verbs: ["get", "list", "watch"],
+      },
+    ]);
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeUndefined();
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1")).toBeDefined();
 
@@ -152,14 +214,18 @@ describe("a cluster that registers by its agent", () => {
     await fleet.run(MINUTE);
 
     expect((await present(ManifestWork, "web", "c1"))?.metadata.deletionTimestamp).toBeDefined();
-    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers).toEqual([MANIFEST_WORK_FINALIZER]);
+    expect(
+      (await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.finalizers,
+    ).toEqual([MANIFEST_WORK_FINALIZER]);
     expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
 
     await fleet.client.patch(ManifestWork, at("web", "c1"), { metadata: { finalizers: null } }, { type: "merge" });
     await fleet.run(1_000);
 
     expect([before, undefined]).not.toContain((await present(Namespace, "c1"))?.metadata.uid);
-    expect((await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(
+      (await present(RoleBinding, "open-cluster-management:managedcluster:c1:work", "c1"))?.metadata.deletionTimestamp,
+    ).toBeUndefined();
     expect(await present(RoleBinding, "open-cluster-management:managedcluster:c1:registration", "c1")).toBeDefined();
     expect(await present(Lease, CLUSTER_LEASE, "c1")).toBeDefined();
     expect(await conditionOf("HubAcceptedManagedCluster")).toBe("True HubClusterAdminAccepted");
@@ -195,7 +261,11 @@ describe("a cluster that registers by its agent", () => {
 
     expect((await present(ManifestWork, "first", "c1"))?.metadata.deletionTimestamp).toBeDefined();
     expect((await present(ManifestWork, "last", "c1"))?.metadata.deletionTimestamp).toBeUndefined();
-    expect(findCondition((await managed()).status?.conditions, "Deleting")).toMatchObject({ status: "False", reason: "ResourceRemaining", message: "The resource manifestworks is remaning, the remaining count is 2, the finalizer pending count is 2" });
+    expect(findCondition((await managed()).status?.conditions, "Deleting")).toMatchObject({
+      status: "False",
+      reason: "ResourceRemaining",
+      message: "The resource manifestworks is remaning, the remaining count is 2, the finalizer pending count is 2",
+    });
 
     for (const name of ["first", "last"]) {
       await fleet.client.patch(ManifestWork, at(name, "c1"), { metadata: { finalizers: null } }, { type: "merge" });
@@ -209,8 +279,22 @@ describe("a cluster that registers by its agent", () => {
 
   test("does not take a member along that somebody else's ManagedCluster claims to stand for", async () => {
     await start();
-    await fleet.client.create(Cluster, HUB, { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "c1" }, spec: { syncMode: "Pull" } });
-    await fleet.client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "c1", labels: { env: "prod" }, annotations: { "flotilla.dev/cluster-face": '{"labels":{},"taints":[]}' } }, spec: { hubAcceptsClient: false } });
+    await fleet.client.create(Cluster, HUB, {
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      metadata: { name: "c1" },
+      spec: { syncMode: "Pull" },
+    });
+    await fleet.client.create(ManagedCluster, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1",
+      kind: "ManagedCluster",
+      metadata: {
+        name: "c1",
+        labels: { env: "prod" },
+        annotations: { "flotilla.dev/cluster-face": '{"labels":{},"taints":[]}' },
+      },
+      spec: { hubAcceptsClient: false },
+    });
     await fleet.settle();
     expect((await present(Cluster, "c1"))?.metadata.labels).toBeUndefined();
 
@@ -250,7 +334,10 @@ describe("a cluster that registers by its agent", () => {
 
     await report();
     await fleet.settle();
-    expect(await present(Cluster, "c1")).toMatchObject({ metadata: { labels: { env: "prod" } }, spec: { syncMode: "Pull", apiEndpoint: "https://c1.example.com" } });
+    expect(await present(Cluster, "c1")).toMatchObject({
+      metadata: { labels: { env: "prod" } },
+      spec: { syncMode: "Pull", apiEndpoint: "https://c1.example.com" },
+    });
 
     await fleet.client.delete(ManagedCluster, at("c1"));
     await fleet.run(MINUTE);
@@ -261,15 +348,34 @@ describe("a cluster that registers by its agent", () => {
 describe("a member that the hub reaches", () => {
   test("is a ManagedCluster too: accepted, joined, available, in the default set, with what it claims", async () => {
     await start("m1");
-    await fleet.client.create(ClusterClaim, "m1", { apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "ClusterClaim", metadata: { name: "team" }, spec: { value: "shop" } });
+    await fleet.client.create(ClusterClaim, "m1", {
+      apiVersion: "cluster.open-cluster-management.io/v1alpha1",
+      kind: "ClusterClaim",
+      metadata: { name: "team" },
+      spec: { value: "shop" },
+    });
     await fleet.settle();
 
     const { metadata, spec, status } = await managed("m1");
 
-    expect(spec).toMatchObject({ hubAcceptsClient: true, managedClusterClientConfigs: [{ url: "https://m1.example.com" }] });
+    expect(spec).toMatchObject({
+      hubAcceptsClient: true,
+      managedClusterClientConfigs: [{ url: "https://m1.example.com" }],
+    });
     expect(metadata.labels).toEqual({ [CLUSTER_SET_LABEL]: "default" });
-    expect(status?.conditions.map(({ type, status: state }) => `${type} ${state}`)).toEqual(["HubAcceptedManagedCluster True", "ManagedClusterJoined True", "ManagedClusterConditionAvailable True", "ManagedClusterConditionClockSynced True"]);
-    expect(status?.clusterClaims?.map(({ name, value }) => `${name}=${value}`)).toEqual(["id.k8s.io=m1", `kubeversion.open-cluster-management.io=${status?.version?.kubernetes}`, "platform.open-cluster-management.io=Other", "product.open-cluster-management.io=Other", "team=shop"]);
+    expect(status?.conditions.map(({ type, status: state }) => `${type} ${state}`)).toEqual([
+      "HubAcceptedManagedCluster True",
+      "ManagedClusterJoined True",
+      "ManagedClusterConditionAvailable True",
+      "ManagedClusterConditionClockSynced True",
+    ]);
+    expect(status?.clusterClaims?.map(({ name, value }) => `${name}=${value}`)).toEqual([
+      "id.k8s.io=m1",
+      `kubeversion.open-cluster-management.io=${status?.version?.kubernetes}`,
+      "platform.open-cluster-management.io=Other",
+      "product.open-cluster-management.io=Other",
+      "team=shop",
+    ]);
     expect(await taintsOf("m1")).toEqual([]);
     expect(await present(Lease, CLUSTER_LEASE, "m1")).toBeDefined();
     expect(await present(ClusterRole, "open-cluster-management:managedcluster:m1")).toBeUndefined();
@@ -284,17 +390,34 @@ describe("a member that the hub reaches", () => {
 
     expect(fleet.writes()).toEqual([]);
     const { items } = await fleet.client.list(Work, { cluster: HUB });
-    expect(items.filter(({ spec }) => spec.workload?.manifests?.some((manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === "m1"))).toEqual([]);
+    expect(
+      items.filter(({ spec }) =>
+        spec.workload?.manifests?.some(
+          (manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === "m1",
+        ),
+      ),
+    ).toEqual([]);
   });
 
   test("has the same labels and taints on both faces, whichever was changed, and they do not go to and fro", async () => {
     await start("m1");
-    await patch(Cluster, "m1", { metadata: { labels: { env: "prod" } }, spec: { taints: [{ key: "maintenance", effect: "NoSchedule" }] } });
+    await patch(Cluster, "m1", {
+      metadata: { labels: { env: "prod" } },
+      spec: { taints: [{ key: "maintenance", effect: "NoSchedule" }] },
+    });
     await fleet.settle();
     expect((await managed("m1")).metadata.labels?.["env"]).toBe("prod");
     expect(await taintsOf("m1")).toEqual(["maintenance:NoSelectIfNew"]);
 
-    await patch(ManagedCluster, "m1", { metadata: { labels: { env: "test", tier: "gold" } }, spec: { taints: [{ key: "drain", effect: "NoSelect" }, { key: "dear", effect: "PreferNoSelect" }] } });
+    await patch(ManagedCluster, "m1", {
+      metadata: { labels: { env: "test", tier: "gold" } },
+      spec: {
+        taints: [
+          { key: "drain", effect: "NoSelect" },
+          { key: "dear", effect: "PreferNoSelect" },
+        ],
+      },
+    });
     await fleet.settle();
     const { metadata, spec } = await fleet.client.get(Cluster, at("m1"));
     expect(metadata.labels).toEqual({ env: "test", tier: "gold" });
@@ -310,9 +433,21 @@ describe("a member that the hub reaches", () => {
   });
 
   const ways: Record<string, { leave(): Promise<unknown>; stays: boolean }> = {
-    "that is unjoined leaves with both faces, and what works put there stays without a mark": { leave: () => fleet.client.delete(Cluster, at("m1")), stays: true },
-    "that is purged leaves with both faces, and what works put there goes": { leave: () => patch(Cluster, "m1", { metadata: { annotations: { "flotilla.dev/purge": "true" } } }).then(() => fleet.client.delete(Cluster, at("m1"))), stays: false },
-    "whose ManagedCluster is deleted leaves with both faces, and what works put there goes": { leave: () => fleet.client.delete(ManagedCluster, at("m1")), stays: false },
+    "that is unjoined leaves with both faces, and what works put there stays without a mark": {
+      leave: () => fleet.client.delete(Cluster, at("m1")),
+      stays: true,
+    },
+    "that is purged leaves with both faces, and what works put there goes": {
+      leave: () =>
+        patch(Cluster, "m1", { metadata: { annotations: { "flotilla.dev/purge": "true" } } }).then(() =>
+          fleet.client.delete(Cluster, at("m1")),
+        ),
+      stays: false,
+    },
+    "whose ManagedCluster is deleted leaves with both faces, and what works put there goes": {
+      leave: () => fleet.client.delete(ManagedCluster, at("m1")),
+      stays: false,
+    },
   };
   for (const [behaviour, { leave, stays }] of Object.entries(ways)) {
     test(behaviour, async () => {
@@ -325,8 +460,14 @@ describe("a member that the hub reaches", () => {
       await leave();
       await fleet.run(MINUTE);
 
-      expect([await present(Cluster, "m1"), await present(ManagedCluster, "m1"), await present(ManifestWork, "web", "m1")]).toEqual([undefined, undefined, undefined]);
-      const left = (await fleet.client.list(ConfigMap, { cluster: "m1", namespace: "default" })).items.filter(({ metadata }) => metadata.name === "web");
+      expect([
+        await present(Cluster, "m1"),
+        await present(ManagedCluster, "m1"),
+        await present(ManifestWork, "web", "m1"),
+      ]).toEqual([undefined, undefined, undefined]);
+      const left = (await fleet.client.list(ConfigMap, { cluster: "m1", namespace: "default" })).items.filter(
+        ({ metadata }) => metadata.name === "web",
+      );
       expect(left.map(({ metadata }) => metadata.ownerReferences ?? [])).toEqual(stays ? [[]] : []);
       expect((await fleet.client.list(AppliedManifestWork, { cluster: "m1" })).items).toEqual([]);
     });
@@ -336,20 +477,33 @@ describe("a member that the hub reaches", () => {
 describe("sets", () => {
   test("default and global are there, come back, and keep their selectors", async () => {
     await start("m1");
-    await patch(ManagedClusterSet, "default", { spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } } });
+    await patch(ManagedClusterSet, "default", {
+      spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } },
+    });
     await fleet.client.delete(ManagedClusterSet, at("global"));
     await fleet.run(2_000);
 
-    expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector).toEqual({ selectorType: "ExclusiveClusterSetLabel" });
+    expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector).toEqual({
+      selectorType: "ExclusiveClusterSetLabel",
+    });
     const global = await present(ManagedClusterSet, "global");
     expect(global?.spec.clusterSelector).toEqual({ selectorType: "LabelSelector", labelSelector: {} });
-    expect(global?.status?.conditions?.[0]).toMatchObject({ type: "ClusterSetEmpty", status: "False", reason: "ClustersSelected", message: "1 ManagedClusters selected" });
+    expect(global?.status?.conditions?.[0]).toMatchObject({
+      type: "ClusterSetEmpty",
+      status: "False",
+      reason: "ClustersSelected",
+      message: "1 ManagedClusters selected",
+    });
   });
 
   test("a changed selector stays where its owner said so", async () => {
     await start();
-    await patch(ManagedClusterSet, "default", { metadata: { annotations: { "cluster.open-cluster-management.io/autoupdate": "false" } } });
-    await patch(ManagedClusterSet, "default", { spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } } });
+    await patch(ManagedClusterSet, "default", {
+      metadata: { annotations: { "cluster.open-cluster-management.io/autoupdate": "false" } },
+    });
+    await patch(ManagedClusterSet, "default", {
+      spec: { clusterSelector: { selectorType: "LabelSelector", labelSelector: {} } },
+    });
     await fleet.run(20_000);
 
     expect((await present(ManagedClusterSet, "default"))?.spec.clusterSelector?.selectorType).toBe("LabelSelector");
@@ -357,12 +511,25 @@ describe("sets", () => {
 
   test("a binding says whether its set is there", async () => {
     await start();
-    await fleet.client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "blue", namespace: "default" }, spec: { clusterSet: "blue" } });
-    const bound = async (): Promise<string | undefined> => (await present(ManagedClusterSetBinding, "blue", "default"))?.status?.conditions?.map(({ status, reason }) => `${status} ${reason}`).join();
+    await fleet.client.create(ManagedClusterSetBinding, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1beta2",
+      kind: "ManagedClusterSetBinding",
+      metadata: { name: "blue", namespace: "default" },
+      spec: { clusterSet: "blue" },
+    });
+    const bound = async (): Promise<string | undefined> =>
+      (await present(ManagedClusterSetBinding, "blue", "default"))?.status?.conditions
+        ?.map(({ status, reason }) => `${status} ${reason}`)
+        .join();
     await fleet.settle();
     expect(await bound()).toBe("False ClusterSetNotFound");
 
-    await fleet.client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "blue" }, spec: {} });
+    await fleet.client.create(ManagedClusterSet, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1beta2",
+      kind: "ManagedClusterSet",
+      metadata: { name: "blue" },
+      spec: {},
+    });
     await fleet.settle();
     expect(await bound()).toBe("True ClusterSetBound");
   });
@@ -373,12 +540,34 @@ describe("sets", () => {
     await patch(ManagedClusterSet, "global", { spec: { managedNamespaces: [{ name: "b" }, { name: "a" }] } });
     await fleet.settle();
     const cluster = await managed();
-    const conditions = [{ type: "NamespaceAvailable", status: "True" as const, reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }];
-    await fleet.client.updateStatus(ManagedCluster, HUB, { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces: [{ name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }] } });
+    const conditions = [
+      {
+        type: "NamespaceAvailable",
+        status: "True" as const,
+        reason: "NamespaceApplied",
+        message: "",
+        lastTransitionTime: "2024-05-01T12:00:00Z",
+      },
+    ];
+    await fleet.client.updateStatus(ManagedCluster, HUB, {
+      ...cluster,
+      status: {
+        conditions: [],
+        ...cluster.status,
+        managedNamespaces: [
+          { name: "a", clusterSet: "global", conditions },
+          { name: "b", clusterSet: "global" },
+        ],
+      },
+    });
 
     await patch(ManagedClusterSet, "default", { spec: { managedNamespaces: [{ name: "z" }] } });
     await fleet.settle();
 
-    expect((await managed()).status?.managedNamespaces).toEqual([{ name: "z", clusterSet: "default" }, { name: "a", clusterSet: "global", conditions }, { name: "b", clusterSet: "global" }]);
+    expect((await managed()).status?.managedNamespaces).toEqual([
+      { name: "z", clusterSet: "default" },
+      { name: "a", clusterSet: "global", conditions },
+      { name: "b", clusterSet: "global" },
+    ]);
   });
 });

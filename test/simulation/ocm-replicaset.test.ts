@@ -1,6 +1,19 @@
-/** ManifestWorkReplicaSets on a running hub: works follow what Placements decide, and a new template goes out step by step. */
+/**
+ * ManifestWorkReplicaSets on a running hub: works follow what Placements decide, and a new template goes out step by
+ * step.
+ */
 import { beforeEach, describe, expect, test } from "vitest";
-import { CLUSTER_SET_LABEL, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PlacementDecision } from "../../src/api/index.ts";
+import {
+  CLUSTER_SET_LABEL,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  Namespace,
+  OcmPlacement,
+  PlacementDecision,
+} from "../../src/api/index.ts";
 import type { RolloutStrategy } from "../../src/api/index.ts";
 import { formatTime } from "../../src/base/index.ts";
 import { findCondition, isNotFound } from "../../src/machinery/index.ts";
@@ -14,31 +27,96 @@ let fleet: TestFleet;
 beforeEach(async () => {
   fleet = endsWithTest(await startTestFleet({ members: [] }));
   const { client } = fleet;
-  for (const name of ["shop", ...CLUSTERS]) await client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  await client.create(ManagedClusterSet, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "all" }, spec: {} });
-  await client.create(ManagedClusterSetBinding, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: { name: "all", namespace: "shop" }, spec: { clusterSet: "all" } });
-  for (const name of CLUSTERS) await client.create(ManagedCluster, HUB, { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all" } }, spec: { hubAcceptsClient: false } });
+  for (const name of ["shop", ...CLUSTERS])
+    await client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  await client.create(ManagedClusterSet, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSet",
+    metadata: { name: "all" },
+    spec: {},
+  });
+  await client.create(ManagedClusterSetBinding, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta2",
+    kind: "ManagedClusterSetBinding",
+    metadata: { name: "all", namespace: "shop" },
+    spec: { clusterSet: "all" },
+  });
+  for (const name of CLUSTERS)
+    await client.create(ManagedCluster, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1",
+      kind: "ManagedCluster",
+      metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all" } },
+      spec: { hubAcceptsClient: false },
+    });
   // As their agents report them: one that nobody reports is tainted.
-  const conditions = [{ type: "ManagedClusterConditionAvailable", status: "True", reason: "ManagedClusterAvailable", message: "", lastTransitionTime: formatTime(fleet.clock.now()) }];
-  for (const name of CLUSTERS) await client.patch(ManagedCluster, { cluster: HUB, name }, { status: { conditions } }, { type: "merge", subresource: "status" });
-  await client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} });
+  const conditions = [
+    {
+      type: "ManagedClusterConditionAvailable",
+      status: "True",
+      reason: "ManagedClusterAvailable",
+      message: "",
+      lastTransitionTime: formatTime(fleet.clock.now()),
+    },
+  ];
+  for (const name of CLUSTERS)
+    await client.patch(
+      ManagedCluster,
+      { cluster: HUB, name },
+      { status: { conditions } },
+      { type: "merge", subresource: "status" },
+    );
+  await client.create(OcmPlacement, HUB, {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: { name: "all", namespace: "shop" },
+    spec: {},
+  });
   await fleet.settle();
 });
 
-const manifests = (version: string) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "default" }, data: { version } }];
+const manifests = (version: string) => [
+  { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "default" }, data: { version } },
+];
 const roll = async (rolloutStrategy: RolloutStrategy): Promise<void> => {
-  await fleet.client.create(ManifestWorkReplicaSet, HUB, { apiVersion: "work.open-cluster-management.io/v1alpha1", kind: "ManifestWorkReplicaSet", metadata: { name: "web", namespace: "shop" }, spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: manifests("1") } }, placementRefs: [{ name: "all", rolloutStrategy }] } });
+  await fleet.client.create(ManifestWorkReplicaSet, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1alpha1",
+    kind: "ManifestWorkReplicaSet",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      cascadeDeletionPolicy: "Background",
+      manifestWorkTemplate: { workload: { manifests: manifests("1") } },
+      placementRefs: [{ name: "all", rolloutStrategy }],
+    },
+  });
   await fleet.settle();
 };
 const works = async () => (await fleet.client.list(ManifestWork, { cluster: HUB })).items;
 /** Clusters with a work, and the version in it. */
-const versions = async (): Promise<Record<string, unknown>> => Object.fromEntries((await works()).map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version]));
+const versions = async (): Promise<Record<string, unknown>> =>
+  Object.fromEntries(
+    (await works()).map(({ metadata, spec }) => [
+      metadata.namespace,
+      (spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version,
+    ]),
+  );
 /** What an agent of the cluster would say. */
 async function report(cluster: string): Promise<void> {
   const work = (await works()).find(({ metadata }) => metadata.namespace === cluster);
   if (!work) throw new Error(`no work in ${cluster}`);
-  const conditions = ["Applied", "Available"].map((type) => ({ type, status: "True" as const, reason: "Test", message: "", observedGeneration: work.metadata.generation ?? 0, lastTransitionTime: formatTime(fleet.clock.now()) }));
-  await fleet.client.patch(ManifestWork, { cluster: HUB, namespace: cluster, name: work.metadata.name }, { status: { conditions } }, { type: "merge", subresource: "status" });
+  const conditions = ["Applied", "Available"].map((type) => ({
+    type,
+    status: "True" as const,
+    reason: "Test",
+    message: "",
+    observedGeneration: work.metadata.generation ?? 0,
+    lastTransitionTime: formatTime(fleet.clock.now()),
+  }));
+  await fleet.client.patch(
+    ManifestWork,
+    { cluster: HUB, namespace: cluster, name: work.metadata.name },
+    { status: { conditions } },
+    { type: "merge", subresource: "status" },
+  );
   await fleet.settle();
 }
 
@@ -50,7 +128,12 @@ test("a new template goes to the next cluster when the one before has it and has
   }
   expect(await versions()).toEqual({ c1: "1", c2: "1", c3: "1" });
 
-  await fleet.client.patch(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { manifestWorkTemplate: { workload: { manifests: manifests("2") } } } }, { type: "merge" });
+  await fleet.client.patch(
+    ManifestWorkReplicaSet,
+    { cluster: HUB, namespace: "shop", name: "web" },
+    { spec: { manifestWorkTemplate: { workload: { manifests: manifests("2") } } } },
+    { type: "merge" },
+  );
   await fleet.settle();
   expect(await versions()).toEqual({ c1: "2", c2: "1", c3: "1" });
 
@@ -77,27 +160,55 @@ test("the set says when all have it, and writes nothing after that", async () =>
 test("a cluster that is deselected loses its work, and a set that is deleted all of them", async () => {
   await roll({ type: "All" });
 
-  await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c2" }, { spec: { taints: [{ key: "full", effect: "NoSelect" }] } }, { type: "merge" });
+  await fleet.client.patch(
+    ManagedCluster,
+    { cluster: HUB, name: "c2" },
+    { spec: { taints: [{ key: "full", effect: "NoSelect" }] } },
+    { type: "merge" },
+  );
   await fleet.settle();
-  expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.namespace)).toEqual(["c1", "c3"]);
+  expect(
+    (await works())
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.namespace),
+  ).toEqual(["c1", "c3"]);
 
   await fleet.client.delete(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" });
   await fleet.settle();
   // No agent is here to remove what it applied, so the works wait for one.
   expect((await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([]);
-  await expect(fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" })).rejects.toSatisfy(isNotFound);
+  await expect(
+    fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }),
+  ).rejects.toSatisfy(isNotFound);
 });
 
 describe("works stay what they are", () => {
   const PLACEMENT = { cluster: HUB, namespace: "shop", name: "all" };
-  const place = (name: string, spec = {}) => fleet.client.create(OcmPlacement, HUB, { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name, namespace: "shop" }, spec });
+  const place = (name: string, spec = {}) =>
+    fleet.client.create(OcmPlacement, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1beta1",
+      kind: "Placement",
+      metadata: { name, namespace: "shop" },
+      spec,
+    });
   const refer = async (...names: string[]): Promise<void> => {
-    await fleet.client.patch(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" }, { spec: { placementRefs: names.map((name) => ({ name })) } }, { type: "merge" });
+    await fleet.client.patch(
+      ManifestWorkReplicaSet,
+      { cluster: HUB, namespace: "shop", name: "web" },
+      { spec: { placementRefs: names.map((name) => ({ name })) } },
+      { type: "merge" },
+    );
     await fleet.settle();
   };
-  const identities = async (): Promise<unknown[]> => (await works()).filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => `${metadata.namespace} ${metadata.name} ${metadata.uid}`);
+  const identities = async (): Promise<unknown[]> =>
+    (await works())
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => `${metadata.namespace} ${metadata.name} ${metadata.uid}`);
 
-  for (const strategy of [{ type: "All" }, { type: "Progressive", progressive: { maxConcurrency: 3 } }] satisfies RolloutStrategy[]) {
+  for (const strategy of [
+    { type: "All" },
+    { type: "Progressive", progressive: { maxConcurrency: 3 } },
+  ] satisfies RolloutStrategy[]) {
     test(`when their Placement is deleted and made again (${strategy.type})`, async () => {
       await roll(strategy);
       const before = await identities();
@@ -120,7 +231,13 @@ describe("works stay what they are", () => {
 
       const key = { ...PLACEMENT, name: "all-decision-1" };
       if (how === "deleted") await fleet.client.delete(PlacementDecision, key);
-      else await fleet.client.patch(PlacementDecision, key, { status: { decisions: [] } }, { type: "merge", subresource: "status" });
+      else
+        await fleet.client.patch(
+          PlacementDecision,
+          key,
+          { status: { decisions: [] } },
+          { type: "merge", subresource: "status" },
+        );
       await fleet.run(10_000);
 
       expect(await identities()).toEqual(before);
@@ -137,7 +254,9 @@ describe("works stay what they are", () => {
     await fleet.run(600_000);
 
     expect(await identities()).toEqual(before);
-    expect(fleet.writes().filter(({ resource }) => resource === "manifestworks.work.open-cluster-management.io")).toEqual([]);
+    expect(
+      fleet.writes().filter(({ resource }) => resource === "manifestworks.work.open-cluster-management.io"),
+    ).toEqual([]);
   });
 
   test("when another Placement of the set wants them, and this one does not any more", async () => {
@@ -150,16 +269,28 @@ describe("works stay what they are", () => {
     await fleet.run(10_000);
 
     expect(await identities()).toEqual(before);
-    expect((await works()).map(({ metadata }) => metadata.labels?.["work.open-cluster-management.io/placementname"])).toEqual(["more", "more", "more"]);
+    expect(
+      (await works()).map(({ metadata }) => metadata.labels?.["work.open-cluster-management.io/placementname"]),
+    ).toEqual(["more", "more", "more"]);
   });
 });
 
 test("a work is called like its set, unless somebody else has a work of that name", async () => {
-  await fleet.client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "web", namespace: "c2" }, spec: { workload: { manifests: manifests("theirs") } } });
+  await fleet.client.create(ManifestWork, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "web", namespace: "c2" },
+    spec: { workload: { manifests: manifests("theirs") } },
+  });
   await fleet.settle();
 
   await roll({ type: "All" });
 
-  const named = (await works()).map(({ metadata, spec }) => `${metadata.namespace}/${metadata.name} ${(spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version}`).toSorted();
+  const named = (await works())
+    .map(
+      ({ metadata, spec }) =>
+        `${metadata.namespace}/${metadata.name} ${(spec.workload?.manifests?.[0]?.["data"] as { version: string } | undefined)?.version}`,
+    )
+    .toSorted();
   expect(named).toEqual(["c1/web 1", "c2/web theirs", expect.stringMatching(/^c2\/web[0-9a-f]{5} 1$/), "c3/web 1"]);
 });

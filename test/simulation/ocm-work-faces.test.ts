@@ -1,4 +1,7 @@
-/** An object has one owner: a Work of Karmada's kind and a ManifestWork that want the same object, in both orders. And members do not cost each other. */
+/**
+ * An object has one owner: a Work of Karmada's kind and a ManifestWork that want the same object, in both orders. And
+ * members do not cost each other.
+ */
 import { expect, test } from "vitest";
 import { Cluster, ConfigMap, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
@@ -8,13 +11,20 @@ import { createLastingEngine } from "../../src/testing/fleet/index.ts";
 import { configMap, HUB, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 async function propagate({ fleet }: WorkFleet, data: Record<string, string>): Promise<void> {
-  await fleet.client.create(PropagationPolicy, HUB, makePolicy("default/all").selects("v1", "ConfigMap", "settings").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    HUB,
+    makePolicy("default/all").selects("v1", "ConfigMap", "settings").build(),
+  );
   await fleet.client.create(ConfigMap, HUB, configMap("settings", data) as never);
   await fleet.run(5_000);
 }
 const workApplied = async ({ fleet }: WorkFleet): Promise<string> => {
   const { items } = await fleet.client.list(Work, { cluster: HUB, namespace: `karmada-es-${MEMBER}` });
-  const condition = findCondition(items.find(({ metadata }) => metadata.name.includes("settings"))?.status?.conditions, "Applied");
+  const condition = findCondition(
+    items.find(({ metadata }) => metadata.name.includes("settings"))?.status?.conditions,
+    "Applied",
+  );
   return `${condition?.status} ${condition?.message}`;
 };
 
@@ -24,7 +34,9 @@ test("what a Work delivered is not taken by a ManifestWork, which says so, and g
   await works.create("settings", [configMap("settings", { from: "ocm" })]);
 
   expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ from: "karmada" });
-  expect(await works.manifestCondition("settings", 0, "Applied")).toMatch(/^False AppliedManifestConflict Failed to apply manifest: ConfigMap default\/settings is delivered by the Karmada Work karmada-es-member1\/.*, and an object has one owner/);
+  expect(await works.manifestCondition("settings", 0, "Applied")).toMatch(
+    /^False AppliedManifestConflict Failed to apply manifest: ConfigMap default\/settings is delivered by the Karmada Work karmada-es-member1\/.*, and an object has one owner/,
+  );
   expect(await workApplied(works)).toMatch(/^True/);
 
   await works.fleet.client.delete(PropagationPolicy, { cluster: HUB, namespace: "default", name: "all" });
@@ -39,7 +51,14 @@ test("what a ManifestWork holds is not taken by a Work, also when it may overwri
   const works = await startWorkFleet();
   await works.create("settings", [configMap("settings", { from: "ocm" })]);
   const { fleet } = works;
-  await fleet.client.create(PropagationPolicy, HUB, makePolicy("default/all").selects("v1", "ConfigMap", "settings").with(({ spec }) => (spec.conflictResolution = "Overwrite")).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    HUB,
+    makePolicy("default/all")
+      .selects("v1", "ConfigMap", "settings")
+      .with(({ spec }) => (spec.conflictResolution = "Overwrite"))
+      .build(),
+  );
   await fleet.client.create(ConfigMap, HUB, configMap("settings", { from: "karmada" }) as never);
   await fleet.run(5_000);
 
@@ -73,7 +92,11 @@ test("a fleet that is started again writes nothing for works that are as they sh
   const after = await startWorkFleet({ engine });
   await after.fleet.run(60_000);
 
-  expect(after.fleet.writes().filter(({ resource }) => resource === "configmaps" || resource.endsWith("work.open-cluster-management.io"))).toEqual([]);
+  expect(
+    after.fleet
+      .writes()
+      .filter(({ resource }) => resource === "configmaps" || resource.endsWith("work.open-cluster-management.io")),
+  ).toEqual([]);
   expect(await after.condition("settings", "Applied")).toBe("True AppliedManifestWorkComplete");
 });
 
@@ -84,7 +107,8 @@ test("a member that does not answer keeps its works waiting, and nobody else's",
     wrap: (transport, part) => ({
       ...transport,
       async send(request, signal) {
-        if (isAway && (part === "execute" || part === "work") && request.path.cluster === MEMBER) throw new UnreachableError("no route to member1");
+        if (isAway && (part === "execute" || part === "work") && request.path.cluster === MEMBER)
+          throw new UnreachableError("no route to member1");
         return transport.send(request, signal);
       },
     }),
@@ -107,7 +131,8 @@ test("a work whose member does not answer is not deleted before its objects are 
     wrap: (transport, part) => ({
       ...transport,
       async send(request, signal) {
-        if (isAway && (part === "execute" || part === "work") && request.path.cluster === MEMBER) throw new UnreachableError("no route to member1");
+        if (isAway && (part === "execute" || part === "work") && request.path.cluster === MEMBER)
+          throw new UnreachableError("no route to member1");
         return transport.send(request, signal);
       },
     }),

@@ -23,13 +23,35 @@ function startAgent({ fleet }: WorkFleet, cluster: string): TestAgent {
   const shared = { client, clock, random: createSeededRandom(1), log: silentLog };
   const informers = createInformers({ ...shared, scope: { cluster: HUB } });
   const memberInformers = createInformers({ ...shared, scope: { cluster } });
-  const delivery = createDelivery({ client, cluster, kinds: createKindResolver({ client, cluster }), observer: createObserver(memberInformers), clock });
+  const delivery = createDelivery({
+    client,
+    cluster,
+    kinds: createKindResolver({ client, cluster }),
+    observer: createObserver(memberInformers),
+    clock,
+  });
   const manager = createManager({ client, informers, clock, log: silentLog });
-  const part = createWork({ hub: HUB, informers, memberInformers, memberFor: (name) => (name === cluster ? { delivery, client, cluster, dryRunAs: () => Promise.resolve() } : undefined), origin: { hubHash: "h", agentID: "agent" }, interpreter: createInterpreter(), statusClient: client, followClusters: false, evictionGraceMs: HOUR_MS, ...shared });
+  const part = createWork({
+    hub: HUB,
+    informers,
+    memberInformers,
+    memberFor: (name) =>
+      name === cluster ? { delivery, client, cluster, dryRunAs: () => Promise.resolve() } : undefined,
+    origin: { hubHash: "h", agentID: "agent" },
+    interpreter: createInterpreter(),
+    statusClient: client,
+    followClusters: false,
+    evictionGraceMs: HOUR_MS,
+    ...shared,
+  });
   manager.add(...part.controllers);
   const stopping = new AbortController();
   manager.start(stopping.signal);
-  const quiet = (): Promise<void> => reconcileUntilQuiet({ managers: [...fleet.hub.managers, manager], server: { isQuiet: () => fleet.hub.isQuiet() && part.isQuiet() } });
+  const quiet = (): Promise<void> =>
+    reconcileUntilQuiet({
+      managers: [...fleet.hub.managers, manager],
+      server: { isQuiet: () => fleet.hub.isQuiet() && part.isQuiet() },
+    });
   return {
     async settle(ms) {
       const end = clock.now() + ms;
@@ -57,9 +79,46 @@ test("an AppliedManifestWork whose work is gone stays for good, and takes its ob
   await works.create("settings", [configMap("settings")]);
   const [applied] = await works.applied();
   // As left behind by an agent that had another hub before.
-  const copy = await fleet.client.create(AppliedManifestWork, MEMBER, { apiVersion: "work.open-cluster-management.io/v1", kind: "AppliedManifestWork", metadata: { name: `${applied?.spec.hubHash}-lost`, finalizers: [...(applied?.metadata.finalizers ?? [])] }, spec: { ...applied?.spec, hubHash: applied?.spec.hubHash ?? "", agentID: applied?.spec.agentID ?? "", manifestWorkName: "lost" } });
-  const held = await fleet.client.create(ConfigMap, MEMBER, { ...configMap("lost"), metadata: { name: "lost", namespace: "default", ownerReferences: [{ apiVersion: copy.apiVersion, kind: copy.kind, name: copy.metadata.name, uid: copy.metadata.uid ?? "" }] } } as never);
-  await fleet.client.patch(AppliedManifestWork, { cluster: MEMBER, name: copy.metadata.name }, { status: { appliedResources: [{ group: "", version: "v1", resource: "configmaps", namespace: "default", name: "lost", uid: held.metadata.uid ?? "" }] } }, { type: "merge", subresource: "status" });
+  const copy = await fleet.client.create(AppliedManifestWork, MEMBER, {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "AppliedManifestWork",
+    metadata: { name: `${applied?.spec.hubHash}-lost`, finalizers: [...(applied?.metadata.finalizers ?? [])] },
+    spec: {
+      ...applied?.spec,
+      hubHash: applied?.spec.hubHash ?? "",
+      agentID: applied?.spec.agentID ?? "",
+      manifestWorkName: "lost",
+    },
+  });
+  const held = await fleet.client.create(ConfigMap, MEMBER, {
+    ...configMap("lost"),
+    metadata: {
+      name: "lost",
+      namespace: "default",
+      ownerReferences: [
+        { apiVersion: copy.apiVersion, kind: copy.kind, name: copy.metadata.name, uid: copy.metadata.uid ?? "" },
+      ],
+    },
+  } as never);
+  await fleet.client.patch(
+    AppliedManifestWork,
+    { cluster: MEMBER, name: copy.metadata.name },
+    {
+      status: {
+        appliedResources: [
+          {
+            group: "",
+            version: "v1",
+            resource: "configmaps",
+            namespace: "default",
+            name: "lost",
+            uid: held.metadata.uid ?? "",
+          },
+        ],
+      },
+    },
+    { type: "merge", subresource: "status" },
+  );
   await fleet.run(2 * HOUR_MS);
   expect(await works.onMember(ConfigMap, "lost")).toBeDefined();
 
@@ -76,8 +135,15 @@ test("an agent that is told to removes them after a while, and not when the work
   await hub.server.addCluster("far", "member");
   await client.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: "far" } });
   const key = { cluster: HUB, namespace: "far", name: "settings" };
-  const create = async (): Promise<void> => void (await client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "settings", namespace: "far" }, spec: { workload: { manifests: [configMap("settings")] } } }));
-  const settings = (): Promise<unknown> => find(client, ConfigMap, { cluster: "far", namespace: "default", name: "settings" });
+  const create = async (): Promise<void> =>
+    void (await client.create(ManifestWork, HUB, {
+      apiVersion: "work.open-cluster-management.io/v1",
+      kind: "ManifestWork",
+      metadata: { name: "settings", namespace: "far" },
+      spec: { workload: { manifests: [configMap("settings")] } },
+    }));
+  const settings = (): Promise<unknown> =>
+    find(client, ConfigMap, { cluster: "far", namespace: "default", name: "settings" });
   /** While the agent is away the hub loses the work, and knows nothing of it: not even that it was deleted. */
   const lose = async (): Promise<TestAgent> => {
     await agent.stop();
@@ -95,7 +161,9 @@ test("an agent that is told to removes them after a while, and not when the work
   await create();
   await agent.settle(2 * HOUR_MS);
   expect(await settings()).toBeDefined();
-  expect((await client.list(AppliedManifestWork, { cluster: "far" })).items[0]?.status?.evictionStartTime).toBeUndefined();
+  expect(
+    (await client.list(AppliedManifestWork, { cluster: "far" })).items[0]?.status?.evictionStartTime,
+  ).toBeUndefined();
 
   agent = await lose();
   await agent.settle(HOUR_MS / 2);

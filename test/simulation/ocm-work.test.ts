@@ -1,12 +1,31 @@
 /** ManifestWorks on a simulated member: applied, kept so, reported, and taken away again. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppliedManifestWork, CloneSet, ConfigMap, Deployment, Job, ManagedCluster, ManifestWork, SidecarSet } from "../../src/api/index.ts";
+import {
+  AppliedManifestWork,
+  CloneSet,
+  ConfigMap,
+  Deployment,
+  Job,
+  ManagedCluster,
+  ManifestWork,
+  SidecarSet,
+} from "../../src/api/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
 import { configMap, deployment, HUB, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
 
-const cloneSet = (name: string): JsonObject => ({ ...deployment(name), apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" });
-const namespaced = (manifest: JsonObject, namespace: string): JsonObject => ({ ...manifest, metadata: { ...(manifest["metadata"] as JsonObject), namespace } });
-const WORK_KINDS = ["manifestworks.work.open-cluster-management.io", "appliedmanifestworks.work.open-cluster-management.io"];
+const cloneSet = (name: string): JsonObject => ({
+  ...deployment(name),
+  apiVersion: "apps.kruise.io/v1alpha1",
+  kind: "CloneSet",
+});
+const namespaced = (manifest: JsonObject, namespace: string): JsonObject => ({
+  ...manifest,
+  metadata: { ...(manifest["metadata"] as JsonObject), namespace },
+});
+const WORK_KINDS = [
+  "manifestworks.work.open-cluster-management.io",
+  "appliedmanifestworks.work.open-cluster-management.io",
+];
 
 let works: WorkFleet;
 beforeEach(async () => {
@@ -14,13 +33,33 @@ beforeEach(async () => {
 });
 
 test("objects are applied in the order in which they need each other, and reported in the order of the spec", async () => {
-  await works.create("web", [namespaced(deployment("web"), "shop"), namespaced(configMap("settings"), "shop"), { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
+  await works.create("web", [
+    namespaced(deployment("web"), "shop"),
+    namespaced(configMap("settings"), "shop"),
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+  ]);
   await works.fleet.run(5_000);
 
   const { status } = await works.work("web");
   expect(status?.resourceStatus?.manifests?.map(({ resourceMeta }) => resourceMeta)).toEqual([
-    { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", name: "web", namespace: "shop" },
-    { ordinal: 1, group: "", version: "v1", kind: "ConfigMap", resource: "configmaps", name: "settings", namespace: "shop" },
+    {
+      ordinal: 0,
+      group: "apps",
+      version: "v1",
+      kind: "Deployment",
+      resource: "deployments",
+      name: "web",
+      namespace: "shop",
+    },
+    {
+      ordinal: 1,
+      group: "",
+      version: "v1",
+      kind: "ConfigMap",
+      resource: "configmaps",
+      name: "settings",
+      namespace: "shop",
+    },
     { ordinal: 2, group: "", version: "v1", kind: "Namespace", resource: "namespaces", name: "shop", namespace: "" },
   ]);
   expect(await works.condition("web", "Applied")).toBe("True AppliedManifestWorkComplete");
@@ -28,36 +67,79 @@ test("objects are applied in the order in which they need each other, and report
   expect(await works.condition("web", "Progressing")).toBe("False ConditionRulesAggregated");
   const [applied] = await works.applied();
   expect(applied?.spec.manifestWorkName).toBe("web");
-  expect(applied?.status?.appliedResources?.map(({ resource, name }) => `${resource} ${name}`)).toEqual(["configmaps settings", "namespaces shop", "deployments web"]);
+  expect(applied?.status?.appliedResources?.map(({ resource, name }) => `${resource} ${name}`)).toEqual([
+    "configmaps settings",
+    "namespaces shop",
+    "deployments web",
+  ]);
   const web = await works.fleet.client.get(Deployment, { cluster: MEMBER, namespace: "shop", name: "web" });
-  expect(web.metadata.ownerReferences).toEqual([{ apiVersion: "work.open-cluster-management.io/v1", kind: "AppliedManifestWork", name: applied?.metadata.name, uid: applied?.metadata.uid }]);
+  expect(web.metadata.ownerReferences).toEqual([
+    {
+      apiVersion: "work.open-cluster-management.io/v1",
+      kind: "AppliedManifestWork",
+      name: applied?.metadata.name,
+      uid: applied?.metadata.uid,
+    },
+  ]);
   expect(web.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
 });
 
-// One of them says that the generation was applied while the pods still start: waiting for the end of the rollout would save it, and cost everybody who waits for `Applied` a second.
+// One of them says that the generation was applied while the pods still start: waiting for the end of the rollout would
+// save it, and cost everybody who waits for `Applied` a second.
 test("a CloneSet costs 7 writes until its status is back, the user's own included, and none in the minute after", async () => {
   const { fleet } = works;
   fleet.resetWrites();
-  await works.create("web", [cloneSet("web")], { manifestConfigs: [treat("apps.kruise.io", "clonesets", "web", { feedbackRules: [{ type: "WellKnownStatus" }] })] });
+  await works.create("web", [cloneSet("web")], {
+    manifestConfigs: [treat("apps.kruise.io", "clonesets", "web", { feedbackRules: [{ type: "WellKnownStatus" }] })],
+  });
   await fleet.run(10_000);
 
   const { status } = await works.work("web");
-  expect(Object.fromEntries(status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.map(({ name, fieldValue }) => [name, fieldValue.integer]) ?? [])).toMatchObject({ Replicas: 2, ReadyReplicas: 2, UpdatedReplicas: 2 });
-  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && (WORK_KINDS.includes(resource) || (resource === "clonesets.apps.kruise.io" && !(cluster === MEMBER && subresource === "status"))));
-  const text = writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n");
-  expect(writes.reduce((sum, { count }) => sum + count, 0), text).toBe(7);
+  expect(
+    Object.fromEntries(
+      status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.map(({ name, fieldValue }) => [
+        name,
+        fieldValue.integer,
+      ]) ?? [],
+    ),
+  ).toMatchObject({ Replicas: 2, ReadyReplicas: 2, UpdatedReplicas: 2 });
+  const writes = fleet
+    .writes()
+    .filter(
+      ({ part, cluster, resource, subresource }) =>
+        part !== "member" &&
+        (WORK_KINDS.includes(resource) ||
+          (resource === "clonesets.apps.kruise.io" && !(cluster === MEMBER && subresource === "status"))),
+    );
+  const text = writes
+    .map(
+      ({ part, cluster, verb, resource, subresource, count }) =>
+        `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`,
+    )
+    .join("\n");
+  expect(
+    writes.reduce((sum, { count }) => sum + count, 0),
+    text,
+  ).toBe(7);
 
   fleet.resetWrites();
   await fleet.run(60_000);
 
-  expect(fleet.writes().filter(({ resource }) => WORK_KINDS.includes(resource) || resource === "clonesets.apps.kruise.io")).toEqual([]);
+  expect(
+    fleet.writes().filter(({ resource }) => WORK_KINDS.includes(resource) || resource === "clonesets.apps.kruise.io"),
+  ).toEqual([]);
   expect((await works.onMember(CloneSet, "web"))?.status?.readyReplicas).toBe(2);
 });
 
 test("that a generation was applied is told at once, while its workload still rolls out", async () => {
   works = await startWorkFleet({ nodes: 0 });
   const { fleet } = works;
-  await fleet.client.create(ManifestWork, HUB, { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "web", namespace: MEMBER }, spec: { workload: { manifests: [cloneSet("web")] } } });
+  await fleet.client.create(ManifestWork, HUB, {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "web", namespace: MEMBER },
+    spec: { workload: { manifests: [cloneSet("web")] } },
+  });
   await fleet.run(100);
 
   expect(await works.condition("web", "Applied")).toBe("True AppliedManifestWorkComplete");
@@ -66,18 +148,51 @@ test("that a generation was applied is told at once, while its workload still ro
 });
 
 test("an object that belongs to no namespace loses the one that its manifest names", async () => {
-  await works.create("sidecar", [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", metadata: { name: "logs", namespace: "default" }, spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "logs", image: "logs:1" }] } }]);
+  await works.create("sidecar", [
+    {
+      apiVersion: "apps.kruise.io/v1alpha1",
+      kind: "SidecarSet",
+      metadata: { name: "logs", namespace: "default" },
+      spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "logs", image: "logs:1" }] },
+    },
+  ]);
 
   expect(await works.condition("sidecar", "Applied")).toBe("True AppliedManifestWorkComplete");
   expect(await works.onMember(SidecarSet, "logs")).toBeDefined();
 });
 
 test("a kind that the member does not serve fails alone, and is applied when it is served", async () => {
-  const definition = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] } };
-  await works.create("widgets", [{ apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "default" } }, configMap("settings")]);
-  expect(await works.manifestCondition("widgets", 0, "Applied")).toBe(`False AppliedManifestFailed Failed to apply manifest: the server doesn't have a resource type "Widget"`);
-  expect(await works.manifestCondition("widgets", 0, "Available")).toBe("Unknown IncompleteResourceMeta Resource meta is incomplete");
-  expect(await works.manifestCondition("widgets", 1, "Applied")).toBe("True AppliedManifestComplete Apply manifest complete");
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.dev" },
+    spec: {
+      group: "example.dev",
+      scope: "Namespaced",
+      names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
+  };
+  await works.create("widgets", [
+    { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a", namespace: "default" } },
+    configMap("settings"),
+  ]);
+  expect(await works.manifestCondition("widgets", 0, "Applied")).toBe(
+    `False AppliedManifestFailed Failed to apply manifest: the server doesn't have a resource type "Widget"`,
+  );
+  expect(await works.manifestCondition("widgets", 0, "Available")).toBe(
+    "Unknown IncompleteResourceMeta Resource meta is incomplete",
+  );
+  expect(await works.manifestCondition("widgets", 1, "Applied")).toBe(
+    "True AppliedManifestComplete Apply manifest complete",
+  );
   expect(await works.condition("widgets", "Applied")).toBe("False AppliedManifestWorkFailed");
 
   await works.create("kinds", [definition]);
@@ -90,7 +205,12 @@ test("what is changed on the member is put right, and what is deleted there is m
   const { fleet } = works;
   await works.create("settings", [configMap("settings")]);
 
-  await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" }, { data: { a: "2", b: "more" } }, { type: "merge" });
+  await fleet.client.patch(
+    ConfigMap,
+    { cluster: MEMBER, namespace: "default", name: "settings" },
+    { data: { a: "2", b: "more" } },
+    { type: "merge" },
+  );
   await fleet.settle();
   expect((await works.onMember(ConfigMap, "settings"))?.data).toEqual({ a: "1" });
 
@@ -103,8 +223,12 @@ test("an object in a namespace that the member does not have is not there", asyn
   await works.create("lost", [{ ...configMap("lost"), metadata: { name: "lost", namespace: "nowhere" } }]);
   await works.fleet.run(30_000);
 
-  expect(await works.manifestCondition("lost", 0, "Applied")).toBe('False AppliedManifestFailed Failed to apply manifest: namespaces "nowhere" not found');
-  expect(await works.manifestCondition("lost", 0, "Available")).toBe("False ResourceNotAvailable Resource is not available");
+  expect(await works.manifestCondition("lost", 0, "Applied")).toBe(
+    'False AppliedManifestFailed Failed to apply manifest: namespaces "nowhere" not found',
+  );
+  expect(await works.manifestCondition("lost", 0, "Available")).toBe(
+    "False ResourceNotAvailable Resource is not available",
+  );
   expect(await works.condition("lost", "Available")).toBe("False ResourcesNotAvailable");
 });
 
@@ -112,7 +236,21 @@ test("of a workload whose change was refused nothing is said but that", async ()
   await works.create("web", [deployment("web")]);
   expect(await works.condition("web", "Progressing")).not.toBe("none");
 
-  await works.patch("web", { spec: { workload: { manifests: [deployment("web", { selector: { matchLabels: { app: "other" } }, template: { metadata: { labels: { app: "other" } }, spec: { containers: [{ name: "web", image: "web:2" }] } } })] } } });
+  await works.patch("web", {
+    spec: {
+      workload: {
+        manifests: [
+          deployment("web", {
+            selector: { matchLabels: { app: "other" } },
+            template: {
+              metadata: { labels: { app: "other" } },
+              spec: { containers: [{ name: "web", image: "web:2" }] },
+            },
+          }),
+        ],
+      },
+    },
+  });
 
   expect(await works.condition("web", "Applied")).toBe("False AppliedManifestWorkFailed");
   expect(await works.condition("web", "Progressing")).toBe("none");
@@ -162,7 +300,9 @@ describe("an object of two works", () => {
 
     expect((await works.onMember(ConfigMap, "shared"))?.data).toEqual({ a: "2" });
     expect(await works.condition("second", "Applied")).toBe("True AppliedManifestWorkComplete");
-    expect(await works.manifestCondition("first", 0, "Applied")).toMatch(/^False AppliedManifestConflict .* is also held by ManifestWork member1\/second, which wants it otherwise/);
+    expect(await works.manifestCondition("first", 0, "Applied")).toMatch(
+      /^False AppliedManifestConflict .* is also held by ManifestWork member1\/second, which wants it otherwise/,
+    );
     fleet.resetWrites();
     await fleet.run(300_000);
     expect(fleet.writes().filter(({ resource }) => resource === "configmaps")).toEqual([]);
@@ -186,7 +326,14 @@ describe("a work that is deleted", () => {
   });
 
   test("leaves those that it names, and takes the others", async () => {
-    await works.create("some", [configMap("kept"), configMap("gone")], { deleteOption: { propagationPolicy: "SelectivelyOrphan", selectivelyOrphans: { orphaningRules: [{ group: "", resource: "configmaps", namespace: "default", name: "kept" }] } } });
+    await works.create("some", [configMap("kept"), configMap("gone")], {
+      deleteOption: {
+        propagationPolicy: "SelectivelyOrphan",
+        selectivelyOrphans: {
+          orphaningRules: [{ group: "", resource: "configmaps", namespace: "default", name: "kept" }],
+        },
+      },
+    });
 
     await works.remove("some");
 
@@ -196,13 +343,20 @@ describe("a work that is deleted", () => {
 
   test("waits for objects that take their time, and says so", async () => {
     const { fleet } = works;
-    await works.create("slow", [{ ...configMap("slow"), metadata: { name: "slow", namespace: "default", finalizers: ["example.dev/wait"] } }]);
+    await works.create("slow", [
+      { ...configMap("slow"), metadata: { name: "slow", namespace: "default", finalizers: ["example.dev/wait"] } },
+    ]);
 
     await works.remove("slow");
     expect(await works.condition("slow", "Deleting")).toBe("True WorkDeleting");
     expect(await works.applied()).toHaveLength(1);
 
-    await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "slow" }, { metadata: { finalizers: null } }, { type: "merge" });
+    await fleet.client.patch(
+      ConfigMap,
+      { cluster: MEMBER, namespace: "default", name: "slow" },
+      { metadata: { finalizers: null } },
+      { type: "merge" },
+    );
     await fleet.run(5_000);
     expect((await fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
     expect(await works.applied()).toEqual([]);
@@ -210,8 +364,15 @@ describe("a work that is deleted", () => {
 
   test("leaves a namesake alone that somebody put in the place of its object", async () => {
     const { fleet } = works;
-    await works.create("settings", [configMap("settings")], { manifestConfigs: [treat("", "configmaps", "settings", { updateStrategy: { type: "CreateOnly" } })] });
-    await fleet.client.patch(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" }, { metadata: { ownerReferences: null } }, { type: "merge" });
+    await works.create("settings", [configMap("settings")], {
+      manifestConfigs: [treat("", "configmaps", "settings", { updateStrategy: { type: "CreateOnly" } })],
+    });
+    await fleet.client.patch(
+      ConfigMap,
+      { cluster: MEMBER, namespace: "default", name: "settings" },
+      { metadata: { ownerReferences: null } },
+      { type: "merge" },
+    );
     await fleet.client.delete(ManifestWork, { cluster: HUB, namespace: MEMBER, name: "settings" });
     await fleet.client.delete(ConfigMap, { cluster: MEMBER, namespace: "default", name: "settings" });
     await fleet.client.create(ConfigMap, MEMBER, configMap("settings", { a: "theirs" }) as never);
@@ -236,14 +397,45 @@ test("a note that somebody deletes on the member takes its objects along, and th
 });
 
 describe("a work that has reached its end", () => {
-  const job: JsonObject = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "once", namespace: "default" }, spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "once", image: "once:1" }] } } } };
-  const complete = { manifestConfigs: [treat("batch", "jobs", "once", { conditionRules: [{ condition: "Complete", type: "WellKnownConditions" }], updateStrategy: { type: "ServerSideApply" } })] };
+  const job: JsonObject = {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "once", namespace: "default" },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "once", image: "once:1" }] } } },
+  };
+  const complete = {
+    manifestConfigs: [
+      treat("batch", "jobs", "once", {
+        conditionRules: [{ condition: "Complete", type: "WellKnownConditions" }],
+        updateStrategy: { type: "ServerSideApply" },
+      }),
+    ],
+  };
   const finish = async (): Promise<void> => {
     const { fleet } = works;
     const running = await fleet.client.get(Job, { cluster: MEMBER, namespace: "default", name: "once" });
     const now = new Date(fleet.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
-    const condition = (type: string): JsonObject => ({ type, status: "True", reason: "CompletionsReached", message: "", lastProbeTime: now, lastTransitionTime: now });
-    await fleet.client.updateStatus(Job, MEMBER, { ...running, status: { ...running.status, active: 0, ready: 0, succeeded: 1, startTime: now, completionTime: now, uncountedTerminatedPods: {}, conditions: [condition("SuccessCriteriaMet"), condition("Complete")] } } as never);
+    const condition = (type: string): JsonObject => ({
+      type,
+      status: "True",
+      reason: "CompletionsReached",
+      message: "",
+      lastProbeTime: now,
+      lastTransitionTime: now,
+    });
+    await fleet.client.updateStatus(Job, MEMBER, {
+      ...running,
+      status: {
+        ...running.status,
+        active: 0,
+        ready: 0,
+        succeeded: 1,
+        startTime: now,
+        completionTime: now,
+        uncountedTerminatedPods: {},
+        conditions: [condition("SuccessCriteriaMet"), condition("Complete")],
+      },
+    } as never);
     await fleet.run(2_000);
   };
   beforeEach(async () => {
@@ -265,7 +457,10 @@ describe("a work that has reached its end", () => {
   });
 
   test("goes after the time that it sets itself", async () => {
-    await works.create("once", [job], { ...complete, deleteOption: { propagationPolicy: "Foreground", ttlSecondsAfterFinished: 60 } });
+    await works.create("once", [job], {
+      ...complete,
+      deleteOption: { propagationPolicy: "Foreground", ttlSecondsAfterFinished: 60 },
+    });
     await finish();
     await works.fleet.run(50_000);
     expect(await works.condition("once", "Complete")).toBe("True ConditionRulesAggregated");
@@ -280,10 +475,20 @@ describe("a work that has reached its end", () => {
 test("a work with a condition is for its cluster while that has the labels", async () => {
   const { fleet } = works;
   const label = async (value: string | null): Promise<void> => {
-    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: MEMBER }, { metadata: { labels: { monitoring: value } } }, { type: "merge" });
+    await fleet.client.patch(
+      ManagedCluster,
+      { cluster: HUB, name: MEMBER },
+      { metadata: { labels: { monitoring: value } } },
+      { type: "merge" },
+    );
     await fleet.run(5_000);
   };
-  await works.create("monitoring", [configMap("agent")], {}, { annotations: { "ocm.io/conditional-deployment": "true", "ocm.io/required-labels": "monitoring=enabled" } });
+  await works.create(
+    "monitoring",
+    [configMap("agent")],
+    {},
+    { annotations: { "ocm.io/conditional-deployment": "true", "ocm.io/required-labels": "monitoring=enabled" } },
+  );
   expect(await works.condition("monitoring", "Applied")).toBe("False ClusterLabelsNotMatched");
   expect(await works.onMember(ConfigMap, "agent")).toBeUndefined();
 

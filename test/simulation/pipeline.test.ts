@@ -1,6 +1,18 @@
 /** The pipeline as users see it: what they apply on the hub, and what is then on the members and back on the hub. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, Cluster, ConfigMap, CustomResourceDefinition, Deployment, inVersion, Namespace, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  CloneSet,
+  Cluster,
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  inVersion,
+  Namespace,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find as findObject } from "../../src/client/index.ts";
@@ -19,12 +31,22 @@ async function start(nodes = 0): Promise<void> {
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.run(1_000);
 }
-const apply = async (policy: PropagationPolicy): Promise<void> => void (await fleet.client.create(PropagationPolicy, "hub", policy));
-const deploymentPolicy = (): ReturnType<typeof makePolicy> => makePolicy("shop/all").selects("apps/v1", "Deployment").weights(clusters);
+const apply = async (policy: PropagationPolicy): Promise<void> =>
+  void (await fleet.client.create(PropagationPolicy, "hub", policy));
+const deploymentPolicy = (): ReturnType<typeof makePolicy> =>
+  makePolicy("shop/all").selects("apps/v1", "Deployment").weights(clusters);
 
-const find = <T extends KubernetesObject>(kind: Kind<T>, cluster: string, name: string): Promise<DeepReadonly<T> | undefined> => findObject(fleet.client, kind, { cluster, namespace: "shop", name });
+const find = <T extends KubernetesObject>(
+  kind: Kind<T>,
+  cluster: string,
+  name: string,
+): Promise<DeepReadonly<T> | undefined> => findObject(fleet.client, kind, { cluster, namespace: "shop", name });
 
-async function onMembers<T extends KubernetesObject, V>(kind: Kind<T>, name: string, read: (object: DeepReadonly<T>) => V): Promise<(V | undefined)[]> {
+async function onMembers<T extends KubernetesObject, V>(
+  kind: Kind<T>,
+  name: string,
+  read: (object: DeepReadonly<T>) => V,
+): Promise<(V | undefined)[]> {
   const objects = await Promise.all(Object.keys(clusters).map((cluster) => find(kind, cluster, name)));
   return objects.map((object) => object && read(object));
 }
@@ -39,7 +61,13 @@ describe("a Deployment under a policy with weights", () => {
 
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
     const web = await find(Deployment, "hub", "web");
-    expect(web?.status).toMatchObject({ replicas: 8, readyReplicas: 8, updatedReplicas: 8, availableReplicas: 8, observedGeneration: web?.metadata.generation });
+    expect(web?.status).toMatchObject({
+      replicas: 8,
+      readyReplicas: 8,
+      updatedReplicas: 8,
+      availableReplicas: 8,
+      observedGeneration: web?.metadata.generation,
+    });
     expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toMatchObject([
       { type: "FullyApplied", status: "True" },
       { type: "Scheduled", status: "True" },
@@ -52,10 +80,19 @@ describe("a Deployment under a policy with weights", () => {
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(SETTLED_MS);
 
-    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } }, { type: "strategic" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } },
+      { type: "strategic" },
+    );
     await fleet.run(SETTLED_MS);
 
-    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["web:2", "web:2", "web:2"]);
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual([
+      "web:2",
+      "web:2",
+      "web:2",
+    ]);
   });
 
   test("is divided anew when it is scaled, and a member that gets nothing loses its copy", async () => {
@@ -64,7 +101,12 @@ describe("a Deployment under a policy with weights", () => {
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(8).build());
     await fleet.run(SETTLED_MS);
 
-    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 1 } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 1 } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([1, undefined, undefined]);
@@ -73,13 +115,29 @@ describe("a Deployment under a policy with weights", () => {
   test("loses a field on the members that is dropped from the template", async () => {
     await start();
     await apply(deploymentPolicy().build());
-    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).with(({ spec }) => (spec.minReadySeconds = 5)).build());
+    await fleet.client.create(
+      Deployment,
+      "hub",
+      makeDeployment("shop/web")
+        .replicas(4)
+        .with(({ spec }) => (spec.minReadySeconds = 5))
+        .build(),
+    );
     await fleet.run(SETTLED_MS);
 
-    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { minReadySeconds: null } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { minReadySeconds: null } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
-    expect(await onMembers(Deployment, "web", ({ spec }) => spec.minReadySeconds)).toEqual([undefined, undefined, undefined]);
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.minReadySeconds)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test("disappears everywhere when it is deleted on the hub", async () => {
@@ -93,7 +151,11 @@ describe("a Deployment under a policy with weights", () => {
 
     expect(await onMembers(Deployment, "web", () => true)).toEqual([undefined, undefined, undefined]);
     expect(await find(ResourceBinding, "hub", "web-deployment")).toBeUndefined();
-    expect((await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.map(({ metadata }) => metadata.name)).toEqual([expect.stringMatching(/^shop-/)]);
+    expect(
+      (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.map(
+        ({ metadata }) => metadata.name,
+      ),
+    ).toEqual([expect.stringMatching(/^shop-/)]);
   });
 
   test("keeps running when its policy is deleted", async () => {
@@ -106,8 +168,12 @@ describe("a Deployment under a policy with weights", () => {
     await fleet.run(SETTLED_MS);
 
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
-    expect((await find(Deployment, "hub", "web"))?.metadata.labels ?? {}).not.toHaveProperty("propagationpolicy.karmada.io/permanent-id");
-    expect((await find(ResourceBinding, "hub", "web-deployment"))?.metadata.labels).not.toHaveProperty("propagationpolicy.karmada.io/permanent-id");
+    expect((await find(Deployment, "hub", "web"))?.metadata.labels ?? {}).not.toHaveProperty(
+      "propagationpolicy.karmada.io/permanent-id",
+    );
+    expect((await find(ResourceBinding, "hub", "web-deployment"))?.metadata.labels).not.toHaveProperty(
+      "propagationpolicy.karmada.io/permanent-id",
+    );
   });
 
   test("that was there before its policy is picked up by it", async () => {
@@ -129,7 +195,12 @@ describe("a Deployment under a policy with weights", () => {
     await fleet.run(SETTLED_MS);
 
     expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toMatchObject([
-      { type: "Scheduled", status: "False", reason: "NoClusterFit", message: "0/3 clusters are available: 3 cluster(s) did not match the placement cluster affinity constraint." },
+      {
+        type: "Scheduled",
+        status: "False",
+        reason: "NoClusterFit",
+        message: "0/3 clusters are available: 3 cluster(s) did not match the placement cluster affinity constraint.",
+      },
     ]);
   });
 });
@@ -141,7 +212,12 @@ describe("on a member", () => {
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
     await fleet.run(SETTLED_MS);
 
-    await fleet.client.patch(Deployment, { cluster: "member1", namespace: "shop", name: "web" }, { spec: { replicas: 9 } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "member1", namespace: "shop", name: "web" },
+      { spec: { replicas: 9 } },
+      { type: "merge" },
+    );
     await fleet.client.delete(Deployment, { cluster: "member2", namespace: "shop", name: "web" });
     await fleet.run(SETTLED_MS);
 
@@ -156,20 +232,36 @@ describe("on a member", () => {
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("ours:1").build());
     await fleet.run(SETTLED_MS);
 
-    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["theirs:1", "ours:1", "ours:1"]);
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual([
+      "theirs:1",
+      "ours:1",
+      "ours:1",
+    ]);
     const binding = await find(ResourceBinding, "hub", "web-deployment");
-    expect(binding?.status?.aggregatedStatus?.[0]).toMatchObject({ clusterName: "member1", applied: false, appliedMessage: expect.stringContaining("already exists in the cluster member1") });
+    expect(binding?.status?.aggregatedStatus?.[0]).toMatchObject({
+      clusterName: "member1",
+      applied: false,
+      appliedMessage: expect.stringContaining("already exists in the cluster member1"),
+    });
   });
 
   test("such an object is taken over when the policy says Overwrite", async () => {
     await start();
     await fleet.client.create(Deployment, "member1", makeDeployment("shop/web").image("theirs:1").build());
-    await apply(deploymentPolicy().with(({ spec }) => (spec.conflictResolution = "Overwrite")).build());
+    await apply(
+      deploymentPolicy()
+        .with(({ spec }) => (spec.conflictResolution = "Overwrite"))
+        .build(),
+    );
 
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("ours:1").build());
     await fleet.run(SETTLED_MS);
 
-    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["ours:1", "ours:1", "ours:1"]);
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual([
+      "ours:1",
+      "ours:1",
+      "ours:1",
+    ]);
   });
 
   test("an override changes only the copies that it names", async () => {
@@ -181,14 +273,29 @@ describe("on a member", () => {
       metadata: { namespace: "shop", name: "registry" },
       spec: {
         resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
-        overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { imageOverrider: [{ component: "Registry", operator: "replace", value: "mirror.example.com" }] } }],
+        overrideRules: [
+          {
+            targetCluster: { clusterNames: ["member2"] },
+            overriders: {
+              imageOverrider: [{ component: "Registry", operator: "replace", value: "mirror.example.com" }],
+            },
+          },
+        ],
       },
     });
 
-    await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).image("registry.example.com/web:1").build());
+    await fleet.client.create(
+      Deployment,
+      "hub",
+      makeDeployment("shop/web").replicas(4).image("registry.example.com/web:1").build(),
+    );
     await fleet.run(SETTLED_MS);
 
-    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual(["registry.example.com/web:1", "mirror.example.com/web:1", "registry.example.com/web:1"]);
+    expect(await onMembers(Deployment, "web", ({ spec }) => spec.template.spec?.containers[0]?.image)).toEqual([
+      "registry.example.com/web:1",
+      "mirror.example.com/web:1",
+      "registry.example.com/web:1",
+    ]);
   });
 });
 
@@ -199,14 +306,27 @@ test("an override that selects clusters by label follows a cluster that gets the
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "OverridePolicy",
     metadata: { namespace: "shop", name: "edge" },
-    spec: { overrideRules: [{ targetCluster: { labelSelector: { matchLabels: { edge: "yes" } } }, overriders: { labelsOverrider: [{ operator: "add", value: { edge: "yes" } }] } }] },
+    spec: {
+      overrideRules: [
+        {
+          targetCluster: { labelSelector: { matchLabels: { edge: "yes" } } },
+          overriders: { labelsOverrider: [{ operator: "add", value: { edge: "yes" } }] },
+        },
+      ],
+    },
   });
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(SETTLED_MS);
-  const labels = (): Promise<(string | undefined)[]> => onMembers(Deployment, "web", ({ metadata }) => metadata.labels?.["edge"]);
+  const labels = (): Promise<(string | undefined)[]> =>
+    onMembers(Deployment, "web", ({ metadata }) => metadata.labels?.["edge"]);
   expect(await labels()).toEqual([undefined, undefined, undefined]);
 
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { labels: { edge: "yes" } } }, { type: "merge" });
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: "member2" },
+    { metadata: { labels: { edge: "yes" } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   expect(await labels()).toEqual([undefined, "yes", undefined]);
@@ -222,19 +342,44 @@ test("an override that cannot be applied is told on the binding and holds up its
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "OverridePolicy",
     metadata: { namespace: "shop", name: "wrong" },
-    spec: { overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { plaintext: [{ path: "/spec/nope/deeper", operator: "replace", value: 1 }] } }] },
+    spec: {
+      overrideRules: [
+        {
+          targetCluster: { clusterNames: ["member2"] },
+          overriders: { plaintext: [{ path: "/spec/nope/deeper", operator: "replace", value: 1 }] },
+        },
+      ],
+    },
   } as unknown as OverridePolicy);
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 8 } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { replicas: 8 } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
-  expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", message: expect.stringContaining("member2: applying override policy wrong") }));
+  expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toContainEqual(
+    expect.objectContaining({
+      type: "Dispatched",
+      status: "False",
+      message: expect.stringContaining("member2: applying override policy wrong"),
+    }),
+  );
   expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([4, 1, 2]);
 });
 
 test("a Work that carries a namespace comes back when somebody deletes it", async () => {
   await start();
-  const works = async (): Promise<number> => (await fleet.client.list(Work, { cluster: "hub", labelSelector: "flotilla.dev/namespace=shop" })).items.length;
-  const [work] = (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1", labelSelector: "flotilla.dev/namespace=shop" })).items;
+  const works = async (): Promise<number> =>
+    (await fleet.client.list(Work, { cluster: "hub", labelSelector: "flotilla.dev/namespace=shop" })).items.length;
+  const [work] = (
+    await fleet.client.list(Work, {
+      cluster: "hub",
+      namespace: "karmada-es-member1",
+      labelSelector: "flotilla.dev/namespace=shop",
+    })
+  ).items;
   await fleet.client.delete(Work, { cluster: "hub", namespace: "karmada-es-member1", name: work?.metadata.name ?? "" });
   await fleet.run(SETTLED_MS);
 
@@ -246,7 +391,16 @@ test("a workload that starts with no replicas is reported as zero", async () => 
   await start();
   await apply(deploymentPolicy().build());
 
-  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(0).with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } })).build());
+  await fleet.client.create(
+    Deployment,
+    "hub",
+    makeDeployment("shop/web")
+      .replicas(0)
+      .with(({ spec }) =>
+        Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } }),
+      )
+      .build(),
+  );
   await fleet.run(SETTLED_MS);
 
   const web = await find(Deployment, "hub", "web");
@@ -256,10 +410,24 @@ test("a workload that starts with no replicas is reported as zero", async () => 
 test("a workload that is scaled to zero is reported as zero", async () => {
   await start(3);
   await apply(deploymentPolicy().build());
-  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).with(({ spec }) => Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } })).build());
+  await fleet.client.create(
+    Deployment,
+    "hub",
+    makeDeployment("shop/web")
+      .replicas(4)
+      .with(({ spec }) =>
+        Object.assign(spec.template.spec?.containers[0] ?? {}, { resources: { requests: { cpu: "100m" } } }),
+      )
+      .build(),
+  );
   await fleet.run(SETTLED_MS);
 
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 0 } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "web" },
+    { spec: { replicas: 0 } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   const web = await find(Deployment, "hub", "web");
@@ -268,12 +436,24 @@ test("a workload that is scaled to zero is reported as zero", async () => {
 
 test("a Work that is suspended is not applied until it goes on", async () => {
   await start();
-  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
+  const manifest = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+    data: { colour: "blue" },
+  };
   const key = { cluster: "hub", namespace: "karmada-es-member1", name: "by-hand" };
-  await fleet.client.create(Work, "hub", { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: key.namespace, name: key.name }, spec: { suspendDispatching: true, workload: { manifests: [manifest] } } });
+  await fleet.client.create(Work, "hub", {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { namespace: key.namespace, name: key.name },
+    spec: { suspendDispatching: true, workload: { manifests: [manifest] } },
+  });
   await fleet.run(SETTLED_MS);
   expect(await find(ConfigMap, "member1", "settings")).toBeUndefined();
-  expect((await fleet.client.get(Work, key)).status?.conditions).toMatchObject([{ type: "Dispatching", status: "False", reason: "SuspendDispatching" }]);
+  expect((await fleet.client.get(Work, key)).status?.conditions).toMatchObject([
+    { type: "Dispatching", status: "False", reason: "SuspendDispatching" },
+  ]);
 
   await fleet.client.patch(Work, key, { spec: { suspendDispatching: false } }, { type: "merge" });
   await fleet.run(SETTLED_MS);
@@ -288,30 +468,77 @@ describe("a CloneSet", () => {
     await start(3);
     await apply(makePolicy("shop/all").selects(`apps.kruise.io/${version}`, "CloneSet").weights(clusters).build());
 
-    await fleet.client.create(inVersion(CloneSet, version), "hub", { ...makeCloneSet("shop/web").replicas(8).build(), apiVersion: `apps.kruise.io/${version}` });
+    await fleet.client.create(inVersion(CloneSet, version), "hub", {
+      ...makeCloneSet("shop/web").replicas(8).build(),
+      apiVersion: `apps.kruise.io/${version}`,
+    });
     await fleet.run(SETTLED_MS);
 
     expect(await onMembers(CloneSet, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
     expect(await onMembers(v1alpha1, "web", ({ spec }) => spec.replicas)).toEqual([4, 2, 2]);
-    expect((await find(CloneSet, "hub", "web"))?.status).toMatchObject({ replicas: 8, readyReplicas: 8, updatedReadyReplicas: 8, observedGeneration: 1 });
+    expect((await find(CloneSet, "hub", "web"))?.status).toMatchObject({
+      replicas: 8,
+      readyReplicas: 8,
+      updatedReadyReplicas: 8,
+      observedGeneration: 1,
+    });
   });
 });
 
 test("an object without replicas is the same on every member", async () => {
   await start();
-  await apply(makePolicy("shop/all").selects("v1", "ConfigMap", "settings").duplicates(...Object.keys(clusters)).build());
+  await apply(
+    makePolicy("shop/all")
+      .selects("v1", "ConfigMap", "settings")
+      .duplicates(...Object.keys(clusters))
+      .build(),
+  );
 
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } });
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+    data: { colour: "blue" },
+  });
   await fleet.run(SETTLED_MS);
 
-  expect(await onMembers(ConfigMap, "settings", ({ data }) => data)).toEqual([{ colour: "blue" }, { colour: "blue" }, { colour: "blue" }]);
+  expect(await onMembers(ConfigMap, "settings", ({ data }) => data)).toEqual([
+    { colour: "blue" },
+    { colour: "blue" },
+    { colour: "blue" },
+  ]);
 });
 
 test("bindings of a kind that is gone do not hold up the others", async () => {
   await start();
-  const definition = { group: "example.dev", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] };
-  await fleet.client.create(CustomResourceDefinition, "hub", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: definition });
-  const orphans = Array.from({ length: 100 }, (_, index) => makeBinding({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "shop", name: `widget-${index}` } }).targets("member1").build());
+  const definition = {
+    group: "example.dev",
+    scope: "Namespaced",
+    names: { plural: "widgets", kind: "Widget" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  };
+  await fleet.client.create(CustomResourceDefinition, "hub", {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.dev" },
+    spec: definition,
+  });
+  const orphans = Array.from({ length: 100 }, (_, index) =>
+    makeBinding({
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { namespace: "shop", name: `widget-${index}` },
+    })
+      .targets("member1")
+      .build(),
+  );
   for (const binding of orphans) await fleet.client.create(ResourceBinding, "hub", binding);
   await fleet.run(1_000);
   await fleet.client.delete(CustomResourceDefinition, { cluster: "hub", name: "widgets.example.dev" });
@@ -329,7 +556,10 @@ test("a namespace of the hub follows to the members and goes with it, but one th
   await fleet.client.create(Namespace, "member1", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tools" } });
   await fleet.run(SETTLED_MS);
-  const names = async (cluster: string): Promise<string[]> => (await fleet.client.list(Namespace, { cluster })).items.map(({ metadata }) => metadata.name).filter((name) => name === "tools");
+  const names = async (cluster: string): Promise<string[]> =>
+    (await fleet.client.list(Namespace, { cluster })).items
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name === "tools");
   expect(await names("member2")).toEqual(["tools"]);
 
   await fleet.client.delete(Namespace, { cluster: "hub", name: "tools" });
@@ -344,7 +574,12 @@ test("a namespace that opts out of propagation stays on the members with everyth
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(SETTLED_MS);
 
-  await fleet.client.patch(Namespace, { cluster: "hub", name: "shop" }, { metadata: { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } } }, { type: "merge" });
+  await fleet.client.patch(
+    Namespace,
+    { cluster: "hub", name: "shop" },
+    { metadata: { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);

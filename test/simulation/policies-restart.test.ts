@@ -1,6 +1,18 @@
-/** The hub goes down while a stage is at work, and comes back: what was begun is finished, once. Members go away and come back likewise. */
+/**
+ * The hub goes down while a stage is at work, and comes back: what was begun is finished, once. Members go away and
+ * come back likewise.
+ */
 import { expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterResourceBinding, ClusterRole, Deployment, Namespace, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterRole,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import { UnreachableError } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -10,7 +22,12 @@ import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
 const SETTLED_MS = 20_000;
 const HOUR_MS = 3_600_000;
 const MEMBERS = ["member1", "member2"];
-const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" }, rules: [] };
+const role = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name: "reader" },
+  rules: [],
+};
 
 /** A store that outlives the process, and a part of the hub that gets no answer while it is stuck. */
 function makeHub(): { open(): Promise<TestFleet>; stuck: Set<string> } {
@@ -18,15 +35,27 @@ function makeHub(): { open(): Promise<TestFleet>; stuck: Set<string> } {
   const stuck = new Set<string>();
   const wrap = (transport: Transport, part: string): Transport => ({
     ...transport,
-    send: (request, signal) => (stuck.has(part) || stuck.has(`${part} on ${request.path.cluster}`) ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${part} gets no answer`))) : transport.send(request, signal)),
+    send: (request, signal) =>
+      stuck.has(part) || stuck.has(`${part} on ${request.path.cluster}`)
+        ? Promise.resolve().then(() => Promise.reject(new UnreachableError(`${part} gets no answer`)))
+        : transport.send(request, signal),
   });
   return { open: () => startTestFleet({ members: MEMBERS, engine, wrap }), stuck };
 }
 
 async function applyAll({ client }: TestFleet): Promise<void> {
   await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
-  await client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "roles" }, spec: { resourceSelectors: [{ apiVersion: role.apiVersion, kind: role.kind, name: "reader" }], placement: {} } });
+  await client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+  );
+  await client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+    spec: { resourceSelectors: [{ apiVersion: role.apiVersion, kind: role.kind, name: "reader" }], placement: {} },
+  });
   await client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await client.create(ClusterRole, "hub", role);
 }
@@ -45,11 +74,19 @@ for (const part of ["match", "schedule", "dispatch", "execute", "status", "aggre
     await fleet.run(10 * SETTLED_MS);
 
     for (const member of MEMBERS) {
-      expect((await fleet.client.get(Deployment, { cluster: member, namespace: "shop", name: "web" })).spec.replicas).toBe(2);
-      expect((await fleet.client.get(ClusterRole, { cluster: member, name: "reader" })).metadata.labels).toMatchObject({ "karmada.io/managed": "true" });
+      expect(
+        (await fleet.client.get(Deployment, { cluster: member, namespace: "shop", name: "web" })).spec.replicas,
+      ).toBe(2);
+      expect((await fleet.client.get(ClusterRole, { cluster: member, name: "reader" })).metadata.labels).toMatchObject({
+        "karmada.io/managed": "true",
+      });
     }
-    const bindings = [await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" }), await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "reader-clusterrole" })];
-    for (const { status } of bindings) expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "FullyApplied", status: "True" }));
+    const bindings = [
+      await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" }),
+      await fleet.client.get(ClusterResourceBinding, { cluster: "hub", name: "reader-clusterrole" }),
+    ];
+    for (const { status } of bindings)
+      expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "FullyApplied", status: "True" }));
     fleet.resetWrites();
     await fleet.run(HOUR_MS / 60);
     expect(fleet.writes()).toEqual([]);
@@ -62,7 +99,10 @@ test("a template that is deleted while a member is away goes from it when the me
   const fleet = await open();
   await applyAll(fleet);
   await fleet.run(SETTLED_MS);
-  const ours = async (): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => !metadata.labels?.["flotilla.dev/namespace"]).map(({ metadata }) => metadata.namespace ?? "");
+  const ours = async (): Promise<string[]> =>
+    (await fleet.client.list(Work, { cluster: "hub" })).items
+      .filter(({ metadata }) => !metadata.labels?.["flotilla.dev/namespace"])
+      .map(({ metadata }) => metadata.namespace ?? "");
 
   stuck.add("execute on member1");
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
@@ -76,6 +116,8 @@ test("a template that is deleted while a member is away goes from it when the me
 
   expect(await ours()).toEqual([]);
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toEqual([]);
-  expect((await fleet.client.list(ClusterRole, { cluster: "member1" })).items.map(({ metadata }) => metadata.name)).not.toContain("reader");
+  expect(
+    (await fleet.client.list(ClusterRole, { cluster: "member1" })).items.map(({ metadata }) => metadata.name),
+  ).not.toContain("reader");
   await fleet.stop();
 });

@@ -17,24 +17,37 @@ async function start(): Promise<void> {
 const statusWrites = (): number =>
   fleet
     .writes()
-    .filter(({ resource, subresource }) => resource === "propagationpolicies.policy.karmada.io" && subresource === "status")
+    .filter(
+      ({ resource, subresource }) => resource === "propagationpolicies.policy.karmada.io" && subresource === "status",
+    )
     .reduce((sum, { count }) => sum + count, 0);
 
 test("forty workloads of one policy cost it a handful of writes, and none when all is quiet", async () => {
   await start();
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1", "member2").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1", "member2").build(),
+  );
   await fleet.run(SETTLED_MS);
   fleet.resetWrites();
-  for (let index = 0; index < 40; index++) await fleet.client.create(Deployment, "hub", makeDeployment(`shop/web-${index}`).build());
+  for (let index = 0; index < 40; index++)
+    await fleet.client.create(Deployment, "hub", makeDeployment(`shop/web-${index}`).build());
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" })).status).toMatchObject({
+  expect(
+    (await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" })).status,
+  ).toMatchObject({
     observedGeneration: 1,
     matched: 40,
     scheduled: 40,
     applied: 40,
     clusters: ["member1", "member2"],
-    conditions: [{ type: "Matched", status: "True" }, { type: "Scheduled", status: "True" }, { type: "FullyApplied", status: "True" }],
+    conditions: [
+      { type: "Matched", status: "True" },
+      { type: "Scheduled", status: "True" },
+      { type: "FullyApplied", status: "True" },
+    ],
   });
   expect(statusWrites()).toBeLessThanOrEqual(4);
   fleet.resetWrites();
@@ -45,15 +58,26 @@ test("forty workloads of one policy cost it a handful of writes, and none when a
 test("a policy that nothing fits says which object and why, and that it matched nothing once the object is gone", async () => {
   await start();
   const key = { cluster: "hub", namespace: "shop", name: "all" };
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("nowhere").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("nowhere").build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").build());
   await fleet.run(SETTLED_MS);
-  expect((await fleet.client.get(PropagationPolicy, key)).status).toMatchObject({ matched: 1, scheduled: 0, problems: [{ kind: "Deployment", name: "web", reason: "NoClusterFit" }] });
+  expect((await fleet.client.get(PropagationPolicy, key)).status).toMatchObject({
+    matched: 1,
+    scheduled: 0,
+    problems: [{ kind: "Deployment", name: "web", reason: "NoClusterFit" }],
+  });
 
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
   await fleet.run(SETTLED_MS);
 
   const { status } = await fleet.client.get(PropagationPolicy, key);
-  expect(status).toMatchObject({ matched: 0, conditions: [{ type: "Matched", status: "False", reason: "NothingMatched" }, {}, {}] });
+  expect(status).toMatchObject({
+    matched: 0,
+    conditions: [{ type: "Matched", status: "False", reason: "NothingMatched" }, {}, {}],
+  });
   expect(status).not.toHaveProperty("problems");
 });

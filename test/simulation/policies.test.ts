@@ -1,6 +1,19 @@
-/** The life of policies: who gets a template, when that changes, what a policy waits for, and what is left when it is gone. */
+/**
+ * The life of policies: who gets a template, when that changes, what a policy waits for, and what is left when it is
+ * gone.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Deployment, Event, Namespace, OverridePolicy, ClusterPropagationPolicy, PriorityClass, PropagationPolicy, ResourceBinding, Work } from "../../src/api/index.ts";
+import {
+  Deployment,
+  Event,
+  Namespace,
+  OverridePolicy,
+  ClusterPropagationPolicy,
+  PriorityClass,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "../../src/api/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -25,21 +38,46 @@ async function restart(): Promise<void> {
   fleet = await startTestFleet({ members: MEMBERS, engine });
 }
 
-const policy = (name: string, cluster: string, change: (object: PropagationPolicy) => void = () => {}): PropagationPolicy =>
+const policy = (
+  name: string,
+  cluster: string,
+  change: (object: PropagationPolicy) => void = () => {},
+): PropagationPolicy =>
   makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", "web").duplicates(cluster).with(change).build();
-const apply = (...objects: PropagationPolicy[]) => Promise.all(objects.map((object) => fleet.client.create(PropagationPolicy, "hub", object)));
-const edit = (name: string, spec: Partial<PropagationPolicy["spec"]>) => fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name }, { spec } as never, { type: "merge" });
+const apply = (...objects: PropagationPolicy[]) =>
+  Promise.all(objects.map((object) => fleet.client.create(PropagationPolicy, "hub", object)));
+const edit = (name: string, spec: Partial<PropagationPolicy["spec"]>) =>
+  fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name }, { spec } as never, {
+    type: "merge",
+  });
 const createWeb = () => fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
-const owner = async () => (await fleet.client.get(Deployment, web)).metadata.annotations?.["propagationpolicy.karmada.io/name"];
+const owner = async () =>
+  (await fleet.client.get(Deployment, web)).metadata.annotations?.["propagationpolicy.karmada.io/name"];
 const targets = async () => (await fleet.client.get(ResourceBinding, binding)).spec.clusters?.map(({ name }) => name);
-const bindings = async () => (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.map(({ metadata }) => metadata.name);
-const reasons = async () => (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ involvedObject }) => involvedObject.name === "web").map(({ reason }) => reason);
+const bindings = async () =>
+  (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items.map(({ metadata }) => metadata.name);
+const reasons = async () =>
+  (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
+    .filter(({ involvedObject }) => involvedObject.name === "web")
+    .map(({ reason }) => reason);
 
 describe("preemption", () => {
   const cases: Record<string, { before: PropagationPolicy; rival: PropagationPolicy; want: string }> = {
-    "a higher priority alone takes nothing": { before: policy("a", "member1"), rival: policy("b", "member2", ({ spec }) => (spec.priority = 5)), want: "a" },
-    "a higher priority that preempts takes over": { before: policy("a", "member1"), rival: policy("b", "member2", ({ spec }) => Object.assign(spec, { priority: 5, preemption: "Always" })), want: "b" },
-    "the same priority takes nothing, whatever it says": { before: policy("b", "member1"), rival: policy("a", "member2", ({ spec }) => (spec.preemption = "Always")), want: "b" },
+    "a higher priority alone takes nothing": {
+      before: policy("a", "member1"),
+      rival: policy("b", "member2", ({ spec }) => (spec.priority = 5)),
+      want: "a",
+    },
+    "a higher priority that preempts takes over": {
+      before: policy("a", "member1"),
+      rival: policy("b", "member2", ({ spec }) => Object.assign(spec, { priority: 5, preemption: "Always" })),
+      want: "b",
+    },
+    "the same priority takes nothing, whatever it says": {
+      before: policy("b", "member1"),
+      rival: policy("a", "member2", ({ spec }) => (spec.preemption = "Always")),
+      want: "b",
+    },
   };
   for (const [behaviour, { before, rival, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -70,7 +108,11 @@ describe("preemption", () => {
   });
 
   test("a policy of the namespace takes from a cluster policy of any priority, and the claim of that one goes", async () => {
-    const everywhere = { ...policy("everywhere", "member1", ({ spec }) => (spec.priority = 100)), kind: "ClusterPropagationPolicy", metadata: { name: "everywhere" } };
+    const everywhere = {
+      ...policy("everywhere", "member1", ({ spec }) => (spec.priority = 100)),
+      kind: "ClusterPropagationPolicy",
+      metadata: { name: "everywhere" },
+    };
     await fleet.client.create(ClusterPropagationPolicy, "hub", everywhere);
     await createWeb();
     await fleet.run(SETTLED_MS);
@@ -81,7 +123,11 @@ describe("preemption", () => {
 
     const { metadata } = await fleet.client.get(ResourceBinding, binding);
     expect(await targets()).toEqual(["member2"]);
-    expect(Object.keys({ ...metadata.labels, ...metadata.annotations }).filter((key) => key.startsWith("clusterpropagationpolicy"))).toEqual([]);
+    expect(
+      Object.keys({ ...metadata.labels, ...metadata.annotations }).filter((key) =>
+        key.startsWith("clusterpropagationpolicy"),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -94,7 +140,9 @@ describe("a policy that is gone", () => {
     await fleet.run(SETTLED_MS);
 
     expect(await owner()).toBeUndefined();
-    expect((await fleet.client.get(ResourceBinding, binding)).metadata.labels).not.toHaveProperty(["propagationpolicy.karmada.io/permanent-id"]);
+    expect((await fleet.client.get(ResourceBinding, binding)).metadata.labels).not.toHaveProperty([
+      "propagationpolicy.karmada.io/permanent-id",
+    ]);
     expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toHaveLength(1);
   });
 
@@ -104,7 +152,9 @@ describe("a policy that is gone", () => {
     await fleet.run(SETTLED_MS);
     expect(await owner()).toBe("a");
 
-    await edit("a", { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "other" }] });
+    await edit("a", {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "other" }],
+    });
     await restart();
     await fleet.run(SETTLED_MS);
 
@@ -114,8 +164,10 @@ describe("a policy that is gone", () => {
 });
 
 describe("lazy activation", () => {
-  const lazy = (name: string, cluster: string) => policy(name, cluster, ({ spec }) => (spec.activationPreference = "Lazy"));
-  const touch = (text: string) => fleet.client.patch(Deployment, web, { metadata: { labels: { touched: text } } }, { type: "merge" });
+  const lazy = (name: string, cluster: string) =>
+    policy(name, cluster, ({ spec }) => (spec.activationPreference = "Lazy"));
+  const touch = (text: string) =>
+    fleet.client.patch(Deployment, web, { metadata: { labels: { touched: text } } }, { type: "merge" });
 
   test("a template that was there before the policy waits until somebody changes it, also over a restart", async () => {
     await createWeb();
@@ -173,7 +225,12 @@ test("a policy waits for the overrides that it depends on, says so once, and goe
   expect(await bindings()).toEqual([]);
   expect(await reasons()).toEqual(["ApplyPolicyFailed"]);
 
-  await fleet.client.create(OverridePolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { namespace: "shop", name: "images" }, spec: { overrideRules: [] } });
+  await fleet.client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "images" },
+    spec: { overrideRules: [] },
+  });
   await fleet.run(SETTLED_MS);
 
   expect(await targets()).toEqual(["member1"]);
@@ -181,12 +238,23 @@ test("a policy waits for the overrides that it depends on, says so once, and goe
 });
 
 test("the priority of the policy's class is on the binding, once the class is there", async () => {
-  await apply(policy("a", "member1", ({ spec }) => (spec.schedulePriority = { priorityClassSource: "KubePriorityClass", priorityClassName: "gold" })));
+  await apply(
+    policy(
+      "a",
+      "member1",
+      ({ spec }) => (spec.schedulePriority = { priorityClassSource: "KubePriorityClass", priorityClassName: "gold" }),
+    ),
+  );
   await createWeb();
   await fleet.run(SETTLED_MS);
   expect(await bindings()).toEqual([]);
 
-  await fleet.client.create(PriorityClass, "hub", { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "gold" }, value: 1000 });
+  await fleet.client.create(PriorityClass, "hub", {
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name: "gold" },
+    value: 1000,
+  });
   await fleet.run(SETTLED_MS);
 
   expect((await fleet.client.get(ResourceBinding, binding)).spec.schedulePriority).toEqual({ priority: 1000 });
@@ -198,7 +266,12 @@ test("a suspended policy makes Works that wait, and resuming sends them", async 
   await fleet.run(SETTLED_MS);
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toEqual([]);
 
-  await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "a" }, { spec: { suspension: null } }, { type: "merge" });
+  await fleet.client.patch(
+    PropagationPolicy,
+    { cluster: "hub", namespace: "shop", name: "a" },
+    { spec: { suspension: null } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toHaveLength(1);
@@ -212,5 +285,9 @@ test("a template that goes while its policy keeps its resources leaves them on t
   await fleet.run(SETTLED_MS);
 
   expect((await fleet.client.list(Deployment, { cluster: "member1" })).items).toHaveLength(1);
-  expect((await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.name.startsWith("web-"))).toEqual([]);
+  expect(
+    (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) =>
+      metadata.name.startsWith("web-"),
+    ),
+  ).toEqual([]);
 });

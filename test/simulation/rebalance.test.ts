@@ -1,6 +1,13 @@
 /** A WorkloadRebalancer has workloads scheduled afresh, once, says what came of it, and goes when its time is over. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, Deployment, Namespace, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "../../src/api/index.ts";
+import {
+  Cluster,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  WorkloadRebalancer,
+} from "../../src/api/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -11,24 +18,42 @@ const KEY = { cluster: "hub", name: "after-repair" };
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
-const rebalancer = (workloads: WorkloadRebalancer["spec"]["workloads"], ttlSecondsAfterFinished?: number): WorkloadRebalancer => ({
+const rebalancer = (
+  workloads: WorkloadRebalancer["spec"]["workloads"],
+  ttlSecondsAfterFinished?: number,
+): WorkloadRebalancer => ({
   apiVersion: "apps.karmada.io/v1alpha1",
   kind: "WorkloadRebalancer",
   metadata: { name: KEY.name },
-  spec: { workloads, ...(ttlSecondsAfterFinished !== undefined && { ttlSecondsAfterFinished }) },
+  spec: { workloads, ttlSecondsAfterFinished },
 });
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const missing = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "missing" };
-const shares = async () => (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" })).spec.clusters;
+const shares = async () =>
+  (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "web-deployment" })).spec
+    .clusters;
 
 async function start(options = {}): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 2, ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").with(({ spec }) => {
-    spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } } };
-  });
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .with(({ spec }) => {
+      spec.placement = {
+        replicaScheduling: {
+          replicaSchedulingType: "Divided",
+          replicaDivisionPreference: "Weighted",
+          weightPreference: { dynamicWeight: "AvailableReplicas" },
+        },
+      };
+    });
   // Nothing can go to member2 at first.
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints: [{ key: "repair", effect: "NoSchedule" }] } }, { type: "merge" });
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: "member2" },
+    { spec: { taints: [{ key: "repair", effect: "NoSchedule" }] } },
+    { type: "merge" },
+  );
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(20 * SECOND);
@@ -44,7 +69,10 @@ test("replicas return to a member that is well again, and a workload without a b
   await fleet.client.create(WorkloadRebalancer, "hub", rebalancer([web, missing]));
   await fleet.run(20 * SECOND);
 
-  expect(await shares()).toEqual([{ name: "member1", replicas: 2 }, { name: "member2", replicas: 2 }]);
+  expect(await shares()).toEqual([
+    { name: "member1", replicas: 2 },
+    { name: "member2", replicas: 2 },
+  ]);
   expect((await fleet.client.get(WorkloadRebalancer, KEY)).status).toEqual({
     finishTime: expect.any(String),
     observedGeneration: 1,

@@ -15,8 +15,16 @@ afterEach(() => fleet.stop());
 async function start(...workloads: string[]): Promise<void> {
   fleet = await startTestFleet({ members: MEMBERS });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } });
-  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates(...MEMBERS).with(({ spec }) => (spec.propagateDeps = true));
+  await fleet.client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+    data: { colour: "blue" },
+  });
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .duplicates(...MEMBERS)
+    .with(({ spec }) => (spec.propagateDeps = true));
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
   for (const name of workloads) {
     const needing = makeDeployment(`shop/${name}`).with(({ spec }) => {
@@ -28,7 +36,12 @@ async function start(...workloads: string[]): Promise<void> {
   await fleet.run(SETTLED_MS);
 }
 const release = async (name: string, value: string | null): Promise<void> => {
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name }, { metadata: { annotations: { "flotilla.dev/unmanaged": value } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name },
+    { metadata: { annotations: { "flotilla.dev/unmanaged": value } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 };
 const remove = async (name: string): Promise<void> => {
@@ -36,10 +49,21 @@ const remove = async (name: string): Promise<void> => {
   await fleet.run(SETTLED_MS);
 };
 const paint = async (colour: string): Promise<void> => {
-  await fleet.client.patch(ConfigMap, { cluster: "hub", namespace: "shop", name: "settings" }, { data: { colour } }, { type: "merge" });
+  await fleet.client.patch(
+    ConfigMap,
+    { cluster: "hub", namespace: "shop", name: "settings" },
+    { data: { colour } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 };
-const colours = async (): Promise<(string | undefined)[]> => Promise.all(MEMBERS.map(async (cluster) => (await find(fleet.client, ConfigMap, { cluster, namespace: "shop", name: "settings" }))?.data?.["colour"]));
+const colours = async (): Promise<(string | undefined)[]> =>
+  Promise.all(
+    MEMBERS.map(
+      async (cluster) =>
+        (await find(fleet.client, ConfigMap, { cluster, namespace: "shop", name: "settings" }))?.data?.["colour"],
+    ),
+  );
 const expectSilence = async (): Promise<void> => {
   fleet.resetWrites();
   await fleet.run(120_000);
@@ -53,12 +77,19 @@ test("a ConfigMap follows the hub no more once the only workload that needs it w
   await paint("red");
 
   expect(await colours()).toEqual(["blue", "blue"]);
-  const [work] = (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(({ metadata }) => metadata.name.startsWith("settings-"));
-  expect(work?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Managed", status: "False", reason: "Released" }));
+  const [work] = (await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" })).items.filter(
+    ({ metadata }) => metadata.name.startsWith("settings-"),
+  );
+  expect(work?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Managed", status: "False", reason: "Released" }),
+  );
   await expectSilence();
   await remove("web");
   expect(await colours()).toEqual(["blue", "blue"]);
-  expect((await fleet.client.get(ConfigMap, { cluster: "member1", namespace: "shop", name: "settings" })).metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
+  expect(
+    (await fleet.client.get(ConfigMap, { cluster: "member1", namespace: "shop", name: "settings" })).metadata.labels ??
+      {},
+  ).not.toHaveProperty("karmada.io/managed");
 });
 
 test("it is let go only where the workload is, and goes from the other members with it", async () => {
@@ -111,7 +142,11 @@ test("it is left for a workload that was let go and then deleted on the hub, als
 
 test("it stays managed where a policy of its own takes it", async () => {
   await start("web");
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/own").selects("v1", "ConfigMap", "settings").duplicates("member1").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/own").selects("v1", "ConfigMap", "settings").duplicates("member1").build(),
+  );
   await fleet.run(SETTLED_MS);
 
   await release("web", "true");

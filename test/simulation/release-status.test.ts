@@ -1,4 +1,7 @@
-/** An object that was let go is not changed any more, but it still runs for the template: the hub goes on showing what it reports. */
+/**
+ * An object that was let go is not changed any more, but it still runs for the template: the hub goes on showing what
+ * it reports.
+ */
 import { afterEach, expect, test } from "vitest";
 import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -14,11 +17,20 @@ afterEach(() => fleet.stop());
 test("what a released object reports is on the hub, until it is gone", async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).build());
   await fleet.run(SETTLED_MS);
   const status = async (): Promise<unknown> => (await fleet.client.get(Deployment, WEB)).status;
-  await fleet.client.patch(Deployment, WEB, { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    WEB,
+    { metadata: { annotations: { "flotilla.dev/unmanaged": "member1" } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
   expect(await status()).toMatchObject({ replicas: 4, readyReplicas: 4 });
 

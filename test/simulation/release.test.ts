@@ -16,13 +16,23 @@ afterEach(() => fleet.stop());
 async function start(): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1", "member2").build());
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1", "member2").build(),
+  );
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
   await fleet.run(SETTLED_MS);
 }
-const on = (cluster: string): Promise<DeepReadonly<Deployment> | undefined> => find(fleet.client, Deployment, { ...onHub, cluster });
+const on = (cluster: string): Promise<DeepReadonly<Deployment> | undefined> =>
+  find(fleet.client, Deployment, { ...onHub, cluster });
 const annotate = async (value: string | null): Promise<void> => {
-  await fleet.client.patch(Deployment, onHub, { metadata: { annotations: { "flotilla.dev/unmanaged": value } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    onHub,
+    { metadata: { annotations: { "flotilla.dev/unmanaged": value } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 };
 const scale = async (replicas: number): Promise<void> => {
@@ -33,8 +43,12 @@ const remove = async (): Promise<void> => {
   await fleet.client.delete(Deployment, onHub);
   await fleet.run(SETTLED_MS);
 };
-const worksOfWeb = async (cluster: string): Promise<DeepReadonly<Work>[]> => (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${cluster}` })).items.filter(({ metadata }) => metadata.name.startsWith("web-"));
-const pods = async (cluster: string): Promise<string[]> => (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.map(({ metadata }) => metadata.uid ?? "").sort();
+const worksOfWeb = async (cluster: string): Promise<DeepReadonly<Work>[]> =>
+  (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${cluster}` })).items.filter(({ metadata }) =>
+    metadata.name.startsWith("web-"),
+  );
+const pods = async (cluster: string): Promise<string[]> =>
+  (await fleet.client.list(Pod, { cluster, namespace: "shop" })).items.map(({ metadata }) => metadata.uid ?? "").sort();
 
 describe("a template that asks to be left alone", () => {
   test("has its objects released at once, with their pods, and they follow it no more", async () => {
@@ -45,9 +59,13 @@ describe("a template that asks to be left alone", () => {
 
     const object = await on("member1");
     expect(object?.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
-    expect(object?.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`)).not.toContain("flotilla Apply");
+    expect(object?.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`)).not.toContain(
+      "flotilla Apply",
+    );
     expect(await pods("member1")).toEqual(before);
-    expect((await worksOfWeb("member1"))[0]?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Managed", status: "False", reason: "Released" }));
+    expect((await worksOfWeb("member1"))[0]?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Managed", status: "False", reason: "Released" }),
+    );
     await scale(5);
     expect((await on("member1"))?.spec.replicas).toBe(2);
     fleet.resetWrites();
@@ -67,7 +85,12 @@ describe("a template that asks to be left alone", () => {
 
   test("leaves them running also when it is deleted in the same moment", async () => {
     await start();
-    await fleet.client.patch(Deployment, onHub, { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      onHub,
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } },
+      { type: "merge" },
+    );
     await fleet.settle();
 
     await remove();
@@ -89,7 +112,12 @@ describe("a template that asks to be left alone", () => {
   test("is managed again when it asks for that, and keeps what others put there meanwhile", async () => {
     await start();
     await annotate("true");
-    await fleet.client.patch(Deployment, { ...onHub, cluster: "member1" }, { metadata: { labels: { theirs: "yes" } }, spec: { replicas: 4 } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { ...onHub, cluster: "member1" },
+      { metadata: { labels: { theirs: "yes" } }, spec: { replicas: 4 } },
+      { type: "merge" },
+    );
 
     await annotate(null);
 
@@ -104,7 +132,12 @@ describe("a template that asks to be left alone", () => {
 
 describe("a Work whose resources are preserved", () => {
   const preserve = async (): Promise<void> => {
-    await fleet.client.patch(PropagationPolicy, { ...onHub, name: "all" }, { spec: { preserveResourcesOnDeletion: true } }, { type: "merge" });
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...onHub, name: "all" },
+      { spec: { preserveResourcesOnDeletion: true } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
   };
 
@@ -116,14 +149,24 @@ describe("a Work whose resources are preserved", () => {
 
     const object = await on("member1");
     expect(object?.spec.replicas).toBe(2);
-    expect(Object.keys({ ...object?.metadata.labels, ...object?.metadata.annotations }).filter((name) => /karmada|flotilla/.test(name))).toEqual([]);
+    expect(
+      Object.keys({ ...object?.metadata.labels, ...object?.metadata.annotations }).filter((name) =>
+        /karmada|flotilla/.test(name),
+      ),
+    ).toEqual([]);
     expect(await worksOfWeb("member1")).toEqual([]);
   });
 
   test("goes although the object is gone already", async () => {
     await start();
     await preserve();
-    for (const work of await worksOfWeb("member1")) await fleet.client.patch(Work, { cluster: "hub", namespace: work.metadata.namespace ?? "", name: work.metadata.name }, { spec: { suspendDispatching: true } }, { type: "merge" });
+    for (const work of await worksOfWeb("member1"))
+      await fleet.client.patch(
+        Work,
+        { cluster: "hub", namespace: work.metadata.namespace ?? "", name: work.metadata.name },
+        { spec: { suspendDispatching: true } },
+        { type: "merge" },
+      );
     await fleet.client.delete(Deployment, { ...onHub, cluster: "member1" });
 
     await remove();
@@ -134,7 +177,12 @@ describe("a Work whose resources are preserved", () => {
 
 test("an object that somebody made in the place of ours is not deleted with the Work", async () => {
   await start();
-  await fleet.client.patch(Deployment, { ...onHub, cluster: "member1" }, { metadata: { labels: { "karmada.io/managed": null } } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { ...onHub, cluster: "member1" },
+    { metadata: { labels: { "karmada.io/managed": null } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   await remove();

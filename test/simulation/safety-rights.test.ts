@@ -1,9 +1,24 @@
 /**
- * The hub's controllers may do everything; its users may not. Ann may do everything in the namespace `shop`, bindings and Works included, and
- * nothing anywhere else. Each test is one way in which she tries to make the controllers act for her on what is in `bank`.
+ * The hub's controllers may do everything; its users may not. Ann may do everything in the namespace `shop`, bindings
+ * and Works included, and nothing anywhere else. Each test is one way in which she tries to make the controllers act
+ * for her on what is in `bank`.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment, Event, Namespace, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Role, RoleBinding, Secret, Work } from "../../src/api/index.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  Event,
+  Namespace,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Role,
+  RoleBinding,
+  Secret,
+  Work,
+} from "../../src/api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -27,19 +42,57 @@ let fleet: TestFleet;
 beforeEach(async () => {
   fleet = await startTestFleet({ members: ["member1", "member2"] });
   const { client } = fleet;
-  for (const name of ["shop", "bank"]) await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  await client.create(Role, "hub", { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { namespace: "shop", name: "all" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] });
-  await client.create(RoleBinding, "hub", { apiVersion: `${RBAC}/v1`, kind: "RoleBinding", metadata: { namespace: "shop", name: "ann" }, roleRef: { apiGroup: RBAC, kind: "Role", name: "all" }, subjects: [{ apiGroup: RBAC, kind: "User", name: "ann" }] });
-  await client.create(PropagationPolicy, "hub", makePolicy("bank/all").selects("apps/v1", "Deployment").duplicates("member1").build());
+  for (const name of ["shop", "bank"])
+    await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  await client.create(Role, "hub", {
+    apiVersion: `${RBAC}/v1`,
+    kind: "Role",
+    metadata: { namespace: "shop", name: "all" },
+    rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+  });
+  await client.create(RoleBinding, "hub", {
+    apiVersion: `${RBAC}/v1`,
+    kind: "RoleBinding",
+    metadata: { namespace: "shop", name: "ann" },
+    roleRef: { apiGroup: RBAC, kind: "Role", name: "all" },
+    subjects: [{ apiGroup: RBAC, kind: "User", name: "ann" }],
+  });
+  await client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("bank/all").selects("apps/v1", "Deployment").duplicates("member1").build(),
+  );
   await client.create(Deployment, "hub", makeDeployment("bank/vault").replicas(2).build());
-  await client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "bank", name: "key" }, stringData: { key: "s3cret" } });
+  await client.create(Secret, "hub", {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "bank", name: "key" },
+    stringData: { key: "s3cret" },
+  });
   await fleet.run(SETTLED_MS);
 });
 afterEach(() => fleet.stop());
 
 /** What Ann is answered. */
-async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<{ code: number; body: JsonObject }> {
-  const { status, body: bytes } = await fleet.hub.server.handle({ method, path, query: new URLSearchParams(), headers: { "user-agent": "test/1", "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json", ...headers }, body: new TextEncoder().encode(body ? JSON.stringify(body) : ""), user: ANN, signal: new AbortController().signal });
+async function ask(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<{ code: number; body: JsonObject }> {
+  const { status, body: bytes } = await fleet.hub.server.handle({
+    method,
+    path,
+    query: new URLSearchParams(),
+    headers: {
+      "user-agent": "test/1",
+      "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+      ...headers,
+    },
+    body: new TextEncoder().encode(body ? JSON.stringify(body) : ""),
+    user: ANN,
+    signal: new AbortController().signal,
+  });
   const text = Buffer.concat([bytes].flat() as Uint8Array[]).toString();
   return { code: status, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {} };
 }
@@ -50,11 +103,28 @@ async function make(plural: string, object: Manifest): Promise<void> {
   expect([code, body["message"]]).toEqual([201, undefined]);
   await fleet.run(SETTLED_MS);
 }
-const workOf = async (member: string, name: string): Promise<DeepReadonly<Work> | undefined> => (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` })).items.find(({ metadata }) => metadata.name.startsWith(`${name}-`));
-const bindingFor = (resource: object, metadata: object = {}): Manifest => ({ apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding", metadata: { namespace: "shop", name: "forged", ...metadata }, spec: { resource, clusters: [{ name: "member2" }] } });
+const workOf = async (member: string, name: string): Promise<DeepReadonly<Work> | undefined> =>
+  (await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${member}` })).items.find(({ metadata }) =>
+    metadata.name.startsWith(`${name}-`),
+  );
+const bindingFor = (resource: object, metadata: object = {}): Manifest => ({
+  apiVersion: "work.karmada.io/v1alpha2",
+  kind: "ResourceBinding",
+  metadata: { namespace: "shop", name: "forged", ...metadata },
+  spec: { resource, clusters: [{ name: "member2" }] },
+});
 
 test("she has no right outside of her namespace, whichever version or subresource she asks for", async () => {
-  const paths = ["/api/v1/namespaces/bank/secrets/key", "/apis/work.karmada.io/v1alpha2/namespaces/bank/resourcebindings/vault-deployment", "/apis/work.karmada.io/v1alpha1/namespaces/bank/resourcebindings/vault-deployment", "/apis/explain.flotilla.dev/v1alpha1/namespaces/bank/explanations/vault-deployment", "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-member1/works", "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy/api/v1/secrets", "/apis/cluster.karmada.io/v1alpha1/clusters/member1", "/clusters/member1/api/v1/namespaces"];
+  const paths = [
+    "/api/v1/namespaces/bank/secrets/key",
+    "/apis/work.karmada.io/v1alpha2/namespaces/bank/resourcebindings/vault-deployment",
+    "/apis/work.karmada.io/v1alpha1/namespaces/bank/resourcebindings/vault-deployment",
+    "/apis/explain.flotilla.dev/v1alpha1/namespaces/bank/explanations/vault-deployment",
+    "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-member1/works",
+    "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy/api/v1/secrets",
+    "/apis/cluster.karmada.io/v1alpha1/clusters/member1",
+    "/clusters/member1/api/v1/namespaces",
+  ];
 
   const answers = await Promise.all(paths.map((path) => ask("GET", path)));
 
@@ -64,11 +134,17 @@ test("she has no right outside of her namespace, whichever version or subresourc
 describe("an explanation", () => {
   const explanation = "/apis/explain.flotilla.dev/v1alpha1/namespaces/shop/explanations/web-deployment";
   const grant = async (...rules: object[]): Promise<void> => {
-    await fleet.client.patch(Role, { cluster: "hub", namespace: "shop", name: "all" }, { rules } as never, { type: "merge" });
+    await fleet.client.patch(Role, { cluster: "hub", namespace: "shop", name: "all" }, { rules } as never, {
+      type: "merge",
+    });
     await fleet.run(1_000);
   };
   beforeEach(async () => {
-    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build());
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build(),
+    );
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").build());
     await fleet.run(SETTLED_MS);
   });
@@ -76,10 +152,16 @@ describe("an explanation", () => {
   test("needs the right to what it explains as well", async () => {
     await grant({ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] });
     const without = await ask("GET", explanation);
-    await grant({ apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] }, { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"], resourceNames: ["web"] });
+    await grant(
+      { apiGroups: ["explain.flotilla.dev"], resources: ["explanations"], verbs: ["get"] },
+      { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"], resourceNames: ["web"] },
+    );
     const withBoth = await ask("GET", explanation);
 
-    expect([without.code, without.body["message"]]).toEqual([403, 'deployments.apps "web" is forbidden: User "ann" cannot get resource "deployments" in API group "apps" in the namespace "shop"']);
+    expect([without.code, without.body["message"]]).toEqual([
+      403,
+      'deployments.apps "web" is forbidden: User "ann" cannot get resource "deployments" in API group "apps" in the namespace "shop"',
+    ]);
     expect([withBoth.code, withBoth.body["resource"]]).toMatchObject([200, { kind: "Deployment", name: "web" }]);
   });
 
@@ -93,16 +175,30 @@ describe("an explanation", () => {
 describe("a binding that she writes herself", () => {
   test("takes nothing of another namespace to a member, and says that it does not", async () => {
     const key = await fleet.client.get(Secret, { cluster: "hub", namespace: "bank", name: "key" });
-    await make("resourcebindings", bindingFor({ apiVersion: "v1", kind: "Secret", namespace: "bank", name: "key", uid: key.metadata.uid }));
+    await make(
+      "resourcebindings",
+      bindingFor({ apiVersion: "v1", kind: "Secret", namespace: "bank", name: "key", uid: key.metadata.uid }),
+    );
 
     expect(await find(fleet.client, Secret, { cluster: "member2", namespace: "bank", name: "key" })).toBeUndefined();
     expect(await workOf("member2", "key")).toBeUndefined();
-    expect((await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "forged" })).status?.conditions).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", reason: "ForeignResource" }));
+    expect(
+      (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: "forged" })).status
+        ?.conditions,
+    ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "False", reason: "ForeignResource" }));
   });
 
   test("takes nothing that is in no namespace to a member", async () => {
-    const role = await fleet.client.create(ClusterRole, "hub", { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: "root" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] });
-    await make("resourcebindings", bindingFor({ apiVersion: `${RBAC}/v1`, kind: "ClusterRole", name: "root", uid: role.metadata.uid }));
+    const role = await fleet.client.create(ClusterRole, "hub", {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: "root" },
+      rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+    });
+    await make(
+      "resourcebindings",
+      bindingFor({ apiVersion: `${RBAC}/v1`, kind: "ClusterRole", name: "root", uid: role.metadata.uid }),
+    );
 
     expect(await find(fleet.client, ClusterRole, { cluster: "member2", name: "root" })).toBeUndefined();
   });
@@ -110,29 +206,61 @@ describe("a binding that she writes herself", () => {
   test("has no share in another's Works by claiming its id, neither while it is there nor when it goes", async () => {
     const { metadata } = await fleet.client.get(ResourceBinding, VAULT);
     const before = await workOf("member1", "vault");
-    await fleet.client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "own" } });
+    await fleet.client.create(ConfigMap, "hub", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "shop", name: "own" },
+    });
     const own = await fleet.client.get(ConfigMap, { cluster: "hub", namespace: "shop", name: "own" });
 
-    await make("resourcebindings", bindingFor({ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "own", uid: own.metadata.uid }, { labels: { "resourcebinding.karmada.io/permanent-id": metadata.labels?.["resourcebinding.karmada.io/permanent-id"] } }));
+    await make(
+      "resourcebindings",
+      bindingFor(
+        { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "own", uid: own.metadata.uid },
+        {
+          labels: {
+            "resourcebinding.karmada.io/permanent-id": metadata.labels?.["resourcebinding.karmada.io/permanent-id"],
+          },
+        },
+      ),
+    );
     await ask("DELETE", "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/forged");
     await fleet.run(SETTLED_MS);
 
     expect((await workOf("member1", "vault"))?.metadata.uid).toBe(before?.metadata.uid);
-    expect(await find(fleet.client, Deployment, { cluster: "member1", namespace: "bank", name: "vault" })).toBeDefined();
+    expect(
+      await find(fleet.client, Deployment, { cluster: "member1", namespace: "bank", name: "vault" }),
+    ).toBeDefined();
   });
 
   test("moves nothing but what it binds, whatever orders she writes into it", async () => {
-    await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build());
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build(),
+    );
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").build());
     await fleet.run(SETTLED_MS);
-    const tasks = ["member1", "../member2", "karmada-es-member1", ""].map((fromCluster) => ({ fromCluster, reason: "Mine", producer: "ann", purgeMode: "Directly", preservedLabelState: { "karmada.io/managed": "false" } }));
+    const tasks = ["member1", "../member2", "karmada-es-member1", ""].map((fromCluster) => ({
+      fromCluster,
+      reason: "Mine",
+      producer: "ann",
+      purgeMode: "Directly",
+      preservedLabelState: { "karmada.io/managed": "false" },
+    }));
 
-    const { code } = await ask("PATCH", "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/web-deployment", { spec: { gracefulEvictionTasks: tasks } });
+    const { code } = await ask(
+      "PATCH",
+      "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings/web-deployment",
+      { spec: { gracefulEvictionTasks: tasks } },
+    );
     await fleet.run(30 * 60_000);
 
     expect(code).toBe(200);
     expect((await fleet.client.get(ResourceBinding, VAULT)).spec.clusters).toEqual([{ name: "member1", replicas: 2 }]);
-    expect(await find(fleet.client, Deployment, { cluster: "member1", namespace: "bank", name: "vault" })).toBeDefined();
+    expect(
+      await find(fleet.client, Deployment, { cluster: "member1", namespace: "bank", name: "vault" }),
+    ).toBeDefined();
   });
 });
 
@@ -140,11 +268,32 @@ test("a Work in her own namespace is no member's: it neither speaks for another'
   const real = await workOf("member1", "vault");
   const { labels, annotations } = real?.metadata ?? {};
   const before = await fleet.client.get(ResourceBinding, VAULT);
-  await make("works", { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { namespace: "shop", name: "forged", labels, annotations }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "bank", name: "hers" } }] } } });
-  await ask("PATCH", "/apis/work.karmada.io/v1alpha1/namespaces/shop/works/forged/status", { status: { conditions: [{ type: "Applied", status: "False", reason: "Forged", message: "down", lastTransitionTime: "2024-05-01T12:00:00Z" }] } });
+  await make("works", {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { namespace: "shop", name: "forged", labels, annotations },
+    spec: {
+      workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "bank", name: "hers" } }] },
+    },
+  });
+  await ask("PATCH", "/apis/work.karmada.io/v1alpha1/namespaces/shop/works/forged/status", {
+    status: {
+      conditions: [
+        {
+          type: "Applied",
+          status: "False",
+          reason: "Forged",
+          message: "down",
+          lastTransitionTime: "2024-05-01T12:00:00Z",
+        },
+      ],
+    },
+  });
   await fleet.run(SETTLED_MS);
 
-  expect((await fleet.client.get(ResourceBinding, VAULT)).status?.aggregatedStatus).toEqual(before.status?.aggregatedStatus);
+  expect((await fleet.client.get(ResourceBinding, VAULT)).status?.aggregatedStatus).toEqual(
+    before.status?.aggregatedStatus,
+  );
   await ask("DELETE", "/apis/work.karmada.io/v1alpha1/namespaces/shop/works/forged");
   await fleet.run(SETTLED_MS);
   expect(await find(fleet.client, Work, { cluster: "hub", namespace: "shop", name: "forged" })).toBeUndefined();
@@ -155,16 +304,41 @@ describe("what a template says that it needs", () => {
   const luaScript = `function GetDependencies(obj)
     return { { apiVersion = obj.data.apiVersion, kind = obj.data.kind, namespace = obj.data.namespace, name = obj.data.name } }
   end`;
-  const needing = (data: Record<string, string>): Manifest => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "wish" }, data: { apiVersion: "v1", ...data } });
+  const needing = (data: Record<string, string>): Manifest => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "wish" },
+    data: { apiVersion: "v1", ...data },
+  });
   const toKey = { kind: "Secret", namespace: "bank", name: "key" };
-  const keyOn = (cluster: string): Promise<DeepReadonly<Secret> | undefined> => find(fleet.client, Secret, { cluster, namespace: "bank", name: "key" });
+  const keyOn = (cluster: string): Promise<DeepReadonly<Secret> | undefined> =>
+    find(fleet.client, Secret, { cluster, namespace: "bank", name: "key" });
   const share = async (value: string | null): Promise<void> => {
-    await fleet.client.patch(Secret, { cluster: "hub", namespace: "bank", name: "key" }, { metadata: { annotations: { "flotilla.dev/shared-with": value } } }, { type: "merge" });
+    await fleet.client.patch(
+      Secret,
+      { cluster: "hub", namespace: "bank", name: "key" },
+      { metadata: { annotations: { "flotilla.dev/shared-with": value } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
   };
   beforeEach(async () => {
-    await fleet.client.create(ResourceInterpreterCustomization, "hub", { apiVersion: "config.karmada.io/v1alpha1", kind: "ResourceInterpreterCustomization", metadata: { name: "wishes" }, spec: { target: { apiVersion: "v1", kind: "ConfigMap" }, customizations: { dependencyInterpretation: { luaScript } } } });
-    await make("propagationpolicies", { ...makePolicy("shop/wish").selects("v1", "ConfigMap").duplicates("member2").with(({ spec }) => (spec.propagateDeps = true)).build() });
+    await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+      apiVersion: "config.karmada.io/v1alpha1",
+      kind: "ResourceInterpreterCustomization",
+      metadata: { name: "wishes" },
+      spec: {
+        target: { apiVersion: "v1", kind: "ConfigMap" },
+        customizations: { dependencyInterpretation: { luaScript } },
+      },
+    });
+    await make("propagationpolicies", {
+      ...makePolicy("shop/wish")
+        .selects("v1", "ConfigMap")
+        .duplicates("member2")
+        .with(({ spec }) => (spec.propagateDeps = true))
+        .build(),
+    });
   });
 
   test("is not taken from another namespace, and the template is told why, once", async () => {
@@ -173,8 +347,15 @@ describe("what a template says that it needs", () => {
     await fleet.run(SETTLED_MS);
 
     expect(await keyOn("member2")).toBeUndefined();
-    const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason }) => reason === "GetDependenciesFailed");
-    expect(told.map(({ message, count }) => [message, count ?? 1])).toEqual([["The dependency on Secret bank/key is left out: it is not in this namespace, and its annotation flotilla.dev/shared-with does not name this namespace.", 1]]);
+    const told = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
+      ({ reason }) => reason === "GetDependenciesFailed",
+    );
+    expect(told.map(({ message, count }) => [message, count ?? 1])).toEqual([
+      [
+        "The dependency on Secret bank/key is left out: it is not in this namespace, and its annotation flotilla.dev/shared-with does not name this namespace.",
+        1,
+      ],
+    ]);
   });
 
   test("is taken once its owner shares it with her namespace, and goes when he no longer does", async () => {
@@ -187,7 +368,12 @@ describe("what a template says that it needs", () => {
   });
 
   test("is no cluster's own namespace, not even by consent", async () => {
-    await fleet.client.patch(Namespace, { cluster: "hub", name: "kube-system" }, { metadata: { annotations: { "flotilla.dev/shared-with": "*" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Namespace,
+      { cluster: "hub", name: "kube-system" },
+      { metadata: { annotations: { "flotilla.dev/shared-with": "*" } } },
+      { type: "merge" },
+    );
     await make("configmaps", needing({ kind: "Namespace", name: "kube-system" }));
 
     expect(await workOf("member2", "kube-system")).toBeUndefined();
@@ -195,11 +381,40 @@ describe("what a template says that it needs", () => {
 });
 
 test("a policy of her namespace selects nothing of another, and overrides nothing there", async () => {
-  const greedy = makePolicy("shop/greedy").selects("v1", "Secret", "key").selects("apps/v1", "Deployment", "vault").duplicates("member2").with(({ spec }) => (spec.preemption = "Always")).build();
-  const elsewhere = { ...greedy, spec: { ...greedy.spec, resourceSelectors: greedy.spec.resourceSelectors.map((selector) => ({ ...selector, namespace: "bank" })) } };
-  expect((await ask("POST", "/apis/policy.karmada.io/v1alpha1/namespaces/shop/propagationpolicies", elsewhere)).code).toBe(403);
-  const override = (namespace: object): Manifest => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { namespace: "shop", name: "none" }, spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", ...namespace, name: "vault" }], overrideRules: [{ overriders: { plaintext: [{ path: "/spec/replicas", operator: "replace", value: 0 }] } }] } });
-  expect((await ask("POST", "/apis/policy.karmada.io/v1alpha1/namespaces/shop/overridepolicies", override({ namespace: "bank" }))).code).toBe(403);
+  const greedy = makePolicy("shop/greedy")
+    .selects("v1", "Secret", "key")
+    .selects("apps/v1", "Deployment", "vault")
+    .duplicates("member2")
+    .with(({ spec }) => (spec.preemption = "Always"))
+    .build();
+  const elsewhere = {
+    ...greedy,
+    spec: {
+      ...greedy.spec,
+      resourceSelectors: greedy.spec.resourceSelectors.map((selector) => ({ ...selector, namespace: "bank" })),
+    },
+  };
+  expect(
+    (await ask("POST", "/apis/policy.karmada.io/v1alpha1/namespaces/shop/propagationpolicies", elsewhere)).code,
+  ).toBe(403);
+  const override = (namespace: object): Manifest => ({
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "none" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", ...namespace, name: "vault" }],
+      overrideRules: [{ overriders: { plaintext: [{ path: "/spec/replicas", operator: "replace", value: 0 }] } }],
+    },
+  });
+  expect(
+    (
+      await ask(
+        "POST",
+        "/apis/policy.karmada.io/v1alpha1/namespaces/shop/overridepolicies",
+        override({ namespace: "bank" }),
+      )
+    ).code,
+  ).toBe(403);
 
   await make("propagationpolicies", { ...greedy });
   await make("overridepolicies", override({}));
@@ -207,33 +422,82 @@ test("a policy of her namespace selects nothing of another, and overrides nothin
 
   expect(await find(fleet.client, Secret, { cluster: "member2", namespace: "bank", name: "key" })).toBeUndefined();
   expect((await fleet.client.get(ResourceBinding, VAULT)).spec.clusters).toEqual([{ name: "member1", replicas: 2 }]);
-  expect((await fleet.client.get(Deployment, { cluster: "member1", namespace: "bank", name: "vault" })).spec.replicas).toBe(2);
+  expect(
+    (await fleet.client.get(Deployment, { cluster: "member1", namespace: "bank", name: "vault" })).spec.replicas,
+  ).toBe(2);
 });
 
 test("a claim that she writes onto her template gets her no policy that does not select it", async () => {
   const bank = await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "bank", name: "all" });
   const id = bank.metadata.labels?.["propagationpolicy.karmada.io/permanent-id"] ?? "";
-  await make("deployments", makeDeployment("shop/web").with(({ metadata }) => Object.assign(metadata, { labels: { "propagationpolicy.karmada.io/permanent-id": id, "clusterpropagationpolicy.karmada.io/permanent-id": id }, annotations: { "propagationpolicy.karmada.io/namespace": "bank", "propagationpolicy.karmada.io/name": "all" } })).build());
+  await make(
+    "deployments",
+    makeDeployment("shop/web")
+      .with(({ metadata }) =>
+        Object.assign(metadata, {
+          labels: {
+            "propagationpolicy.karmada.io/permanent-id": id,
+            "clusterpropagationpolicy.karmada.io/permanent-id": id,
+          },
+          annotations: { "propagationpolicy.karmada.io/namespace": "bank", "propagationpolicy.karmada.io/name": "all" },
+        }),
+      )
+      .build(),
+  );
 
   expect((await fleet.client.list(ResourceBinding, { cluster: "hub", namespace: "shop" })).items).toEqual([]);
   expect(await find(fleet.client, Deployment, { cluster: "member1", namespace: "shop", name: "web" })).toBeUndefined();
-  expect((await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "bank", name: "all" })).status?.matched).toBe(1);
+  expect(
+    (await fleet.client.get(PropagationPolicy, { cluster: "hub", namespace: "bank", name: "all" })).status?.matched,
+  ).toBe(1);
 });
 
 test("what a template says of the hub's own marks is written over in its copies", async () => {
   const real = await workOf("member1", "vault");
-  await make("propagationpolicies", { ...makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build() });
-  await make("deployments", makeDeployment("shop/web").with(({ metadata }) => (metadata.annotations = { "work.karmada.io/namespace": "karmada-es-member2", "work.karmada.io/name": real?.metadata.name ?? "", "resourcebinding.karmada.io/name": "vault-deployment", "flotilla.dev/released-from": `karmada-es-member1/${real?.metadata.name ?? ""}` })).build());
+  await make("propagationpolicies", {
+    ...makePolicy("shop/all").selects("apps/v1", "Deployment").duplicates("member1").build(),
+  });
+  await make(
+    "deployments",
+    makeDeployment("shop/web")
+      .with(
+        ({ metadata }) =>
+          (metadata.annotations = {
+            "work.karmada.io/namespace": "karmada-es-member2",
+            "work.karmada.io/name": real?.metadata.name ?? "",
+            "resourcebinding.karmada.io/name": "vault-deployment",
+            "flotilla.dev/released-from": `karmada-es-member1/${real?.metadata.name ?? ""}`,
+          }),
+      )
+      .build(),
+  );
 
   const { metadata } = await fleet.client.get(Deployment, { cluster: "member1", namespace: "shop", name: "web" });
-  expect(metadata.annotations).toMatchObject({ "work.karmada.io/namespace": "karmada-es-member1", "resourcebinding.karmada.io/name": "web-deployment", "resourcebinding.karmada.io/namespace": "shop" });
+  expect(metadata.annotations).toMatchObject({
+    "work.karmada.io/namespace": "karmada-es-member1",
+    "resourcebinding.karmada.io/name": "web-deployment",
+    "resourcebinding.karmada.io/namespace": "shop",
+  });
   expect((await fleet.client.get(ResourceBinding, VAULT)).status?.aggregatedStatus).toHaveLength(1);
 });
 
 describe("the proxy of a Cluster", () => {
   beforeEach(async () => {
-    await fleet.client.create(ClusterRole, "hub", { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: "proxy" }, rules: [{ apiGroups: ["cluster.karmada.io"], resources: ["clusters/proxy"], resourceNames: ["member1"], verbs: ["*"] }] });
-    await fleet.client.create(ClusterRoleBinding, "hub", { apiVersion: `${RBAC}/v1`, kind: "ClusterRoleBinding", metadata: { name: "proxy" }, roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "proxy" }, subjects: [{ apiGroup: RBAC, kind: "User", name: "ann" }] });
+    await fleet.client.create(ClusterRole, "hub", {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: "proxy" },
+      rules: [
+        { apiGroups: ["cluster.karmada.io"], resources: ["clusters/proxy"], resourceNames: ["member1"], verbs: ["*"] },
+      ],
+    });
+    await fleet.client.create(ClusterRoleBinding, "hub", {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "proxy" },
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "proxy" },
+      subjects: [{ apiGroup: RBAC, kind: "User", name: "ann" }],
+    });
     await fleet.run(1_000);
   });
   const member1 = "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy";
@@ -241,12 +505,21 @@ describe("the proxy of a Cluster", () => {
   test("lets her do on the member what the member lets her do", async () => {
     const answer = await ask("GET", `${member1}/api/v1/namespaces/bank/secrets`);
 
-    expect([answer.code, answer.body["message"]]).toEqual([403, 'secrets is forbidden: User "ann" cannot list resource "secrets" in API group "" in the namespace "bank"']);
+    expect([answer.code, answer.body["message"]]).toEqual([
+      403,
+      'secrets is forbidden: User "ann" cannot list resource "secrets" in API group "" in the namespace "bank"',
+    ]);
   });
 
   const ways: Record<string, { path: string; headers?: Record<string, string> }> = {
-    "to act as somebody else": { path: `${member1}/api/v1/secrets`, headers: { "impersonate-user": "admin", "impersonate-group": "system:masters" } },
-    "to say who she is in a front proxy's words": { path: `${member1}/api/v1/secrets`, headers: { "x-remote-user": "admin", "x-remote-group": "system:masters" } },
+    "to act as somebody else": {
+      path: `${member1}/api/v1/secrets`,
+      headers: { "impersonate-user": "admin", "impersonate-group": "system:masters" },
+    },
+    "to say who she is in a front proxy's words": {
+      path: `${member1}/api/v1/secrets`,
+      headers: { "x-remote-user": "admin", "x-remote-group": "system:masters" },
+    },
     "to another member": { path: "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/api/v1/secrets" },
     "back to the hub by dots": { path: `${member1}/../hub/api/v1/secrets` },
     "back to the hub by dots in disguise": { path: `${member1}/%2e%2e/hub/api/v1/secrets` },

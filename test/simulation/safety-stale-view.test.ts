@@ -1,9 +1,17 @@
 /**
- * Nothing is removed on a stale view: the hub does not hear of one kind for a quarter of an hour, while users change things. What runs goes
- * on running, and what was missed is made up for afterwards.
+ * Nothing is removed on a stale view: the hub does not hear of one kind for a quarter of an hour, while users change
+ * things. What runs goes on running, and what was missed is made up for afterwards.
  */
 import { afterEach, expect, test } from "vitest";
-import { ClusterPropagationPolicy, ClusterRole, ConfigMap, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  Namespace,
+  PropagationPolicy,
+  Work,
+} from "../../src/api/index.ts";
 import { find, UnreachableError } from "../../src/client/index.ts";
 import type { Transport, TransportWatchEvent } from "../../src/client/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
@@ -41,11 +49,45 @@ async function start(): Promise<void> {
   fleet = await startTestFleet({ members: MEMBERS, wrap });
   const { client } = fleet;
   await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" } });
-  await client.create(PropagationPolicy, "hub", makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).with(({ spec }) => (spec.propagateDeps = true)).build());
-  await client.create(ClusterPropagationPolicy, "hub", { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "roles" }, spec: { resourceSelectors: [{ apiVersion: RBAC, kind: "ClusterRole", name: "reader" }], placement: {} } });
-  await client.create(Deployment, "hub", makeDeployment("shop/web").replicas(4).with(({ spec }) => (spec.template.spec = { containers: [{ name: "web", image: "web:1", envFrom: [{ configMapRef: { name: "settings" } }] }] })).build());
-  await client.create(ClusterRole, "hub", { apiVersion: RBAC, kind: "ClusterRole", metadata: { name: "reader" }, rules: [] });
+  await client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+  });
+  await client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all")
+      .selects("apps/v1", "Deployment")
+      .weights({ member1: 1, member2: 1 })
+      .with(({ spec }) => (spec.propagateDeps = true))
+      .build(),
+  );
+  await client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "roles" },
+    spec: { resourceSelectors: [{ apiVersion: RBAC, kind: "ClusterRole", name: "reader" }], placement: {} },
+  });
+  await client.create(
+    Deployment,
+    "hub",
+    makeDeployment("shop/web")
+      .replicas(4)
+      .with(
+        ({ spec }) =>
+          (spec.template.spec = {
+            containers: [{ name: "web", image: "web:1", envFrom: [{ configMapRef: { name: "settings" } }] }],
+          }),
+      )
+      .build(),
+  );
+  await client.create(ClusterRole, "hub", {
+    apiVersion: RBAC,
+    kind: "ClusterRole",
+    metadata: { name: "reader" },
+    rules: [],
+  });
   await fleet.run(SETTLED_MS);
   expect(await missing()).toEqual([]);
 }
@@ -55,23 +97,57 @@ async function missing(): Promise<string[]> {
   const { client } = fleet;
   const lacks = await Promise.all(
     MEMBERS.flatMap((cluster) => [
-      find(client, Deployment, { cluster, namespace: "shop", name: "web" }).then((found) => (found ? [] : [`web on ${cluster}`])),
-      find(client, ConfigMap, { cluster, namespace: "shop", name: "settings" }).then((found) => (found ? [] : [`settings on ${cluster}`])),
+      find(client, Deployment, { cluster, namespace: "shop", name: "web" }).then((found) =>
+        found ? [] : [`web on ${cluster}`],
+      ),
+      find(client, ConfigMap, { cluster, namespace: "shop", name: "settings" }).then((found) =>
+        found ? [] : [`settings on ${cluster}`],
+      ),
       find(client, ClusterRole, { cluster, name: "reader" }).then((found) => (found ? [] : [`reader on ${cluster}`])),
       find(client, Namespace, { cluster, name: "shop" }).then((found) => (found ? [] : [`shop on ${cluster}`])),
     ]),
   );
   return lacks.flat();
 }
-const worksGoing = async (): Promise<string[]> => (await fleet.client.list(Work, { cluster: "hub" })).items.filter(({ metadata }) => metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+const worksGoing = async (): Promise<string[]> =>
+  (await fleet.client.list(Work, { cluster: "hub" })).items
+    .filter(({ metadata }) => metadata.deletionTimestamp)
+    .map(({ metadata }) => metadata.name);
 
-for (const resource of ["deployments", "configmaps", "clusterroles", "namespaces", "propagationpolicies", "clusterpropagationpolicies", "resourcebindings", "clusterresourcebindings", "works", "clusters", "overridepolicies"]) {
+for (const resource of [
+  "deployments",
+  "configmaps",
+  "clusterroles",
+  "namespaces",
+  "propagationpolicies",
+  "clusterpropagationpolicies",
+  "resourcebindings",
+  "clusterresourcebindings",
+  "works",
+  "clusters",
+  "overridepolicies",
+]) {
   test(`a while without news of ${resource} takes nothing away, and what changed meanwhile arrives`, async () => {
     await start();
     hidden.add(resource);
-    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "web" }, { spec: { replicas: 8 } }, { type: "merge" });
-    await fleet.client.patch(PropagationPolicy, { cluster: "hub", namespace: "shop", name: "all" }, { metadata: { annotations: { "flotilla.dev/drift": "report" } } }, { type: "merge" });
-    await fleet.client.patch(ClusterRole, { cluster: "hub", name: "reader" }, { metadata: { labels: { touched: "yes" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "web" },
+      { spec: { replicas: 8 } },
+      { type: "merge" },
+    );
+    await fleet.client.patch(
+      PropagationPolicy,
+      { cluster: "hub", namespace: "shop", name: "all" },
+      { metadata: { annotations: { "flotilla.dev/drift": "report" } } },
+      { type: "merge" },
+    );
+    await fleet.client.patch(
+      ClusterRole,
+      { cluster: "hub", name: "reader" },
+      { metadata: { labels: { touched: "yes" } } },
+      { type: "merge" },
+    );
     await fleet.run(LONG_MS);
     expect([await missing(), await worksGoing()]).toEqual([[], []]);
 
@@ -80,7 +156,9 @@ for (const resource of ["deployments", "configmaps", "clusterroles", "namespaces
     expect([await missing(), await worksGoing()]).toEqual([[], []]);
     for (const cluster of MEMBERS) {
       expect((await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "web" })).spec.replicas).toBe(4);
-      expect((await fleet.client.get(ClusterRole, { cluster, name: "reader" })).metadata.labels).toMatchObject({ touched: "yes" });
+      expect((await fleet.client.get(ClusterRole, { cluster, name: "reader" })).metadata.labels).toMatchObject({
+        touched: "yes",
+      });
     }
     fleet.resetWrites();
     await fleet.run(LONG_MS);

@@ -1,6 +1,18 @@
-/** What a policy says about its place among others: priorities, workload groups, workloads of several components. From policy to member. */
+/**
+ * What a policy says about its place among others: priorities, workload groups, workloads of several components. From
+ * policy to member.
+ */
 import { afterEach, describe, expect, test } from "vitest";
-import { CustomResourceDefinition, Deployment, dynamicKind, Event, Namespace, PriorityClass, PropagationPolicy, ResourceBinding } from "../../src/api/index.ts";
+import {
+  CustomResourceDefinition,
+  Deployment,
+  dynamicKind,
+  Event,
+  Namespace,
+  PriorityClass,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../../src/api/index.ts";
 import { Explanation } from "../../src/explain/index.ts";
 import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
@@ -14,14 +26,23 @@ async function start(options: Partial<TestFleetOptions> = {}): Promise<void> {
   fleet = await startTestFleet({ members: ["member1", "member2"], ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
 }
-const bindingOf = (name: string) => fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-deployment` });
+const bindingOf = (name: string) =>
+  fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-deployment` });
 const where = async (name: string) => (await bindingOf(name)).spec.clusters?.map((target) => target.name) ?? [];
 
 describe("a workload group", () => {
-  const grouped = (workloadAffinity: NonNullable<NonNullable<PropagationPolicy["spec"]["placement"]>["workloadAffinity"]>) =>
+  const grouped = (
+    workloadAffinity: NonNullable<NonNullable<PropagationPolicy["spec"]["placement"]>["workloadAffinity"]>,
+  ) =>
     makePolicy("shop/all")
       .selects("apps/v1", "Deployment")
-      .with(({ spec }) => (spec.placement = { workloadAffinity, spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] }))
+      .with(
+        ({ spec }) =>
+          (spec.placement = {
+            workloadAffinity,
+            spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+          }),
+      )
       .build();
   const labelled = (name: string, label?: string) =>
     makeDeployment(`shop/${name}`)
@@ -32,7 +53,14 @@ describe("a workload group", () => {
   test("keeps workloads with the same label apart, explains who has no place, and leaves those without the label alone", async () => {
     await start();
     await fleet.client.create(PropagationPolicy, "hub", grouped({ antiAffinity: { groupByLabelKey: "team" } }));
-    for (const [name, label] of [["a", "red"], ["b", "red"], ["c", "red"], ["x", undefined], ["y", "blue"]] as const) await fleet.client.create(Deployment, "hub", labelled(name, label));
+    for (const [name, label] of [
+      ["a", "red"],
+      ["b", "red"],
+      ["c", "red"],
+      ["x", undefined],
+      ["y", "blue"],
+    ] as const)
+      await fleet.client.create(Deployment, "hub", labelled(name, label));
     await fleet.run(SETTLED_MS);
 
     const red = await Promise.all(["a", "b", "c"].map(where));
@@ -40,16 +68,31 @@ describe("a workload group", () => {
 
     expect(red.flat().toSorted()).toEqual(["member1", "member2"]);
     expect([await where("x"), await where("y")]).toEqual([["member1"], ["member1"]]);
-    expect((await fleet.client.get(Explanation, { cluster: "hub", namespace: "shop", name: `${lonely}-deployment` })).decision).toMatchObject({
+    expect(
+      (await fleet.client.get(Explanation, { cluster: "hub", namespace: "shop", name: `${lonely}-deployment` }))
+        .decision,
+    ).toMatchObject({
       kept: [],
-      refused: [{ by: "WorkloadAntiAffinity", reason: "cluster already has workload with the same anti-affinity group", count: 2 }],
+      refused: [
+        {
+          by: "WorkloadAntiAffinity",
+          reason: "cluster already has workload with the same anti-affinity group",
+          count: 2,
+        },
+      ],
     });
   });
 
   test("keeps workloads together, and follows a label that changes", async () => {
     await start();
     await fleet.client.create(PropagationPolicy, "hub", grouped({ affinity: { groupByLabelKey: "team" } }));
-    const pinned = makePolicy("shop/pinned").selects("apps/v1", "Deployment", "first").duplicates("member2").with(({ spec }) => Object.assign(spec.placement ?? {}, { workloadAffinity: { affinity: { groupByLabelKey: "team" } } })).build();
+    const pinned = makePolicy("shop/pinned")
+      .selects("apps/v1", "Deployment", "first")
+      .duplicates("member2")
+      .with(({ spec }) =>
+        Object.assign(spec.placement ?? {}, { workloadAffinity: { affinity: { groupByLabelKey: "team" } } }),
+      )
+      .build();
     await fleet.client.create(PropagationPolicy, "hub", pinned);
     await fleet.client.create(Deployment, "hub", labelled("first", "red"));
     await fleet.run(SETTLED_MS);
@@ -58,7 +101,12 @@ describe("a workload group", () => {
     await fleet.run(SETTLED_MS);
     expect([await where("second"), await where("third")]).toEqual([["member2"], ["member1"]]);
 
-    await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "third" }, { metadata: { labels: { team: "red" } } }, { type: "merge" });
+    await fleet.client.patch(
+      Deployment,
+      { cluster: "hub", namespace: "shop", name: "third" },
+      { metadata: { labels: { team: "red" } } },
+      { type: "merge" },
+    );
     await fleet.run(SETTLED_MS);
 
     // Its group is noted, and what runs stays where it is.
@@ -90,9 +138,23 @@ describe("workloads with priorities", () => {
 
   async function submit(): Promise<void> {
     for (const [name, value] of Object.entries({ ...CLASSES, none: undefined })) {
-      if (value !== undefined) await fleet.client.create(PriorityClass, "hub", { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value });
-      const change = ({ spec }: PropagationPolicy): void => void (value !== undefined && (spec.schedulePriority = { priorityClassSource: "KubePriorityClass", priorityClassName: name }));
-      await fleet.client.create(PropagationPolicy, "hub", makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", name).duplicates("member1").with(change).build());
+      if (value !== undefined)
+        await fleet.client.create(PriorityClass, "hub", {
+          apiVersion: "scheduling.k8s.io/v1",
+          kind: "PriorityClass",
+          metadata: { name },
+          value,
+        });
+      const change = ({ spec }: PropagationPolicy): void =>
+        void (
+          value !== undefined &&
+          (spec.schedulePriority = { priorityClassSource: "KubePriorityClass", priorityClassName: name })
+        );
+      await fleet.client.create(
+        PropagationPolicy,
+        "hub",
+        makePolicy(`shop/${name}`).selects("apps/v1", "Deployment", name).duplicates("member1").with(change).build(),
+      );
       await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(1).build());
       await fleet.run(SETTLED_MS);
     }
@@ -128,23 +190,56 @@ describe("workloads with priorities", () => {
 });
 
 describe("a workload of several components", () => {
-  const flink = dynamicKind({ group: "flink.apache.org", version: "v1beta1", kind: "FlinkDeployment", plural: "flinkdeployments", scope: "Namespaced" });
+  const flink = dynamicKind({
+    group: "flink.apache.org",
+    version: "v1beta1",
+    kind: "FlinkDeployment",
+    plural: "flinkdeployments",
+    scope: "Namespaced",
+  });
   const definition = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "flinkdeployments.flink.apache.org" },
-    spec: { group: "flink.apache.org", scope: "Namespaced", names: { plural: "flinkdeployments", kind: "FlinkDeployment" }, versions: [{ name: "v1beta1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }] },
+    spec: {
+      group: "flink.apache.org",
+      scope: "Namespaced",
+      names: { plural: "flinkdeployments", kind: "FlinkDeployment" },
+      versions: [
+        {
+          name: "v1beta1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
   } as unknown as CustomResourceDefinition;
-  const job = { apiVersion: "flink.apache.org/v1beta1", kind: "FlinkDeployment", metadata: { name: "count", namespace: "shop" }, spec: { jobManager: { replicas: 1, resource: { cpu: 1, memory: "1Gi" } }, taskManager: { replicas: 2, resource: { cpu: 2, memory: "1Gi" } } } };
+  const job = {
+    apiVersion: "flink.apache.org/v1beta1",
+    kind: "FlinkDeployment",
+    metadata: { name: "count", namespace: "shop" },
+    spec: {
+      jobManager: { replicas: 1, resource: { cpu: 1, memory: "1Gi" } },
+      taskManager: { replicas: 2, resource: { cpu: 2, memory: "1Gi" } },
+    },
+  };
   const key = { cluster: "hub", namespace: "shop", name: "count-flinkdeployment" };
 
   async function submit(options: Partial<TestFleetOptions>): Promise<void> {
     await start({ nodes: 1, ...options });
-    for (const cluster of ["hub", "member1", "member2"]) await fleet.client.create(CustomResourceDefinition, cluster, definition);
+    for (const cluster of ["hub", "member1", "member2"])
+      await fleet.client.create(CustomResourceDefinition, cluster, definition);
     await fleet.run(SETTLED_MS);
     const policy = makePolicy("shop/flink")
       .selects("flink.apache.org/v1beta1", "FlinkDeployment")
-      .with(({ spec }) => (spec.placement = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }], replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } }))
+      .with(
+        ({ spec }) =>
+          (spec.placement = {
+            spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+            replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" },
+          }),
+      )
       .build();
     await fleet.client.create(PropagationPolicy, "hub", policy);
     await fleet.client.create(flink, "hub", job);
@@ -171,18 +266,34 @@ describe("a workload of several components", () => {
       clusters: [{ name: "member1" }],
     });
     expect(spec).not.toHaveProperty("replicas");
-    expect(await fleet.client.get(flink, { cluster: "member1", namespace: "shop", name: "count" })).toMatchObject({ spec: job.spec });
+    expect(await fleet.client.get(flink, { cluster: "member1", namespace: "shop", name: "count" })).toMatchObject({
+      spec: job.spec,
+    });
   });
 
   test("waits where no member has room for all of it", async () => {
     await submit({ scheduling: { multiplePodTemplatesScheduling: true } });
-    const large = { ...job, metadata: { name: "large", namespace: "shop" }, spec: { ...job.spec, taskManager: { replicas: 5000, resource: { cpu: 2, memory: "1Gi" } } } };
+    const large = {
+      ...job,
+      metadata: { name: "large", namespace: "shop" },
+      spec: { ...job.spec, taskManager: { replicas: 5000, resource: { cpu: 2, memory: "1Gi" } } },
+    };
     await fleet.client.create(flink, "hub", large);
     await fleet.run(SETTLED_MS);
 
     const { spec, status } = await fleet.client.get(ResourceBinding, { ...key, name: "large-flinkdeployment" });
     expect(spec.clusters ?? []).toEqual([]);
-    expect(status?.conditions).toMatchObject([{ type: "Scheduled", status: "False", message: "failed to select clusters: no enough resource when selecting 1 clusters" }]);
-    expect((await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(({ reason }) => reason === "ScheduleBindingFailed").map(({ involvedObject }) => involvedObject.kind)).toEqual(["ResourceBinding", "FlinkDeployment"]);
+    expect(status?.conditions).toMatchObject([
+      {
+        type: "Scheduled",
+        status: "False",
+        message: "failed to select clusters: no enough resource when selecting 1 clusters",
+      },
+    ]);
+    expect(
+      (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
+        .filter(({ reason }) => reason === "ScheduleBindingFailed")
+        .map(({ involvedObject }) => involvedObject.kind),
+    ).toEqual(["ResourceBinding", "FlinkDeployment"]);
   });
 });

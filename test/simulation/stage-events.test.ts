@@ -1,6 +1,15 @@
 /** What the stages tell people while something fails, and when it is over: each once, where its owner looks. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Cluster, ClusterPropagationPolicy, Deployment, Event, Namespace, OverridePolicy, PropagationPolicy, ResourceInterpreterCustomization } from "../../src/api/index.ts";
+import {
+  Cluster,
+  ClusterPropagationPolicy,
+  Deployment,
+  Event,
+  Namespace,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceInterpreterCustomization,
+} from "../../src/api/index.ts";
 import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
@@ -16,13 +25,19 @@ beforeEach(async () => {
 afterEach(() => fleet.stop());
 
 const told = async (namespace = "shop") =>
-  (await fleet.client.list(Event, { cluster: "hub", namespace })).items.map(({ involvedObject, reason, message, count }) => `${involvedObject.kind} ${involvedObject.name} ${reason}${count === 1 ? "" : ` (${count})`}: ${message}`);
+  (await fleet.client.list(Event, { cluster: "hub", namespace })).items.map(
+    ({ involvedObject, reason, message, count }) =>
+      `${involvedObject.kind} ${involvedObject.name} ${reason}${count === 1 ? "" : ` (${count})`}: ${message}`,
+  );
 const deploy = async (policy: PropagationPolicy): Promise<void> => {
   await fleet.client.create(PropagationPolicy, "hub", policy);
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
   await fleet.run(SETTLED_MS);
 };
-const everywhere = makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "member2").build();
+const everywhere = makePolicy("shop/web")
+  .selects("apps/v1", "Deployment", "web")
+  .duplicates("member1", "member2")
+  .build();
 
 test("nothing is told while all goes well", async () => {
   await deploy(everywhere);
@@ -31,23 +46,51 @@ test("nothing is told while all goes well", async () => {
 });
 
 test("a placement that fits nowhere is told on the binding and the template, and that it does again", async () => {
-  await deploy(makePolicy("shop/web").selects("apps/v1", "Deployment", "web").with(({ spec }) => (spec.placement = { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } })).build());
+  await deploy(
+    makePolicy("shop/web")
+      .selects("apps/v1", "Deployment", "web")
+      .with(({ spec }) => (spec.placement = { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } }))
+      .build(),
+  );
   await fleet.run(LONG_MS);
 
-  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { metadata: { labels: { tier: "gold" } } }, { type: "merge" });
+  await fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name: "member2" },
+    { metadata: { labels: { tier: "gold" } } },
+    { type: "merge" },
+  );
   await fleet.run(LONG_MS);
 
-  const failed = "ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
+  const failed =
+    "ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
   const succeeded = "ScheduleBindingSucceed: Binding has been scheduled successfully. Result: {member2:2}";
-  expect((await told()).toSorted()).toEqual([`Deployment web ${failed}`, `Deployment web ${succeeded}`, `ResourceBinding web-deployment ${failed}`, `ResourceBinding web-deployment ${succeeded}`]);
+  expect((await told()).toSorted()).toEqual([
+    `Deployment web ${failed}`,
+    `Deployment web ${succeeded}`,
+    `ResourceBinding web-deployment ${failed}`,
+    `ResourceBinding web-deployment ${succeeded}`,
+  ]);
 });
 
 test("what is in no namespace is told alike", async () => {
-  const policy = makePolicy("shop/ns").selects("v1", "Namespace", "shop").with(({ spec }) => (spec.placement = { clusterAffinity: { clusterNames: ["member9"] } })).build();
-  await fleet.client.create(ClusterPropagationPolicy, "hub", { ...policy, kind: "ClusterPropagationPolicy", metadata: { name: "ns" } });
+  const policy = makePolicy("shop/ns")
+    .selects("v1", "Namespace", "shop")
+    .with(({ spec }) => (spec.placement = { clusterAffinity: { clusterNames: ["member9"] } }))
+    .build();
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    ...policy,
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "ns" },
+  });
   await fleet.run(SETTLED_MS);
 
-  await fleet.client.patch(ClusterPropagationPolicy, { cluster: "hub", name: "ns" }, { spec: { placement: { clusterAffinity: { clusterNames: ["member1"] } } } }, { type: "merge" });
+  await fleet.client.patch(
+    ClusterPropagationPolicy,
+    { cluster: "hub", name: "ns" },
+    { spec: { placement: { clusterAffinity: { clusterNames: ["member1"] } } } },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
   expect((await told("default")).filter((text) => text.startsWith("ClusterResourceBinding"))).toEqual([
@@ -60,12 +103,21 @@ test("a fallback to a later affinity tells why the earlier one was left", async 
   await deploy(
     makePolicy("shop/web")
       .selects("apps/v1", "Deployment", "web")
-      .with(({ spec }) => (spec.placement = { clusterAffinities: [{ affinityName: "home", clusterNames: ["member9"] }, { affinityName: "away", clusterNames: ["member2"] }] }))
+      .with(
+        ({ spec }) =>
+          (spec.placement = {
+            clusterAffinities: [
+              { affinityName: "home", clusterNames: ["member9"] },
+              { affinityName: "away", clusterNames: ["member2"] },
+            ],
+          }),
+      )
       .build(),
   );
   await fleet.run(LONG_MS);
 
-  const failed = "ScheduleBindingFailed: failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
+  const failed =
+    "ScheduleBindingFailed: failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
   expect(await told()).toEqual([`ResourceBinding web-deployment ${failed}`, `Deployment web ${failed}`]);
 });
 
@@ -74,7 +126,15 @@ test("an override that cannot be applied is told with its policy and member, onc
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "OverridePolicy",
     metadata: { name: "deep", namespace: "shop" },
-    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }], overrideRules: [{ targetCluster: { clusterNames: ["member2"] }, overriders: { plaintext: [{ path: "/spec/nothere/deeper", operator: "add", value: 1 }] } }] },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+      overrideRules: [
+        {
+          targetCluster: { clusterNames: ["member2"] },
+          overriders: { plaintext: [{ path: "/spec/nothere/deeper", operator: "add", value: 1 }] },
+        },
+      ],
+    },
   };
   await fleet.client.create(OverridePolicy, "hub", override);
   await deploy(everywhere);
@@ -83,7 +143,8 @@ test("an override that cannot be applied is told with its policy and member, onc
   await fleet.client.delete(OverridePolicy, { cluster: "hub", namespace: "shop", name: "deep" });
   await fleet.run(LONG_MS);
 
-  const failed = "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep what they have";
+  const failed =
+    "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep what they have";
   const succeeded = "SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.";
   expect((await told()).toSorted()).toEqual(
     [
@@ -98,12 +159,29 @@ test("an override that cannot be applied is told with its policy and member, onc
 });
 
 test("a rule that fails is told on the template, and that it works again", async () => {
-  const customization = (luaScript: string) => ({ apiVersion: "config.karmada.io/v1alpha1", kind: "ResourceInterpreterCustomization", metadata: { name: "mine" }, spec: { target: { apiVersion: "apps/v1", kind: "Deployment" }, customizations: { replicaResource: { luaScript } } } });
-  await fleet.client.create(ResourceInterpreterCustomization, "hub", customization(`function GetReplicas(obj) error("no idea") end`));
+  const customization = (luaScript: string) => ({
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "mine" },
+    spec: { target: { apiVersion: "apps/v1", kind: "Deployment" }, customizations: { replicaResource: { luaScript } } },
+  });
+  await fleet.client.create(
+    ResourceInterpreterCustomization,
+    "hub",
+    customization(`function GetReplicas(obj) error("no idea") end`),
+  );
   await deploy(everywhere);
 
-  await fleet.client.patch(ResourceInterpreterCustomization, { cluster: "hub", name: "mine" }, { spec: customization(`function GetReplicas(obj) return 2, nil end`).spec }, { type: "merge" });
+  await fleet.client.patch(
+    ResourceInterpreterCustomization,
+    { cluster: "hub", name: "mine" },
+    { spec: customization(`function GetReplicas(obj) return 2, nil end`).spec },
+    { type: "merge" },
+  );
   await fleet.run(SETTLED_MS);
 
-  expect((await told()).filter((text) => text.startsWith("Deployment web Get"))).toEqual([expect.stringContaining("GetReplicasFailed"), "Deployment web GetReplicasSucceed: Get replicas of resource template successfully."]);
+  expect((await told()).filter((text) => text.startsWith("Deployment web Get"))).toEqual([
+    expect.stringContaining("GetReplicasFailed"),
+    "Deployment web GetReplicasSucceed: Get replicas of resource template successfully.",
+  ]);
 });

@@ -20,26 +20,49 @@ afterEach(async () => {
 async function reportReady({ client }: TestFleet, cluster: string, name: string): Promise<void> {
   const deployment = await client.get(Deployment, { cluster, namespace: "shop", name });
   const replicas = deployment.spec.replicas ?? 0;
-  const status = { observedGeneration: deployment.metadata.generation, replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
+  const status = {
+    observedGeneration: deployment.metadata.generation,
+    replicas,
+    updatedReplicas: replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+  };
   await client.updateStatus(Deployment, cluster, { ...copy(deployment), status });
 }
 
 /**
- * What the pipeline wrote: everything but the members' own business, which is to run pods and report status, and what they have free,
- * which is written at most once per member and period however many workloads moved, and the status of policies, likewise.
+ * What the pipeline wrote: everything but the members' own business, which is to run pods and report status, and what
+ * they have free, which is written at most once per member and period however many workloads moved, and the status of
+ * policies, likewise.
  */
 function pipelineWrites(fleet: TestFleet): { total: number; text: string } {
-  const writes = fleet.writes().filter(({ part, cluster, resource, subresource }) => part !== "member" && part !== "membership" && part !== "policies" && !(cluster !== "hub" && (subresource === "status" || resource === "events")));
+  const writes = fleet
+    .writes()
+    .filter(
+      ({ part, cluster, resource, subresource }) =>
+        part !== "member" &&
+        part !== "membership" &&
+        part !== "policies" &&
+        !(cluster !== "hub" && (subresource === "status" || resource === "events")),
+    );
   return {
     total: writes.reduce((sum, { count }) => sum + count, 0),
-    text: writes.map(({ part, cluster, verb, resource, subresource, count }) => `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`).join("\n"),
+    text: writes
+      .map(
+        ({ part, cluster, verb, resource, subresource, count }) =>
+          `${count} × ${part} ${verb} ${resource}${subresource && `/${subresource}`} on ${cluster}`,
+      )
+      .join("\n"),
   };
 }
 
 async function start(nodes: number): Promise<TestFleet> {
   fleet = await startTestFleet({ members: ["member1", "member2"], nodes });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 2, member2: 1 });
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .selects("apps.kruise.io/v1beta1", "CloneSet")
+    .weights({ member1: 2, member2: 1 });
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
   await fleet.run(MINUTE_MS);
   fleet.resetWrites();
@@ -62,7 +85,12 @@ test("a workload on two members costs at most 12 writes until its status is back
   await running.run(5_000);
 
   const seen = await running.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" });
-  expect(seen.status).toMatchObject({ replicas: 6, readyReplicas: 6, availableReplicas: 6, observedGeneration: seen.metadata.generation });
+  expect(seen.status).toMatchObject({
+    replicas: 6,
+    readyReplicas: 6,
+    availableReplicas: 6,
+    observedGeneration: seen.metadata.generation,
+  });
   const { total, text } = pipelineWrites(running);
   expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
   await expectSilence(running);
@@ -74,7 +102,9 @@ test("so does a Deployment whose pods really start", async () => {
   await running.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(6).build());
   await running.run(10_000);
 
-  expect((await running.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 6 });
+  expect(
+    (await running.client.get(Deployment, { cluster: "hub", namespace: "shop", name: "web" })).status,
+  ).toMatchObject({ readyReplicas: 6 });
   const { total, text } = pipelineWrites(running);
   expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
   await expectSilence(running);
@@ -86,15 +116,23 @@ test("so does a CloneSet whose pods really start", async () => {
   await running.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(6).build());
   await running.run(10_000);
 
-  expect((await running.client.get(CloneSet, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject({ readyReplicas: 6 });
+  expect((await running.client.get(CloneSet, { cluster: "hub", namespace: "shop", name: "web" })).status).toMatchObject(
+    { readyReplicas: 6 },
+  );
   const { total, text } = pipelineWrites(running);
   expect(total, text).toBeLessThanOrEqual(WRITES_PER_WORKLOAD);
   await expectSilence(running);
 });
 
 const placements: Record<string, { policy: PropagationPolicy; readyOfTwelve: number }> = {
-  divided: { policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build(), readyOfTwelve: 12 },
-  duplicated: { policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "member2").build(), readyOfTwelve: 24 },
+  divided: {
+    policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build(),
+    readyOfTwelve: 12,
+  },
+  duplicated: {
+    policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").duplicates("member1", "member2").build(),
+    readyOfTwelve: 24,
+  },
 };
 for (const [how, { policy, readyOfTwelve }] of Object.entries(placements)) {
   test(`a change of ${how} replicas writes each Work once`, async () => {
@@ -110,7 +148,10 @@ for (const [how, { policy, readyOfTwelve }] of Object.entries(placements)) {
 
     expect((await running.client.get(Deployment, web)).status).toMatchObject({ readyReplicas: readyOfTwelve });
     const works = running.writes().filter(({ part, resource }) => part === "dispatch" && resource.startsWith("works."));
-    expect(works.map(({ verb, count }) => ({ verb, count })), pipelineWrites(running).text).toEqual([{ verb: "update", count: 2 }]);
+    expect(
+      works.map(({ verb, count }) => ({ verb, count })),
+      pipelineWrites(running).text,
+    ).toEqual([{ verb: "update", count: 2 }]);
     await expectSilence(running);
   });
 }

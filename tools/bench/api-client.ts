@@ -4,7 +4,13 @@ import { connectionOf, loadKubeconfig } from "../../src/client/index.ts";
 
 export interface ApiConnection {
   /** Of a longer answer than `keptBytes` nothing can be read but its length. */
-  call(method: string, path: string, body?: string, contentType?: string, keptBytes?: number): Promise<{ status: number; bytes: number; text(): string }>;
+  call(
+    method: string,
+    path: string,
+    body?: string,
+    contentType?: string,
+    keptBytes?: number,
+  ): Promise<{ status: number; bytes: number; text(): string }>;
   /** Calls `onLine` with each event of a watch; the returned function ends it. */
   watch(path: string, onLine: (line: string) => void): () => void;
   close(): void;
@@ -29,7 +35,16 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
   return {
     call: (method, path, body, contentType = "application/json", keptBytes = MAX_KEPT_BYTES) =>
       new Promise((resolve, reject) => {
-        const stream = session.request({ ":method": method, ":path": prefix + path, accept: "application/json", "content-type": contentType, ...authorization }, { endStream: body === undefined });
+        const stream = session.request(
+          {
+            ":method": method,
+            ":path": prefix + path,
+            accept: "application/json",
+            "content-type": contentType,
+            ...authorization,
+          },
+          { endStream: body === undefined },
+        );
         const chunks: Buffer[] = [];
         let status = 0;
         let bytes = 0;
@@ -39,7 +54,8 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
           if (bytes <= keptBytes) chunks.push(chunk);
         });
         const text = (): string => {
-          if (bytes > keptBytes) throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${keptBytes} are kept`);
+          if (bytes > keptBytes)
+            throw new Error(`${method} ${path} was answered with ${bytes} bytes, of which ${keptBytes} are kept`);
           return Buffer.concat(chunks).toString();
         };
         stream.on("end", () => resolve({ status, bytes, text }));
@@ -47,7 +63,12 @@ export async function connectApi(kubeconfig: string): Promise<ApiConnection> {
         if (body !== undefined) stream.end(body);
       }),
     watch(path, onLine) {
-      const stream = session.request({ ":method": "GET", ":path": prefix + path, accept: "application/json", ...authorization });
+      const stream = session.request({
+        ":method": "GET",
+        ":path": prefix + path,
+        accept: "application/json",
+        ...authorization,
+      });
       let rest = "";
       stream.setEncoding("utf8");
       stream.on("data", (text: string) => {

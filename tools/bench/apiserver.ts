@@ -1,6 +1,6 @@
 /**
- * The API server alone, beside a real kube-apiserver with etcd: the same client, TLS, durable writes, full semantics on both.
- * Rounds alternate between the two, and the median of three is reported.
+ * The API server alone, beside a real kube-apiserver with etcd: the same client, TLS, durable writes, full semantics on
+ * both. Rounds alternate between the two, and the median of three is reported.
  */
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -37,15 +37,34 @@ export const apiserver: Benchmark = {
           rounds[index]?.push(await measureRound(target, `bench-${round}`, count));
         }
       }
-      const figures = compare("start until ready", "ms", "less", targets.map(({ startMs }) => startMs));
+      const figures = compare(
+        "start until ready",
+        "ms",
+        "less",
+        targets.map(({ startMs }) => startMs),
+      );
       figures.push(...compare("memory, empty", "MiB", "less", empty));
       for (const name of Object.keys(rounds[0]?.[0] ?? {})) {
         const cost = COSTS[name];
-        figures.push(...compare(name, cost ?? "per second", cost === undefined ? "more" : "less", rounds.map((measured) => median(measured.map((values) => values[name] ?? NaN)))));
+        figures.push(
+          ...compare(
+            name,
+            cost ?? "per second",
+            cost === undefined ? "more" : "less",
+            rounds.map((measured) => median(measured.map((values) => values[name] ?? NaN))),
+          ),
+        );
       }
       progress(`${MANY_OBJECTS} Deployments`);
       for (const target of targets) await fill(target, MANY_OBJECTS);
-      figures.push(...compare(`memory, ${MANY_OBJECTS} more Deployments`, "MiB", "less", targets.map(({ pids }) => costOf(pids).memoryMiB)));
+      figures.push(
+        ...compare(
+          `memory, ${MANY_OBJECTS} more Deployments`,
+          "MiB",
+          "less",
+          targets.map(({ pids }) => costOf(pids).memoryMiB),
+        ),
+      );
       figures.push(...(await watchFigures(targets, progress)));
       figures.push(...(await clusterFigures(progress)));
       return figures;
@@ -57,13 +76,27 @@ export const apiserver: Benchmark = {
 
 async function startOwn(): Promise<Target> {
   const fleet = await startFlotilla(["--members", "0"], { entry: EMITTED });
-  return { name: "flotilla", kubeconfig: fleet.kubeconfig("hub"), startMs: fleet.startMs, pids: [fleet.pid], stop: fleet.stop };
+  return {
+    name: "flotilla",
+    kubeconfig: fleet.kubeconfig("hub"),
+    startMs: fleet.startMs,
+    pids: [fleet.pid],
+    stop: fleet.stop,
+  };
 }
 
 /** Everything else is a rate. */
-const COSTS: Readonly<Record<string, string>> = { "CPU per create": "µs", "CPU per get": "µs", "CPU per list of 1000": "ms" };
+const COSTS: Readonly<Record<string, string>> = {
+  "CPU per create": "µs",
+  "CPU per get": "µs",
+  "CPU per list of 1000": "ms",
+};
 
-async function measureRound({ kubeconfig, pids }: Target, namespace: string, count: number): Promise<Record<string, number>> {
+async function measureRound(
+  { kubeconfig, pids }: Target,
+  namespace: string,
+  count: number,
+): Promise<Record<string, number>> {
   const api = await connectApi(kubeconfig);
   const maps = `/api/v1/namespaces/${namespace}/configmaps`;
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
@@ -74,15 +107,28 @@ async function measureRound({ kubeconfig, pids }: Target, namespace: string, cou
     const beforeCreate = cpu();
     const create = await rate(objects, (index) => expect(api, 201, "POST", maps, mapBody(`m-${index}`)));
     const createCpu = cpu() - beforeCreate;
-    const createDeployment = await rate(count, (index) => expect(api, 201, "POST", deployments, deploymentBody(namespace, `d-${index}`)));
+    const createDeployment = await rate(count, (index) =>
+      expect(api, 201, "POST", deployments, deploymentBody(namespace, `d-${index}`)),
+    );
     const beforeGet = cpu();
     const get = await rate(4 * count, (index) => expect(api, 200, "GET", `${maps}/m-${index % objects}`));
     const getCpu = cpu() - beforeGet;
     const beforeList = cpu();
     const list = await rate(60, () => expect(api, 200, "GET", `${maps}?limit=1000`), 4);
     const listCpu = cpu() - beforeList;
-    const patch = await rate(count, (index) => expect(api, 200, "PATCH", `${maps}/m-${index}`, `{"data":{"p":"${index}"}}`, "application/merge-patch+json"));
-    const apply = await rate(count, (index) => expect(api, 200, "PATCH", `${deployments}/d-${index}?fieldManager=bench&force=true`, deploymentBody(namespace, `d-${index}`, 6, "web:2"), "application/apply-patch+yaml"));
+    const patch = await rate(count, (index) =>
+      expect(api, 200, "PATCH", `${maps}/m-${index}`, `{"data":{"p":"${index}"}}`, "application/merge-patch+json"),
+    );
+    const apply = await rate(count, (index) =>
+      expect(
+        api,
+        200,
+        "PATCH",
+        `${deployments}/d-${index}?fieldManager=bench&force=true`,
+        deploymentBody(namespace, `d-${index}`, 6, "web:2"),
+        "application/apply-patch+yaml",
+      ),
+    );
     return {
       "create ConfigMap of 1 KB": create,
       "CPU per create": (createCpu / objects) * 1e6,
@@ -99,14 +145,23 @@ async function measureRound({ kubeconfig, pids }: Target, namespace: string, cou
   }
 }
 
-const mapBody = (name: string): string => JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { app: "load" } }, data: { k: "x".repeat(1000) } });
+const mapBody = (name: string): string =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, labels: { app: "load" } },
+    data: { k: "x".repeat(1000) },
+  });
 
 async function fill({ kubeconfig }: Target, count: number): Promise<void> {
   const api = await connectApi(kubeconfig);
   await expect(api, 201, "POST", "/api/v1/namespaces", JSON.stringify({ metadata: { name: "many" } }));
-  await rate(count, (index) => expect(api, 201, "POST", "/apis/apps/v1/namespaces/many/deployments", deploymentBody("many", `d-${index}`)));
+  await rate(count, (index) =>
+    expect(api, 201, "POST", "/apis/apps/v1/namespaces/many/deployments", deploymentBody("many", `d-${index}`)),
+  );
   api.close();
   await delay(2000); // What was written goes to where it stays.
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;

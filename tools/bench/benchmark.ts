@@ -1,4 +1,7 @@
-/** What a benchmark is: a name, and a run that gives figures, each with its unit and, where a peer is there, the peer's value. */
+/**
+ * What a benchmark is: a name, and a run that gives figures, each with its unit and, where a peer is there, the peer's
+ * value.
+ */
 export interface Figure {
   name: string;
   value: number;

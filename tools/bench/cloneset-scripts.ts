@@ -1,5 +1,12 @@
 /** The rules of a CloneSet as somebody would write them in Lua; what Karmada bundles for the kind states the same. */
-const COUNTERS = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "updatedReadyReplicas", "expectedUpdatedReplicas"];
+const COUNTERS = [
+  "replicas",
+  "updatedReplicas",
+  "readyReplicas",
+  "availableReplicas",
+  "updatedReadyReplicas",
+  "expectedUpdatedReplicas",
+];
 const TEXTS = ["updateRevision", "currentRevision", "labelSelector"];
 
 const lines = (names: readonly string[], line: (name: string) => string): string => names.map(line).join("\n");

@@ -1,6 +1,7 @@
 /**
- * What an empty logical cluster costs: members with OpenKruise's definitions, made through the API, and what the process grew by. The
- * heap is measured after a collection, because the resident size also holds garbage and what the system has not taken back.
+ * What an empty logical cluster costs: members with OpenKruise's definitions, made through the API, and what the
+ * process grew by. The heap is measured after a collection, because the resident size also holds garbage and what the
+ * system has not taken back.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
@@ -23,7 +24,13 @@ export async function clusterFigures(progress: (text: string) => void): Promise<
       return { resident: costOf([fleet.pid]).memoryMiB, heap };
     };
     const before = await measure();
-    const bodyOf = (index: number): string => JSON.stringify({ apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name: `empty-${index}` }, spec: { profile: "member" } });
+    const bodyOf = (index: number): string =>
+      JSON.stringify({
+        apiVersion: "flotilla.dev/v1alpha1",
+        kind: "LogicalCluster",
+        metadata: { name: `empty-${index}` },
+        spec: { profile: "member" },
+      });
     const perSecond = await rate(CLUSTERS, (index) => expect(api, 201, "POST", CLUSTERS_PATH, bodyOf(index)));
     const after = await measure();
     const started = performance.now();
@@ -33,10 +40,25 @@ export async function clusterFigures(progress: (text: string) => void): Promise<
     const perCluster = (now: number, then: number): number => ((now - then) * 1024) / CLUSTERS;
     return [
       { name: `${CLUSTERS} empty clusters, created`, unit: "per second", better: "more", value: perSecond },
-      { name: `${CLUSTERS} empty clusters, heap each`, unit: "KiB", better: "less", value: perCluster(after.heap, before.heap) },
-      { name: `${CLUSTERS} empty clusters, resident each`, unit: "KiB", better: "less", value: perCluster(after.resident, before.resident) },
+      {
+        name: `${CLUSTERS} empty clusters, heap each`,
+        unit: "KiB",
+        better: "less",
+        value: perCluster(after.heap, before.heap),
+      },
+      {
+        name: `${CLUSTERS} empty clusters, resident each`,
+        unit: "KiB",
+        better: "less",
+        value: perCluster(after.resident, before.resident),
+      },
       { name: `${CLUSTERS} empty clusters, first read`, unit: "ms", better: "less", value: firstRead },
-      { name: `${CLUSTERS} clusters read once, heap each`, unit: "KiB", better: "less", value: perCluster(read.heap, before.heap) },
+      {
+        name: `${CLUSTERS} clusters read once, heap each`,
+        unit: "KiB",
+        better: "less",
+        value: perCluster(read.heap, before.heap),
+      },
     ];
   } finally {
     api.close();

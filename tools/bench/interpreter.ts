@@ -1,6 +1,7 @@
 /**
- * What understanding a CloneSet costs, per operation: by the native rules and by a script that states the same rules in Lua.
- * References are the figures of the study that led to the engine, measured on another day with Karmada's own script.
+ * What understanding a CloneSet costs, per operation: by the native rules and by a script that states the same rules in
+ * Lua. References are the figures of the study that led to the engine, measured on another day with Karmada's own
+ * script.
  */
 import { systemClock } from "../../src/base/index.ts";
 import type { JsonObject } from "../../src/base/index.ts";
@@ -27,7 +28,10 @@ interface Times {
   perSecond: number;
 }
 
-/** The median in µs of a round's mean, because one call is shorter than the clock is fine; and of single calls the 99th percentile. */
+/**
+ * The median in µs of a round's mean, because one call is shorter than the clock is fine; and of single calls the 99th
+ * percentile.
+ */
 function measure(run: (round: number) => void): Times {
   let call = 0;
   const until = (limitMs: number, most: number, step: () => void): void => {
@@ -36,7 +40,10 @@ function measure(run: (round: number) => void): Times {
   };
   const before = performance.now();
   until(WARM_UP_MS, Infinity, () => run(call++));
-  const perRound = Math.max(1, Math.min(MOST_PER_ROUND, Math.ceil((ROUND_US * call) / ((performance.now() - before) * 1000))));
+  const perRound = Math.max(
+    1,
+    Math.min(MOST_PER_ROUND, Math.ceil((ROUND_US * call) / ((performance.now() - before) * 1000))),
+  );
   const rounds: number[] = [];
   until(LONGEST_MS, ROUNDS, () => {
     const start = performance.now();
@@ -63,14 +70,30 @@ function makeCloneSet(index: number, containers: number): JsonObject {
     name: `c${number}`,
     image: "nginx:1.27",
     ports: [{ name: "http", containerPort: 80 }],
-    env: [{ name: "A", value: "1" }, { name: "B", valueFrom: { configMapKeyRef: { name: "settings", key: "b" } } }],
+    env: [
+      { name: "A", value: "1" },
+      { name: "B", valueFrom: { configMapKeyRef: { name: "settings", key: "b" } } },
+    ],
     resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "1", memory: "1Gi" } },
   });
   return {
     apiVersion: "apps.kruise.io/v1alpha1",
     kind: "CloneSet",
-    metadata: { name: `web-${index}`, namespace: "shop", generation: 3, labels: { app: "web" }, annotations: { "resourcetemplate.karmada.io/generation": "3" } },
-    spec: { replicas: 3 + index, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: Array.from({ length: containers }, (_, number) => container(number)) } } },
+    metadata: {
+      name: `web-${index}`,
+      namespace: "shop",
+      generation: 3,
+      labels: { app: "web" },
+      annotations: { "resourcetemplate.karmada.io/generation": "3" },
+    },
+    spec: {
+      replicas: 3 + index,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: { labels: { app: "web" } },
+        spec: { containers: Array.from({ length: containers }, (_, number) => container(number)) },
+      },
+    },
     status: statusOf(index, 3),
   };
 }
@@ -89,7 +112,12 @@ const statusOf = (index: number, replicas: number): JsonObject => ({
 });
 
 const makeItems = (count: number): StatusItem[] =>
-  Array.from({ length: count }, (_, index) => ({ clusterName: `member${index}`, applied: true, health: "Healthy", status: { ...statusOf(index, 1 + (index % 5)), generation: 3, resourceTemplateGeneration: 3 } }));
+  Array.from({ length: count }, (_, index) => ({
+    clusterName: `member${index}`,
+    applied: true,
+    health: "Healthy",
+    status: { ...statusOf(index, 1 + (index % 5)), generation: 3, resourceTemplateGeneration: 3 },
+  }));
 
 interface Case {
   name: string;
@@ -99,18 +127,60 @@ interface Case {
   references: readonly (number | undefined)[];
 }
 
-function makeCases(native: KindInterpreter, program: (operation: keyof typeof CLONE_SET_SCRIPTS) => LuaProgram): Case[] {
-  const [health, replicas, revise, reflect, dependencies, aggregate] = (["InterpretHealth", "InterpretReplica", "ReviseReplica", "InterpretStatus", "InterpretDependency", "AggregateStatus"] as const).map(program) as [LuaProgram, LuaProgram, LuaProgram, LuaProgram, LuaProgram, LuaProgram];
+function makeCases(
+  native: KindInterpreter,
+  program: (operation: keyof typeof CLONE_SET_SCRIPTS) => LuaProgram,
+): Case[] {
+  const [health, replicas, revise, reflect, dependencies, aggregate] = (
+    [
+      "InterpretHealth",
+      "InterpretReplica",
+      "ReviseReplica",
+      "InterpretStatus",
+      "InterpretDependency",
+      "AggregateStatus",
+    ] as const
+  ).map(program) as [LuaProgram, LuaProgram, LuaProgram, LuaProgram, LuaProgram, LuaProgram];
   const aggregation = (count: number, references: readonly number[]): Case => {
     const items = makeItems(count);
-    return { name: `AggregateStatus, ${count} items`, native: (object) => native.aggregateStatus?.(object, items), lua: (object) => aggregate.aggregateStatus(object, items as unknown as JsonObject[]), references };
+    return {
+      name: `AggregateStatus, ${count} items`,
+      native: (object) => native.aggregateStatus?.(object, items),
+      lua: (object) => aggregate.aggregateStatus(object, items as unknown as JsonObject[]),
+      references,
+    };
   };
   return [
-    { name: "InterpretHealth", native: (object) => native.isHealthy?.(object), lua: (object) => health.interpretHealth(object), references: [0.2, 0.19] },
-    { name: "InterpretReplica", native: (object) => native.replicas?.(object), lua: (object) => replicas.getReplicas(object), references: [1.6, 2.4] },
-    { name: "ReviseReplica", native: (object) => native.reviseReplicas?.(object, 7), lua: (object) => revise.reviseReplica(object, 7), references: [0.52, 0.64] },
-    { name: "InterpretStatus", native: (object) => native.reflectStatus?.(object), lua: (object) => reflect.reflectStatus(object), references: [1.7, undefined] },
-    { name: "InterpretDependency", native: (object) => native.dependencies?.(object), lua: (object) => dependencies.getDependencies(object), references: [0.66, undefined] },
+    {
+      name: "InterpretHealth",
+      native: (object) => native.isHealthy?.(object),
+      lua: (object) => health.interpretHealth(object),
+      references: [0.2, 0.19],
+    },
+    {
+      name: "InterpretReplica",
+      native: (object) => native.replicas?.(object),
+      lua: (object) => replicas.getReplicas(object),
+      references: [1.6, 2.4],
+    },
+    {
+      name: "ReviseReplica",
+      native: (object) => native.reviseReplicas?.(object, 7),
+      lua: (object) => revise.reviseReplica(object, 7),
+      references: [0.52, 0.64],
+    },
+    {
+      name: "InterpretStatus",
+      native: (object) => native.reflectStatus?.(object),
+      lua: (object) => reflect.reflectStatus(object),
+      references: [1.7, undefined],
+    },
+    {
+      name: "InterpretDependency",
+      native: (object) => native.dependencies?.(object),
+      lua: (object) => dependencies.getDependencies(object),
+      references: [0.66, undefined],
+    },
     aggregation(2, [4.9, 18]),
     aggregation(20, [18, 31]),
     aggregation(200, [155, 168]),
@@ -119,22 +189,33 @@ function makeCases(native: KindInterpreter, program: (operation: keyof typeof CL
 
 export const interpreter: Benchmark = {
   name: "interpreter",
-  summary: "operations on a CloneSet by native rules and by a script, conversion and result rules included; Lua beside the figures of its study",
+  summary:
+    "operations on a CloneSet by native rules and by a script, conversion and result rules included; Lua beside the figures of its study",
   async run({ progress }) {
-    const native = knownKinds.find(({ group, kind }) => group === "apps.kruise.io" && kind === "CloneSet") as KindInterpreter;
+    const native = knownKinds.find(
+      ({ group, kind }) => group === "apps.kruise.io" && kind === "CloneSet",
+    ) as KindInterpreter;
     const engine = createLuaEngine({ clock: systemClock });
-    const cases = makeCases(native, (operation: Operation & keyof typeof CLONE_SET_SCRIPTS) => engine.prepare(CLONE_SET_SCRIPTS[operation], { customization: "cloneset", operation }));
+    const cases = makeCases(native, (operation: Operation & keyof typeof CLONE_SET_SCRIPTS) =>
+      engine.prepare(CLONE_SET_SCRIPTS[operation], { customization: "cloneset", operation }),
+    );
     const figures: Figure[] = [];
-    for (const [index, { size, containers }] of [{ size: "2 KB", containers: 5 }, { size: "20 KB", containers: 70 }].entries()) {
+    for (const [index, { size, containers }] of [
+      { size: "2 KB", containers: 5 },
+      { size: "20 KB", containers: 70 },
+    ].entries()) {
       const objects = Array.from({ length: SHAPES }, (_, shape) => makeCloneSet(shape, containers));
       const object = (round: number): JsonObject => objects[round % SHAPES] as JsonObject;
       for (const { name, native: byNative, lua, references } of cases) {
-        for (const [kind, run] of [["native", (round: number) => byNative(object(round) as unknown as AnyObject)], ["Lua", (round: number) => lua(object(round))]] as const) {
+        for (const [kind, run] of [
+          ["native", (round: number) => byNative(object(round) as unknown as AnyObject)],
+          ["Lua", (round: number) => lua(object(round))],
+        ] as const) {
           progress(`${kind} ${name} ${size}`);
           const { p50, p99, perSecond } = measure(run);
           const reference = kind === "Lua" ? references[index] : undefined;
           figures.push(
-            { name: `${kind} ${name}, ${size}: p50`, value: p50, unit: "µs", better: "less", ...(reference !== undefined && { reference }) },
+            { name: `${kind} ${name}, ${size}: p50`, value: p50, unit: "µs", better: "less", reference },
             { name: `${kind} ${name}, ${size}: p99`, value: p99, unit: "µs", better: "less" },
             { name: `${kind} ${name}, ${size}: rate`, value: perSecond, unit: "per second", better: "more" },
           );

@@ -30,7 +30,13 @@ export function realBinaries(names: readonly string[] = ["etcd", "kube-apiserver
 export async function startKube(binaries: string): Promise<RunningKube> {
   const run = mkdtempSync(join(tmpdir(), "flotilla-bench-kube-"));
   const at = (name: string): string => join(run, name);
-  const pki = await ensureCertificates({ directory: at("pki"), hosts: [], clients: { admin: { commonName: "admin", organizations: ["system:masters"] } }, clock: systemClock, log: silentLog });
+  const pki = await ensureCertificates({
+    directory: at("pki"),
+    hosts: [],
+    clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
+    clock: systemClock,
+    log: silentLog,
+  });
   const { admin } = pki.clients;
   if (!admin) throw new Error("the administrator's certificate was not made");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -41,7 +47,16 @@ export async function startKube(binaries: string): Promise<RunningKube> {
   writeFileSync(at("server.crt"), pki.serving.certificate);
   writeFileSync(at("server.key"), pki.serving.key);
   const [api, etcd, peer] = await Promise.all([freePort(), freePort(), freePort()]);
-  writeFileSync(at("admin.json"), renderKubeconfig({ name: "kube", server: `https://127.0.0.1:${api}`, ca: pki.authority.certificate, cert: admin.certificate, key: admin.key }));
+  writeFileSync(
+    at("admin.json"),
+    renderKubeconfig({
+      name: "kube",
+      server: `https://127.0.0.1:${api}`,
+      ca: pki.authority.certificate,
+      cert: admin.certificate,
+      key: admin.key,
+    }),
+  );
   mkdirSync(at("data"));
 
   const started = performance.now();
@@ -59,14 +74,20 @@ export async function startKube(binaries: string): Promise<RunningKube> {
   try {
     while (!(await isReady(at("admin.json")))) {
       const ended = children.find(({ child }) => child.exitCode !== null);
-      if (ended || performance.now() - started > START_LIMIT_MS) throw new Error(`kube-apiserver is not ready; its log is in ${run}`);
+      if (ended || performance.now() - started > START_LIMIT_MS)
+        throw new Error(`kube-apiserver is not ready; its log is in ${run}`);
       await delay(20);
     }
   } catch (error) {
     for (const { child } of children) child.kill("SIGKILL");
     throw error;
   }
-  return { startMs: performance.now() - started, pids: children.map(({ child }) => child.pid ?? 0), kubeconfig: at("admin.json"), stop };
+  return {
+    startMs: performance.now() - started,
+    pids: children.map(({ child }) => child.pid ?? 0),
+    kubeconfig: at("admin.json"),
+    stop,
+  };
 
   function start(name: string, args: string[]) {
     const log = openSync(at(`${name}.log`), "w");
@@ -80,7 +101,14 @@ type At = (file: string) => string;
 /** An etcd on loopback that keeps its data in the folder `data`. */
 export function etcdFlags(at: At, { etcd, peer }: { etcd: number; peer: number }): string[] {
   const [client, other] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
-  return [`--data-dir=${at("data")}`, `--listen-client-urls=${client}`, `--advertise-client-urls=${client}`, `--listen-peer-urls=${other}`, `--initial-advertise-peer-urls=${other}`, `--initial-cluster=default=${other}`];
+  return [
+    `--data-dir=${at("data")}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${other}`,
+    `--initial-advertise-peer-urls=${other}`,
+    `--initial-cluster=default=${other}`,
+  ];
 }
 
 /** An API server on loopback with RBAC, whose keys are beside each other in one folder. */

@@ -1,6 +1,6 @@
 /**
- * The load of the keel benchmark: many workloads under one policy with static weights on two members. It speaks plain Kubernetes API, so
- * any hub with Karmada's kinds can be measured with it.
+ * The load of the keel benchmark: many workloads under one policy with static weights on two members. It speaks plain
+ * Kubernetes API, so any hub with Karmada's kinds can be measured with it.
  */
 import { Deployment, Namespace, PropagationPolicy, dynamicKind } from "../../src/api/index.ts";
 import { systemClock, sleep } from "../../src/base/index.ts";
@@ -34,7 +34,12 @@ const LIMIT_MS = 900_000;
 const REPLICAS = 6;
 const WEIGHTS = [1, 2];
 
-export async function runLoad(hub: Endpoint, members: readonly Endpoint[], namespace: string, count: number): Promise<LoadResult> {
+export async function runLoad(
+  hub: Endpoint,
+  members: readonly Endpoint[],
+  namespace: string,
+  count: number,
+): Promise<LoadResult> {
   const stopping = new AbortController();
   try {
     await prepare(hub, members, namespace);
@@ -42,11 +47,18 @@ export async function runLoad(hub: Endpoint, members: readonly Endpoint[], names
     const names = Array.from({ length: count }, (_, index) => `web-${String(index).padStart(5, "0")}`);
 
     const started = performance.now();
-    await pooled(names, (name) => hub.client.create(Deployment, hub.name, JSON.parse(deploymentBody(namespace, name, REPLICAS)) as Deployment));
+    await pooled(names, (name) =>
+      hub.client.create(Deployment, hub.name, JSON.parse(deploymentBody(namespace, name, REPLICAS)) as Deployment),
+    );
     await until(() => arrived.every((seen) => seen.size >= count), "every object on every member");
     const toMembersMs = performance.now() - started;
 
-    const summed = follow(hub, namespace, stopping.signal, ({ status, metadata }) => status?.readyReplicas === REPLICAS && status.observedGeneration === metadata.generation);
+    const summed = follow(
+      hub,
+      namespace,
+      stopping.signal,
+      ({ status, metadata }) => status?.readyReplicas === REPLICAS && status.observedGeneration === metadata.generation,
+    );
     const reporting = performance.now();
     await Promise.all(members.map((member) => reportReady(member, namespace)));
     await until(() => summed.size >= count, "every status on the hub");
@@ -57,7 +69,10 @@ export async function runLoad(hub: Endpoint, members: readonly Endpoint[], names
 }
 
 async function prepare(hub: Endpoint, members: readonly Endpoint[], namespace: string): Promise<void> {
-  await ignoring(isAlreadyExists, hub.client.create(Namespace, hub.name, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
+  await ignoring(
+    isAlreadyExists,
+    hub.client.create(Namespace, hub.name, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }),
+  );
   for (const member of members) {
     for (;;) {
       if (await ignoring(isNotFound, member.client.get(Namespace, { cluster: member.name, name: namespace }))) break;
@@ -65,18 +80,40 @@ async function prepare(hub: Endpoint, members: readonly Endpoint[], namespace: s
     }
   }
   const weights = Object.fromEntries(members.map(({ name }, index) => [name, WEIGHTS[index] ?? 1]));
-  await hub.client.create(PropagationPolicy, hub.name, makePolicy(`${namespace}/all`).selects("apps/v1", "Deployment").weights(weights).build());
+  await hub.client.create(
+    PropagationPolicy,
+    hub.name,
+    makePolicy(`${namespace}/all`).selects("apps/v1", "Deployment").weights(weights).build(),
+  );
 }
 
 /** Names of the Deployments that were seen and fit, from a list and then a watch. */
-function follow({ name: cluster, client }: Endpoint, namespace: string, signal: AbortSignal, fits: (deployment: Readonly<{ metadata: { generation?: number }; status?: { readyReplicas?: number; observedGeneration?: number } }>) => boolean): Set<string> {
+function follow(
+  { name: cluster, client }: Endpoint,
+  namespace: string,
+  signal: AbortSignal,
+  fits: (
+    deployment: Readonly<{
+      metadata: { generation?: number };
+      status?: { readyReplicas?: number; observedGeneration?: number };
+    }>,
+  ) => boolean,
+): Set<string> {
   const seen = new Set<string>();
   // A kind without our schema: what arrives is read as it is.
-  const kind = dynamicKind({ group: Deployment.group, version: Deployment.storageVersion, kind: Deployment.kind, plural: Deployment.plural, scope: "Namespaced" });
+  const kind = dynamicKind({
+    group: Deployment.group,
+    version: Deployment.storageVersion,
+    kind: Deployment.kind,
+    plural: Deployment.plural,
+    scope: "Namespaced",
+  });
   void (async () => {
     try {
       for await (const events of client.watch(kind, { cluster, namespace, sendInitialEvents: true, signal })) {
-        for (const event of events) if (event.type !== "BOOKMARK" && event.type !== "DELETED" && fits(event.object)) seen.add(event.object.metadata.name);
+        for (const event of events)
+          if (event.type !== "BOOKMARK" && event.type !== "DELETED" && fits(event.object))
+            seen.add(event.object.metadata.name);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -90,16 +127,29 @@ async function reportReady({ name: cluster, client }: Endpoint, namespace: strin
   const { items } = await client.list(Deployment, { cluster, namespace });
   await pooled(items, async ({ metadata, spec }) => {
     const n = spec.replicas ?? 0;
-    const status = { observedGeneration: metadata.generation ?? 0, replicas: n, updatedReplicas: n, readyReplicas: n, availableReplicas: n };
-    await client.patch(Deployment, { cluster, namespace, name: metadata.name }, { status }, { type: "merge", subresource: "status" });
+    const status = {
+      observedGeneration: metadata.generation ?? 0,
+      replicas: n,
+      updatedReplicas: n,
+      readyReplicas: n,
+      availableReplicas: n,
+    };
+    await client.patch(
+      Deployment,
+      { cluster, namespace, name: metadata.name },
+      { status },
+      { type: "merge", subresource: "status" },
+    );
   });
 }
 
 async function pooled<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const waiting = items.values();
-  await Promise.all(Array.from({ length: WIDTH }, async () => {
-    for (const item of waiting) await work(item);
-  }));
+  await Promise.all(
+    Array.from({ length: WIDTH }, async () => {
+      for (const item of waiting) await work(item);
+    }),
+  );
 }
 
 async function until(isDone: () => boolean, what: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * What members cost: pods that become Ready in a second in one member, a hundred members with a thousand pods each, and a thousand
- * members without any. `--peer DIR` names a running real cluster with simulated nodes and OpenKruise (DIR/kube/admin.json); it gets
- * the same workloads in the same run.
+ * What members cost: pods that become Ready in a second in one member, a hundred members with a thousand pods each, and
+ * a thousand members without any. `--peer DIR` names a running real cluster with simulated nodes and OpenKruise
+ * (DIR/kube/admin.json); it gets the same workloads in the same run.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,8 @@ export const members: Benchmark = {
   summary: "pods that become Ready in simulated members",
   async run({ count, peer, progress }) {
     const kubeconfig = peer === undefined ? undefined : join(peer, "kube", "admin.json");
-    if (kubeconfig !== undefined && !existsSync(kubeconfig)) throw new Error(`${kubeconfig} is not there; --peer names the folder of a running cluster with OpenKruise`);
+    if (kubeconfig !== undefined && !existsSync(kubeconfig))
+      throw new Error(`${kubeconfig} is not there; --peer names the folder of a running cluster with OpenKruise`);
     const figures = await rollouts(count, peer, progress);
     return [...figures, ...(await manyPods(progress)), ...(await manyMembers(progress))];
   },
@@ -47,7 +48,14 @@ interface Rates {
 
 async function rollouts(count: number, peer: string | undefined, progress: (text: string) => void): Promise<Figure[]> {
   progress(`${count} pods of a Deployment, of a CloneSet, and updated in place`);
-  const fleet = await startFlotilla(["--members", "1", "--nodes", String(Math.max(NODES, Math.ceil(count / 50))), "--start-ms", "0"]);
+  const fleet = await startFlotilla([
+    "--members",
+    "1",
+    "--nodes",
+    String(Math.max(NODES, Math.ceil(count / 50))),
+    "--start-ms",
+    "0",
+  ]);
   let own: Rates;
   try {
     own = await measureRates(fleet.kubeconfig("member1"), [fleet.pid], count);
@@ -55,14 +63,35 @@ async function rollouts(count: number, peer: string | undefined, progress: (text
     await fleet.stop();
   }
   if (peer !== undefined) progress("the same on the peer");
-  const other = peer === undefined ? undefined : await measureRates(join(peer, "kube", "admin.json"), pidsOf(peer), count);
+  const other =
+    peer === undefined ? undefined : await measureRates(join(peer, "kube", "admin.json"), pidsOf(peer), count);
   const both = (read: (rates: Rates) => number): number[] => [read(own), ...(other ? [read(other)] : [])];
   return [
-    ...compare(`Deployment of ${count}, Ready`, "pods/s", "more", both(({ deployment }) => deployment)),
-    ...compare(`CloneSet of ${count}, Ready`, "pods/s", "more", both(({ cloneSet }) => cloneSet)),
-    ...compare(`CloneSet of ${count}, in place`, "pods/s", "more", both(({ inPlace }) => inPlace)),
+    ...compare(
+      `Deployment of ${count}, Ready`,
+      "pods/s",
+      "more",
+      both(({ deployment }) => deployment),
+    ),
+    ...compare(
+      `CloneSet of ${count}, Ready`,
+      "pods/s",
+      "more",
+      both(({ cloneSet }) => cloneSet),
+    ),
+    ...compare(
+      `CloneSet of ${count}, in place`,
+      "pods/s",
+      "more",
+      both(({ inPlace }) => inPlace),
+    ),
     // A busy machine takes more from one process than from six, so what both used says more than how long they took.
-    ...compare("CPU for the three", "s", "less", both(({ cpuSeconds }) => cpuSeconds)),
+    ...compare(
+      "CPU for the three",
+      "s",
+      "less",
+      both(({ cpuSeconds }) => cpuSeconds),
+    ),
   ];
 }
 
@@ -77,21 +106,40 @@ async function measureRates(kubeconfig: string, pids: readonly number[], count: 
     return count / ((performance.now() - started) / 1000);
   };
   const remove = async (path: string): Promise<void> => {
-    await expect(api, 200, "DELETE", path, JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" }));
+    await expect(
+      api,
+      200,
+      "DELETE",
+      path,
+      JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" }),
+    );
     await whenGone(api);
   };
   try {
-    const deployment = await rateOf(() => expect(api, 201, "POST", DEPLOYMENTS, deploymentOf(name, count)), `${DEPLOYMENTS}/${name}`, "availableReplicas");
+    const deployment = await rateOf(
+      () => expect(api, 201, "POST", DEPLOYMENTS, deploymentOf(name, count)),
+      `${DEPLOYMENTS}/${name}`,
+      "availableReplicas",
+    );
     await remove(`${DEPLOYMENTS}/${name}`);
-    const cloneSet = await rateOf(() => expect(api, 201, "POST", CLONESETS, cloneSetOf(name, count)), `${CLONESETS}/${name}`, "updatedAvailableReplicas");
+    const cloneSet = await rateOf(
+      () => expect(api, 201, "POST", CLONESETS, cloneSetOf(name, count)),
+      `${CLONESETS}/${name}`,
+      "updatedAvailableReplicas",
+    );
     await delay(SETTLE_MS);
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "bench:2" }];
-    const patch = (): Promise<void> => expect(api, 200, "PATCH", `${CLONESETS}/${name}`, JSON.stringify(image), "application/json-patch+json");
+    const patch = (): Promise<void> =>
+      expect(api, 200, "PATCH", `${CLONESETS}/${name}`, JSON.stringify(image), "application/json-patch+json");
     const generation = await generationOf(api, `${CLONESETS}/${name}`);
-    const inPlace = await rateOf(async () => {
-      await patch();
-      await whenObserved(api, `${CLONESETS}/${name}`, generation + 1);
-    }, `${CLONESETS}/${name}`, "updatedAvailableReplicas");
+    const inPlace = await rateOf(
+      async () => {
+        await patch();
+        await whenObserved(api, `${CLONESETS}/${name}`, generation + 1);
+      },
+      `${CLONESETS}/${name}`,
+      "updatedAvailableReplicas",
+    );
     await remove(`${CLONESETS}/${name}`);
     return { deployment, cloneSet, inPlace, cpuSeconds: costOf(pids).cpuSeconds - before };
   } finally {
@@ -101,7 +149,15 @@ async function measureRates(kubeconfig: string, pids: readonly number[], count: 
 
 async function manyPods(progress: (text: string) => void): Promise<Figure[]> {
   progress(`${MEMBERS} members with ${PODS_PER_MEMBER} pods each`);
-  const fleet = await startFlotilla(["--members", String(MEMBERS), "--nodes", String(NODES), "--start-ms", "0", "--ephemeral"]);
+  const fleet = await startFlotilla([
+    "--members",
+    String(MEMBERS),
+    "--nodes",
+    String(NODES),
+    "--start-ms",
+    "0",
+    "--ephemeral",
+  ]);
   const api = await connectApi(fleet.kubeconfig("hub"));
   const paths = Array.from({ length: MEMBERS }, (_, index) => `/clusters/member${index + 1}${DEPLOYMENTS}`);
   try {
@@ -130,8 +186,18 @@ async function manyMembers(progress: (text: string) => void): Promise<Figure[]> 
     await delay(SETTLE_MS);
     return [
       { name: `${EMPTY_MEMBERS} empty members, start`, unit: "s", better: "less", value: fleet.startMs / 1000 },
-      { name: `${EMPTY_MEMBERS} empty members, resident`, unit: "MiB", better: "less", value: costOf([fleet.pid]).memoryMiB },
-      { name: `${EMPTY_MEMBERS} empty members, idle CPU`, unit: "%", better: "less", value: await idlePercent(fleet.pid) },
+      {
+        name: `${EMPTY_MEMBERS} empty members, resident`,
+        unit: "MiB",
+        better: "less",
+        value: costOf([fleet.pid]).memoryMiB,
+      },
+      {
+        name: `${EMPTY_MEMBERS} empty members, idle CPU`,
+        unit: "%",
+        better: "less",
+        value: await idlePercent(fleet.pid),
+      },
     ];
   } finally {
     await fleet.stop();
@@ -144,21 +210,29 @@ async function idlePercent(pid: number): Promise<number> {
   return ((costOf([pid]).cpuSeconds - before) / (IDLE_MS / 1000)) * 100;
 }
 
-const whenObserved = (api: ApiConnection, path: string, generation: number): Promise<void> => whenStatus(api, path, "observedGeneration", generation);
+const whenObserved = (api: ApiConnection, path: string, generation: number): Promise<void> =>
+  whenStatus(api, path, "observedGeneration", generation);
 
 /** Resolves when a number of the status is at least this. */
 async function whenStatus(api: ApiConnection, path: string, field: string, least: number): Promise<void> {
-  await until(`${field} of ${path} is ${least}`, async () => Number((await read(api, path)).status?.[field] ?? 0) >= least);
+  await until(
+    `${field} of ${path} is ${least}`,
+    async () => Number((await read(api, path)).status?.[field] ?? 0) >= least,
+  );
 }
 
 async function whenGone(api: ApiConnection): Promise<void> {
-  await until("the pods are gone", async () => (await read(api, `/api/v1/namespaces/${NAMESPACE}/pods?limit=1`)).items?.length === 0);
+  await until(
+    "the pods are gone",
+    async () => (await read(api, `/api/v1/namespaces/${NAMESPACE}/pods?limit=1`)).items?.length === 0,
+  );
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`waiting until ${what}: it did not happen within ${LIMIT_MS / 1000} s`);
+    if (performance.now() > deadline)
+      throw new Error(`waiting until ${what}: it did not happen within ${LIMIT_MS / 1000} s`);
     await delay(POLL_MS);
   }
 }
@@ -171,11 +245,13 @@ interface Read {
 
 async function read(api: ApiConnection, path: string): Promise<Read> {
   const answer = await api.call("GET", path);
-  if (answer.status !== 200) throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text().slice(0, 300)}`);
+  if (answer.status !== 200)
+    throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text().slice(0, 300)}`);
   return JSON.parse(answer.text()) as Read;
 }
 
-const generationOf = async (api: ApiConnection, path: string): Promise<number> => (await read(api, path)).metadata?.generation ?? 0;
+const generationOf = async (api: ApiConnection, path: string): Promise<number> =>
+  (await read(api, path)).metadata?.generation ?? 0;
 
 function templateOf(name: string): object {
   const containers = [{ name: "main", image: "bench:1", resources: { requests: { cpu: "1m", memory: "1Mi" } } }];
@@ -183,10 +259,20 @@ function templateOf(name: string): object {
 }
 
 function deploymentOf(name: string, replicas: number): string {
-  return JSON.stringify({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { replicas, selector: { matchLabels: { app: name } }, template: templateOf(name) } });
+  return JSON.stringify({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: { app: name } }, template: templateOf(name) },
+  });
 }
 
 function cloneSetOf(name: string, replicas: number): string {
   const updateStrategy = { type: "InPlaceIfPossible", maxUnavailable: "100%" };
-  return JSON.stringify({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name }, spec: { replicas, selector: { matchLabels: { app: name } }, template: templateOf(name), updateStrategy } });
+  return JSON.stringify({
+    apiVersion: "apps.kruise.io/v1alpha1",
+    kind: "CloneSet",
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: { app: name } }, template: templateOf(name), updateStrategy },
+  });
 }

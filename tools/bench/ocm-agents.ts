@@ -1,6 +1,6 @@
 /**
- * What agents cost that have nothing to do: a tenth of the members, and all of them, each with its agent in the hub's process (`up --pull all`);
- * all of them after a restart of the hub; and one that is a process of its own.
+ * What agents cost that have nothing to do: a tenth of the members, and all of them, each with its agent in the hub's
+ * process (`up --pull all`); all of them after a restart of the hub; and one that is a process of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,11 @@ export async function measureAgents(size: "full" | "short", progress: (text: str
     return [
       ...of(few),
       ...of(all),
-      less("memory of one more agent and member", "KiB", ((all.memoryMiB - few.memoryMiB) * 1024) / (all.agents - few.agents)),
+      less(
+        "memory of one more agent and member",
+        "KiB",
+        ((all.memoryMiB - few.memoryMiB) * 1024) / (all.agents - few.agents),
+      ),
       less(`restart with ${many} agents, ready`, "ms", restart.readyMs),
       less(`restart with ${many} agents, quiet`, "ms", restart.quietMs),
       less(`restart with ${many} agents, CPU until quiet`, "s", restart.cpuSeconds),
@@ -64,9 +68,15 @@ export async function measureAgents(size: "full" | "short", progress: (text: str
   }
 }
 
-const start = (agents: number, data: string | undefined): Promise<RunningFleet> => startFlotilla(["--members", String(agents), "--pull", "all", "--nodes", "0"], { limitMs: START_LIMIT_MS, ...(data !== undefined && { data }) });
+const start = (agents: number, data: string | undefined): Promise<RunningFleet> =>
+  startFlotilla(["--members", String(agents), "--pull", "all", "--nodes", "0"], { limitMs: START_LIMIT_MS, data });
 
-async function atIdle(agents: number, size: "full" | "short", progress: (text: string) => void, data?: string): Promise<Idle> {
+async function atIdle(
+  agents: number,
+  size: "full" | "short",
+  progress: (text: string) => void,
+  data?: string,
+): Promise<Idle> {
   progress(`${agents} agents: starting`);
   const fleet = await start(agents, data);
   const api = await connectApi(fleet.kubeconfig("hub"));
@@ -91,7 +101,11 @@ async function atIdle(agents: number, size: "full" | "short", progress: (text: s
   }
 }
 
-async function measureRestart(agents: number, idleCores: number, data: string): Promise<{ readyMs: number; quietMs: number; cpuSeconds: number }> {
+async function measureRestart(
+  agents: number,
+  idleCores: number,
+  data: string,
+): Promise<{ readyMs: number; quietMs: number; cpuSeconds: number }> {
   const started = performance.now();
   const fleet = await start(agents, data);
   const api = await connectApi(fleet.kubeconfig("hub"));
@@ -112,10 +126,17 @@ async function read(api: ApiConnection, path: string): Promise<string> {
   return text();
 }
 
-/** Every write of every logical cluster is one revision. Requests within the process are not counted by the server; those of an agent of its own are. */
+/**
+ * Every write of every logical cluster is one revision. Requests within the process are not counted by the server;
+ * those of an agent of its own are.
+ */
 async function count(api: ApiConnection): Promise<{ writes: number; reconciles: number }> {
-  const { metadata } = JSON.parse(await read(api, "/api/v1/namespaces?limit=1")) as { metadata: { resourceVersion: string } };
-  const reconciles = [...(await read(api, "/metrics")).matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0);
+  const { metadata } = JSON.parse(await read(api, "/api/v1/namespaces?limit=1")) as {
+    metadata: { resourceVersion: string };
+  };
+  const reconciles = [
+    ...(await read(api, "/metrics")).matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm),
+  ].reduce((sum, [, value]) => sum + Number(value), 0);
   return { writes: Number(metadata.resourceVersion), reconciles };
 }
 
@@ -130,8 +151,12 @@ async function untilAvailable(api: ApiConnection, agents: number): Promise<void>
 }
 
 async function countAvailable(api: ApiConnection): Promise<number> {
-  const { items } = JSON.parse(await read(api, "/apis/cluster.open-cluster-management.io/v1/managedclusters")) as { items: { status?: { conditions?: { type: string; status: string }[] } }[] };
-  return items.filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === AVAILABLE && value === "True")).length;
+  const { items } = JSON.parse(await read(api, "/apis/cluster.open-cluster-management.io/v1/managedclusters")) as {
+    items: { status?: { conditions?: { type: string; status: string }[] } }[];
+  };
+  return items.filter(({ status }) =>
+    status?.conditions?.some(({ type, status: value }) => type === AVAILABLE && value === "True"),
+  ).length;
 }
 
 /** When the quiet began. */
@@ -139,7 +164,8 @@ async function untilQuiet(pid: number, cores: number): Promise<number> {
   const untilMs = performance.now() + QUIET_LIMIT_MS;
   let quiet: number[] = [];
   while (quiet.length < QUIET_SAMPLES) {
-    if (performance.now() > untilMs) throw new Error(`the hub still used more than ${cores.toFixed(2)} cores after ${QUIET_LIMIT_MS / 1000} s`);
+    if (performance.now() > untilMs)
+      throw new Error(`the hub still used more than ${cores.toFixed(2)} cores after ${QUIET_LIMIT_MS / 1000} s`);
     const from = performance.now();
     const before = costOf([pid]).cpuSeconds;
     await delay(SAMPLE_MS);

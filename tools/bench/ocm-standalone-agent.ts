@@ -1,4 +1,7 @@
-/** What a hub is asked by an agent that has nothing to do: `flotilla agent` as a process of its own, joined as a user would. */
+/**
+ * What a hub is asked by an agent that has nothing to do: `flotilla agent` as a process of its own, joined as a user
+ * would.
+ */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +31,25 @@ export async function measureStandaloneAgent(idleMs: number, progress: (text: st
     fleets.push(member);
     const bootstrap = join(folder, "bootstrap.kubeconfig");
     await flotilla("token", "--kubeconfig", hub.kubeconfig("hub"), "--bootstrap-kubeconfig", bootstrap);
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", SOURCE, "agent", "--bootstrap-kubeconfig", bootstrap, "--cluster-kubeconfig", member.kubeconfig("member1"), "--cluster-name", NAME, "--state", join(folder, "state"), "--log-level", "warn"], { stdio: ["ignore", "ignore", "inherit"] });
+    const child = spawn(
+      process.execPath,
+      [
+        "--disable-warning=ExperimentalWarning",
+        SOURCE,
+        "agent",
+        "--bootstrap-kubeconfig",
+        bootstrap,
+        "--cluster-kubeconfig",
+        member.kubeconfig("member1"),
+        "--cluster-name",
+        NAME,
+        "--state",
+        join(folder, "state"),
+        "--log-level",
+        "warn",
+      ],
+      { stdio: ["ignore", "ignore", "inherit"] },
+    );
     const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     stopAgent = async () => {
       child.kill("SIGTERM");
@@ -44,8 +65,18 @@ export async function measureStandaloneAgent(idleMs: number, progress: (text: st
       // The first question is counted when the second is asked.
       const requests = after.requests - before.requests - 1;
       return [
-        { name: "an agent of its own, requests", unit: "per minute", better: "less", value: (requests * 60_000) / idleMs },
-        { name: "an agent of its own, CPU", unit: "µs/s", better: "less", value: ((after.cost.cpuSeconds - before.cost.cpuSeconds) * 1e9) / idleMs },
+        {
+          name: "an agent of its own, requests",
+          unit: "per minute",
+          better: "less",
+          value: (requests * 60_000) / idleMs,
+        },
+        {
+          name: "an agent of its own, CPU",
+          unit: "µs/s",
+          better: "less",
+          value: ((after.cost.cpuSeconds - before.cost.cpuSeconds) * 1e9) / idleMs,
+        },
         { name: "an agent of its own, resident", unit: "MiB", better: "less", value: after.cost.memoryMiB },
       ];
     } finally {
@@ -58,10 +89,14 @@ export async function measureStandaloneAgent(idleMs: number, progress: (text: st
   }
 }
 
-const flotilla = (...args: string[]): Promise<unknown> => run(process.execPath, ["--disable-warning=ExperimentalWarning", SOURCE, ...args]);
+const flotilla = (...args: string[]): Promise<unknown> =>
+  run(process.execPath, ["--disable-warning=ExperimentalWarning", SOURCE, ...args]);
 
 async function countRequests(api: ApiConnection): Promise<number> {
   const { status, text } = await api.call("GET", "/metrics");
   if (status !== 200) throw new Error(`GET /metrics was answered ${status}: ${text().slice(0, 300)}`);
-  return [...text().matchAll(/^apiserver_request_total\{.*\} (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0);
+  return [...text().matchAll(/^apiserver_request_total\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, value]) => sum + Number(value),
+    0,
+  );
 }

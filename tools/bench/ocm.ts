@@ -1,6 +1,7 @@
 /**
- * Open Cluster Management's API from outside: ManifestWorks until they are on two members and their feedback is back, and Placements over
- * many clusters, with the same client for Flotilla in its set-ups and stock OCM, one after the other; then agents that idle, and decisions alone.
+ * Open Cluster Management's API from outside: ManifestWorks until they are on two members and their feedback is back,
+ * and Placements over many clusters, with the same client for Flotilla in its set-ups and stock OCM, one after the
+ * other; then agents that idle, and decisions alone.
  */
 import type { Benchmark, BenchmarkOptions, Figure } from "./benchmark.ts";
 import { measureAgents } from "./ocm-agents.ts";
@@ -40,7 +41,8 @@ export const ocm: Benchmark = {
     const { short, only, progress } = options;
     const wants = (part: string): boolean => !only || only.includes(part);
     const known = [...setUps("", "OCM").map(({ name }) => name), ...Object.values(PARTS)];
-    if (!known.some(wants)) throw new Error(`--only names none of the parts: ${known.map((name) => `'${name}'`).join(", ")}`);
+    if (!known.some(wants))
+      throw new Error(`--only names none of the parts: ${known.map((name) => `'${name}'`).join(", ")}`);
     return [
       ...(await measureFromOutside(options, wants)),
       ...(wants(PARTS.agents) ? await measureAgents(short ? "short" : "full", progress) : []),
@@ -49,32 +51,59 @@ export const ocm: Benchmark = {
   },
 };
 
-async function measureFromOutside({ count, shared, short, progress }: BenchmarkOptions, wants: (part: string) => boolean): Promise<Figure[]> {
+async function measureFromOutside(
+  { count, shared, short, progress }: BenchmarkOptions,
+  wants: (part: string) => boolean,
+): Promise<Figure[]> {
   const wanted = setUps(shared ?? "", "OCM").filter(({ name }) => wants(name));
   if (wanted.length === 0) return [];
   if (shared === undefined) {
-    progress("works are left out: the outside client is missing; name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED");
+    progress(
+      "works are left out: the outside client is missing; name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED",
+    );
     return [];
   }
   const client = createOutsideClient(shared, { waitForQuiet: !short });
-  const measured = await measureEach(wanted, progress, (running, tell) => measureSetUp(running, client, { count, size: short ? "short" : "full", progress: tell }));
+  const measured = await measureEach(wanted, progress, (running, tell) =>
+    measureSetUp(running, client, { count, size: short ? "short" : "full", progress: tell }),
+  );
   const peer = measured.get("OCM");
   const figures: Figure[] = [];
-  for (const [name, own] of measured) if (name !== "OCM" || measured.size === 1) figures.push(...figuresOf(name, count, own, name === "OCM" ? undefined : peer));
+  for (const [name, own] of measured)
+    if (name !== "OCM" || measured.size === 1)
+      figures.push(...figuresOf(name, count, own, name === "OCM" ? undefined : peer));
   // A run beside much of it says little; it is no figure of the program, so nobody is compared.
-  for (const [name, { foreignSeconds }] of measured) figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
+  for (const [name, { foreignSeconds }] of measured)
+    figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
   return figures;
 }
 
-async function measureSetUp({ target }: RunningSetUp, client: OutsideClient, { count, size, progress }: { count: number; size: "full" | "short"; progress(text: string): void }): Promise<Measured> {
+async function measureSetUp(
+  { target }: RunningSetUp,
+  client: OutsideClient,
+  { count, size, progress }: { count: number; size: "full" | "short"; progress(text: string): void },
+): Promise<Measured> {
   progress(`${count} ManifestWorks to two members`);
   const works = await client.run("works", target, { namespace: "bench-works", n: count });
   const { onMember, available } = works.milliseconds;
-  if (onMember.n !== count || available.n !== count || works.feedback.n !== count) throw new Error(`of ${count} works ${onMember.n} came to their member, ${available.n} became available and ${works.feedback.n} sent feedback`);
+  if (onMember.n !== count || available.n !== count || works.feedback.n !== count)
+    throw new Error(
+      `of ${count} works ${onMember.n} came to their member, ${available.n} became available and ${works.feedback.n} sent feedback`,
+    );
   progress(`${SINGLE[size]} ManifestWorks one at a time`);
-  const single = await client.run("worklatency", target, { namespace: "bench-single", n: SINGLE[size], pause: PAUSE_MS });
+  const single = await client.run("worklatency", target, {
+    namespace: "bench-single",
+    n: SINGLE[size],
+    pause: PAUSE_MS,
+  });
   progress(`${PLACEMENTS[size]} Placements over ${CLUSTERS[size]} clusters`);
-  const placements = await client.run("placements", target, { namespace: "bench-placements", n: PLACEMENTS[size], fakes: CLUSTERS[size], pick: PICKED, pause: PAUSE_MS });
+  const placements = await client.run("placements", target, {
+    namespace: "bench-placements",
+    n: PLACEMENTS[size],
+    fakes: CLUSTERS[size],
+    pick: PICKED,
+    pause: PAUSE_MS,
+  });
   return {
     onMembersMs: onMember.last,
     availableMs: available.last,
@@ -88,12 +117,20 @@ async function measureSetUp({ target }: RunningSetUp, client: OutsideClient, { c
 }
 
 function figuresOf(name: string, count: number, own: Measured, peer: Measured | undefined): Figure[] {
-  // Simulated members are in the process and cannot be left out. Real ones are: their API servers and stores, and not the agents on them.
+  // Simulated members are in the process and cannot be left out. Real ones are: their API servers and stores, and not
+  // the agents on them.
   const counts = (process: string): boolean => name === "in process" || !/^member\d+(-etcd|-\d+)?$/.test(process);
-  const sum = (values: Readonly<Record<string, number>>): number => Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
+  const sum = (values: Readonly<Record<string, number>>): number =>
+    Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
   const all = peer ? [own, peer] : [own];
-  const figure = (what: string, unit: string, better: Figure["better"], readFrom: (measured: Measured) => number): Figure[] => compare(`${name}, ${what}`, unit, better, all.map(readFrom));
-  const perSecond = (what: string, readFrom: (measured: Measured) => number): Figure[] => figure(what, "per second", "more", (measured) => (count / readFrom(measured)) * 1000);
+  const figure = (
+    what: string,
+    unit: string,
+    better: Figure["better"],
+    readFrom: (measured: Measured) => number,
+  ): Figure[] => compare(`${name}, ${what}`, unit, better, all.map(readFrom));
+  const perSecond = (what: string, readFrom: (measured: Measured) => number): Figure[] =>
+    figure(what, "per second", "more", (measured) => (count / readFrom(measured)) * 1000);
   return [
     ...perSecond("on members", ({ onMembersMs }) => onMembersMs),
     ...perSecond("available", ({ availableMs }) => availableMs),

@@ -1,6 +1,7 @@
 /**
- * Runs the outside client (`bench/bench.mjs` in the shared folder) against a hub and its members. It speaks plain Kubernetes API and knows
- * nothing of who serves it, so the same commands measure Flotilla, Karmada and Open Cluster Management. Here is what its answers say, as far as it is used.
+ * Runs the outside client (`bench/bench.mjs` in the shared folder) against a hub and its members. It speaks plain
+ * Kubernetes API and knows nothing of who serves it, so the same commands measure Flotilla, Karmada and Open Cluster
+ * Management. Here is what its answers say, as far as it is used.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -33,29 +34,58 @@ export interface Account {
 }
 
 export interface Answers {
-  throughput: { milliseconds: { scheduled: Times } & Record<string, Times>; wrongReplicas: number; toConverged: Account; toSettled: Account };
+  throughput: {
+    milliseconds: { scheduled: Times } & Record<string, Times>;
+    wrongReplicas: number;
+    toConverged: Account;
+    toSettled: Account;
+  };
   status: { objects: number; aggregated: Times; toConverged: Account; toSettled: Account };
   move: { objects: number; arrived: Times; left: Times; toConverged: Account; toSettled: Account };
   latency: { milliseconds: Record<"created" | "scheduled" | "allMembers", { n: number; p50: number; p99: number }> };
-  works: { milliseconds: Record<"onMember" | "applied" | "available", Times>; feedback: Times; toAvailable: Account; toFeedback: Account };
+  works: {
+    milliseconds: Record<"onMember" | "applied" | "available", Times>;
+    feedback: Times;
+    toAvailable: Account;
+    toFeedback: Account;
+  };
   worklatency: { milliseconds: Record<"created" | "onMember" | "available", { n: number; p50: number; p99: number }> };
-  placements: { clusters: number; chosen: number; milliseconds: Record<"created" | "decided" | "status", { n: number; p50: number; p99: number }> } & Account;
+  placements: {
+    clusters: number;
+    chosen: number;
+    milliseconds: Record<"created" | "decided" | "status", { n: number; p50: number; p99: number }>;
+  } & Account;
   canary: { acceptedMs: number; onAllMembersMs: number };
   sample: Account;
   settle: Account;
 }
 
 export interface OutsideClient {
-  run<C extends keyof Answers>(command: C, target: ClientTarget, flags: Readonly<Record<string, string | number>>): Promise<Answers[C]>;
+  run<C extends keyof Answers>(
+    command: C,
+    target: ClientTarget,
+    flags: Readonly<Record<string, string | number>>,
+  ): Promise<Answers[C]>;
 }
 
 /** `shared` is what `--shared` or $FLOTILLA_SHARED names. */
-export function createOutsideClient(shared: string | undefined, { waitForQuiet }: { waitForQuiet: boolean }): OutsideClient {
-  if (shared === undefined) throw new Error("the outside client is missing: name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED");
+export function createOutsideClient(
+  shared: string | undefined,
+  { waitForQuiet }: { waitForQuiet: boolean },
+): OutsideClient {
+  if (shared === undefined)
+    throw new Error(
+      "the outside client is missing: name the folder that has bench/bench.mjs with --shared DIR or $FLOTILLA_SHARED",
+    );
   const script = join(shared, "bench", "bench.mjs");
-  if (!existsSync(script)) throw new Error(`${script} is not there: --shared and $FLOTILLA_SHARED name the folder that has bench/bench.mjs`);
+  if (!existsSync(script))
+    throw new Error(`${script} is not there: --shared and $FLOTILLA_SHARED name the folder that has bench/bench.mjs`);
   return {
-    async run<C extends keyof Answers>(command: C, { hub, members, pids, metrics }: ClientTarget, flags: Readonly<Record<string, string | number>>): Promise<Answers[C]> {
+    async run<C extends keyof Answers>(
+      command: C,
+      { hub, members, pids, metrics }: ClientTarget,
+      flags: Readonly<Record<string, string | number>>,
+    ): Promise<Answers[C]> {
       const child = spawn(
         process.execPath,
         [

@@ -1,6 +1,7 @@
 /**
- * The pipeline from outside: CloneSets divided over two members until they are there, until their status is back, a policy edit that moves
- * them all, a restart, and what it costs. The same client measures Flotilla in its set-ups and a real Karmada, one after the other.
+ * The pipeline from outside: CloneSets divided over two members until they are there, until their status is back, a
+ * policy edit that moves them all, a restart, and what it costs. The same client measures Flotilla in its set-ups and a
+ * real Karmada, one after the other.
  */
 import { setTimeout } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
@@ -37,7 +38,10 @@ interface Measured {
   movedMs: number;
   /** One at a time, from its create until every member has it. */
   apply: { p50: number; p99: number };
-  /** From the start of the process until a new workload has its clusters, and until it is on every member, with all others there. */
+  /**
+   * From the start of the process until a new workload has its clusters, and until it is on every member, with all
+   * others there.
+   */
   restart: Restart;
   cpuUntilOnMembers: ByProcess;
   cpuUntilQuiet: ByProcess;
@@ -60,13 +64,21 @@ export const pipeline: Benchmark = {
     const size = short ? "short" : "full";
     const client = createOutsideClient(shared, { waitForQuiet: !short });
     const wanted = setUps(shared ?? "").filter(({ name }) => !only || only.includes(name));
-    if (wanted.length === 0) throw new Error(`--only names none of the set-ups: ${setUps("").map(({ name }) => `'${name}'`).join(", ")}`);
-    const measured = await measureEach(wanted, progress, (running, tell) => measure(running, client, { count, single: SINGLE[size], progress: tell }));
+    if (wanted.length === 0)
+      throw new Error(
+        `--only names none of the set-ups: ${setUps("")
+          .map(({ name }) => `'${name}'`)
+          .join(", ")}`,
+      );
+    const measured = await measureEach(wanted, progress, (running, tell) =>
+      measure(running, client, { count, single: SINGLE[size], progress: tell }),
+    );
     const karmada = measured.get("Karmada");
     const figures: Figure[] = [];
     for (const [name, own] of measured) if (name !== "Karmada") figures.push(...figuresOf(name, count, own, karmada));
     // A run beside much of it says little; it is no figure of the program, so nobody is compared.
-    for (const [name, { foreignSeconds }] of measured) figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
+    for (const [name, { foreignSeconds }] of measured)
+      figures.push({ name: `${name}, CPU of other programs`, unit: "s", better: "less", value: foreignSeconds });
     if (measured.has("in process")) {
       const inProcess = wanted.find(({ name }) => name === "in process");
       if (inProcess) figures.push(...(await restartWithMany(inProcess.start, client, MANY_BINDINGS[size], progress)));
@@ -82,7 +94,11 @@ interface Load {
   progress(text: string): void;
 }
 
-async function measure(running: RunningSetUp, client: OutsideClient, { count, single, progress }: Load): Promise<Measured> {
+async function measure(
+  running: RunningSetUp,
+  client: OutsideClient,
+  { count, single, progress }: Load,
+): Promise<Measured> {
   const { target, stored } = running;
   const many = { namespace: NAMESPACE, n: count };
   const before = { stored: stored(), sample: await client.run("sample", target, { seconds: 1 }) };
@@ -117,16 +133,25 @@ async function measure(running: RunningSetUp, client: OutsideClient, { count, si
     cpuOfMove: move.toSettled.cpuSeconds,
     memoryBefore: before.sample.rssMiB,
     memory: status.toSettled.rssMiB,
-    stored: Object.fromEntries(Object.entries(storedAfter).map(([name, bytes]) => [name, bytes - (before.stored[name] ?? 0)])),
+    stored: Object.fromEntries(
+      Object.entries(storedAfter).map(([name, bytes]) => [name, bytes - (before.stored[name] ?? 0)]),
+    ),
     servedBytes,
-    foreignSeconds: [throughput, status, move].reduce((sum, { toConverged }: { toConverged: Account }) => sum + toConverged.foreignCpu, 0),
+    foreignSeconds: [throughput, status, move].reduce(
+      (sum, { toConverged }: { toConverged: Account }) => sum + toConverged.foreignCpu,
+      0,
+    ),
   };
 }
 
 async function countServed({ hub, members }: ClientTarget): Promise<number> {
   const api = await connectApi(hub);
   try {
-    const lists = [`apps.kruise.io/v1alpha1/namespaces/${NAMESPACE}/clonesets`, `work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourcebindings`, ...Object.keys(members).map((name) => `work.karmada.io/v1alpha1/namespaces/karmada-es-${name}/works`)];
+    const lists = [
+      `apps.kruise.io/v1alpha1/namespaces/${NAMESPACE}/clonesets`,
+      `work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourcebindings`,
+      ...Object.keys(members).map((name) => `work.karmada.io/v1alpha1/namespaces/karmada-es-${name}/works`),
+    ];
     let total = 0;
     for (const list of lists) {
       const { status, bytes, text } = await api.call("GET", `/apis/${list}`);
@@ -142,11 +167,19 @@ async function countServed({ hub, members }: ClientTarget): Promise<number> {
 function figuresOf(name: string, count: number, own: Measured, karmada: Measured | undefined): Figure[] {
   // Simulated members are in the process and cannot be left out; of real ones the hub is compared.
   const counts = (process: string): boolean => name === "in process" || !process.startsWith("member");
-  const sum = (values: ByProcess): number => Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
+  const sum = (values: ByProcess): number =>
+    Object.entries(values).reduce((total, [process, value]) => (counts(process) ? total + value : total), 0);
   const all = karmada ? [own, karmada] : [own];
-  const figure = (what: string, unit: string, better: Figure["better"], read: (measured: Measured) => number): Figure[] => compare(`${name}, ${what}`, unit, better, all.map(read));
-  const perSecond = (what: string, read: (measured: Measured) => number): Figure[] => figure(what, "per second", "more", (measured) => (count / read(measured)) * 1000);
-  const each = (what: string, unit: string, scale: number, read: (measured: Measured) => number): Figure[] => figure(what, unit, "less", (measured) => (read(measured) * scale) / count);
+  const figure = (
+    what: string,
+    unit: string,
+    better: Figure["better"],
+    read: (measured: Measured) => number,
+  ): Figure[] => compare(`${name}, ${what}`, unit, better, all.map(read));
+  const perSecond = (what: string, read: (measured: Measured) => number): Figure[] =>
+    figure(what, "per second", "more", (measured) => (count / read(measured)) * 1000);
+  const each = (what: string, unit: string, scale: number, read: (measured: Measured) => number): Figure[] =>
+    figure(what, unit, "less", (measured) => (read(measured) * scale) / count);
   return [
     ...perSecond("scheduled", ({ scheduledMs }) => scheduledMs),
     ...perSecond("on members", ({ onMembersMs }) => onMembersMs),
@@ -168,7 +201,12 @@ function figuresOf(name: string, count: number, own: Measured, karmada: Measured
   ];
 }
 
-async function restartWithMany(start: () => Promise<RunningSetUp>, client: OutsideClient, bindings: number, progress: (text: string) => void): Promise<Figure[]> {
+async function restartWithMany(
+  start: () => Promise<RunningSetUp>,
+  client: OutsideClient,
+  bindings: number,
+  progress: (text: string) => void,
+): Promise<Figure[]> {
   progress(`restart with ${bindings} bindings: filling`);
   const running = await start();
   try {
@@ -189,7 +227,11 @@ async function measureRestart({ target, stopHub, startHub }: RunningSetUp, clien
   await stopHub();
   const started = performance.now();
   const elapsed = (): number => performance.now() - started;
-  const [onMembersMs, decidedMs] = await Promise.all([client.run("canary", target, { namespace: NAMESPACE, name: NEW_WORKLOAD }).then(elapsed), untilDecided(target.hub).then(elapsed), startHub()]);
+  const [onMembersMs, decidedMs] = await Promise.all([
+    client.run("canary", target, { namespace: NAMESPACE, name: NEW_WORKLOAD }).then(elapsed),
+    untilDecided(target.hub).then(elapsed),
+    startHub(),
+  ]);
   return { onMembersMs, decidedMs };
 }
 
@@ -205,8 +247,13 @@ async function untilDecided(hub: string): Promise<void> {
 async function isDecided(hub: string): Promise<boolean> {
   const api = await connectApi(hub);
   try {
-    const { status, text } = await api.call("GET", `/apis/work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourcebindings/${NEW_WORKLOAD}-cloneset`);
-    return status === 200 && ((JSON.parse(text()) as { spec: { clusters?: unknown[] } }).spec.clusters?.length ?? 0) > 0;
+    const { status, text } = await api.call(
+      "GET",
+      `/apis/work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourcebindings/${NEW_WORKLOAD}-cloneset`,
+    );
+    return (
+      status === 200 && ((JSON.parse(text()) as { spec: { clusters?: unknown[] } }).spec.clusters?.length ?? 0) > 0
+    );
   } finally {
     api.close();
   }

@@ -38,7 +38,24 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
   const data = options.data ?? mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const started = performance.now();
   // The process itself and not the shell around it: its memory and CPU are what is measured.
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(probe ? PROBE : []), entry, "up", "--port", String(port), "--data", data, ...flags], { stdio: ["ignore", "pipe", "inherit"], env: { NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled", ...process.env } });
+  const child = spawn(
+    process.execPath,
+    [
+      "--disable-warning=ExperimentalWarning",
+      ...(probe ? PROBE : []),
+      entry,
+      "up",
+      "--port",
+      String(port),
+      "--data",
+      data,
+      ...flags,
+    ],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled", ...process.env },
+    },
+  );
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
@@ -82,11 +99,16 @@ export function costOf(pids: readonly number[]): Cost {
     const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
     return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100, memoryMiB: Number(resident) / 1024 };
   });
-  return { cpuSeconds: costs.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0), memoryMiB: costs.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0) };
+  return {
+    cpuSeconds: costs.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+    memoryMiB: costs.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0),
+  };
 }
 
 /** A peer keeps one file with a pid per process. */
 export function pidsOf(run: string): number[] {
   const folder = join(run, "pids");
-  return readdirSync(folder).filter((name) => name.endsWith(".pid")).map((name) => Number(readFileSync(join(folder, name), "utf8")));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".pid"))
+    .map((name) => Number(readFileSync(join(folder, name), "utf8")));
 }

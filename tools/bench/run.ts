@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- [NAME…] [--json FILE] [--peer DIR] [--shared DIR]`: measures, and prints each figure with its unit. docs/performance.md
- * has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …), for members a cluster with
- * OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio is printed, because absolute times depend on the machine.
- * `pipeline` and `ocm` start their peers themselves, with what is in `--shared DIR` or $FLOTILLA_SHARED.
+ * `npm run bench -- [NAME…] [--json FILE] [--peer DIR] [--shared DIR]`: measures, and prints each figure with its unit.
+ * docs/performance.md has the method. `--peer DIR` names a running real Karmada (DIR/kube/hub.json, member1.json, …),
+ * for members a cluster with OpenKruise (DIR/kube/admin.json); it then gets the same load in the same run and the ratio
+ * is printed, because absolute times depend on the machine. `pipeline` and `ocm` start their peers themselves, with
+ * what is in `--shared DIR` or $FLOTILLA_SHARED.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -21,15 +22,31 @@ const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).joi
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "string" }, peer: { type: "string" }, shared: { type: "string" }, short: { type: "boolean", default: false }, only: { type: "string", multiple: true }, n: { type: "string" }, runs: { type: "string", default: "1" }, help: { type: "boolean", short: "h" } },
+  options: {
+    json: { type: "string" },
+    peer: { type: "string" },
+    shared: { type: "string" },
+    short: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+    n: { type: "string" },
+    runs: { type: "string", default: "1" },
+    help: { type: "boolean", short: "h" },
+  },
 });
 const unknown = positionals.find((name) => !benchmarks.some((benchmark) => benchmark.name === name));
 const shared = values.shared ?? process.env["FLOTILLA_SHARED"];
 const { short } = values;
 const DEFAULT_COUNT = 500;
-const countOf = ({ counts }: Benchmark): number => Number(values.n ?? counts?.[short ? "short" : "full"] ?? DEFAULT_COUNT);
+const countOf = ({ counts }: Benchmark): number =>
+  Number(values.n ?? counts?.[short ? "short" : "full"] ?? DEFAULT_COUNT);
 const runs = Number(values.runs);
-if (values.help || unknown !== undefined || !benchmarks.every((benchmark) => Number.isInteger(countOf(benchmark)) && countOf(benchmark) > 0) || !Number.isInteger(runs) || runs < 1) {
+if (
+  values.help ||
+  unknown !== undefined ||
+  !benchmarks.every((benchmark) => Number.isInteger(countOf(benchmark)) && countOf(benchmark) > 0) ||
+  !Number.isInteger(runs) ||
+  runs < 1
+) {
   process.stderr.write(unknown === undefined ? `${USAGE}\n` : `there is no benchmark '${unknown}'\n${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
@@ -49,7 +66,14 @@ if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figu
 /** One that cannot be measured here says why, and the others are measured all the same. */
 async function measure(benchmark: Benchmark): Promise<Figure[]> {
   try {
-    return await benchmark.run({ count: countOf(benchmark), short, ...(values.peer !== undefined && { peer: values.peer }), ...(shared !== undefined && { shared }), ...(values.only && { only: values.only }), progress: (text) => void process.stderr.write(`  … ${text}\n`) });
+    return await benchmark.run({
+      count: countOf(benchmark),
+      short,
+      peer: values.peer,
+      shared,
+      only: values.only,
+      progress: (text) => void process.stderr.write(`  … ${text}\n`),
+    });
   } catch (error) {
     process.stderr.write(`${benchmark.name}: ${messageOf(error)}\n`);
     process.exitCode = 1;
@@ -59,7 +83,8 @@ async function measure(benchmark: Benchmark): Promise<Figure[]> {
 
 function render({ name, value, unit, peer, reference, better }: Figure): string {
   const own = `${name.padEnd(34)} ${format(value).padStart(9)} ${unit.padEnd(12)}`;
-  if (reference !== undefined) return `${own} reference ${format(reference).padStart(9)}   ${(value / reference).toFixed(2)} of it`;
+  if (reference !== undefined)
+    return `${own} reference ${format(reference).padStart(9)}   ${(value / reference).toFixed(2)} of it`;
   if (peer === undefined) return own.trimEnd();
   const ratio = better === "more" ? value / peer : peer / value;
   return `${own} peer ${format(peer).padStart(9)}   ${ratio.toFixed(1)} × better`;

@@ -1,4 +1,7 @@
-/** What one scheduling decision costs, for 10, 100 and 1,000 clusters and every way to divide. Decisions alone: no API, no queue. */
+/**
+ * What one scheduling decision costs, for 10, 100 and 1,000 clusters and every way to divide. Decisions alone: no API,
+ * no queue.
+ */
 import type { Placement } from "../../src/api/index.ts";
 import { APPLIED_PLACEMENT } from "../../src/propagation/well-known.ts";
 import { createFleet, updateFleet } from "../../src/propagation/schedule/fleet.ts";
@@ -13,32 +16,55 @@ const CLUSTERS_PER_ROUND = 20_000;
 const WARM_UP_ROUNDS = 30;
 const ROUNDS = 101;
 
-const divided = (more: object): Pick<Placement, "replicaScheduling"> => ({ replicaScheduling: { replicaSchedulingType: "Divided", ...more } });
+const divided = (more: object): Pick<Placement, "replicaScheduling"> => ({
+  replicaScheduling: { replicaSchedulingType: "Divided", ...more },
+});
 const spread: Placement["spreadConstraints"] = [
   { spreadByField: "region", minGroups: 2, maxGroups: 3 },
   { spreadByField: "cluster", minGroups: 2, maxGroups: 8 },
 ];
 
 function placements(clusters: number): Record<string, Placement> {
-  const staticWeightList = Array.from({ length: clusters }, (_, index) => ({ targetCluster: { clusterNames: [`member${index}`] }, weight: 1 + (index % 5) }));
-  const dynamic = divided({ replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } });
+  const staticWeightList = Array.from({ length: clusters }, (_, index) => ({
+    targetCluster: { clusterNames: [`member${index}`] },
+    weight: 1 + (index % 5),
+  }));
+  const dynamic = divided({
+    replicaDivisionPreference: "Weighted",
+    weightPreference: { dynamicWeight: "AvailableReplicas" },
+  });
   return {
     duplicated: { clusterAffinity: { labelSelector: { matchLabels: { env: "prod" } } } },
     static: divided({ replicaDivisionPreference: "Weighted", weightPreference: { staticWeightList } }),
     dynamic,
     aggregated: divided({ replicaDivisionPreference: "Aggregated" }),
     "aggregated, spread": { ...divided({ replicaDivisionPreference: "Aggregated" }), spreadConstraints: spread },
-    "dynamic, by zone": { ...dynamic, spreadConstraints: [{ spreadByField: "zone", minGroups: 2, maxGroups: 3 }, { spreadByField: "cluster", minGroups: 2, maxGroups: 8 }] },
+    "dynamic, by zone": {
+      ...dynamic,
+      spreadConstraints: [
+        { spreadByField: "zone", minGroups: 2, maxGroups: 3 },
+        { spreadByField: "cluster", minGroups: 2, maxGroups: 8 },
+      ],
+    },
   };
 }
 
 function makeCluster(index: number): ClusterView {
   return {
     metadata: { name: `member${index}`, labels: { env: "prod", rack: `r${index % 7}` } },
-    spec: { region: `region${index % REGIONS}`, provider: `provider${index % 3}`, zones: [`zone${index % (2 * REGIONS)}`], ...(index % 10 === 0 && { taints: [{ key: "maint", effect: "NoSchedule" }] }) },
+    spec: {
+      region: `region${index % REGIONS}`,
+      provider: `provider${index % 3}`,
+      zones: [`zone${index % (2 * REGIONS)}`],
+      taints: index % 10 === 0 ? [{ key: "maint", effect: "NoSchedule" }] : undefined,
+    },
     status: {
       apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
-      resourceSummary: { allocatable: { cpu: "128", memory: "512Gi", pods: "1100" }, allocated: { cpu: `${index % 100}`, memory: `${index % 300}Gi`, pods: `${index % 900}` }, allocating: { cpu: "250m" } },
+      resourceSummary: {
+        allocatable: { cpu: "128", memory: "512Gi", pods: "1100" },
+        allocated: { cpu: `${index % 100}`, memory: `${index % 300}Gi`, pods: `${index % 900}` },
+        allocating: { cpu: "250m" },
+      },
     },
   };
 }
@@ -47,7 +73,13 @@ function makeBinding(index: number, placement: Placement): ScheduleInput["bindin
   return {
     metadata: {},
     spec: {
-      resource: { apiVersion: "apps/v1", kind: "Deployment", name: `web-${index}`, namespace: "shop", uid: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}` },
+      resource: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        name: `web-${index}`,
+        namespace: "shop",
+        uid: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+      },
       replicas: 20 + (index % 50),
       replicaRequirements: { resourceRequest: { cpu: "250m", memory: "512Mi" } },
       placement,
@@ -81,13 +113,25 @@ export const scheduler: Benchmark = {
       const calls = Math.max(1, Math.round(CLUSTERS_PER_ROUND / size));
       for (const [name, placement] of Object.entries(placements(size))) {
         const bindings = Array.from({ length: calls }, (_, index) => makeBinding(index, placement));
-        note(`${name}, ${size} clusters`, measure(calls, (call) => void planSchedule({ binding: bindings[call] as ScheduleInput["binding"], fleet })));
+        note(
+          `${name}, ${size} clusters`,
+          measure(calls, (call) => void planSchedule({ binding: bindings[call] as ScheduleInput["binding"], fleet })),
+        );
       }
       const placement = placements(size)["dynamic"] ?? {};
       const { metadata, spec } = makeBinding(1, placement);
-      const settled = { metadata: { ...metadata, annotations: { [APPLIED_PLACEMENT]: JSON.stringify(placement) } }, spec: { ...spec, replicas: 2, clusters: [{ name: "member1", replicas: 2 }] } };
-      note(`nothing to do, ${size} clusters`, measure(calls, () => void planSchedule({ binding: settled, fleet })));
-      note(`a cluster reports, ${size} clusters`, measure(calls, (call) => void updateFleet(fleet, makeCluster(call % size), false)));
+      const settled = {
+        metadata: { ...metadata, annotations: { [APPLIED_PLACEMENT]: JSON.stringify(placement) } },
+        spec: { ...spec, replicas: 2, clusters: [{ name: "member1", replicas: 2 }] },
+      };
+      note(
+        `nothing to do, ${size} clusters`,
+        measure(calls, () => void planSchedule({ binding: settled, fleet })),
+      );
+      note(
+        `a cluster reports, ${size} clusters`,
+        measure(calls, (call) => void updateFleet(fleet, makeCluster(call % size), false)),
+      );
     }
     return figures;
   },

@@ -1,10 +1,19 @@
 /**
- * The set-ups that control planes are measured in: Flotilla with simulated members in its process, Flotilla with two real kube-apiservers as
- * members, and a real Karmada or Open Cluster Management with two of the same. None of the members runs anything, so what is measured is the
- * control plane.
+ * The set-ups that control planes are measured in: Flotilla with simulated members in its process, Flotilla with two
+ * real kube-apiservers as members, and a real Karmada or Open Cluster Management with two of the same. None of the
+ * members runs anything, so what is measured is the control plane.
  */
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -39,7 +48,11 @@ export interface SetUp {
 }
 
 /** One after another, each started, measured and ended. What cannot be measured here is left out, and said. */
-export async function measureEach<T>(wanted: readonly SetUp[], progress: (text: string) => void, measure: (running: RunningSetUp, tell: (text: string) => void) => Promise<T>): Promise<Map<string, T>> {
+export async function measureEach<T>(
+  wanted: readonly SetUp[],
+  progress: (text: string) => void,
+  measure: (running: RunningSetUp, tell: (text: string) => void) => Promise<T>,
+): Promise<Map<string, T>> {
   const measured = new Map<string, T>();
   for (const { name, missing, start } of wanted) {
     if (missing !== undefined) {
@@ -99,11 +112,25 @@ export function setUps(shared: string, peerName: Peer["name"] = "Karmada"): SetU
   const script = join(shared, "real", peer.script);
   const absent = "is not in $REAL_BIN";
   return [
-    { name: "in process", start: () => startOwn(["--members", String(MEMBERS.length), "--nodes", "0"], async (pids) => ({ pids, members: undefined, stop: async () => {} })) },
-    { name: "real members", ...(binaries === undefined && { missing: `etcd, kube-apiserver or OpenKruise's definitions ${absent}` }), start: () => startOwn(["--members", "0"], (pids, fleet) => joinKubes(binaries ?? "", pids, fleet)) },
+    {
+      name: "in process",
+      start: () =>
+        startOwn(["--members", String(MEMBERS.length), "--nodes", "0"], async (pids) => ({
+          pids,
+          members: undefined,
+          stop: async () => {},
+        })),
+    },
+    {
+      name: "real members",
+      missing: binaries === undefined ? `etcd, kube-apiserver or OpenKruise's definitions ${absent}` : undefined,
+      start: () => startOwn(["--members", "0"], (pids, fleet) => joinKubes(binaries ?? "", pids, fleet)),
+    },
     {
       name: peer.name,
-      ...(withPeer === undefined ? { missing: `one of ${peer.name}'s programs ${absent}` } : !existsSync(script) && { missing: `${script} is not there` }),
+      ...(withPeer === undefined
+        ? { missing: `one of ${peer.name}'s programs ${absent}` }
+        : !existsSync(script) && { missing: `${script} is not there` }),
       start: () => startPeer(peer, script, withPeer ?? ""),
     },
   ];
@@ -115,7 +142,10 @@ interface Members {
   stop(): Promise<void>;
 }
 
-async function startOwn(flags: readonly string[], addMembers: (pids: string, fleet: RunningFleet) => Promise<Members>): Promise<RunningSetUp> {
+async function startOwn(
+  flags: readonly string[],
+  addMembers: (pids: string, fleet: RunningFleet) => Promise<Members>,
+): Promise<RunningSetUp> {
   const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-"));
   const data = join(folder, "data");
   const pids = join(folder, "pids");
@@ -163,9 +193,23 @@ async function joinKubes(binaries: string, pids: string, fleet: RunningFleet): P
       kubes.push(kube);
       kube.pids.forEach((pid, index) => writeFileSync(join(pids, `${name}-${index}.pid`), String(pid)));
       const api = await connectApi(kube.kubeconfig);
-      await expect(api, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", JSON.stringify(load(readFileSync(join(binaries, CLONE_SETS), "utf8"))));
+      await expect(
+        api,
+        201,
+        "POST",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        JSON.stringify(load(readFileSync(join(binaries, CLONE_SETS), "utf8"))),
+      );
       api.close();
-      await run(process.execPath, [SOURCE, "join", name, "--kubeconfig", fleet.kubeconfig("hub"), "--cluster-kubeconfig", kube.kubeconfig]);
+      await run(process.execPath, [
+        SOURCE,
+        "join",
+        name,
+        "--kubeconfig",
+        fleet.kubeconfig("hub"),
+        "--cluster-kubeconfig",
+        kube.kubeconfig,
+      ]);
       members[name] = kube.kubeconfig;
     }
     return { members, stop };
@@ -177,9 +221,23 @@ async function joinKubes(binaries: string, pids: string, fleet: RunningFleet): P
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-async function startPeer({ firstPort, environment, metrics, restarted }: Peer, script: string, binaries: string): Promise<RunningSetUp> {
+async function startPeer(
+  { firstPort, environment, metrics, restarted }: Peer,
+  script: string,
+  binaries: string,
+): Promise<RunningSetUp> {
   const folder = mkdtempSync(join(tmpdir(), "flotilla-bench-peer-"));
-  const call = (...args: string[]): Promise<unknown> => run(script, [folder, ...args], { env: { ...process.env, ...environment, REAL_BIN: binaries, BASE: String(firstPort), MEMBERS: String(MEMBERS.length), EXTRA_CRDS: join(binaries, CLONE_SETS) } });
+  const call = (...args: string[]): Promise<unknown> =>
+    run(script, [folder, ...args], {
+      env: {
+        ...process.env,
+        ...environment,
+        REAL_BIN: binaries,
+        BASE: String(firstPort),
+        MEMBERS: String(MEMBERS.length),
+        EXTRA_CRDS: join(binaries, CLONE_SETS),
+      },
+    });
   // Its processes are sessions of their own, which an interrupted benchmark would leave behind.
   const onInterrupt = (): void => {
     execFileSync(script, [folder, "down"]);
@@ -199,8 +257,14 @@ async function startPeer({ firstPort, environment, metrics, restarted }: Peer, s
     throw error;
   }
   return {
-    target: { hub: kubeconfig("hub"), members: Object.fromEntries(MEMBERS.map((name) => [name, kubeconfig(name)])), pids: join(folder, "pids"), ...(metrics && { metrics: `${metrics.name}=http://127.0.0.1:${firstPort + metrics.port}/metrics` }) },
-    stored: () => Object.fromEntries(readdirSync(join(folder, "data")).map((name) => [name, bytesIn(join(folder, "data", name))])),
+    target: {
+      hub: kubeconfig("hub"),
+      members: Object.fromEntries(MEMBERS.map((name) => [name, kubeconfig(name)])),
+      pids: join(folder, "pids"),
+      metrics: metrics ? `${metrics.name}=http://127.0.0.1:${firstPort + metrics.port}/metrics` : undefined,
+    },
+    stored: () =>
+      Object.fromEntries(readdirSync(join(folder, "data")).map((name) => [name, bytesIn(join(folder, "data", name))])),
     async stopHub() {
       for (const name of restarted) await call("stop", name);
     },
@@ -213,5 +277,8 @@ async function startPeer({ firstPort, environment, metrics, restarted }: Peer, s
 
 /** What the files of a folder take on disk, which is less than their length where it is only reserved. */
 function bytesIn(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+    0,
+  );
 }

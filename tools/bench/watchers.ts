@@ -1,4 +1,7 @@
-/** Watchers of one object that changes: how long an event takes to all of them, at a calm rate and as fast as the server goes. */
+/**
+ * Watchers of one object that changes: how long an event takes to all of them, at a calm rate and as fast as the server
+ * goes.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { connectApi } from "./api-client.ts";
 import type { ApiConnection } from "./api-client.ts";
@@ -53,18 +56,34 @@ async function measureWatchers({ kubeconfig, pids }: Target, count: number): Pro
   const stops: (() => void)[] = [];
   try {
     await expect(writer, 201, "POST", "/api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
-    await expect(writer, 201, "POST", path, JSON.stringify({ metadata: { name: "watched" }, data: { text: "x".repeat(1500) } }));
+    await expect(
+      writer,
+      201,
+      "POST",
+      path,
+      JSON.stringify({ metadata: { name: "watched" }, data: { text: "x".repeat(1500) } }),
+    );
     const memoryBefore = costOf(pids).memoryMiB;
     for (let index = 0; index < count; index++) {
       const connection = connections[index % CONNECTIONS] as ApiConnection;
-      stops.push(connection.watch(`${path}?watch=1&fieldSelector=metadata.name=watched`, (line) => {
-        const sent = /"sent":"([\d.]+)"/.exec(line)?.[1];
-        if (sent !== undefined) delays.push(performance.now() - Number(sent));
-      }));
+      stops.push(
+        connection.watch(`${path}?watch=1&fieldSelector=metadata.name=watched`, (line) => {
+          const sent = /"sent":"([\d.]+)"/.exec(line)?.[1];
+          if (sent !== undefined) delays.push(performance.now() - Number(sent));
+        }),
+      );
     }
     await delay(2000);
     const memoryPerWatch = ((costOf(pids).memoryMiB - memoryBefore) * 1024) / count;
-    const update = (): Promise<void> => expect(writer, 200, "PATCH", `${path}/watched`, `{"data":{"sent":"${performance.now()}"}}`, "application/merge-patch+json");
+    const update = (): Promise<void> =>
+      expect(
+        writer,
+        200,
+        "PATCH",
+        `${path}/watched`,
+        `{"data":{"sent":"${performance.now()}"}}`,
+        "application/merge-patch+json",
+      );
 
     const cpuBefore = costOf(pids).cpuSeconds;
     for (let index = 0; index < CALM_UPDATES; index++) {
@@ -77,16 +96,27 @@ async function measureWatchers({ kubeconfig, pids }: Target, count: number): Pro
 
     delays = [];
     const started = performance.now();
-    await Promise.all(Array.from({ length: 4 }, async () => {
-      while (performance.now() - started < SATURATED_MS) await update();
-    }));
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (performance.now() - started < SATURATED_MS) await update();
+      }),
+    );
     const eventsPerSecond = delays.length / ((performance.now() - started) / 1000);
     const saturated = delays.toSorted((a, b) => a - b);
-    return { p50: at(calm, 0.5), p99: at(calm, 0.99), cpuPerEvent, eventsPerSecond, saturatedP50: at(saturated, 0.5), saturatedP99: at(saturated, 0.99), memoryPerWatch };
+    return {
+      p50: at(calm, 0.5),
+      p99: at(calm, 0.99),
+      cpuPerEvent,
+      eventsPerSecond,
+      saturatedP50: at(saturated, 0.5),
+      saturatedP99: at(saturated, 0.99),
+      memoryPerWatch,
+    };
   } finally {
     for (const stop of stops) stop();
     for (const connection of [...connections, writer]) connection.close();
   }
 }
 
-const at = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+const at = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;

@@ -6,8 +6,16 @@ const file = (path: string, text: string) => ({ path, text });
 
 describe("layers", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
-    "an import of a lower folder through its index is fine": { path: "src/store/a.ts", text: 'import { x } from "../base/index.ts";\n', want: [] },
-    "an import of a higher folder is found": { path: "src/base/a.ts", text: 'import { x } from "../api/index.ts";\n', want: ["src/base/a.ts: base may not import api (tools/layers.ts)"] },
+    "an import of a lower folder through its index is fine": {
+      path: "src/store/a.ts",
+      text: 'import { x } from "../base/index.ts";\n',
+      want: [],
+    },
+    "an import of a higher folder is found": {
+      path: "src/base/a.ts",
+      text: 'import { x } from "../api/index.ts";\n',
+      want: ["src/base/a.ts: base may not import api (tools/layers.ts)"],
+    },
     "an import past the index is found": {
       path: "src/store/a.ts",
       text: 'import { x } from "../base/json.ts";\n',
@@ -16,10 +24,20 @@ describe("layers", () => {
     "a stage that imports another is found": {
       path: "src/propagation/match/a.ts",
       text: 'import { x } from "../schedule/assign.ts";\n',
-      want: ["src/propagation/match/a.ts: the stage match may not import the stage schedule (src/propagation/schedule/assign.ts)"],
+      want: [
+        "src/propagation/match/a.ts: the stage match may not import the stage schedule (src/propagation/schedule/assign.ts)",
+      ],
     },
-    "dispatch may import the pure functions of override": { path: "src/propagation/dispatch/a.ts", text: 'import { x } from "../override/plan-overrides.ts";\n', want: [] },
-    "a folder without a line in the table is found": { path: "src/novelty/a.ts", text: 'import { x } from "../base/index.ts";\n', want: ["src/novelty/a.ts: the folder novelty has no line in tools/layers.ts"] },
+    "dispatch may import the pure functions of override": {
+      path: "src/propagation/dispatch/a.ts",
+      text: 'import { x } from "../override/plan-overrides.ts";\n',
+      want: [],
+    },
+    "a folder without a line in the table is found": {
+      path: "src/novelty/a.ts",
+      text: 'import { x } from "../base/index.ts";\n',
+      want: ["src/novelty/a.ts: the folder novelty has no line in tools/layers.ts"],
+    },
   };
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -31,11 +49,31 @@ describe("layers", () => {
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
     "a good file": { path: "src/base/good-name.ts", text: "export const x = 1;\n", want: [] },
-    "a file with two ideas": { path: "src/base/a.ts", text: "x\n".repeat(401), want: ["src/base/a.ts has 401 lines; past 400 there are usually two ideas inside"] },
-    "nobody's home": { path: "src/base/utils.ts", text: "\n", want: ["src/base/utils.ts has a name that is nobody's home; name the idea"] },
-    "a name that is not kebab-case": { path: "src/base/BadName.ts", text: "\n", want: ["src/base/BadName.ts is not kebab-case.ts"] },
-    "a swallowed error": { path: "src/base/a.ts", text: "try { x(); } catch {}\n", want: ["src/base/a.ts swallows an error"] },
-    "a missing last line feed": { path: "src/base/a.ts", text: "x", want: ["src/base/a.ts does not end with a line feed"] },
+    "a file with two ideas": {
+      path: "src/base/a.ts",
+      text: "x\n".repeat(401),
+      want: ["src/base/a.ts has 401 lines; past 400 there are usually two ideas inside"],
+    },
+    "nobody's home": {
+      path: "src/base/utils.ts",
+      text: "\n",
+      want: ["src/base/utils.ts has a name that is nobody's home; name the idea"],
+    },
+    "a name that is not kebab-case": {
+      path: "src/base/BadName.ts",
+      text: "\n",
+      want: ["src/base/BadName.ts is not kebab-case.ts"],
+    },
+    "a swallowed error": {
+      path: "src/base/a.ts",
+      text: "try { x(); } catch {}\n",
+      want: ["src/base/a.ts swallows an error"],
+    },
+    "a missing last line feed": {
+      path: "src/base/a.ts",
+      text: "x",
+      want: ["src/base/a.ts does not end with a line feed"],
+    },
   };
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -26,8 +26,10 @@ function checkFile({ path, text }: SourceFile): string[] {
     }
     const allowed = layers[from];
     if (!allowed) findings.push(`${path}: the folder ${from} has no line in tools/layers.ts`);
-    else if (!isTest && !allowed.includes("*") && !allowed.includes(to)) findings.push(`${path}: ${from} may not import ${to} (tools/layers.ts)`);
-    if (!/\/index\.ts$|\.json$/.test(target)) findings.push(`${path}: imports ${target}; other folders are imported through their index.ts`);
+    else if (!isTest && !allowed.includes("*") && !allowed.includes(to))
+      findings.push(`${path}: ${from} may not import ${to} (tools/layers.ts)`);
+    if (!/\/index\.ts$|\.json$/.test(target))
+      findings.push(`${path}: imports ${target}; other folders are imported through their index.ts`);
   }
   return findings;
 }

@@ -8,7 +8,9 @@ export interface SourceFile {
 }
 
 export function listSources(): SourceFile[] {
-  const names = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" }).trimEnd().split("\n");
+  const names = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" })
+    .trimEnd()
+    .split("\n");
   return names
     .filter((path) => /\.(ts|md|json|sh|yaml)$|^bin\/|^\.ci\//.test(path) && existsSync(path))
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));

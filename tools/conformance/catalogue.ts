@@ -1,6 +1,7 @@
 /**
- * Which of upstream's end-to-end tests are held against Flotilla. `tests.json` names those that pass on a real kube-apiserver
- * without a kubelet and without workload controllers; names there carry no tags, because tags come and go between releases.
+ * Which of upstream's end-to-end tests are held against Flotilla. `tests.json` names those that pass on a real
+ * kube-apiserver without a kubelet and without workload controllers; names there carry no tags, because tags come and
+ * go between releases.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -24,7 +25,10 @@ export interface Test extends CatalogueEntry {
   serial: boolean;
 }
 
-/** Tags such as [Serial] or [FeatureGate:X] and the full stop at the end say nothing about the behaviour; [sig-…] names the area. */
+/**
+ * Tags such as [Serial] or [FeatureGate:X] and the full stop at the end say nothing about the behaviour; [sig-…] names
+ * the area.
+ */
 export function plainName(fullName: string): string {
   return fullName
     .replaceAll(/ ?\[(?!sig-)[^\]]*\]/g, "")
@@ -39,7 +43,11 @@ export function readCatalogue(): CatalogueEntry[] {
 
 /** All tests that the suite has, by plain name. */
 export function listTests(binary: string): Map<string, string> {
-  const listing = execFileSync(binary, ["--list-tests"], { encoding: "utf8", maxBuffer: 64 << 20, stdio: ["ignore", "pipe", "ignore"] });
+  const listing = execFileSync(binary, ["--list-tests"], {
+    encoding: "utf8",
+    maxBuffer: 64 << 20,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   return parseListing(listing);
 }
 
@@ -52,15 +60,25 @@ export function parseListing(listing: string): Map<string, string> {
   return tests;
 }
 
-/** The catalogue's tests, or with `focus` every test of the suite whose name matches. Throws when the suite lacks one of them. */
-export function selectTests(catalogue: readonly CatalogueEntry[], suite: ReadonlyMap<string, string>, focus?: RegExp): Test[] {
+/**
+ * The catalogue's tests, or with `focus` every test of the suite whose name matches. Throws when the suite lacks one of
+ * them.
+ */
+export function selectTests(
+  catalogue: readonly CatalogueEntry[],
+  suite: ReadonlyMap<string, string>,
+  focus?: RegExp,
+): Test[] {
   const known = new Map(catalogue.map((entry) => [entry.name, entry]));
   const wanted = focus
-    ? [...suite].filter((names) => names.some((name) => focus.test(name))).map(([name]) => known.get(name) ?? { name, suite: "other" as const })
+    ? [...suite]
+        .filter((names) => names.some((name) => focus.test(name)))
+        .map(([name]) => known.get(name) ?? { name, suite: "other" as const })
     : catalogue;
   return wanted.map((entry) => {
     const fullName = suite.get(entry.name);
-    if (fullName === undefined) throw new Error(`this e2e.test has no test '${entry.name}'; the list is for Kubernetes 1.36`);
+    if (fullName === undefined)
+      throw new Error(`this e2e.test has no test '${entry.name}'; the list is for Kubernetes 1.36`);
     return { ...entry, fullName, serial: fullName.includes("[Serial]") };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * `bin/node24 tools/conformance/controllers.ts`: a stock kube-controller-manager against an empty logical cluster, with a workload
- * that changes all the time, and what its log calls an error. With `--kubeconfig` the same against another server, to compare.
+ * `bin/node24 tools/conformance/controllers.ts`: a stock kube-controller-manager against an empty logical cluster, with
+ * a workload that changes all the time, and what its log calls an error. With `--kubeconfig` the same against another
+ * server, to compare.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -37,7 +38,14 @@ async function main(args: string[]): Promise<number> {
   let minutes: number;
   let values: { bare: boolean; kubeconfig?: string };
   try {
-    const parsed = parseArgs({ args, options: { minutes: { type: "string", default: "10" }, bare: { type: "boolean", default: false }, kubeconfig: { type: "string" } } });
+    const parsed = parseArgs({
+      args,
+      options: {
+        minutes: { type: "string", default: "10" },
+        bare: { type: "boolean", default: false },
+        kubeconfig: { type: "string" },
+      },
+    });
     values = parsed.values;
     minutes = Number(parsed.values.minutes);
     if (!(minutes > 0)) throw new TypeError("--minutes takes a number above 0");
@@ -46,7 +54,9 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
-  const absent = ["kube-controller-manager", "kubectl"].map((name) => join(bin, name)).find((file) => !existsSync(file));
+  const absent = ["kube-controller-manager", "kubectl"]
+    .map((name) => join(bin, name))
+    .find((file) => !existsSync(file));
   if (absent !== undefined) {
     process.stderr.write(`controllers: ${absent} is not there; set REAL_BIN\n`);
     return 2;
@@ -54,7 +64,9 @@ async function main(args: string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "flotilla-controllers-"));
   const fleet = values.kubeconfig === undefined ? await startFlotilla(["--members", "0"]) : undefined;
   try {
-    const kubeconfig = fleet ? makeCluster(kubectlFor(bin, fleet.kubeconfig("hub")), folder) : resolve(values.kubeconfig ?? "");
+    const kubeconfig = fleet
+      ? makeCluster(kubectlFor(bin, fleet.kubeconfig("hub")), folder)
+      : resolve(values.kubeconfig ?? "");
     const kubectl = kubectlFor(bin, kubeconfig);
     if (fleet && !values.bare) kubectl(["create", "-f", "-"], JSON.stringify(standIns()));
     await runAgainst(bin, kubectl, { kubeconfig, folder, minutes });
@@ -66,13 +78,27 @@ async function main(args: string[]): Promise<number> {
 
 /** An empty logical cluster through the API; answers the file with its kubeconfig. */
 function makeCluster(hub: Kubectl, folder: string): string {
-  hub(["create", "-f", "-"], JSON.stringify({ apiVersion: "flotilla.dev/v1alpha1", kind: "LogicalCluster", metadata: { name: NAME }, spec: { profile: "empty" } }));
+  hub(
+    ["create", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "flotilla.dev/v1alpha1",
+      kind: "LogicalCluster",
+      metadata: { name: NAME },
+      spec: { profile: "empty" },
+    }),
+  );
   const file = join(folder, "kubeconfig");
-  writeFileSync(file, hub(["get", "--raw", `/apis/flotilla.dev/v1alpha1/logicalclusters/${NAME}/kubeconfig`]), { mode: 0o600 });
+  writeFileSync(file, hub(["get", "--raw", `/apis/flotilla.dev/v1alpha1/logicalclusters/${NAME}/kubeconfig`]), {
+    mode: 0o600,
+  });
   return file;
 }
 
-async function runAgainst(bin: string, kubectl: Kubectl, options: { kubeconfig: string; folder: string; minutes: number }): Promise<void> {
+async function runAgainst(
+  bin: string,
+  kubectl: Kubectl,
+  options: { kubeconfig: string; folder: string; minutes: number },
+): Promise<void> {
   const log = join(options.folder, "kube-controller-manager.log");
   const manager = await startManager(bin, options, log);
   try {
@@ -88,15 +114,29 @@ async function runAgainst(bin: string, kubectl: Kubectl, options: { kubeconfig: 
   process.stdout.write(`${classes.size} kinds of error\n`);
 }
 
-async function startManager(bin: string, { kubeconfig, folder }: { kubeconfig: string; folder: string }, log: string): Promise<ChildProcess> {
+async function startManager(
+  bin: string,
+  { kubeconfig, folder }: { kubeconfig: string; folder: string },
+  log: string,
+): Promise<ChildProcess> {
   const authority = join(folder, "ca.crt");
   const key = join(folder, "tokens.key");
   const { ca = "" } = await connectionOf(await loadKubeconfig(kubeconfig));
   writeFileSync(authority, ca);
   // Tokens in Secrets that it makes with this key are good nowhere; the workload has none.
-  writeFileSync(key, generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  writeFileSync(
+    key,
+    generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
+    { mode: 0o600 },
+  );
   const output = openSync(log, "w");
-  const flags = [`--kubeconfig=${kubeconfig}`, "--secure-port=0", `--root-ca-file=${authority}`, `--service-account-private-key-file=${key}`, "--use-service-account-credentials=true"];
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    "--secure-port=0",
+    `--root-ca-file=${authority}`,
+    `--service-account-private-key-file=${key}`,
+    "--use-service-account-credentials=true",
+  ];
   return spawn(join(bin, "kube-controller-manager"), flags, { stdio: ["ignore", output, output] });
 }
 
@@ -107,7 +147,10 @@ async function stop(manager: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Namespaces come and go, deployments roll and scale, replica sets are orphaned, now and then everything is deleted in the foreground. */
+/**
+ * Namespaces come and go, deployments roll and scale, replica sets are orphaned, now and then everything is deleted in
+ * the foreground.
+ */
 async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
   const apply = (): string => kubectl(["apply", "-f", join(import.meta.dirname, "workload.yaml")]);
   apply();
@@ -116,7 +159,10 @@ async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
     kubectl(["create", "namespace", namespace]);
     kubectl(["-n", namespace, "create", "deployment", "d", "--image=web:1", "--replicas=2"]);
     kubectl(["-n", namespace, "create", "serviceaccount", "robot"]);
-    kubectl(["-n", namespace, "create", "-f", "-"], JSON.stringify({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }));
+    kubectl(
+      ["-n", namespace, "create", "-f", "-"],
+      JSON.stringify({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }),
+    );
     kubectl(["-n", "shop", "scale", "deployment/web", `--replicas=${1 + (round % 5)}`]);
     kubectl(["-n", "shop", "set", "image", "deployment/web", `c=web:${round}`]);
     kubectl(["-n", "shop", "scale", "statefulset/db", `--replicas=${1 + (round % 3)}`]);
@@ -135,5 +181,10 @@ async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
 
 /** Its errors go to our standard error and throw: the workload must work on every server. */
 function kubectlFor(bin: string, kubeconfig: string): Kubectl {
-  return (args, input = "") => execFileSync(join(bin, "kubectl"), ["--kubeconfig", kubeconfig, ...args], { input, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] });
+  return (args, input = "") =>
+    execFileSync(join(bin, "kubectl"), ["--kubeconfig", kubeconfig, ...args], {
+      input,
+      encoding: "utf8",
+      stdio: ["pipe", "pipe", "inherit"],
+    });
 }

@@ -10,17 +10,25 @@ const specs = [
 test("specs of one name in two files are two specs", () => {
   const catalogue = specs.slice(0, 2);
 
-  expect(selectSpecs(catalogue, specs).map(({ suite, fullName }) => `${suite} ${fullName}`)).toEqual(["apps/v1alpha1/sidecarset SidecarSet injects", "apps/v1beta1/sidecarset SidecarSet injects"]);
+  expect(selectSpecs(catalogue, specs).map(({ suite, fullName }) => `${suite} ${fullName}`)).toEqual([
+    "apps/v1alpha1/sidecarset SidecarSet injects",
+    "apps/v1beta1/sidecarset SidecarSet injects",
+  ]);
 });
 
 test("a focus finds specs by file and by name, listed or not, and keeps what is known of them", () => {
   const catalogue = [{ suite: "apps/v1alpha1/cloneset", name: "CloneSet scales", needs: "patience" }];
 
-  expect(selectSpecs(catalogue, specs, /cloneset|v1beta1/).map(({ suite, needs }) => [suite, needs])).toEqual([["apps/v1beta1/sidecarset", undefined], ["apps/v1alpha1/cloneset", "patience"]]);
+  expect(selectSpecs(catalogue, specs, /cloneset|v1beta1/).map(({ suite, needs }) => [suite, needs])).toEqual([
+    ["apps/v1beta1/sidecarset", undefined],
+    ["apps/v1alpha1/cloneset", "patience"],
+  ]);
 });
 
 test("a spec that the suite does not have is named", () => {
-  expect(() => selectSpecs([{ suite: "apps/v1alpha1/cloneset", name: "CloneSet flies" }], specs)).toThrow("apps/v1alpha1/cloneset CloneSet flies");
+  expect(() => selectSpecs([{ suite: "apps/v1alpha1/cloneset", name: "CloneSet flies" }], specs)).toThrow(
+    "apps/v1alpha1/cloneset CloneSet flies",
+  );
 });
 
 test("the list names each spec once", () => {

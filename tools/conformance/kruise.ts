@@ -1,6 +1,6 @@
 /**
- * OpenKruise's own end-to-end suite, `kruise-e2e.test`. `kruise-tests.json` lists the specs that pass with the real controllers on
- * simulated nodes; specs of kinds that Flotilla does not serve yet say so in `needs`.
+ * OpenKruise's own end-to-end suite, `kruise-e2e.test`. `kruise-tests.json` lists the specs that pass with the real
+ * controllers on simulated nodes; specs of kinds that Flotilla does not serve yet say so in `needs`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -30,8 +30,16 @@ export const kruiseSuite: UpstreamSuite = {
 };
 
 export function storageClasses(): object {
-  const make = (name: string, allowVolumeExpansion: boolean): object => ({ ...standardStorageClass(), metadata: { name }, allowVolumeExpansion });
-  return { apiVersion: "v1", kind: "List", items: [make("allow-volume-expansion", true), make("disallow-volume-expansion", false)] };
+  const make = (name: string, allowVolumeExpansion: boolean): object => ({
+    ...standardStorageClass(),
+    metadata: { name },
+    allowVolumeExpansion,
+  });
+  return {
+    apiVersion: "v1",
+    kind: "List",
+    items: [make("allow-volume-expansion", true), make("disallow-volume-expansion", false)],
+  };
 }
 
 export function readKruiseCatalogue(): CatalogueEntry[] {
@@ -62,13 +70,21 @@ function specOf({ ContainerHierarchyTexts, LeafNodeText, LeafNodeLocation: { Fil
   return { suite, name: [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ") };
 }
 
-/** The catalogue's specs, or with `focus` every spec whose file and name match. Throws when the suite lacks one of them. */
-export function selectSpecs(catalogue: readonly CatalogueEntry[], specs: readonly CatalogueEntry[], focus?: RegExp): Test[] {
+/**
+ * The catalogue's specs, or with `focus` every spec whose file and name match. Throws when the suite lacks one of them.
+ */
+export function selectSpecs(
+  catalogue: readonly CatalogueEntry[],
+  specs: readonly CatalogueEntry[],
+  focus?: RegExp,
+): Test[] {
   const idOf = ({ suite, name }: CatalogueEntry): string => `${suite} ${name}`;
   const known = new Map(catalogue.map((entry) => [idOf(entry), entry]));
   const present = new Set(specs.map(idOf));
   const missing = catalogue.find((entry) => !present.has(idOf(entry)));
   if (missing) throw new Error(`this kruise-e2e.test has no spec '${idOf(missing)}'; the list is for OpenKruise 1.9.1`);
-  const wanted = focus ? specs.filter((spec) => focus.test(idOf(spec))).map((spec) => known.get(idOf(spec)) ?? spec) : catalogue;
+  const wanted = focus
+    ? specs.filter((spec) => focus.test(idOf(spec))).map((spec) => known.get(idOf(spec)) ?? spec)
+    : catalogue;
   return wanted.map((entry) => ({ ...entry, fullName: entry.name, serial: false }));
 }

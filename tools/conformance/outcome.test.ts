@@ -14,10 +14,17 @@ FAIL! -- 0 Passed | 1 Failed | 0 Pending | 7578 Skipped
 `;
 
 const cases: Record<string, { output: string; timedOut?: boolean; want: ReturnType<typeof readOutcome> }> = {
-  "a test that passed has no reason": { output: "SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 7578 Skipped", want: { result: "passed" } },
-  "the reason of a failure is what was expected, on one line": { output: FAILED, want: { result: "failed", reason: "expected the group, got another" } },
+  "a test that passed has no reason": {
+    output: "SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 7578 Skipped",
+    want: { result: "passed" },
+  },
+  "the reason of a failure is what was expected, on one line": {
+    output: FAILED,
+    want: { result: "failed", reason: "expected the group, got another" },
+  },
   "a test that the suite skipped says why": {
-    output: "  [SKIPPED] in [It] - a.go:1\n  [SKIPPED] needs a cloud\nSUCCESS! -- 0 Passed | 0 Failed | 0 Pending | 7579 Skipped",
+    output:
+      "  [SKIPPED] in [It] - a.go:1\n  [SKIPPED] needs a cloud\nSUCCESS! -- 0 Passed | 0 Failed | 0 Pending | 7579 Skipped",
     want: { result: "skipped", reason: "needs a cloud" },
   },
   "a test whose time was up says where it was": {
@@ -25,7 +32,10 @@ const cases: Record<string, { output: string; timedOut?: boolean; want: ReturnTy
     timedOut: true,
     want: { result: "timed out", reason: "waiting for it" },
   },
-  "a process that broke off gives its last line": { output: "e2e.test: cannot open the kubeconfig\n", want: { result: "failed", reason: "e2e.test: cannot open the kubeconfig" } },
+  "a process that broke off gives its last line": {
+    output: "e2e.test: cannot open the kubeconfig\n",
+    want: { result: "failed", reason: "e2e.test: cannot open the kubeconfig" },
+  },
 };
 
 for (const [behaviour, { output, timedOut = false, want }] of Object.entries(cases)) {

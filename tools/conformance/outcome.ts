@@ -15,7 +15,11 @@ export function readOutcome(output: string, timedOut: boolean): Outcome {
   const reason = FAILURE.exec(output)?.[1] ?? /^\s*(?:panic: |F\d{4} )(.*)$/m.exec(output)?.[1];
   if (timedOut) return { result: "timed out", reason: shorten(reason ?? lastStep(output) ?? "no output") };
   if (/-- 1 Passed \| 0 Failed/.test(output)) return { result: "passed" };
-  if (/-- 0 Passed \| 0 Failed/.test(output)) return { result: "skipped", reason: shorten(/\[SKIPPED\] (?!in \[)(.*)/.exec(output)?.[1] ?? "the suite skipped it") };
+  if (/-- 0 Passed \| 0 Failed/.test(output))
+    return {
+      result: "skipped",
+      reason: shorten(/\[SKIPPED\] (?!in \[)(.*)/.exec(output)?.[1] ?? "the suite skipped it"),
+    };
   return { result: "failed", reason: shorten(reason ?? output.trim().split("\n").at(-1) ?? "no output") };
 }
 

@@ -11,15 +11,21 @@ export function renderLine({ test, result, seconds, reason }: TestResult, done: 
 }
 
 export function renderSummary(results: readonly TestResult[]): string {
-  const lines = results.filter(({ result }) => result === "failed" || result === "timed out").map(({ test, reason }) => `  ${test.name}\n    ${reason ?? ""}`);
+  const lines = results
+    .filter(({ result }) => result === "failed" || result === "timed out")
+    .map(({ test, reason }) => `  ${test.name}\n    ${reason ?? ""}`);
   const counts = [...suitesOf(results)].map(([suite, of]) => `${suite}: ${countsOf(of)}`);
   return [...(lines.length > 0 ? ["not passed:", ...lines] : []), ...counts, `all: ${countsOf(results)}`].join("\n");
 }
 
 /** Every test with its result; what a test is known to need says more than how it failed. */
 export function renderTable(results: readonly TestResult[]): string {
-  const causeOf = ({ test, result, reason = "" }: TestResult): string => (result !== "passed" && test.needs !== undefined ? `needs ${test.needs}` : reason);
-  const rows = results.map((result) => `| ${result.test.suite} | ${escapeCell(result.test.name)} | ${result.result} | ${escapeCell(causeOf(result))} |`);
+  const causeOf = ({ test, result, reason = "" }: TestResult): string =>
+    result !== "passed" && test.needs !== undefined ? `needs ${test.needs}` : reason;
+  const rows = results.map(
+    (result) =>
+      `| ${result.test.suite} | ${escapeCell(result.test.name)} | ${result.result} | ${escapeCell(causeOf(result))} |`,
+  );
   return ["| suite | test | result | cause |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 
@@ -29,7 +35,10 @@ function suitesOf(results: readonly TestResult[]): Map<string, TestResult[]> {
 
 function countsOf(results: readonly TestResult[]): string {
   const counts = RESULTS.map((wanted) => [wanted, results.filter(({ result }) => result === wanted).length] as const);
-  return counts.filter(([result, number]) => number > 0 || result === "passed").map(([result, number]) => `${number} ${result}`).join(", ");
+  return counts
+    .filter(([result, number]) => number > 0 || result === "passed")
+    .map(([result, number]) => `${number} ${result}`)
+    .join(", ");
 }
 
 function escapeCell(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: upstream's end-to-end tests against a member of a throw-away fleet, or against any cluster that a
- * kubeconfig names. docs/conformance.md has the method and the last result.
+ * `npm run conformance`: upstream's end-to-end tests against a member of a throw-away fleet, or against any cluster
+ * that a kubeconfig names. docs/conformance.md has the method and the last result.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -55,10 +55,14 @@ async function main(args: string[]): Promise<number> {
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
   const absent = options.suite.programs.map((name) => join(bin, name)).find((file) => !existsSync(file));
   if (absent !== undefined) {
-    process.stderr.write(`conformance: ${absent} is not there; set REAL_BIN to a folder with ${options.suite.programs.join(" and ")}\n`);
+    process.stderr.write(
+      `conformance: ${absent} is not there; set REAL_BIN to a folder with ${options.suite.programs.join(" and ")}\n`,
+    );
     return 2;
   }
-  const tests = options.suite.select(bin, options.focus).filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
+  const tests = options.suite
+    .select(bin, options.focus)
+    .filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
   return await run(tests, bin, options);
 }
 
@@ -75,9 +79,20 @@ async function run(tests: Test[], bin: string, options: Options): Promise<number
   return results.every(({ result }) => result === "passed" || result === "skipped") ? 0 : 1;
 }
 
-async function runOnFleet(tests: Test[], bin: string, logs: string, startMs: number | undefined, before: number, total: number, options: Options): Promise<TestResult[]> {
+async function runOnFleet(
+  tests: Test[],
+  bin: string,
+  logs: string,
+  startMs: number | undefined,
+  before: number,
+  total: number,
+  options: Options,
+): Promise<TestResult[]> {
   const pace = startMs === undefined ? [] : ["--start-ms", String(startMs)];
-  const fleet = options.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), ...options.suite.upFlags, ...pace]) : undefined;
+  const fleet =
+    options.kubeconfig === undefined
+      ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), ...options.suite.upFlags, ...pace])
+      : undefined;
   const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
   try {
     if (fleet && options.nodes === 0) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["bare-0", "bare-1"]));
@@ -96,22 +111,37 @@ async function runOnFleet(tests: Test[], bin: string, logs: string, startMs: num
   }
 }
 
-/** What specs of OpenKruise expect of upstream's test cluster: a node of this name, and storage that can grow and that cannot. */
+/**
+ * What specs of OpenKruise expect of upstream's test cluster: a node of this name, and storage that can grow and that
+ * cannot.
+ */
 function prepareForKruise(kubectl: string, kubeconfig: string): void {
   makeNodes(kubectl, kubeconfig, bareNodes(["ci-testing-worker"]));
-  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "create", "-f", "-"], { input: JSON.stringify(storageClasses()), stdio: ["pipe", "ignore", "inherit"] });
+  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "create", "-f", "-"], {
+    input: JSON.stringify(storageClasses()),
+    stdio: ["pipe", "ignore", "inherit"],
+  });
 }
 
 /** A new node is not to be used until something vouches for it; here that is us. */
 function makeNodes(kubectl: string, kubeconfig: string, { names, list }: ReturnType<typeof bareNodes>): void {
-  const run = (args: string[], input = ""): void => void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
+  const run = (args: string[], input = ""): void =>
+    void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
   run(["create", "-f", "-"], JSON.stringify(list));
   // Where nodes are simulated somebody else vouches as well, and may have been first.
-  for (const { name, taints } of taintsOf(kubectl, kubeconfig, names)) if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
+  for (const { name, taints } of taintsOf(kubectl, kubeconfig, names))
+    if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
 }
 
 function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[]): { name: string; taints: string }[] {
-  return names.map((name) => ({ name, taints: execFileSync(kubectl, ["--kubeconfig", kubeconfig, "get", "node", name, "-o", "jsonpath={.spec.taints[*].key}"], { encoding: "utf8" }) }));
+  return names.map((name) => ({
+    name,
+    taints: execFileSync(
+      kubectl,
+      ["--kubeconfig", kubeconfig, "get", "node", name, "-o", "jsonpath={.spec.taints[*].key}"],
+      { encoding: "utf8" },
+    ),
+  }));
 }
 
 interface Options {
@@ -152,19 +182,20 @@ function parseOptions(args: string[]): Options {
     help: values.help,
     all: values.all,
     suite,
-    ...(startMs !== undefined && { startMs: count("start-ms", startMs, 0) }),
+    startMs: startMs !== undefined ? count("start-ms", startMs, 0) : undefined,
     nodes: count("nodes", values.nodes ?? (suite === kruiseSuite ? "3" : "0"), 0),
     jobs: count("jobs", values.jobs, 1),
     limitMs: count("limit", values.limit ?? (suite === kruiseSuite ? "400" : "150"), 1) * 1000,
-    ...(values.focus !== undefined && { focus: new RegExp(values.focus) }),
-    ...(values.kubeconfig !== undefined && { kubeconfig: resolve(values.kubeconfig) }),
-    ...(values.logs !== undefined && { logs: resolve(values.logs) }),
-    ...(values.table !== undefined && { table: values.table }),
+    focus: values.focus !== undefined ? new RegExp(values.focus) : undefined,
+    kubeconfig: values.kubeconfig !== undefined ? resolve(values.kubeconfig) : undefined,
+    logs: values.logs !== undefined ? resolve(values.logs) : undefined,
+    table: values.table,
   };
 }
 
 function count(flag: string, text: string, least: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < least) throw new TypeError(`--${flag} takes a whole number from ${least} on, not '${text}'`);
+  if (!Number.isInteger(value) || value < least)
+    throw new TypeError(`--${flag} takes a whole number from ${least} on, not '${text}'`);
   return value;
 }

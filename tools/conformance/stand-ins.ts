@@ -1,6 +1,6 @@
 /**
- * Definitions in the place of built-in kinds that Flotilla does not serve. Stock controllers list these kinds before they begin,
- * and wait for ever on a server that lacks them; with a definition they find that there are none.
+ * Definitions in the place of built-in kinds that Flotilla does not serve. Stock controllers list these kinds before
+ * they begin, and wait for ever on a server that lacks them; with a definition they find that there are none.
  */
 const KINDS: readonly { group: string; plural: string; kind: string }[] = [
   { group: "admissionregistration.k8s.io", plural: "validatingadmissionpolicies", kind: "ValidatingAdmissionPolicy" },
@@ -16,7 +16,15 @@ function definition({ group, plural, kind }: (typeof KINDS)[number]): object {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     // Groups of Kubernetes itself are reserved; this says that we know.
-    metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, stands in for a built-in kind" } },
-    spec: { group, scope: "Cluster", names: { plural, kind }, versions: [{ name: "v1", served: true, storage: true, schema }] },
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { "api-approved.kubernetes.io": "unapproved, stands in for a built-in kind" },
+    },
+    spec: {
+      group,
+      scope: "Cluster",
+      names: { plural, kind },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
   };
 }

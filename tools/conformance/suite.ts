@@ -1,4 +1,7 @@
-/** Runs tests of one of upstream's compiled suites, each in a process of its own so that none sees what another left behind. */
+/**
+ * Runs tests of one of upstream's compiled suites, each in a process of its own so that none sees what another left
+ * behind.
+ */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,21 +45,40 @@ export async function runSuite(tests: readonly Test[], options: SuiteOptions): P
     };
     await Promise.all(Array.from({ length: jobs }, worker));
   };
-  await runAll(tests.filter(({ serial }) => !serial), options.jobs);
-  await runAll(tests.filter(({ serial }) => serial), 1);
+  await runAll(
+    tests.filter(({ serial }) => !serial),
+    options.jobs,
+  );
+  await runAll(
+    tests.filter(({ serial }) => serial),
+    1,
+  );
   return results.toSorted((a, b) => a.test.name.localeCompare(b.test.name));
 }
 
 async function runTest(test: Test, options: SuiteOptions): Promise<TestResult> {
   const started = performance.now();
-  const { output, timedOut } = await runProcess(options, [...options.flagsOf(test), "--ginkgo.no-color", "--ginkgo.silence-skips"]);
-  writeFileSync(join(options.logs, `${`${test.suite} ${test.name}`.replaceAll(/[^\w-]+/g, "-").slice(0, 150)}.log`), output.replaceAll(/^S+$/gm, ""));
+  const { output, timedOut } = await runProcess(options, [
+    ...options.flagsOf(test),
+    "--ginkgo.no-color",
+    "--ginkgo.silence-skips",
+  ]);
+  writeFileSync(
+    join(options.logs, `${`${test.suite} ${test.name}`.replaceAll(/[^\w-]+/g, "-").slice(0, 150)}.log`),
+    output.replaceAll(/^S+$/gm, ""),
+  );
   return { test, ...readOutcome(output, timedOut), seconds: (performance.now() - started) / 1000 };
 }
 
-function runProcess({ binary, kubeconfig, limitMs }: SuiteOptions, flags: readonly string[]): Promise<{ output: string; timedOut: boolean }> {
+function runProcess(
+  { binary, kubeconfig, limitMs }: SuiteOptions,
+  flags: readonly string[],
+): Promise<{ output: string; timedOut: boolean }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, flags, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, KUBECONFIG: kubeconfig } });
+    const child = spawn(binary, flags, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+    });
     let output = "";
     let timedOut = false;
     const stop = setTimeout(() => {
@@ -64,7 +86,8 @@ function runProcess({ binary, kubeconfig, limitMs }: SuiteOptions, flags: readon
       child.kill("SIGINT");
     }, limitMs);
     const kill = setTimeout(() => child.kill("SIGKILL"), limitMs + GRACE_MS);
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", reject);
     child.once("close", () => {
       clearTimeout(stop);

@@ -8,7 +8,13 @@ interface Definition {
     group: string;
     scope: string;
     names: Record<string, Value>;
-    versions: { name: string; storage: boolean; schema: { openAPIV3Schema: Value }; additionalPrinterColumns?: Value; subresources?: Value }[];
+    versions: {
+      name: string;
+      storage: boolean;
+      schema: { openAPIV3Schema: Value };
+      additionalPrinterColumns?: Value;
+      subresources?: Value;
+    }[];
   };
 }
 
@@ -17,12 +23,20 @@ export function readDefinition(yaml: string): Record<string, Value> {
   const versions: Record<string, Value> = {};
   for (const { name, schema, additionalPrinterColumns = [], subresources = {} } of spec.versions) {
     versions[name] = {
-      columns: (additionalPrinterColumns as { [key: string]: Value }[]).map(({ description: _dropped, ...column }) => column),
+      columns: (additionalPrinterColumns as { [key: string]: Value }[]).map(
+        ({ description: _dropped, ...column }) => column,
+      ),
       subresources,
       schema: withoutDescriptions(schema.openAPIV3Schema, true),
     };
   }
-  return { group: spec.group, scope: spec.scope, names: spec.names, storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? "", versions };
+  return {
+    group: spec.group,
+    scope: spec.scope,
+    names: spec.names,
+    storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? "",
+    versions,
+  };
 }
 
 /** `description` is a sentence where a schema stands, but may be a field's name among properties. */

@@ -19,13 +19,20 @@ function download(module: string): string {
   const version = MODULES[module];
   try {
     const answer: { Dir?: string; Error?: string } = JSON.parse(
-      execFileSync("go", ["mod", "download", "-json", `${module}@${version}`], { encoding: "utf8", cwd: tmpdir(), env: { ...process.env, GO111MODULE: "on", GOFLAGS: "-mod=mod" } }),
+      execFileSync("go", ["mod", "download", "-json", `${module}@${version}`], {
+        encoding: "utf8",
+        cwd: tmpdir(),
+        env: { ...process.env, GO111MODULE: "on", GOFLAGS: "-mod=mod" },
+      }),
     );
     if (!answer.Dir) throw new Error(answer.Error ?? "no directory");
     return answer.Dir;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-      throw new Error("`go` was not found. It is needed to re-generate the fact tables and for nothing else; install Go 1.21 or newer, or use the committed tables.", { cause: error });
+      throw new Error(
+        "`go` was not found. It is needed to re-generate the fact tables and for nothing else; install Go 1.21 or newer, or use the committed tables.",
+        { cause: error },
+      );
     }
     throw new Error(`downloading ${module}@${version}`, { cause: error });
   }
@@ -40,7 +47,9 @@ function packageAt(path: string): GoPackage {
   const module = Object.keys(MODULES).find((name) => path === name || path.startsWith(`${name}/`));
   if (!module) throw new Error(`no module has the package ${path}`);
   const directory = join(directories.get(module) ?? "", path.slice(module.length));
-  const files = readdirSync(directory).filter((name) => name.endsWith(".go") && !name.endsWith("_test.go") && !/generated/.test(name));
+  const files = readdirSync(directory).filter(
+    (name) => name.endsWith(".go") && !name.endsWith("_test.go") && !/generated/.test(name),
+  );
   const result = readGoPackage(files.sort().map((name) => readFileSync(join(directory, name), "utf8")));
   read.set(path, result);
   return result;

@@ -67,7 +67,9 @@ test("reads structs, named types, tags, markers and constants", () => {
 });
 
 test("writes one line of words per field", () => {
-  const meta = readGoPackage(['package v1\n\ntype ObjectMeta struct {\n\tName string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`\n}\n']);
+  const meta = readGoPackage([
+    'package v1\n\ntype ObjectMeta struct {\n\tName string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`\n}\n',
+  ]);
   const lease = readGoPackage([source]);
 
   const tables = buildTables({ of: (path) => (path.endsWith("meta/v1") ? meta : lease) }, ["coordination-v1"]);
@@ -93,7 +95,9 @@ test("names a type that it cannot find", () => {
 });
 
 test("types of one name from several packages get names of their own", () => {
-  const text = renderTypes("m", [], { Spec: { a: "first-v1.Spec 1 optional", b: "second-v1.Spec 2 optional", c: "Spec 3 optional" } });
+  const text = renderTypes("m", [], {
+    Spec: { a: "first-v1.Spec 1 optional", b: "second-v1.Spec 2 optional", c: "Spec 3 optional" },
+  });
 
   expect(text).toContain('import type { Spec as BaseSpec } from "./first-v1.ts";');
   expect(text).toContain('import type { Spec as SecondV1Spec } from "./second-v1.ts";');

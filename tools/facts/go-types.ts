@@ -81,7 +81,11 @@ function readFields(lines: readonly string[], start: number, into: GoField[]): n
     else if (line !== "") {
       const field = /^(?:(\w+)\s+)?([*\w.[\]]+)(?:\s+`([^`]*)`)?\s*(?:\/\/.*)?$/.exec(line);
       // Internal structs hold functions and channels; those are an error only where a table needs them.
-      into.push(field ? { name: field[1] ?? "", type: field[2] ?? "", tags: readTags(field[3] ?? ""), markers } : { name: line, type: "?", tags: {}, markers });
+      into.push(
+        field
+          ? { name: field[1] ?? "", type: field[2] ?? "", tags: readTags(field[3] ?? ""), markers }
+          : { name: line, type: "?", tags: {}, markers },
+      );
       markers = [];
     }
   }
@@ -94,12 +98,15 @@ function readMarker(comment: string, into: [string, string][]): void {
 }
 
 function readTags(text: string): Record<string, string> {
-  return Object.fromEntries(Array.from(text.matchAll(/(\w+):"([^"]*)"/g), ([, name = "", value = ""]) => [name, value]));
+  return Object.fromEntries(
+    Array.from(text.matchAll(/(\w+):"([^"]*)"/g), ([, name = "", value = ""]) => [name, value]),
+  );
 }
 
 function readImports(text: string): Record<string, string> {
   const imports: Record<string, string> = {};
   const block = /^import \(\n([\s\S]*?)^\)/m.exec(text)?.[1] ?? /^import (.*)$/m.exec(text)?.[1] ?? "";
-  for (const [, alias, path = ""] of block.matchAll(/(?:(\w+)\s+)?"([^"]+)"/g)) imports[alias ?? path.slice(path.lastIndexOf("/") + 1)] = path;
+  for (const [, alias, path = ""] of block.matchAll(/(?:(\w+)\s+)?"([^"]+)"/g))
+    imports[alias ?? path.slice(path.lastIndexOf("/") + 1)] = path;
   return imports;
 }

@@ -20,16 +20,36 @@ export interface Source {
 
 /** By the name of the file that is written to `src/api/facts/`. */
 export const SOURCES: Record<string, Source> = {
-  "meta-v1": { package: "k8s.io/apimachinery/pkg/apis/meta/v1", module: "k8s.io/apimachinery", roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status"], table: true },
+  "meta-v1": {
+    package: "k8s.io/apimachinery/pkg/apis/meta/v1",
+    module: "k8s.io/apimachinery",
+    roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status"],
+    table: true,
+  },
   "core-v1": {
     package: "k8s.io/api/core/v1",
     module: "k8s.io/api",
-    roots: "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(" "),
+    roots:
+      "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(
+        " ",
+      ),
     table: true,
   },
-  "apps-v1": { package: "k8s.io/api/apps/v1", module: "k8s.io/api", roots: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"], table: true },
+  "apps-v1": {
+    package: "k8s.io/api/apps/v1",
+    module: "k8s.io/api",
+    roots: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"],
+    table: true,
+  },
   ...kubernetes("authentication", "v1", "TokenRequest", "TokenReview", "SelfSubjectReview"),
-  ...kubernetes("authorization", "v1", "SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"),
+  ...kubernetes(
+    "authorization",
+    "v1",
+    "SubjectAccessReview",
+    "SelfSubjectAccessReview",
+    "LocalSubjectAccessReview",
+    "SelfSubjectRulesReview",
+  ),
   ...kubernetes("autoscaling", "v1", "Scale", "HorizontalPodAutoscaler"),
   ...kubernetes("autoscaling", "v2", "HorizontalPodAutoscaler"),
   ...kubernetes("batch", "v1", "Job", "CronJob"),
@@ -43,33 +63,78 @@ export const SOURCES: Record<string, Source> = {
   ...kubernetes("rbac", "v1", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"),
   ...kubernetes("resource", "v1", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"),
   ...kubernetes("scheduling", "v1", "PriorityClass"),
-  ...kubernetes("storage", "v1", "StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"),
+  ...kubernetes(
+    "storage",
+    "v1",
+    "StorageClass",
+    "CSIDriver",
+    "CSINode",
+    "CSIStorageCapacity",
+    "VolumeAttachment",
+    "VolumeAttributesClass",
+  ),
   "apiextensions-v1": {
     package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
     module: "k8s.io/apiextensions-apiserver",
     roots: ["CustomResourceDefinition"],
     table: true,
   },
-  "cluster-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Cluster"], table: true },
+  "cluster-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["Cluster"],
+    table: true,
+  },
   "policy-karmada-v1alpha1": {
     package: "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1",
     module: "github.com/karmada-io/karmada",
-    roots: ["PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy", "ClusterTaintPolicy"],
+    roots: [
+      "PropagationPolicy",
+      "ClusterPropagationPolicy",
+      "OverridePolicy",
+      "ClusterOverridePolicy",
+      "ClusterTaintPolicy",
+    ],
     // Karmada's webhooks read every object as a Go struct and write that.
     table: true,
   },
   // How a webhook is reached; Karmada's configuration of interpreters has it from here.
-  "admissionregistration-v1": { package: "k8s.io/api/admissionregistration/v1", module: "k8s.io/api", roots: ["WebhookClientConfig"], table: false },
+  "admissionregistration-v1": {
+    package: "k8s.io/api/admissionregistration/v1",
+    module: "k8s.io/api",
+    roots: ["WebhookClientConfig"],
+    table: false,
+  },
   "config-karmada-v1alpha1": {
     package: "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1",
     module: "github.com/karmada-io/karmada",
     roots: ["ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"],
     table: false,
   },
-  "work-karmada-v1alpha2": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2", module: "github.com/karmada-io/karmada", roots: ["ResourceBinding", "ClusterResourceBinding"], table: true },
-  "work-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["Work"], table: true },
-  "apps-karmada-v1alpha1": { package: "github.com/karmada-io/karmada/pkg/apis/apps/v1alpha1", module: "github.com/karmada-io/karmada", roots: ["WorkloadRebalancer"], table: false },
-  "pub-kruise": { package: "github.com/openkruise/kruise/apis/apps/pub", module: "github.com/openkruise/kruise", roots: [], table: true },
+  "work-karmada-v1alpha2": {
+    package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2",
+    module: "github.com/karmada-io/karmada",
+    roots: ["ResourceBinding", "ClusterResourceBinding"],
+    table: true,
+  },
+  "work-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["Work"],
+    table: true,
+  },
+  "apps-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/apps/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["WorkloadRebalancer"],
+    table: false,
+  },
+  "pub-kruise": {
+    package: "github.com/openkruise/kruise/apis/apps/pub",
+    module: "github.com/openkruise/kruise",
+    roots: [],
+    table: true,
+  },
   "apps-kruise-v1alpha1": {
     package: "github.com/openkruise/kruise/apis/apps/v1alpha1",
     module: "github.com/openkruise/kruise",
@@ -89,11 +154,18 @@ export const SOURCES: Record<string, Source> = {
   ...ocm("cluster", "v1alpha1", "AddOnPlacementScore", "ClusterClaim"),
   ...ocm("work", "v1", "ManifestWork", "AppliedManifestWork"),
   ...ocm("work", "v1alpha1", "ManifestWorkReplicaSet"),
-  "policy-kruise-v1alpha1": { package: "github.com/openkruise/kruise/apis/policy/v1alpha1", module: "github.com/openkruise/kruise", roots: ["PodUnavailableBudget"], table: true },
+  "policy-kruise-v1alpha1": {
+    package: "github.com/openkruise/kruise/apis/policy/v1alpha1",
+    module: "github.com/openkruise/kruise",
+    roots: ["PodUnavailableBudget"],
+    table: true,
+  },
 };
 
 function kubernetes(group: string, version: string, ...roots: string[]): Record<string, Source> {
-  return { [`${group}-${version}`]: { package: `k8s.io/api/${group}/${version}`, module: "k8s.io/api", roots, table: true } };
+  return {
+    [`${group}-${version}`]: { package: `k8s.io/api/${group}/${version}`, module: "k8s.io/api", roots, table: true },
+  };
 }
 
 /** Of Open Cluster Management's groups, whose webhooks read every object as a Go struct. */
@@ -104,11 +176,21 @@ function ocm(group: string, version: string, ...roots: string[]): Record<string,
 
 /** CustomResourceDefinitions, by `<plural>.<group>`. */
 export const DEFINITIONS: Record<string, { module: string; path: string }> = Object.fromEntries([
-  ...["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies", "clustertaintpolicies"].map((plural) => karmada("policy", plural)),
+  ...[
+    "propagationpolicies",
+    "clusterpropagationpolicies",
+    "overridepolicies",
+    "clusteroverridepolicies",
+    "clustertaintpolicies",
+  ].map((plural) => karmada("policy", plural)),
   ...["resourcebindings", "clusterresourcebindings", "works"].map((plural) => karmada("work", plural)),
   karmada("apps", "workloadrebalancers"),
-  ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) => karmada("config", plural)),
-  ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) => kruise("apps", plural)),
+  ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) =>
+    karmada("config", plural),
+  ),
+  ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) =>
+    kruise("apps", plural),
+  ),
   kruise("policy", "podunavailablebudgets"),
   ocmDefinition("managedclusters", "cluster/v1/0000_00_clusters"),
   ocmDefinition("managedclustersets", "cluster/v1beta2/0000_00_clusters"),
@@ -123,18 +205,27 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
 ]);
 
 function kruise(group: string, plural: string): [string, { module: string; path: string }] {
-  return [`${plural}.${group}.kruise.io`, { module: "github.com/openkruise/kruise", path: `config/crd/bases/${group}.kruise.io_${plural}.yaml` }];
+  return [
+    `${plural}.${group}.kruise.io`,
+    { module: "github.com/openkruise/kruise", path: `config/crd/bases/${group}.kruise.io_${plural}.yaml` },
+  ];
 }
 
 function karmada(group: string, plural: string): [string, { module: string; path: string }] {
   return [
     `${plural}.${group}.karmada.io`,
-    { module: "github.com/karmada-io/karmada", path: `charts/karmada/_crds/bases/${group}/${group}.karmada.io_${plural}.yaml` },
+    {
+      module: "github.com/karmada-io/karmada",
+      path: `charts/karmada/_crds/bases/${group}/${group}.karmada.io_${plural}.yaml`,
+    },
   ];
 }
 
 /** Open Cluster Management's files start with the package, a number and the group, which some of them misspell. */
 function ocmDefinition(plural: string, start: string): [string, { module: string; path: string }] {
   const group = `${start.split("/")[0]}.open-cluster-management.io`;
-  return [`${plural}.${group}`, { module: "open-cluster-management.io/api", path: `${start}.open-cluster-management.io_${plural}.crd.yaml` }];
+  return [
+    `${plural}.${group}`,
+    { module: "open-cluster-management.io/api", path: `${start}.open-cluster-management.io_${plural}.crd.yaml` },
+  ];
 }

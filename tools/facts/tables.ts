@@ -42,7 +42,9 @@ export interface Packages {
 /** Every type that the roots of `wanted` reach, by table. */
 export function buildTables(packages: Packages, wanted: readonly string[]): Map<string, Table> {
   const tables = new Map<string, Table>();
-  const pending: [table: string, type: string][] = wanted.flatMap((table) => (SOURCES[table]?.roots ?? []).map((root): [string, string] => [table, root]));
+  const pending: [table: string, type: string][] = wanted.flatMap((table) =>
+    (SOURCES[table]?.roots ?? []).map((root): [string, string] => [table, root]),
+  );
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [file, name] = next;
     const table = tables.get(file) ?? {};
@@ -63,7 +65,9 @@ export function buildTables(packages: Packages, wanted: readonly string[]): Map<
       if (line.refersTo) pending.push(line.refersTo);
     }
   }
-  return new Map([...tables].sort(byKey).map(([file, table]) => [file, Object.fromEntries(Object.entries(table).sort(byKey))]));
+  return new Map(
+    [...tables].sort(byKey).map(([file, table]) => [file, Object.fromEntries(Object.entries(table).sort(byKey))]),
+  );
 }
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -72,7 +76,12 @@ const isTypeMeta = ({ name, type }: GoField): boolean => name === "" && type.end
 /** An object inside of another one may state what it is, too: the claims of a StatefulSet. */
 const TYPE_META = { apiVersion: "string 0 optional", kind: "string 0 optional" };
 
-function readField(packages: Packages, home: string, type: GoType, field: GoField): { key: string; words: string; refersTo?: [string, string] } | undefined {
+function readField(
+  packages: Packages,
+  home: string,
+  type: GoType,
+  field: GoField,
+): { key: string; words: string; refersTo?: [string, string] } | undefined {
   const [jsonName = "", ...options] = (field.tags["json"] ?? "").split(",");
   if (field.tags["json"] === "-") return undefined;
   const inline = options.includes("inline") || (field.name === "" && jsonName === "");
@@ -85,7 +94,12 @@ function readField(packages: Packages, home: string, type: GoType, field: GoFiel
   if (!inline) {
     const marker = (name: string): string | undefined => field.markers.find(([key]) => key === name)?.[1];
     const omitted = options.includes("omitempty") || options.includes("omitzero");
-    if (marker("required") === undefined && marker("kubebuilder:validation:Required") === undefined && (omitted || marker("optional") !== undefined)) words.push("optional");
+    if (
+      marker("required") === undefined &&
+      marker("kubebuilder:validation:Required") === undefined &&
+      (omitted || marker("optional") !== undefined)
+    )
+      words.push("optional");
     // Go writes a struct even when it is empty, whatever omitempty says.
     if (!options.includes("omitzero") && (!options.includes("omitempty") || resolved.isStruct)) words.push("always");
     const { patchStrategy, patchMergeKey } = field.tags;
@@ -100,7 +114,11 @@ function readField(packages: Packages, home: string, type: GoType, field: GoFiel
     const fallback = marker("default") ?? marker("kubebuilder:default");
     if (fallback !== undefined) words.push(`default=${readDefault(packages, home, type, fallback)}`);
   }
-  return { key: inline ? `.${field.type.slice(field.type.lastIndexOf(".") + 1)}` : jsonName, words: words.join(" "), ...(resolved.refersTo && { refersTo: resolved.refersTo }) };
+  return {
+    key: inline ? `.${field.type.slice(field.type.lastIndexOf(".") + 1)}` : jsonName,
+    words: words.join(" "),
+    ...(resolved.refersTo && { refersTo: resolved.refersTo }),
+  };
 }
 
 /** `"TCP"`, `80`, `{}`, or `ref(Constant)`. */
@@ -156,7 +174,10 @@ function resolve(packages: Packages, home: string, imports: Record<string, strin
   if (!target) throw new Error(`${home}: ${path} declares no ${name}`);
   if (target.underlying !== undefined) {
     const inner = resolve(packages, path, target.imports, target.underlying);
-    const listed = target.markers.find(([key]) => key === "kubebuilder:validation:Enum")?.[1].replaceAll('"', "").split(";");
+    const listed = target.markers
+      .find(([key]) => key === "kubebuilder:validation:Enum")?.[1]
+      .replaceAll('"', "")
+      .split(";");
     const isEnum = target.markers.some(([key]) => key === "enum");
     const values = listed ?? (isEnum ? packages.of(path).enums.get(name) : undefined);
     return values ? { ...inner, enum: values } : inner;

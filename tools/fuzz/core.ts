@@ -30,7 +30,11 @@ const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"
 
 export async function createCore(): Promise<Core> {
   const failures: unknown[] = [];
-  const log: Log = { ...silentLog, error: (message, fields) => void failures.push({ message, ...fields }), with: () => log };
+  const log: Log = {
+    ...silentLog,
+    error: (message, fields) => void failures.push({ message, ...fields }),
+    with: () => log,
+  };
   const profiles = createProfiles({ rootCertificate: "", startedOn: "2024-05-01" });
   const server = await createApiServer({
     cache: await createCache(createMemoryEngine()),
@@ -48,8 +52,21 @@ export async function createCore(): Promise<Core> {
       const [pathname = "", search = ""] = path.split("?");
       const bytes = typeof body === "string" ? Buffer.from(body) : body;
       failures.length = 0;
-      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "fuzz/1", ...headers }, body: bytes, user: ADMIN, signal });
-      return { status: response.status, headers: response.headers, text: textOf(response.body), failures: [...failures] };
+      const response = await server.handle({
+        method,
+        path: pathname,
+        query: new URLSearchParams(search),
+        headers: { "user-agent": "fuzz/1", ...headers },
+        body: bytes,
+        user: ADMIN,
+        signal,
+      });
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: textOf(response.body),
+        failures: [...failures],
+      };
     },
   };
 }

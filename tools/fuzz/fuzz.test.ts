@@ -6,7 +6,22 @@ import { targets } from "./targets.ts";
 
 const SEED = 20_241_101;
 /** Whole requests cost more than single functions, and bodies of megabytes more than all the rest. */
-const INPUTS: Readonly<Record<string, number>> = { create: 1000, "round-trip": 500, patch: 1000, "list-options": 1000, "protobuf-create": 1000, definition: 500, "cel-rules": 500, yaml: 1000, apply: 1000, "managed-fields": 1000, "strategic-merge-patch": 1000, "lua-programs": 500, "lua-differential": 1000, "large-body": 2 };
+const INPUTS: Readonly<Record<string, number>> = {
+  create: 1000,
+  "round-trip": 500,
+  patch: 1000,
+  "list-options": 1000,
+  "protobuf-create": 1000,
+  definition: 500,
+  "cel-rules": 500,
+  yaml: 1000,
+  apply: 1000,
+  "managed-fields": 1000,
+  "strategic-merge-patch": 1000,
+  "lua-programs": 500,
+  "lua-differential": 1000,
+  "large-body": 2,
+};
 const USUAL_INPUTS = 2000;
 
 describe("parsers keep their promises", () => {
@@ -20,8 +35,14 @@ describe("parsers keep their promises", () => {
 });
 
 describe("the fuzzer itself", () => {
-  const found = (run: (input: number) => string | undefined, declares = (_error: unknown): boolean => false): Promise<{ input: number; problem: string }[]> =>
-    fuzz(defineTarget({ name: "t", boundMs: 20, generate: (chance) => chance.below(100), run, declares }), { seed: 1, inputs: 50 });
+  const found = (
+    run: (input: number) => string | undefined,
+    declares = (_error: unknown): boolean => false,
+  ): Promise<{ input: number; problem: string }[]> =>
+    fuzz(defineTarget({ name: "t", boundMs: 20, generate: (chance) => chance.below(100), run, declares }), {
+      seed: 1,
+      inputs: 50,
+    });
 
   test("the same seed gives the same input, and another seed another", () => {
     for (const target of targets) {

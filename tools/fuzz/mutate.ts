@@ -32,7 +32,9 @@ function mutateOnce(chance: Chance, text: string, words: readonly string[]): str
     case 5:
       return head;
     default:
-      return words.length > 0 ? head + chance.pick(words) + (chance.oneIn(2) ? middle : "") + tail : head + Array.from(middle).toReversed().join("") + tail;
+      return words.length > 0
+        ? head + chance.pick(words) + (chance.oneIn(2) ? middle : "") + tail
+        : head + Array.from(middle).toReversed().join("") + tail;
   }
 }
 
@@ -81,7 +83,8 @@ function changeOne(chance: Chance, value: Json, others: readonly Json[]): Json {
     return changeObject(chance, value, keys, others);
   }
   if (typeof value === "string" && chance.oneIn(3)) return mutateText(chance, value).slice(0, 1000);
-  if (typeof value === "number" && chance.oneIn(2)) return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value + chance.pick([-1, 1, 0.5, 1e9, -value])));
+  if (typeof value === "number" && chance.oneIn(2))
+    return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value + chance.pick([-1, 1, 0.5, 1e9, -value])));
   return anyValue(chance, others);
 }
 
@@ -107,7 +110,11 @@ function changeObject(chance: Chance, object: JsonObject, keys: readonly string[
     case 1:
       return withKey(object, chance.pick(HOSTILE_NAMES), anyValue(chance, others));
     case 2:
-      return withKey(object, keys.length > 0 ? mutateText(chance, chance.pick(keys)).slice(0, 100) : "a", anyValue(chance, others));
+      return withKey(
+        object,
+        keys.length > 0 ? mutateText(chance, chance.pick(keys)).slice(0, 100) : "a",
+        anyValue(chance, others),
+      );
     case 3:
       // A value inside of itself, which gets deeper each time.
       return keys.length > 0 ? withKey(object, chance.pick(keys), object) : anyValue(chance, others);

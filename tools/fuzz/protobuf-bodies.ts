@@ -1,4 +1,6 @@
-/** Protobuf bodies that follow the tables of the kinds and hold anything: what a peer could send that knows the format. */
+/**
+ * Protobuf bodies that follow the tables of the kinds and hold anything: what a peer could send that knows the format.
+ */
 import { structOf, type FactStruct, type FactType } from "../../src/api/index.ts";
 import type { Chance } from "./chance.ts";
 import type { CorpusObject } from "./corpus.ts";
@@ -18,7 +20,10 @@ const TABLES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 6;
 
 /** A body of the kind of `object`, filled by chance; for kinds without a table the envelope alone. */
-export function encodeMessage(chance: Chance, { apiVersion, kind }: Pick<CorpusObject, "apiVersion" | "kind">): Uint8Array {
+export function encodeMessage(
+  chance: Chance,
+  { apiVersion, kind }: Pick<CorpusObject, "apiVersion" | "kind">,
+): Uint8Array {
   const table = TABLES[apiVersion];
   const raw = table === undefined ? [] : structBytes(chance, structOf(table, kind), 0);
   const typeMeta = [...delimited(1, text(apiVersion)), ...delimited(2, text(kind))];
@@ -34,12 +39,17 @@ function varint(value: number): number[] {
   return [...bytes, Number(rest)];
 }
 
-const delimited = (field: number, bytes: readonly number[]): number[] => [...varint(field * 8 + 2), ...varint(bytes.length), ...bytes];
+const delimited = (field: number, bytes: readonly number[]): number[] => [
+  ...varint(field * 8 + 2),
+  ...varint(bytes.length),
+  ...bytes,
+];
 
 function structBytes(chance: Chance, struct: FactStruct, depth: number): number[] {
   const bytes: number[] = [];
   if (depth > MAX_DEPTH) return bytes;
-  for (const { number, type } of struct.fields) if (chance.oneIn(depth === 0 ? 2 : 3)) bytes.push(...fieldBytes(chance, number, type, depth));
+  for (const { number, type } of struct.fields)
+    if (chance.oneIn(depth === 0 ? 2 : 3)) bytes.push(...fieldBytes(chance, number, type, depth));
   return bytes;
 }
 
@@ -50,7 +60,10 @@ function fieldBytes(chance: Chance, number: number, type: FactType, depth: numbe
     case "list":
       return chance.list(chance.below(3), () => fieldBytes(chance, number, type.of, depth)).flat();
     case "map":
-      return delimited(number, [...delimited(1, text(chance.pick(HOSTILE_TEXTS))), ...fieldBytes(chance, 2, type.of, depth)]);
+      return delimited(number, [
+        ...delimited(1, text(chance.pick(HOSTILE_TEXTS))),
+        ...fieldBytes(chance, 2, type.of, depth),
+      ]);
     default:
       return leafBytes(chance, number, type.leaf);
   }
@@ -65,17 +78,32 @@ function leafBytes(chance: Chance, number: number, leaf: string): number[] {
     case "int64":
       return [...varint(number * 8), ...varint(chance.pick([0, 1, -1, 80, 2 ** 31, 2 ** 53, -(2 ** 63)]))];
     case "float64":
-      return [...varint(number * 8 + 1), ...new Uint8Array(Float64Array.of(chance.pick([0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, -0])).buffer)];
+      return [
+        ...varint(number * 8 + 1),
+        ...new Uint8Array(Float64Array.of(chance.pick([0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, -0])).buffer),
+      ];
     case "Time":
     case "MicroTime":
       return delimited(number, [8, ...varint(chance.pick(TIMES)), 16, ...varint(chance.pick([0, 5, 1e9, -1]))]);
     case "Quantity":
       return delimited(number, delimited(1, text(chance.pick(["1", "1.5Gi", "x", "1e999", ""]))));
     case "IntOrString":
-      return delimited(number, [8, chance.below(3), 16, ...varint(chance.pick([0, 80, -1])), ...delimited(3, text(chance.pick(HOSTILE_TEXTS)))]);
+      return delimited(number, [
+        8,
+        chance.below(3),
+        16,
+        ...varint(chance.pick([0, 80, -1])),
+        ...delimited(3, text(chance.pick(HOSTILE_TEXTS))),
+      ]);
     case "RawObject":
     case "Json":
-      return delimited(number, delimited(1, text(chance.pick(["{}", "null", "[1]", '{"__proto__":{"x":1}}', "x", "[".repeat(2000) + "]".repeat(2000)]))));
+      return delimited(
+        number,
+        delimited(
+          1,
+          text(chance.pick(["{}", "null", "[1]", '{"__proto__":{"x":1}}', "x", "[".repeat(2000) + "]".repeat(2000)])),
+        ),
+      );
     default:
       return delimited(number, text(chance.pick(HOSTILE_TEXTS)));
   }

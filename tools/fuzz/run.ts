@@ -1,5 +1,6 @@
 /**
- * `npm run fuzz -- [TARGET…] [--inputs N] [--seed S] [--input I]`: feeds the parsers with generated input and prints what broke.
+ * `npm run fuzz -- [TARGET…] [--inputs N] [--seed S] [--input I]`: feeds the parsers with generated input and prints
+ * what broke.
  *
  * Each target runs in a worker, so that an input that never ends can be named instead of waited for.
  */
@@ -51,7 +52,9 @@ async function main(args: string[]): Promise<number> {
     const start = performance.now();
     const { findings, tried } = await runTarget(name, { ...options, inputs: inputs.get(name) ?? 0 });
     const seconds = (performance.now() - start) / 1000;
-    process.stdout.write(`${name.padEnd(24)} ${tried} inputs, ${Math.round(tried / seconds)}/s, ${findings.length} findings\n`);
+    process.stdout.write(
+      `${name.padEnd(24)} ${tried} inputs, ${Math.round(tried / seconds)}/s, ${findings.length} findings\n`,
+    );
     for (const finding of findings) process.stdout.write(render(finding));
     found += findings.length;
   }
@@ -74,13 +77,19 @@ function parseOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { inputs: { type: "string" }, seed: { type: "string" }, input: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      inputs: { type: "string" },
+      seed: { type: "string" },
+      input: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
   });
   if (values.help) return undefined;
   const known = targets.map(({ name }) => name);
   for (const name of positionals) if (!known.includes(name)) throw new TypeError(`there is no target ${name}`);
   const single = values.input === undefined ? undefined : wholeNumber("--input", values.input);
-  if (single !== undefined && (positionals.length !== 1 || values.seed === undefined)) throw new TypeError("--input needs one target and its --seed");
+  if (single !== undefined && (positionals.length !== 1 || values.seed === undefined))
+    throw new TypeError("--input needs one target and its --seed");
   return {
     names: positionals.length > 0 ? positionals : known,
     inputs: single === undefined ? wholeNumber("--inputs", values.inputs ?? String(INPUTS)) : 1,
@@ -94,11 +103,17 @@ function wholeNumber(flag: string, text: string): number {
   return Number(text);
 }
 
-async function runTarget(name: string, { seed, inputs, from }: Options): Promise<{ findings: Finding[]; tried: number }> {
+async function runTarget(
+  name: string,
+  { seed, inputs, from }: Options,
+): Promise<{ findings: Finding[]; tried: number }> {
   /** The number of the input that is being tried. */
   const progress = new BigInt64Array(new SharedArrayBuffer(8));
   const { port1, port2 } = new MessageChannel();
-  const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData: { name, seed, inputs, from, progress, results: port2 }, transferList: [port2] });
+  const worker = new Worker(new URL("worker.ts", import.meta.url), {
+    workerData: { name, seed, inputs, from, progress, results: port2 },
+    transferList: [port2],
+  });
   const { promise, resolve, reject } = Promise.withResolvers<{ findings: Finding[]; tried: number }>();
   let last = -1;
   const watchdog = setInterval(() => {
@@ -106,11 +121,16 @@ async function runTarget(name: string, { seed, inputs, from }: Options): Promise
     if (at === last) {
       const target = targets.find((one) => one.name === name);
       const shown = target ? show(target.generate(new Chance(seedOf(seed, at)))) : "";
-      resolve({ findings: [{ target: name, seed, input: at, problem: `did not end within ${STUCK_MS / 1000} s`, shown }], tried: at - from });
+      resolve({
+        findings: [{ target: name, seed, input: at, problem: `did not end within ${STUCK_MS / 1000} s`, shown }],
+        tried: at - from,
+      });
     }
     last = at;
   }, STUCK_MS);
-  port1.once("message", (findings: Finding[]) => resolve({ findings, tried: Number(Atomics.load(progress, 0)) + 1 - from }));
+  port1.once("message", (findings: Finding[]) =>
+    resolve({ findings, tried: Number(Atomics.load(progress, 0)) + 1 - from }),
+  );
   worker.once("error", reject);
   try {
     return await promise;

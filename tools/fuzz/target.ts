@@ -1,6 +1,7 @@
 /**
- * A fuzz target feeds one parser with generated input and holds it to its promises: it throws nothing but what it declares, it
- * ends within its bound, what it reads it can write and read again, and it leaves the prototypes of JavaScript alone.
+ * A fuzz target feeds one parser with generated input and holds it to its promises: it throws nothing but what it
+ * declares, it ends within its bound, what it reads it can write and read again, and it leaves the prototypes of
+ * JavaScript alone.
  */
 import { inspect } from "node:util";
 import { messageOf } from "../../src/base/index.ts";
@@ -55,9 +56,19 @@ export interface FuzzOptions {
 const BOUND_MS = 500;
 const MAX_FINDINGS = 10;
 const SHOWN_CHARACTERS = 2000;
-const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype, Promise.prototype];
+const PROTOTYPES = [
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  String.prototype,
+  Map.prototype,
+  Promise.prototype,
+];
 
-export async function fuzz(target: FuzzTarget, { seed, inputs, from = 0, maxFindings = MAX_FINDINGS, onInput }: FuzzOptions): Promise<Finding[]> {
+export async function fuzz(
+  target: FuzzTarget,
+  { seed, inputs, from = 0, maxFindings = MAX_FINDINGS, onInput }: FuzzOptions,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (let input = from; input < from + inputs && findings.length < maxFindings; input++) {
     onInput?.(input);
@@ -74,7 +85,8 @@ async function problemOf(target: FuzzTarget, value: unknown): Promise<string | u
   if (first.problem !== undefined) return first.problem;
   let { tookMs } = first;
   // The first time may have paid for compiling and collecting; what is slow stays slow.
-  for (let again = 0; again < 2 && tookMs > bound; again++) tookMs = Math.min(tookMs, (await attempt(target, value)).tookMs);
+  for (let again = 0; again < 2 && tookMs > bound; again++)
+    tookMs = Math.min(tookMs, (await attempt(target, value)).tookMs);
   return tookMs > bound ? `took ${Math.round(tookMs)} ms of CPU time, more than ${bound}` : undefined;
 }
 
@@ -85,7 +97,8 @@ async function attempt(target: FuzzTarget, value: unknown): Promise<{ problem: s
   try {
     problem = await target.run(value);
   } catch (error) {
-    if (!target.declares(error)) problem = `threw ${error instanceof Error ? (error.stack ?? messageOf(error)) : inspect(error)}`;
+    if (!target.declares(error))
+      problem = `threw ${error instanceof Error ? (error.stack ?? messageOf(error)) : inspect(error)}`;
   }
   const used = process.threadCpuUsage(start);
   if (prototypeKeys() !== before) problem = "changed a prototype of JavaScript";
@@ -100,6 +113,11 @@ function prototypeKeys(): number {
 
 /** Input as somebody could paste it into a test. */
 export function show(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : value instanceof Uint8Array ? `base64 ${Buffer.from(value).toString("base64")}` : (JSON.stringify(value) ?? inspect(value));
+  const text =
+    typeof value === "string"
+      ? JSON.stringify(value)
+      : value instanceof Uint8Array
+        ? `base64 ${Buffer.from(value).toString("base64")}`
+        : (JSON.stringify(value) ?? inspect(value));
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)` : text;
 }

@@ -3,10 +3,39 @@ import type { FuzzTarget } from "./target.ts";
 import { luaDifferential } from "./targets/lua-differential.ts";
 import { luaPrograms, luaScripts } from "./targets/lua.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
-import { creates, definitions, largeBodies, lists, patches, protobuf, protobufRequests, roundTrips } from "./targets/requests.ts";
+import {
+  creates,
+  definitions,
+  largeBodies,
+  lists,
+  patches,
+  protobuf,
+  protobufRequests,
+  roundTrips,
+} from "./targets/requests.ts";
 import { cel, celRules, structural } from "./targets/schemas.ts";
-import { accept, fieldSelector, json, jsonPath, kubeconfig, labelSelector, paths, pattern, quantity, yaml } from "./targets/text-formats.ts";
-import { certificateRequests, certificateSubjects, derValues, jwt, queryOptions, times, watchLines, webSocketFrames } from "./targets/wire.ts";
+import {
+  accept,
+  fieldSelector,
+  json,
+  jsonPath,
+  kubeconfig,
+  labelSelector,
+  paths,
+  pattern,
+  quantity,
+  yaml,
+} from "./targets/text-formats.ts";
+import {
+  certificateRequests,
+  certificateSubjects,
+  derValues,
+  jwt,
+  queryOptions,
+  times,
+  watchLines,
+  webSocketFrames,
+} from "./targets/wire.ts";
 
 export const targets: readonly FuzzTarget[] = [
   json,

@@ -3,7 +3,10 @@ import { compareResults, equalGolden } from "./compare.ts";
 import type { GoldenCase } from "./golden.ts";
 
 describe("a result", () => {
-  const cases: Record<string, { got: Parameters<typeof equalGolden>[0]; want: Parameters<typeof equalGolden>[1]; equal: boolean }> = {
+  const cases: Record<
+    string,
+    { got: Parameters<typeof equalGolden>[0]; want: Parameters<typeof equalGolden>[1]; equal: boolean }
+  > = {
     "equals itself in another key order": { got: { a: 1, b: [2] }, want: { b: [2], a: 1 }, equal: true },
     "equals nil where it is empty": { got: { list: [], object: {} }, want: { list: null }, equal: true },
     "differs in a value": { got: { a: 1 }, want: { a: 2 }, equal: false },
@@ -32,7 +35,9 @@ describe("a case", () => {
 
   test("passes when any accepted result comes out", () => {
     expect(echo.check(line({ input: { a: 2 }, wantAnyOf: [{ a: 1 }, { a: 2 }] }))).toBeUndefined();
-    expect(echo.check(line({ input: { a: 3 }, wantAnyOf: [{ a: 1 }, { a: 2 }] }))).toBe('got {"a":3}, want {"a":1} or {"a":2}');
+    expect(echo.check(line({ input: { a: 3 }, wantAnyOf: [{ a: 1 }, { a: 2 }] }))).toBe(
+      'got {"a":3}, want {"a":1} or {"a":2}',
+    );
   });
 
   test("that ends in an error needs an error, and its text only where users read it", () => {

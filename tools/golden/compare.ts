@@ -46,19 +46,22 @@ function attempt(run: FunctionRunner["run"], input: JsonObject): JsonObject {
 function isAccepted(got: JsonObject, want: JsonObject, errorTextMatters: boolean): boolean {
   // Where the original crashed, an error is the right answer.
   if (want["panic"] !== undefined) return got["error"] !== undefined;
-  if (want["error"] !== undefined) return errorTextMatters ? got["error"] === want["error"] : got["error"] !== undefined;
+  if (want["error"] !== undefined)
+    return errorTextMatters ? got["error"] === want["error"] : got["error"] !== undefined;
   return equalGolden(got, want);
 }
 
 /** Equality of JSON in which an absent key, `null`, an empty list and an empty object are the same. */
 export function equalGolden(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b || (isNil(a) && isNil(b))) return true;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => equalGolden(item, b[index]));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equalGolden(item, b[index]));
   if (!isObject(a) || !isObject(b)) return false;
   return Object.keys({ ...a, ...b }).every((key) => equalGolden(own(a, key), own(b, key)));
 }
 
-const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+const own = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 function isNil(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true;

@@ -5,10 +5,14 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { runGolden } from "./golden.ts";
 
-const named = (name: string, result: string): string => JSON.stringify({ name, input: { function: "executionNamespace", args: ["oslo"] }, want: { result } });
+const named = (name: string, result: string): string =>
+  JSON.stringify({ name, input: { function: "executionNamespace", args: ["oslo"] }, want: { result } });
 
 /** Runs `check` with a folder that holds these files. */
-async function withFolder(files: Record<string, string | Uint8Array>, check: (directory: string) => Promise<void>): Promise<void> {
+async function withFolder(
+  files: Record<string, string | Uint8Array>,
+  check: (directory: string) => Promise<void>,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "golden-"));
   try {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
@@ -19,7 +23,12 @@ async function withFolder(files: Record<string, string | Uint8Array>, check: (di
 }
 
 test("cases are counted as passed, known and failed", async () => {
-  const lines = [named("right", "karmada-es-oslo"), named("known", "x"), named("wrong", "y"), named("stale", "karmada-es-oslo")];
+  const lines = [
+    named("right", "karmada-es-oslo"),
+    named("known", "x"),
+    named("wrong", "y"),
+    named("stale", "karmada-es-oslo"),
+  ];
 
   await withFolder({ "names.jsonl": lines.join("\n") }, async (directory) => {
     const { files } = await runGolden({ directory, differences: { names: { known: "because", stale: "because" } } });
@@ -28,7 +37,9 @@ test("cases are counted as passed, known and failed", async () => {
       {
         file: "names",
         passed: 2,
-        known: [{ name: "known", difference: 'got {"result":"karmada-es-oslo"}, want {"result":"x"}', reason: "because" }],
+        known: [
+          { name: "known", difference: 'got {"result":"karmada-es-oslo"}, want {"result":"x"}', reason: "because" },
+        ],
         failed: [{ name: "wrong", difference: 'got {"result":"karmada-es-oslo"}, want {"result":"y"}' }],
         stale: ["stale"],
       },
@@ -37,12 +48,15 @@ test("cases are counted as passed, known and failed", async () => {
 });
 
 test("compressed recordings are read, and formats without a runner are listed", async () => {
-  await withFolder({ "names.jsonl.gz": gzipSync(named("right", "karmada-es-oslo")), "toString.jsonl": "{}", "notes.txt": "" }, async (directory) => {
-    const result = await runGolden({ directory, differences: {} });
+  await withFolder(
+    { "names.jsonl.gz": gzipSync(named("right", "karmada-es-oslo")), "toString.jsonl": "{}", "notes.txt": "" },
+    async (directory) => {
+      const result = await runGolden({ directory, differences: {} });
 
-    expect(result.files.map(({ file, passed }) => [file, passed])).toEqual([["names", 1]]);
-    expect(result.withoutRunner).toEqual(["toString"]);
-  });
+      expect(result.files.map(({ file, passed }) => [file, passed])).toEqual([["names", 1]]);
+      expect(result.withoutRunner).toEqual(["toString"]);
+    },
+  );
 });
 
 test("a broken line is named", async () => {

@@ -1,6 +1,6 @@
 /**
- * Holds Flotilla against recorded results of the real programs: reads the recordings of a folder, runs each case through the
- * runner of its format and counts. `run.ts` is the command around it, `test/golden` the test.
+ * Holds Flotilla against recorded results of the real programs: reads the recordings of a folder, runs each case
+ * through the runner of its format and counts. `run.ts` is the command around it, `test/golden` the test.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,8 +68,12 @@ export function listRecordings(directory: string): string[] {
 
 export function readRecording(directory: string, file: string): GoldenCase[] {
   const plain = join(directory, `${file}.jsonl`);
-  const text = existsSync(plain) ? readFileSync(plain, "utf8") : gunzipSync(readFileSync(`${plain}.gz`)).toString("utf8");
-  return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, `${file}, line ${index + 1}`)]));
+  const text = existsSync(plain)
+    ? readFileSync(plain, "utf8")
+    : gunzipSync(readFileSync(`${plain}.gz`)).toString("utf8");
+  return text
+    .split("\n")
+    .flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, `${file}, line ${index + 1}`)]));
 }
 
 function parseLine(line: string, place: string): GoldenCase {
@@ -80,7 +84,11 @@ function parseLine(line: string, place: string): GoldenCase {
   }
 }
 
-export async function runGolden(options: { directory: string; differences: Differences; only?: readonly string[] }): Promise<GoldenResult> {
+export async function runGolden(options: {
+  directory: string;
+  differences: Differences;
+  only?: readonly string[];
+}): Promise<GoldenResult> {
   const { directory, differences, only = [] } = options;
   const result: GoldenResult = { files: [], withoutRunner: [] };
   for (const file of listRecordings(directory)) {
@@ -100,7 +108,12 @@ export async function runGolden(options: { directory: string; differences: Diffe
   return result;
 }
 
-async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseRunner, known: Readonly<Record<string, string>>): Promise<FileResult> {
+async function runFile(
+  file: string,
+  cases: readonly GoldenCase[],
+  runner: CaseRunner,
+  known: Readonly<Record<string, string>>,
+): Promise<FileResult> {
   const result: FileResult = { file, passed: 0, known: [], failed: [], stale: [] };
   const outcomes = await checkCases(runner, cases);
   for (const [index, line] of cases.entries()) {
@@ -122,7 +135,9 @@ async function runFile(file: string, cases: readonly GoldenCase[], runner: CaseR
 /** In the order of the cases, whatever the order in which they ran. */
 async function checkCases(runner: CaseRunner, cases: readonly GoldenCase[]): Promise<(string | undefined)[]> {
   const outcomes: (string | undefined)[] = [];
-  const { true: serial = [], false: parallel = [] } = Object.groupBy(cases.keys(), (index) => String(runner.isSerial?.(cases[index] as GoldenCase) ?? false));
+  const { true: serial = [], false: parallel = [] } = Object.groupBy(cases.keys(), (index) =>
+    String(runner.isSerial?.(cases[index] as GoldenCase) ?? false),
+  );
   const pending = parallel.values();
   const work = async (indices: Iterable<number>): Promise<void> => {
     for (const index of indices) outcomes[index] = await checkCase(runner, cases[index] as GoldenCase);

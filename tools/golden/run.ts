@@ -1,4 +1,6 @@
-/** `npm run golden -- [DIR] [--only FILE]… [--verbose]`: holds Flotilla against recorded results and says what differs. */
+/**
+ * `npm run golden -- [DIR] [--only FILE]… [--verbose]`: holds Flotilla against recorded results and says what differs.
+ */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -47,7 +49,11 @@ async function main(args: string[]): Promise<number> {
 }
 
 async function run({ directory, only, verbose }: Options): Promise<number> {
-  const result = await runGolden({ directory, only, differences: readDifferences(join(OWN_RECORDINGS, "differences.json")) });
+  const result = await runGolden({
+    directory,
+    only,
+    differences: readDifferences(join(OWN_RECORDINGS, "differences.json")),
+  });
   process.stdout.write(renderResult(result, verbose));
   const ran = result.files.some(({ passed, known, failed }) => passed + known.length + failed.length > 0);
   return ran && result.files.every(({ failed }) => failed.length === 0) ? 0 : 1;
@@ -58,13 +64,22 @@ function parseOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { only: { type: "string", multiple: true }, verbose: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      only: { type: "string", multiple: true },
+      verbose: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
   });
   if (values.help) return undefined;
   if (positionals.length > 1) throw new TypeError(`one folder at most, not ${positionals.length}`);
   const directory = positionals[0] ?? OWN_RECORDINGS;
-  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new TypeError(`${directory} is not a folder`);
-  return { directory, only: (values.only ?? []).map((name) => name.replace(/\.jsonl(\.gz)?$/, "")), verbose: values.verbose };
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new TypeError(`${directory} is not a folder`);
+  return {
+    directory,
+    only: (values.only ?? []).map((name) => name.replace(/\.jsonl(\.gz)?$/, "")),
+    verbose: values.verbose,
+  };
 }
 
 function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean): string {
@@ -78,11 +93,16 @@ function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean):
 }
 
 function renderFile({ file, passed, known, failed, stale }: FileResult, width: number, verbose: boolean): string[] {
-  const lines = [`${file.padEnd(width)}  ${passed} passed / ${known.length} known differences / ${failed.length} failed`];
+  const lines = [
+    `${file.padEnd(width)}  ${passed} passed / ${known.length} known differences / ${failed.length} failed`,
+  ];
   const shown = verbose ? failed : failed.slice(0, SHOWN_FAILURES);
-  for (const { name, difference } of shown) lines.push(`  failed ${name}: ${verbose ? difference : shorten(difference)}`);
+  for (const { name, difference } of shown)
+    lines.push(`  failed ${name}: ${verbose ? difference : shorten(difference)}`);
   if (shown.length < failed.length) lines.push(`  and ${failed.length - shown.length} more; --verbose shows them all`);
-  if (verbose) for (const { name, reason, difference } of known) lines.push(`  known difference ${name}: ${reason}`, `    ${difference}`);
+  if (verbose)
+    for (const { name, reason, difference } of known)
+      lines.push(`  known difference ${name}: ${reason}`, `    ${difference}`);
   for (const name of stale) lines.push(`  ${name} is listed as a known difference and passes; take it off the list`);
   return lines;
 }

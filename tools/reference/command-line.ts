@@ -11,7 +11,14 @@ export async function renderCommandLine(): Promise<string> {
     "# The command line",
     generatedNote("the commands in `src/cli/commands` and `tools/reference/command-notes.ts`"),
     FOREWORD,
-    ...groups.filter(({ entries }) => entries.length > 0).map(({ title, entries }) => table([title, ""], entries.map(({ name, summary }) => [`[\`flotilla ${name}\`](#flotilla-${name})`, summary]))),
+    ...groups
+      .filter(({ entries }) => entries.length > 0)
+      .map(({ title, entries }) =>
+        table(
+          [title, ""],
+          entries.map(({ name, summary }) => [`[\`flotilla ${name}\`](#flotilla-${name})`, summary]),
+        ),
+      ),
     "Every command has these flags, beside its own:",
     flagTable(sharedFlags),
     ...all.map(renderCommand),
@@ -26,9 +33,20 @@ function renderCommand({ name, summary, details, args, flags, example }: Command
     code(usageOf(name, args)),
     details,
     commandNotes[name],
-    args.length > 0 ? table(["argument", ""], args.map((argument) => [code(argument.name), argument.description])) : undefined,
+    args.length > 0
+      ? table(
+          ["argument", ""],
+          args.map((argument) => [code(argument.name), argument.description]),
+        )
+      : undefined,
     Object.keys(flags).length > 0 ? flagTable(flags) : undefined,
-    example.length > 0 ? ["```text", ...example.flatMap(({ says, run }, index) => [...(index > 0 ? [""] : []), `# ${says}`, run]), "```"].join("\n") : undefined,
+    example.length > 0
+      ? [
+          "```text",
+          ...example.flatMap(({ says, run }, index) => [...(index > 0 ? [""] : []), `# ${says}`, run]),
+          "```",
+        ].join("\n")
+      : undefined,
   ]
     .filter((part) => part !== undefined)
     .join("\n\n");
@@ -37,6 +55,10 @@ function renderCommand({ name, summary, details, args, flags, example }: Command
 function flagTable(flags: Readonly<Record<string, Flag>>): string {
   return table(
     ["flag", "default", ""],
-    Object.entries(flags).map(([name, flag]) => [code(flagText(name, flag)), flag.default === undefined || flag.default === "" ? "" : code(String(flag.default)), flag.description]),
+    Object.entries(flags).map(([name, flag]) => [
+      code(flagText(name, flag)),
+      flag.default === undefined || flag.default === "" ? "" : code(String(flag.default)),
+      flag.description,
+    ]),
   );
 }

@@ -20,13 +20,16 @@ export const commandNotes: Readonly<Record<string, string>> = {
   exec: "[The guide](../fleet.md) has examples.",
   apply: "[The guide](../fleet.md#apply-with-the-plan-first) has examples.",
   plan: "[The guide](../explain.md#what-if) has examples.",
-  adopt: "`--dry-run -o yaml` prints what the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
+  adopt:
+    "`--dry-run -o yaml` prints what the hub would get. [The guide](../propagation.md#taking-over-what-is-there) has examples.",
   doctor: "Reads only. Exit code 0 without problems, 1 with problems ([guide](../doctor.md)).",
   lint: "Every rule is described in [lint.md](lint.md). Exit code 0 without errors, 1 with errors.",
   token: "[The guide](../agent.md) has examples.",
   register: "With `--image` it prints the objects that run the agent ([guide](../agent.md)).",
-  agent: "`flotilla agent manifests --image IMAGE …` prints the objects that run the agent on the cluster itself ([guide](../agent.md)).",
-  interpret: "`-f` takes files, folders (`-R`), patterns, addresses and `-`. [The guide](../interpreter.md#trying-rules-flotilla-interpret) has examples.",
+  agent:
+    "`flotilla agent manifests --image IMAGE …` prints the objects that run the agent on the cluster itself ([guide](../agent.md)).",
+  interpret:
+    "`-f` takes files, folders (`-R`), patterns, addresses and `-`. [The guide](../interpreter.md#trying-rules-flotilla-interpret) has examples.",
 };
 
 export const AFTERWORD = `## The data directory

@@ -8,25 +8,40 @@ import { code, generatedNote, page, table } from "./markdown.ts";
 const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
 
 export function readSources(): string[] {
-  return globSync("**/*.ts", { cwd: SOURCE, exclude: ["**/*.test.ts"] }).map((file) => readFileSync(join(SOURCE, file), "utf8"));
+  return globSync("**/*.ts", { cwd: SOURCE, exclude: ["**/*.test.ts"] }).map((file) =>
+    readFileSync(join(SOURCE, file), "utf8"),
+  );
 }
 
-/** Codes of our errors, sorted: `new FlotillaError("Code", …)`, and classes of errors whose constructors hand one on. Pure. */
+/**
+ * Codes of our errors, sorted: `new FlotillaError("Code", …)`, and classes of errors whose constructors hand one on.
+ * Pure.
+ */
 export function codesIn(sources: readonly string[]): string[] {
-  const found = sources
-    .flatMap((text) => [...text.matchAll(/\bnew FlotillaError\(\s*"(\w+)"/g), ...(/\bextends \w*Error\b/.test(text) ? text.matchAll(/\bsuper\(\s*"([A-Z]\w+)"\s*,/g) : [])].map(([, name = ""]) => name));
+  const found = sources.flatMap((text) =>
+    [
+      ...text.matchAll(/\bnew FlotillaError\(\s*"(\w+)"/g),
+      ...(/\bextends \w*Error\b/.test(text) ? text.matchAll(/\bsuper\(\s*"([A-Z]\w+)"\s*,/g) : []),
+    ].map(([, name = ""]) => name),
+  );
   return [...new Set(found)].toSorted();
 }
 
 export function renderErrors(): string {
   const codes = codesIn(readSources());
   const nameless = codes.filter((name) => !errorCodes[name]);
-  if (nameless.length > 0) throw new Error(`tools/reference/error-codes.ts says nothing about ${nameless.join(", ")}: add what happened and what to try`);
+  if (nameless.length > 0)
+    throw new Error(
+      `tools/reference/error-codes.ts says nothing about ${nameless.join(", ")}: add what happened and what to try`,
+    );
   return page(
     "# Errors",
     generatedNote("the codes in `src` and the texts in `tools/reference/error-codes.ts`"),
     "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API come as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
-    table(["code", "what happened", "what to try"], codes.map((name) => [code(name), errorCodes[name]?.happened ?? "", errorCodes[name]?.hint ?? ""])),
+    table(
+      ["code", "what happened", "what to try"],
+      codes.map((name) => [code(name), errorCodes[name]?.happened ?? "", errorCodes[name]?.hint ?? ""]),
+    ),
     "A part of the Kubernetes API that Flotilla does not serve is answered with HTTP 501 and the Status reason `NotImplemented`; see\n[compatibility](../compatibility.md).",
   );
 }

@@ -1,12 +1,14 @@
 /**
- * What fields of Karmada's and OpenKruise's kinds are for, in our words, by kind and path. Their schemas come from fact tables, which have no
- * sentences; fields of our own kinds and of Open Cluster Management's are described where they are declared.
+ * What fields of Karmada's and OpenKruise's kinds are for, in our words, by kind and path. Their schemas come from fact
+ * tables, which have no sentences; fields of our own kinds and of Open Cluster Management's are described where they
+ * are declared.
  */
 
 type Notes = Readonly<Record<string, string>>;
 
 const selectors: Notes = {
-  "spec.resourceSelectors": "Which objects. Of several the best match counts: by name, then by labels, then by kind alone.",
+  "spec.resourceSelectors":
+    "Which objects. Of several the best match counts: by name, then by labels, then by kind alone.",
   "spec.resourceSelectors[].apiVersion": "Any served version means the kind in all of them.",
   "spec.resourceSelectors[].namespace": "Only in policies of the cluster; a policy in a namespace means its own.",
 };
@@ -22,16 +24,21 @@ const placement: Notes = {
   "spec.placement": "Where copies go. Without it, to every member.",
   "spec.placement.clusterAffinity": "Members that fit; without it all do.",
   ...affinity("spec.placement.clusterAffinity"),
-  "spec.placement.clusterAffinities": "Groups of members in the order in which they are tried; the first that can take everything is followed.",
+  "spec.placement.clusterAffinities":
+    "Groups of members in the order in which they are tried; the first that can take everything is followed.",
   "spec.placement.clusterAffinities[].overflowAffinities": "Members that take what the group has no room for.",
   "spec.placement.clusterTolerations": "Taints of members that do not matter.",
-  "spec.placement.spreadConstraints": "Over how many clusters, regions, zones, providers or values of a label it is spread, at least and at most.",
+  "spec.placement.spreadConstraints":
+    "Over how many clusters, regions, zones, providers or values of a label it is spread, at least and at most.",
   "spec.placement.spreadConstraints[].minGroups": "1 unless given.",
   "spec.placement.spreadConstraints[].maxGroups": "No limit unless given.",
   "spec.placement.replicaScheduling": "How replicas are divided. Without it every member gets all of them.",
-  "spec.placement.replicaScheduling.replicaSchedulingType": "`Duplicated`: every member gets all replicas. `Divided`: together they have them.",
-  "spec.placement.replicaScheduling.replicaDivisionPreference": "`Weighted`: by weights. `Aggregated`: on as few members as have room.",
-  "spec.placement.replicaScheduling.weightPreference": "Fixed weights for members, or `dynamicWeight: AvailableReplicas`, which is what members have free. Without it all weigh the same.",
+  "spec.placement.replicaScheduling.replicaSchedulingType":
+    "`Duplicated`: every member gets all replicas. `Divided`: together they have them.",
+  "spec.placement.replicaScheduling.replicaDivisionPreference":
+    "`Weighted`: by weights. `Aggregated`: on as few members as have room.",
+  "spec.placement.replicaScheduling.weightPreference":
+    "Fixed weights for members, or `dynamicWeight: AvailableReplicas`, which is what members have free. Without it all weigh the same.",
   "spec.placement.workloadAffinity": "Together with, or apart from, templates that have the same value of a label.",
 };
 
@@ -40,7 +47,8 @@ const failover: Notes = {
   "spec.failover.application": "When a copy is unhealthy for too long.",
   "spec.failover.application.decisionConditions": "For how long.",
   "spec.failover.application.gracePeriodSeconds": "How long the old copy waits for the new one.",
-  "spec.failover.application.purgeMode": "What becomes of the old copy: it goes when the new one is up, at once, or stays.",
+  "spec.failover.application.purgeMode":
+    "What becomes of the old copy: it goes when the new one is up, at once, or stays.",
   "spec.failover.application.statePreservation": "Values of the old copy's status that the new one gets as labels.",
   "spec.failover.cluster": "When a member has a NoExecute taint that is not tolerated.",
 };
@@ -52,7 +60,8 @@ const propagation: Notes = {
   "spec.priority": "The higher wins where several policies select an object.",
   "spec.preemption": "`Always` takes objects that another policy has.",
   "spec.activationPreference": "`Lazy`: a change of the policy does nothing until the object changes.",
-  "spec.conflictResolution": "`Abort` leaves an object alone that a member has already and that is not ours; `Overwrite` takes it over.",
+  "spec.conflictResolution":
+    "`Abort` leaves an object alone that a member has already and that is not ours; `Overwrite` takes it over.",
   "spec.dependentOverrides": "OverridePolicies that must be there before anything is sent.",
   "spec.propagateDeps": "ConfigMaps, Secrets and whatever else the object needs go along.",
   "spec.association": "Deprecated, and without effect as in Karmada: use `propagateDeps`.",
@@ -99,7 +108,8 @@ const binding: Notes = {
 };
 
 const lifecycle: Notes = {
-  "spec.lifecycle": "What holds a pod back before it is deleted, updated in place, or taken for normal: labels or finalizers that somebody else removes.",
+  "spec.lifecycle":
+    "What holds a pod back before it is deleted, updated in place, or taken for normal: labels or finalizers that somebody else removes.",
 };
 
 export const fieldNotes: Readonly<Record<string, Notes>> = {
@@ -163,9 +173,12 @@ export const fieldNotes: Readonly<Record<string, Notes>> = {
     "spec.replicas": "Divided over the members.",
     "spec.scaleStrategy.podsToDelete": "Names of pods that go first when it shrinks.",
     "spec.scaleStrategy.maxUnavailable": "How many pods may be unavailable while it grows. Divided over the members.",
-    "spec.updateStrategy.rollingUpdate.podUpdatePolicy": "Recreate pods, or update them in place where that is possible, or only so.",
-    "spec.updateStrategy.rollingUpdate.partition": "How many pods keep the old template. Counts the pods of the fleet; raising it takes pods back.",
-    "spec.updateStrategy.rollingUpdate.maxUnavailable": "How many pods an update may make unavailable. Divided over the members.",
+    "spec.updateStrategy.rollingUpdate.podUpdatePolicy":
+      "Recreate pods, or update them in place where that is possible, or only so.",
+    "spec.updateStrategy.rollingUpdate.partition":
+      "How many pods keep the old template. Counts the pods of the fleet; raising it takes pods back.",
+    "spec.updateStrategy.rollingUpdate.maxUnavailable":
+      "How many pods an update may make unavailable. Divided over the members.",
     "spec.updateStrategy.rollingUpdate.maxSurge": "How many pods an update may add. Divided over the members.",
     "spec.updateStrategy.rollingUpdate.paused": "The update stands still.",
     "spec.updateStrategy.rollingUpdate.priorityStrategy": "Which pods are updated first.",
@@ -180,7 +193,8 @@ export const fieldNotes: Readonly<Record<string, Notes>> = {
     "spec.ordinals": "The first ordinal. Each ordinal exists once in the fleet.",
     "spec.reserveOrdinals": "Ordinals that are left out.",
     "spec.updateStrategy.rollingUpdate.partition": "Pods below this ordinal keep the old template, over the fleet.",
-    "spec.updateStrategy.rollingUpdate.maxUnavailable": "How many pods an update may make unavailable. Divided over the members.",
+    "spec.updateStrategy.rollingUpdate.maxUnavailable":
+      "How many pods an update may make unavailable. Divided over the members.",
     "spec.updateStrategy.rollingUpdate.podUpdatePolicy": "Recreate pods, or update them in place.",
     "spec.persistentVolumeClaimRetentionPolicy": "What becomes of claims when it is deleted or shrinks.",
   },
@@ -188,7 +202,8 @@ export const fieldNotes: Readonly<Record<string, Notes>> = {
     ...lifecycle,
     "spec.updateStrategy.rollingUpdate.partition": "How many nodes keep the old template, over the fleet.",
     "spec.updateStrategy.rollingUpdate.selector": "Nodes that are updated; the others wait.",
-    "spec.updateStrategy.rollingUpdate.rollingUpdateType": "`Standard` recreates pods, `InPlaceIfPossible` changes them.",
+    "spec.updateStrategy.rollingUpdate.rollingUpdateType":
+      "`Standard` recreates pods, `InPlaceIfPossible` changes them.",
     "spec.burstReplicas": "How many pods are created at a time.",
   },
   SidecarSet: {
@@ -203,7 +218,8 @@ export const fieldNotes: Readonly<Record<string, Notes>> = {
   UnitedDeployment: {
     "spec.replicas": "Divided over the members, and there over the subsets.",
     "spec.template": "The workload of a subset, of one of four kinds.",
-    "spec.topology.subsets": "Where pods of each subset go, and how many. Numbers and limits are divided over the members.",
+    "spec.topology.subsets":
+      "Where pods of each subset go, and how many. Numbers and limits are divided over the members.",
     "spec.topology.scheduleStrategy": "What happens when a subset has no room.",
     "spec.updateStrategy.manualUpdate.partitions": "A partition for each subset. Divided over the members.",
   },

@@ -1,6 +1,6 @@
 /**
- * The fields of a schema as rows of a table. What everybody knows from Kubernetes (metadata, pod templates, label selectors, conditions) is
- * named and not taken apart. Pure.
+ * The fields of a schema as rows of a table. What everybody knows from Kubernetes (metadata, pod templates, label
+ * selectors, conditions) is named and not taken apart. Pure.
  */
 import type { Schema } from "../../src/machinery/index.ts";
 
@@ -17,8 +17,12 @@ const MAX_DEPTH = 12;
 /** `described` says by path what a schema without sentences does not. */
 export function fieldsOf(schema: Schema, described: Readonly<Record<string, string>> = {}): FieldRow[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = schema.properties ?? {};
-  const rows = Object.entries(rest).flatMap(([name, field]) => rowsOf(name, field, schema.required?.includes(name) ?? false, 0));
-  return rows.map((row) => (described[row.path] === undefined ? row : { ...row, notes: sentences(row.notes, described[row.path]) }));
+  const rows = Object.entries(rest).flatMap(([name, field]) =>
+    rowsOf(name, field, schema.required?.includes(name) ?? false, 0),
+  );
+  return rows.map((row) =>
+    described[row.path] === undefined ? row : { ...row, notes: sentences(row.notes, described[row.path]) },
+  );
 }
 
 function rowsOf(path: string, schema: Schema, isRequired: boolean, depth: number): FieldRow[] {
@@ -27,7 +31,12 @@ function rowsOf(path: string, schema: Schema, isRequired: boolean, depth: number
   if (known !== undefined || depth >= MAX_DEPTH) return [row];
   const [suffix, inner] = innerOf(schema);
   const children = Object.entries(inner.properties ?? {});
-  return [row, ...children.flatMap(([name, field]) => rowsOf(`${path}${suffix}.${name}`, field, inner.required?.includes(name) ?? false, depth + 1))];
+  return [
+    row,
+    ...children.flatMap(([name, field]) =>
+      rowsOf(`${path}${suffix}.${name}`, field, inner.required?.includes(name) ?? false, depth + 1),
+    ),
+  ];
 }
 
 /** What a list or a map is made of, with how its fields are addressed. */
@@ -43,7 +52,8 @@ function innerOf(schema: Schema): [suffix: string, inner: Schema] {
   return ["", schema];
 }
 
-const has = (schema: Schema, ...names: string[]): boolean => names.every((name) => schema.properties && Object.hasOwn(schema.properties, name));
+const has = (schema: Schema, ...names: string[]): boolean =>
+  names.every((name) => schema.properties && Object.hasOwn(schema.properties, name));
 
 function wellKnown(path: string, schema: Schema): string | undefined {
   const name = path.split(".").at(-1) ?? "";
@@ -51,22 +61,34 @@ function wellKnown(path: string, schema: Schema): string | undefined {
   if (name === "conditions" && has(item, "type", "status")) return "conditions";
   if (has(schema, "matchLabels", "matchExpressions")) return "label selector";
   if (has(item, "matchLabels", "matchExpressions")) return "list of label selectors";
-  if (name.toLowerCase().endsWith("template") && schema.properties?.["spec"] && (has(schema.properties["spec"], "containers") || isOpen(schema.properties["spec"]) || isOpen(schema))) return "pod template";
+  if (
+    name.toLowerCase().endsWith("template") &&
+    schema.properties?.["spec"] &&
+    (has(schema.properties["spec"], "containers") || isOpen(schema.properties["spec"]) || isOpen(schema))
+  )
+    return "pod template";
   if (/template$/i.test(name) && isOpen(schema)) return "template";
   if (name === "volumeClaimTemplates") return "list of volume claims";
   if (has(item, "image", "name") && /containers$/i.test(name)) return "list of containers";
   if (name === "volumes" && schema.items) return "list of volumes";
   if (has(schema, "nodeSelectorTerms")) return "node selector";
-  if (has(item, "effect", "key", "operator", "tolerationSeconds") || (name.toLowerCase().endsWith("tolerations") && schema.items)) return "list of tolerations";
+  if (
+    has(item, "effect", "key", "operator", "tolerationSeconds") ||
+    (name.toLowerCase().endsWith("tolerations") && schema.items)
+  )
+    return "list of tolerations";
   return undefined;
 }
 
-const isOpen = (schema: Schema): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true && !schema.properties;
+const isOpen = (schema: Schema): boolean =>
+  schema["x-kubernetes-preserve-unknown-fields"] === true && !schema.properties;
 
 function typeOf(schema: Schema): string {
   if (schema["x-kubernetes-int-or-string"]) return "number or text";
-  if (schema.type === "array") return schema.items?.type === "object" || !schema.items ? "list" : `list of ${plural(typeOf(schema.items))}`;
-  if (typeof schema.additionalProperties === "object") return schema.additionalProperties.type === "string" ? "map of texts" : "map";
+  if (schema.type === "array")
+    return schema.items?.type === "object" || !schema.items ? "list" : `list of ${plural(typeOf(schema.items))}`;
+  if (typeof schema.additionalProperties === "object")
+    return schema.additionalProperties.type === "string" ? "map of texts" : "map";
   if (schema["x-kubernetes-embedded-resource"]) return "object of any kind";
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return "anything";
   if (schema.type === "string") return schema.format === "date-time" ? "time" : "text";
@@ -81,8 +103,12 @@ function plural(type: string): string {
 function notesOf({ description, enum: values, default: fallback }: Schema, isRequired: boolean): string {
   const facts = [
     isRequired ? "required" : undefined,
-    values && values.length > 0 ? values.map((value) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``).join(", ") : undefined,
-    fallback === undefined || (typeof fallback === "object" && fallback !== null && Object.keys(fallback).length === 0) ? undefined : `default \`${typeof fallback === "string" ? fallback : JSON.stringify(fallback)}\``,
+    values && values.length > 0
+      ? values.map((value) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``).join(", ")
+      : undefined,
+    fallback === undefined || (typeof fallback === "object" && fallback !== null && Object.keys(fallback).length === 0)
+      ? undefined
+      : `default \`${typeof fallback === "string" ? fallback : JSON.stringify(fallback)}\``,
   ].filter((fact) => fact !== undefined);
   return sentences(facts.join("; "), description);
 }

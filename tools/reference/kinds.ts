@@ -1,6 +1,6 @@
 /**
- * docs/reference/kinds.md: every kind that the hub and its members serve; and a page for each project whose kinds are not Kubernetes' own, with
- * their columns and fields.
+ * docs/reference/kinds.md: every kind that the hub and its members serve; and a page for each project whose kinds are
+ * not Kubernetes' own, with their columns and fields.
  */
 import type { Kind } from "../../src/api/index.ts";
 import { createProfiles } from "../../src/cmd/profiles.ts";
@@ -18,11 +18,39 @@ interface Project {
 
 /** In the order in which people meet them; the first that owns a group has it. */
 const projects: readonly Project[] = [
-  { title: "Karmada's kinds", file: "karmada.md", foreword: "Policies, bindings, works and members, as Karmada has them. [propagation.md](../../propagation.md) tells how they are used, [compatibility.md](../../compatibility.md#karmada) what differs.", owns: (group) => group.endsWith(".karmada.io") },
-  { title: "Open Cluster Management's kinds", file: "ocm.md", foreword: "Clusters, placements and works, as Open Cluster Management has them. [ocm.md](../../ocm.md) tells how they are used.", owns: (group) => group.endsWith(".open-cluster-management.io") },
-  { title: "OpenKruise's kinds", file: "openkruise.md", foreword: "Workloads of OpenKruise. The hub holds their templates and members run them. Both versions are served, and converted into each other; fields are those of the version that is stored. [interpreter.md](../../interpreter.md#what-is-divided-over-the-members) tells what is divided over the members.", owns: (group) => group.endsWith(".kruise.io") },
-  { title: "Argo's kinds", file: "argo.md", foreword: "A small part of Argo's Workflows runs on simulated members.", owns: (group) => group === "argoproj.io" },
-  { title: "Flotilla's own kinds", file: "flotilla.md", foreword: "What no other project has.", owns: (group) => group.endsWith("flotilla.dev") },
+  {
+    title: "Karmada's kinds",
+    file: "karmada.md",
+    foreword:
+      "Policies, bindings, works and members, as Karmada has them. [propagation.md](../../propagation.md) tells how they are used, [compatibility.md](../../compatibility.md#karmada) what differs.",
+    owns: (group) => group.endsWith(".karmada.io"),
+  },
+  {
+    title: "Open Cluster Management's kinds",
+    file: "ocm.md",
+    foreword:
+      "Clusters, placements and works, as Open Cluster Management has them. [ocm.md](../../ocm.md) tells how they are used.",
+    owns: (group) => group.endsWith(".open-cluster-management.io"),
+  },
+  {
+    title: "OpenKruise's kinds",
+    file: "openkruise.md",
+    foreword:
+      "Workloads of OpenKruise. The hub holds their templates and members run them. Both versions are served, and converted into each other; fields are those of the version that is stored. [interpreter.md](../../interpreter.md#what-is-divided-over-the-members) tells what is divided over the members.",
+    owns: (group) => group.endsWith(".kruise.io"),
+  },
+  {
+    title: "Argo's kinds",
+    file: "argo.md",
+    foreword: "A small part of Argo's Workflows runs on simulated members.",
+    owns: (group) => group === "argoproj.io",
+  },
+  {
+    title: "Flotilla's own kinds",
+    file: "flotilla.md",
+    foreword: "What no other project has.",
+    owns: (group) => group.endsWith("flotilla.dev"),
+  },
 ];
 
 interface Served {
@@ -34,9 +62,19 @@ interface Served {
 export function servedKinds(): Served[] {
   const nothing = async (): Promise<never> => Promise.reject(new Error("nobody is asked while pages are written"));
   const none = { get: () => undefined, list: () => [] };
-  const { hub, member } = createProfiles({ rootCertificate: "", startedOn: "", clusterKubeconfig: nothing, clusterProxy: nothing, explanation: nothing, metrics: () => ({ nodes: none, pods: none }) });
+  const { hub, member } = createProfiles({
+    rootCertificate: "",
+    startedOn: "",
+    clusterKubeconfig: nothing,
+    clusterProxy: nothing,
+    explanation: nothing,
+    metrics: () => ({ nodes: none, pods: none }),
+  });
   const served = new Map<string, Served>();
-  for (const [place, profile] of [["hub", hub], ["members", member]] as const) {
+  for (const [place, profile] of [
+    ["hub", hub],
+    ["members", member],
+  ] as const) {
     for (const kind of [...profile.builtIns, ...profile.customs]) {
       const key = `${kind.group}/${kind.kind}`;
       const known = served.get(key);
@@ -44,18 +82,36 @@ export function servedKinds(): Served[] {
       else served.set(key, { kind, on: [place] });
     }
   }
-  return [...served.values()].toSorted((a, b) => compare(a.kind.group, b.kind.group) || compare(a.kind.kind, b.kind.kind));
+  return [...served.values()].toSorted(
+    (a, b) => compare(a.kind.group, b.kind.group) || compare(a.kind.kind, b.kind.kind),
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const projectOf = (kind: Kind): Project | undefined => projects.find(({ owns }) => owns(kind.group));
 
-export const kindPages = [{ file: "docs/reference/kinds.md", render: renderKinds }, ...projects.map((project) => ({ file: `docs/reference/kinds/${project.file}`, render: () => renderProject(project) }))];
+export const kindPages = [
+  { file: "docs/reference/kinds.md", render: renderKinds },
+  ...projects.map((project) => ({
+    file: `docs/reference/kinds/${project.file}`,
+    render: () => renderProject(project),
+  })),
+];
 
 function renderKinds(): string {
   const all = servedKinds();
   const rows = (kinds: readonly Served[], link: (kind: Kind) => string): string =>
-    table(["kind", "versions", "short names", "scope", "on", "beside the usual verbs"], kinds.map(({ kind, on }) => [link(kind), versionsOf(kind), (kind.shortNames ?? []).map(code).join(", "), kind.scope === "Cluster" ? "cluster" : "namespace", on.length === 2 ? "both" : (on[0] ?? ""), extrasOf(kind)]));
+    table(
+      ["kind", "versions", "short names", "scope", "on", "beside the usual verbs"],
+      kinds.map(({ kind, on }) => [
+        link(kind),
+        versionsOf(kind),
+        (kind.shortNames ?? []).map(code).join(", "),
+        kind.scope === "Cluster" ? "cluster" : "namespace",
+        on.length === 2 ? "both" : (on[0] ?? ""),
+        extrasOf(kind),
+      ]),
+    );
   return page(
     "# Kinds",
     generatedNote("the kinds in `src/api` as `src/cmd/profiles.ts` serves them"),
@@ -64,7 +120,10 @@ function renderKinds(): string {
       const own = all.filter(({ kind }) => projectOf(kind) === project);
       return `## ${project.title}\n\n${rows(own, ({ kind }) => `[${kind}](kinds/${project.file}#${kind.toLowerCase()})`)}`;
     }),
-    `## Kubernetes' kinds\n\n${rows(all.filter(({ kind }) => !projectOf(kind)), ({ group, kind }) => `${kind}${group === "" ? "" : ` (${group})`}`)}`,
+    `## Kubernetes' kinds\n\n${rows(
+      all.filter(({ kind }) => !projectOf(kind)),
+      ({ group, kind }) => `${kind}${group === "" ? "" : ` (${group})`}`,
+    )}`,
   );
 }
 
@@ -86,12 +145,21 @@ function renderKind({ kind, on }: Served): string {
   ];
   const extras = extrasOf(kind);
   if (extras !== "") facts.push(["verbs and subresources", extras]);
-  if (columns.length > 0) facts.push(["columns", columns.map(({ name, priority = 0 }) => `${name}${priority > 0 ? " (wide)" : ""}`).join(", ")]);
+  if (columns.length > 0)
+    facts.push([
+      "columns",
+      columns.map(({ name, priority = 0 }) => `${name}${priority > 0 ? " (wide)" : ""}`).join(", "),
+    ]);
   return [
     `## ${kind.kind}`,
     version?.schema.description ?? kindSummaries[kind.kind] ?? "",
     table(["", ""], facts),
-    fields.length > 0 ? table(["field", "type", ""], fields.map(({ path, type, notes }) => [code(path), type, notes])) : "",
+    fields.length > 0
+      ? table(
+          ["field", "type", ""],
+          fields.map(({ path, type, notes }) => [code(path), type, notes]),
+        )
+      : "",
   ]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -102,8 +170,23 @@ function versionsOf({ versions }: Kind): string {
 }
 
 /** Verbs where they are not the usual ones, and subresources. */
-function extrasOf({ verbs, source, subresources: { status, scale, connect = {}, actions = {}, parts = {} } }: Kind): string {
+function extrasOf({
+  verbs,
+  source,
+  subresources: { status, scale, connect = {}, actions = {}, parts = {} },
+}: Kind): string {
   const only = verbs ?? (source ? ["get", "list"] : undefined);
-  const subresources = [...(status ? ["status"] : []), ...(scale ? ["scale"] : []), ...Object.keys(connect), ...Object.keys(actions), ...Object.keys(parts)];
-  return [only ? `only ${only.join(", ")}` : undefined, subresources.length > 0 ? subresources.map((name) => code(`/${name}`)).join(" ") : undefined].filter((part) => part !== undefined).join("; ");
+  const subresources = [
+    ...(status ? ["status"] : []),
+    ...(scale ? ["scale"] : []),
+    ...Object.keys(connect),
+    ...Object.keys(actions),
+    ...Object.keys(parts),
+  ];
+  return [
+    only ? `only ${only.join(", ")}` : undefined,
+    subresources.length > 0 ? subresources.map((name) => code(`/${name}`)).join(" ") : undefined,
+  ]
+    .filter((part) => part !== undefined)
+    .join("; ");
 }

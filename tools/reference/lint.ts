@@ -34,7 +34,12 @@ export function renderLint(): string {
     "# Lint rules",
     generatedNote("src/cli/lint/rules"),
     FOREWORD,
-    ...RULE_CHAPTERS.map(({ title, rules }) => table([title, ""], rules.map(({ id, summary }) => [`[${id}](#${id})`, summary]))),
+    ...RULE_CHAPTERS.map(({ title, rules }) =>
+      table(
+        [title, ""],
+        rules.map(({ id, summary }) => [`[${id}](#${id})`, summary]),
+      ),
+    ),
     ...RULE_CHAPTERS.flatMap(({ title, says, rules }) => [`## ${title}`, says, ...rules.map(renderRule)]),
   );
 }

@@ -16,13 +16,20 @@ export function renderMetrics(): string {
 
 /** What an earlier page has told of is only named. */
 function renderPage({ title, path, about, metrics }: MetricsPage, earlier: readonly MetricsPage[]): string {
-  const known = new Map(earlier.flatMap((each) => each.metrics.map((metric) => [metric.name, { title: each.title, metric }] as const)));
+  const known = new Map(
+    earlier.flatMap((each) => each.metrics.map((metric) => [metric.name, { title: each.title, metric }] as const)),
+  );
   const own = metrics.filter((metric) => !isSame(known.get(metric.name)?.metric, metric));
   const shared = metrics.filter((metric) => isSame(known.get(metric.name)?.metric, metric));
   return [
     `## ${title}: ${code(path)}`,
     about,
-    own.length > 0 ? table(["metric", "type", "labels", "tells"], own.map((metric) => [code(metric.name), metric.type, metric.labels.map(code).join(", "), metric.help])) : undefined,
+    own.length > 0
+      ? table(
+          ["metric", "type", "labels", "tells"],
+          own.map((metric) => [code(metric.name), metric.type, metric.labels.map(code).join(", "), metric.help]),
+        )
+      : undefined,
     shared.length > 0 ? `As above: ${shared.map(({ name }) => code(name)).join(", ")}.` : undefined,
   ]
     .filter((part) => part !== undefined)
@@ -31,7 +38,11 @@ function renderPage({ title, path, about, metrics }: MetricsPage, earlier: reado
 
 /** The workloads of one member differ from those of all by the label of the member alone. */
 function isSame(known: Metric | undefined, metric: Metric): boolean {
-  return known !== undefined && known.labels.filter((label) => label !== "member_cluster").join() === metric.labels.filter((label) => label !== "member_cluster").join();
+  return (
+    known !== undefined &&
+    known.labels.filter((label) => label !== "member_cluster").join() ===
+      metric.labels.filter((label) => label !== "member_cluster").join()
+  );
 }
 
 const NOTES = `## Differences from upstream

@@ -1,6 +1,6 @@
 /**
- * The pages of docs/reference, each made from code. `npm run reference` writes them, and reference.test.ts says when one of them is out of
- * date. A new page is one more entry here.
+ * The pages of docs/reference, each made from code. `npm run reference` writes them, and reference.test.ts says when
+ * one of them is out of date. A new page is one more entry here.
  */
 import { renderCommandLine } from "./command-line.ts";
 import { renderErrors } from "./errors.ts";

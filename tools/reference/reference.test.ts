@@ -44,7 +44,9 @@ describe("pages", () => {
       .filter(({ kind }) => !kind.builtIn || kind.kind === "Cluster")
       .flatMap(({ kind }) => {
         const paths = new Set(fieldsOf(kind.versions[kind.storageVersion]?.schema ?? {}).map(({ path }) => path));
-        return Object.keys(fieldNotes[kind.kind] ?? {}).filter((path) => !paths.has(path)).map((path) => `${kind.kind} ${path}`);
+        return Object.keys(fieldNotes[kind.kind] ?? {})
+          .filter((path) => !paths.has(path))
+          .map((path) => `${kind.kind} ${path}`);
       });
 
     expect(gone).toEqual([]);
@@ -62,7 +64,13 @@ describe("pages", () => {
 
 describe("codes of errors", () => {
   test("are found where errors are made, and where classes of errors hand one on", () => {
-    const codes = codesIn(['throw new FlotillaError("Store", "x")', 'throw new FlotillaError(\n  "Adopt",\n  "x")', 'class A extends FlotillaError { constructor() { super("Usage", "x"); } }', 'class B extends Cell { constructor() { super("NotACode", 1); } }', 'new FlotillaError("Store", "again")']);
+    const codes = codesIn([
+      'throw new FlotillaError("Store", "x")',
+      'throw new FlotillaError(\n  "Adopt",\n  "x")',
+      'class A extends FlotillaError { constructor() { super("Usage", "x"); } }',
+      'class B extends Cell { constructor() { super("NotACode", 1); } }',
+      'new FlotillaError("Store", "again")',
+    ]);
 
     expect(codes).toEqual(["Adopt", "Store", "Usage"]);
   });
@@ -77,7 +85,18 @@ describe("fields", () => {
         apiVersion: { type: "string" },
         kind: { type: "string" },
         metadata: { type: "object" },
-        spec: { type: "object", required: ["mode"], properties: { mode: { type: "string", enum: ["a", "b"], default: "a", description: "How." }, items: { type: "array", items: { type: "object", properties: { at: { type: "string", format: "date-time" } } } }, limits: { type: "object", additionalProperties: { "x-kubernetes-int-or-string": true } } } },
+        spec: {
+          type: "object",
+          required: ["mode"],
+          properties: {
+            mode: { type: "string", enum: ["a", "b"], default: "a", description: "How." },
+            items: {
+              type: "array",
+              items: { type: "object", properties: { at: { type: "string", format: "date-time" } } },
+            },
+            limits: { type: "object", additionalProperties: { "x-kubernetes-int-or-string": true } },
+          },
+        },
       },
     });
 
@@ -91,11 +110,43 @@ describe("fields", () => {
   });
 
   test("of what everybody knows are not listed", () => {
-    const selector = { type: "object", properties: { matchLabels: { type: "object" }, matchExpressions: { type: "array" } } } as const;
+    const selector = {
+      type: "object",
+      properties: { matchLabels: { type: "object" }, matchExpressions: { type: "array" } },
+    } as const;
 
-    const rows = fieldsOf({ type: "object", properties: { spec: { type: "object", properties: { selector, template: { type: "object", properties: { spec: { type: "object", properties: { containers: { type: "array" } } } } } } }, status: { type: "object", properties: { conditions: { type: "array", items: { type: "object", properties: { type: { type: "string" }, status: { type: "string" } } } } } } } });
+    const rows = fieldsOf({
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          properties: {
+            selector,
+            template: {
+              type: "object",
+              properties: { spec: { type: "object", properties: { containers: { type: "array" } } } },
+            },
+          },
+        },
+        status: {
+          type: "object",
+          properties: {
+            conditions: {
+              type: "array",
+              items: { type: "object", properties: { type: { type: "string" }, status: { type: "string" } } },
+            },
+          },
+        },
+      },
+    });
 
-    expect(rows.map(({ path, type }) => `${path}: ${type}`)).toEqual(["spec: object", "spec.selector: label selector", "spec.template: pod template", "status: object", "status.conditions: conditions"]);
+    expect(rows.map(({ path, type }) => `${path}: ${type}`)).toEqual([
+      "spec: object",
+      "spec.selector: label selector",
+      "spec.template: pod template",
+      "status: object",
+      "status.conditions: conditions",
+    ]);
   });
 });
 

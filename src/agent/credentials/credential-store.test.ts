@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { credentialsIn, filesOf } from "./credential-store.ts";
 
-const credentials = { address: { name: "hub", server: "https://hub.example.com", ca: "CA", proxyUrl: "http://proxy:3128" }, cluster: "paris", agent: "a", cert: "CERT", key: "KEY" };
+const credentials = {
+  address: { name: "hub", server: "https://hub.example.com", ca: "CA", proxyUrl: "http://proxy:3128" },
+  cluster: "paris",
+  agent: "a",
+  cert: "CERT",
+  key: "KEY",
+};
 
 test("credentials are kept under the names that other agents know, and read back as they were", () => {
   const files = filesOf(credentials);

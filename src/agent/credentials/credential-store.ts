@@ -1,4 +1,7 @@
-/** Where an agent keeps its credentials between two lives: a Secret on its member, in the form of Open Cluster Management's agents. */
+/**
+ * Where an agent keeps its credentials between two lives: a Secret on its member, in the form of Open Cluster
+ * Management's agents.
+ */
 import { Namespace, Secret } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,7 +13,10 @@ import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
 export interface CredentialStore {
   /** Undefined when there are none, or none that can be read. */
   load(signal: AbortSignal): Promise<HubCredentials | undefined>;
-  /** Makes room for them, and rejects where they could not be kept: who asks for a certificate first would throw it away. */
+  /**
+   * Makes room for them, and rejects where they could not be kept: who asks for a certificate first would throw it
+   * away.
+   */
   prepare(signal: AbortSignal): Promise<void>;
   save(credentials: HubCredentials, signal: AbortSignal): Promise<void>;
 }
@@ -20,13 +26,32 @@ export const HUB_KUBECONFIG_SECRET = "hub-kubeconfig-secret";
 /** The files of such a Secret, or of a directory, by name. */
 export function filesOf(credentials: HubCredentials): Readonly<Record<string, string>> {
   const { cluster, agent, cert, key, address } = credentials;
-  return { kubeconfig: kubeconfigBeside(address), "tls.crt": cert, "tls.key": key, "cluster-name": cluster, "agent-name": agent };
+  return {
+    kubeconfig: kubeconfigBeside(address),
+    "tls.crt": cert,
+    "tls.key": key,
+    "cluster-name": cluster,
+    "agent-name": agent,
+  };
 }
 
 /** What `filesOf` wrote; undefined when something is missing. */
 export function credentialsIn(file: (name: string) => string | undefined): HubCredentials | undefined {
-  const [cert, key, cluster, agent, kubeconfig] = ["tls.crt", "tls.key", "cluster-name", "agent-name", "kubeconfig"].map(file);
-  if (cert === undefined || key === undefined || cluster === undefined || agent === undefined || kubeconfig === undefined) return undefined;
+  const [cert, key, cluster, agent, kubeconfig] = [
+    "tls.crt",
+    "tls.key",
+    "cluster-name",
+    "agent-name",
+    "kubeconfig",
+  ].map(file);
+  if (
+    cert === undefined ||
+    key === undefined ||
+    cluster === undefined ||
+    agent === undefined ||
+    kubeconfig === undefined
+  )
+    return undefined;
   const address = addressIn(kubeconfig);
   return address && { address, cluster: cluster.trim(), agent: agent.trim(), cert, key };
 }
@@ -37,8 +62,19 @@ function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
     apiVersion: "v1",
     kind: "Config",
     "current-context": "default-context",
-    clusters: [{ name, cluster: { server, ...(ca !== "" && { "certificate-authority-data": Buffer.from(ca).toString("base64") }), ...(proxyUrl !== "" && { "proxy-url": proxyUrl }) } }],
-    contexts: [{ name: "default-context", context: { cluster: name, namespace: "configuration", user: "default-auth" } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          server,
+          "certificate-authority-data": ca !== "" ? Buffer.from(ca).toString("base64") : undefined,
+          "proxy-url": proxyUrl !== "" ? proxyUrl : undefined,
+        },
+      },
+    ],
+    contexts: [
+      { name: "default-context", context: { cluster: name, namespace: "configuration", user: "default-auth" } },
+    ],
     users: [{ name: "default-auth", user: { "client-certificate": "tls.crt", "client-key": "tls.key" } }],
   };
   return `${JSON.stringify(document, null, 2)}\n`;
@@ -50,19 +86,41 @@ function addressIn(kubeconfig: string): HubAddress | undefined {
     const { currentContext = "", contexts, clusters } = parseKubeconfig(kubeconfig);
     const name = contexts.get(currentContext)?.cluster ?? "";
     const { server, "certificate-authority-data": ca, "proxy-url": proxyUrl } = clusters.get(name) ?? {};
-    return typeof server === "string" ? { name, server, ca: typeof ca === "string" ? Buffer.from(ca, "base64").toString("utf8") : "", proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "" } : undefined;
+    return typeof server === "string"
+      ? {
+          name,
+          server,
+          ca: typeof ca === "string" ? Buffer.from(ca, "base64").toString("utf8") : "",
+          proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "",
+        }
+      : undefined;
   } catch (error) {
     if (error instanceof UsageError) return undefined;
     throw error;
   }
 }
 
-export function createSecretStore({ client, cluster, namespace, name = HUB_KUBECONFIG_SECRET }: { client: Client; cluster: string; namespace: string; name?: string }): CredentialStore {
+export function createSecretStore({
+  client,
+  cluster,
+  namespace,
+  name = HUB_KUBECONFIG_SECRET,
+}: {
+  client: Client;
+  cluster: string;
+  namespace: string;
+  name?: string;
+}): CredentialStore {
   const key = { cluster, namespace, name };
   /** The server says whether it would take it, and keeps nothing. */
   async function tryToWrite(signal: AbortSignal): Promise<void> {
     try {
-      await client.create(Secret, cluster, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, type: "Opaque" }, { dryRun: true, signal });
+      await client.create(
+        Secret,
+        cluster,
+        { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, type: "Opaque" },
+        { dryRun: true, signal },
+      );
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       await client.patch(Secret, key, { data: {} }, { type: "merge", dryRun: true, signal });
@@ -83,9 +141,16 @@ export function createSecretStore({ client, cluster, namespace, name = HUB_KUBEC
       }
     },
     async save(credentials, signal) {
-      const data = Object.fromEntries(Object.entries(filesOf(credentials)).map(([file, text]) => [file, Buffer.from(text).toString("base64")]));
+      const data = Object.fromEntries(
+        Object.entries(filesOf(credentials)).map(([file, text]) => [file, Buffer.from(text).toString("base64")]),
+      );
       try {
-        await client.create(Secret, cluster, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, type: "Opaque", data }, { signal });
+        await client.create(
+          Secret,
+          cluster,
+          { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, type: "Opaque", data },
+          { signal },
+        );
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
         await client.patch(Secret, key, { data }, { type: "merge", signal });
@@ -94,23 +159,45 @@ export function createSecretStore({ client, cluster, namespace, name = HUB_KUBEC
   };
 }
 
-/** The namespace in which an agent keeps what is its own on a member, made where it is missing. Rejects with what to do where the agent may not make it. */
-export async function ensureAgentNamespace(client: Client, cluster: string, namespace: string, signal: AbortSignal): Promise<void> {
+/**
+ * The namespace in which an agent keeps what is its own on a member, made where it is missing. Rejects with what to do
+ * where the agent may not make it.
+ */
+export async function ensureAgentNamespace(
+  client: Client,
+  cluster: string,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await client.create(Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+    await client.create(
+      Namespace,
+      cluster,
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      { signal },
+    );
   } catch (error) {
     if (isAlreadyExists(error)) return;
     if (!isForbidden(error)) throw error;
-    throw new FlotillaError("CredentialStore", `cluster ${cluster} has no namespace ${namespace}, and this agent may not make it; 'kubectl create namespace ${namespace}' there does, --namespace NS names another, and --state DIR keeps credentials in a directory`, { cause: error });
+    throw new FlotillaError(
+      "CredentialStore",
+      `cluster ${cluster} has no namespace ${namespace}, and this agent may not make it; 'kubectl create namespace ${namespace}' there does, --namespace NS names another, and --state DIR keeps credentials in a directory`,
+      { cause: error },
+    );
   }
 }
 
 /** One that is on its way out is waited for. */
-const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403 && !isNamespaceTerminating(error);
+const isForbidden = (error: unknown): boolean =>
+  error instanceof ApiError && error.status.code === 403 && !isNamespaceTerminating(error);
 
 function refusedWrite(error: unknown, cluster: string, namespace: string): unknown {
   if (!isForbidden(error)) return error;
-  return new FlotillaError("CredentialStore", `this agent may not keep its credentials in the namespace ${namespace} of cluster ${cluster}; let its account write Secrets there, or name a directory with --state DIR`, { cause: error });
+  return new FlotillaError(
+    "CredentialStore",
+    `this agent may not keep its credentials in the namespace ${namespace} of cluster ${cluster}; let its account write Secrets there, or name a directory with --state DIR`,
+    { cause: error },
+  );
 }
 
 /** Own keys only, as the data of a Secret may have any name. */

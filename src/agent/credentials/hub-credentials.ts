@@ -1,6 +1,6 @@
 /**
- * What an agent keeps to be known by its hub: where the hub is, and a certificate. Whether it is still good for the hub that the bootstrap
- * kubeconfig names, and when it is time for another. Pure.
+ * What an agent keeps to be known by its hub: where the hub is, and a certificate. Whether it is still good for the hub
+ * that the bootstrap kubeconfig names, and when it is time for another. Pure.
  */
 import { X509Certificate } from "node:crypto";
 import { isPair, renderKubeconfig } from "../../client/index.ts";
@@ -25,17 +25,29 @@ export interface HubCredentials {
 }
 
 /** Undefined when they can be used; else why not, for the log. */
-export function problemWith(credentials: HubCredentials, wanted: { address: HubAddress | undefined; cluster: string; commonName: string }, nowMs: number): string | undefined {
+export function problemWith(
+  credentials: HubCredentials,
+  wanted: { address: HubAddress | undefined; cluster: string; commonName: string },
+  nowMs: number,
+): string | undefined {
   const { address, cert, key } = credentials;
   if (wanted.address) {
     const { name, server, ca, proxyUrl } = wanted.address;
-    if (server !== address.server || proxyUrl !== address.proxyUrl || ca.trim() !== address.ca.trim() || name !== address.name) return "they are for another hub than the bootstrap kubeconfig names";
+    if (
+      server !== address.server ||
+      proxyUrl !== address.proxyUrl ||
+      ca.trim() !== address.ca.trim() ||
+      name !== address.name
+    )
+      return "they are for another hub than the bootstrap kubeconfig names";
   }
   if (credentials.cluster !== wanted.cluster) return `they are for cluster ${credentials.cluster}`;
   const certificate = read(cert);
   if (!certificate || !isPair(cert, key)) return "the certificate cannot be read, or the key is not its own";
-  if (commonNameOf(certificate) !== wanted.commonName) return `the certificate is for ${commonNameOf(certificate) ?? "nobody"}`;
-  if (certificate.validToDate.getTime() <= nowMs) return `the certificate expired on ${certificate.validToDate.toISOString()}`;
+  if (commonNameOf(certificate) !== wanted.commonName)
+    return `the certificate is for ${commonNameOf(certificate) ?? "nobody"}`;
+  if (certificate.validToDate.getTime() <= nowMs)
+    return `the certificate expired on ${certificate.validToDate.toISOString()}`;
   return undefined;
 }
 
@@ -51,15 +63,28 @@ export function expiresMs(cert: string): number {
   return read(cert)?.validToDate.getTime() ?? 0;
 }
 
-/** Those that were kept, unless what was given since is for another hub or cluster, or holds longer: somebody registered again. */
+/**
+ * Those that were kept, unless what was given since is for another hub or cluster, or holds longer: somebody registered
+ * again.
+ */
 export function latestOf(kept: HubCredentials | undefined, given: HubCredentials): HubCredentials {
-  const isOfSame = kept?.cluster === given.cluster && kept.address.server === given.address.server && kept.address.ca.trim() === given.address.ca.trim();
+  const isOfSame =
+    kept?.cluster === given.cluster &&
+    kept.address.server === given.address.server &&
+    kept.address.ca.trim() === given.address.ca.trim();
   return kept && isOfSame && expiresMs(kept.cert) >= expiresMs(given.cert) ? kept : given;
 }
 
 /** A kubeconfig that holds everything, for `kubectl` and for agents that read one. */
 export function kubeconfigOf({ address, cert, key }: HubCredentials): string {
-  return renderKubeconfig({ name: address.name, server: address.server, ...(address.ca !== "" && { ca: address.ca }), cert, key, namespace: "configuration" });
+  return renderKubeconfig({
+    name: address.name,
+    server: address.server,
+    ca: address.ca !== "" ? address.ca : undefined,
+    cert,
+    key,
+    namespace: "configuration",
+  });
 }
 
 function read(cert: string): X509Certificate | undefined {
@@ -72,5 +97,8 @@ function read(cert: string): X509Certificate | undefined {
 
 /** Of the subject's lines, `CN=…`. */
 function commonNameOf({ subject }: X509Certificate): string | undefined {
-  return subject.split("\n").find((line) => line.startsWith("CN="))?.slice("CN=".length);
+  return subject
+    .split("\n")
+    .find((line) => line.startsWith("CN="))
+    ?.slice("CN=".length);
 }

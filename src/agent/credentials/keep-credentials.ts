@@ -1,6 +1,6 @@
 /**
- * Keeps an agent known to its hub: gets a certificate with the bootstrap identity, renews it with its own before it ends, and starts anew
- * with the bootstrap identity when it ended while nobody could renew it.
+ * Keeps an agent known to its hub: gets a certificate with the bootstrap identity, renews it with its own before it
+ * ends, and starts anew with the bootstrap identity when it ended while nobody could renew it.
  *
  * Reads and writes: requests on the hub (`request-certificate.ts`), the store of credentials.
  */
@@ -14,7 +14,10 @@ import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
 import type { AgentIdentity } from "./identity.ts";
 import { CertificateDeniedError, requestCertificate } from "./request-certificate.ts";
 
-/** A certificate is renewed when between a fifth and a quarter of its lifetime is left, by chance, so that those of one day spread out. */
+/**
+ * A certificate is renewed when between a fifth and a quarter of its lifetime is left, by chance, so that those of one
+ * day spread out.
+ */
 const LEAST_SHARE = 0.2;
 const SHARE_SPREAD = 0.05;
 /** Wall clocks are corrected, and machines sleep: no wait for a date is longer than this. */
@@ -36,7 +39,10 @@ export interface CredentialKeeperOptions {
   agent: string;
   identityOf(agent: string): AgentIdentity;
   store: CredentialStore;
-  /** The identity that everybody starts with, and what is done with it before the first request. Unset: whoever registered the cluster left a certificate. */
+  /**
+   * The identity that everybody starts with, and what is done with it before the first request. Unset: whoever
+   * registered the cluster left a certificate.
+   */
   bootstrap?: { client: Client; introduce(client: Client, agent: string, signal: AbortSignal): Promise<unknown> };
   /** With our own. */
   client: Client;
@@ -58,7 +64,20 @@ export interface CredentialKeeper {
 }
 
 export function createCredentialKeeper(options: CredentialKeeperOptions): CredentialKeeper {
-  const { hub, address, cluster, identityOf, store, bootstrap, client, expirationSeconds, clock, random, log, onRotation = () => {} } = options;
+  const {
+    hub,
+    address,
+    cluster,
+    identityOf,
+    store,
+    bootstrap,
+    client,
+    expirationSeconds,
+    clock,
+    random,
+    log,
+    onRotation = () => {},
+  } = options;
   let current: HubCredentials | undefined;
   let share = LEAST_SHARE;
 
@@ -67,14 +86,20 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
 
   async function ask(through: Client, agent: string, signal: AbortSignal): Promise<HubCredentials> {
     if (!unsaved || expiresMs(unsaved.cert) <= clock.now()) {
-      const issued = await requestCertificate({ hub, client: through, identity: identityOf(agent), ...(expirationSeconds !== undefined && { expirationSeconds }), clock, random, log }, signal);
+      const issued = await requestCertificate(
+        { hub, client: through, identity: identityOf(agent), expirationSeconds, clock, random, log },
+        signal,
+      );
       unsaved = { address, cluster, agent, ...issued };
     }
     const credentials = unsaved;
     await store.save(credentials, signal);
     unsaved = undefined;
     take(credentials);
-    log.info("have a certificate", { user: identityOf(agent).commonName, until: new Date(expiresMs(credentials.cert)).toISOString() });
+    log.info("have a certificate", {
+      user: identityOf(agent).commonName,
+      until: new Date(expiresMs(credentials.cert)).toISOString(),
+    });
     return credentials;
   }
 
@@ -90,7 +115,10 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   }
 
   async function begin(agent: string, signal: AbortSignal): Promise<HubCredentials> {
-    if (!bootstrap) throw new CertificateDeniedError(`${cluster} has no certificate that its hub accepts, and no bootstrap kubeconfig to ask for one; register it again`);
+    if (!bootstrap)
+      throw new CertificateDeniedError(
+        `${cluster} has no certificate that its hub accepts, and no bootstrap kubeconfig to ask for one; register it again`,
+      );
     await store.prepare(signal);
     try {
       await bootstrap.introduce(bootstrap.client, agent, signal);
@@ -108,7 +136,10 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
       } catch (error) {
         if (signal.aborted || error instanceof NameTakenError) throw error;
         onRotation({ ok: false, message: messageOf(error) });
-        const waitMs = error instanceof CertificateDeniedError ? AFTER_DENIAL_MS : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 20));
+        const waitMs =
+          error instanceof CertificateDeniedError
+            ? AFTER_DENIAL_MS
+            : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 20));
         log.warn("no certificate yet, trying again", { error, inMs: waitMs });
         await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
       }
@@ -119,7 +150,9 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
     async obtain(signal) {
       const stored = await store.load(signal);
       const agent = stored?.cluster === cluster && stored.agent !== "" ? stored.agent : options.agent;
-      const problem = stored ? problemWith(stored, { address, cluster, commonName: identityOf(agent).commonName }, clock.now()) : "there are none";
+      const problem = stored
+        ? problemWith(stored, { address, cluster, commonName: identityOf(agent).commonName }, clock.now())
+        : "there are none";
       if (stored && problem === undefined) {
         take(stored);
         return stored;
@@ -142,7 +175,8 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
         try {
           if (dueMs > 0) await sleep(clock, Math.min(dueMs, LONGEST_WAIT_MS), signal);
           // One that ended opens nothing any more, not even the way to another.
-          else await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)), signal);
+          else
+            await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)), signal);
         } catch (error) {
           if (!signal.aborted) throw error;
         }
@@ -154,12 +188,19 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
 /** A token for new clusters ends after a day, and nothing but a new one helps. */
 function explainRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status.code !== 401) return error;
-  return new FlotillaError("Token", "the hub does not know the token of the bootstrap kubeconfig; it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another, which counts as soon as it is there", { cause: error });
+  return new FlotillaError(
+    "Token",
+    "the hub does not know the token of the bootstrap kubeconfig; it may have ended, and 'flotilla token --bootstrap-kubeconfig FILE' on the hub makes another, which counts as soon as it is there",
+    { cause: error },
+  );
 }
 
 /** Two clusters under one name would undo each other's work. */
 export class NameTakenError extends FlotillaError {
   constructor(cluster: string, what: string) {
-    super("NameTaken", `another cluster has registered as ${cluster}: ${what}; choose another name with --cluster-name, or delete the other one on the hub`);
+    super(
+      "NameTaken",
+      `another cluster has registered as ${cluster}: ${what}; choose another name with --cluster-name, or delete the other one on the hub`,
+    );
   }
 }

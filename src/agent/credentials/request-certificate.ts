@@ -1,8 +1,9 @@
 /**
  * Asks a hub for a client certificate and waits until somebody approves it, for days if need be.
  *
- * Reads and writes: CertificateSigningRequests of the hub. Those that nobody decides on stay for a day, so that their number is bounded
- * here as Open Cluster Management's agents bound it. Those that somebody decided on are nobody's burden.
+ * Reads and writes: CertificateSigningRequests of the hub. Those that nobody decides on stay for a day, so that their
+ * number is bounded here as Open Cluster Management's agents bound it. Those that somebody decided on are nobody's
+ * burden.
  */
 import { CertificateSigningRequest, CLIENT_SIGNER, requestState } from "../../api/index.ts";
 import { FlotillaError, sleep } from "../../base/index.ts";
@@ -37,7 +38,10 @@ export interface CertificateRequestOptions {
 }
 
 /** Rejects with `CertificateDeniedError` when it is denied or cannot be signed. */
-export async function requestCertificate({ hub, client, identity, expirationSeconds, clock, random, log }: CertificateRequestOptions, signal: AbortSignal): Promise<{ cert: string; key: string }> {
+export async function requestCertificate(
+  { hub, client, identity, expirationSeconds, clock, random, log }: CertificateRequestOptions,
+  signal: AbortSignal,
+): Promise<{ cert: string; key: string }> {
   await checkBound(client, hub, identity, signal);
   const { request, key } = await makeRequest(identity);
   const made = await client.create(
@@ -47,7 +51,12 @@ export async function requestCertificate({ hub, client, identity, expirationSeco
       apiVersion: "certificates.k8s.io/v1",
       kind: "CertificateSigningRequest",
       metadata: { name: `${identity.requestPrefix}${suffix(random)}`, labels: { ...identity.labels } },
-      spec: { request: Buffer.from(request).toString("base64"), signerName: CLIENT_SIGNER, usages: ["digital signature", "key encipherment", "client auth"], ...(expirationSeconds !== undefined && { expirationSeconds }) },
+      spec: {
+        request: Buffer.from(request).toString("base64"),
+        signerName: CLIENT_SIGNER,
+        usages: ["digital signature", "key encipherment", "client auth"],
+        expirationSeconds,
+      },
     },
     { signal },
   );
@@ -57,15 +66,28 @@ export async function requestCertificate({ hub, client, identity, expirationSeco
     await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     const found = await look(client, hub, name, signal);
     if (found === "away") continue;
-    if (!found || found.metadata.uid !== uid) throw new FlotillaError("CertificateRequestGone", `the request ${name} for a certificate was removed before anybody decided; the next one is another`);
+    if (!found || found.metadata.uid !== uid)
+      throw new FlotillaError(
+        "CertificateRequestGone",
+        `the request ${name} for a certificate was removed before anybody decided; the next one is another`,
+      );
     const { approved, denied, failed, issued } = requestState(found);
-    if (denied || failed) throw new CertificateDeniedError(`the request ${name} for a certificate was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`);
-    if (approved && issued) return { cert: Buffer.from(found.status?.certificate ?? "", "base64").toString("utf8"), key };
+    if (denied || failed)
+      throw new CertificateDeniedError(
+        `the request ${name} for a certificate was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`,
+      );
+    if (approved && issued)
+      return { cert: Buffer.from(found.status?.certificate ?? "", "base64").toString("utf8"), key };
   }
 }
 
 /** A hub that does not answer for a while has not said no. */
-async function look(client: Client, hub: string, name: string, signal: AbortSignal): Promise<Awaited<ReturnType<typeof find<CertificateSigningRequest>>> | "away"> {
+async function look(
+  client: Client,
+  hub: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<typeof find<CertificateSigningRequest>>> | "away"> {
   try {
     return await find(client, CertificateSigningRequest, { cluster: hub, name }, { signal });
   } catch (error) {
@@ -74,12 +96,23 @@ async function look(client: Client, hub: string, name: string, signal: AbortSign
   }
 }
 
-async function checkBound(client: Client, hub: string, { labels, commonName }: AgentIdentity, signal: AbortSignal): Promise<void> {
-  const labelSelector = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(",");
+async function checkBound(
+  client: Client,
+  hub: string,
+  { labels, commonName }: AgentIdentity,
+  signal: AbortSignal,
+): Promise<void> {
+  const labelSelector = Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(",");
   if (labelSelector === "") return; // Karmada's agents may not list; their requests are approved at once.
   const { items } = await client.list(CertificateSigningRequest, { cluster: hub, labelSelector, signal });
   const pending = items.filter((request) => Object.values(requestState(request)).every((is) => !is)).length;
-  if (pending >= MAX_PENDING) throw new FlotillaError("CertificateRequests", `too many csr: ${pending} requests for ${commonName} wait for somebody on the hub; 'flotilla accept' decides on them, 'kubectl delete csr -l ${labelSelector}' removes them`);
+  if (pending >= MAX_PENDING)
+    throw new FlotillaError(
+      "CertificateRequests",
+      `too many csr: ${pending} requests for ${commonName} wait for somebody on the hub; 'flotilla accept' decides on them, 'kubectl delete csr -l ${labelSelector}' removes them`,
+    );
 }
 
 function suffix(random: Random): string {

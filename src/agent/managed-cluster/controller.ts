@@ -1,7 +1,8 @@
 /**
- * Reports a member to its hub as Open Cluster Management's agents do: that it joined, whether it is well, what it is and what it has.
+ * Reports a member to its hub as Open Cluster Management's agents do: that it joined, whether it is well, what it is
+ * and what it has.
  *
- * Reads:  ManagedCluster; of the member what the prober saw, its Nodes and ClusterClaims.
+ * Reads: ManagedCluster; of the member what the prober saw, its Nodes and ClusterClaims.
  * Writes: the ManagedCluster's status; nothing before the hub accepted it, and nothing while nothing changes.
  */
 import { ClusterClaim, ManagedCluster, Node } from "../../api/index.ts";
@@ -31,7 +32,17 @@ export interface ManagedClusterDependencies {
   clock: Clock;
 }
 
-export function createManagedClusterController({ hub, client, serves, accessTo, idOf, prober, changes, rotation, clock }: ManagedClusterDependencies): Controller<ObjectKey> {
+export function createManagedClusterController({
+  hub,
+  client,
+  serves,
+  accessTo,
+  idOf,
+  prober,
+  changes,
+  rotation,
+  clock,
+}: ManagedClusterDependencies): Controller<ObjectKey> {
   const trends = new Map<string, Trend>();
   return defineController({
     name: "managed-cluster",
@@ -53,7 +64,7 @@ export function createManagedClusterController({ hub, client, serves, accessTo, 
       const rotated = rotation?.();
       const version = seen.facts?.version;
       const [nodes, claims] = [listed(access.informers, Node, name), listed(access.informers, ClusterClaim, name)];
-      const sight = { health, detail, trend, id: idOf(name), ...(version !== undefined && { version }), ...(nodes && { nodes }), ...(claims && { claims }), ...(rotated && { rotation: rotated }) };
+      const sight = { health, detail, trend, id: idOf(name), version, nodes, claims, rotation: rotated };
       const next = planManagedStatus(cluster, sight, nowMs, formatTime(nowMs));
       if (next !== cluster) {
         try {
@@ -74,7 +85,11 @@ export function createManagedClusterController({ hub, client, serves, accessTo, 
 }
 
 /** Undefined before everything was listed; a member that does not serve the kind has none. */
-function listed<T extends Node | ClusterClaim>(informers: Informers, kind: Parameters<typeof informers.of<T>>[0], cluster: string): DeepReadonly<T>[] | undefined {
+function listed<T extends Node | ClusterClaim>(
+  informers: Informers,
+  kind: Parameters<typeof informers.of<T>>[0],
+  cluster: string,
+): DeepReadonly<T>[] | undefined {
   const informer = informers.of(kind);
   return informer.synced ? informer.list({ cluster }) : undefined;
 }

@@ -37,32 +37,49 @@ export function planManagedStatus(cluster: Read, sight: Sight, nowMs: number, no
   conditions = withCondition(conditions, joined, now);
   const isWell = sight.health === "ready";
   if (isWell) conditions = withCondition(conditions, available, now);
-  else if (nowMs - sight.trend.sinceMs >= UNWELL_AFTER_MS && findCondition(conditions, available.type)?.status !== "False") conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
+  else if (
+    nowMs - sight.trend.sinceMs >= UNWELL_AFTER_MS &&
+    findCondition(conditions, available.type)?.status !== "False"
+  )
+    conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${sight.detail}`), now);
   if (sight.rotation) conditions = withCondition(conditions, rotated(sight.rotation), now);
   // While it is not well, what was last known of it stays.
   const status = { ...before, ...(isWell && factsOf(before, sight)), conditions } as Read["status"];
   return equalJson(status, before) ? cluster : { ...cluster, ...(status && { status }) };
 }
 
-function factsOf(before: DeepReadonly<ManagedClusterStatus>, { id, version, nodes, claims }: Sight): Partial<DeepReadonly<ManagedClusterStatus>> {
+function factsOf(
+  before: DeepReadonly<ManagedClusterStatus>,
+  { id, version, nodes, claims }: Sight,
+): Partial<DeepReadonly<ManagedClusterStatus>> {
   const capacity = nodes && sum(nodes, "capacity");
   const allocatable = nodes && sum(nodes, "allocatable");
   return {
-    ...(version && { version: { ...before.version, kubernetes: version } }),
+    version: version ? { ...before.version, kubernetes: version } : undefined,
     // Others may count what they care for; it stays.
-    ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
-    ...(allocatable && { allocatable }),
-    ...(claims && { clusterClaims: planClaims(faceOf(id, version), claims) }),
+    capacity: capacity ? { ...before.capacity, ...capacity } : undefined,
+    allocatable,
+    clusterClaims: claims ? planClaims(faceOf(id, version), claims) : undefined,
   };
 }
 
 /** As much of a Cluster as claims are made from. */
-const faceOf = (id: string, kubernetesVersion = ""): Cluster => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "" }, spec: { syncMode: "Pull", id }, status: { kubernetesVersion } });
+const faceOf = (id: string, kubernetesVersion = ""): Cluster => ({
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name: "" },
+  spec: { syncMode: "Pull", id },
+  status: { kubernetesVersion },
+});
 
-function sum(nodes: readonly DeepReadonly<Node>[], what: "capacity" | "allocatable"): Record<string, string> | undefined {
+function sum(
+  nodes: readonly DeepReadonly<Node>[],
+  what: "capacity" | "allocatable",
+): Record<string, string> | undefined {
   const totals = new Map<string, bigint>();
   for (const { status } of nodes) {
-    for (const [name, quantity] of Object.entries(status?.[what] ?? {})) totals.set(name, (totals.get(name) ?? 0n) + amountOf(name, quantity));
+    for (const [name, quantity] of Object.entries(status?.[what] ?? {}))
+      totals.set(name, (totals.get(name) ?? 0n) + amountOf(name, quantity));
   }
   return resourceListOf(totals);
 }
@@ -70,6 +87,11 @@ function sum(nodes: readonly DeepReadonly<Node>[], what: "capacity" | "allocatab
 function rotated(rotation: Rotation): Parameters<typeof withCondition>[1] {
   const type = "ClusterCertificateRotated";
   return rotation.ok
-    ? { type, status: "True", reason: "ClientCertificateUpdated", message: `the client certificate holds until ${new Date(rotation.expiresMs).toISOString()}` }
+    ? {
+        type,
+        status: "True",
+        reason: "ClientCertificateUpdated",
+        message: `the client certificate holds until ${new Date(rotation.expiresMs).toISOString()}`,
+      }
     : { type, status: "False", reason: "ClientCertificateUpdateFailed", message: rotation.message };
 }

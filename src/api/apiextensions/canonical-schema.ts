@@ -1,6 +1,6 @@
 /**
- * The form of schemas inside of `items`, `additionalProperties` and their like, which the fact tables leave alone because they
- * may be something else than a schema. There unknown keys vanish without a word.
+ * The form of schemas inside of `items`, `additionalProperties` and their like, which the fact tables leave alone
+ * because they may be something else than a schema. There unknown keys vanish without a word.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { jsonTypeName, undecodable } from "../../machinery/index.ts";
@@ -13,7 +13,9 @@ const FACTS = "apiextensions-v1";
 const SCHEMA = "JSONSchemaProps";
 
 /** The definition itself when all of its schemas have the form. Throws 400 for a value of the wrong type. */
-export function canonicalSchemas(definition: DeepReadonly<CustomResourceDefinition>): DeepReadonly<CustomResourceDefinition> {
+export function canonicalSchemas(
+  definition: DeepReadonly<CustomResourceDefinition>,
+): DeepReadonly<CustomResourceDefinition> {
   const { versions } = definition.spec;
   if (!Array.isArray(versions)) return definition;
   const canonical = mapShared(versions as readonly Json[], (version) => {
@@ -22,7 +24,12 @@ export function canonicalSchemas(definition: DeepReadonly<CustomResourceDefiniti
     const after = withCanonicalParts(schema, definition);
     return after === schema ? version : { ...(version as JsonObject), schema: { openAPIV3Schema: after } };
   });
-  return canonical === versions ? definition : ({ ...definition, spec: { ...definition.spec, versions: canonical } } as unknown as DeepReadonly<CustomResourceDefinition>);
+  return canonical === versions
+    ? definition
+    : ({
+        ...definition,
+        spec: { ...definition.spec, versions: canonical },
+      } as unknown as DeepReadonly<CustomResourceDefinition>);
 }
 
 type Names = Pick<CustomResourceDefinition, "apiVersion" | "kind">;
@@ -36,14 +43,26 @@ function withCanonicalParts(schema: JsonObject, names: DeepReadonly<Names>): Jso
     if (after === undefined) delete result[key];
     else result[key] = after;
   };
-  for (const key of ["items", "additionalProperties", "additionalItems"]) if (schema[key] !== undefined) replace(key, schemaOrOther(checked(key, schema[key], names), names));
+  for (const key of ["items", "additionalProperties", "additionalItems"])
+    if (schema[key] !== undefined) replace(key, schemaOrOther(checked(key, schema[key], names), names));
   for (const key of ["properties", "patternProperties", "definitions", "dependencies"]) {
     const map = schema[key];
-    if (isObject(map)) replace(key, mapValues(map, (value) => (key === "dependencies" ? (schemaOrOther(value, names) ?? {}) : isObject(value) ? withCanonicalParts(value, names) : value)));
+    if (isObject(map))
+      replace(
+        key,
+        mapValues(map, (value) =>
+          key === "dependencies"
+            ? (schemaOrOther(value, names) ?? {})
+            : isObject(value)
+              ? withCanonicalParts(value, names)
+              : value,
+        ),
+      );
   }
   for (const key of ["allOf", "anyOf", "oneOf"]) {
     const list = schema[key];
-    if (Array.isArray(list)) replace(key, mapShared(list, (value) => (isObject(value) ? withCanonicalParts(value, names) : value)) as Json[]);
+    if (Array.isArray(list))
+      replace(key, mapShared(list, (value) => (isObject(value) ? withCanonicalParts(value, names) : value)) as Json[]);
   }
   if (isObject(schema["not"])) replace("not", withCanonicalParts(schema["not"], names));
   return result;
@@ -51,19 +70,24 @@ function withCanonicalParts(schema: JsonObject, names: DeepReadonly<Names>): Jso
 
 /** Throws 400 when neither a schema nor what else may stand there does. */
 function checked(key: string, value: Json, { kind, apiVersion }: DeepReadonly<Names>): Json {
-  const refuse = (problem: string): Error => undecodable({ sent: kind, version: parseApiVersion(apiVersion).version, kind }, problem);
+  const refuse = (problem: string): Error =>
+    undecodable({ sent: kind, version: parseApiVersion(apiVersion).version, kind }, problem);
   if (isObject(value)) return value;
   if (key !== "items" && typeof value !== "boolean") throw refuse("boolean or JSON schema expected");
-  if (key === "items" && !Array.isArray(value)) throw refuse(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []v1.JSONSchemaProps`);
+  if (key === "items" && !Array.isArray(value))
+    throw refuse(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []v1.JSONSchemaProps`);
   return value;
 }
 
 /** A schema, a list of schemas, or a boolean. */
 function schemaOrOther(value: Json, names: DeepReadonly<Names>): Json | undefined {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : (mapShared(value, (item) => schemaOrOther(item, names) ?? {}) as Json[]);
+  if (Array.isArray(value))
+    return value.length === 0 ? undefined : (mapShared(value, (item) => schemaOrOther(item, names) ?? {}) as Json[]);
   if (!isObject(value)) return value;
   const { flat } = structOf(FACTS, SCHEMA);
-  const known = Object.keys(value).every((key) => flat.has(key)) ? value : Object.fromEntries(Object.entries(value).filter(([key]) => flat.has(key)));
+  const known = Object.keys(value).every((key) => flat.has(key))
+    ? value
+    : Object.fromEntries(Object.entries(value).filter(([key]) => flat.has(key)));
   return withCanonicalParts(canonicalPart(FACTS, SCHEMA, known, names), names);
 }
 

@@ -13,7 +13,8 @@ export function checkConversion(conversion: DeepReadonly<CustomResourceConversio
   const { strategy, webhook } = conversion;
   const errors: FieldError[] = [];
   if (!strategy) errors.push(missing(`${AT}.strategy`));
-  else if (strategy !== "None" && strategy !== "Webhook") errors.push(notOneOf(`${AT}.strategy`, strategy, ["None", "Webhook"]));
+  else if (strategy !== "None" && strategy !== "Webhook")
+    errors.push(notOneOf(`${AT}.strategy`, strategy, ["None", "Webhook"]));
   const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
   if (strategy !== "Webhook") {
     const detail = "should not be set when strategy is not set to Webhook";
@@ -35,9 +36,11 @@ function checkReviewVersions(field: string, versions: readonly string[]): FieldE
     else errors.push(...checkText(`${field}[${index}]`, version, dns1035LabelProblems));
     seen.add(version);
   }
-  if (!versions.some((version) => REVIEW_VERSIONS.includes(version))) errors.push(wrong(field, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`));
+  if (!versions.some((version) => REVIEW_VERSIONS.includes(version)))
+    errors.push(wrong(field, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`));
   return errors;
 }
 
 /** The real server has the two names the wrong way round. */
-const checkService = (field: string, service: DeepReadonly<ServiceReference>): FieldError[] => checkWebhookService(field, { ...service, name: service.namespace, namespace: service.name });
+const checkService = (field: string, service: DeepReadonly<ServiceReference>): FieldError[] =>
+  checkWebhookService(field, { ...service, name: service.namespace, namespace: service.name });

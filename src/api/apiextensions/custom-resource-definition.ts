@@ -1,10 +1,16 @@
-/** CustomResourceDefinition: a kind that is declared at run time. Whether its names are free is the API server's business. */
+/**
+ * CustomResourceDefinition: a kind that is declared at run time. Whether its names are free is the API server's
+ * business.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import { isCheckedFormat, schemasWithin, type Schema } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { CustomResourceDefinition as CustomResourceDefinitionFacts, CustomResourceDefinitionStatus } from "../facts/apiextensions-v1.ts";
+import type {
+  CustomResourceDefinition as CustomResourceDefinitionFacts,
+  CustomResourceDefinitionStatus,
+} from "../facts/apiextensions-v1.ts";
 import type { Kind } from "../kind.ts";
 import { canonicalSchemas } from "./canonical-schema.ts";
 import { validateDefinition, validateDefinitionStatus } from "./definition-rules.ts";
@@ -21,7 +27,12 @@ export const CustomResourceDefinition: Kind<CustomResourceDefinition> = builtInK
   categories: ["api-extensions"],
   scope: "Cluster",
   facts: "apiextensions-v1",
-  columns: [nameColumn, column<CustomResourceDefinition>("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", { type: "date" })],
+  columns: [
+    nameColumn,
+    column<CustomResourceDefinition>("Created At", ({ metadata }) => metadata.creationTimestamp ?? "", {
+      type: "date",
+    }),
+  ],
   subresources: { status: true },
   hasGeneration: true,
   // Its own finalizer has no slash.
@@ -35,34 +46,61 @@ function complete(given: Definition): Definition {
   const { kind = "", singular, listKind } = spec.names as Partial<Definition["spec"]["names"]>;
   const { conversion = { strategy: "None" } } = spec;
   const service = conversion.webhook?.clientConfig?.service;
-  const isComplete = spec.conversion && (singular || kind === "") && (listKind || kind === "") && (!service || service.port !== undefined);
+  const isComplete =
+    spec.conversion &&
+    (singular || kind === "") &&
+    (listKind || kind === "") &&
+    (!service || service.port !== undefined);
   if (isComplete) return definition;
   return {
     ...definition,
     spec: {
       ...spec,
-      names: { ...spec.names, ...(!singular && kind !== "" && { singular: kind.toLowerCase() }), ...(!listKind && kind !== "" && { listKind: `${kind}List` }) },
-      conversion: service && service.port === undefined ? { ...conversion, webhook: { ...conversion.webhook, clientConfig: { ...conversion.webhook?.clientConfig, service: { ...service, port: 443 } } } } : conversion,
+      names: {
+        ...spec.names,
+        ...(!singular && kind !== "" && { singular: kind.toLowerCase() }),
+        ...(!listKind && kind !== "" && { listKind: `${kind}List` }),
+      },
+      conversion:
+        service && service.port === undefined
+          ? {
+              ...conversion,
+              webhook: {
+                ...conversion.webhook,
+                clientConfig: { ...conversion.webhook?.clientConfig, service: { ...service, port: 443 } },
+              },
+            }
+          : conversion,
     },
   };
 }
 
-/** The null is stored: the list of conditions is there before anybody writes one, so writing one is not owning the list. */
-const NEW_STATUS = { conditions: null, acceptedNames: { plural: "", kind: "" } } as unknown as DeepReadonly<CustomResourceDefinitionStatus>;
+/**
+ * The null is stored: the list of conditions is there before anybody writes one, so writing one is not owning the list.
+ */
+const NEW_STATUS = {
+  conditions: null,
+  acceptedNames: { plural: "", kind: "" },
+} as unknown as DeepReadonly<CustomResourceDefinitionStatus>;
 
 /** The status is the server's: it remembers every version that objects may be stored in. */
 function prepare(definition: Definition, old: Definition | undefined): Definition {
   const before = old?.status ?? NEW_STATUS;
   const storage = definition.spec.versions?.find((version) => version.storage)?.name;
   const stored = before.storedVersions ?? [];
-  return { ...definition, status: storage === undefined || stored.includes(storage) ? before : { ...before, storedVersions: [...stored, storage] } };
+  return {
+    ...definition,
+    status:
+      storage === undefined || stored.includes(storage) ? before : { ...before, storedVersions: [...stored, storage] },
+  };
 }
 
 /** Formats that mean nothing are kept, and told when they are new. */
 function unrecognizedFormats({ spec }: Definition): Set<string> {
   const found = new Set<string>();
   for (const { schema } of spec.versions ?? []) {
-    for (const { format, type } of schema?.openAPIV3Schema ? schemasWithin(schema.openAPIV3Schema as Schema) : []) if (format && !isCheckedFormat(type, format)) found.add(format);
+    for (const { format, type } of schema?.openAPIV3Schema ? schemasWithin(schema.openAPIV3Schema as Schema) : [])
+      if (format && !isCheckedFormat(type, format)) found.add(format);
   }
   return found;
 }
@@ -71,14 +109,17 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(CustomResourceDefinition, "apiextensions-v1", {
     complete,
     // A status that remembers no version is one that was never written.
-    completeStatus: (definition) => (definition.status?.storedVersions?.length ? definition : prepare(definition, definition)),
+    completeStatus: (definition) =>
+      definition.status?.storedVersions?.length ? definition : prepare(definition, definition),
     prepare: (definition, { oldObject }) => prepare(definition, oldObject),
     validate: ({ object, oldObject }) => validateDefinition(object, oldObject),
     validateStatus: ({ object }) => validateDefinitionStatus(object),
     warnings({ object, oldObject, subresource }) {
       if (subresource !== undefined || object.spec.versions === oldObject?.spec.versions) return [];
       const known = oldObject ? unrecognizedFormats(oldObject) : undefined;
-      return [...unrecognizedFormats(object)].filter((format) => !known?.has(format)).map((format) => `unrecognized format ${JSON.stringify(format)}`);
+      return [...unrecognizedFormats(object)]
+        .filter((format) => !known?.has(format))
+        .map((format) => `unrecognized format ${JSON.stringify(format)}`);
     },
   }),
 ];

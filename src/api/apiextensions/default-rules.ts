@@ -1,6 +1,14 @@
-/** Defaults must be what the server would store: without unknown fields, and valid by the very schema that states them. */
+/**
+ * Defaults must be what the server would store: without unknown fields, and valid by the very schema that states them.
+ */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
-import { checkDefault, compileValidations, embeddedErrors, hasValidationRules, type FieldError } from "../../machinery/index.ts";
+import {
+  checkDefault,
+  compileValidations,
+  embeddedErrors,
+  hasValidationRules,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { wrong } from "../field-errors.ts";
 import { META_FIELDS } from "./schema-rules.ts";
 import { propertiesOf } from "./structural-rules.ts";
@@ -19,11 +27,15 @@ function check(at: string, schema: JsonObject, isRoot: boolean, given: Surround,
   const isResource = isRoot || schema["x-kubernetes-embedded-resource"] === true;
   const surround = isResource ? undefined : given;
   const { items, default: fallback } = schema;
-  if (fallback !== undefined) errors.push(...(surround ? metadataErrors(at, schema, fallback, surround) : defaultErrors(at, schema, fallback)));
+  if (fallback !== undefined)
+    errors.push(...(surround ? metadataErrors(at, schema, fallback, surround) : defaultErrors(at, schema, fallback)));
   if (isObject(items)) check(`${at}.items`, items, false, surround && ((value) => surround([value])), errors);
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     if (!isObject(property)) continue;
-    const outside: Surround = isResource && META_FIELDS.has(name) ? (value) => ({ apiVersion: "validation/v1", kind: "Validation", [name]: value }) : surround && ((value) => surround({ [name]: value }));
+    const outside: Surround =
+      isResource && META_FIELDS.has(name)
+        ? (value) => ({ apiVersion: "validation/v1", kind: "Validation", [name]: value })
+        : surround && ((value) => surround({ [name]: value }));
     check(`${at}.properties[${name}]`, property, false, outside, errors);
   }
 }
@@ -45,9 +57,21 @@ function ruleErrors(field: string, schema: JsonObject, value: Json): FieldError[
   return errors.map((error) => ({ ...error, field: error.field === "<nil>" ? field : `${field}.${error.field}` }));
 }
 
-function metadataErrors(at: string, schema: JsonObject, value: Json, surround: (value: Json) => JsonObject): FieldError[] {
+function metadataErrors(
+  at: string,
+  schema: JsonObject,
+  value: Json,
+  surround: (value: Json) => JsonObject,
+): FieldError[] {
   const field = `${at}.default`;
   const problems = embeddedErrors(surround(value), "").map(({ field: where, message }) => `${where}: ${message}`);
-  if (problems.length > 0) return [wrong(field, value, `must result in valid metadata: ${problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`}`)];
+  if (problems.length > 0)
+    return [
+      wrong(
+        field,
+        value,
+        `must result in valid metadata: ${problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`}`,
+      ),
+    ];
   return checkDefault(schema, value, field).findings?.values ?? [];
 }

@@ -3,43 +3,70 @@ import type { JsonObject } from "../../base/index.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../facts/apiextensions-v1.ts";
 import { validateDefinition } from "./definition-rules.ts";
 
-const schema = (field: JsonObject): JsonObject => ({ type: "object", properties: { spec: { type: "object", properties: { a: field } } } });
-const version = (name: string, more: Partial<CustomResourceDefinitionVersion> = {}): CustomResourceDefinitionVersion => ({
+const schema = (field: JsonObject): JsonObject => ({
+  type: "object",
+  properties: { spec: { type: "object", properties: { a: field } } },
+});
+const version = (
+  name: string,
+  more: Partial<CustomResourceDefinitionVersion> = {},
+): CustomResourceDefinitionVersion => ({
   name,
   served: true,
   storage: name === "v1",
   schema: { openAPIV3Schema: schema({ type: "string" }) },
   ...more,
 });
-const definition = (versions: CustomResourceDefinitionVersion[], spec: JsonObject = {}, status: JsonObject = {}): CustomResourceDefinition => ({
+const definition = (
+  versions: CustomResourceDefinitionVersion[],
+  spec: JsonObject = {},
+  status: JsonObject = {},
+): CustomResourceDefinition => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "teapots.example.com" },
-  spec: { group: "example.com", names: { plural: "teapots", singular: "teapot", kind: "Teapot", listKind: "TeapotList" }, scope: "Namespaced", versions, conversion: { strategy: "None" }, ...spec },
+  spec: {
+    group: "example.com",
+    names: { plural: "teapots", singular: "teapot", kind: "Teapot", listKind: "TeapotList" },
+    scope: "Namespaced",
+    versions,
+    conversion: { strategy: "None" },
+    ...spec,
+  },
   status: { storedVersions: ["v1"], ...status },
 });
-const problems = (given: CustomResourceDefinition, old?: CustomResourceDefinition): string[] => validateDefinition(given, old).map(({ field, message }) => `${field}: ${message}`);
+const problems = (given: CustomResourceDefinition, old?: CustomResourceDefinition): string[] =>
+  validateDefinition(given, old).map(({ field, message }) => `${field}: ${message}`);
 const established = { conditions: [{ type: "Established", status: "True" }] };
 
 test("a definition with one version, or with several that differ, is fine", () => {
   expect(problems(definition([version("v1")]))).toEqual([]);
-  expect(problems(definition([version("v1"), version("v2", { schema: { openAPIV3Schema: schema({ type: "integer" }) } })]))).toEqual([]);
+  expect(
+    problems(definition([version("v1"), version("v2", { schema: { openAPIV3Schema: schema({ type: "integer" }) } })])),
+  ).toEqual([]);
 });
 
 const refused: Record<string, [definition: CustomResourceDefinition, want: string[]]> = {
   "what all versions share is told once": [
     definition(["v1", "v2"].map((name) => version(name, { schema: { openAPIV3Schema: schema({}) } }))),
-    ["spec.validation.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields"],
+    [
+      "spec.validation.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields",
+    ],
   ],
   "what one version has is told of it": [
     definition([version("v1"), version("v2", { schema: { openAPIV3Schema: schema({}) } })]),
-    ["spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields"],
+    [
+      "spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields",
+    ],
   ],
   "versions are shown in the server's own form": [
     definition([version("v1"), version("v1")]),
     [
       'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names',
-    ].flatMap((text) => [text, text.replace("must contain unique version names", "must have exactly one version marked as storage version")]),
+    ].flatMap((text) => [
+      text,
+      text.replace("must contain unique version names", "must have exactly one version marked as storage version"),
+    ]),
   ],
   "a stored version must stay": [
     definition([version("v1")], {}, { storedVersions: ["v0", "v1"] }),
@@ -49,14 +76,28 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
   ],
   "a default must not have unknown fields": [
     definition([version("v1", { schema: { openAPIV3Schema: schema({ type: "object", default: { x: 1 } }) } })]),
-    ['spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: {"x":1}: must not have unknown fields'],
+    [
+      'spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: {"x":1}: must not have unknown fields',
+    ],
   ],
   "a default must obey the rules of its own schema": [
-    definition([version("v1", { schema: { openAPIV3Schema: schema({ type: "integer", default: 3, "x-kubernetes-validations": [{ rule: "self > 5", message: "too small" }] }) } })]),
+    definition([
+      version("v1", {
+        schema: {
+          openAPIV3Schema: schema({
+            type: "integer",
+            default: 3,
+            "x-kubernetes-validations": [{ rule: "self > 5", message: "too small" }],
+          }),
+        },
+      }),
+    ]),
     ["spec.validation.openAPIV3Schema.properties[spec].properties[a].default: Invalid value: 3: too small"],
   ],
   "fields to select by must exist and be scalars": [
-    definition([version("v1", { selectableFields: [{ jsonPath: ".spec.b" }, { jsonPath: ".spec" }, { jsonPath: ".spec.a[0]" }] })]),
+    definition([
+      version("v1", { selectableFields: [{ jsonPath: ".spec.b" }, { jsonPath: ".spec" }, { jsonPath: ".spec.a[0]" }] }),
+    ]),
     [
       'spec.selectableFields[0].jsonPath: Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
       'spec.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
@@ -64,12 +105,25 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
     ],
   ],
   "a webhook that would have to convert is refused": [
-    definition([version("v1"), version("v2")], { conversion: { strategy: "Webhook", webhook: { clientConfig: { url: "https://example.com" }, conversionReviewVersions: ["v1"] } } }),
-    ["spec.conversion.strategy: Forbidden: Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version"],
+    definition([version("v1"), version("v2")], {
+      conversion: {
+        strategy: "Webhook",
+        webhook: { clientConfig: { url: "https://example.com" }, conversionReviewVersions: ["v1"] },
+      },
+    }),
+    [
+      "spec.conversion.strategy: Forbidden: Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version",
+    ],
   ],
   "CEL rules must compile": [
-    definition([version("v1", { schema: { openAPIV3Schema: schema({ type: "string", "x-kubernetes-validations": [{ rule: " " }] }) } })]),
-    ["spec.validation.openAPIV3Schema.properties[spec].properties[a].x-kubernetes-validations[0].rule: Required value: rule is not specified"],
+    definition([
+      version("v1", {
+        schema: { openAPIV3Schema: schema({ type: "string", "x-kubernetes-validations": [{ rule: " " }] }) },
+      }),
+    ]),
+    [
+      "spec.validation.openAPIV3Schema.properties[spec].properties[a].x-kubernetes-validations[0].rule: Required value: rule is not specified",
+    ],
   ],
 };
 for (const [behaviour, [given, want]] of Object.entries(refused)) {
@@ -81,12 +135,19 @@ for (const [behaviour, [given, want]] of Object.entries(refused)) {
 test("what objects depend on cannot change once the definition is established", () => {
   const old = definition([version("v1")], {}, established);
 
-  expect(problems(definition([version("v1")], { scope: "Cluster" }, established), old)).toEqual(['spec.scope: Invalid value: "Cluster": field is immutable']);
+  expect(problems(definition([version("v1")], { scope: "Cluster" }, established), old)).toEqual([
+    'spec.scope: Invalid value: "Cluster": field is immutable',
+  ]);
   expect(problems(definition([version("v1")], { scope: "Cluster" }), definition([version("v1")]))).toEqual([]);
 });
 
 test("a definition that lacks everything is refused, not a crash", () => {
-  const empty = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "x" }, spec: {} } as unknown as CustomResourceDefinition;
+  const empty = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "x" },
+    spec: {},
+  } as unknown as CustomResourceDefinition;
 
   expect(problems(empty)).toContain("spec.names.plural: Required value");
 });

@@ -1,8 +1,18 @@
 /** What makes a CustomResourceDefinition invalid, in the order and words of the real server. */
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
-import { checkValidationRules, dns1035LabelProblems, dnsSubdomainProblems, hasValidationRules, type FieldError } from "../../machinery/index.ts";
+import {
+  checkValidationRules,
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  hasValidationRules,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceValidation } from "../facts/apiextensions-v1.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceValidation,
+} from "../facts/apiextensions-v1.ts";
 import { convertsWithoutWebhook } from "../kruise/kinds.ts";
 import { checkConversion } from "./conversion-rules.ts";
 import { checkDefaults } from "./default-rules.ts";
@@ -19,11 +29,22 @@ export function validateDefinition(given: Definition, old: Definition | undefine
   const { metadata, spec } = definition;
   const errors: FieldError[] = [];
   // The name itself never changes, and what it must be is not asked again.
-  if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`) errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`)
+    errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   errors.push(...checkSpec(definition, old), ...(old ? checkUpdate(definition, old) : []));
-  errors.push(...validateDefinitionStatus(definition), ...checkStoredVersions(definition), ...checkApproval(definition, old));
+  errors.push(
+    ...validateDefinitionStatus(definition),
+    ...checkStoredVersions(definition),
+    ...checkApproval(definition, old),
+  );
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
-    errors.push(wrong("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"));
+    errors.push(
+      wrong(
+        "spec.preserveUnknownFields",
+        true,
+        "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+      ),
+    );
   }
   return errors;
 }
@@ -34,7 +55,14 @@ type Version = Definition["spec"]["versions"][number];
 function withParts(definition: Definition): Definition {
   const { versions = [], names = {}, group = "", scope = "", ...rest } = definition.spec as Partial<Definition["spec"]>;
   const { plural = "", kind = "", ...otherNames } = names as Partial<Definition["spec"]["names"]>;
-  const whole = versions.map(({ name = "", served = false, storage = false, ...others }: Partial<Version>): Version => ({ name, served, storage, ...others }));
+  const whole = versions.map(
+    ({ name = "", served = false, storage = false, ...others }: Partial<Version>): Version => ({
+      name,
+      served,
+      storage,
+      ...others,
+    }),
+  );
   return { ...definition, spec: { ...rest, group, scope, names: { ...otherNames, plural, kind }, versions: whole } };
 }
 
@@ -47,38 +75,58 @@ function checkSpec(definition: Definition, old: Definition | undefined): FieldEr
   const { group, scope, names, conversion } = spec;
   const errors: FieldError[] = [];
   if (!group) errors.push(missing("spec.group"));
-  else if (dnsSubdomainProblems(group).length > 0) errors.push(wrong("spec.group", group, dnsSubdomainProblems(group).join(",")));
+  else if (dnsSubdomainProblems(group).length > 0)
+    errors.push(wrong("spec.group", group, dnsSubdomainProblems(group).join(",")));
   else if (!group.includes(".")) errors.push(wrong("spec.group", group, "should be a domain with at least one dot"));
   if (!scope) errors.push(missing("spec.scope"));
-  else if (scope !== "Cluster" && scope !== "Namespaced") errors.push(notOneOf("spec.scope", scope, ["Cluster", "Namespaced"]));
+  else if (scope !== "Cluster" && scope !== "Namespaced")
+    errors.push(notOneOf("spec.scope", scope, ["Cluster", "Namespaced"]));
 
   const form = sharedFormOf(spec);
   const before = old && sharedFormOf(old.spec);
   if (!form.top.schema?.openAPIV3Schema) {
-    for (const [index, { schema }] of form.versions.entries()) if (!schema?.openAPIV3Schema) errors.push(missing(`spec.versions[${index}].schema.openAPIV3Schema`));
+    for (const [index, { schema }] of form.versions.entries())
+      if (!schema?.openAPIV3Schema) errors.push(missing(`spec.versions[${index}].schema.openAPIV3Schema`));
   }
   const preserves = spec.preserveUnknownFields === true;
-  if (preserves && hasDefaults(spec.versions)) errors.push(wrong("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema"));
+  if (preserves && hasDefaults(spec.versions))
+    errors.push(wrong("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema"));
   errors.push(...checkVersions(form, old), ...checkVersionList(spec.versions, form));
-  for (const name of ["plural", "singular", "kind", "listKind"] as const) if (!names[name]) errors.push(missing(`spec.names.${name}`));
+  for (const name of ["plural", "singular", "kind", "listKind"] as const)
+    if (!names[name]) errors.push(missing(`spec.names.${name}`));
   errors.push(...checkNames("spec.names", names));
   errors.push(...checkTop(form, before, old));
-  if (preserves && conversion && conversion.strategy !== "None") errors.push(wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"));
+  if (preserves && conversion && conversion.strategy !== "None")
+    errors.push(
+      wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"),
+    );
   errors.push(...checkConversion(conversion));
   // With one version there is nothing to convert, so the webhook would not be called by anybody.
-  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1 && !convertsWithoutWebhook(spec)) {
-    errors.push(forbiddenField("spec.conversion.strategy", "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version"));
+  if (
+    errors.length === 0 &&
+    conversion?.strategy === "Webhook" &&
+    spec.versions.length > 1 &&
+    !convertsWithoutWebhook(spec)
+  ) {
+    errors.push(
+      forbiddenField(
+        "spec.conversion.strategy",
+        "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version",
+      ),
+    );
   }
   return errors;
 }
 
-const hasDefaults = (versions: Definition["spec"]["versions"]): boolean => JSON.stringify(versions.map(({ schema }) => schema ?? null)).includes('"default":');
+const hasDefaults = (versions: Definition["spec"]["versions"]): boolean =>
+  JSON.stringify(versions.map(({ schema }) => schema ?? null)).includes('"default":');
 
 /** What each version says on its own. */
 function checkVersions({ top, versions }: SharedForm, old: Definition | undefined): FieldError[] {
   return versions.flatMap((version, index) => {
     const at = `spec.versions[${index}]`;
-    const { name, deprecated, deprecationWarning, schema, subresources, additionalPrinterColumns, selectableFields } = version;
+    const { name, deprecated, deprecationWarning, schema, subresources, additionalPrinterColumns, selectableFields } =
+      version;
     const problems = dns1035LabelProblems(name);
     const status = (subresources ?? top.subresources)?.status;
     const before = old?.spec.versions.find((candidate) => candidate.name === name);
@@ -91,7 +139,12 @@ function checkVersions({ top, versions }: SharedForm, old: Definition | undefine
       // Fields that differ between versions need schemas that do; the words are those of the real server.
       ...(selectableFields?.length && !schema?.openAPIV3Schema
         ? [wrong(`${at}.selectableFields`, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
-        : checkSelectableFields(at, selectableFields, schema?.openAPIV3Schema as JsonObject | undefined, isUnchanged(selectableFields, before?.selectableFields))),
+        : checkSelectableFields(
+            at,
+            selectableFields,
+            schema?.openAPIV3Schema as JsonObject | undefined,
+            isUnchanged(selectableFields, before?.selectableFields),
+          )),
     ];
   });
 }
@@ -103,8 +156,10 @@ function checkVersionList(versions: Definition["spec"]["versions"], form: Shared
   const errors: FieldError[] = [];
   const shown = form.versions.map(dumpVersion);
   const [first] = versions;
-  if (new Set(versions.map(({ name }) => name)).size !== versions.length) errors.push(wrong("spec.versions", shown, "must contain unique version names"));
-  if (versions.filter(({ storage }) => storage).length !== 1) errors.push(wrong("spec.versions", shown, "must have exactly one version marked as storage version"));
+  if (new Set(versions.map(({ name }) => name)).size !== versions.length)
+    errors.push(wrong("spec.versions", shown, "must contain unique version names"));
+  if (versions.filter(({ storage }) => storage).length !== 1)
+    errors.push(wrong("spec.versions", shown, "must have exactly one version marked as storage version"));
   // An old field that still stands for the first version.
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (first && problems.length > 0) errors.push(wrong("spec.version", first.name, problems.join(",")));
@@ -112,8 +167,13 @@ function checkVersionList(versions: Definition["spec"]["versions"], form: Shared
 }
 
 /** What all versions have in common. */
-function checkTop({ top, versions }: SharedForm, before: SharedForm | undefined, old: Definition | undefined): FieldError[] {
-  const hasStatus = top.subresources?.status !== undefined || versions.some(({ subresources }) => subresources?.status !== undefined);
+function checkTop(
+  { top, versions }: SharedForm,
+  before: SharedForm | undefined,
+  old: Definition | undefined,
+): FieldError[] {
+  const hasStatus =
+    top.subresources?.status !== undefined || versions.some(({ subresources }) => subresources?.status !== undefined);
   const [first] = versions;
   const earlier = before?.top.schema ?? old?.spec.versions.find(({ name }) => name === first?.name)?.schema;
   return [
@@ -122,22 +182,37 @@ function checkTop({ top, versions }: SharedForm, before: SharedForm | undefined,
     ...checkColumns("spec", top.additionalPrinterColumns),
     ...(top.selectableFields?.length && !top.schema
       ? [wrong("spec.selectableFields", "", "may only be set when validations.schema is included")]
-      : checkSelectableFields("spec", top.selectableFields, top.schema?.openAPIV3Schema as JsonObject | undefined, isUnchanged(top.selectableFields, before?.top.selectableFields))),
+      : checkSelectableFields(
+          "spec",
+          top.selectableFields,
+          top.schema?.openAPIV3Schema as JsonObject | undefined,
+          isUnchanged(top.selectableFields, before?.top.selectableFields),
+        )),
   ];
 }
 
 /** A schema. One that is as it was has been found right before. */
-function checkValidation(at: string, validation: DeepReadonly<CustomResourceValidation> | undefined, hasStatus: boolean, unchanged: boolean): FieldError[] {
+function checkValidation(
+  at: string,
+  validation: DeepReadonly<CustomResourceValidation> | undefined,
+  hasStatus: boolean,
+  unchanged: boolean,
+): FieldError[] {
   const schema = validation?.openAPIV3Schema as JsonObject | undefined;
   if (!schema || unchanged) return [];
   const field = `${at}.openAPIV3Schema`;
   const errors: FieldError[] = hasStatus ? checkRootForStatus(field, schema) : [];
-  if (schema["nullable"] === true) errors.push(forbiddenField(`${field}.nullable`, "nullable cannot be true at the root"));
+  if (schema["nullable"] === true)
+    errors.push(forbiddenField(`${field}.nullable`, "nullable cannot be true at the root"));
   const unsupported = unsupportedPart(schema);
   const structural = unsupported === undefined ? checkStructural(field, schema) : [];
   const form = structural.length > 0 || unsupported !== undefined ? structural : checkDefaults(field, schema);
   const keywords = checkSchema(field, schema);
-  errors.push(...form, ...keywords, ...checkRules(field, schema, unsupported === undefined && form.length + keywords.length === 0));
+  errors.push(
+    ...form,
+    ...keywords,
+    ...checkRules(field, schema, unsupported === undefined && form.length + keywords.length === 0),
+  );
   if (errors.length === 0 && unsupported !== undefined) errors.push(wrong(field, "", unsupported));
   return errors;
 }
@@ -154,8 +229,22 @@ const ALLOWED_AT_ROOT = new Set(ROOT_PARTS.split(" "));
 /** The schema of the status is taken out of the whole, so what is said around it would be lost. */
 function checkRootForStatus(field: string, schema: JsonObject): FieldError[] {
   for (const part of statedParts(schema)) {
-    if (part === "Type" && schema["type"] !== "object") return [wrong(`${field}.type`, schema["type"], 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')];
-    if (!ALLOWED_AT_ROOT.has(part)) return [wrong(field, dumpSchema(schema), `only [${ROOT_PARTS}] fields are allowed at the root of the schema if the status subresource is enabled`)];
+    if (part === "Type" && schema["type"] !== "object")
+      return [
+        wrong(
+          `${field}.type`,
+          schema["type"],
+          'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+        ),
+      ];
+    if (!ALLOWED_AT_ROOT.has(part))
+      return [
+        wrong(
+          field,
+          dumpSchema(schema),
+          `only [${ROOT_PARTS}] fields are allowed at the root of the schema if the status subresource is enabled`,
+        ),
+      ];
   }
   return [];
 }
@@ -167,7 +256,9 @@ function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionName
   };
   const mixed = (field: string, value: string | undefined): FieldError[] => {
     const problems = value ? dns1035LabelProblems(value.toLowerCase()) : [];
-    return problems.length > 0 ? [wrong(field, value, `may have mixed case, but should otherwise match: ${problems.join(",")}`)] : [];
+    return problems.length > 0
+      ? [wrong(field, value, `may have mixed case, but should otherwise match: ${problems.join(",")}`)]
+      : [];
   };
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names;
   return [
@@ -183,9 +274,15 @@ function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionName
 
 /** What the objects of an established definition depend on can no longer change. */
 function checkUpdate({ spec }: Definition, { spec: old, status }: Definition): FieldError[] {
-  const isEstablished = status?.conditions?.some((condition) => condition.type === "Established" && condition.status === "True") ?? false;
+  const isEstablished =
+    status?.conditions?.some((condition) => condition.type === "Established" && condition.status === "True") ?? false;
   return [
-    ...(isEstablished ? [...checkUnchanged("spec.scope", spec.scope, old.scope), ...checkUnchanged("spec.names.kind", spec.names.kind, old.names.kind)] : []),
+    ...(isEstablished
+      ? [
+          ...checkUnchanged("spec.scope", spec.scope, old.scope),
+          ...checkUnchanged("spec.names.kind", spec.names.kind, old.names.kind),
+        ]
+      : []),
     ...checkUnchanged("spec.group", spec.group, old.group),
     ...checkUnchanged("spec.names.plural", spec.names.plural, old.names.plural),
   ];
@@ -197,7 +294,8 @@ function checkStoredVersions({ spec, status }: Definition): FieldError[] {
   if (stored.length === 0) return [wrong(field, null, "must have at least one stored version")];
   const errors: FieldError[] = [];
   const names = new Set(spec.versions.map(({ name }) => name));
-  for (const { name, storage } of spec.versions) if (storage && !stored.includes(name)) errors.push(wrong(field, stored, `must have the storage version ${name}`));
+  for (const { name, storage } of spec.versions)
+    if (storage && !stored.includes(name)) errors.push(wrong(field, stored, `must have the storage version ${name}`));
   for (const [index, name] of stored.entries()) {
     if (names.has(name)) continue;
     errors.push(
@@ -235,7 +333,14 @@ function checkApproval(definition: Definition, old: Definition | undefined): Fie
   const approval = approvalOf(definition);
   if (old && approvalOf(old) === approval) return [];
   const field = `metadata.annotations[${APPROVAL}]`;
-  if (approval === "missing") return [missing(field, `protected groups must have approval annotation "${APPROVAL}", ${SEE}`)];
+  if (approval === "missing")
+    return [missing(field, `protected groups must have approval annotation "${APPROVAL}", ${SEE}`)];
   if (approval !== "invalid") return [];
-  return [wrong(field, definition.metadata.annotations?.[APPROVAL], `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${SEE}`)];
+  return [
+    wrong(
+      field,
+      definition.metadata.annotations?.[APPROVAL],
+      `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${SEE}`,
+    ),
+  ];
 }

@@ -2,7 +2,9 @@
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { propertiesOf } from "./structural-rules.ts";
 
-export type FoundField = { readonly schema: JsonObject | undefined; readonly names: readonly string[] } | { readonly problem: string };
+export type FoundField =
+  | { readonly schema: JsonObject | undefined; readonly names: readonly string[] }
+  | { readonly problem: string };
 
 const NO_FIELD = "does not refer to a valid field";
 

@@ -1,11 +1,14 @@
 /**
- * A few messages of the real server show its inner form of versions and schemas. Its names and their order are facts of the
- * wire; nothing else here depends on them.
+ * A few messages of the real server show its inner form of versions and schemas. Its names and their order are facts of
+ * the wire; nothing else here depends on them.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { CustomResourceDefinitionVersion } from "../facts/apiextensions-v1.ts";
 
-/** The inner name, the outer one, and what it holds: a plain value with what stands for its absence, or a form of schemas. */
+/**
+ * The inner name, the outer one, and what it holds: a plain value with what stands for its absence, or a form of
+ * schemas.
+ */
 type Part = readonly [inner: string, outer: string, absent: Json | { readonly form: Form }];
 type Form = "schema" | "schemas" | "map" | "array" | "boolean" | "rules";
 
@@ -57,7 +60,8 @@ const SCHEMA_PARTS: readonly Part[] = [
 ];
 
 /** Parts that may stand at the root of a schema whose status has an endpoint of its own. */
-export const ROOT_PARTS = "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
+export const ROOT_PARTS =
+  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
 
 /** The inner names of what a schema states. */
 export function statedParts(schema: JsonObject): string[] {
@@ -66,11 +70,13 @@ export function statedParts(schema: JsonObject): string[] {
 
 export function dumpSchema(schema: JsonObject): JsonObject {
   const dump: JsonObject = {};
-  for (const [inner, outer, absent] of SCHEMA_PARTS) dump[inner] = isForm(absent) ? dumpForm(schema[outer], absent.form) : (schema[outer] ?? absent);
+  for (const [inner, outer, absent] of SCHEMA_PARTS)
+    dump[inner] = isForm(absent) ? dumpForm(schema[outer], absent.form) : (schema[outer] ?? absent);
   return dump;
 }
 
-const isForm = (absent: Part[2]): absent is { readonly form: Form } => typeof absent === "object" && absent !== null && "form" in absent;
+const isForm = (absent: Part[2]): absent is { readonly form: Form } =>
+  typeof absent === "object" && absent !== null && "form" in absent;
 
 function dumpForm(value: Json | undefined, form: Form): Json {
   switch (form) {
@@ -79,9 +85,17 @@ function dumpForm(value: Json | undefined, form: Form): Json {
     case "schemas":
       return Array.isArray(value) ? value.filter(isObject).map(dumpSchema) : null;
     case "map":
-      return isObject(value) ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, dumpForm(value[key], "schema")])) : null;
+      return isObject(value)
+        ? Object.fromEntries(
+            Object.keys(value)
+              .sort()
+              .map((key) => [key, dumpForm(value[key], "schema")]),
+          )
+        : null;
     case "array":
-      return value === undefined ? null : { Schema: dumpForm(value, "schema"), JSONSchemas: dumpForm(value, "schemas") };
+      return value === undefined
+        ? null
+        : { Schema: dumpForm(value, "schema"), JSONSchemas: dumpForm(value, "schemas") };
     case "boolean":
       return value === undefined ? null : { Allows: value !== false, Schema: dumpForm(value, "schema") };
     default:
@@ -89,12 +103,36 @@ function dumpForm(value: Json | undefined, form: Form): Json {
   }
 }
 
-function dumpRule({ rule = "", message = "", messageExpression = "", reason = null, fieldPath = "", optionalOldSelf = null }: JsonObject): JsonObject {
-  return { Rule: rule, Message: message, MessageExpression: messageExpression, Reason: reason, FieldPath: fieldPath, OptionalOldSelf: optionalOldSelf };
+function dumpRule({
+  rule = "",
+  message = "",
+  messageExpression = "",
+  reason = null,
+  fieldPath = "",
+  optionalOldSelf = null,
+}: JsonObject): JsonObject {
+  return {
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf,
+  };
 }
 
 export function dumpVersion(version: DeepReadonly<CustomResourceDefinitionVersion>): JsonObject {
-  const { name, served, storage, deprecated = false, deprecationWarning = null, schema, subresources, additionalPrinterColumns, selectableFields } = version;
+  const {
+    name,
+    served,
+    storage,
+    deprecated = false,
+    deprecationWarning = null,
+    schema,
+    subresources,
+    additionalPrinterColumns,
+    selectableFields,
+  } = version;
   const { status, scale } = subresources ?? {};
   return {
     Name: name,
@@ -102,11 +140,32 @@ export function dumpVersion(version: DeepReadonly<CustomResourceDefinitionVersio
     Storage: storage,
     Deprecated: deprecated,
     DeprecationWarning: deprecationWarning,
-    Schema: schema ? { OpenAPIV3Schema: schema.openAPIV3Schema ? dumpSchema(schema.openAPIV3Schema as JsonObject) : null } : null,
-    Subresources: subresources
-      ? { Status: status ? {} : null, Scale: scale ? { SpecReplicasPath: scale.specReplicasPath, StatusReplicasPath: scale.statusReplicasPath, LabelSelectorPath: scale.labelSelectorPath ?? null } : null }
+    Schema: schema
+      ? { OpenAPIV3Schema: schema.openAPIV3Schema ? dumpSchema(schema.openAPIV3Schema as JsonObject) : null }
       : null,
-    AdditionalPrinterColumns: additionalPrinterColumns?.map(({ name: column, type, format = "", description = "", priority = 0, jsonPath }) => ({ Name: column, Type: type, Format: format, Description: description, Priority: priority, JSONPath: jsonPath })) ?? null,
+    Subresources: subresources
+      ? {
+          Status: status ? {} : null,
+          Scale: scale
+            ? {
+                SpecReplicasPath: scale.specReplicasPath,
+                StatusReplicasPath: scale.statusReplicasPath,
+                LabelSelectorPath: scale.labelSelectorPath ?? null,
+              }
+            : null,
+        }
+      : null,
+    AdditionalPrinterColumns:
+      additionalPrinterColumns?.map(
+        ({ name: column, type, format = "", description = "", priority = 0, jsonPath }) => ({
+          Name: column,
+          Type: type,
+          Format: format,
+          Description: description,
+          Priority: priority,
+          JSONPath: jsonPath,
+        }),
+      ) ?? null,
     SelectableFields: selectableFields?.map(({ jsonPath }) => ({ JSONPath: jsonPath })) ?? null,
   };
 }

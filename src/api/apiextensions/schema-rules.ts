@@ -1,4 +1,7 @@
-/** What a definition's schema may say at all: the keywords of OpenAPI that are served, and how Kubernetes' own go together. */
+/**
+ * What a definition's schema may say at all: the keywords of OpenAPI that are served, and how Kubernetes' own go
+ * together.
+ */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
@@ -26,66 +29,115 @@ export function checkSchema(at: string, schema: JsonObject): FieldError[] {
 
 function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
   const { at, depth, inMeta } = place;
-  if (depth > MAX_SCHEMA_DEPTH) return void errors.push(forbiddenField(at, `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`));
+  if (depth > MAX_SCHEMA_DEPTH)
+    return void errors.push(forbiddenField(at, `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`));
   checkKeywords(schema, place, errors);
   const { additionalProperties, items, uniqueItems } = schema;
   const properties = propertiesOf(schema);
-  const inner = (path: string, changes: Partial<Place> = {}): Place => ({ ...place, at: at + path, isRoot: false, depth: depth + 1, ...changes });
+  const inner = (path: string, changes: Partial<Place> = {}): Place => ({
+    ...place,
+    at: at + path,
+    isRoot: false,
+    depth: depth + 1,
+    ...changes,
+  });
 
-  if (uniqueItems === true) errors.push(forbiddenField(`${at}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
+  if (uniqueItems === true)
+    errors.push(
+      forbiddenField(
+        `${at}.uniqueItems`,
+        "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
+      ),
+    );
   if (additionalProperties !== undefined) {
-    if (Object.keys(properties).length > 0 && additionalProperties !== true) errors.push(forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
-    if (isObject(additionalProperties)) check(additionalProperties, inner(".additionalProperties", inMeta ? { noDefault: "inside additionalProperties applying to object metadata" } : {}), errors);
+    if (Object.keys(properties).length > 0 && additionalProperties !== true)
+      errors.push(
+        forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
+      );
+    if (isObject(additionalProperties))
+      check(
+        additionalProperties,
+        inner(
+          ".additionalProperties",
+          inMeta ? { noDefault: "inside additionalProperties applying to object metadata" } : {},
+        ),
+        errors,
+      );
   }
   for (const [name, property] of Object.entries(properties)) {
     if (!isObject(property)) continue;
     const isMeta = (place.isRoot || schema["x-kubernetes-embedded-resource"] === true) && META_FIELDS.has(name);
-    check(property, inner(`.properties[${name}]`, { ...(isMeta && { inMeta: true }), ...(isMeta && place.isRoot && { noDefault: `in top-level ${name}` }) }), errors);
+    check(
+      property,
+      inner(`.properties[${name}]`, {
+        inMeta: isMeta || undefined,
+        noDefault: isMeta && place.isRoot ? `in top-level ${name}` : undefined,
+      }),
+      errors,
+    );
   }
   if (isObject(schema["not"])) check(schema["not"], inner(".not"), errors);
   for (const key of ["allOf", "oneOf", "anyOf"]) checkEach(schema[key], (index) => inner(`.${key}[${index}]`), errors);
-  for (const [name, definition] of Object.entries(isObject(schema["definitions"]) ? schema["definitions"] : {})) if (isObject(definition)) check(definition, inner(`.definitions[${name}]`), errors);
+  for (const [name, definition] of Object.entries(isObject(schema["definitions"]) ? schema["definitions"] : {}))
+    if (isObject(definition)) check(definition, inner(`.definitions[${name}]`), errors);
   if (isObject(items)) check(items, inner(".items"), errors);
   else checkEach(items, (index) => inner(`.items[${index}]`), errors);
-  for (const [name, dependency] of Object.entries(isObject(schema["dependencies"]) ? schema["dependencies"] : {})) if (isObject(dependency)) check(dependency, inner(`.dependencies[${name}]`), errors);
+  for (const [name, dependency] of Object.entries(isObject(schema["dependencies"]) ? schema["dependencies"] : {}))
+    if (isObject(dependency)) check(dependency, inner(`.dependencies[${name}]`), errors);
   checkExtensions(schema, at, errors);
 }
 
 function checkEach(list: Json | undefined, placeOf: (index: number) => Place, errors: FieldError[]): void {
-  if (Array.isArray(list)) for (const [index, item] of list.entries()) if (isObject(item)) check(item, placeOf(index), errors);
+  if (Array.isArray(list))
+    for (const [index, item] of list.entries()) if (isObject(item)) check(item, placeOf(index), errors);
 }
 
 function checkKeywords(schema: JsonObject, { at, noDefault, inMeta }: Place, errors: FieldError[]): void {
   const { type, items } = schema;
-  if (typeof type === "string" && type !== "" && !TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, TYPES));
-  if (schema["default"] !== undefined && noDefault !== undefined) errors.push(forbiddenField(`${at}.default`, `must not be set ${noDefault}`));
-  for (const key of ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"]) if (schema[key] !== undefined) errors.push(forbiddenField(`${at}.${key}`, `${key} is not supported`));
-  if (type === "null") errors.push(forbiddenField(`${at}.type`, "type cannot be set to null, use nullable as an alternative"));
-  if (Array.isArray(items)) errors.push(forbiddenField(`${at}.items`, "items must be a schema object and not an array"));
-  if (inMeta && schema["x-kubernetes-embedded-resource"] === true) errors.push(forbiddenField(`${at}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
+  if (typeof type === "string" && type !== "" && !TYPES.includes(type))
+    errors.push(notOneOf(`${at}.type`, type, TYPES));
+  if (schema["default"] !== undefined && noDefault !== undefined)
+    errors.push(forbiddenField(`${at}.default`, `must not be set ${noDefault}`));
+  for (const key of ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"])
+    if (schema[key] !== undefined) errors.push(forbiddenField(`${at}.${key}`, `${key} is not supported`));
+  if (type === "null")
+    errors.push(forbiddenField(`${at}.type`, "type cannot be set to null, use nullable as an alternative"));
+  if (Array.isArray(items))
+    errors.push(forbiddenField(`${at}.items`, "items must be a schema object and not an array"));
+  if (inMeta && schema["x-kubernetes-embedded-resource"] === true)
+    errors.push(forbiddenField(`${at}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
 }
 
 function checkExtensions(schema: JsonObject, at: string, errors: FieldError[]): void {
   const listType = schema["x-kubernetes-list-type"];
   const mapType = schema["x-kubernetes-map-type"];
   const keys = schema["x-kubernetes-list-map-keys"];
-  if (schema["x-kubernetes-preserve-unknown-fields"] === false) errors.push(wrong(`${at}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined"));
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false)
+    errors.push(wrong(`${at}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined"));
   if (mapType !== undefined) {
     checkTypeFor(schema, "object", `${at}.type`, "must be object if x-kubernetes-map-type is specified", errors);
-    if (mapType !== "atomic" && mapType !== "granular") errors.push(notOneOf(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));
+    if (mapType !== "atomic" && mapType !== "granular")
+      errors.push(notOneOf(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));
   }
   if (listType !== undefined) {
-    if (schema["type"] !== "array") checkTypeFor(schema, "array", `${at}.type`, "must be array if x-kubernetes-list-type is specified", errors);
+    if (schema["type"] !== "array")
+      checkTypeFor(schema, "array", `${at}.type`, "must be array if x-kubernetes-list-type is specified", errors);
     else if (listType === "set" && isObject(schema["items"])) checkSetItems(schema["items"], `${at}.items`, errors);
-    if (listType !== "atomic" && listType !== "set" && listType !== "map") errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
+    if (listType !== "atomic" && listType !== "set" && listType !== "map")
+      errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
   }
   if (Array.isArray(keys) && keys.length > 0 && listType !== "map") {
     const detail = "must be map if x-kubernetes-list-map-keys is non-empty";
-    errors.push(listType === undefined ? missing(`${at}.x-kubernetes-list-type`, detail) : wrong(`${at}.x-kubernetes-list-type`, listType, detail));
+    errors.push(
+      listType === undefined
+        ? missing(`${at}.x-kubernetes-list-type`, detail)
+        : wrong(`${at}.x-kubernetes-list-type`, listType, detail),
+    );
   }
   const keyNames = Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : [];
   if (listType === "map") checkMapList(schema, keyNames, at, errors);
-  if ((listType === "map" || listType === "set") && isObject(schema["items"])) checkIdentities(schema["items"], listType, keyNames, `${at}.items`, errors);
+  if ((listType === "map" || listType === "set") && isObject(schema["items"]))
+    checkIdentities(schema["items"], listType, keyNames, `${at}.items`, errors);
 }
 
 function checkTypeFor(schema: JsonObject, type: string, field: string, detail: string, errors: FieldError[]): void {
@@ -98,35 +150,57 @@ function checkTypeFor(schema: JsonObject, type: string, field: string, detail: s
 function checkSetItems(items: JsonObject, at: string, errors: FieldError[]): void {
   const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
   const listType = items["x-kubernetes-list-type"];
-  if (items["type"] === "array" && listType !== undefined && listType !== "atomic") errors.push(wrong(`${at}.x-kubernetes-list-type`, listType, detail));
+  if (items["type"] === "array" && listType !== undefined && listType !== "atomic")
+    errors.push(wrong(`${at}.x-kubernetes-list-type`, listType, detail));
   // The real server shows the list type here, which objects do not have.
-  if (items["type"] === "object" && items["x-kubernetes-map-type"] !== "atomic") errors.push(wrong(`${at}.x-kubernetes-map-type`, listType ?? null, detail));
+  if (items["type"] === "object" && items["x-kubernetes-map-type"] !== "atomic")
+    errors.push(wrong(`${at}.x-kubernetes-map-type`, listType ?? null, detail));
 }
 
 function checkMapList(schema: JsonObject, keys: readonly string[], at: string, errors: FieldError[]): void {
   const { items } = schema;
-  if (keys.length === 0) errors.push(missing(`${at}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"));
+  if (keys.length === 0)
+    errors.push(missing(`${at}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"));
   if (items === undefined) errors.push(missing(`${at}.items`, "must have a schema if x-kubernetes-list-type is map"));
-  else if (!isObject(items)) errors.push(wrong(`${at}.items`, items, "must only have a single schema if x-kubernetes-list-type is map"));
-  else if (items["type"] !== "object") errors.push(wrong(`${at}.items.type`, items["type"] ?? "", "must be object if parent array's x-kubernetes-list-type is map"));
+  else if (!isObject(items))
+    errors.push(wrong(`${at}.items`, items, "must only have a single schema if x-kubernetes-list-type is map"));
+  else if (items["type"] !== "object")
+    errors.push(
+      wrong(`${at}.items.type`, items["type"] ?? "", "must be object if parent array's x-kubernetes-list-type is map"),
+    );
   else {
     const properties = propertiesOf(items);
     const seen = new Set<string>();
     for (const key of keys) {
       const property = properties[key];
-      if (!isObject(property)) errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"));
+      if (!isObject(property))
+        errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"));
       else if (property["type"] === "array" || property["type"] === "object") {
-        errors.push(wrong(`${at}.items.properties[${key}].type`, items["type"], "must be a scalar type if parent array's x-kubernetes-list-type is map"));
+        errors.push(
+          wrong(
+            `${at}.items.properties[${key}].type`,
+            items["type"],
+            "must be a scalar type if parent array's x-kubernetes-list-type is map",
+          ),
+        );
       }
-      if (seen.has(key)) errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "must not contain duplicate entries"));
+      if (seen.has(key))
+        errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "must not contain duplicate entries"));
       seen.add(key);
     }
   }
 }
 
 /** What identifies an element must be there. */
-function checkIdentities(items: JsonObject, listType: "map" | "set", keys: readonly string[], at: string, errors: FieldError[]): void {
-  if (items["nullable"] === true) errors.push(forbiddenField(`${at}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`));
+function checkIdentities(
+  items: JsonObject,
+  listType: "map" | "set",
+  keys: readonly string[],
+  at: string,
+  errors: FieldError[],
+): void {
+  if (items["nullable"] === true)
+    errors.push(forbiddenField(`${at}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`));
   if (listType !== "map") return;
   const properties = propertiesOf(items);
   const required = Array.isArray(items["required"]) ? items["required"] : [];
@@ -134,7 +208,16 @@ function checkIdentities(items: JsonObject, listType: "map" | "set", keys: reado
     const property = properties[key];
     if (!isObject(property)) continue;
     const field = `${at}.properties[${key}]`;
-    if (property["default"] === undefined && !required.includes(key)) errors.push(missing(`${field}.default`, "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"));
-    if (property["nullable"] === true) errors.push(forbiddenField(`${field}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"));
+    if (property["default"] === undefined && !required.includes(key))
+      errors.push(
+        missing(
+          `${field}.default`,
+          "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
+        ),
+      );
+    if (property["nullable"] === true)
+      errors.push(
+        forbiddenField(`${field}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"),
+      );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The form in which rules look at a definition: what all versions have in common stands once, at the top. So does the real
- * server, and its messages name `spec.validation` or `spec.versions[1].schema` accordingly.
+ * The form in which rules look at a definition: what all versions have in common stands once, at the top. So does the
+ * real server, and its messages name `spec.validation` or `spec.versions[1].schema` accordingly.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from "../facts/apiextensions-v1.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a definition's schema is structural: every level has a type, and everything that is said about a value is said
- * once, outside of `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
+ * Whether a definition's schema is structural: every level has a type, and everything that is said about a value is
+ * said once, outside of `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { PatternError, compilePattern, type FieldError } from "../../machinery/index.ts";
@@ -9,7 +9,10 @@ import { forbiddenField, missing, wrong } from "../field-errors.ts";
 /** Schemas nest; a hostile one should not nest for ever. */
 export const MAX_SCHEMA_DEPTH = 100;
 
-/** What a schema cannot be converted with, in words; undefined when it can. Other rules refuse most of it in better words. */
+/**
+ * What a schema cannot be converted with, in words; undefined when it can. Other rules refuse most of it in better
+ * words.
+ */
 export function unsupportedPart(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_SCHEMA_DEPTH) return `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`;
   for (const [key, name] of UNSUPPORTED) if (isStated(schema[key])) return `OpenAPIV3Schema '${name}' is not supported`;
@@ -17,7 +20,8 @@ export function unsupportedPart(schema: JsonObject, depth = 0): string | undefin
     const inner = unsupportedPart(junctor.schema, depth + 1);
     if (inner !== undefined) return inner;
   }
-  if (schema["x-kubernetes-preserve-unknown-fields"] === false) return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false)
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
   if (Array.isArray(schema["items"])) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   const { items, additionalProperties } = schema;
   for (const child of [items, ...Object.values(propertiesOf(schema)), additionalProperties]) {
@@ -37,7 +41,8 @@ const UNSUPPORTED: readonly (readonly [key: string, name: string])[] = [
   ["definitions", "definitions"],
 ];
 
-const isStated = (value: Json | undefined): boolean => value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
+const isStated = (value: Json | undefined): boolean =>
+  value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
 
 export function propertiesOf({ properties }: JsonObject): JsonObject {
   return isObject(properties) ? properties : {};
@@ -54,14 +59,20 @@ function junctorsOf(schema: JsonObject): Junctor[] {
   const found: Junctor[] = [];
   for (const key of ["anyOf", "allOf", "oneOf"]) {
     const list = schema[key];
-    if (Array.isArray(list)) for (const [index, item] of list.entries()) if (isObject(item)) found.push({ at: `.${key}[${index}]`, schema: item });
+    if (Array.isArray(list))
+      for (const [index, item] of list.entries())
+        if (isObject(item)) found.push({ at: `.${key}[${index}]`, schema: item });
   }
   if (isObject(schema["not"])) found.push({ at: ".not", schema: schema["not"] });
   return found;
 }
 
 type Level = "root" | "field" | "item";
-const WHERE: Record<Level, string> = { root: "at the root", field: "for specified object fields", item: "for specified array items" };
+const WHERE: Record<Level, string> = {
+  root: "at the root",
+  field: "for specified object fields",
+  item: "for specified array items",
+};
 
 /** Everything that keeps a schema from being structural, by text. */
 export function checkStructural(at: string, root: JsonObject): FieldError[] {
@@ -82,48 +93,83 @@ function checkLevel(at: string, schema: JsonObject, level: Level, errors: FieldE
 
   if (type === "array" && items === undefined) errors.push(missing(`${at}.items`, "must be specified"));
   if (isObject(items)) checkLevel(`${at}.items`, items, "item", errors);
-  for (const [name, property] of Object.entries(properties)) if (isObject(property)) checkLevel(`${at}.properties[${name}]`, property, "field", errors);
+  for (const [name, property] of Object.entries(properties))
+    if (isObject(property)) checkLevel(`${at}.properties[${name}]`, property, "field", errors);
   if (additionalProperties !== undefined) {
     if (level === "root") errors.push(forbiddenField(`${at}.additionalProperties`, "must not be used at the root"));
     if (isObject(additionalProperties)) checkLevel(`${at}.additionalProperties`, additionalProperties, "field", errors);
   }
-  if (isIntOrString && preserves) errors.push(wrong(`${at}.x-kubernetes-preserve-unknown-fields`, true, "must be false if x-kubernetes-int-or-string is true"));
-  if (isIntOrString && isEmbedded) errors.push(wrong(`${at}.x-kubernetes-embedded-resource`, true, "must be false if x-kubernetes-int-or-string is true"));
+  if (isIntOrString && preserves)
+    errors.push(
+      wrong(`${at}.x-kubernetes-preserve-unknown-fields`, true, "must be false if x-kubernetes-int-or-string is true"),
+    );
+  if (isIntOrString && isEmbedded)
+    errors.push(
+      wrong(`${at}.x-kubernetes-embedded-resource`, true, "must be false if x-kubernetes-int-or-string is true"),
+    );
   checkValues(at, schema, isIntOrStringPair(schema["anyOf"]), errors);
 
   if (isEmbedded && type !== "object") {
     const detail = "must be object if x-kubernetes-embedded-resource is true";
     errors.push(type === "" ? missing(`${at}.type`, detail) : wrong(`${at}.type`, type, detail));
-  } else if (type === "" && !isIntOrString && !preserves) errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
-  if (isEmbedded && additionalProperties !== undefined) errors.push(forbiddenField(`${at}.additionalProperties`, "must not be used if x-kubernetes-embedded-resource is set"));
-  if (level === "root" && type !== "" && type !== "object") errors.push(wrong(`${at}.type`, type, "must be object at the root"));
+  } else if (type === "" && !isIntOrString && !preserves)
+    errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
+  if (isEmbedded && additionalProperties !== undefined)
+    errors.push(
+      forbiddenField(`${at}.additionalProperties`, "must not be used if x-kubernetes-embedded-resource is set"),
+    );
+  if (level === "root" && type !== "" && type !== "object")
+    errors.push(wrong(`${at}.type`, type, "must be object at the root"));
   checkMetadata(at, properties, level === "root", level === "root" || isEmbedded, errors);
   if (isEmbedded && !preserves && Object.keys(properties).length === 0) {
-    errors.push(missing(`${at}.properties`, "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"));
+    errors.push(
+      missing(
+        `${at}.properties`,
+        "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
+      ),
+    );
   }
 }
 
 /** A definition may restrict the names of its objects; everything else about metadata is given. */
-function checkMetadata(at: string, properties: JsonObject, isRoot: boolean, isResource: boolean, errors: FieldError[]): void {
+function checkMetadata(
+  at: string,
+  properties: JsonObject,
+  isRoot: boolean,
+  isResource: boolean,
+  errors: FieldError[],
+): void {
   const typeOf = (schema: Json | undefined): Json => (isObject(schema) ? (schema["type"] ?? "") : "");
   for (const name of ["kind", "apiVersion"]) {
-    if (isResource && properties[name] !== undefined && typeOf(properties[name]) !== "string") errors.push(wrong(`${at}.properties[${name}].type`, typeOf(properties[name]), "must be string"));
+    if (isResource && properties[name] !== undefined && typeOf(properties[name]) !== "string")
+      errors.push(wrong(`${at}.properties[${name}].type`, typeOf(properties[name]), "must be string"));
   }
   const { metadata } = properties;
   if (!isObject(metadata)) return;
-  if (isResource && typeOf(metadata) !== "object") errors.push(wrong(`${at}.properties[metadata].type`, typeOf(metadata), "must be object"));
+  if (isResource && typeOf(metadata) !== "object")
+    errors.push(wrong(`${at}.properties[metadata].type`, typeOf(metadata), "must be object"));
   if (!isRoot) return;
   const { type: _, default: __, properties: named, ...more } = metadata;
-  const isNamesOnly = Object.keys(isObject(named) ? named : {}).every((name) => name === "name" || name === "generateName");
+  const isNamesOnly = Object.keys(isObject(named) ? named : {}).every(
+    (name) => name === "name" || name === "generateName",
+  );
   if (Object.keys(more).length > 0 || !isNamesOnly) {
-    errors.push(forbiddenField(`${at}.properties[metadata]`, "must not specify anything other than name and generateName, but metadata is implicitly specified"));
+    errors.push(
+      forbiddenField(
+        `${at}.properties[metadata]`,
+        "must not specify anything other than name and generateName, but metadata is implicitly specified",
+      ),
+    );
   }
 }
 
 const INT_OR_STRING = [{ type: "integer" }, { type: "string" }];
 const isIntOrStringPair = (anyOf: Json | undefined): boolean => anyOf !== undefined && equalJson(anyOf, INT_OR_STRING);
 
-/** What is said about values here and in junctors. The usual form of int-or-string has types in its `anyOf`, here or in the first `allOf`. */
+/**
+ * What is said about values here and in junctors. The usual form of int-or-string has types in its `anyOf`, here or in
+ * the first `allOf`.
+ */
 function checkValues(at: string, schema: JsonObject, skipAnyOf: boolean, errors: FieldError[], mayNest = true): void {
   for (const { at: junctor, schema: inner } of junctorsOf(schema)) {
     if (skipAnyOf && junctor.startsWith(".anyOf")) continue;
@@ -163,20 +209,38 @@ function checkNested(at: string, schema: JsonObject, skipAnyOf: boolean, errors:
   checkValues(at, schema, skipAnyOf, errors, false);
   if (isObject(schema["items"])) checkNested(`${at}.items`, schema["items"], false, errors);
   const properties = propertiesOf(schema);
-  for (const [name, property] of Object.entries(properties)) if (isObject(property)) checkNested(`${at}.properties[${name}]`, property, false, errors);
-  for (const [key, detail] of ONLY_OUTSIDE) if (schema[key] !== undefined && schema[key] !== false) errors.push(forbiddenField(`${at}.${key}`, detail));
-  if (properties["metadata"] !== undefined) errors.push(forbiddenField(`${at}.properties[metadata]`, "must not be specified in a nested context"));
+  for (const [name, property] of Object.entries(properties))
+    if (isObject(property)) checkNested(`${at}.properties[${name}]`, property, false, errors);
+  for (const [key, detail] of ONLY_OUTSIDE)
+    if (schema[key] !== undefined && schema[key] !== false) errors.push(forbiddenField(`${at}.${key}`, detail));
+  if (properties["metadata"] !== undefined)
+    errors.push(forbiddenField(`${at}.properties[metadata]`, "must not be specified in a nested context"));
 }
 
 /** What a junctor at the root talks about must be there outside of it. */
-function checkCompleteness(nested: JsonObject, schema: JsonObject | undefined, at: string, nestedAt: string, errors: FieldError[]): void {
+function checkCompleteness(
+  nested: JsonObject,
+  schema: JsonObject | undefined,
+  at: string,
+  nestedAt: string,
+  errors: FieldError[],
+): void {
   if (!schema) return void errors.push(missing(at, `because it is defined in ${nestedAt}`));
-  for (const { at: junctor, schema: inner } of junctorsOf(nested)) checkCompleteness(inner, schema, at, nestedAt + junctor, errors);
+  for (const { at: junctor, schema: inner } of junctorsOf(nested))
+    checkCompleteness(inner, schema, at, nestedAt + junctor, errors);
   const { items } = schema;
-  if (isObject(nested["items"])) checkCompleteness(nested["items"], isObject(items) ? items : undefined, `${at}.items`, `${nestedAt}.items`, errors);
+  if (isObject(nested["items"]))
+    checkCompleteness(nested["items"], isObject(items) ? items : undefined, `${at}.items`, `${nestedAt}.items`, errors);
   const properties = propertiesOf(schema);
   for (const [name, property] of Object.entries(propertiesOf(nested))) {
     const outside = properties[name];
-    if (isObject(property)) checkCompleteness(property, isObject(outside) ? outside : undefined, `${at}.properties[${name}]`, `${nestedAt}.properties[${name}]`, errors);
+    if (isObject(property))
+      checkCompleteness(
+        property,
+        isObject(outside) ? outside : undefined,
+        `${at}.properties[${name}]`,
+        `${nestedAt}.properties[${name}]`,
+        errors,
+      );
   }
 }

@@ -1,8 +1,15 @@
-/** What a definition says about each version besides its schema: printer columns, scale paths, fields to select by, deprecation. */
+/**
+ * What a definition says about each version besides its schema: printer columns, scale paths, fields to select by,
+ * deprecation.
+ */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { missing, tooMany, twice, wrong } from "../field-errors.ts";
-import type { CustomResourceColumnDefinition, CustomResourceSubresources, SelectableField } from "../facts/apiextensions-v1.ts";
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresources,
+  SelectableField,
+} from "../facts/apiextensions-v1.ts";
 import { findField } from "./field-paths.ts";
 
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
@@ -10,22 +17,35 @@ const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32",
 const MAX_SELECTABLE_FIELDS = 8;
 const MAX_WARNING_BYTES = 256;
 
-const startsWithDot = (field: string, path: string): FieldError[] => (path.startsWith(".") ? [] : [wrong(field, path, "must be a simple json path starting with .")]);
+const startsWithDot = (field: string, path: string): FieldError[] =>
+  path.startsWith(".") ? [] : [wrong(field, path, "must be a simple json path starting with .")];
 
-export function checkColumns(at: string, columns: DeepReadonly<CustomResourceColumnDefinition[]> | undefined): FieldError[] {
+export function checkColumns(
+  at: string,
+  columns: DeepReadonly<CustomResourceColumnDefinition[]> | undefined,
+): FieldError[] {
   return (columns ?? []).flatMap(({ name, type, format, jsonPath }, index) => {
     const field = `${at}.additionalPrinterColumns[${index}]`;
     const types = `must be one of ${COLUMN_TYPES.join(",")}`;
     return [
       ...(name ? [] : [missing(`${field}.name`)]),
-      ...(!type ? [missing(`${field}.type`, types)] : COLUMN_TYPES.includes(type) ? [] : [wrong(`${field}.type`, type, types)]),
-      ...(format && !COLUMN_FORMATS.includes(format) ? [wrong(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(",")}`)] : []),
+      ...(!type
+        ? [missing(`${field}.type`, types)]
+        : COLUMN_TYPES.includes(type)
+          ? []
+          : [wrong(`${field}.type`, type, types)]),
+      ...(format && !COLUMN_FORMATS.includes(format)
+        ? [wrong(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(",")}`)]
+        : []),
       ...(jsonPath ? startsWithDot(`${field}.JSONPath`, jsonPath) : [missing(`${field}.JSONPath`)]),
     ];
   });
 }
 
-export function checkSubresources(at: string, subresources: DeepReadonly<CustomResourceSubresources> | undefined): FieldError[] {
+export function checkSubresources(
+  at: string,
+  subresources: DeepReadonly<CustomResourceSubresources> | undefined,
+): FieldError[] {
   const scale = subresources?.scale;
   if (!scale) return [];
   const under = (name: keyof typeof scale, roots: readonly string[], where: string): FieldError[] => {
@@ -36,13 +56,22 @@ export function checkSubresources(at: string, subresources: DeepReadonly<CustomR
     if (problems.length > 0 || roots.some((root) => path.startsWith(`${root}.`))) return problems;
     return [wrong(field, path, `should be a json path under ${where}`)];
   };
-  return [...under("specReplicasPath", [".spec"], ".spec"), ...under("statusReplicasPath", [".status"], ".status"), ...under("labelSelectorPath", [".spec", ".status"], "either .spec or .status")];
+  return [
+    ...under("specReplicasPath", [".spec"], ".spec"),
+    ...under("statusReplicasPath", [".status"], ".status"),
+    ...under("labelSelectorPath", [".spec", ".status"], "either .spec or .status"),
+  ];
 }
 
 const SELECTABLE_TYPES = ["string", "boolean", "integer"];
 
 /** `mayBeMany`: they were too many before and stay as they are. */
-export function checkSelectableFields(at: string, fields: DeepReadonly<SelectableField[]> | undefined, schema: JsonObject | undefined, mayBeMany: boolean): FieldError[] {
+export function checkSelectableFields(
+  at: string,
+  fields: DeepReadonly<SelectableField[]> | undefined,
+  schema: JsonObject | undefined,
+  mayBeMany: boolean,
+): FieldError[] {
   if (!fields || fields.length === 0 || !schema) return [];
   const errors: FieldError[] = [];
   const seen = new Set<string>();
@@ -59,24 +88,43 @@ export function checkSelectableFields(at: string, fields: DeepReadonly<Selectabl
     }
     if (found.names[0] === "metadata") errors.push(wrong(field, jsonPath, "must not point to fields in metadata"));
     if (typeof found.schema?.["type"] !== "string" || !SELECTABLE_TYPES.includes(found.schema["type"])) {
-      errors.push(wrong(field, jsonPath, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."));
+      errors.push(
+        wrong(
+          field,
+          jsonPath,
+          "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
+        ),
+      );
     }
     const name = found.names.join(".");
     if (seen.has(name)) errors.push(twice(field, jsonPath));
     seen.add(name);
   }
-  if (seen.size > MAX_SELECTABLE_FIELDS && !mayBeMany) errors.push(tooMany(`${at}.selectableFields`, seen.size, MAX_SELECTABLE_FIELDS));
+  if (seen.size > MAX_SELECTABLE_FIELDS && !mayBeMany)
+    errors.push(tooMany(`${at}.selectableFields`, seen.size, MAX_SELECTABLE_FIELDS));
   return errors;
 }
 
-export function checkDeprecation(at: string, deprecated: boolean | undefined, warning: string | undefined): FieldError[] {
+export function checkDeprecation(
+  at: string,
+  deprecated: boolean | undefined,
+  warning: string | undefined,
+): FieldError[] {
   if (warning === undefined) return [];
   const field = `${at}.deprecationWarning`;
   if (!deprecated) return [wrong(field, warning, "can only be set for deprecated versions")];
   const errors: FieldError[] = [];
-  if (Buffer.byteLength(warning) > MAX_WARNING_BYTES) errors.push(wrong(field, warning, `must be <= ${MAX_WARNING_BYTES} characters long`));
+  if (Buffer.byteLength(warning) > MAX_WARNING_BYTES)
+    errors.push(wrong(field, warning, `must be <= ${MAX_WARNING_BYTES} characters long`));
   if (warning === "") errors.push(wrong(field, warning, "must not be an empty string"));
   const odd = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(warning);
-  if (odd) errors.push(wrong(field, warning, `must only contain printable UTF-8 characters; non-printable character found at index ${Buffer.byteLength(warning.slice(0, odd.index))}`));
+  if (odd)
+    errors.push(
+      wrong(
+        field,
+        warning,
+        `must only contain printable UTF-8 characters; non-printable character found at index ${Buffer.byteLength(warning.slice(0, odd.index))}`,
+      ),
+    );
   return errors;
 }

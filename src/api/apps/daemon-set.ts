@@ -9,7 +9,15 @@ import { checkPodTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { DaemonSet as DaemonSetFacts } from "../facts/apps-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkSelector, checkUnchanged, missing, notOneOf, wrong } from "../field-errors.ts";
+import {
+  checkIntOrPercent,
+  checkNotNegative,
+  checkSelector,
+  checkUnchanged,
+  missing,
+  notOneOf,
+  wrong,
+} from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { shareOf } from "./shares.ts";
@@ -51,20 +59,31 @@ const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 function defaultSpec(spec: Spec): Spec {
   const filled: Spec = fill(spec, { updateStrategy: {}, revisionHistoryLimit: 10 });
-  return change(change(filled, "updateStrategy", defaultStrategy), "template", (template) => defaultPodTemplate(template));
+  return change(change(filled, "updateStrategy", defaultStrategy), "template", (template) =>
+    defaultPodTemplate(template),
+  );
 }
 
 function defaultStrategy(strategy: Strategy): Strategy {
   const typed: Strategy = fill(strategy, { type: "RollingUpdate" });
   if (typed.type !== "RollingUpdate") return typed;
-  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) => fill(rolling, { maxUnavailable: 1, maxSurge: 0 }));
+  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) =>
+    fill(rolling, { maxUnavailable: 1, maxSurge: 0 }),
+  );
 }
 
-const generationOf = (set: Read<DaemonSet> | undefined): number => Number(set?.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0) || 0;
+const generationOf = (set: Read<DaemonSet> | undefined): number =>
+  Number(set?.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0) || 0;
 
 function withGeneration(set: Read<DaemonSet>, generation: number): Read<DaemonSet> {
   if (set.metadata.annotations?.[TEMPLATE_GENERATION] === String(generation)) return set;
-  return { ...set, metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) } } };
+  return {
+    ...set,
+    metadata: {
+      ...set.metadata,
+      annotations: { ...set.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) },
+    },
+  };
 }
 
 /** Clients cannot choose the number: it begins at one and grows with every new template. */
@@ -75,12 +94,14 @@ function prepare(set: Read<DaemonSet>, { oldObject }: Review<DaemonSet>): Read<D
 
 function checkDaemonSet({ object: { spec }, oldObject, settled }: Review<DaemonSet>): FieldError[] {
   const errors: FieldError[] = [];
-  if (oldObject) errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject)
+    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
   const { selector, template } = spec;
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (problems.length === 0) checkSelects(errors, "spec.template", selector, template);
-  if (selector && isEmpty(selector)) errors.push(wrong("spec.selector", selectorForm(selector), "empty selector is invalid for daemonset"));
+  if (selector && isEmpty(selector))
+    errors.push(wrong("spec.selector", selectorForm(selector), "empty selector is invalid for daemonset"));
   if (!isSettled(spec, settled?.spec)) errors.push(...checkPodTemplate("spec.template", template ?? {}, "DaemonSet"));
   errors.push(...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds));
   checkStrategy(errors, spec.updateStrategy ?? {});
@@ -92,16 +113,28 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const { type, rollingUpdate } = strategy;
   const at = "spec.updateStrategy.rollingUpdate";
   if (type === "OnDelete") return;
-  if (type !== "RollingUpdate") return void errors.push(notOneOf("spec.updateStrategy", internalForm("DaemonSetUpdateStrategy", strategy), ["RollingUpdate", "OnDelete"]));
+  if (type !== "RollingUpdate")
+    return void errors.push(
+      notOneOf("spec.updateStrategy", internalForm("DaemonSetUpdateStrategy", strategy), ["RollingUpdate", "OnDelete"]),
+    );
   if (!rollingUpdate) return void errors.push(missing(at));
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
-  errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable), ...checkIntOrPercent(`${at}.maxSurge`, maxSurge));
-  for (const [name, value] of [["maxUnavailable", maxUnavailable], ["maxSurge", maxSurge]] as const) {
-    if (typeof value === "string" && shareOf(value) > 100) errors.push(wrong(`${at}.${name}`, value, "must not be greater than 100%"));
+  errors.push(
+    ...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable),
+    ...checkIntOrPercent(`${at}.maxSurge`, maxSurge),
+  );
+  for (const [name, value] of [
+    ["maxUnavailable", maxUnavailable],
+    ["maxSurge", maxSurge],
+  ] as const) {
+    if (typeof value === "string" && shareOf(value) > 100)
+      errors.push(wrong(`${at}.${name}`, value, "must not be greater than 100%"));
   }
   const [unavailable, surge] = [shareOf(maxUnavailable), shareOf(maxSurge)];
-  if (unavailable !== 0 && surge !== 0) errors.push(wrong(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
-  else if (unavailable === 0 && surge === 0) errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+  if (unavailable !== 0 && surge !== 0)
+    errors.push(wrong(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
+  else if (unavailable === 0 && surge === 0)
+    errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
 }
 
 function checkStatus({ object: { status }, oldObject }: Review<DaemonSet>): FieldError[] {

@@ -5,8 +5,16 @@ import { admissions, type Deployment } from "./deployment.ts";
 import { emptyCluster } from "../test-review.ts";
 
 const admission = admissions[0];
-const base = { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } } };
-const deployment = (spec: object): Deployment => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", namespace: "shop" }, spec: { ...base, ...spec } });
+const base = {
+  selector: { matchLabels: { app: "a" } },
+  template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+};
+const deployment = (spec: object): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "a", namespace: "shop" },
+  spec: { ...base, ...spec },
+});
 const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Review<Deployment> => ({
   operation: "CREATE",
   cluster: "hub",
@@ -21,19 +29,30 @@ const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Rev
   read: emptyCluster,
   ...rest,
 });
-const completed = (spec: object, rest?: Partial<Review<Deployment>>): Deployment => admission?.mutate?.(review(deployment(spec), rest)) as Deployment;
+const completed = (spec: object, rest?: Partial<Review<Deployment>>): Deployment =>
+  admission?.mutate?.(review(deployment(spec), rest)) as Deployment;
 const problems = (spec: object, old?: object): string[] =>
-  (admission?.validate?.(review(completed(spec), old ? { operation: "UPDATE", oldObject: completed(old) } : {})) ?? []).map(({ field, message }) => `${field}: ${message}`);
+  (
+    admission?.validate?.(review(completed(spec), old ? { operation: "UPDATE", oldObject: completed(old) } : {})) ?? []
+  ).map(({ field, message }) => `${field}: ${message}`);
 
 const defaults: Record<string, [spec: object, want: object]> = {
   "runs one replica and rolls a quarter at a time": [
     {},
-    { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600, strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } } },
+    {
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      progressDeadlineSeconds: 600,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
+    },
   ],
   "keeps zero replicas": [{ replicas: 0 }, { replicas: 0 }],
   "takes null for not stated": [{ replicas: null }, { replicas: 1 }],
   "has nothing to roll when it recreates": [{ strategy: { type: "Recreate" } }, { strategy: { type: "Recreate" } }],
-  "fills in the other half of a strategy": [{ strategy: { rollingUpdate: { maxSurge: 1 } } }, { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: 1 } } }],
+  "fills in the other half of a strategy": [
+    { strategy: { rollingUpdate: { maxSurge: 1 } } },
+    { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: 1 } } },
+  ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(defaults)) {
   test(`a deployment ${behaviour}`, () => {
@@ -45,7 +64,16 @@ test("a template is completed without what only pods have", () => {
   const { spec } = completed({}).spec.template;
 
   expect(spec).toEqual({
-    containers: [{ name: "c", image: "i", imagePullPolicy: "Always", resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }],
+    containers: [
+      {
+        name: "c",
+        image: "i",
+        imagePullPolicy: "Always",
+        resources: {},
+        terminationMessagePath: "/dev/termination-log",
+        terminationMessagePolicy: "File",
+      },
+    ],
     dnsPolicy: "ClusterFirst",
     restartPolicy: "Always",
     schedulerName: "default-scheduler",
@@ -64,7 +92,10 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
     { selector: { matchLabels: { app: "b" } } },
     ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
   ],
-  "a share of more than everything": [{ strategy: { rollingUpdate: { maxUnavailable: "101%" } } }, ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%']],
+  "a share of more than everything": [
+    { strategy: { rollingUpdate: { maxUnavailable: "101%" } } },
+    ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+  ],
   "a rollout that can neither add nor remove": [
     { strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } },
     ["spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"],
@@ -85,7 +116,13 @@ for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
 }
 
 test("the selector can never change", () => {
-  const wider = { ...base, template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } }, selector: { matchLabels: { tier: "b" } } };
+  const wider = {
+    ...base,
+    template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } },
+    selector: { matchLabels: { tier: "b" } },
+  };
 
-  expect(problems(wider, {})).toEqual(['spec.selector: Invalid value: {"matchLabels":{"tier":"b"}}: field is immutable']);
+  expect(problems(wider, {})).toEqual([
+    'spec.selector: Invalid value: {"matchLabels":{"tier":"b"}}: field is immutable',
+  ]);
 });

@@ -9,10 +9,27 @@ import { checkPodTemplate } from "../core/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Deployment as DeploymentFacts } from "../facts/apps-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import {
+  checkIntOrPercent,
+  checkNotNegative,
+  checkUnchanged,
+  forbiddenField,
+  missing,
+  notOneOf,
+  wrong,
+} from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { checkCollisionCount, checkCounts, checkOwnSelector, checkReplicaCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
+import {
+  checkCollisionCount,
+  checkCounts,
+  checkOwnSelector,
+  checkReplicaCounts,
+  checkSelects,
+  isEmpty,
+  isSettled,
+  specWarnings,
+} from "./workload-rules.ts";
 import { shareOf } from "./shares.ts";
 
 export type Deployment = DeploymentFacts;
@@ -35,7 +52,14 @@ export const Deployment: Kind<Deployment> = builtInKind<Deployment>({
     ...templateColumns<Deployment>(({ spec }) => spec.template.spec?.containers ?? []),
     column<Deployment>("Selector", ({ spec }) => selectorCell(spec.selector), wide),
   ],
-  subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
+  subresources: {
+    status: true,
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".spec.selector",
+    },
+  },
   hasGeneration: true,
 });
 
@@ -45,28 +69,49 @@ type Strategy = NonNullable<Spec["strategy"]>;
 const STEP = "25%";
 
 function defaultSpec(spec: Spec): Spec {
-  const filled: Spec = fill(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600, strategy: {} });
+  const filled: Spec = fill(spec, {
+    replicas: 1,
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+    strategy: {},
+  });
   return change(change(filled, "strategy", defaultStrategy), "template", (template) => defaultPodTemplate(template));
 }
 
 function defaultStrategy(strategy: Strategy): Strategy {
   const typed: Strategy = fill(strategy, { type: "RollingUpdate" });
   if (typed.type !== "RollingUpdate") return typed;
-  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) => fill(rolling, { maxUnavailable: STEP, maxSurge: STEP }));
+  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) =>
+    fill(rolling, { maxUnavailable: STEP, maxSurge: STEP }),
+  );
 }
 
 function checkDeployment({ object: { spec }, oldObject, settled }: Review<Deployment>): FieldError[] {
   const errors: FieldError[] = checkNotNegative("spec.replicas", spec.replicas);
   checkSelectedTemplate(errors, spec, isSettled(spec, settled?.spec));
   checkStrategy(errors, spec.strategy ?? {});
-  errors.push(...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds), ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit));
+  errors.push(
+    ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
+    ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
+  );
   checkDeadline(errors, spec);
-  if (oldObject) errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject)
+    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
   return errors;
 }
 
-/** The rules of selector and template that Deployments and ReplicaSets share. A template that passed before is not looked at again. */
-export function checkSelectedTemplate(errors: FieldError[], { selector, template }: DeepReadonly<Pick<Deployment["spec"], "selector"> & Partial<Pick<Deployment["spec"], "template">>>, settled: boolean): void {
+/**
+ * The rules of selector and template that Deployments and ReplicaSets share. A template that passed before is not
+ * looked at again.
+ */
+export function checkSelectedTemplate(
+  errors: FieldError[],
+  {
+    selector,
+    template,
+  }: DeepReadonly<Pick<Deployment["spec"], "selector"> & Partial<Pick<Deployment["spec"], "template">>>,
+  settled: boolean,
+): void {
   if (!checkOwnSelector(errors, selector, "deployment")) {
     errors.push(wrong("spec.selector", selectorForm(selector), "invalid label selector"));
     return;
@@ -80,25 +125,41 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.strategy.rollingUpdate";
   if (type === "Recreate") {
     if (rollingUpdate) errors.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"));
-  } else if (type !== "RollingUpdate") errors.push(notOneOf("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
+  } else if (type !== "RollingUpdate")
+    errors.push(notOneOf("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
   else if (!rollingUpdate) errors.push(missing(at, "this should be defaulted and never be nil"));
   else {
     const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
-    errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable), ...checkIntOrPercent(`${at}.maxSurge`, maxSurge));
-    if (shareOf(maxUnavailable) === 0 && shareOf(maxSurge) === 0) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
-    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+    errors.push(
+      ...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable),
+      ...checkIntOrPercent(`${at}.maxSurge`, maxSurge),
+    );
+    if (shareOf(maxUnavailable) === 0 && shareOf(maxSurge) === 0)
+      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100)
+      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }
 
 function checkDeadline(errors: FieldError[], { progressDeadlineSeconds: deadline, minReadySeconds = 0 }: Spec): void {
   if (deadline === undefined) return;
   errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
-  if (deadline <= minReadySeconds) errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+  if (deadline <= minReadySeconds)
+    errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
 function checkStatus({ object: { status = {} }, oldObject }: Review<Deployment>): FieldError[] {
   const errors: FieldError[] = [];
-  checkCounts(errors, "status", status, ["observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas", "collisionCount"]);
+  checkCounts(errors, "status", status, [
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+    "collisionCount",
+  ]);
   checkReplicaCounts(errors, status, ["updatedReplicas", "readyReplicas", "availableReplicas"]);
   checkCollisionCount(errors, status.collisionCount, oldObject?.status?.collisionCount);
   return errors;
@@ -109,6 +170,10 @@ export const admissions: AnyAdmission[] = [
     complete: (deployment) => change(deployment, "spec", defaultSpec),
     validate: checkDeployment,
     validateStatus: checkStatus,
-    warnings: (review) => specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...templateWarnings("spec.template", review.object.spec.template)]),
+    warnings: (review) =>
+      specWarnings(review, () => [
+        ...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []),
+        ...templateWarnings("spec.template", review.object.spec.template),
+      ]),
   }),
 ];

@@ -33,30 +33,55 @@ export const ReplicaSet: Kind<ReplicaSet> = builtInKind<ReplicaSet>({
     ...templateColumns<ReplicaSet>(({ spec }) => spec.template?.spec?.containers ?? []),
     column<ReplicaSet>("Selector", ({ spec }) => selectorCell(spec.selector), wide),
   ],
-  subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
+  subresources: {
+    status: true,
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".spec.selector",
+    },
+  },
   hasGeneration: true,
 });
 
 function checkReplicaSet({ object: { spec }, oldObject, settled }: Review<ReplicaSet>): FieldError[] {
-  const errors: FieldError[] = [...checkNotNegative("spec.replicas", spec.replicas), ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds)];
+  const errors: FieldError[] = [
+    ...checkNotNegative("spec.replicas", spec.replicas),
+    ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
+  ];
   checkSelectedTemplate(errors, spec, isSettled(spec, settled?.spec));
-  if (oldObject) errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject)
+    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
   return errors;
 }
 
 function checkStatus({ object: { status } }: Review<ReplicaSet>): FieldError[] {
   const errors: FieldError[] = [];
   if (!status) return errors;
-  checkCounts(errors, "status", status, ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"]);
+  checkCounts(errors, "status", status, [
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "terminatingReplicas",
+  ]);
   checkReplicaCounts(errors, status, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]);
   return errors;
 }
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(ReplicaSet, "apps-v1", {
-    complete: (set) => change(set, "spec", (spec) => change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template))),
+    complete: (set) =>
+      change(set, "spec", (spec) =>
+        change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template)),
+      ),
     validate: checkReplicaSet,
     validateStatus: checkStatus,
-    warnings: (review) => specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...templateWarnings("spec.template", review.object.spec.template ?? {})]),
+    warnings: (review) =>
+      specWarnings(review, () => [
+        ...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []),
+        ...templateWarnings("spec.template", review.object.spec.template ?? {}),
+      ]),
   }),
 ];

@@ -3,9 +3,21 @@ import { review } from "../test-review.ts";
 import type { StatefulSet } from "./stateful-set.ts";
 import { admissions } from "./stateful-set.ts";
 
-const base = { serviceName: "s", selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } } };
-const make = (spec: object = {}): StatefulSet => ({ apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "a", namespace: "shop" }, spec: { ...base, ...spec } });
-const claim = { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
+const base = {
+  serviceName: "s",
+  selector: { matchLabels: { app: "a" } },
+  template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+};
+const make = (spec: object = {}): StatefulSet => ({
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  metadata: { name: "a", namespace: "shop" },
+  spec: { ...base, ...spec },
+});
+const claim = {
+  metadata: { name: "data" },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+};
 
 test("a set starts one pod after the other, rolls all of them and keeps claims", () => {
   expect(review(admissions, make()).object.spec).toMatchObject({
@@ -18,18 +30,35 @@ test("a set starts one pod after the other, rolls all of them and keeps claims",
 });
 
 test("a template of claims is shown as the claim that it becomes, and can be mounted", () => {
-  const template = { ...base.template, spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "data", mountPath: "/d" }] }] } };
+  const template = {
+    ...base.template,
+    spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "data", mountPath: "/d" }] }] },
+  };
 
   const { object, problems } = review(admissions, make({ volumeClaimTemplates: [claim], template }));
 
   expect(problems).toEqual([]);
-  expect(object.spec.volumeClaimTemplates?.[0]).toMatchObject({ apiVersion: "v1", kind: "PersistentVolumeClaim", spec: { volumeMode: "Filesystem" }, status: { phase: "Pending" } });
+  expect(object.spec.volumeClaimTemplates?.[0]).toMatchObject({
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    spec: { volumeMode: "Filesystem" },
+    status: { phase: "Pending" },
+  });
 });
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
-  "a strategy that there is none of": [{ updateStrategy: { type: "X" } }, [`spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`]],
-  "a claim without storage": [{ volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] }, ["spec.volumeClaimTemplates[0].spec.resources[storage]: Required value"]],
-  "an empty selector": [{ selector: {} }, ["spec.selector: Invalid value: {}: empty selector is invalid for statefulset"]],
+  "a strategy that there is none of": [
+    { updateStrategy: { type: "X" } },
+    [`spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`],
+  ],
+  "a claim without storage": [
+    { volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] },
+    ["spec.volumeClaimTemplates[0].spec.resources[storage]: Required value"],
+  ],
+  "an empty selector": [
+    { selector: {} },
+    ["spec.selector: Invalid value: {}: empty selector is invalid for statefulset"],
+  ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
   test(`refuses ${behaviour}`, () => {
@@ -39,16 +68,23 @@ for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
 
 test("only what identities do not hang on may change", () => {
   const old = review(admissions, make()).object;
-  const changed = (spec: object): string[] => review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old }).problems;
+  const changed = (spec: object): string[] =>
+    review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old }).problems;
 
   expect(changed({ replicas: 3, minReadySeconds: 5 })).toEqual([]);
-  expect(changed({ serviceName: "t" })[0]).toMatch(/^spec: Forbidden: updates to statefulset spec for fields other than/);
+  expect(changed({ serviceName: "t" })[0]).toMatch(
+    /^spec: Forbidden: updates to statefulset spec for fields other than/,
+  );
 });
 
 test("a status does not count more than there is", () => {
   const old = review(admissions, make()).object;
 
-  const { problems } = review<StatefulSet>(admissions, { ...old, status: { replicas: 1, readyReplicas: 2 } }, { old, subresource: "status" });
+  const { problems } = review<StatefulSet>(
+    admissions,
+    { ...old, status: { replicas: 1, readyReplicas: 2 } },
+    { old, subresource: "status" },
+  );
 
   expect(problems).toEqual(["status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas"]);
 });

@@ -12,11 +12,29 @@ import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { StatefulSet as StatefulSetFacts } from "../facts/apps-v1.ts";
 import type { PersistentVolumeClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
-import { checkIntOrPercent, checkLabels, checkNotNegative, checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import {
+  checkIntOrPercent,
+  checkLabels,
+  checkNotNegative,
+  checkText,
+  forbiddenField,
+  missing,
+  notOneOf,
+  wrong,
+} from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { shareOf } from "./shares.ts";
-import { checkCollisionCount, checkCounts, checkOwnSelector, checkReplicaCounts, checkSelects, isEmpty, isSettled, specWarnings } from "./workload-rules.ts";
+import {
+  checkCollisionCount,
+  checkCounts,
+  checkOwnSelector,
+  checkReplicaCounts,
+  checkSelects,
+  isEmpty,
+  isSettled,
+  specWarnings,
+} from "./workload-rules.ts";
 
 export type StatefulSet = StatefulSetFacts;
 
@@ -35,7 +53,14 @@ export const StatefulSet: Kind<StatefulSet> = builtInKind<StatefulSet>({
     ageColumn,
     ...templateColumns<StatefulSet>(({ spec }) => spec.template.spec?.containers ?? []),
   ],
-  subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
+  subresources: {
+    status: true,
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".spec.selector",
+    },
+  },
   hasGeneration: true,
   traits: { names: "label" },
 });
@@ -45,15 +70,24 @@ type Spec = Read<StatefulSet["spec"]>;
 type Strategy = NonNullable<Spec["updateStrategy"]>;
 
 function defaultSpec(spec: Spec): Spec {
-  let result: Spec = fill(spec, { podManagementPolicy: "OrderedReady", updateStrategy: {}, persistentVolumeClaimRetentionPolicy: {}, replicas: 1, revisionHistoryLimit: 10 });
+  let result: Spec = fill(spec, {
+    podManagementPolicy: "OrderedReady",
+    updateStrategy: {},
+    persistentVolumeClaimRetentionPolicy: {},
+    replicas: 1,
+    revisionHistoryLimit: 10,
+  });
   result = change(result, "updateStrategy", defaultStrategy);
-  result = change(result, "persistentVolumeClaimRetentionPolicy", (policy) => fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }));
+  result = change(result, "persistentVolumeClaimRetentionPolicy", (policy) =>
+    fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }),
+  );
   result = change(result, "volumeClaimTemplates", (list) => changeItems<PersistentVolumeClaim>(list, defaultClaim));
   return change(result, "template", (template) => defaultPodTemplate(template));
 }
 
 function defaultStrategy(strategy: Strategy): Strategy {
-  const typed: Strategy = strategy.type === undefined ? fill(strategy, { type: "RollingUpdate", rollingUpdate: {} }) : strategy;
+  const typed: Strategy =
+    strategy.type === undefined ? fill(strategy, { type: "RollingUpdate", rollingUpdate: {} }) : strategy;
   if (typed.type !== "RollingUpdate") return typed;
   return change(typed, "rollingUpdate", (given) => {
     // Part of a feature that no server has on by default.
@@ -65,7 +99,11 @@ function defaultStrategy(strategy: Strategy): Strategy {
 /** Templates are shown as the claims that they become. */
 function defaultClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> {
   const typed = fill(claim, { apiVersion: "v1", kind: "PersistentVolumeClaim", status: {} });
-  return change(change(typed, "spec", (spec) => fill(spec, { volumeMode: "Filesystem" })), "status", (status) => fill(status, { phase: "Pending" }));
+  return change(
+    change(typed, "spec", (spec) => fill(spec, { volumeMode: "Filesystem" })),
+    "status",
+    (status) => fill(status, { phase: "Pending" }),
+  );
 }
 
 function checkStatefulSet({ object: { spec }, oldObject, settled }: Review<StatefulSet>): FieldError[] {
@@ -75,16 +113,32 @@ function checkStatefulSet({ object: { spec }, oldObject, settled }: Review<State
   return errors;
 }
 
-function checkSpec(errors: FieldError[], spec: Spec, { isNew, templateSettled }: { isNew: boolean; templateSettled: boolean }): void {
+function checkSpec(
+  errors: FieldError[],
+  spec: Spec,
+  { isNew, templateSettled }: { isNew: boolean; templateSettled: boolean },
+): void {
   const { podManagementPolicy, selector, template, ordinals, serviceName } = spec;
   if (!podManagementPolicy) errors.push(missing("spec.podManagementPolicy"));
-  else if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
+  else if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel")
+    errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
   checkStrategy(errors, spec.updateStrategy ?? {});
   checkRetention(errors, spec.persistentVolumeClaimRetentionPolicy);
-  if (isNew) for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) checkClaimSpec(errors, `spec.volumeClaimTemplates[${index}].spec`, claim.spec ?? {});
-  errors.push(...checkNotNegative("spec.replicas", spec.replicas), ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds), ...checkNotNegative("spec.ordinals.start", ordinals?.start));
+  if (isNew)
+    for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      checkClaimSpec(errors, `spec.volumeClaimTemplates[${index}].spec`, claim.spec ?? {});
+  errors.push(
+    ...checkNotNegative("spec.replicas", spec.replicas),
+    ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
+    ...checkNotNegative("spec.ordinals.start", ordinals?.start),
+  );
   if (isNew && serviceName) errors.push(...checkText("spec.serviceName", serviceName, dnsLabelProblems));
-  if (!checkOwnSelector(errors, selector, "statefulset")) errors.push({ type: "Invalid", field: "spec.selector", message: `Invalid value: ${JSON.stringify(selectorForm(selector))}` });
+  if (!checkOwnSelector(errors, selector, "statefulset"))
+    errors.push({
+      type: "Invalid",
+      field: "spec.selector",
+      message: `Invalid value: ${JSON.stringify(selectorForm(selector))}`,
+    });
   else {
     if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
     if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
@@ -93,11 +147,20 @@ function checkSpec(errors: FieldError[], spec: Spec, { isNew, templateSettled }:
 }
 
 /** Pods are called after the set and find their claims as volumes. Metadata is reported twice, as upstream does. */
-function checkOwnTemplate(errors: FieldError[], template: Read<PodTemplateSpec>, claims: readonly Read<PersistentVolumeClaim>[]): void {
+function checkOwnTemplate(
+  errors: FieldError[],
+  template: Read<PodTemplateSpec>,
+  claims: readonly Read<PersistentVolumeClaim>[],
+): void {
   const { hostname: _h, subdomain: _s, ...given }: Partial<Read<PodSpec>> = template.spec ?? {};
   const names = new Set(claims.map(({ metadata }) => metadata?.name ?? ""));
   const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  const spec = { ...given, ...(claims.length > 0 && { volumes: [...claimed, ...(given.volumes ?? []).filter(({ name }) => !names.has(name))] }) } as Read<PodSpec>;
+  const spec = {
+    ...given,
+    ...(claims.length > 0 && {
+      volumes: [...claimed, ...(given.volumes ?? []).filter(({ name }) => !names.has(name))],
+    }),
+  } as Read<PodSpec>;
   checkTemplate(errors, "spec.template", { ...template, spec });
   const { labels, annotations } = template.metadata ?? {};
   errors.push(...checkLabels("spec.template.labels", labels));
@@ -110,15 +173,30 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.updateStrategy.rollingUpdate";
   if (!type) errors.push(missing("spec.updateStrategy"));
   else if (type === "OnDelete") {
-    if (rollingUpdate) errors.push(wrong(at, internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'"));
-  } else if (type !== "RollingUpdate") errors.push(wrong("spec.updateStrategy", internalForm("StatefulSetUpdateStrategy", strategy), "must be 'RollingUpdate' or 'OnDelete'"));
+    if (rollingUpdate)
+      errors.push(
+        wrong(
+          at,
+          internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate),
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
+      );
+  } else if (type !== "RollingUpdate")
+    errors.push(
+      wrong(
+        "spec.updateStrategy",
+        internalForm("StatefulSetUpdateStrategy", strategy),
+        "must be 'RollingUpdate' or 'OnDelete'",
+      ),
+    );
   else if (rollingUpdate) {
     const { partition, maxUnavailable } = rollingUpdate;
     errors.push(...checkNotNegative(`${at}.partition`, partition));
     if (maxUnavailable === undefined) return;
     errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
     if (shareOf(maxUnavailable) === 0) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
-    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100) errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+    if (typeof maxUnavailable === "string" && shareOf(maxUnavailable) > 100)
+      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }
 
@@ -128,15 +206,25 @@ function checkRetention(errors: FieldError[], policy: Spec["persistentVolumeClai
   if (!policy) return;
   for (const name of ["whenDeleted", "whenScaled"] as const) {
     const value = policy[name] ?? "";
-    if (!RETENTION.includes(value)) errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, value, RETENTION));
+    if (!RETENTION.includes(value))
+      errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, value, RETENTION));
   }
 }
 
 /** Identities hang on everything else. */
-const MUTABLE = ["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy"] as const;
+const MUTABLE = [
+  "replicas",
+  "template",
+  "updateStrategy",
+  "minReadySeconds",
+  "ordinals",
+  "revisionHistoryLimit",
+  "persistentVolumeClaimRetentionPolicy",
+] as const;
 
 function checkUpdate(errors: FieldError[], spec: Spec, old: Spec): void {
-  const fixed = (of: Spec): object => Object.fromEntries(Object.entries(of).filter(([key]) => !(MUTABLE as readonly string[]).includes(key)));
+  const fixed = (of: Spec): object =>
+    Object.fromEntries(Object.entries(of).filter(([key]) => !(MUTABLE as readonly string[]).includes(key)));
   if (!equalJson(fixed(spec), fixed(old))) {
     errors.push(
       forbiddenField(
@@ -150,8 +238,21 @@ function checkUpdate(errors: FieldError[], spec: Spec, old: Spec): void {
 function checkStatus({ object: { status }, oldObject }: Review<StatefulSet>): FieldError[] {
   const errors: FieldError[] = [];
   if (!status) return errors;
-  checkCounts(errors, "status", status, ["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount"]);
-  checkReplicaCounts(errors, status, ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"], "status.readyReplicas");
+  checkCounts(errors, "status", status, [
+    "replicas",
+    "readyReplicas",
+    "currentReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "collisionCount",
+  ]);
+  checkReplicaCounts(
+    errors,
+    status,
+    ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
+    "status.readyReplicas",
+  );
   checkCollisionCount(errors, status.collisionCount, oldObject?.status?.collisionCount);
   return errors;
 }
@@ -162,11 +263,20 @@ function warnings(review: Review<StatefulSet>): string[] {
   const found = specWarnings(review, () => templateWarnings("spec.template", spec.template));
   // Upstream names the spec of a claim only in updates.
   const at = review.operation === "CREATE" ? "" : ".Spec";
-  for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) found.push(...claimWarnings(`spec.volumeClaimTemplates[${index}]${at}`, claim.spec ?? {}));
-  if ((spec.revisionHistoryLimit ?? 0) < 0) found.push("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended");
+  for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+    found.push(...claimWarnings(`spec.volumeClaimTemplates[${index}]${at}`, claim.spec ?? {}));
+  if ((spec.revisionHistoryLimit ?? 0) < 0)
+    found.push(
+      "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
+    );
   return found;
 }
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(StatefulSet, "apps-v1", { complete: (set) => change(set, "spec", defaultSpec), validate: checkStatefulSet, validateStatus: checkStatus, warnings }),
+  builtInAdmission(StatefulSet, "apps-v1", {
+    complete: (set) => change(set, "spec", defaultSpec),
+    validate: checkStatefulSet,
+    validateStatus: checkStatus,
+    warnings,
+  }),
 ];

@@ -11,29 +11,49 @@ import type { KubernetesObject } from "../meta.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** The selector of a workload; true when it can be matched with. `kind` is how upstream calls the workload. */
-export function checkOwnSelector(errors: FieldError[], selector: Read<LabelSelector> | undefined, kind: string): boolean {
+export function checkOwnSelector(
+  errors: FieldError[],
+  selector: Read<LabelSelector> | undefined,
+  kind: string,
+): boolean {
   if (!selector) {
     errors.push(missing("spec.selector"));
     return true;
   }
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
-  if (isEmpty(selector)) errors.push(wrong("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
+  if (isEmpty(selector))
+    errors.push(wrong("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
   return problems.length === 0;
 }
 
-export const isEmpty = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean => Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
+export const isEmpty = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean =>
+  Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
 
-/** A workload that does not select the pods that it makes would make them for ever. An absent selector selects nothing. */
-export function checkSelects(errors: FieldError[], at: string, selector: Read<LabelSelector> | undefined, template: Read<PodTemplateSpec> | undefined): void {
+/**
+ * A workload that does not select the pods that it makes would make them for ever. An absent selector selects nothing.
+ */
+export function checkSelects(
+  errors: FieldError[],
+  at: string,
+  selector: Read<LabelSelector> | undefined,
+  template: Read<PodTemplateSpec> | undefined,
+): void {
   const labels = template?.metadata?.labels;
-  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrong(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
+  if (!matchesLabels(labelSelectorOf(selector), labels))
+    errors.push(wrong(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
 }
 
-export function checkCounts<K extends string>(errors: FieldError[], at: string, counts: { readonly [key in K]?: number }, names: readonly K[]): void {
+export function checkCounts<K extends string>(
+  errors: FieldError[],
+  at: string,
+  counts: { readonly [key in K]?: number },
+  names: readonly K[],
+): void {
   for (const name of names) {
     const count = counts[name];
-    if (count !== undefined && count < 0) errors.push(wrong(`${at}.${name}`, count, "must be greater than or equal to 0"));
+    if (count !== undefined && count < 0)
+      errors.push(wrong(`${at}.${name}`, count, "must be greater than or equal to 0"));
   }
 }
 
@@ -44,18 +64,25 @@ interface ReplicaCounts {
 }
 
 /** No part is more than the whole. */
-export function checkReplicaCounts<K extends string>(errors: FieldError[], status: ReplicaCounts & { readonly [key in K]?: number }, parts: readonly K[], readyField = "readyReplicas"): void {
+export function checkReplicaCounts<K extends string>(
+  errors: FieldError[],
+  status: ReplicaCounts & { readonly [key in K]?: number },
+  parts: readonly K[],
+  readyField = "readyReplicas",
+): void {
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   for (const part of parts) {
     const count = status[part] ?? 0;
     if (count > replicas) errors.push(wrong(`status.${part}`, count, "cannot be greater than status.replicas"));
   }
-  if (availableReplicas > readyReplicas) errors.push(wrong("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
+  if (availableReplicas > readyReplicas)
+    errors.push(wrong("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
 }
 
 /** Names of revisions are made unique by a counter that only grows. */
 export function checkCollisionCount(errors: FieldError[], count: number | undefined, old: number | undefined): void {
-  if (old !== undefined && (count ?? -1) < old) errors.push(wrong("status.collisionCount", count ?? 0, "cannot be decremented"));
+  if (old !== undefined && (count ?? -1) < old)
+    errors.push(wrong("status.collisionCount", count ?? 0, "cannot be decremented"));
 }
 
 /** True when the template is the very one that passed before. */
@@ -64,7 +91,10 @@ export function isSettled<T extends { readonly template?: unknown }>(spec: T, se
 }
 
 /** Workloads are warned about what they want, when that is new. */
-export function specWarnings<T extends KubernetesObject>({ subresource, object, oldObject }: Review<T>, warningsOf: () => string[]): string[] {
+export function specWarnings<T extends KubernetesObject>(
+  { subresource, object, oldObject }: Review<T>,
+  warningsOf: () => string[],
+): string[] {
   if (subresource === "status") return [];
   const { spec } = object as unknown as { spec?: unknown };
   const { spec: old } = (oldObject ?? {}) as unknown as { spec?: unknown };

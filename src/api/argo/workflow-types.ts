@@ -1,6 +1,6 @@
 /**
- * The parts of an Argo Workflow that Flotilla knows. The definition leaves spec and status open, as Argo's minimal one does, so
- * anything else may stand beside them.
+ * The parts of an Argo Workflow that Flotilla knows. The definition leaves spec and status open, as Argo's minimal one
+ * does, so anything else may stand beside them.
  */
 import type { Json } from "../../base/index.ts";
 import type { Container } from "../facts/core-v1.ts";

@@ -1,6 +1,7 @@
 /**
- * Argo's Workflow. As with Argo's minimal definition, spec and status are open, atomic to server-side apply, and the status is no
- * subresource: whoever writes the object writes both, which is how two writers come to overwrite each other.
+ * Argo's Workflow. As with Argo's minimal definition, spec and status are open, atomic to server-side apply, and the
+ * status is no subresource: whoever writes the object writes both, which is how two writers come to overwrite each
+ * other.
  */
 import { lazyVersion } from "../define.ts";
 import type { Column, Kind } from "../kind.ts";
@@ -9,17 +10,33 @@ import type { Workflow as WorkflowType } from "./workflow-types.ts";
 
 export type Workflow = WorkflowType;
 
-const open: Schema = { type: "object", "x-kubernetes-map-type": "atomic", "x-kubernetes-preserve-unknown-fields": true };
+const open: Schema = {
+  type: "object",
+  "x-kubernetes-map-type": "atomic",
+  "x-kubernetes-preserve-unknown-fields": true,
+};
 
 const schema: Schema = {
   type: "object",
-  properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" }, spec: open, status: open },
+  properties: {
+    apiVersion: { type: "string" },
+    kind: { type: "string" },
+    metadata: { type: "object" },
+    spec: open,
+    status: open,
+  },
   required: ["metadata", "spec"],
 };
 
 const columns: Column[] = [
   { name: "Status", type: "string", jsonPath: ".status.phase" },
-  { name: "Age", type: "date", format: "date-time", jsonPath: ".status.startedAt", description: "When it was started; empty before that." },
+  {
+    name: "Age",
+    type: "date",
+    format: "date-time",
+    jsonPath: ".status.startedAt",
+    description: "When it was started; empty before that.",
+  },
   { name: "Message", type: "string", jsonPath: ".status.message", description: "Why it is in this state." },
 ];
 

@@ -1,4 +1,7 @@
-/** TokenRequest: what is sent to `serviceaccounts/<name>/token`, and comes back with a token. It is no resource of its own. */
+/**
+ * TokenRequest: what is sent to `serviceaccounts/<name>/token`, and comes back with a token. It is no resource of its
+ * own.
+ */
 import { builtInKind } from "../define.ts";
 import type { TokenRequest as TokenRequestFacts } from "../facts/authentication-v1.ts";
 import type { Kind } from "../kind.ts";

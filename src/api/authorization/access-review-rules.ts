@@ -2,27 +2,57 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
-import type { FieldSelectorAttributes, LabelSelectorAttributes, NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec } from "../facts/authorization-v1.ts";
+import type {
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SubjectAccessReviewSpec,
+} from "../facts/authorization-v1.ts";
 
-type Spec = DeepReadonly<Pick<SubjectAccessReviewSpec, "resourceAttributes" | "nonResourceAttributes" | "user" | "groups">>;
+type Spec = DeepReadonly<
+  Pick<SubjectAccessReviewSpec, "resourceAttributes" | "nonResourceAttributes" | "user" | "groups">
+>;
 
 /** `asksForOthers`: the review must say about whom it is. */
 export function checkAccessReview(spec: Spec, asksForOthers: boolean): FieldError[] {
   const { resourceAttributes, nonResourceAttributes, user = "", groups = [] } = spec;
   const errors: FieldError[] = [];
-  if (resourceAttributes && nonResourceAttributes) errors.push(wrong("spec.nonResourceAttributes", shown(nonResourceAttributes), "cannot be specified in combination with resourceAttributes"));
-  if (!resourceAttributes && !nonResourceAttributes) errors.push(wrong("spec.resourceAttributes", null, "exactly one of nonResourceAttributes or resourceAttributes must be specified"));
-  if (asksForOthers && user === "" && groups.length === 0) errors.push(wrong("spec.user", user, "at least one of user or group must be specified"));
+  if (resourceAttributes && nonResourceAttributes)
+    errors.push(
+      wrong(
+        "spec.nonResourceAttributes",
+        shown(nonResourceAttributes),
+        "cannot be specified in combination with resourceAttributes",
+      ),
+    );
+  if (!resourceAttributes && !nonResourceAttributes)
+    errors.push(
+      wrong(
+        "spec.resourceAttributes",
+        null,
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+      ),
+    );
+  if (asksForOthers && user === "" && groups.length === 0)
+    errors.push(wrong("spec.user", user, "at least one of user or group must be specified"));
   if (resourceAttributes) errors.push(...checkSelectors(resourceAttributes));
   return errors;
 }
 
 /** A review in a namespace is about that namespace. */
-export function checkLocalAttributes({ resourceAttributes, nonResourceAttributes }: Spec, namespace: string): FieldError[] {
+export function checkLocalAttributes(
+  { resourceAttributes, nonResourceAttributes }: Spec,
+  namespace: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   const asked = resourceAttributes?.namespace ?? "";
-  if (resourceAttributes && asked !== namespace) errors.push(wrong("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
-  if (nonResourceAttributes) errors.push(wrong("spec.nonResourceAttributes", shown(nonResourceAttributes), "disallowed on this kind of request"));
+  if (resourceAttributes && asked !== namespace)
+    errors.push(wrong("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
+  if (nonResourceAttributes)
+    errors.push(
+      wrong("spec.nonResourceAttributes", shown(nonResourceAttributes), "disallowed on this kind of request"),
+    );
   return errors;
 }
 
@@ -47,20 +77,30 @@ function checkSelectors({ fieldSelector, labelSelector }: DeepReadonly<ResourceA
     for (const [index, { key = "", operator = "", values = [] }] of (labelSelector.requirements ?? []).entries()) {
       const place = `${at}.labelSelector.requirements[${index}]`;
       errors.push(...checkValues(place, operator, values), ...checkText(`${place}.key`, key, labelKeyProblems));
-      errors.push(...values.flatMap((value, position) => checkText(`${place}.values[${position}]`, value, labelValueProblems)));
+      errors.push(
+        ...values.flatMap((value, position) => checkText(`${place}.values[${position}]`, value, labelValueProblems)),
+      );
     }
   }
   return errors;
 }
 
-function checkForm(field: string, { rawSelector = "", requirements = [] }: DeepReadonly<FieldSelectorAttributes | LabelSelectorAttributes>): FieldError[] {
-  if (rawSelector !== "" && requirements.length > 0) return [wrong(`${field}.rawSelector`, rawSelector, "may not specified at the same time as requirements")];
-  return rawSelector === "" && requirements.length === 0 ? [missing(`${field}.requirements`, `when ${field} is specified, requirements or rawSelector is required`)] : [];
+function checkForm(
+  field: string,
+  { rawSelector = "", requirements = [] }: DeepReadonly<FieldSelectorAttributes | LabelSelectorAttributes>,
+): FieldError[] {
+  if (rawSelector !== "" && requirements.length > 0)
+    return [wrong(`${field}.rawSelector`, rawSelector, "may not specified at the same time as requirements")];
+  return rawSelector === "" && requirements.length === 0
+    ? [missing(`${field}.requirements`, `when ${field} is specified, requirements or rawSelector is required`)]
+    : [];
 }
 
 /** Operators that this version does not know are left to whoever decides. */
 function checkValues(field: string, operator: string, values: readonly string[]): FieldError[] {
-  if ((operator === "In" || operator === "NotIn") && values.length === 0) return [missing(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
-  if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0) return [forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  if ((operator === "In" || operator === "NotIn") && values.length === 0)
+    return [missing(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0)
+    return [forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
   return [];
 }

@@ -1,4 +1,7 @@
-/** LocalSubjectAccessReview: may somebody do something in this namespace? It can be granted to those who own a namespace only. */
+/**
+ * LocalSubjectAccessReview: may somebody do something in this namespace? It can be granted to those who own a namespace
+ * only.
+ */
 import { builtInKind } from "../define.ts";
 import type { LocalSubjectAccessReview as LocalSubjectAccessReviewFacts } from "../facts/authorization-v1.ts";
 import type { Kind } from "../kind.ts";

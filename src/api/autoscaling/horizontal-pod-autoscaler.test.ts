@@ -6,56 +6,123 @@ import { checkAutoscaler } from "./hpa-rules.ts";
 import { defaultAutoscaler } from "./hpa-defaults.ts";
 
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const cpu = (averageUtilization: number): object => ({ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } });
+const cpu = (averageUtilization: number): object => ({
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization } },
+});
 const pods = { type: "Pods", pods: { metric: { name: "m" }, target: { type: "AverageValue", averageValue: "5" } } };
-const makeAutoscaler = (spec: object = {}, rest: object = {}): HorizontalPodAutoscaler =>
-  ({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "a", namespace: "shop" }, spec: { scaleTargetRef, maxReplicas: 5, ...spec }, ...rest });
-const problems = (spec: object): string[] => checkAutoscaler(defaultAutoscaler(makeAutoscaler(spec)).spec, undefined).map(({ field, message }) => `${field}: ${message}`);
+const makeAutoscaler = (spec: object = {}, rest: object = {}): HorizontalPodAutoscaler => ({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "a", namespace: "shop" },
+  spec: { scaleTargetRef, maxReplicas: 5, ...spec },
+  ...rest,
+});
+const problems = (spec: object): string[] =>
+  checkAutoscaler(defaultAutoscaler(makeAutoscaler(spec)).spec, undefined).map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
 
 test("without metrics it keeps processors four fifths busy", () => {
   expect(defaultAutoscaler(makeAutoscaler()).spec).toMatchObject({ minReplicas: 1, metrics: [cpu(80)] });
 });
 
 test("a behaviour that is begun is completed", () => {
-  const { behavior } = defaultAutoscaler(makeAutoscaler({ behavior: { scaleDown: { selectPolicy: "Disabled" } } })).spec;
+  const { behavior } = defaultAutoscaler(
+    makeAutoscaler({ behavior: { scaleDown: { selectPolicy: "Disabled" } } }),
+  ).spec;
 
   expect(behavior?.scaleUp?.policies).toHaveLength(2);
-  expect(behavior?.scaleDown).toEqual({ selectPolicy: "Disabled", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] });
+  expect(behavior?.scaleDown).toEqual({
+    selectPolicy: "Disabled",
+    policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+  });
 });
 
 test("what v1 has no field for travels in annotations and comes back", () => {
   const stored = defaultAutoscaler(
     makeAutoscaler(
       { metrics: [pods, cpu(50)], behavior: { scaleUp: { tolerance: "50m" } } },
-      { status: { currentReplicas: 1, desiredReplicas: 2, currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40, averageValue: "100m" } } }], conditions: [{ type: "A", status: "True" }] } },
+      {
+        status: {
+          currentReplicas: 1,
+          desiredReplicas: 2,
+          currentMetrics: [
+            { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 40, averageValue: "100m" } } },
+          ],
+          conditions: [{ type: "A", status: "True" }],
+        },
+      },
     ),
   );
 
   const old = toV1(stored as unknown as JsonObject);
 
-  expect(old).toMatchObject({ spec: { targetCPUUtilizationPercentage: 50 }, status: { currentCPUUtilizationPercentage: 40 } });
-  expect((old.metadata as JsonObject).annotations).toMatchObject({ "autoscaling.alpha.kubernetes.io/metrics": '[{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"5"}}]' });
+  expect(old).toMatchObject({
+    spec: { targetCPUUtilizationPercentage: 50 },
+    status: { currentCPUUtilizationPercentage: 40 },
+  });
+  expect((old.metadata as JsonObject).annotations).toMatchObject({
+    "autoscaling.alpha.kubernetes.io/metrics": '[{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"5"}}]',
+  });
   expect(toV2(old)).toEqual(stored);
 });
 
 test("annotations that hold anything else count as absent", () => {
-  const annotations = { "autoscaling.alpha.kubernetes.io/metrics": "[1", "autoscaling.alpha.kubernetes.io/behavior": "[]", "autoscaling.alpha.kubernetes.io/conditions": "null", keep: "me" };
+  const annotations = {
+    "autoscaling.alpha.kubernetes.io/metrics": "[1",
+    "autoscaling.alpha.kubernetes.io/behavior": "[]",
+    "autoscaling.alpha.kubernetes.io/conditions": "null",
+    keep: "me",
+  };
 
-  const { metadata, spec } = toV2(makeAutoscaler({ targetCPUUtilizationPercentage: 30 }, { metadata: { name: "a", annotations } }) as unknown as JsonObject);
+  const { metadata, spec } = toV2(
+    makeAutoscaler(
+      { targetCPUUtilizationPercentage: 30 },
+      { metadata: { name: "a", annotations } },
+    ) as unknown as JsonObject,
+  );
 
   expect(metadata).toEqual({ name: "a", annotations: { keep: "me" } });
   expect(spec).toMatchObject({ metrics: [cpu(30)] });
 });
 
 const cases: Record<string, [spec: object, want: string[]]> = {
-  "a target is of a group": [{ scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "v1" } }, ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group']],
-  "there is room for replicas": [{ maxReplicas: 0 }, ["spec.maxReplicas: Required value: must be set and greater than 0", "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`"]],
-  "a metric has the source that it names": [{ metrics: [{ type: "Resource", pods: pods.pods }] }, ["spec.metrics[0].resource: Required value: must populate information for the given metric source"]],
-  "a use is stated in one way": [
-    { metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50, averageValue: "1" } } }] },
-    ["spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization"],
+  "a target is of a group": [
+    { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "v1" } },
+    ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group'],
   ],
-  "nothing scales to none by processors": [{ minReplicas: 0 }, ["spec.minReplicas: Invalid value: 0: must be greater than or equal to 1", "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"]],
+  "there is room for replicas": [
+    { maxReplicas: 0 },
+    [
+      "spec.maxReplicas: Required value: must be set and greater than 0",
+      "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
+    ],
+  ],
+  "a metric has the source that it names": [
+    { metrics: [{ type: "Resource", pods: pods.pods }] },
+    ["spec.metrics[0].resource: Required value: must populate information for the given metric source"],
+  ],
+  "a use is stated in one way": [
+    {
+      metrics: [
+        {
+          type: "Resource",
+          resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50, averageValue: "1" } },
+        },
+      ],
+    },
+    [
+      "spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization",
+    ],
+  ],
+  "nothing scales to none by processors": [
+    { minReplicas: 0 },
+    [
+      "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+      "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas",
+    ],
+  ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -67,9 +134,23 @@ test("the table shows two metrics and counts the rest", () => {
   const autoscaler = makeAutoscaler({ metrics: [cpu(50), pods, pods] });
   const { columns } = HorizontalPodAutoscaler.versions.v2 ?? { columns: [] };
 
-  expect(columns.find(({ name }) => name === "Targets")?.value?.(autoscaler as never, 0)).toBe("cpu: <unknown>/50%, <unknown>/5 + 1 more...");
+  expect(columns.find(({ name }) => name === "Targets")?.value?.(autoscaler as never, 0)).toBe(
+    "cpu: <unknown>/50%, <unknown>/5 + 1 more...",
+  );
 });
 
 test("rules survive that everything is missing", () => {
-  expect(problems({ scaleTargetRef: {}, maxReplicas: undefined, metrics: [{}, { type: "Object", object: {} }, { type: "External", external: {} }, { type: "ContainerResource", containerResource: {} }], behavior: { scaleUp: { policies: [{}] } } }).length).toBeGreaterThan(10);
+  expect(
+    problems({
+      scaleTargetRef: {},
+      maxReplicas: undefined,
+      metrics: [
+        {},
+        { type: "Object", object: {} },
+        { type: "External", external: {} },
+        { type: "ContainerResource", containerResource: {} },
+      ],
+      behavior: { scaleUp: { policies: [{}] } },
+    }).length,
+  ).toBeGreaterThan(10);
 });

@@ -1,10 +1,17 @@
-/** HorizontalPodAutoscaler: keeps the replicas of a workload in proportion to what its pods use. Stored as `v2`; `v1` is a view of it. */
+/**
+ * HorizontalPodAutoscaler: keeps the replicas of a workload in proportion to what its pods use. Stored as `v2`; `v1` is
+ * a view of it.
+ */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, lazyVersion } from "../define.ts";
 import { kindSchema } from "../facts.ts";
-import type { HorizontalPodAutoscaler as HorizontalPodAutoscalerFacts, MetricSpec, MetricStatus } from "../facts/autoscaling-v2.ts";
+import type {
+  HorizontalPodAutoscaler as HorizontalPodAutoscalerFacts,
+  MetricSpec,
+  MetricStatus,
+} from "../facts/autoscaling-v2.ts";
 import { checkNotNegative } from "../field-errors.ts";
 import type { Column, Kind } from "../kind.ts";
 import { toV1, toV2 } from "./hpa-conversion.ts";
@@ -24,7 +31,9 @@ function metricCell(spec: DeepReadonly<MetricSpec>, status: DeepReadonly<MetricS
     case "Object": {
       const { target } = (spec.type === "External" ? spec.external : spec.object) ?? {};
       const { current } = (spec.type === "External" ? status?.external : status?.object) ?? {};
-      return target?.averageValue === undefined ? `${current ? (current.value ?? "0") : UNKNOWN}/${target?.value ?? "0"}` : `${current?.averageValue ?? UNKNOWN}/${target.averageValue} (avg)`;
+      return target?.averageValue === undefined
+        ? `${current ? (current.value ?? "0") : UNKNOWN}/${target?.value ?? "0"}`
+        : `${current?.averageValue ?? UNKNOWN}/${target.averageValue} (avg)`;
     }
     case "Pods":
       return `${status?.pods ? (status.pods.current.averageValue ?? "0") : UNKNOWN}/${spec.pods?.target.averageValue ?? "0"}`;
@@ -32,8 +41,10 @@ function metricCell(spec: DeepReadonly<MetricSpec>, status: DeepReadonly<MetricS
     case "ContainerResource": {
       const { name = "", target } = (spec.type === "Resource" ? spec.resource : spec.containerResource) ?? {};
       const { current } = (spec.type === "Resource" ? status?.resource : status?.containerResource) ?? {};
-      if (target?.averageValue !== undefined) return `${name}: ${current ? (current.averageValue ?? "0") : UNKNOWN}/${target.averageValue}`;
-      const percent = (value: number | undefined, otherwise: string): string => (value === undefined ? otherwise : `${value}%`);
+      if (target?.averageValue !== undefined)
+        return `${name}: ${current ? (current.averageValue ?? "0") : UNKNOWN}/${target.averageValue}`;
+      const percent = (value: number | undefined, otherwise: string): string =>
+        value === undefined ? otherwise : `${value}%`;
       return `${name}: ${percent(current?.averageUtilization, UNKNOWN)}/${percent(target?.averageUtilization, "<auto>")}`;
     }
     default:
@@ -45,12 +56,17 @@ function targets({ spec, status }: Autoscaler): string {
   const { metrics = [] } = spec;
   if (metrics.length === 0) return "<none>";
   const cells = metrics.map((metric, index) => metricCell(metric, status?.currentMetrics?.[index]));
-  return cells.length > SHOWN_METRICS ? `${cells.slice(0, SHOWN_METRICS).join(", ")} + ${cells.length - SHOWN_METRICS} more...` : cells.join(", ");
+  return cells.length > SHOWN_METRICS
+    ? `${cells.slice(0, SHOWN_METRICS).join(", ")} + ${cells.length - SHOWN_METRICS} more...`
+    : cells.join(", ");
 }
 
 const columns: Column[] = [
   nameColumn,
-  column<HorizontalPodAutoscaler>("Reference", ({ spec: { scaleTargetRef } }) => `${scaleTargetRef.kind}/${scaleTargetRef.name}`),
+  column<HorizontalPodAutoscaler>(
+    "Reference",
+    ({ spec: { scaleTargetRef } }) => `${scaleTargetRef.kind}/${scaleTargetRef.name}`,
+  ),
   column<HorizontalPodAutoscaler>("Targets", targets),
   column<HorizontalPodAutoscaler>("MinPods", ({ spec: { minReplicas } }) => String(minReplicas ?? "<unset>")),
   column<HorizontalPodAutoscaler>("MaxPods", ({ spec: { maxReplicas } }) => maxReplicas),
@@ -58,10 +74,16 @@ const columns: Column[] = [
   ageColumn,
 ];
 
-const inV2 = ({ value, ...rest }: Column): Column => ({ ...rest, ...(value && { value: (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs) }) });
+const inV2 = ({ value, ...rest }: Column): Column => ({
+  ...rest,
+  value: value
+    ? (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs)
+    : undefined,
+});
 
 /** A `v1` in the stored form, with all that is filled in there. */
-const toStored = (object: JsonObject): JsonObject => defaultAutoscaler(toV2(object) as unknown as Autoscaler) as unknown as JsonObject;
+const toStored = (object: JsonObject): JsonObject =>
+  defaultAutoscaler(toV2(object) as unknown as Autoscaler) as unknown as JsonObject;
 
 export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = {
   group: "autoscaling",
@@ -73,22 +95,30 @@ export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = {
   storageVersion: "v2",
   versions: {
     v2: lazyVersion(columns, () => kindSchema("autoscaling-v2", "HorizontalPodAutoscaler")),
-    v1: lazyVersion(columns.map(inV2), () => kindSchema("autoscaling-v1", "HorizontalPodAutoscaler"), { toStorage: toStored, fromStorage: toV1 }),
+    v1: lazyVersion(columns.map(inV2), () => kindSchema("autoscaling-v1", "HorizontalPodAutoscaler"), {
+      toStorage: toStored,
+      fromStorage: toV1,
+    }),
   },
   subresources: { status: true },
   builtIn: true,
   hasGeneration: false,
 };
 
-function complete(object: Autoscaler, { version, object: sent, oldObject }: Review<HorizontalPodAutoscaler>): Autoscaler {
+function complete(
+  object: Autoscaler,
+  { version, object: sent, oldObject }: Review<HorizontalPodAutoscaler>,
+): Autoscaler {
   if (version !== "v1") return defaultAutoscaler(object, sent);
-  // Worked out in the stored form, where annotations that carry the rest are read. Those of the status say what it is, not what it should be.
+  // Worked out in the stored form, where annotations that carry the rest are read. Those of the status say what it is,
+  // not what it should be.
   const { status: _, ...stored } = toStored(object as unknown as JsonObject);
   const status = oldObject && toV2(oldObject as unknown as JsonObject).status;
   return toV1({ ...stored, ...(status !== undefined && { status }) }) as unknown as Autoscaler;
 }
 
-const stored = (object: Autoscaler, version: string): Autoscaler => (version === "v1" ? (toStored(object as unknown as JsonObject) as unknown as Autoscaler) : object);
+const stored = (object: Autoscaler, version: string): Autoscaler =>
+  version === "v1" ? (toStored(object as unknown as JsonObject) as unknown as Autoscaler) : object;
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(
@@ -96,8 +126,12 @@ export const admissions: AnyAdmission[] = [
     { v1: "autoscaling-v1", v2: "autoscaling-v2" },
     {
       complete,
-      validate: ({ version, object, oldObject }) => checkAutoscaler(stored(object, version).spec, oldObject && stored(oldObject, version).spec),
-      validateStatus: ({ object: { status } }) => [...checkNotNegative("status.currentReplicas", status?.currentReplicas), ...checkNotNegative("status.desiredReplicas", status?.desiredReplicas)],
+      validate: ({ version, object, oldObject }) =>
+        checkAutoscaler(stored(object, version).spec, oldObject && stored(oldObject, version).spec),
+      validateStatus: ({ object: { status } }) => [
+        ...checkNotNegative("status.currentReplicas", status?.currentReplicas),
+        ...checkNotNegative("status.desiredReplicas", status?.desiredReplicas),
+      ],
     },
   ),
 ];

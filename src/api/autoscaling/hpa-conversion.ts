@@ -1,10 +1,17 @@
 /**
- * HorizontalPodAutoscaler between `v1`, which knows the use of processors alone, and `v2`, which is stored. What `v1` has no field
- * for travels in annotations, in the form in which Kubernetes writes them, so nothing is lost either way.
+ * HorizontalPodAutoscaler between `v1`, which knows the use of processors alone, and `v2`, which is stored. What `v1`
+ * has no field for travels in annotations, in the form in which Kubernetes writes them, so nothing is lost either way.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { HorizontalPodAutoscaler as V1 } from "../facts/autoscaling-v1.ts";
-import type { HorizontalPodAutoscalerCondition, HorizontalPodAutoscaler as V2, MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from "../facts/autoscaling-v2.ts";
+import type {
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscaler as V2,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  MetricValueStatus,
+} from "../facts/autoscaling-v2.ts";
 
 type ReadObject = Readonly<JsonObject>;
 type Metadata = DeepReadonly<V2["metadata"]>;
@@ -14,11 +21,21 @@ const METRICS = `${PREFIX}metrics`;
 const CURRENT_METRICS = `${PREFIX}current-metrics`;
 const CONDITIONS = `${PREFIX}conditions`;
 const BEHAVIOR = `${PREFIX}behavior`;
-const CARRIED = [METRICS, BEHAVIOR, `${PREFIX}scale-down-tolerance`, `${PREFIX}scale-up-tolerance`, CURRENT_METRICS, CONDITIONS];
+const CARRIED = [
+  METRICS,
+  BEHAVIOR,
+  `${PREFIX}scale-down-tolerance`,
+  `${PREFIX}scale-up-tolerance`,
+  CURRENT_METRICS,
+  CONDITIONS,
+];
 
 export const DEFAULT_CPU_UTILIZATION = 80;
 
-export const cpuMetric = (averageUtilization: number): MetricSpec => ({ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } });
+export const cpuMetric = (averageUtilization: number): MetricSpec => ({
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization } },
+});
 
 /** The metadata without what other versions carry in annotations, and with what is given. */
 export function withCarried(metadata: Metadata, carried: Readonly<Record<string, string>> = {}): Metadata {
@@ -36,15 +53,21 @@ function compact(fields: Record<string, unknown>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-const isCpuUtilization = ({ type, resource }: DeepReadonly<MetricSpec>): boolean => type === "Resource" && resource?.name === "cpu" && resource.target?.averageUtilization !== undefined;
+const isCpuUtilization = ({ type, resource }: DeepReadonly<MetricSpec>): boolean =>
+  type === "Resource" && resource?.name === "cpu" && resource.target?.averageUtilization !== undefined;
 
 export function toV1(stored: JsonObject): JsonObject {
-  const { metadata, spec, status, ...rest } = stored as unknown as DeepReadonly<V2> & { spec: DeepReadonly<V2["spec"]> };
+  const { metadata, spec, status, ...rest } = stored as unknown as DeepReadonly<V2> & {
+    spec: DeepReadonly<V2["spec"]>;
+  };
   const { metrics = [], behavior, ...common } = spec;
   const { currentMetrics = [], conditions = [], ...counts } = status ?? { desiredReplicas: 0 };
   const others = metrics.filter((metric) => !isCpuUtilization(metric));
   const cpu = metrics.find(isCpuUtilization)?.resource?.target.averageUtilization;
-  const current = currentMetrics.findLast(({ type, resource }) => type === "Resource" && resource?.name === "cpu" && resource.current?.averageUtilization !== undefined);
+  const current = currentMetrics.findLast(
+    ({ type, resource }) =>
+      type === "Resource" && resource?.name === "cpu" && resource.current?.averageUtilization !== undefined,
+  );
   const carried = {
     ...(others.length > 0 && { [METRICS]: JSON.stringify(others.map(specToV1)) }),
     ...(currentMetrics.length > 0 && { [CURRENT_METRICS]: JSON.stringify(currentMetrics.map(statusToV1)) }),
@@ -75,14 +98,25 @@ export function toV2(object: JsonObject): JsonObject {
   const metrics = [...(others ?? []), ...(cpu === undefined ? [] : [cpuMetric(cpu)])];
   const behavior = behaviorIn(annotations[BEHAVIOR]);
   const known = listIn(annotations[CURRENT_METRICS])?.map(statusToV2);
-  const currentMetrics = known ?? (current === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: current } } }]);
-  const conditions = listIn(annotations[CONDITIONS])?.map(({ type, status, lastTransitionTime, reason, message }) => compact({ type, status, lastTransitionTime: lastTransitionTime ?? undefined, reason, message }));
+  const currentMetrics =
+    known ??
+    (current === undefined
+      ? []
+      : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: current } } }]);
+  const conditions = listIn(annotations[CONDITIONS])?.map(({ type, status, lastTransitionTime, reason, message }) =>
+    compact({ type, status, lastTransitionTime: lastTransitionTime ?? undefined, reason, message }),
+  );
   return {
     ...rest,
     metadata: withCarried(metadata),
-    spec: { ...common, metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)], ...(behavior && { behavior }) },
+    spec: { ...common, metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)], behavior },
     ...((status ?? known ?? conditions) && {
-      status: { ...counts, ...(currentReplicas ? { currentReplicas } : {}), ...(currentMetrics.length > 0 && { currentMetrics }), ...(conditions && conditions.length > 0 && { conditions }) },
+      status: {
+        ...counts,
+        currentReplicas: currentReplicas || undefined,
+        currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
+        conditions: conditions && conditions.length > 0 ? conditions : undefined,
+      },
     }),
   } as unknown as JsonObject;
 }
@@ -112,9 +146,27 @@ function specToV1({ type, object, pods, resource, containerResource, external }:
     type,
     object:
       object &&
-      compact({ target: object.describedObject, metricName: object.metric?.name ?? "", targetValue: object.target?.value ?? "0", selector: object.metric?.selector, averageValue: object.target?.averageValue }),
-    pods: pods && compact({ metricName: pods.metric?.name ?? "", targetAverageValue: pods.target?.averageValue ?? "0", selector: pods.metric?.selector }),
-    resource: resource && compact({ name: resource.name, targetAverageUtilization: resource.target?.averageUtilization, targetAverageValue: resource.target?.averageValue }),
+      compact({
+        target: object.describedObject,
+        metricName: object.metric?.name ?? "",
+        targetValue: object.target?.value ?? "0",
+        selector: object.metric?.selector,
+        averageValue: object.target?.averageValue,
+      }),
+    pods:
+      pods &&
+      compact({
+        metricName: pods.metric?.name ?? "",
+        targetAverageValue: pods.target?.averageValue ?? "0",
+        selector: pods.metric?.selector,
+      }),
+    resource:
+      resource &&
+      compact({
+        name: resource.name,
+        targetAverageUtilization: resource.target?.averageUtilization,
+        targetAverageValue: resource.target?.averageValue,
+      }),
     containerResource:
       containerResource &&
       compact({
@@ -125,30 +177,76 @@ function specToV1({ type, object, pods, resource, containerResource, external }:
       }),
     external:
       external &&
-      compact({ metricName: external.metric?.name ?? "", metricSelector: external.metric?.selector, targetValue: external.target?.value, targetAverageValue: external.target?.averageValue }),
+      compact({
+        metricName: external.metric?.name ?? "",
+        metricSelector: external.metric?.selector,
+        targetValue: external.target?.value,
+        targetAverageValue: external.target?.averageValue,
+      }),
   });
 }
 
-function statusToV1({ type, object, pods, resource, containerResource, external }: DeepReadonly<MetricStatus>): JsonObject {
+function statusToV1({
+  type,
+  object,
+  pods,
+  resource,
+  containerResource,
+  external,
+}: DeepReadonly<MetricStatus>): JsonObject {
   const used = (current: DeepReadonly<MetricValueStatus> | undefined): JsonObject =>
-    compact({ currentAverageUtilization: current?.averageUtilization, currentAverageValue: current?.averageValue ?? "0" });
+    compact({
+      currentAverageUtilization: current?.averageUtilization,
+      currentAverageValue: current?.averageValue ?? "0",
+    });
   return compact({
     type,
     object:
       object &&
-      compact({ target: object.describedObject, metricName: object.metric?.name ?? "", currentValue: object.current?.value ?? "0", selector: object.metric?.selector, averageValue: object.current?.averageValue }),
-    pods: pods && compact({ metricName: pods.metric?.name ?? "", currentAverageValue: pods.current?.averageValue ?? "0", selector: pods.metric?.selector }),
+      compact({
+        target: object.describedObject,
+        metricName: object.metric?.name ?? "",
+        currentValue: object.current?.value ?? "0",
+        selector: object.metric?.selector,
+        averageValue: object.current?.averageValue,
+      }),
+    pods:
+      pods &&
+      compact({
+        metricName: pods.metric?.name ?? "",
+        currentAverageValue: pods.current?.averageValue ?? "0",
+        selector: pods.metric?.selector,
+      }),
     resource: resource && { name: resource.name, ...used(resource.current) },
-    containerResource: containerResource && { name: containerResource.name, ...used(containerResource.current), container: containerResource.container },
+    containerResource: containerResource && {
+      name: containerResource.name,
+      ...used(containerResource.current),
+      container: containerResource.container,
+    },
     external:
       external &&
-      compact({ metricName: external.metric?.name ?? "", metricSelector: external.metric?.selector, currentValue: external.current?.value ?? "0", currentAverageValue: external.current?.averageValue }),
+      compact({
+        metricName: external.metric?.name ?? "",
+        metricSelector: external.metric?.selector,
+        currentValue: external.current?.value ?? "0",
+        currentAverageValue: external.current?.averageValue,
+      }),
   });
 }
 
 /** A target's kind follows from which amount it has. */
-function targetOf(value: Json | undefined, averageValue: Json | undefined, averageUtilization: Json | undefined, otherwise: MetricTarget["type"]): JsonObject {
-  return compact({ type: averageUtilization === undefined ? otherwise : "Utilization", value, averageValue, averageUtilization });
+function targetOf(
+  value: Json | undefined,
+  averageValue: Json | undefined,
+  averageUtilization: Json | undefined,
+  otherwise: MetricTarget["type"],
+): JsonObject {
+  return compact({
+    type: averageUtilization === undefined ? otherwise : "Utilization",
+    value,
+    averageValue,
+    averageUtilization,
+  });
 }
 
 const metricOf = (name: Json | undefined, selector: Json | undefined): JsonObject => compact({ name, selector });
@@ -165,15 +263,35 @@ function specToV2(metric: ReadObject): JsonObject {
     object: object && {
       describedObject: object.target,
       // The old form cannot leave the total out and writes zero, which would not be a target.
-      target: targetOf(perPod && object.targetValue === "0" ? undefined : object.targetValue, object.averageValue, undefined, perPod ? "AverageValue" : "Value"),
+      target: targetOf(
+        perPod && object.targetValue === "0" ? undefined : object.targetValue,
+        object.averageValue,
+        undefined,
+        perPod ? "AverageValue" : "Value",
+      ),
       metric: metricOf(object.metricName, object.selector),
     },
-    pods: pods && { metric: metricOf(pods.metricName, pods.selector), target: targetOf(undefined, pods.targetAverageValue, undefined, "AverageValue") },
-    resource: resource && { name: resource.name, target: targetOf(undefined, resource.targetAverageValue, resource.targetAverageUtilization, "AverageValue") },
-    containerResource: container && { name: container.name, target: targetOf(undefined, container.targetAverageValue, container.targetAverageUtilization, "AverageValue"), container: container.container },
+    pods: pods && {
+      metric: metricOf(pods.metricName, pods.selector),
+      target: targetOf(undefined, pods.targetAverageValue, undefined, "AverageValue"),
+    },
+    resource: resource && {
+      name: resource.name,
+      target: targetOf(undefined, resource.targetAverageValue, resource.targetAverageUtilization, "AverageValue"),
+    },
+    containerResource: container && {
+      name: container.name,
+      target: targetOf(undefined, container.targetAverageValue, container.targetAverageUtilization, "AverageValue"),
+      container: container.container,
+    },
     external: external && {
       metric: metricOf(external.metricName, external.metricSelector),
-      target: targetOf(external.targetValue, external.targetAverageValue, undefined, external.targetValue === undefined ? "AverageValue" : "Value"),
+      target: targetOf(
+        external.targetValue,
+        external.targetAverageValue,
+        undefined,
+        external.targetValue === undefined ? "AverageValue" : "Value",
+      ),
     },
   });
 }
@@ -184,19 +302,36 @@ function statusToV2(metric: ReadObject): JsonObject {
   const resource = objectAt(metric, "resource");
   const container = objectAt(metric, "containerResource");
   const external = objectAt(metric, "external");
-  const used = (from: ReadObject): JsonObject => compact({ averageValue: from.currentAverageValue, averageUtilization: from.currentAverageUtilization });
+  const used = (from: ReadObject): JsonObject =>
+    compact({ averageValue: from.currentAverageValue, averageUtilization: from.currentAverageUtilization });
   return compact({
     type: metric.type,
-    object: object && { metric: metricOf(object.metricName, object.selector), current: compact({ value: object.currentValue, averageValue: object.averageValue }), describedObject: object.target },
-    pods: pods && { metric: metricOf(pods.metricName, pods.selector), current: compact({ averageValue: pods.currentAverageValue }) },
+    object: object && {
+      metric: metricOf(object.metricName, object.selector),
+      current: compact({ value: object.currentValue, averageValue: object.averageValue }),
+      describedObject: object.target,
+    },
+    pods: pods && {
+      metric: metricOf(pods.metricName, pods.selector),
+      current: compact({ averageValue: pods.currentAverageValue }),
+    },
     resource: resource && { name: resource.name, current: used(resource) },
     containerResource: container && { name: container.name, current: used(container), container: container.container },
-    external: external && { metric: metricOf(external.metricName, external.metricSelector), current: compact({ value: external.currentValue, averageValue: external.currentAverageValue }) },
+    external: external && {
+      metric: metricOf(external.metricName, external.metricSelector),
+      current: compact({ value: external.currentValue, averageValue: external.currentAverageValue }),
+    },
   });
 }
 
 /** Upstream writes a time that is not there as null. */
-function conditionText({ type, status, lastTransitionTime, reason, message }: DeepReadonly<HorizontalPodAutoscalerCondition>): JsonObject {
+function conditionText({
+  type,
+  status,
+  lastTransitionTime,
+  reason,
+  message,
+}: DeepReadonly<HorizontalPodAutoscalerCondition>): JsonObject {
   return compact({ type, status, lastTransitionTime: lastTransitionTime ?? null, reason, message });
 }
 
@@ -210,7 +345,12 @@ function behaviorText({ scaleUp, scaleDown }: Behavior): JsonObject {
       ? {
           StabilizationWindowSeconds: from.stabilizationWindowSeconds ?? null,
           SelectPolicy: from.selectPolicy ?? null,
-          Policies: from.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
+          Policies:
+            from.policies?.map(({ type, value, periodSeconds }) => ({
+              Type: type,
+              Value: value,
+              PeriodSeconds: periodSeconds,
+            })) ?? null,
           Tolerance: from.tolerance ?? null,
         }
       : null;
@@ -225,7 +365,11 @@ function behaviorIn(text: string | undefined): JsonObject | undefined {
     compact({
       stabilizationWindowSeconds: from.StabilizationWindowSeconds ?? undefined,
       selectPolicy: from.SelectPolicy ?? undefined,
-      policies: Array.isArray(from.Policies) ? from.Policies.filter(isObject).map(({ Type, Value, PeriodSeconds }) => compact({ type: Type, value: Value, periodSeconds: PeriodSeconds })) : undefined,
+      policies: Array.isArray(from.Policies)
+        ? from.Policies.filter(isObject).map(({ Type, Value, PeriodSeconds }) =>
+            compact({ type: Type, value: Value, periodSeconds: PeriodSeconds }),
+          )
+        : undefined,
       tolerance: from.Tolerance ?? undefined,
     });
   return compact({ scaleUp: rules(objectAt(value, "ScaleUp")), scaleDown: rules(objectAt(value, "ScaleDown")) });

@@ -18,9 +18,20 @@ const UP: HPAScalingRules = {
 /** The window of scaling down is a flag of the controller, so it stays open. */
 const DOWN: HPAScalingRules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, ...PERIOD }] };
 
-/** Rules with their defaults. An empty list of policies, which the canonical form has dropped, is a mistake and no wish for the usual ones. */
-function completeRules(rules: DeepReadonly<HPAScalingRules> | undefined, sent: DeepReadonly<HPAScalingRules> | undefined, defaults: HPAScalingRules): DeepReadonly<HPAScalingRules> {
-  return { ...defaults, ...(Array.isArray(sent?.policies) && sent.policies.length === 0 && { policies: [] }), ...rules };
+/**
+ * Rules with their defaults. An empty list of policies, which the canonical form has dropped, is a mistake and no wish
+ * for the usual ones.
+ */
+function completeRules(
+  rules: DeepReadonly<HPAScalingRules> | undefined,
+  sent: DeepReadonly<HPAScalingRules> | undefined,
+  defaults: HPAScalingRules,
+): DeepReadonly<HPAScalingRules> {
+  return {
+    ...defaults,
+    ...(Array.isArray(sent?.policies) && sent.policies.length === 0 && { policies: [] }),
+    ...rules,
+  };
 }
 
 /** `sent` is the object before it was brought into its canonical form. */
@@ -29,7 +40,10 @@ export function defaultAutoscaler(object: Autoscaler, sent: Autoscaler = object)
     const filled = fill(spec, { minReplicas: 1, metrics: [cpuMetric(DEFAULT_CPU_UTILIZATION)] });
     return change(filled, "behavior", ({ scaleUp, scaleDown }) => {
       const { behavior } = sent.spec;
-      return { scaleUp: completeRules(scaleUp, behavior?.scaleUp, UP), scaleDown: completeRules(scaleDown, behavior?.scaleDown, DOWN) };
+      return {
+        scaleUp: completeRules(scaleUp, behavior?.scaleUp, UP),
+        scaleDown: completeRules(scaleDown, behavior?.scaleDown, DOWN),
+      };
     });
   });
   const metadata = withCarried(completed.metadata);

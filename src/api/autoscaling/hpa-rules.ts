@@ -1,7 +1,20 @@
 /** What must be true of a HorizontalPodAutoscaler, in the words of its `v2`; `v1` is converted before it is checked. */
-import { compareQuantities, dnsLabelProblems, parseQuantity, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  dnsLabelProblems,
+  parseQuantity,
+  pathSegmentProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { checkContainerResourceName, checkQuantityNotNegative } from "../core/resource-names.ts";
-import type { CrossVersionObjectReference, HPAScalingRules, HorizontalPodAutoscaler, MetricIdentifier, MetricSpec, MetricTarget } from "../facts/autoscaling-v2.ts";
+import type {
+  CrossVersionObjectReference,
+  HPAScalingRules,
+  HorizontalPodAutoscaler,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from "../facts/autoscaling-v2.ts";
 import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 
@@ -22,10 +35,14 @@ export function checkAutoscaler(spec: Spec, old: Spec | undefined): FieldError[]
   const { minReplicas, maxReplicas = 0, scaleTargetRef, metrics = [], behavior } = spec;
   const fewest = old?.minReplicas === 0 ? 0 : 1;
   return [
-    ...(minReplicas !== undefined && minReplicas < fewest ? [wrong("spec.minReplicas", minReplicas, `must be greater than or equal to ${fewest}`)] : []),
+    ...(minReplicas !== undefined && minReplicas < fewest
+      ? [wrong("spec.minReplicas", minReplicas, `must be greater than or equal to ${fewest}`)]
+      : []),
     ...(maxReplicas === 0 ? [missing("spec.maxReplicas", "must be set and greater than 0")] : []),
     ...(maxReplicas < 0 ? [wrong("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1")] : []),
-    ...(minReplicas !== undefined && maxReplicas < minReplicas ? [wrong("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")] : []),
+    ...(minReplicas !== undefined && maxReplicas < minReplicas
+      ? [wrong("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")]
+      : []),
     ...checkReference("spec.scaleTargetRef", scaleTargetRef, targetOptions(scaleTargetRef, old?.scaleTargetRef)),
     ...checkMetrics(metrics, minReplicas, { coreGroup: true, anyVersion: (old?.metrics ?? []).some(namesNoVersion) }),
     ...checkScaling("spec.behavior.scaleUp", behavior?.scaleUp),
@@ -33,13 +50,19 @@ export function checkAutoscaler(spec: Spec, old: Spec | undefined): FieldError[]
   ];
 }
 
-function targetOptions(ref: Read<CrossVersionObjectReference> | undefined, old: Read<CrossVersionObjectReference> | undefined): ReferenceOptions {
+function targetOptions(
+  ref: Read<CrossVersionObjectReference> | undefined,
+  old: Read<CrossVersionObjectReference> | undefined,
+): ReferenceOptions {
   if (old && old.apiVersion === ref?.apiVersion && old.kind === ref?.kind) return { anyVersion: true };
   // The only kind of the core group that can be scaled.
   return { coreGroup: ref?.kind === "ReplicationController" };
 }
 
-const namesNoVersion = ({ type, object }: Read<MetricSpec>): boolean => type === "Object" && object !== undefined && versionProblem(object.describedObject?.apiVersion, { coreGroup: true }) !== undefined;
+const namesNoVersion = ({ type, object }: Read<MetricSpec>): boolean =>
+  type === "Object" &&
+  object !== undefined &&
+  versionProblem(object.describedObject?.apiVersion, { coreGroup: true }) !== undefined;
 
 function versionProblem(apiVersion = "", { anyVersion, coreGroup }: ReferenceOptions): string | undefined {
   if (anyVersion) return undefined;
@@ -49,7 +72,11 @@ function versionProblem(apiVersion = "", { anyVersion, coreGroup }: ReferenceOpt
   return group === "" && !coreGroup ? "apiVersion must specify API group" : undefined;
 }
 
-function checkReference(at: string, ref: Read<CrossVersionObjectReference> | undefined, options: ReferenceOptions): FieldError[] {
+function checkReference(
+  at: string,
+  ref: Read<CrossVersionObjectReference> | undefined,
+  options: ReferenceOptions,
+): FieldError[] {
   const { kind = "", name = "", apiVersion = "" } = ref ?? {};
   const problem = versionProblem(apiVersion, options);
   return [
@@ -59,10 +86,19 @@ function checkReference(at: string, ref: Read<CrossVersionObjectReference> | und
   ];
 }
 
-function checkMetrics(metrics: readonly Read<MetricSpec>[], minReplicas: number | undefined, options: ReferenceOptions): FieldError[] {
+function checkMetrics(
+  metrics: readonly Read<MetricSpec>[],
+  minReplicas: number | undefined,
+  options: ReferenceOptions,
+): FieldError[] {
   const errors = metrics.flatMap((metric, index) => checkMetric(`spec.metrics[${index}]`, metric, options));
   if (minReplicas === 0 && !metrics.some(({ type }) => type === "Object" || type === "External")) {
-    errors.push(forbiddenField("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas"));
+    errors.push(
+      forbiddenField(
+        "spec.metrics",
+        "must specify at least one Object or External metric to support scaling to zero replicas",
+      ),
+    );
   }
   return errors;
 }
@@ -72,7 +108,8 @@ const METRIC_TYPES = ["ContainerResource", "External", "Object", "Pods", "Resour
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
 type Source = (typeof SOURCES)[number];
 
-const sourceOf = (type: string): Source | undefined => SOURCES.find((source) => source.toLowerCase() === type.toLowerCase() && METRIC_TYPES.includes(type));
+const sourceOf = (type: string): Source | undefined =>
+  SOURCES.find((source) => source.toLowerCase() === type.toLowerCase() && METRIC_TYPES.includes(type));
 
 function checkMetric(at: string, metric: Read<MetricSpec>, options: ReferenceOptions): FieldError[] {
   const { type = "" } = metric;
@@ -84,36 +121,63 @@ function checkMetric(at: string, metric: Read<MetricSpec>, options: ReferenceOpt
     ...(type === "" ? [missing(`${at}.type`, "must specify a metric source type")] : []),
     ...unknown,
     ...(first ? checkSource(`${at}.${first}`, first, metric, options) : []),
-    ...(expected && metric[expected] === undefined ? [missing(`${at}.${expected}`, "must populate information for the given metric source")] : []),
+    ...(expected && metric[expected] === undefined
+      ? [missing(`${at}.${expected}`, "must populate information for the given metric source")]
+      : []),
     ...unknown,
-    ...(present.length === 1 ? [] : present.filter((source) => source !== expected).map((source) => forbiddenField(`${at}.${source}`, "must populate the given metric source only"))),
+    ...(present.length === 1
+      ? []
+      : present
+          .filter((source) => source !== expected)
+          .map((source) => forbiddenField(`${at}.${source}`, "must populate the given metric source only"))),
   ];
 }
 
-function checkSource(at: string, source: Source, { object, external, pods, resource, containerResource }: Read<MetricSpec>, options: ReferenceOptions): FieldError[] {
+function checkSource(
+  at: string,
+  source: Source,
+  { object, external, pods, resource, containerResource }: Read<MetricSpec>,
+  options: ReferenceOptions,
+): FieldError[] {
   switch (source) {
     case "object":
       return [
         ...checkReference(`${at}.describedObject`, object?.describedObject, options),
         ...checkIdentifier(`${at}.metric`, object?.metric),
         ...checkTarget(`${at}.target`, object?.target),
-        ...(object?.target?.value === undefined && object?.target?.averageValue === undefined ? [missing(`${at}.target.averageValue`, "must set either a target value or averageValue")] : []),
+        ...(object?.target?.value === undefined && object?.target?.averageValue === undefined
+          ? [missing(`${at}.target.averageValue`, "must set either a target value or averageValue")]
+          : []),
       ];
     case "external":
-      return [...checkIdentifier(`${at}.metric`, external?.metric), ...checkTarget(`${at}.target`, external?.target), ...checkExternalTarget(`${at}.target`, external?.target)];
+      return [
+        ...checkIdentifier(`${at}.metric`, external?.metric),
+        ...checkTarget(`${at}.target`, external?.target),
+        ...checkExternalTarget(`${at}.target`, external?.target),
+      ];
     case "pods":
       return [
         ...checkIdentifier(`${at}.metric`, pods?.metric),
         ...checkTarget(`${at}.target`, pods?.target),
-        ...(pods?.target?.averageValue === undefined ? [missing(`${at}.target.averageValue`, "must specify a positive target averageValue")] : []),
+        ...(pods?.target?.averageValue === undefined
+          ? [missing(`${at}.target.averageValue`, "must specify a positive target averageValue")]
+          : []),
       ];
     case "resource":
-      return [...(resource?.name ? [] : [missing(`${at}.name`, "must specify a resource name")]), ...checkTarget(`${at}.target`, resource?.target), ...checkUse(`${at}.target`, resource?.target)];
+      return [
+        ...(resource?.name ? [] : [missing(`${at}.name`, "must specify a resource name")]),
+        ...checkTarget(`${at}.target`, resource?.target),
+        ...checkUse(`${at}.target`, resource?.target),
+      ];
     default: {
       const { name = "", container = "", target } = containerResource ?? {};
       return [
-        ...(name === "" ? [missing(`${at}.name`, "must specify a resource name")] : checkContainerResourceName(`${at}.name`, name)),
-        ...(container === "" ? [missing(`${at}.container`, "must specify a container")] : checkText(`${at}.container`, container, dnsLabelProblems)),
+        ...(name === ""
+          ? [missing(`${at}.name`, "must specify a resource name")]
+          : checkContainerResourceName(`${at}.name`, name)),
+        ...(container === ""
+          ? [missing(`${at}.container`, "must specify a container")]
+          : checkText(`${at}.container`, container, dnsLabelProblems)),
         ...checkTarget(`${at}.target`, target),
         ...checkUse(`${at}.target`, target),
       ];
@@ -123,7 +187,9 @@ function checkSource(at: string, source: Source, { object, external, pods, resou
 
 function checkIdentifier(at: string, metric: Read<MetricIdentifier> | undefined): FieldError[] {
   const { name = "" } = metric ?? {};
-  return name === "" ? [missing(`${at}.name`, "must specify a metric name")] : checkText(`${at}.name`, name, pathSegmentProblems);
+  return name === ""
+    ? [missing(`${at}.name`, "must specify a metric name")]
+    : checkText(`${at}.name`, name, pathSegmentProblems);
 }
 
 const ZERO = parseQuantity("0");
@@ -133,23 +199,35 @@ function checkTarget(at: string, target: Read<MetricTarget> | undefined): FieldE
   const { type = "", value, averageValue, averageUtilization } = target ?? {};
   return [
     ...(type === "" ? [missing(`${at}.type`, "must specify a metric target type")] : []),
-    ...(["Utilization", "Value", "AverageValue"].includes(type) ? [] : [wrong(`${at}.type`, type, "must be either Utilization, Value, or AverageValue")]),
+    ...(["Utilization", "Value", "AverageValue"].includes(type)
+      ? []
+      : [wrong(`${at}.type`, type, "must be either Utilization, Value, or AverageValue")]),
     ...(value !== undefined && !isPositive(value) ? [wrong(`${at}.value`, value, "must be positive")] : []),
-    ...(averageValue !== undefined && !isPositive(averageValue) ? [wrong(`${at}.averageValue`, averageValue, "must be positive")] : []),
-    ...(averageUtilization !== undefined && averageUtilization < 1 ? [wrong(`${at}.averageUtilization`, averageUtilization, "must be greater than 0")] : []),
+    ...(averageValue !== undefined && !isPositive(averageValue)
+      ? [wrong(`${at}.averageValue`, averageValue, "must be positive")]
+      : []),
+    ...(averageUtilization !== undefined && averageUtilization < 1
+      ? [wrong(`${at}.averageUtilization`, averageUtilization, "must be greater than 0")]
+      : []),
   ];
 }
 
 function checkExternalTarget(at: string, target: Read<MetricTarget> | undefined): FieldError[] {
   const { value, averageValue } = target ?? {};
-  if (value === undefined && averageValue === undefined) return [missing(`${at}.averageValue`, "must set either a target value for metric or a per-pod target")];
-  return value !== undefined && averageValue !== undefined ? [forbiddenField(`${at}.value`, "may not set both a target value for metric and a per-pod target")] : [];
+  if (value === undefined && averageValue === undefined)
+    return [missing(`${at}.averageValue`, "must set either a target value for metric or a per-pod target")];
+  return value !== undefined && averageValue !== undefined
+    ? [forbiddenField(`${at}.value`, "may not set both a target value for metric and a per-pod target")]
+    : [];
 }
 
 function checkUse(at: string, target: Read<MetricTarget> | undefined): FieldError[] {
   const { averageUtilization, averageValue } = target ?? {};
-  if (averageUtilization === undefined && averageValue === undefined) return [missing(`${at}.averageUtilization`, "must set either a target raw value or a target utilization")];
-  return averageUtilization !== undefined && averageValue !== undefined ? [forbiddenField(`${at}.averageValue`, "may not set both a target raw value and a target utilization")] : [];
+  if (averageUtilization === undefined && averageValue === undefined)
+    return [missing(`${at}.averageUtilization`, "must set either a target raw value or a target utilization")];
+  return averageUtilization !== undefined && averageValue !== undefined
+    ? [forbiddenField(`${at}.averageValue`, "may not set both a target raw value and a target utilization")]
+    : [];
 }
 
 const SELECTIONS = ["Disabled", "Max", "Min"];
@@ -159,9 +237,15 @@ function checkScaling(at: string, rules: Read<HPAScalingRules> | undefined): Fie
   if (!rules) return [];
   const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
   return [
-    ...(window !== undefined && window < 0 ? [wrong(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")] : []),
-    ...(window !== undefined && window > MAX_WINDOW_SECONDS ? [wrong(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`)] : []),
-    ...(selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy) ? [notOneOf(`${at}.selectPolicy`, selectPolicy, SELECTIONS)] : []),
+    ...(window !== undefined && window < 0
+      ? [wrong(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")]
+      : []),
+    ...(window !== undefined && window > MAX_WINDOW_SECONDS
+      ? [wrong(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`)]
+      : []),
+    ...(selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)
+      ? [notOneOf(`${at}.selectPolicy`, selectPolicy, SELECTIONS)]
+      : []),
     ...(policies.length === 0 ? [missing(`${at}.policies`, "must specify at least one Policy")] : []),
     ...policies.flatMap(({ type = "", value = 0, periodSeconds = 0 }, index) => {
       const policy = `${at}.policies[${index}]`;
@@ -169,7 +253,9 @@ function checkScaling(at: string, rules: Read<HPAScalingRules> | undefined): Fie
         ...(POLICY_TYPES.includes(type) ? [] : [notOneOf(`${policy}.type`, type, POLICY_TYPES)]),
         ...(value <= 0 ? [wrong(`${policy}.value`, value, "must be greater than zero")] : []),
         ...(periodSeconds <= 0 ? [wrong(`${policy}.periodSeconds`, periodSeconds, "must be greater than zero")] : []),
-        ...(periodSeconds > MAX_PERIOD_SECONDS ? [wrong(`${policy}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD_SECONDS}`)] : []),
+        ...(periodSeconds > MAX_PERIOD_SECONDS
+          ? [wrong(`${policy}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD_SECONDS}`)]
+          : []),
       ];
     }),
     ...(tolerance === undefined ? [] : checkQuantityNotNegative(`${at}.tolerance`, tolerance)),

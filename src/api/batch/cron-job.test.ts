@@ -4,11 +4,24 @@ import type { CronJob } from "./cron-job.ts";
 import { admissions } from "./cron-job.ts";
 import { scheduleProblem } from "./cron-schedule.ts";
 
-const jobTemplate = { spec: { template: { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } } } };
-const make = (spec: object = {}, name = "a"): CronJob => ({ apiVersion: "batch/v1", kind: "CronJob", metadata: { name, namespace: "shop" }, spec: { schedule: "*/5 * * * *", jobTemplate, ...spec } }) as CronJob;
+const jobTemplate = {
+  spec: { template: { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } } },
+};
+const make = (spec: object = {}, name = "a"): CronJob =>
+  ({
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    metadata: { name, namespace: "shop" },
+    spec: { schedule: "*/5 * * * *", jobTemplate, ...spec },
+  }) as CronJob;
 
 test("a CronJob lets its jobs overlap and keeps the last ones", () => {
-  expect(review(admissions, make()).object.spec).toMatchObject({ concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
+  expect(review(admissions, make()).object.spec).toMatchObject({
+    concurrencyPolicy: "Allow",
+    suspend: false,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 1,
+  });
 });
 
 const schedules: Record<string, [schedule: string, want: string | undefined]> = {
@@ -29,10 +42,24 @@ for (const [behaviour, [schedule, want]] of Object.entries(schedules)) {
 }
 
 const refusals: Record<string, [cronJob: CronJob, want: string[]]> = {
-  "a zone in the schedule": [make({ schedule: "TZ=UTC * * * * *" }), ['spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead']],
-  "a zone that does not exist": [make({ timeZone: "Europe/Nowhere" }), ['spec.timeZone: Invalid value: "Europe/Nowhere": unknown time zone Europe/Nowhere']],
-  "a zone in the wrong case": [make({ timeZone: "europe/prague" }), ['spec.timeZone: Invalid value: "europe/prague": unknown time zone europe/prague']],
-  "a name that leaves no room for the job's": [make({}, "a".repeat(53)), [`metadata.name: Invalid value: "${"a".repeat(53)}": must be no more than 52 characters`]],
+  "a zone in the schedule": [
+    make({ schedule: "TZ=UTC * * * * *" }),
+    [
+      'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+    ],
+  ],
+  "a zone that does not exist": [
+    make({ timeZone: "Europe/Nowhere" }),
+    ['spec.timeZone: Invalid value: "Europe/Nowhere": unknown time zone Europe/Nowhere'],
+  ],
+  "a zone in the wrong case": [
+    make({ timeZone: "europe/prague" }),
+    ['spec.timeZone: Invalid value: "europe/prague": unknown time zone europe/prague'],
+  ],
+  "a name that leaves no room for the job's": [
+    make({}, "a".repeat(53)),
+    [`metadata.name: Invalid value: "${"a".repeat(53)}": must be no more than 52 characters`],
+  ],
   "a selector in the template": [
     make({ jobTemplate: { spec: { ...jobTemplate.spec, selector: { matchLabels: { a: "b" } } } } }),
     ['spec.jobTemplate.spec.selector: Invalid value: {"matchLabels":{"a":"b"}}: `selector` will be auto-generated'],

@@ -29,9 +29,15 @@ export const CronJob: Kind<CronJob> = builtInKind<CronJob>({
     nameColumn,
     column<CronJob>("Schedule", ({ spec }) => spec.schedule),
     column<CronJob>("Timezone", ({ spec }) => spec.timeZone ?? "<none>"),
-    column<CronJob>("Suspend", ({ spec }) => (spec.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False"), { type: "boolean" }),
+    column<CronJob>(
+      "Suspend",
+      ({ spec }) => (spec.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False"),
+      { type: "boolean" },
+    ),
     column<CronJob>("Active", ({ status }) => status?.active?.length ?? 0, { type: "integer" }),
-    column<CronJob>("Last Schedule", ({ status }, nowMs) => (status?.lastScheduleTime ? age(status.lastScheduleTime, nowMs) : "<none>")),
+    column<CronJob>("Last Schedule", ({ status }, nowMs) =>
+      status?.lastScheduleTime ? age(status.lastScheduleTime, nowMs) : "<none>",
+    ),
     ageColumn,
     ...templateColumns<CronJob>(({ spec }) => spec.jobTemplate?.spec?.template?.spec?.containers ?? []),
     column<CronJob>("Selector", ({ spec }) => selectorCell(spec.jobTemplate?.spec?.selector), wide),
@@ -43,7 +49,12 @@ export const CronJob: Kind<CronJob> = builtInKind<CronJob>({
 type Spec = DeepReadonly<CronJob["spec"]>;
 
 function defaultSpec(spec: Spec): Spec {
-  const filled: Spec = fill(spec, { concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
+  const filled: Spec = fill(spec, {
+    concurrencyPolicy: "Allow",
+    suspend: false,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 1,
+  });
   return change(filled, "jobTemplate", (template) => change(template, "spec", defaultJobTemplate));
 }
 
@@ -57,14 +68,22 @@ function checkCronJob({ object: { metadata, spec }, oldObject, settled }: Review
   errors.push(...checkNotNegative("spec.startingDeadlineSeconds", spec.startingDeadlineSeconds));
   if (spec.timeZone !== undefined && spec.timeZone !== oldObject?.spec.timeZone) checkZone(errors, spec.timeZone);
   if (!spec.concurrencyPolicy) errors.push(missing("spec.concurrencyPolicy"));
-  else if (!POLICIES.includes(spec.concurrencyPolicy)) errors.push(notOneOf("spec.concurrencyPolicy", spec.concurrencyPolicy, POLICIES));
+  else if (!POLICIES.includes(spec.concurrencyPolicy))
+    errors.push(notOneOf("spec.concurrencyPolicy", spec.concurrencyPolicy, POLICIES));
   const job: JobSpec = spec.jobTemplate?.spec ?? { template: {} };
   const before = settled?.spec.jobTemplate?.spec;
   checkJobSpec(errors, "spec.jobTemplate.spec", job, before !== undefined && before.template === job.template);
-  if (job.selector) errors.push(wrong("spec.jobTemplate.spec.selector", selectorForm(job.selector), "`selector` will be auto-generated"));
+  if (job.selector)
+    errors.push(
+      wrong("spec.jobTemplate.spec.selector", selectorForm(job.selector), "`selector` will be auto-generated"),
+    );
   if (job.manualSelector) errors.push(notOneOf("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
-  errors.push(...checkNotNegative("spec.successfulJobsHistoryLimit", spec.successfulJobsHistoryLimit), ...checkNotNegative("spec.failedJobsHistoryLimit", spec.failedJobsHistoryLimit));
-  if (!oldObject && metadata.name.length > MAX_NAME_LENGTH) errors.push(wrong("metadata.name", metadata.name, `must be no more than ${MAX_NAME_LENGTH} characters`));
+  errors.push(
+    ...checkNotNegative("spec.successfulJobsHistoryLimit", spec.successfulJobsHistoryLimit),
+    ...checkNotNegative("spec.failedJobsHistoryLimit", spec.failedJobsHistoryLimit),
+  );
+  if (!oldObject && metadata.name.length > MAX_NAME_LENGTH)
+    errors.push(wrong("metadata.name", metadata.name, `must be no more than ${MAX_NAME_LENGTH} characters`));
   return errors;
 }
 
@@ -74,8 +93,10 @@ function checkSchedule(errors: FieldError[], { schedule, timeZone }: Spec, old: 
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) errors.push(wrong("spec.schedule", schedule, problem));
   if (!schedule.includes("TZ")) return;
-  if (!old?.schedule?.includes("TZ")) errors.push(wrong("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
-  else if (timeZone !== undefined) errors.push(wrong("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"));
+  if (!old?.schedule?.includes("TZ"))
+    errors.push(wrong("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+  else if (timeZone !== undefined)
+    errors.push(wrong("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"));
 }
 
 const ZONE_PART = /^[A-Za-z.\-_0-9+]{1,14}$/;
@@ -83,8 +104,12 @@ const ZONE_PART = /^[A-Za-z.\-_0-9+]{1,14}$/;
 function checkZone(errors: FieldError[], zone: string): void {
   const field = "spec.timeZone";
   if (zone === "") return void errors.push(wrong(field, zone, "timeZone must be nil or non-empty string"));
-  if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !ZONE_PART.test(part))) return void errors.push(wrong(field, zone, `unknown time zone ${zone}`));
-  if (zone.toLowerCase() === "local") errors.push(wrong(field, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"));
+  if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !ZONE_PART.test(part)))
+    return void errors.push(wrong(field, zone, `unknown time zone ${zone}`));
+  if (zone.toLowerCase() === "local")
+    errors.push(
+      wrong(field, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"),
+    );
   const problem = zoneProblem(zone);
   if (problem !== undefined) errors.push(wrong(field, zone, problem));
 }
@@ -93,9 +118,21 @@ function warnings(review: Review<CronJob>): string[] {
   const { object, oldObject, operation, subresource } = review;
   if (subresource === "status") return [];
   const job: JobSpec = object.spec.jobTemplate?.spec ?? { template: {} };
-  const found = specWarnings(review, () => [...(operation === "CREATE" ? hostnameWarning(object.metadata.name) : []), ...jobSpecWarnings("spec.jobTemplate.spec", job)]);
-  if (oldObject && object.spec.schedule?.includes("TZ")) found.push("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details");
+  const found = specWarnings(review, () => [
+    ...(operation === "CREATE" ? hostnameWarning(object.metadata.name) : []),
+    ...jobSpecWarnings("spec.jobTemplate.spec", job),
+  ]);
+  if (oldObject && object.spec.schedule?.includes("TZ"))
+    found.push(
+      "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
+    );
   return found;
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(CronJob, "batch-v1", { complete: (cronJob) => change(cronJob, "spec", defaultSpec), validate: checkCronJob, warnings })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(CronJob, "batch-v1", {
+    complete: (cronJob) => change(cronJob, "spec", defaultSpec),
+    validate: checkCronJob,
+    warnings,
+  }),
+];

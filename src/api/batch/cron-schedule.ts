@@ -1,4 +1,7 @@
-/** Schedules in the five fields of cron, and the time zones that they are read in; what is wrong is said as upstream's library does. */
+/**
+ * Schedules in the five fields of cron, and the time zones that they are read in; what is wrong is said as upstream's
+ * library does.
+ */
 
 interface Bounds {
   min: number;
@@ -26,15 +29,24 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 };
 const ZONED = /^(?:CRON_)?TZ=([^ ]*)( ?)/;
 
-/** What one of the five fields allows. `any` stands for a star without a step, which leaves the choice to the other field of days. */
+/**
+ * What one of the five fields allows. `any` stands for a star without a step, which leaves the choice to the other
+ * field of days.
+ */
 export interface CronField {
   values: ReadonlySet<number>;
   any: boolean;
 }
 
-/** A schedule that can be followed: what the five fields allow, or a fixed distance. `zone` is set when the schedule names one. */
+/**
+ * A schedule that can be followed: what the five fields allow, or a fixed distance. `zone` is set when the schedule
+ * names one.
+ */
 export type CronSchedule =
-  | { zone?: string; fields: { minute: CronField; hour: CronField; day: CronField; month: CronField; weekday: CronField } }
+  | {
+      zone?: string;
+      fields: { minute: CronField; hour: CronField; day: CronField; month: CronField; weekday: CronField };
+    }
   | { zone?: string; everyMs: number };
 
 /** Undefined for a schedule that can be followed. */
@@ -59,7 +71,8 @@ export function readSchedule(schedule: string): CronSchedule | string {
 function readUnzoned(text: string): CronSchedule | string {
   if (text.startsWith("@")) return readDescriptor(text);
   const texts = text.split(/\s+/).filter(Boolean);
-  if (texts.length !== FIELDS.length) return `expected exactly ${FIELDS.length} fields, found ${texts.length}: [${texts.join(" ")}]`;
+  if (texts.length !== FIELDS.length)
+    return `expected exactly ${FIELDS.length} fields, found ${texts.length}: [${texts.join(" ")}]`;
   const fields: CronField[] = [];
   for (const [index, bounds] of FIELDS.entries()) {
     const field = readField(texts[index] ?? "", bounds);
@@ -81,15 +94,26 @@ function readDescriptor(descriptor: string): CronSchedule | string {
 }
 
 const DURATION = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, "μs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 /** Milliseconds of a text such as `1h30m`, or what is wrong with it. */
 function parseDuration(text: string): number | string {
   if (/^[+-]?0$/.test(text)) return 0;
   const [, sign, parts] = DURATION.exec(text) ?? [];
-  if (parts === undefined) return `time: ${/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? "missing unit in duration" : "invalid duration"} ${JSON.stringify(text)}`;
+  if (parts === undefined)
+    return `time: ${/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? "missing unit in duration" : "invalid duration"} ${JSON.stringify(text)}`;
   let totalMs = 0;
-  for (const [, amount, unit = ""] of parts.matchAll(/([\d.]+)([^\d.]+)/g)) totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
+  for (const [, amount, unit = ""] of parts.matchAll(/([\d.]+)([^\d.]+)/g))
+    totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
   return sign === "-" ? -totalMs : totalMs;
 }
 
@@ -106,7 +130,10 @@ function readField(text: string, bounds: Bounds): CronField | string {
 }
 
 /** `1-5/2`, `*`, `mon`. */
-function readRange(range: string, { min, max, names }: Bounds): { start: number; end: number; step: number; any: boolean } | string {
+function readRange(
+  range: string,
+  { min, max, names }: Bounds,
+): { start: number; end: number; step: number; any: boolean } | string {
   const [span = "", step, ...moreSteps] = range.split("/");
   const [low = "", high, ...moreEnds] = span.split("-");
   const isAny = low === "*" || low === "?";
@@ -130,9 +157,11 @@ function readRange(range: string, { min, max, names }: Bounds): { start: number;
 function numberOf(text: string, names?: readonly string[]): number | string {
   const named = names?.indexOf(text.toLowerCase()) ?? -1;
   if (names && named >= 0) return names === MONTHS ? named + 1 : named;
-  if (!/^[+-]?\d+$/.test(text)) return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
+  if (!/^[+-]?\d+$/.test(text))
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
   const number = Number(text);
-  if (!Number.isSafeInteger(number)) return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`;
+  if (!Number.isSafeInteger(number))
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`;
   return number < 0 ? `negative number (${number}) not allowed: ${text}` : number;
 }
 
@@ -140,7 +169,11 @@ function numberOf(text: string, names?: readonly string[]): number | string {
 export function zoneProblem(name: string): string | undefined {
   if (name === "" || name === "UTC" || name === "Local") return undefined;
   const known = resolvedZone(name);
-  const isSpelled = known !== undefined && (known.toLowerCase() === name.toLowerCase() ? known === name : name.split("/").every((part) => /^[A-Z]/.test(part)));
+  const isSpelled =
+    known !== undefined &&
+    (known.toLowerCase() === name.toLowerCase()
+      ? known === name
+      : name.split("/").every((part) => /^[A-Z]/.test(part)));
   return isSpelled ? undefined : `unknown time zone ${name}`;
 }
 

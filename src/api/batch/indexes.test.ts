@@ -8,7 +8,10 @@ const cases: Record<string, [text: string, want: number | string]> = {
   "ranges grow": ["4-2", "non-increasing order, previous: 4, current: 2"],
   "an index is below the completions": ["12", 'too large index: "12"'],
   "an index is a number": ["a", 'cannot convert string to integer for index: "a"'],
-  "a range has two ends": ["1-2-3", "the fragment \"1-2-3\" violates the requirement that an index interval can have at most two parts separated by '-'"],
+  "a range has two ends": [
+    "1-2-3",
+    "the fragment \"1-2-3\" violates the requirement that an index interval can have at most two parts separated by '-'",
+  ],
 };
 for (const [behaviour, [text, want]] of Object.entries(cases)) {
   test(behaviour, () => {

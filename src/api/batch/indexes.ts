@@ -18,7 +18,8 @@ export function indexProblem(text: string, completions: number): number | string
 
 function intervalOf(text: string, completions: number): [from: number, to: number] | string {
   const parts = text.split("-");
-  if (parts.length > 2) return `the fragment ${JSON.stringify(text)} violates the requirement that an index interval can have at most two parts separated by '-'`;
+  if (parts.length > 2)
+    return `the fragment ${JSON.stringify(text)} violates the requirement that an index interval can have at most two parts separated by '-'`;
   const numbers: number[] = [];
   for (const part of parts) {
     if (!/^[+-]?\d{1,18}$/.test(part)) return `cannot convert string to integer for index: ${JSON.stringify(part)}`;
@@ -32,7 +33,11 @@ function intervalOf(text: string, completions: number): [from: number, to: numbe
 /** The first index that is in both sets; parts that cannot be read are passed over. */
 export function firstCommonIndex(a: string, b: string, completions: number): number | undefined {
   if (a === "" || b === "") return undefined;
-  const read = (text: string): [number, number][] => text.split(",").map((part) => intervalOf(part, completions)).filter((interval) => typeof interval !== "string");
+  const read = (text: string): [number, number][] =>
+    text
+      .split(",")
+      .map((part) => intervalOf(part, completions))
+      .filter((interval) => typeof interval !== "string");
   const [left, right] = [read(a), read(b)];
   let i = 0;
   let j = 0;

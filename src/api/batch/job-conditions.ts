@@ -8,4 +8,5 @@ export function hasJobCondition({ status }: DeepReadonly<Job>, type: JobConditio
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
 }
 
-export const isFinished = (job: DeepReadonly<Job>): boolean => hasJobCondition(job, "Complete") || hasJobCondition(job, "Failed");
+export const isFinished = (job: DeepReadonly<Job>): boolean =>
+  hasJobCondition(job, "Complete") || hasJobCondition(job, "Failed");

@@ -1,4 +1,6 @@
-/** What a Job, or the template of Jobs, is to do: how often pods run to their end, and what becomes of those that fail. */
+/**
+ * What a Job, or the template of Jobs, is to do: how often pods run to their end, and what becomes of those that fail.
+ */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
@@ -21,14 +23,20 @@ const MAX_INT32 = 2 ** 31 - 1;
 export function defaultJobTemplate(spec: JobSpec): JobSpec {
   const result = change(spec, "template", (template) => defaultPodTemplate(template));
   return change(result, "podFailurePolicy", (policy) =>
-    change(policy, "rules", (rules) => rules.map((rule) => change(rule, "onPodConditions", (patterns) => patterns.map((pattern) => (pattern.status ? pattern : { ...pattern, status: "True" }))))),
+    change(policy, "rules", (rules) =>
+      rules.map((rule) =>
+        change(rule, "onPodConditions", (patterns) =>
+          patterns.map((pattern) => (pattern.status ? pattern : { ...pattern, status: "True" })),
+        ),
+      ),
+    ),
   );
 }
 
 export function defaultJobSpec(spec: JobSpec): JobSpec {
   const once = spec.completions === undefined && spec.parallelism === undefined;
   const filled: JobSpec = fill(spec, {
-    ...(once && { completions: 1 }),
+    completions: once ? 1 : undefined,
     parallelism: 1,
     backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32,
     completionMode: "NonIndexed",
@@ -43,12 +51,24 @@ export function defaultJobSpec(spec: JobSpec): JobSpec {
 const MAX_INDEXES = 100_000;
 const MANY_COMPLETIONS = 100_000;
 const MAX_WITH_MANY = 10_000;
-const COUNTS = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"] as const;
+const COUNTS = [
+  "parallelism",
+  "completions",
+  "activeDeadlineSeconds",
+  "backoffLimit",
+  "ttlSecondsAfterFinished",
+  "backoffLimitPerIndex",
+  "maxFailedIndexes",
+] as const;
 
-/** Everything but the selector, which a template of Jobs does not have. `templateSettled`: the template of pods passed before. */
+/**
+ * Everything but the selector, which a template of Jobs does not have. `templateSettled`: the template of pods passed
+ * before.
+ */
 export function checkJobSpec(errors: FieldError[], at: string, spec: JobSpec, templateSettled: boolean): void {
   checkCounts(errors, at, spec, COUNTS);
-  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) errors.push(missing(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.push(missing(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
   if (spec.managedBy !== undefined) checkManagedBy(errors, `${at}.managedBy`, spec.managedBy);
   checkCompletionMode(errors, at, spec);
   if (spec.podFailurePolicy) checkFailurePolicy(errors, `${at}.podFailurePolicy.rules`, spec);
@@ -64,108 +84,180 @@ function checkManagedBy(errors: FieldError[], at: string, managedBy: string): vo
   const slash = managedBy.indexOf("/");
   const [host, path] = [managedBy.slice(0, slash), managedBy.slice(slash + 1)];
   if (managedBy === "") errors.push(missing(at));
-  else if (slash <= 0 || path === "") errors.push(wrong(at, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+  else if (slash <= 0 || path === "")
+    errors.push(wrong(at, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")'));
   else {
     errors.push(...checkText(at, host, dnsSubdomainProblems));
-    if (!PATH_PART.test(path)) errors.push(wrong(at, path, "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"));
+    if (!PATH_PART.test(path))
+      errors.push(wrong(at, path, "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"));
   }
   if (managedBy.length > 63) errors.push(tooLong(at, 63));
 }
 
 function checkCompletionMode(errors: FieldError[], at: string, spec: JobSpec): void {
   const { completionMode, completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex } = spec;
-  if (completionMode !== undefined && completionMode !== "NonIndexed" && completionMode !== "Indexed") errors.push(notOneOf(`${at}.completionMode`, completionMode, ["NonIndexed", "Indexed"]));
+  if (completionMode !== undefined && completionMode !== "NonIndexed" && completionMode !== "Indexed")
+    errors.push(notOneOf(`${at}.completionMode`, completionMode, ["NonIndexed", "Indexed"]));
   if (completionMode === undefined || completionMode === "NonIndexed") {
-    if (backoffLimitPerIndex !== undefined) errors.push(wrong(`${at}.backoffLimitPerIndex`, backoffLimitPerIndex, "requires indexed completion mode"));
-    if (maxFailedIndexes !== undefined) errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "requires indexed completion mode"));
+    if (backoffLimitPerIndex !== undefined)
+      errors.push(wrong(`${at}.backoffLimitPerIndex`, backoffLimitPerIndex, "requires indexed completion mode"));
+    if (maxFailedIndexes !== undefined)
+      errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "requires indexed completion mode"));
   }
   if (completionMode !== "Indexed") return;
   if (completions === undefined) errors.push(missing(`${at}.completions`, "when completion mode is Indexed"));
-  if (parallelism > MAX_INDEXES) errors.push(wrong(`${at}.parallelism`, parallelism, `must be less than or equal to ${MAX_INDEXES} when completion mode is Indexed`));
-  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions"));
-  if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_INDEXES) errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, `must be less than or equal to ${MAX_INDEXES}`));
+  if (parallelism > MAX_INDEXES)
+    errors.push(
+      wrong(
+        `${at}.parallelism`,
+        parallelism,
+        `must be less than or equal to ${MAX_INDEXES} when completion mode is Indexed`,
+      ),
+    );
+  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions)
+    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions"));
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_INDEXES)
+    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, `must be less than or equal to ${MAX_INDEXES}`));
   if (completions === undefined || completions <= MANY_COMPLETIONS || backoffLimitPerIndex === undefined) return;
   const limit = `must be less than or equal to ${MAX_WITH_MANY} when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`;
-  if (maxFailedIndexes === undefined) errors.push(missing(`${at}.maxFailedIndexes`, `must be specified when completions is above ${MANY_COMPLETIONS}`));
+  if (maxFailedIndexes === undefined)
+    errors.push(missing(`${at}.maxFailedIndexes`, `must be specified when completions is above ${MANY_COMPLETIONS}`));
   if (parallelism > MAX_WITH_MANY) errors.push(wrong(`${at}.parallelism`, parallelism, limit));
-  if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_WITH_MANY) errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_WITH_MANY)
+    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
 }
 
 /** An error that shows no value. */
-export const plainlyWrong = (field: string, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${detail}` });
+export const plainlyWrong = (field: string, detail: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${detail}`,
+});
 
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
 const OPERATORS = ["In", "NotIn"];
 const STATUSES = ["False", "True", "Unknown"];
-const quoted = (values: readonly string[]): string => `valid values: [${values.map((value) => JSON.stringify(value)).join(" ")}]`;
+const quoted = (values: readonly string[]): string =>
+  `valid values: [${values.map((value) => JSON.stringify(value)).join(" ")}]`;
 
 function checkFailurePolicy(errors: FieldError[], at: string, spec: JobSpec): void {
   const rules = spec.podFailurePolicy?.rules ?? [];
   if (rules.length > MAX_RULES) errors.push(tooMany(at, rules.length, MAX_RULES));
   const { containers = [], initContainers = [] } = spec.template?.spec ?? {};
   const names = new Set([...containers, ...initContainers].map(({ name = "" }) => name));
-  for (const [index, rule] of rules.entries()) checkFailureRule(errors, `${at}[${index}]`, rule, spec.backoffLimitPerIndex !== undefined, names);
+  for (const [index, rule] of rules.entries())
+    checkFailureRule(errors, `${at}[${index}]`, rule, spec.backoffLimitPerIndex !== undefined, names);
 }
 
-function checkFailureRule(errors: FieldError[], at: string, { action, onExitCodes, onPodConditions = [] }: Read<PodFailurePolicyRule>, perIndex: boolean, containers: ReadonlySet<string>): void {
+function checkFailureRule(
+  errors: FieldError[],
+  at: string,
+  { action, onExitCodes, onPodConditions = [] }: Read<PodFailurePolicyRule>,
+  perIndex: boolean,
+  containers: ReadonlySet<string>,
+): void {
   if (!action) errors.push(missing(`${at}.action`, quoted(ACTIONS)));
   else if (action === "FailIndex") {
     if (!perIndex) errors.push(wrong(`${at}.action`, action, "requires the backoffLimitPerIndex to be set"));
   } else if (!ACTIONS.includes(action)) errors.push(notOneOf(`${at}.action`, action, ACTIONS));
   if (onExitCodes) checkExitCodes(errors, `${at}.onExitCodes`, onExitCodes, containers);
-  if (onPodConditions.length > MAX_RULES) errors.push(tooMany(`${at}.onPodConditions`, onPodConditions.length, MAX_RULES));
+  if (onPodConditions.length > MAX_RULES)
+    errors.push(tooMany(`${at}.onPodConditions`, onPodConditions.length, MAX_RULES));
   for (const [index, { type = "", status }] of onPodConditions.entries()) {
     const field = `${at}.onPodConditions[${index}]`;
     errors.push(...checkText(`${field}.type`, type, labelKeyProblems));
     if (!status) errors.push(missing(`${field}.status`, quoted(STATUSES)));
     else if (!STATUSES.includes(status)) errors.push(notOneOf(`${field}.status`, status, STATUSES));
   }
-  if (onExitCodes && onPodConditions.length > 0) errors.push(plainlyWrong(at, "specifying both OnExitCodes and OnPodConditions is not supported"));
-  if (!onExitCodes && onPodConditions.length === 0) errors.push(plainlyWrong(at, "specifying one of OnExitCodes and OnPodConditions is required"));
+  if (onExitCodes && onPodConditions.length > 0)
+    errors.push(plainlyWrong(at, "specifying both OnExitCodes and OnPodConditions is not supported"));
+  if (!onExitCodes && onPodConditions.length === 0)
+    errors.push(plainlyWrong(at, "specifying one of OnExitCodes and OnPodConditions is required"));
 }
 
-function checkExitCodes(errors: FieldError[], at: string, { operator, containerName, values = [] }: NonNullable<Read<PodFailurePolicyRule>["onExitCodes"]>, containers: ReadonlySet<string>): void {
+function checkExitCodes(
+  errors: FieldError[],
+  at: string,
+  { operator, containerName, values = [] }: NonNullable<Read<PodFailurePolicyRule>["onExitCodes"]>,
+  containers: ReadonlySet<string>,
+): void {
   if (!operator) errors.push(missing(`${at}.operator`, quoted(OPERATORS)));
   else if (!OPERATORS.includes(operator)) errors.push(notOneOf(`${at}.operator`, operator, OPERATORS));
-  if (containerName !== undefined && !containers.has(containerName)) errors.push(wrong(`${at}.containerName`, containerName, "must be one of the container or initContainer names in the pod template"));
+  if (containerName !== undefined && !containers.has(containerName))
+    errors.push(
+      wrong(
+        `${at}.containerName`,
+        containerName,
+        "must be one of the container or initContainer names in the pod template",
+      ),
+    );
   const field = `${at}.values`;
   if (values.length === 0) errors.push(wrong(field, null, "at least one value is required"));
   else if (values.length > MAX_EXIT_CODES) errors.push(tooMany(field, values.length, MAX_EXIT_CODES));
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
-    if (operator === "In" && value === 0) errors.push(wrong(`${field}[${index}]`, value, "must not be 0 for the In operator"));
+    if (operator === "In" && value === 0)
+      errors.push(wrong(`${field}[${index}]`, value, "must not be 0 for the In operator"));
     if (seen.has(value)) errors.push(twice(`${field}[${index}]`, value));
     seen.add(value);
   }
-  if (values.some((value, index) => (values[index - 1] ?? value) > value)) errors.push(wrong(field, values, "must be ordered"));
+  if (values.some((value, index) => (values[index - 1] ?? value) > value))
+    errors.push(wrong(field, values, "must be ordered"));
 }
 
 const MAX_INDEX_TEXT = 64 * 1024;
 
 function checkSuccessPolicy(errors: FieldError[], at: string, spec: JobSpec): void {
-  if (spec.completionMode !== "Indexed") return void errors.push(wrong(at, internalForm("SuccessPolicy", spec.successPolicy), "requires indexed completion mode"));
+  if (spec.completionMode !== "Indexed")
+    return void errors.push(
+      wrong(at, internalForm("SuccessPolicy", spec.successPolicy), "requires indexed completion mode"),
+    );
   const rules = spec.successPolicy?.rules ?? [];
-  if (rules.length === 0) errors.push(missing(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"));
+  if (rules.length === 0)
+    errors.push(missing(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"));
   if (rules.length > MAX_RULES) errors.push(tooMany(`${at}.rules`, rules.length, MAX_RULES));
-  for (const [index, rule] of rules.entries()) checkSuccessRule(errors, `${at}.rules[${index}]`, rule, spec.completions ?? 0);
+  for (const [index, rule] of rules.entries())
+    checkSuccessRule(errors, `${at}.rules[${index}]`, rule, spec.completions ?? 0);
 }
 
-function checkSuccessRule(errors: FieldError[], at: string, { succeededCount, succeededIndexes }: Read<SuccessPolicyRule>, completions: number): void {
-  if (succeededCount === undefined && succeededIndexes === undefined) errors.push(missing(at, "at least one of succeededCount or succeededIndexes must be specified"));
+function checkSuccessRule(
+  errors: FieldError[],
+  at: string,
+  { succeededCount, succeededIndexes }: Read<SuccessPolicyRule>,
+  completions: number,
+): void {
+  if (succeededCount === undefined && succeededIndexes === undefined)
+    errors.push(missing(at, "at least one of succeededCount or succeededIndexes must be specified"));
   let total = 0;
   if (succeededIndexes !== undefined) {
-    if (Buffer.byteLength(succeededIndexes) > MAX_INDEX_TEXT) errors.push(tooLong(`${at}.succeededIndexes`, MAX_INDEX_TEXT));
+    if (Buffer.byteLength(succeededIndexes) > MAX_INDEX_TEXT)
+      errors.push(tooLong(`${at}.succeededIndexes`, MAX_INDEX_TEXT));
     const parsed = indexProblem(succeededIndexes, completions);
-    if (typeof parsed === "string") errors.push(wrong(`${at}.succeededIndexes`, succeededIndexes, `error parsing succeededIndexes: ${parsed}`));
+    if (typeof parsed === "string")
+      errors.push(wrong(`${at}.succeededIndexes`, succeededIndexes, `error parsing succeededIndexes: ${parsed}`));
     else total = parsed;
   }
   if (succeededCount === undefined) return;
   const field = `${at}.succeededCount`;
   errors.push(...checkNotNegative(field, succeededCount));
-  if (succeededCount > completions) errors.push(wrong(field, succeededCount, `must be less than or equal to ${completions} (the number of specified completions)`));
-  if (succeededIndexes !== undefined && succeededCount > total) errors.push(wrong(field, succeededCount, `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`));
+  if (succeededCount > completions)
+    errors.push(
+      wrong(
+        field,
+        succeededCount,
+        `must be less than or equal to ${completions} (the number of specified completions)`,
+      ),
+    );
+  if (succeededIndexes !== undefined && succeededCount > total)
+    errors.push(
+      wrong(
+        field,
+        succeededCount,
+        `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`,
+      ),
+    );
 }
 
 function checkReplacement(errors: FieldError[], at: string, { podReplacementPolicy, podFailurePolicy }: JobSpec): void {
@@ -174,12 +266,16 @@ function checkReplacement(errors: FieldError[], at: string, { podReplacementPoli
   if (!supported.includes(podReplacementPolicy)) errors.push(notOneOf(at, podReplacementPolicy, supported));
 }
 
-/** Pods of a Job end, so they cannot be restarted always. That is the default of templates, so it counts as nothing said. */
+/**
+ * Pods of a Job end, so they cannot be restarted always. That is the default of templates, so it counts as nothing
+ * said.
+ */
 function checkRestartPolicy(errors: FieldError[], at: string, { template, podFailurePolicy }: JobSpec): void {
   const policy = template?.spec?.restartPolicy;
   if (!policy || policy === "Always") errors.push(missing(at, 'valid values: "OnFailure", "Never"'));
   else if (policy !== "OnFailure" && policy !== "Never") errors.push(notOneOf(at, policy, ["OnFailure", "Never"]));
-  else if (podFailurePolicy && policy !== "Never") errors.push(wrong(at, policy, 'only "Never" is supported when podFailurePolicy is specified'));
+  else if (podFailurePolicy && policy !== "Never")
+    errors.push(wrong(at, policy, 'only "Never" is supported when podFailurePolicy is specified'));
 }
 
 const MANY_AT_ONCE = 10_000;
@@ -188,7 +284,9 @@ export function jobSpecWarnings(at: string, spec: JobSpec): string[] {
   const { completionMode, completions = 0, parallelism = 0 } = spec;
   const warnings: string[] = [];
   if (completionMode === "Indexed" && completions > MANY_COMPLETIONS && parallelism > MANY_AT_ONCE) {
-    warnings.push(`${at}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`);
+    warnings.push(
+      `${at}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+    );
   }
   return [...warnings, ...templateWarnings(`${at}.template`, spec.template ?? {})];
 }

@@ -1,4 +1,7 @@
-/** What may be said about a Job. Rules about a part of its status hold when that part changes, so that older Jobs can be finished. */
+/**
+ * What may be said about a Job. Rules about a part of its status hold when that part changes, so that older Jobs can be
+ * finished.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
@@ -28,7 +31,8 @@ export function checkJobStatus(job: Read<Job>, old: Read<Job>): FieldError[] {
   const changed = (...parts: (keyof JobStatus | JobConditionType | "finished")[]): boolean =>
     parts.some((part) => {
       if (part === "finished") return isFinished(job) !== isFinished(old);
-      if (/^[A-Z]/.test(part)) return hasJobCondition(job, part as JobConditionType) !== hasJobCondition(old, part as JobConditionType);
+      if (/^[A-Z]/.test(part))
+        return hasJobCondition(job, part as JobConditionType) !== hasJobCondition(old, part as JobConditionType);
       return !equalJson(status[part as keyof JobStatus], before[part as keyof JobStatus]);
     });
   const change: Change = { job, old, status, before, changed };
@@ -58,25 +62,54 @@ function checkUncounted(errors: FieldError[], { uncountedTerminatedPods }: Read<
 /** A Job either completes or fails, and says when. */
 function checkOutcome(errors: FieldError[], { job, status: { completionTime, startTime }, changed }: Change): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
-  if (changed("Complete", "Failed") && is("Complete") && is("Failed")) errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and Failed=true conditions"));
-  if (changed("Complete", "FailureTarget") && is("Complete") && is("FailureTarget")) errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"));
+  if (changed("Complete", "Failed") && is("Complete") && is("Failed"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and Failed=true conditions"));
+  if (changed("Complete", "FailureTarget") && is("Complete") && is("FailureTarget"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"));
   if (changed("Complete", "completionTime")) {
-    if (completionTime !== undefined && !is("Complete")) errors.push(wrong("status.completionTime", completionTime, "cannot set completionTime when there is no Complete=True condition"));
-    if (completionTime === undefined && is("Complete")) errors.push(missing("status.completionTime", "completionTime is required for Complete jobs"));
+    if (completionTime !== undefined && !is("Complete"))
+      errors.push(
+        wrong(
+          "status.completionTime",
+          completionTime,
+          "cannot set completionTime when there is no Complete=True condition",
+        ),
+      );
+    if (completionTime === undefined && is("Complete"))
+      errors.push(missing("status.completionTime", "completionTime is required for Complete jobs"));
   }
-  if (changed("startTime", "completionTime") && startTime !== undefined && completionTime !== undefined && completionTime < startTime) errors.push(wrong("status.completionTime", completionTime, "must be equal to or after `startTime`"));
-  if (changed("Failed", "failedIndexes") && is("Failed") && !is("FailureTarget")) errors.push(plainlyWrong(CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"));
-  if (changed("Complete", "SuccessCriteriaMet") && is("Complete") && !is("SuccessCriteriaMet")) errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"));
+  if (
+    changed("startTime", "completionTime") &&
+    startTime !== undefined &&
+    completionTime !== undefined &&
+    completionTime < startTime
+  )
+    errors.push(wrong("status.completionTime", completionTime, "must be equal to or after `startTime`"));
+  if (changed("Failed", "failedIndexes") && is("Failed") && !is("FailureTarget"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"));
+  if (changed("Complete", "SuccessCriteriaMet") && is("Complete") && !is("SuccessCriteriaMet"))
+    errors.push(
+      plainlyWrong(CONDITIONS, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
+    );
 }
 
 function checkFinished(errors: FieldError[], { job, status, changed }: Change): void {
   if (!isFinished(job)) return;
   const { active = 0, startTime, uncountedTerminatedPods } = status;
-  if (changed("finished", "active") && active > 0) errors.push(wrong("status.active", active, "active>0 is invalid for finished job"));
+  if (changed("finished", "active") && active > 0)
+    errors.push(wrong("status.active", active, "active>0 is invalid for finished job"));
   const neverStarts = job.spec?.suspend === true && job.spec.completions === 0;
-  if (changed("finished", "startTime") && !neverStarts && startTime === undefined) errors.push(missing("status.startTime", "startTime is required for finished job"));
+  if (changed("finished", "startTime") && !neverStarts && startTime === undefined)
+    errors.push(missing("status.startTime", "startTime is required for finished job"));
   const uncounted = (uncountedTerminatedPods?.failed?.length ?? 0) + (uncountedTerminatedPods?.succeeded?.length ?? 0);
-  if (changed("finished", "uncountedTerminatedPods") && uncounted > 0) errors.push(wrong("status.uncountedTerminatedPods", internalForm("UncountedTerminatedPods", uncountedTerminatedPods), "must be empty for finished job"));
+  if (changed("finished", "uncountedTerminatedPods") && uncounted > 0)
+    errors.push(
+      wrong(
+        "status.uncountedTerminatedPods",
+        internalForm("UncountedTerminatedPods", uncountedTerminatedPods),
+        "must be empty for finished job",
+      ),
+    );
 }
 
 function checkIndexes(errors: FieldError[], { job, status, changed }: Change): void {
@@ -84,44 +117,89 @@ function checkIndexes(errors: FieldError[], { job, status, changed }: Change): v
   const { completedIndexes = "", failedIndexes } = status;
   if (changed("completedIndexes") && completions !== undefined) {
     const problem = indexProblem(completedIndexes, completions);
-    if (typeof problem === "string") errors.push(wrong("status.completedIndexes", completedIndexes, `error parsing completedIndexes: ${problem}`));
+    if (typeof problem === "string")
+      errors.push(wrong("status.completedIndexes", completedIndexes, `error parsing completedIndexes: ${problem}`));
   }
-  if (changed("failedIndexes") && completions !== undefined && backoffLimitPerIndex !== undefined && failedIndexes !== undefined) {
+  if (
+    changed("failedIndexes") &&
+    completions !== undefined &&
+    backoffLimitPerIndex !== undefined &&
+    failedIndexes !== undefined
+  ) {
     const problem = indexProblem(failedIndexes, completions);
-    if (typeof problem === "string") errors.push(wrong("status.failedIndexes", failedIndexes, `error parsing failedIndexes: ${problem}`));
+    if (typeof problem === "string")
+      errors.push(wrong("status.failedIndexes", failedIndexes, `error parsing failedIndexes: ${problem}`));
   }
-  if (changed("completedIndexes") && completedIndexes !== "" && completionMode !== "Indexed") errors.push(wrong("status.completedIndexes", completedIndexes, "cannot set non-empty completedIndexes when non-indexed completion mode"));
-  if (changed("failedIndexes") && backoffLimitPerIndex === undefined && failedIndexes !== undefined) errors.push(wrong("status.failedIndexes", failedIndexes, "cannot set non-null failedIndexes when backoffLimitPerIndex is null"));
+  if (changed("completedIndexes") && completedIndexes !== "" && completionMode !== "Indexed")
+    errors.push(
+      wrong(
+        "status.completedIndexes",
+        completedIndexes,
+        "cannot set non-empty completedIndexes when non-indexed completion mode",
+      ),
+    );
+  if (changed("failedIndexes") && backoffLimitPerIndex === undefined && failedIndexes !== undefined)
+    errors.push(
+      wrong(
+        "status.failedIndexes",
+        failedIndexes,
+        "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
+      ),
+    );
   if (changed("failedIndexes", "completedIndexes") && completions !== undefined && failedIndexes !== undefined) {
     const common = firstCommonIndex(completedIndexes, failedIndexes, completions);
-    if (common !== undefined) errors.push(wrong("status.failedIndexes", failedIndexes, `failedIndexes and completedIndexes overlap at index: ${common}`));
+    if (common !== undefined)
+      errors.push(
+        wrong("status.failedIndexes", failedIndexes, `failedIndexes and completedIndexes overlap at index: ${common}`),
+      );
   }
 }
 
-function checkCriteria(errors: FieldError[], { job, status: { terminating, ready, active = 0 }, changed }: Change): void {
+function checkCriteria(
+  errors: FieldError[],
+  { job, status: { terminating, ready, active = 0 }, changed }: Change,
+): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
-  if (changed("finished", "terminating") && terminating !== undefined && terminating > 0 && isFinished(job)) errors.push(wrong("status.terminating", terminating, "terminating>0 is invalid for finished job"));
-  if (changed("ready", "active") && ready !== undefined && ready > active) errors.push(wrong("status.ready", ready, "cannot set more ready pods than active"));
-  if (is("SuccessCriteriaMet") && is("Failed")) errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and Failed=true conditions"));
-  if (is("SuccessCriteriaMet") && is("FailureTarget")) errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"));
-  if (job.spec?.successPolicy && !is("SuccessCriteriaMet") && is("Complete")) errors.push(plainlyWrong(CONDITIONS, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"));
+  if (changed("finished", "terminating") && terminating !== undefined && terminating > 0 && isFinished(job))
+    errors.push(wrong("status.terminating", terminating, "terminating>0 is invalid for finished job"));
+  if (changed("ready", "active") && ready !== undefined && ready > active)
+    errors.push(wrong("status.ready", ready, "cannot set more ready pods than active"));
+  if (is("SuccessCriteriaMet") && is("Failed"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and Failed=true conditions"));
+  if (is("SuccessCriteriaMet") && is("FailureTarget"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"));
+  if (job.spec?.successPolicy && !is("SuccessCriteriaMet") && is("Complete"))
+    errors.push(
+      plainlyWrong(CONDITIONS, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"),
+    );
 }
 
 /** What a Job has said stays said. */
 function checkKept(errors: FieldError[], { job, old, status, before, changed }: Change): void {
   for (const type of ["Failed", "Complete", "FailureTarget"] as const) {
-    if (hasJobCondition(old, type) && !hasJobCondition(job, type)) errors.push(plainlyWrong(CONDITIONS, `cannot disable the terminal ${type}=True condition`));
+    if (hasJobCondition(old, type) && !hasJobCondition(job, type))
+      errors.push(plainlyWrong(CONDITIONS, `cannot disable the terminal ${type}=True condition`));
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
   if (failed < (before.failed ?? 0)) errors.push(wrong("status.failed", failed, "cannot decrease the failed counter"));
   const { completionMode, completions, parallelism, suspend } = job.spec ?? {};
   const mayShrink = completionMode === "Indexed" && completions === parallelism;
-  if (!mayShrink && succeeded < (before.succeeded ?? 0)) errors.push(wrong("status.succeeded", succeeded, "cannot decrease the succeeded counter"));
-  if (completionTime !== undefined && before.completionTime !== undefined && completionTime !== before.completionTime) errors.push(wrong("status.completionTime", completionTime, "field is immutable"));
+  if (!mayShrink && succeeded < (before.succeeded ?? 0))
+    errors.push(wrong("status.succeeded", succeeded, "cannot decrease the succeeded counter"));
+  if (completionTime !== undefined && before.completionTime !== undefined && completionTime !== before.completionTime)
+    errors.push(wrong("status.completionTime", completionTime, "field is immutable"));
   const isResuming = hasJobCondition(old, "Suspended") && hasJobCondition(job, "Suspended", "False");
-  if (changed("startTime") && !isResuming && before.startTime !== undefined && !suspend) errors.push(wrong("status.startTime", startTime, "field is immutable for unsuspended job once set"));
-  if (hasJobCondition(old, "SuccessCriteriaMet") && !hasJobCondition(job, "SuccessCriteriaMet")) errors.push(plainlyWrong(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition"));
-  if (hasJobCondition(old, "Complete") && !hasJobCondition(old, "SuccessCriteriaMet") && hasJobCondition(job, "SuccessCriteriaMet")) {
-    errors.push(plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"));
+  if (changed("startTime") && !isResuming && before.startTime !== undefined && !suspend)
+    errors.push(wrong("status.startTime", startTime, "field is immutable for unsuspended job once set"));
+  if (hasJobCondition(old, "SuccessCriteriaMet") && !hasJobCondition(job, "SuccessCriteriaMet"))
+    errors.push(plainlyWrong(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition"));
+  if (
+    hasJobCondition(old, "Complete") &&
+    !hasJobCondition(old, "SuccessCriteriaMet") &&
+    hasJobCondition(job, "SuccessCriteriaMet")
+  ) {
+    errors.push(
+      plainlyWrong(CONDITIONS, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"),
+    );
   }
 }

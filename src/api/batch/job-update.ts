@@ -1,4 +1,7 @@
-/** What may change about a Job that exists: how many run at once, and while it is suspended where its pods run and what they need. */
+/**
+ * What may change about a Job that exists: how many run at once, and while it is suspended where its pods run and what
+ * they need.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
@@ -19,28 +22,53 @@ export function checkJobUpdate(errors: FieldError[], job: Read<Job>, old: Read<J
   checkTemplateUpdate(errors, spec, before, old);
   errors.push(...checkUnchanged("spec.completionMode", spec.completionMode, before.completionMode));
   const shown = (type: string, value: unknown): unknown => internalForm(`*${type}`, value);
-  errors.push(...checkUnchanged("spec.podFailurePolicy", shown("PodFailurePolicy", spec.podFailurePolicy), shown("PodFailurePolicy", before.podFailurePolicy)));
-  errors.push(...checkUnchanged("spec.backoffLimitPerIndex", spec.backoffLimitPerIndex, before.backoffLimitPerIndex), ...checkUnchanged("spec.managedBy", spec.managedBy, before.managedBy));
-  errors.push(...checkUnchanged("spec.successPolicy", shown("SuccessPolicy", spec.successPolicy), shown("SuccessPolicy", before.successPolicy)));
+  errors.push(
+    ...checkUnchanged(
+      "spec.podFailurePolicy",
+      shown("PodFailurePolicy", spec.podFailurePolicy),
+      shown("PodFailurePolicy", before.podFailurePolicy),
+    ),
+  );
+  errors.push(
+    ...checkUnchanged("spec.backoffLimitPerIndex", spec.backoffLimitPerIndex, before.backoffLimitPerIndex),
+    ...checkUnchanged("spec.managedBy", spec.managedBy, before.managedBy),
+  );
+  errors.push(
+    ...checkUnchanged(
+      "spec.successPolicy",
+      shown("SuccessPolicy", spec.successPolicy),
+      shown("SuccessPolicy", before.successPolicy),
+    ),
+  );
 }
 
 /** An indexed Job grows and shrinks as a whole. */
 function checkCompletions(errors: FieldError[], spec: JobSpec, old: JobSpec): void {
-  if (spec.completionMode !== "Indexed") errors.push(...checkUnchanged("spec.completions", spec.completions, old.completions));
-  else if (spec.completions !== undefined && spec.completions !== old.completions && spec.completions !== spec.parallelism) {
+  if (spec.completionMode !== "Indexed")
+    errors.push(...checkUnchanged("spec.completions", spec.completions, old.completions));
+  else if (
+    spec.completions !== undefined &&
+    spec.completions !== old.completions &&
+    spec.completions !== spec.parallelism
+  ) {
     errors.push(wrong("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism"));
   }
 }
 
 function checkTemplateUpdate(errors: FieldError[], spec: JobSpec, before: JobSpec, old: Read<Job>): void {
   const template: Read<PodTemplateSpec> = spec.template ?? {};
-  const isMutable = before.suspend === true && (old.status?.startTime === undefined || hasJobCondition(old, "Suspended")) && (old.status?.active ?? 0) === 0;
+  const isMutable =
+    before.suspend === true &&
+    (old.status?.startTime === undefined || hasJobCondition(old, "Suspended")) &&
+    (old.status?.active ?? 0) === 0;
   if (!isMutable) {
-    if (!equalJson(template, before.template)) errors.push(wrong("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
+    if (!equalJson(template, before.template))
+      errors.push(wrong("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
     return;
   }
   const allowed = withResources(withScheduling(before.template?.spec ?? {}, template.spec ?? {}), template.spec ?? {});
-  if (!equalJson(template.spec ?? {}, allowed)) errors.push(wrong("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"));
+  if (!equalJson(template.spec ?? {}, allowed))
+    errors.push(wrong("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"));
 }
 
 function set(target: Fields, key: string, value: unknown): void {

@@ -4,12 +4,23 @@ import type { Job } from "./job.ts";
 import { admissions } from "./job.ts";
 
 const template = { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } };
-const make = (spec: object = {}): Job => ({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "a", namespace: "shop" }, spec: { template, ...spec } }) as Job;
+const make = (spec: object = {}): Job =>
+  ({
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "a", namespace: "shop" },
+    spec: { template, ...spec },
+  }) as Job;
 const problems = (spec: object): string[] => review(admissions, make(spec)).problems;
 
 test("a job runs once and finds its pods by its own uid", () => {
   const { object, problems: found } = review(admissions, make());
-  const labels = { "controller-uid": UID, "batch.kubernetes.io/controller-uid": UID, "job-name": "a", "batch.kubernetes.io/job-name": "a" };
+  const labels = {
+    "controller-uid": UID,
+    "batch.kubernetes.io/controller-uid": UID,
+    "job-name": "a",
+    "batch.kubernetes.io/job-name": "a",
+  };
 
   expect(found).toEqual([]);
   expect(object.spec).toMatchObject({
@@ -27,16 +38,31 @@ test("a job runs once and finds its pods by its own uid", () => {
 });
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
-  "pods that are restarted always": [{ template: { spec: { ...template.spec, restartPolicy: "Always" } } }, ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"']],
-  "a failed index without indexes": [{ backoffLimitPerIndex: 1 }, ["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"]],
-  "a rule that says nothing": [{ podFailurePolicy: { rules: [{ action: "Ignore" }] } }, ["spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required"]],
+  "pods that are restarted always": [
+    { template: { spec: { ...template.spec, restartPolicy: "Always" } } },
+    ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+  ],
+  "a failed index without indexes": [
+    { backoffLimitPerIndex: 1 },
+    ["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"],
+  ],
+  "a rule that says nothing": [
+    { podFailurePolicy: { rules: [{ action: "Ignore" }] } },
+    ["spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required"],
+  ],
   "exit codes out of order": [
     { podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [2, 1] } }] } },
     ["spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [2,1]: must be ordered"],
   ],
   "a success that needs more than there is": [
-    { completionMode: "Indexed", completions: 3, successPolicy: { rules: [{ succeededIndexes: "0-1", succeededCount: 3 }] } },
-    ["spec.successPolicy.rules[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)"],
+    {
+      completionMode: "Indexed",
+      completions: 3,
+      successPolicy: { rules: [{ succeededIndexes: "0-1", succeededCount: 3 }] },
+    },
+    [
+      "spec.successPolicy.rules[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)",
+    ],
   ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
@@ -49,13 +75,25 @@ test("the template of a running job is settled, and may be placed elsewhere whil
   const running = review(admissions, make()).object;
   const suspended = review(admissions, make({ suspend: true })).object;
   const moved = (job: Job): string[] => {
-    const spec = { ...job.spec, template: { ...job.spec?.template, spec: { ...job.spec?.template.spec, containers: job.spec?.template.spec?.containers ?? [], nodeSelector: { a: "b" } } } };
+    const spec = {
+      ...job.spec,
+      template: {
+        ...job.spec?.template,
+        spec: {
+          ...job.spec?.template.spec,
+          containers: job.spec?.template.spec?.containers ?? [],
+          nodeSelector: { a: "b" },
+        },
+      },
+    };
     return review(admissions, { ...job, spec }, { old: job }).problems;
   };
 
   expect(moved(suspended)).toEqual([]);
   expect(moved(running)).toHaveLength(1);
-  expect(moved(running)[0]).toMatch(/^spec\.template: Invalid value: \{"labels":.*"NodeSelector":\{"a":"b"\}.*: field is immutable$/);
+  expect(moved(running)[0]).toMatch(
+    /^spec\.template: Invalid value: \{"labels":.*"NodeSelector":\{"a":"b"\}.*: field is immutable$/,
+  );
 });
 
 const status = (next: object, before: object = {}): string[] => {

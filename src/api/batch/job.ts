@@ -23,7 +23,8 @@ function statusCell(job: Read): string {
   if (hasJobCondition(job, "Complete")) return "Complete";
   if (hasJobCondition(job, "Failed")) return "Failed";
   if (job.metadata.deletionTimestamp) return "Terminating";
-  for (const type of ["Suspended", "FailureTarget", "SuccessCriteriaMet"] as const) if (hasJobCondition(job, type)) return type;
+  for (const type of ["Suspended", "FailureTarget", "SuccessCriteriaMet"] as const)
+    if (hasJobCondition(job, type)) return type;
   return "Running";
 }
 
@@ -61,7 +62,9 @@ export const Job: Kind<Job> = builtInKind<Job>({
   traits: {
     orphansDependents: true,
     metadataChecks: { update: true, create: true },
-    selectableFields: { "status.successful": ({ status }) => String((status as { succeeded?: number } | undefined)?.succeeded ?? 0) },
+    selectableFields: {
+      "status.successful": ({ status }) => String((status as { succeeded?: number } | undefined)?.succeeded ?? 0),
+    },
   },
 });
 
@@ -82,14 +85,24 @@ function prepare(job: Read, { operation }: Review<Job>): Read {
   if (operation !== "CREATE" || !spec || spec.manualSelector) return job;
   const { name, uid = "" } = metadata;
   const given = spec.template?.metadata?.labels;
-  const own = fill({ ...given }, { ...Object.fromEntries(NAME_LABELS.map((key) => [key, name])), ...Object.fromEntries(UID_LABELS.map((key) => [key, uid])) });
+  const own = fill(
+    { ...given },
+    {
+      ...Object.fromEntries(NAME_LABELS.map((key) => [key, name])),
+      ...Object.fromEntries(UID_LABELS.map((key) => [key, uid])),
+    },
+  );
   const matchLabels = fill({ ...spec.selector?.matchLabels }, { [UID_LABEL]: uid });
   // Labels that the Job has from its template are the template's, with what is added to it.
   const sharesLabels = !metadata.labels || metadata.labels === given;
   return {
     ...job,
     metadata: { ...metadata, ...(sharesLabels && { labels: own }) },
-    spec: { ...spec, selector: { ...spec.selector, matchLabels }, template: { ...spec.template, metadata: { ...spec.template?.metadata, labels: own } } },
+    spec: {
+      ...spec,
+      selector: { ...spec.selector, matchLabels },
+      template: { ...spec.template, metadata: { ...spec.template?.metadata, labels: own } },
+    },
   };
 }
 
@@ -97,13 +110,18 @@ function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
   const errors: FieldError[] = [];
   const spec: JobSpec = object.spec ?? { template: {} };
   const templateSettled = isSettled(spec, settled?.spec);
-  const hadOwnLabels = UID_LABELS.concat(NAME_LABELS).every((key) => !key.includes("/") || oldObject?.spec?.template?.metadata?.labels?.[key] !== undefined);
+  const hadOwnLabels = UID_LABELS.concat(NAME_LABELS).every(
+    (key) => !key.includes("/") || oldObject?.spec?.template?.metadata?.labels?.[key] !== undefined,
+  );
   checkGeneratedSelector(errors, object, !oldObject || hadOwnLabels);
   checkSelectedSpec(errors, spec, templateSettled);
   if (spec.completionMode === "Indexed" && (spec.completions ?? 0) > 0) {
     // Pods are called after the Job and their index.
     const longest = `${object.metadata.name}-${(spec.completions ?? 0) - 1}`;
-    if (dnsLabelProblems(longest).length > 0) errors.push(wrong("metadata.name", object.metadata.name, `will not able to create pod with invalid DNS label: ${longest}`));
+    if (dnsLabelProblems(longest).length > 0)
+      errors.push(
+        wrong("metadata.name", object.metadata.name, `will not able to create pod with invalid DNS label: ${longest}`),
+      );
   }
   if (oldObject) {
     // Upstream looks at the whole again as an update.
@@ -128,14 +146,22 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
   if (uid === "") errors.push(missing("metadata.uid"));
   const labels = spec.template?.metadata?.labels;
   const expected: Record<string, string> = {};
-  for (const [key, value] of [["controller-uid", uid], ["job-name", name], [UID_LABEL, uid], ["batch.kubernetes.io/job-name", name]] as const) {
+  for (const [key, value] of [
+    ["controller-uid", uid],
+    ["job-name", name],
+    [UID_LABEL, uid],
+    ["batch.kubernetes.io/job-name", name],
+  ] as const) {
     if (key.includes("/") && !requirePrefixed) continue;
     expected[key] = value;
     const field = `spec.template.metadata.labels[${key}]`;
     if (labels?.[key] === undefined) errors.push(missing(field, `must be '${value}'`));
     else if (labels[key] !== value) errors.push(wrong(field, mapForm(labels), `must be '${value}'`));
   }
-  if (checkSelector("spec.selector", spec.selector).length === 0 && !matchesLabels(labelSelectorOf(spec.selector), expected)) {
+  if (
+    checkSelector("spec.selector", spec.selector).length === 0 &&
+    !matchesLabels(labelSelectorOf(spec.selector), expected)
+  ) {
     errors.push(wrong("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
   }
 }
@@ -147,6 +173,9 @@ export const admissions: AnyAdmission[] = [
     validate: checkJob,
     validateStatus: ({ object, oldObject }) => (oldObject ? checkJobStatus(object, oldObject) : []),
     warnings: (review) =>
-      specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...jobSpecWarnings("spec", review.object.spec ?? { template: {} })]),
+      specWarnings(review, () => [
+        ...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []),
+        ...jobSpecWarnings("spec", review.object.spec ?? { template: {} }),
+      ]),
   }),
 ];

@@ -21,13 +21,31 @@ interface Parts {
 }
 
 /** A request from its parts, to be wrong in one of them. */
-function assemble({ version = der.integer(Buffer.from([0])), subject = writeSubject({ CN: ["jane"] }), key = pair.publicKey.export({ type: "spki", format: "der" }), attributes = der.tagged(0xa0), algorithm = ECDSA, signer = pair.privateKey, digest = "sha256" }: Parts): string {
+function assemble({
+  version = der.integer(Buffer.from([0])),
+  subject = writeSubject({ CN: ["jane"] }),
+  key = pair.publicKey.export({ type: "spki", format: "der" }),
+  attributes = der.tagged(0xa0),
+  algorithm = ECDSA,
+  signer = pair.privateKey,
+  digest = "sha256",
+}: Parts): string {
   const contents = der.sequence(version, subject, key, attributes);
-  return base64(writePem("CERTIFICATE REQUEST", der.sequence(contents, algorithm, der.bits(sign(digest, contents, signer)))));
+  return base64(
+    writePem("CERTIFICATE REQUEST", der.sequence(contents, algorithm, der.bits(sign(digest, contents, signer)))),
+  );
 }
 
-const nameOf = (identifier: string, value: Buffer): Buffer => der.sequence(der.set(der.sequence(der.identifier(identifier), value)));
-const alternativeNames = (...names: Buffer[]): Buffer => der.tagged(0xa0, der.sequence(der.identifier("1.2.840.113549.1.9.14"), der.set(der.sequence(der.sequence(der.identifier("2.5.29.17"), der.bytes(der.sequence(...names)))))));
+const nameOf = (identifier: string, value: Buffer): Buffer =>
+  der.sequence(der.set(der.sequence(der.identifier(identifier), value)));
+const alternativeNames = (...names: Buffer[]): Buffer =>
+  der.tagged(
+    0xa0,
+    der.sequence(
+      der.identifier("1.2.840.113549.1.9.14"),
+      der.set(der.sequence(der.sequence(der.identifier("2.5.29.17"), der.bytes(der.sequence(...names))))),
+    ),
+  );
 const curve = (namedCurve: string): { key: Buffer; signer: KeyObject } => {
   const keys = generateKeyPairSync("ec", { namedCurve });
   return { key: keys.publicKey.export({ type: "spki", format: "der" }), signer: keys.privateKey };
@@ -39,9 +57,15 @@ const rsa = (modulusLength: number): { key: Buffer; signer: KeyObject } => {
 
 describe("a certificate request is read", () => {
   test("with its user, groups and units", () => {
-    const { commonName, organizations, subject } = parseCertificateRequest(makeRequest({ O: ["b", "a"], OU: ["u"], CN: ["jane"] }));
+    const { commonName, organizations, subject } = parseCertificateRequest(
+      makeRequest({ O: ["b", "a"], OU: ["u"], CN: ["jane"] }),
+    );
 
-    expect({ commonName, organizations, subject }).toEqual({ commonName: "jane", organizations: ["a", "b"], subject: { O: ["a", "b"], OU: ["u"], CN: ["jane"] } });
+    expect({ commonName, organizations, subject }).toEqual({
+      commonName: "jane",
+      organizations: ["a", "b"],
+      subject: { O: ["a", "b"], OU: ["u"], CN: ["jane"] },
+    });
   });
 
   test("without a subject", () => {
@@ -49,11 +73,21 @@ describe("a certificate request is read", () => {
   });
 
   test("with the other names that it asks for", () => {
-    const attributes = alternativeNames(der.tagged(0x82, Buffer.from("a.example")), der.tagged(0x81, Buffer.from("j@example")), der.tagged(0x87, Buffer.from([10, 0, 0, 1])), der.tagged(0x86, Buffer.from("spiffe://x")));
+    const attributes = alternativeNames(
+      der.tagged(0x82, Buffer.from("a.example")),
+      der.tagged(0x81, Buffer.from("j@example")),
+      der.tagged(0x87, Buffer.from([10, 0, 0, 1])),
+      der.tagged(0x86, Buffer.from("spiffe://x")),
+    );
 
     const { dnsNames, emailAddresses, ipAddresses, uris } = parseCertificateRequest(assemble({ attributes }));
 
-    expect({ dnsNames, emailAddresses, uris, ip: ipAddresses.map((address) => [...address]) }).toEqual({ dnsNames: ["a.example"], emailAddresses: ["j@example"], uris: ["spiffe://x"], ip: [[10, 0, 0, 1]] });
+    expect({ dnsNames, emailAddresses, uris, ip: ipAddresses.map((address) => [...address]) }).toEqual({
+      dnsNames: ["a.example"],
+      emailAddresses: ["j@example"],
+      uris: ["spiffe://x"],
+      ip: [[10, 0, 0, 1]],
+    });
   });
 
   test("when something stands before it", () => {
@@ -63,11 +97,23 @@ describe("a certificate request is read", () => {
   });
 
   const keys: Record<string, () => Parts> = {
-    "of P-384": () => ({ ...curve("P-384"), algorithm: der.sequence(der.identifier("1.2.840.10045.4.3.3")), digest: "sha384" }),
-    "of RSA": () => ({ ...rsa(2048), algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11"), der.tagged(0x05)) }),
+    "of P-384": () => ({
+      ...curve("P-384"),
+      algorithm: der.sequence(der.identifier("1.2.840.10045.4.3.3")),
+      digest: "sha384",
+    }),
+    "of RSA": () => ({
+      ...rsa(2048),
+      algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11"), der.tagged(0x05)),
+    }),
     "of Ed25519": () => {
       const ed = generateKeyPairSync("ed25519");
-      return { key: ed.publicKey.export({ type: "spki", format: "der" }), signer: ed.privateKey, digest: null, algorithm: der.sequence(der.identifier("1.3.101.112")) };
+      return {
+        key: ed.publicKey.export({ type: "spki", format: "der" }),
+        signer: ed.privateKey,
+        digest: null,
+        algorithm: der.sequence(der.identifier("1.3.101.112")),
+      };
     },
   };
   for (const [what, parts] of Object.entries(keys)) {
@@ -81,24 +127,69 @@ describe("a certificate request is refused", () => {
   const cases: Record<string, { request: () => string; want: RegExp }> = {
     "that is nothing": { request: () => "", want: /^PEM block type must be CERTIFICATE REQUEST$/ },
     "that is no PEM": { request: () => base64("jane"), want: /^PEM block type must be/ },
-    "that is another kind of PEM": { request: () => base64(writePem("CERTIFICATE", Buffer.from([0]))), want: /^PEM block type must be/ },
-    "of the old label": { request: () => base64(writePem("NEW CERTIFICATE REQUEST", Buffer.from([0]))), want: /^PEM block type must be/ },
-    "whose base64 is broken": { request: () => base64("-----BEGIN CERTIFICATE REQUEST-----\n%%%%\n-----END CERTIFICATE REQUEST-----\n"), want: /^PEM block type must be/ },
+    "that is another kind of PEM": {
+      request: () => base64(writePem("CERTIFICATE", Buffer.from([0]))),
+      want: /^PEM block type must be/,
+    },
+    "of the old label": {
+      request: () => base64(writePem("NEW CERTIFICATE REQUEST", Buffer.from([0]))),
+      want: /^PEM block type must be/,
+    },
+    "whose base64 is broken": {
+      request: () => base64("-----BEGIN CERTIFICATE REQUEST-----\n%%%%\n-----END CERTIFICATE REQUEST-----\n"),
+      want: /^PEM block type must be/,
+    },
     "that is too long": { request: () => base64("x".repeat(MAX_REQUEST_BYTES + 1)), want: /longer than 65536 bytes/ },
-    "that is no DER": { request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.from("jane"))), want: /cannot be read/ },
+    "that is no DER": {
+      request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.from("jane"))),
+      want: /cannot be read/,
+    },
     "that is empty": { request: () => base64(writePem("CERTIFICATE REQUEST", Buffer.alloc(0))), want: /cut off/ },
-    "of another version": { request: () => assemble({ version: der.integer(Buffer.from([1])) }), want: /only version 1 is known/ },
-    "that somebody else signed": { request: () => assemble({ signer: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey }), want: /not signed with the key that it is for/ },
-    "with an algorithm of another key": { request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }), want: /not signed with the key/ },
-    "with an algorithm that nobody knows": { request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.3")) }), want: /algorithm 1\.2\.3 is not supported/ },
+    "of another version": {
+      request: () => assemble({ version: der.integer(Buffer.from([1])) }),
+      want: /only version 1 is known/,
+    },
+    "that somebody else signed": {
+      request: () => assemble({ signer: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey }),
+      want: /not signed with the key that it is for/,
+    },
+    "with an algorithm of another key": {
+      request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }),
+      want: /not signed with the key/,
+    },
+    "with an algorithm that nobody knows": {
+      request: () => assemble({ algorithm: der.sequence(der.identifier("1.2.3")) }),
+      want: /algorithm 1\.2\.3 is not supported/,
+    },
     "with a damaged key": { request: () => assemble({ key: der.sequence() }), want: /public key .* cannot be read/ },
-    "with a curve that servers do not speak": { request: () => assemble(curve("secp256k1")), want: /curve "secp256k1" are not supported/ },
-    "with a short RSA key": { request: () => assemble({ ...rsa(512), algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }), want: /1024 to 8192 bits, not 512/ },
-    "with a group in an unusual text": { request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x1e, Buffer.from("\0a", "latin1"))) }), want: /control characters|unusual type/ },
-    "with a group in teletex": { request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x14, Buffer.from("system:masters"))) }), want: /unusual type/ },
-    "with a user that is no UTF-8": { request: () => assemble({ subject: nameOf("2.5.4.3", der.tagged(0x0c, Buffer.from([0xc3]))) }), want: /no UTF-8/ },
-    "with a user that hides another behind a zero": { request: () => assemble({ subject: nameOf("2.5.4.3", der.utf8("system:admin\0x")) }), want: /control characters/ },
-    "with an address of five bytes": { request: () => assemble({ attributes: alternativeNames(der.tagged(0x87, Buffer.alloc(5))) }), want: /4 or 16 bytes, not 5/ },
+    "with a curve that servers do not speak": {
+      request: () => assemble(curve("secp256k1")),
+      want: /curve "secp256k1" are not supported/,
+    },
+    "with a short RSA key": {
+      request: () => assemble({ ...rsa(512), algorithm: der.sequence(der.identifier("1.2.840.113549.1.1.11")) }),
+      want: /1024 to 8192 bits, not 512/,
+    },
+    "with a group in an unusual text": {
+      request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x1e, Buffer.from("\0a", "latin1"))) }),
+      want: /control characters|unusual type/,
+    },
+    "with a group in teletex": {
+      request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x14, Buffer.from("system:masters"))) }),
+      want: /unusual type/,
+    },
+    "with a user that is no UTF-8": {
+      request: () => assemble({ subject: nameOf("2.5.4.3", der.tagged(0x0c, Buffer.from([0xc3]))) }),
+      want: /no UTF-8/,
+    },
+    "with a user that hides another behind a zero": {
+      request: () => assemble({ subject: nameOf("2.5.4.3", der.utf8("system:admin\0x")) }),
+      want: /control characters/,
+    },
+    "with an address of five bytes": {
+      request: () => assemble({ attributes: alternativeNames(der.tagged(0x87, Buffer.alloc(5))) }),
+      want: /4 or 16 bytes, not 5/,
+    },
   };
   for (const [what, { request, want }] of Object.entries(cases)) {
     test(what, () => {
@@ -110,10 +201,19 @@ describe("a certificate request is refused", () => {
   }
 
   test("wherever it is cut off", () => {
-    const whole = Buffer.from(Buffer.from(makeRequest({ CN: ["jane"] }), "base64").toString().split("\n").slice(1, -2).join(""), "base64");
+    const whole = Buffer.from(
+      Buffer.from(makeRequest({ CN: ["jane"] }), "base64")
+        .toString()
+        .split("\n")
+        .slice(1, -2)
+        .join(""),
+      "base64",
+    );
 
     for (let length = 0; length < whole.length; length++) {
-      expect(() => parseCertificateRequest(base64(writePem("CERTIFICATE REQUEST", whole.subarray(0, length))))).toThrow(CertificateRequestError);
+      expect(() => parseCertificateRequest(base64(writePem("CERTIFICATE REQUEST", whole.subarray(0, length))))).toThrow(
+        CertificateRequestError,
+      );
     }
   });
 });

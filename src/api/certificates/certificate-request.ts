@@ -1,6 +1,7 @@
 /**
- * A certificate request (PKCS #10, RFC 2986): who somebody wants to be, and the key to be certified, signed with that key. It comes from
- * strangers, so everything is read with bounds, and what is not understood in full is refused: what is certified is what was read here.
+ * A certificate request (PKCS #10, RFC 2986): who somebody wants to be, and the key to be certified, signed with that
+ * key. It comes from strangers, so everything is read with bounds, and what is not understood in full is refused: what
+ * is certified is what was read here.
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isUtf8 } from "node:buffer";
@@ -9,7 +10,9 @@ import { DER, DerError, derItems, expectDer, identifierOf, readDer, wholeBits, t
 import { pemBlocks } from "./pem.ts";
 import { isSignedWith } from "./request-signature.ts";
 
-/** Attributes of a subject, each with its values in the order in which they were written. Others are not carried over. */
+/**
+ * Attributes of a subject, each with its values in the order in which they were written. Others are not carried over.
+ */
 export type SubjectAttribute = "C" | "O" | "OU" | "L" | "ST" | "STREET" | "POSTAL" | "CN" | "SERIAL";
 export type RequestSubject = Readonly<Partial<Record<SubjectAttribute, readonly string[]>>>;
 
@@ -40,14 +43,28 @@ const MAX_RSA_BITS = 8192;
 const MIN_RSA_BITS = 1024;
 const MAX_RSA_EXPONENT = 2n ** 31n - 1n;
 const CURVES = new Set(["secp224r1", "prime256v1", "secp384r1", "secp521r1"]);
-const ATTRIBUTES: Readonly<Record<string, SubjectAttribute>> = { "2.5.4.6": "C", "2.5.4.10": "O", "2.5.4.11": "OU", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "STREET", "2.5.4.17": "POSTAL", "2.5.4.3": "CN", "2.5.4.5": "SERIAL" };
+const ATTRIBUTES: Readonly<Record<string, SubjectAttribute>> = {
+  "2.5.4.6": "C",
+  "2.5.4.10": "O",
+  "2.5.4.11": "OU",
+  "2.5.4.7": "L",
+  "2.5.4.8": "ST",
+  "2.5.4.9": "STREET",
+  "2.5.4.17": "POSTAL",
+  "2.5.4.3": "CN",
+  "2.5.4.5": "SERIAL",
+};
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 const ALTERNATIVE_NAMES = "2.5.29.17";
 const LABEL = "CERTIFICATE REQUEST";
 
-/** Reads `spec.request`, base64 of PEM, and checks that it was signed with the key that it is for. Throws CertificateRequestError. */
+/**
+ * Reads `spec.request`, base64 of PEM, and checks that it was signed with the key that it is for. Throws
+ * CertificateRequestError.
+ */
 export function parseCertificateRequest(request: string): CertificateRequest {
-  if (request.length > (MAX_REQUEST_BYTES * 4) / 3) throw new CertificateRequestError(`the request is longer than ${MAX_REQUEST_BYTES} bytes`);
+  if (request.length > (MAX_REQUEST_BYTES * 4) / 3)
+    throw new CertificateRequestError(`the request is longer than ${MAX_REQUEST_BYTES} bytes`);
   const [block] = pemBlocks(Buffer.from(request, "base64").toString("latin1"));
   if (block?.label !== LABEL) throw new CertificateRequestError(`PEM block type must be ${LABEL}`);
   try {
@@ -62,13 +79,27 @@ function readRequest(bytes: Uint8Array): CertificateRequest {
   const [contents, algorithm, signature] = derItems(expectDer(readDer(bytes), DER.sequence, "the request"));
   const signed = expectDer(contents, DER.sequence, "its content");
   const [version, name, key, attributes] = derItems(signed);
-  if (expectDer(version, DER.integer, "the version").content.length !== 1 || version?.content[0] !== 0) throw new DerError("only version 1 is known");
+  if (expectDer(version, DER.integer, "the version").content.length !== 1 || version?.content[0] !== 0)
+    throw new DerError("only version 1 is known");
   const publicKey = readKey(expectDer(key, DER.sequence, "the public key"));
-  if (!isSignedWith(publicKey, expectDer(algorithm, DER.sequence, "the algorithm"), signed.whole, wholeBits(expectDer(signature, DER.bits, "the signature"), "the signature"))) {
+  if (
+    !isSignedWith(
+      publicKey,
+      expectDer(algorithm, DER.sequence, "the algorithm"),
+      signed.whole,
+      wholeBits(expectDer(signature, DER.bits, "the signature"), "the signature"),
+    )
+  ) {
     throw new CertificateRequestError("the certificate request is not signed with the key that it is for");
   }
   const subject = readSubject(expectDer(name, DER.sequence, "the subject"));
-  return { commonName: subject.CN?.at(-1) ?? "", organizations: subject.O ?? [], subject, ...readNames(attributes), publicKey };
+  return {
+    commonName: subject.CN?.at(-1) ?? "",
+    organizations: subject.O ?? [],
+    subject,
+    ...readNames(attributes),
+    publicKey,
+  };
 }
 
 function readKey({ whole }: DerValue): KeyObject {
@@ -80,10 +111,14 @@ function readKey({ whole }: DerValue): KeyObject {
   }
   const { modulusLength = 0, publicExponent = 0n, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
   const type = key.asymmetricKeyType;
-  if (type === "rsa" && (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS)) throw new CertificateRequestError(`an RSA key has ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits, not ${modulusLength}`);
-  if (type === "rsa" && publicExponent > MAX_RSA_EXPONENT) throw new CertificateRequestError("the public exponent of the RSA key is too large");
-  if (type === "ec" && !CURVES.has(namedCurve)) throw new CertificateRequestError(`keys on the curve ${JSON.stringify(namedCurve)} are not supported`);
-  if (type !== "rsa" && type !== "ec" && type !== "ed25519") throw new CertificateRequestError(`keys of type ${JSON.stringify(type ?? "")} are not supported`);
+  if (type === "rsa" && (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS))
+    throw new CertificateRequestError(`an RSA key has ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits, not ${modulusLength}`);
+  if (type === "rsa" && publicExponent > MAX_RSA_EXPONENT)
+    throw new CertificateRequestError("the public exponent of the RSA key is too large");
+  if (type === "ec" && !CURVES.has(namedCurve))
+    throw new CertificateRequestError(`keys on the curve ${JSON.stringify(namedCurve)} are not supported`);
+  if (type !== "rsa" && type !== "ec" && type !== "ed25519")
+    throw new CertificateRequestError(`keys of type ${JSON.stringify(type ?? "")} are not supported`);
   return key;
 }
 
@@ -101,14 +136,19 @@ function readSubject(name: DerValue): RequestSubject {
   return subject;
 }
 
-/** Text is read in the forms that are in use; one that could be read in two ways is refused, because it would name somebody else. */
+/**
+ * Text is read in the forms that are in use; one that could be read in two ways is refused, because it would name
+ * somebody else.
+ */
 function textOf({ tag, content }: DerValue): string {
-  if (content.some((byte) => byte < 0x20 || byte === 0x7f)) throw new DerError("a text of the subject holds control characters");
+  if (content.some((byte) => byte < 0x20 || byte === 0x7f))
+    throw new DerError("a text of the subject holds control characters");
   if (tag === DER.utf8) {
     if (!isUtf8(content)) throw new DerError("a text of the subject is no UTF-8");
     return Buffer.from(content).toString();
   }
-  if (tag !== DER.printable && tag !== DER.ia5 && tag !== DER.numeric) throw new DerError("a text of the subject has an unusual type; write it as UTF-8");
+  if (tag !== DER.printable && tag !== DER.ia5 && tag !== DER.numeric)
+    throw new DerError("a text of the subject has an unusual type; write it as UTF-8");
   return asciiOf(content, "a text of the subject");
 }
 
@@ -121,7 +161,12 @@ type Names = Pick<CertificateRequest, "dnsNames" | "emailAddresses" | "ipAddress
 
 /** Other names that it asks for. The rest of what it asks for is not for it to say: usages are in the spec. */
 function readNames(attributes: DerValue | undefined): Names {
-  const names = { dnsNames: [] as string[], emailAddresses: [] as string[], ipAddresses: [] as Uint8Array[], uris: [] as string[] };
+  const names = {
+    dnsNames: [] as string[],
+    emailAddresses: [] as string[],
+    ipAddresses: [] as Uint8Array[],
+    uris: [] as string[],
+  };
   if (!attributes) return names;
   for (const attribute of derItems(expectDer(attributes, 0xa0, "the list of attributes"))) {
     const [type, values] = derItems(expectDer(attribute, DER.sequence, "an attribute"));
@@ -129,20 +174,25 @@ function readNames(attributes: DerValue | undefined): Names {
     const [extensions] = derItems(expectDer(values, DER.set, "the requested extensions"));
     for (const extension of derItems(expectDer(extensions, DER.sequence, "the requested extensions"))) {
       const [identifier, ...rest] = derItems(expectDer(extension, DER.sequence, "a requested extension"));
-      if (identifierOf(expectDer(identifier, DER.identifier, "the type of an extension")) !== ALTERNATIVE_NAMES) continue;
+      if (identifierOf(expectDer(identifier, DER.identifier, "the type of an extension")) !== ALTERNATIVE_NAMES)
+        continue;
       addNames(names, readDer(expectDer(rest.at(-1), DER.bytes, "the alternative names").content));
     }
   }
   return names;
 }
 
-function addNames(names: { dnsNames: string[]; emailAddresses: string[]; ipAddresses: Uint8Array[]; uris: string[] }, list: DerValue): void {
+function addNames(
+  names: { dnsNames: string[]; emailAddresses: string[]; ipAddresses: Uint8Array[]; uris: string[] },
+  list: DerValue,
+): void {
   for (const { tag, content } of derItems(expectDer(list, DER.sequence, "the alternative names"))) {
     if (tag === 0x81) names.emailAddresses.push(asciiOf(content, "an email address"));
     else if (tag === 0x82) names.dnsNames.push(asciiOf(content, "a DNS name"));
     else if (tag === 0x86) names.uris.push(asciiOf(content, "a URI"));
     else if (tag === 0x87) {
-      if (content.length !== 4 && content.length !== 16) throw new DerError(`an IP address has 4 or 16 bytes, not ${content.length}`);
+      if (content.length !== 4 && content.length !== 16)
+        throw new DerError(`an IP address has 4 or 16 bytes, not ${content.length}`);
       names.ipAddresses.push(content);
     }
   }

@@ -22,21 +22,42 @@ const DECISIONS = ["Approved", "Denied"];
 const STATUSES = ["False", "True", "Unknown"];
 
 export function checkNewRequest({ spec }: Read): FieldError[] {
-  const { request = "", usages = [], signerName = "", expirationSeconds } = (spec ?? {}) as Sent<CertificateSigningRequestSpec>;
+  const {
+    request = "",
+    usages = [],
+    signerName = "",
+    expirationSeconds,
+  } = (spec ?? {}) as Sent<CertificateSigningRequestSpec>;
   const problem = problemOf(() => parseCertificateRequest(request), CertificateRequestError);
   const seen = new Set<string>();
   return [
     ...(problem === undefined ? [] : [wrong("spec.request", request === "" ? undefined : request, problem)]),
     ...(usages.length === 0 ? [missing("spec.usages")] : []),
-    ...usages.flatMap((usage, index) => (isKeyUsage(usage) ? [] : [notOneOf(`spec.usages[${index}]`, usage, KEY_USAGES)])),
-    ...usages.flatMap((usage, index) => (seen.size < seen.add(usage).size ? [] : [twice(`spec.usages[${index}]`, usage)])),
+    ...usages.flatMap((usage, index) =>
+      isKeyUsage(usage) ? [] : [notOneOf(`spec.usages[${index}]`, usage, KEY_USAGES)],
+    ),
+    ...usages.flatMap((usage, index) =>
+      seen.size < seen.add(usage).size ? [] : [twice(`spec.usages[${index}]`, usage)],
+    ),
     ...checkSignerName("spec.signerName", signerName),
-    ...(expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS ? [wrong("spec.expirationSeconds", expirationSeconds, `may not specify a duration less than ${MIN_SECONDS} seconds (10 minutes)`)] : []),
+    ...(expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS
+      ? [
+          wrong(
+            "spec.expirationSeconds",
+            expirationSeconds,
+            `may not specify a duration less than ${MIN_SECONDS} seconds (10 minutes)`,
+          ),
+        ]
+      : []),
   ];
 }
 
 /** The status decides nothing, and `approval` issues nothing. What was stored with mistakes may be kept. */
-export function checkChange({ status = {} }: Read, { status: stored = {} }: Read, subresource: string | undefined): FieldError[] {
+export function checkChange(
+  { status = {} }: Read,
+  { status: stored = {} }: Read,
+  subresource: string | undefined,
+): FieldError[] {
   const conditions = status.conditions ?? [];
   const old = stored.conditions ?? [];
   const errors = checkConditions(conditions, old);
@@ -46,11 +67,17 @@ export function checkChange({ status = {} }: Read, { status: stored = {} }: Read
     const problem = certificateProblem(certificate);
     if (problem !== undefined) errors.push(wrong(CERTIFICATE, "<certificate data>", problem));
   }
-  for (const type of ONLY_TRUE) if (count(conditions, type) < count(old, type)) errors.push(forbiddenField(CONDITIONS, `updates may not remove a condition of type ${JSON.stringify(type)}`));
-  if (subresource !== "approval") for (const type of DECISIONS) if (count(conditions, type) > count(old, type)) errors.push(forbiddenField(CONDITIONS, `updates may not add a condition of type ${JSON.stringify(type)}`));
+  for (const type of ONLY_TRUE)
+    if (count(conditions, type) < count(old, type))
+      errors.push(forbiddenField(CONDITIONS, `updates may not remove a condition of type ${JSON.stringify(type)}`));
+  if (subresource !== "approval")
+    for (const type of DECISIONS)
+      if (count(conditions, type) > count(old, type))
+        errors.push(forbiddenField(CONDITIONS, `updates may not add a condition of type ${JSON.stringify(type)}`));
   if (certificate !== before) {
     if (subresource !== "status") errors.push(forbiddenField(CERTIFICATE, "updates may not set certificate content"));
-    else if (before !== "") errors.push(forbiddenField(CERTIFICATE, "updates may not modify existing certificate content"));
+    else if (before !== "")
+      errors.push(forbiddenField(CERTIFICATE, "updates may not modify existing certificate content"));
   }
   return errors;
 }
@@ -68,14 +95,16 @@ function checkConditions(conditions: Conditions, old: Conditions): FieldError[] 
     if (status === "") errors.push(missing(`${at}.status`));
     else if (!allowed.includes(status)) errors.push(notOneOf(`${at}.status`, status, allowed));
     const other = type === "Approved" ? "Denied" : type === "Denied" ? "Approved" : undefined;
-    if (!mayBeBoth && other !== undefined && seen.has(other)) errors.push(wrong(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive"));
+    if (!mayBeBoth && other !== undefined && seen.has(other))
+      errors.push(wrong(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive"));
     if (!mayRepeat && seen.has(type)) errors.push(twice(`${at}.type`, type));
     seen.add(type);
   }
   return errors;
 }
 
-const count = (conditions: Conditions, wanted: string): number => conditions.filter(({ type }) => type === wanted).length;
+const count = (conditions: Conditions, wanted: string): number =>
+  conditions.filter(({ type }) => type === wanted).length;
 
 /** Why text that is to be served as a certificate is none. Nothing at all is fine: there is none yet. */
 function certificateProblem(certificate: string): string | undefined {

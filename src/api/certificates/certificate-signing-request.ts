@@ -1,13 +1,18 @@
 /**
- * CertificateSigningRequest: somebody asks for a certificate. The spec never changes; `approval` is where a person or a controller says
- * yes or no, and `status` is where the signer leaves the certificate. Who asked is for the server to say.
+ * CertificateSigningRequest: somebody asks for a certificate. The spec never changes; `approval` is where a person or a
+ * controller says yes or no, and `status` is where the signer leaves the certificate. Who asked is for the server to
+ * say.
  */
 import { formatTime, type DeepReadonly } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { CertificateSigningRequest as CertificateSigningRequestFacts, CertificateSigningRequestCondition, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
+import type {
+  CertificateSigningRequest as CertificateSigningRequestFacts,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+} from "../facts/certificates-v1.ts";
 import type { Kind, StatusPart } from "../kind.ts";
 import { checkChange, checkNewRequest } from "./certificate-signing-request-rules.ts";
 
@@ -17,14 +22,28 @@ type Read<T> = DeepReadonly<T>;
 type Condition = Read<CertificateSigningRequestCondition>;
 
 /** What a request has come to; `Pending` until somebody decides. */
-export function requestState({ status = {} }: Read<CertificateSigningRequest>): { approved: boolean; denied: boolean; failed: boolean; issued: boolean } {
+export function requestState({ status = {} }: Read<CertificateSigningRequest>): {
+  approved: boolean;
+  denied: boolean;
+  failed: boolean;
+  issued: boolean;
+} {
   const has = (type: string): boolean => status.conditions?.some((condition) => condition.type === type) ?? false;
-  return { approved: has("Approved"), denied: has("Denied"), failed: has("Failed"), issued: (status.certificate ?? "") !== "" };
+  return {
+    approved: has("Approved"),
+    denied: has("Denied"),
+    failed: has("Failed"),
+    issued: (status.certificate ?? "") !== "",
+  };
 }
 
 function describeState(request: Read<CertificateSigningRequest>): string {
   const { approved, denied, failed, issued } = requestState(request);
-  return [denied ? "Denied" : approved ? "Approved" : "Pending", ...(failed ? ["Failed"] : []), ...(issued ? ["Issued"] : [])].join(",");
+  return [
+    denied ? "Denied" : approved ? "Approved" : "Pending",
+    ...(failed ? ["Failed"] : []),
+    ...(issued ? ["Issued"] : []),
+  ].join(",");
 }
 
 /** The conditions, and nothing else of the status: approving does not sign. */
@@ -49,26 +68,49 @@ export const CertificateSigningRequest: Kind<CertificateSigningRequest> = builtI
     ageColumn,
     column<CertificateSigningRequest>("SignerName", ({ spec }) => spec.signerName || "<none>"),
     column<CertificateSigningRequest>("Requestor", ({ spec }) => spec.username ?? ""),
-    column<CertificateSigningRequest>("RequestedDuration", ({ spec }) => (spec.expirationSeconds === undefined ? "<none>" : formatAge(spec.expirationSeconds * 1000))),
+    column<CertificateSigningRequest>("RequestedDuration", ({ spec }) =>
+      spec.expirationSeconds === undefined ? "<none>" : formatAge(spec.expirationSeconds * 1000),
+    ),
     column<CertificateSigningRequest>("Condition", describeState),
   ],
   subresources: { status: true, parts: { approval: approvalPart } },
-  traits: { names: "path", fixedSpec: true, selectableFields: { "spec.signerName": (object) => (object as unknown as Read<CertificateSigningRequest>).spec.signerName } },
+  traits: {
+    names: "path",
+    fixedSpec: true,
+    selectableFields: {
+      "spec.signerName": (object) => (object as unknown as Read<CertificateSigningRequest>).spec.signerName,
+    },
+  },
 });
 
 /** Who asks is who sent it, whatever it says. */
-function signedBy(user: Review<CertificateSigningRequest>["user"], spec: Read<CertificateSigningRequestSpec>): Read<CertificateSigningRequestSpec> {
+function signedBy(
+  user: Review<CertificateSigningRequest>["user"],
+  spec: Read<CertificateSigningRequestSpec>,
+): Read<CertificateSigningRequestSpec> {
   const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = spec;
   const { name, uid, groups, extra } = user;
-  return { ...asked, username: name, ...(uid && { uid }), ...(groups.length > 0 && { groups }), ...(extra && Object.keys(extra).length > 0 && { extra }) };
+  return {
+    ...asked,
+    username: name,
+    uid: uid || undefined,
+    groups: groups.length > 0 ? groups : undefined,
+    extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
+  };
 }
 
 /** What each way of writing may change. */
-function prepare({ object, oldObject, subresource, user, nowMs }: Review<CertificateSigningRequest>): Read<CertificateSigningRequest> {
+function prepare({
+  object,
+  oldObject,
+  subresource,
+  user,
+  nowMs,
+}: Review<CertificateSigningRequest>): Read<CertificateSigningRequest> {
   if (!oldObject) return { ...object, spec: signedBy(user, object.spec ?? {}), status: {} };
   if (subresource === undefined) {
     const { status: _, ...rest } = object;
-    return { ...rest, spec: oldObject.spec, ...(oldObject.status && { status: oldObject.status }) };
+    return { ...rest, spec: oldObject.spec, status: oldObject.status };
   }
   const { conditions } = object.status ?? {};
   if (!conditions) return object;
@@ -77,7 +119,10 @@ function prepare({ object, oldObject, subresource, user, nowMs }: Review<Certifi
   return { ...object, status: { ...object.status, conditions: dated } };
 }
 
-/** The signer does not reword what was decided: a decision that is there stays as it is, one that is added or removed is refused later. */
+/**
+ * The signer does not reword what was decided: a decision that is there stays as it is, one that is added or removed is
+ * refused later.
+ */
 function keepDecision(conditions: readonly Condition[], old: readonly Condition[]): readonly Condition[] {
   let result = conditions;
   for (const type of ["Approved", "Denied"]) {
@@ -93,8 +138,15 @@ function keepDecision(conditions: readonly Condition[], old: readonly Condition[
 function dateConditions(conditions: readonly Condition[], old: readonly Condition[], now: string): Condition[] {
   return conditions.map((condition) => {
     if (condition.lastUpdateTime && condition.lastTransitionTime) return condition;
-    const since = old.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime)?.lastTransitionTime;
-    return { ...condition, lastUpdateTime: condition.lastUpdateTime || now, lastTransitionTime: condition.lastTransitionTime || (since ?? now) };
+    const since = old.find(
+      ({ type, status, lastTransitionTime }) =>
+        type === condition.type && status === condition.status && lastTransitionTime,
+    )?.lastTransitionTime;
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime || now,
+      lastTransitionTime: condition.lastTransitionTime || (since ?? now),
+    };
   });
 }
 
@@ -102,6 +154,7 @@ export const admissions: AnyAdmission[] = [
   {
     ...builtInAdmission(CertificateSigningRequest, "certificates-v1"),
     prepare,
-    validate: ({ object, oldObject, subresource }: Review<CertificateSigningRequest>) => (oldObject ? checkChange(object, oldObject, subresource) : checkNewRequest(object)),
+    validate: ({ object, oldObject, subresource }: Review<CertificateSigningRequest>) =>
+      oldObject ? checkChange(object, oldObject, subresource) : checkNewRequest(object),
   },
 ];

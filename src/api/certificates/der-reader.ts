@@ -1,6 +1,7 @@
 /**
- * Reads DER (X.690) that a stranger sent. Only what DER allows is accepted: definite lengths in their shortest form, nothing that reaches
- * beyond its surroundings. Nothing is copied, and nesting is as deep as the caller asks: there is no recursion to exhaust.
+ * Reads DER (X.690) that a stranger sent. Only what DER allows is accepted: definite lengths in their shortest form,
+ * nothing that reaches beyond its surroundings. Nothing is copied, and nesting is as deep as the caller asks: there is
+ * no recursion to exhaust.
  */
 
 /** What is not DER, or not the structure that was expected. The text is for whoever sent it. */
@@ -14,7 +15,21 @@ export interface DerValue {
   whole: Uint8Array;
 }
 
-export const DER = { boolean: 0x01, integer: 0x02, bits: 0x03, bytes: 0x04, identifier: 0x06, utf8: 0x0c, numeric: 0x12, printable: 0x13, teletex: 0x14, ia5: 0x16, bmp: 0x1e, sequence: 0x30, set: 0x31 } as const;
+export const DER = {
+  boolean: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  bytes: 0x04,
+  identifier: 0x06,
+  utf8: 0x0c,
+  numeric: 0x12,
+  printable: 0x13,
+  teletex: 0x14,
+  ia5: 0x16,
+  bmp: 0x1e,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
 
 const LONG_LENGTH = 0x80;
 /** Lengths of more bytes are those of more than a gigabyte. */
@@ -33,7 +48,7 @@ export function readDer(bytes: Uint8Array): DerValue {
 /** The values inside of a constructed one. */
 export function derItems({ content }: DerValue): DerValue[] {
   const items: DerValue[] = [];
-  for (let at = 0; at < content.length; ) {
+  for (let at = 0; at < content.length;) {
     const item = valueAt(content, at);
     items.push(item);
     at += item.whole.length;
@@ -49,7 +64,8 @@ export function expectDer(value: DerValue | undefined, tag: number, what: string
 
 /** `2.5.4.3` */
 export function identifierOf({ content }: DerValue): string {
-  if (content.length === 0 || ((content.at(-1) ?? 0) & LONG_LENGTH) !== 0) throw new DerError("an object identifier is cut off");
+  if (content.length === 0 || ((content.at(-1) ?? 0) & LONG_LENGTH) !== 0)
+    throw new DerError("an object identifier is cut off");
   const numbers: number[] = [];
   let number = 0;
   for (const byte of content) {
@@ -82,7 +98,8 @@ function valueAt(bytes: Uint8Array, at: number): DerValue {
     if (count === 0 || count > MAX_LENGTH_BYTES) throw new DerError("it has a length that is no DER");
     length = 0;
     for (let index = 0; index < count; index++) length = length * 256 + (bytes[start + index] ?? 0);
-    if (bytes[start] === 0 || length < LONG_LENGTH) throw new DerError("it has a length that is not as short as can be");
+    if (bytes[start] === 0 || length < LONG_LENGTH)
+      throw new DerError("it has a length that is not as short as can be");
     start += count;
   }
   if (start + length > bytes.length) throw new DerError("it is cut off");

@@ -1,6 +1,18 @@
 /** Writes DER (X.690), as far as certificates need it: tagged values with their length. `der-reader.ts` reads it. */
 
-const TAG = { integer: 0x02, bits: 0x03, bytes: 0x04, null: 0x05, identifier: 0x06, utf8: 0x0c, sequence: 0x30, set: 0x31, utcTime: 0x17, time: 0x18, boolean: 0x01 } as const;
+const TAG = {
+  integer: 0x02,
+  bits: 0x03,
+  bytes: 0x04,
+  null: 0x05,
+  identifier: 0x06,
+  utf8: 0x0c,
+  sequence: 0x30,
+  set: 0x31,
+  utcTime: 0x17,
+  time: 0x18,
+  boolean: 0x01,
+} as const;
 const LONG_LENGTH = 0x80;
 /** UTCTime has two digits for the year, and by the rules of X.509 they end here. */
 const FIRST_LONG_YEAR = 2050;
@@ -14,7 +26,8 @@ export const der = {
   sequence: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.sequence, ...parts),
   set: (...parts: readonly Uint8Array[]): Buffer => der.tagged(TAG.set, ...parts),
   /** Big-endian and positive: a leading zero is put before a set sign bit. */
-  integer: (bytes: Uint8Array): Buffer => der.tagged(TAG.integer, ...((bytes[0] ?? 0) & 0x80 ? [Buffer.from([0])] : []), bytes),
+  integer: (bytes: Uint8Array): Buffer =>
+    der.tagged(TAG.integer, ...((bytes[0] ?? 0) & 0x80 ? [Buffer.from([0])] : []), bytes),
   boolean: (value: boolean): Buffer => der.tagged(TAG.boolean, Buffer.from([value ? 0xff : 0])),
   bytes: (content: Uint8Array): Buffer => der.tagged(TAG.bytes, content),
   /** `unused` counts the bits at the end that mean nothing. */
@@ -23,7 +36,9 @@ export const der = {
   identifier: (dotted: string): Buffer => der.tagged(TAG.identifier, Buffer.from(identifierBytes(dotted))),
   time(ms: number): Buffer {
     const digits = new Date(ms).toISOString().replace(/\.\d+|[-:T]/g, "");
-    return new Date(ms).getUTCFullYear() < FIRST_LONG_YEAR ? der.tagged(TAG.utcTime, Buffer.from(digits.slice(2))) : der.tagged(TAG.time, Buffer.from(digits));
+    return new Date(ms).getUTCFullYear() < FIRST_LONG_YEAR
+      ? der.tagged(TAG.utcTime, Buffer.from(digits.slice(2)))
+      : der.tagged(TAG.time, Buffer.from(digits));
   },
 };
 

@@ -5,13 +5,31 @@ import { der } from "./der-writer.ts";
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 const cases: Record<string, { value: Buffer; want: string }> = {
-  "a positive integer whose first bit is set gets a leading zero": { value: der.integer(Buffer.from([0x80])), want: "02020080" },
-  "an object identifier shares a byte for its first two numbers": { value: der.identifier("1.2.840.10045.4.3.2"), want: "06082a8648ce3d040302" },
-  "a bit string says how many bits at its end mean nothing": { value: der.bits(Buffer.from([0x86]), 1), want: "03020186" },
+  "a positive integer whose first bit is set gets a leading zero": {
+    value: der.integer(Buffer.from([0x80])),
+    want: "02020080",
+  },
+  "an object identifier shares a byte for its first two numbers": {
+    value: der.identifier("1.2.840.10045.4.3.2"),
+    want: "06082a8648ce3d040302",
+  },
+  "a bit string says how many bits at its end mean nothing": {
+    value: der.bits(Buffer.from([0x86]), 1),
+    want: "03020186",
+  },
   "text is UTF-8": { value: der.utf8("é"), want: "0c02c3a9" },
-  "a year before 2050 has two digits": { value: der.time(Date.UTC(2049, 11, 31, 23, 59, 59)), want: `170d${hex(Buffer.from("491231235959Z"))}` },
-  "a year from 2050 on has four": { value: der.time(Date.UTC(2050, 0, 1)), want: `180f${hex(Buffer.from("20500101000000Z"))}` },
-  "false and true are one byte": { value: der.sequence(der.boolean(false), der.boolean(true)), want: "30060101000101ff" },
+  "a year before 2050 has two digits": {
+    value: der.time(Date.UTC(2049, 11, 31, 23, 59, 59)),
+    want: `170d${hex(Buffer.from("491231235959Z"))}`,
+  },
+  "a year from 2050 on has four": {
+    value: der.time(Date.UTC(2050, 0, 1)),
+    want: `180f${hex(Buffer.from("20500101000000Z"))}`,
+  },
+  "false and true are one byte": {
+    value: der.sequence(der.boolean(false), der.boolean(true)),
+    want: "30060101000101ff",
+  },
 };
 for (const [behaviour, { value, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -38,14 +56,20 @@ for (const dotted of ["1.2.840.10045.4.3.2", "2.5.29.37.0", "1.2.840.113556.1.80
 }
 
 const refusals: Record<string, { bytes: number[]; want: string }> = {
-  "nothing": { bytes: [], want: "it is cut off" },
+  nothing: { bytes: [], want: "it is cut off" },
   "a tag alone": { bytes: [0x30], want: "it is cut off" },
   "less content than announced": { bytes: [0x30, 0x02, 0x05], want: "it is cut off" },
   "more content than announced": { bytes: [0x30, 0x00, 0x05], want: "there is more after its end" },
   "a length that is not said": { bytes: [0x30, 0x80, 0x00, 0x00], want: "it has a length that is no DER" },
   "a length of many bytes": { bytes: [0x30, 0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], want: "it has a length that is no DER" },
-  "a length that could be shorter": { bytes: [0x04, 0x81, 0x01, 0x00], want: "it has a length that is not as short as can be" },
-  "a length with a leading zero": { bytes: [0x04, 0x82, 0x00, 0x80], want: "it has a length that is not as short as can be" },
+  "a length that could be shorter": {
+    bytes: [0x04, 0x81, 0x01, 0x00],
+    want: "it has a length that is not as short as can be",
+  },
+  "a length with a leading zero": {
+    bytes: [0x04, 0x82, 0x00, 0x80],
+    want: "it has a length that is not as short as can be",
+  },
   "a tag of several bytes": { bytes: [0x1f, 0x01, 0x00], want: "it has a tag of several bytes" },
 };
 for (const [what, { bytes, want }] of Object.entries(refusals)) {

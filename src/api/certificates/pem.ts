@@ -1,4 +1,7 @@
-/** PEM (RFC 7468): blocks of base64 between lines that say what they hold. What lies between blocks, and blocks that are damaged, are passed over. */
+/**
+ * PEM (RFC 7468): blocks of base64 between lines that say what they hold. What lies between blocks, and blocks that are
+ * damaged, are passed over.
+ */
 
 export interface PemBlock {
   /** `CERTIFICATE` */
@@ -38,6 +41,9 @@ function blockOf(label: string, lines: readonly string[]): PemBlock | undefined 
 
 /** One block, in lines of 64 characters. */
 export function writePem(label: string, bytes: Uint8Array): string {
-  const lines = Buffer.from(bytes).toString("base64").match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(bytes)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
 }

@@ -1,4 +1,6 @@
-/** Whether bytes were signed with the key that is to be certified: nobody gets a certificate for somebody else's key. */
+/**
+ * Whether bytes were signed with the key that is to be certified: nobody gets a certificate for somebody else's key.
+ */
 import { constants, verify, type KeyObject } from "node:crypto";
 import { DER, DerError, derItems, expectDer, identifierOf, type DerValue } from "./der-reader.ts";
 
@@ -16,7 +18,11 @@ const ALGORITHMS: Readonly<Record<string, { type: Type; digest: string | null }>
   "1.2.840.10045.4.3.4": { type: "ec", digest: "sha512" },
   "1.3.101.112": { type: "ed25519", digest: null },
 };
-const DIGESTS: Readonly<Record<string, string>> = { "2.16.840.1.101.3.4.2.1": "sha256", "2.16.840.1.101.3.4.2.2": "sha384", "2.16.840.1.101.3.4.2.3": "sha512" };
+const DIGESTS: Readonly<Record<string, string>> = {
+  "2.16.840.1.101.3.4.2.1": "sha256",
+  "2.16.840.1.101.3.4.2.2": "sha384",
+  "2.16.840.1.101.3.4.2.3": "sha512",
+};
 
 /** Throws DerError when the algorithm is none that is known. */
 export function isSignedWith(key: KeyObject, algorithm: DerValue, signed: Uint8Array, signature: Uint8Array): boolean {
@@ -24,7 +30,12 @@ export function isSignedWith(key: KeyObject, algorithm: DerValue, signed: Uint8A
   const identifier = identifierOf(expectDer(type, DER.identifier, "the algorithm"));
   if (identifier === RSA_PSS) {
     if (key.asymmetricKeyType !== "rsa") return false;
-    return verify(pssDigest(parameters), signed, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }, signature);
+    return verify(
+      pssDigest(parameters),
+      signed,
+      { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+      signature,
+    );
   }
   const known = Object.hasOwn(ALGORITHMS, identifier) ? ALGORITHMS[identifier] : undefined;
   if (!known) throw new DerError(`the signature algorithm ${identifier} is not supported`);

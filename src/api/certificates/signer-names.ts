@@ -17,22 +17,31 @@ export function checkSignerName(at: string, name: string): FieldError[] {
   if (name === LEGACY_SIGNER) return [wrong(at, name, "the legacy signerName is not allowed via this API version")];
   if (name === "") return [missing(at)];
   const [domain = "", path = "", ...more] = name.split("/");
-  if (more.length > 0 || !name.includes("/")) return [wrong(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
+  if (more.length > 0 || !name.includes("/"))
+    return [wrong(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
   const labels = domain.split(".");
   return [
     ...(domain.length > MAX_DOMAIN ? [tooLong(at, MAX_DOMAIN)] : []),
     ...checkLabels(at, domain, labels, dnsLabelProblems),
-    ...(labels.length < 2 ? [wrong(at, domain, "should be a domain with at least two segments separated by dots")] : []),
+    ...(labels.length < 2
+      ? [wrong(at, domain, "should be a domain with at least two segments separated by dots")]
+      : []),
     ...checkLabels(at, path, path.split("."), dnsSubdomainProblems),
     ...(name.length > MAX_NAME ? [tooLong(at, MAX_NAME)] : []),
   ];
 }
 
 /** Tells of the first label that is wrong: the others would read the same. */
-function checkLabels(at: string, part: string, labels: readonly string[], problemsOf: (label: string) => readonly string[]): FieldError[] {
+function checkLabels(
+  at: string,
+  part: string,
+  labels: readonly string[],
+  problemsOf: (label: string) => readonly string[],
+): FieldError[] {
   for (const label of labels) {
     const problems = problemsOf(label);
-    if (problems.length > 0) return problems.map((problem) => wrong(at, part, `validating label ${JSON.stringify(label)}: ${problem}`));
+    if (problems.length > 0)
+      return problems.map((problem) => wrong(at, part, `validating label ${JSON.stringify(label)}: ${problem}`));
   }
   return [];
 }

@@ -5,5 +5,7 @@ import { writeCertificateRequest } from "./write-request.ts";
 
 /** `spec.request`, base64 of PEM, with a key of its own. */
 export function makeRequest(subject: RequestSubject): string {
-  return Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
+  return Buffer.from(
+    writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) }),
+  ).toString("base64");
 }

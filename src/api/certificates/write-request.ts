@@ -16,7 +16,10 @@ const ATTRIBUTES: readonly [SubjectAttribute, string][] = [
   ["CN", "2.5.4.3"],
   ["SERIAL", "2.5.4.5"],
 ];
-const ALGORITHMS: Readonly<Record<string, { identifier: string; digest: string | null }>> = { ec: { identifier: "1.2.840.10045.4.3.2", digest: "sha256" }, ed25519: { identifier: "1.3.101.112", digest: null } };
+const ALGORITHMS: Readonly<Record<string, { identifier: string; digest: string | null }>> = {
+  ec: { identifier: "1.2.840.10045.4.3.2", digest: "sha256" },
+  ed25519: { identifier: "1.3.101.112", digest: null },
+};
 const VERSION_1 = der.integer(Buffer.from([0]));
 
 /** The values of one attribute share a set, whose members DER sorts. */
@@ -29,11 +32,33 @@ export function writeSubject(subject: RequestSubject): Buffer {
   return der.sequence(...sets);
 }
 
-/** PEM. The key is a pair on an elliptic curve or of Ed25519; `privateKey` signs, and only `publicKey` is in the request. */
-export function writeCertificateRequest({ subject, publicKey, privateKey }: { subject: RequestSubject; publicKey: KeyObject; privateKey: KeyObject }): string {
+/**
+ * PEM. The key is a pair on an elliptic curve or of Ed25519; `privateKey` signs, and only `publicKey` is in the
+ * request.
+ */
+export function writeCertificateRequest({
+  subject,
+  publicKey,
+  privateKey,
+}: {
+  subject: RequestSubject;
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+}): string {
   const algorithm = ALGORITHMS[privateKey.asymmetricKeyType ?? ""];
-  if (!algorithm) throw new TypeError(`requests are signed with keys on elliptic curves, not of type ${String(privateKey.asymmetricKeyType)}`);
-  const contents = der.sequence(VERSION_1, writeSubject(subject), publicKey.export({ type: "spki", format: "der" }), der.tagged(0xa0));
+  if (!algorithm)
+    throw new TypeError(
+      `requests are signed with keys on elliptic curves, not of type ${String(privateKey.asymmetricKeyType)}`,
+    );
+  const contents = der.sequence(
+    VERSION_1,
+    writeSubject(subject),
+    publicKey.export({ type: "spki", format: "der" }),
+    der.tagged(0xa0),
+  );
   const signature = sign(algorithm.digest, contents, privateKey);
-  return writePem("CERTIFICATE REQUEST", der.sequence(contents, der.sequence(der.identifier(algorithm.identifier)), der.bits(signature)));
+  return writePem(
+    "CERTIFICATE REQUEST",
+    der.sequence(contents, der.sequence(der.identifier(algorithm.identifier)), der.bits(signature)),
+  );
 }

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { makeReview, problemsOf } from "../test-review.ts";
 import { admissions, type Lease } from "./lease.ts";
 
-const makeLease = (spec: Lease["spec"]): Lease => ({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a", namespace: "shop" }, ...(spec && { spec }) });
+const makeLease = (spec: Lease["spec"]): Lease => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "a", namespace: "shop" },
+  spec,
+});
 
 test("a lease lasts for a while and changes hands a number of times", () => {
   expect(problemsOf(admissions, makeLease({ leaseDurationSeconds: 0, leaseTransitions: -1 }))).toEqual([
@@ -12,7 +17,9 @@ test("a lease lasts for a while and changes hands a number of times", () => {
 });
 
 test("what belongs to coordinated election is dropped, as a stock server does", () => {
-  const kept = admissions[0]?.prepare?.(makeReview(makeLease({ holderIdentity: "h", strategy: "OldestEmulationVersion", preferredHolder: "p" }))) as Lease;
+  const kept = admissions[0]?.prepare?.(
+    makeReview(makeLease({ holderIdentity: "h", strategy: "OldestEmulationVersion", preferredHolder: "p" })),
+  ) as Lease;
 
   expect(kept.spec).toEqual({ holderIdentity: "h" });
 });

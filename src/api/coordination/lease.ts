@@ -36,7 +36,9 @@ export const admissions: AnyAdmission[] = [
     validate({ object: { spec = {} } }) {
       const { leaseDurationSeconds, leaseTransitions } = spec;
       return [
-        ...(leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0 ? [wrong("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0")] : []),
+        ...(leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0
+          ? [wrong("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0")]
+          : []),
         ...checkNotNegative("spec.leaseTransitions", leaseTransitions),
       ];
     },

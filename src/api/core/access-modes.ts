@@ -19,7 +19,9 @@ export function accessModesCell(modes: readonly string[] = []): string {
 export function checkAccessModes(at: string, modes: readonly string[]): FieldError[] {
   const errors = modes.filter((mode) => !ACCESS_MODES.includes(mode)).map((mode) => notOneOf(at, mode, ACCESS_MODES));
   const isShared = modes.some((mode) => mode !== "ReadWriteOncePod" && ACCESS_MODES.includes(mode));
-  return modes.includes("ReadWriteOncePod") && isShared ? [...errors, forbiddenField(at, "may not use ReadWriteOncePod with other access modes")] : errors;
+  return modes.includes("ReadWriteOncePod") && isShared
+    ? [...errors, forbiddenField(at, "may not use ReadWriteOncePod with other access modes")]
+    : errors;
 }
 
 export function checkVolumeMode(at: string, mode: string | undefined): FieldError[] {

@@ -19,7 +19,10 @@ export const ConfigMap: Kind<ConfigMap> = builtInKind<ConfigMap>({
   facts: "core-v1",
   columns: [
     nameColumn,
-    column<ConfigMap>("Data", ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length),
+    column<ConfigMap>(
+      "Data",
+      ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length,
+    ),
     ageColumn,
   ],
   traits: { metadataChecks: { update: true, create: true } },

@@ -8,7 +8,10 @@ type Data = Readonly<Record<string, string>>;
 export function checkDataKeys(field: string, data: Data = {}, other: Data = {}): FieldError[] {
   return Object.keys(data).flatMap((key) => {
     const at = `${field}[${key}]`;
-    return [...checkText(at, key, dataKeyProblems), ...(Object.hasOwn(other, key) ? [wrong(at, key, "duplicate of key present in binaryData")] : [])];
+    return [
+      ...checkText(at, key, dataKeyProblems),
+      ...(Object.hasOwn(other, key) ? [wrong(at, key, "duplicate of key present in binaryData")] : []),
+    ];
   });
 }
 
@@ -28,7 +31,11 @@ export function encodedBytes(data: Data = {}): number {
   return total;
 }
 
-type Sealable = DeepReadonly<{ immutable?: boolean; data?: Record<string, string>; binaryData?: Record<string, string> }>;
+type Sealable = DeepReadonly<{
+  immutable?: boolean;
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+}>;
 
 /** What says that it is immutable never changes its content again, nor what it says. */
 export function checkSealed(object: Sealable, old: Sealable | undefined): FieldError[] {

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../test-review.ts";
 import { Endpoints, admissions } from "./endpoints.ts";
 
-const endpoints = (...subsets: object[]): Endpoints => ({ apiVersion: "v1", kind: "Endpoints", metadata: { name: "a", namespace: "default" }, subsets });
+const endpoints = (...subsets: object[]): Endpoints => ({
+  apiVersion: "v1",
+  kind: "Endpoints",
+  metadata: { name: "a", namespace: "default" },
+  subsets,
+});
 
 test("a port is for TCP unless it says otherwise", () => {
   const { subsets } = completedBy(admissions, endpoints({ addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }] }));
@@ -11,12 +16,24 @@ test("a port is for TCP unless it says otherwise", () => {
 });
 
 const refused: Record<string, [subset: object, want: string[]]> = {
-  "a subset without addresses": [{ ports: [{ port: 1 }] }, ["subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`"]],
-  "several ports without names": [{ addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }, { port: 2 }] }, ["subsets[0].ports[0].name: Required value", "subsets[0].ports[1].name: Required value"]],
-  "an address that only its own host reaches": [{ addresses: [{ ip: "127.0.0.1" }] }, ['subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)']],
+  "a subset without addresses": [
+    { ports: [{ port: 1 }] },
+    ["subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`"],
+  ],
+  "several ports without names": [
+    { addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }, { port: 2 }] },
+    ["subsets[0].ports[0].name: Required value", "subsets[0].ports[1].name: Required value"],
+  ],
+  "an address that only its own host reaches": [
+    { addresses: [{ ip: "127.0.0.1" }] },
+    ['subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  ],
   "no address at all": [
     { addresses: [{}] },
-    ['subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)', 'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address'],
+    [
+      'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address',
+    ],
   ],
 };
 for (const [what, [subset, want]] of Object.entries(refused)) {
@@ -33,14 +50,25 @@ test("what is stored may stay, whatever today's rules say", () => {
 
 test("addresses in unusual form are warned of, except those of its own controller", () => {
   const unusual = endpoints({ addresses: [{ ip: "2001:0db8::1" }] });
-  const controlled: Endpoints = { ...unusual, metadata: { ...unusual.metadata, labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } } };
+  const controlled: Endpoints = {
+    ...unusual,
+    metadata: { ...unusual.metadata, labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } },
+  };
 
   expect(warningsOf(admissions, unusual)).toHaveLength(1);
   expect(warningsOf(admissions, controlled)).toEqual([]);
 });
 
 test("every address is shown with every port, the first three of them", () => {
-  const object = endpoints({ addresses: [{ ip: "1.2.3.4" }, { ip: "2001:db8::1" }], ports: [{ name: "a", port: 1 }, { name: "b", port: 2 }] });
+  const object = endpoints({
+    addresses: [{ ip: "1.2.3.4" }, { ip: "2001:db8::1" }],
+    ports: [
+      { name: "a", port: 1 },
+      { name: "b", port: 2 },
+    ],
+  });
 
-  expect(Endpoints.versions["v1"]?.columns[1]?.value?.(object as never, 0)).toBe("1.2.3.4:1,[2001:db8::1]:1,1.2.3.4:2 + 1 more...");
+  expect(Endpoints.versions["v1"]?.columns[1]?.value?.(object as never, 0)).toBe(
+    "1.2.3.4:1,[2001:db8::1]:1,1.2.3.4:2 + 1 more...",
+  );
 });

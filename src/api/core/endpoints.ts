@@ -22,7 +22,9 @@ function endpointsCell({ subsets = [] }: Read<Endpoints>): string {
   if (subsets.length === 0) return "<none>";
   const pairs = subsets.flatMap(({ addresses = [], ports = [] }) => {
     if (ports.length === 0) return addresses.map(({ ip }) => ip);
-    return ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`)));
+    return ports.flatMap(({ port }) =>
+      addresses.map(({ ip }) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`)),
+    );
   });
   return shortList(pairs);
 }
@@ -43,16 +45,24 @@ export const Endpoints: Kind<Endpoints> = builtInKind<Endpoints>({
 
 function completeEndpoints(endpoints: Read<Endpoints>): Read<Endpoints> {
   const completePort = (port: Read<EndpointPort>): Read<EndpointPort> => fill(port, { protocol: "TCP" });
-  return change(endpoints, "subsets", (subsets) => changeItems<EndpointSubset>(subsets, (subset) => change(subset, "ports", (ports) => changeItems<EndpointPort>(ports, completePort))));
+  return change(endpoints, "subsets", (subsets) =>
+    changeItems<EndpointSubset>(subsets, (subset) =>
+      change(subset, "ports", (ports) => changeItems<EndpointPort>(ports, completePort)),
+    ),
+  );
 }
 
 function checkSubsets(subsets: readonly Read<EndpointSubset>[]): FieldError[] {
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
     const at = `subsets[${index}]`;
     return [
-      ...(addresses.length + notReadyAddresses.length === 0 ? [missing(at, "must specify `addresses` or `notReadyAddresses`")] : []),
+      ...(addresses.length + notReadyAddresses.length === 0
+        ? [missing(at, "must specify `addresses` or `notReadyAddresses`")]
+        : []),
       ...addresses.flatMap((address, place) => checkSubsetAddress(`${at}.addresses[${place}]`, address)),
-      ...notReadyAddresses.flatMap((address, place) => checkSubsetAddress(`${at}.notReadyAddresses[${place}]`, address)),
+      ...notReadyAddresses.flatMap((address, place) =>
+        checkSubsetAddress(`${at}.notReadyAddresses[${place}]`, address),
+      ),
       ...ports.flatMap((port, place) => checkSubsetPort(`${at}.ports[${place}]`, port, ports.length > 1)),
     ];
   });
@@ -67,7 +77,11 @@ function checkSubsetAddress(at: string, { ip = "", hostname, nodeName }: Sent<En
   ];
 }
 
-function checkSubsetPort(at: string, { name, port, protocol, appProtocol }: Read<EndpointPort>, needsName: boolean): FieldError[] {
+function checkSubsetPort(
+  at: string,
+  { name, port, protocol, appProtocol }: Read<EndpointPort>,
+  needsName: boolean,
+): FieldError[] {
   return [
     ...(name ? checkText(`${at}.name`, name, dnsLabelProblems) : needsName ? [missing(`${at}.name`)] : []),
     ...checkPortNumber(`${at}.port`, port),
@@ -81,7 +95,9 @@ function endpointsWarnings({ metadata, subsets = [] }: Read<Endpoints>): string[
   if (metadata.labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller") return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, index) => [
     ...addresses.flatMap(({ ip }, place) => addressWarnings(`subsets[${index}].addresses[${place}].ip`, ip)),
-    ...notReadyAddresses.flatMap(({ ip }, place) => addressWarnings(`subsets[${index}].notReadyAddresses[${place}].ip`, ip)),
+    ...notReadyAddresses.flatMap(({ ip }, place) =>
+      addressWarnings(`subsets[${index}].notReadyAddresses[${place}].ip`, ip),
+    ),
   ]);
 }
 

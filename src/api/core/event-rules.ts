@@ -1,6 +1,6 @@
 /**
- * What must be true of an Event, in either of its groups. The rules are written for the stored form; `events.k8s.io` is stricter
- * and nearly nothing of an Event can be changed there.
+ * What must be true of an Event, in either of its groups. The rules are written for the stored form; `events.k8s.io` is
+ * stricter and nearly nothing of an Event can be changed there.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
@@ -23,9 +23,23 @@ function checkNeeded(field: string, text: string): FieldError[] {
   return [...(text === "" ? [missing(field)] : []), ...checkLength(field, text, MAX_TEXT)];
 }
 
-/** Events with an `eventTime` are of the new kind and must be complete; the others need only belong to their namespace. */
-export function checkEvent(event: StoredEvent, controllerField: "reportingComponent" | "reportingController"): FieldError[] {
-  const { metadata = {}, involvedObject = {}, eventTime, reportingComponent = "", reportingInstance = "", action = "", reason = "", message = "" } = event;
+/**
+ * Events with an `eventTime` are of the new kind and must be complete; the others need only belong to their namespace.
+ */
+export function checkEvent(
+  event: StoredEvent,
+  controllerField: "reportingComponent" | "reportingController",
+): FieldError[] {
+  const {
+    metadata = {},
+    involvedObject = {},
+    eventTime,
+    reportingComponent = "",
+    reportingInstance = "",
+    action = "",
+    reason = "",
+    message = "",
+  } = event;
   const { namespace = "" } = metadata;
   const { namespace: involved = "" } = involvedObject;
   const elsewhere = [wrong("involvedObject.namespace", involved, "does not match event.namespace")];
@@ -46,7 +60,10 @@ export function checkEvent(event: StoredEvent, controllerField: "reportingCompon
 
 function checkSeries({ series }: StoredEvent): FieldError[] {
   if (!series) return [];
-  return [...((series.count ?? 0) < 2 ? [wrong("series.count", "", "should be at least 2")] : []), ...(series.lastObservedTime ? [] : [missing("series.lastObservedTime")])];
+  return [
+    ...((series.count ?? 0) < 2 ? [wrong("series.count", "", "should be at least 2")] : []),
+    ...(series.lastObservedTime ? [] : [missing("series.lastObservedTime")]),
+  ];
 }
 
 /** What `events.k8s.io` asks of a new Event beyond the rest. */
@@ -66,7 +83,8 @@ export function checkNewEvent(event: StoredEvent): FieldError[] {
 
 /** What `events.k8s.io` lets nobody change. */
 export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldError[] {
-  const fixed = (field: string, now: unknown, before: unknown): FieldError[] => (equalJson(now, before) ? [] : [wrong(field, now, "field is immutable")]);
+  const fixed = (field: string, now: unknown, before: unknown): FieldError[] =>
+    equalJson(now, before) ? [] : [wrong(field, now, "field is immutable")];
   const text = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? "", old[field] ?? "");
   const time = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? null, old[field] ?? null);
   return [
@@ -82,15 +100,35 @@ export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldErr
     ...text("type"),
     ...time("eventTime"),
     ...text("action"),
-    ...fixed("related", event.related ? shownReference(event.related) : null, old.related ? shownReference(old.related) : null),
+    ...fixed(
+      "related",
+      event.related ? shownReference(event.related) : null,
+      old.related ? shownReference(old.related) : null,
+    ),
     ...fixed("reportingController", event.reportingComponent ?? "", old.reportingComponent ?? ""),
     ...text("reportingInstance"),
   ];
 }
 
 /** Messages show these as the real server's own types, which have no JSON names. */
-function shownReference({ kind = "", namespace = "", name = "", uid = "", apiVersion = "", resourceVersion = "", fieldPath = "" }: DeepReadonly<ObjectReference> = {}): unknown {
-  return { Kind: kind, Namespace: namespace, Name: name, UID: uid, APIVersion: apiVersion, ResourceVersion: resourceVersion, FieldPath: fieldPath };
+function shownReference({
+  kind = "",
+  namespace = "",
+  name = "",
+  uid = "",
+  apiVersion = "",
+  resourceVersion = "",
+  fieldPath = "",
+}: DeepReadonly<ObjectReference> = {}): unknown {
+  return {
+    Kind: kind,
+    Namespace: namespace,
+    Name: name,
+    UID: uid,
+    APIVersion: apiVersion,
+    ResourceVersion: resourceVersion,
+    FieldPath: fieldPath,
+  };
 }
 
 function shownSource({ component = "", host = "" }: DeepReadonly<EventSource> = {}): unknown {

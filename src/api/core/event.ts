@@ -1,4 +1,7 @@
-/** Event: something that happened to an object, kept for a while. `events.k8s.io` shows the same objects in another form. */
+/**
+ * Event: something that happened to an object, kept for a while. `events.k8s.io` shows the same objects in another
+ * form.
+ */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { age, column, wide } from "../columns.ts";
@@ -51,7 +54,12 @@ const textAt =
 
 /** The fields of the object that an Event is about, under the name that a group has for it. */
 export function referenceFields(field: string): Record<string, (event: DeepReadonly<JsonObject>) => string> {
-  return Object.fromEntries(["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((key) => [`${field}.${key}`, textAt(field, key)]));
+  return Object.fromEntries(
+    ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((key) => [
+      `${field}.${key}`,
+      textAt(field, key),
+    ]),
+  );
 }
 
 export const Event: Kind<Event> = builtInKind<Event>({
@@ -78,4 +86,6 @@ export const Event: Kind<Event> = builtInKind<Event>({
   },
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Event, "core-v1", { validate: ({ object }) => checkEvent(object, "reportingComponent") })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Event, "core-v1", { validate: ({ object }) => checkEvent(object, "reportingComponent") }),
+];

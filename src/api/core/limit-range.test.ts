@@ -2,18 +2,45 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type LimitRange } from "./limit-range.ts";
 
-const makeRange = (...limits: object[]): LimitRange => ({ apiVersion: "v1", kind: "LimitRange", metadata: { name: "l", namespace: "shop" }, spec: { limits: limits as NonNullable<LimitRange["spec"]>["limits"] } });
+const makeRange = (...limits: object[]): LimitRange => ({
+  apiVersion: "v1",
+  kind: "LimitRange",
+  metadata: { name: "l", namespace: "shop" },
+  spec: { limits: limits as NonNullable<LimitRange["spec"]>["limits"] },
+});
 
 test("what is not said of containers follows from what is", () => {
-  const completed = completedBy(admissions, makeRange({ type: "Container", max: { cpu: "2" }, min: { cpu: "1", memory: "1Mi" }, defaultRequest: { cpu: "1500m" } }));
+  const completed = completedBy(
+    admissions,
+    makeRange({
+      type: "Container",
+      max: { cpu: "2" },
+      min: { cpu: "1", memory: "1Mi" },
+      defaultRequest: { cpu: "1500m" },
+    }),
+  );
 
-  expect(completed.spec?.limits[0]).toEqual({ type: "Container", max: { cpu: "2" }, min: { cpu: "1", memory: "1Mi" }, default: { cpu: "2" }, defaultRequest: { cpu: "1500m", memory: "1Mi" } });
+  expect(completed.spec?.limits[0]).toEqual({
+    type: "Container",
+    max: { cpu: "2" },
+    min: { cpu: "1", memory: "1Mi" },
+    default: { cpu: "2" },
+    defaultRequest: { cpu: "1500m", memory: "1Mi" },
+  });
 });
 
 const cases: Record<string, [limits: object[], want: string[]]> = {
   "a type is stated once": [[{ type: "Pod" }, { type: "Pod" }], ['spec.limits[1].type: Duplicate value: "Pod"']],
-  "a pod has no defaults": [[{ type: "Pod", default: { cpu: "1" } }], ["spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"]],
-  "a claim is bounded in some way": [[{ type: "PersistentVolumeClaim" }], ["spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided"]],
+  "a pod has no defaults": [
+    [{ type: "Pod", default: { cpu: "1" } }],
+    ["spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"],
+  ],
+  "a claim is bounded in some way": [
+    [{ type: "PersistentVolumeClaim" }],
+    [
+      "spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided",
+    ],
+  ],
   "a default is within its bounds": [
     [{ type: "Container", default: { cpu: "2" }, max: { cpu: "1" } }],
     [

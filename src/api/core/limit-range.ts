@@ -1,6 +1,14 @@
 /** LimitRange: bounds and defaults of what one pod, container or claim of a namespace may ask for. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { compareQuantities, formatQuantity, labelKeyProblems, parseQuantity, quantityMilliValue, type FieldError, type Quantity } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  formatQuantity,
+  labelKeyProblems,
+  parseQuantity,
+  quantityMilliValue,
+  type FieldError,
+  type Quantity,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { createdColumn, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -27,15 +35,23 @@ export const LimitRange: Kind<LimitRange> = builtInKind<LimitRange>({
   traits: { createOnUpdate: true, metadataChecks: { create: true } },
 });
 
-/** What is not said of containers follows from what is: limits from the maximum, requests from limits, then from the minimum. */
+/**
+ * What is not said of containers follows from what is: limits from the maximum, requests from limits, then from the
+ * minimum.
+ */
 function defaultItem(given: DeepReadonly<LimitRangeItem>): DeepReadonly<LimitRangeItem> {
   let item = given;
-  for (const list of ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] as const) item = change(item, list, roundAmounts);
+  for (const list of ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] as const)
+    item = change(item, list, roundAmounts);
   if (item.type !== "Container") return item;
   const limits: Amounts = { ...item.max, ...item.default };
   const requests: Amounts = { ...item.min, ...limits, ...item.defaultRequest };
   const { default: _d, defaultRequest: _r, ...rest } = item;
-  return { ...rest, ...(Object.keys(limits).length > 0 && { default: limits }), ...(Object.keys(requests).length > 0 && { defaultRequest: requests }) };
+  return {
+    ...rest,
+    default: Object.keys(limits).length > 0 ? limits : undefined,
+    defaultRequest: Object.keys(requests).length > 0 ? requests : undefined,
+  };
 }
 
 /** No limits are stored as none, whoever wrote the empty list. */
@@ -56,21 +72,40 @@ function checkType(field: string, type: string): FieldError[] {
 function checkItem(at: string, item: Item): FieldError[] {
   const { type = "", max = {}, min = {}, maxLimitRequestRatio = {} } = item;
   const names = (list: string, amounts: Amounts): FieldError[] =>
-    Object.keys(amounts).flatMap((name) => (type === "Pod" || type === "Container" ? checkContainerResourceName : checkResourceName)(`${at}.${list}[${name}]`, name));
+    Object.keys(amounts).flatMap((name) =>
+      (type === "Pod" || type === "Container" ? checkContainerResourceName : checkResourceName)(
+        `${at}.${list}[${name}]`,
+        name,
+      ),
+    );
   const { default: limits = {}, defaultRequest: requests = {} } = item;
   const errors = [...names("max", max), ...names("min", min)];
   if (type === "Pod") {
-    if (Object.keys(limits).length > 0) errors.push(forbiddenField(`${at}.default`, "may not be specified when `type` is 'Pod'"));
-    if (Object.keys(requests).length > 0) errors.push(forbiddenField(`${at}.defaultRequest`, "may not be specified when `type` is 'Pod'"));
+    if (Object.keys(limits).length > 0)
+      errors.push(forbiddenField(`${at}.default`, "may not be specified when `type` is 'Pod'"));
+    if (Object.keys(requests).length > 0)
+      errors.push(forbiddenField(`${at}.defaultRequest`, "may not be specified when `type` is 'Pod'"));
   } else errors.push(...names("default", limits), ...names("defaultRequest", requests));
   if (type === "PersistentVolumeClaim" && min.storage === undefined && max.storage === undefined) {
-    errors.push(missing(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"));
+    errors.push(
+      missing(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"),
+    );
   }
   errors.push(...names("maxLimitRequestRatio", maxLimitRequestRatio));
-  const given = type === "Pod" ? { max, min, maxLimitRequestRatio } : { max, min, limits, requests, maxLimitRequestRatio };
+  const given =
+    type === "Pod" ? { max, min, maxLimitRequestRatio } : { max, min, limits, requests, maxLimitRequestRatio };
   for (const name of new Set(Object.values(given).flatMap((amounts) => Object.keys(amounts)))) {
-    const read = (amounts: Amounts | undefined): Quantity | undefined => (amounts?.[name] === undefined ? undefined : parseQuantity(amounts[name]));
-    errors.push(...checkBounds(at, name, { max: read(max), min: read(min), limit: read(given.limits), request: read(given.requests), ratio: read(maxLimitRequestRatio) }));
+    const read = (amounts: Amounts | undefined): Quantity | undefined =>
+      amounts?.[name] === undefined ? undefined : parseQuantity(amounts[name]);
+    errors.push(
+      ...checkBounds(at, name, {
+        max: read(max),
+        min: read(min),
+        limit: read(given.limits),
+        request: read(given.requests),
+        ratio: read(maxLimitRequestRatio),
+      }),
+    );
   }
   return errors;
 }
@@ -79,33 +114,63 @@ type Bounds = Record<"max" | "min" | "limit" | "request" | "ratio", Quantity | u
 
 const ONE = parseQuantity("1");
 
-/** How the amounts of one resource lie to each other. The real server shows the minimum or maximum where a default is wrong. */
+/**
+ * How the amounts of one resource lie to each other. The real server shows the minimum or maximum where a default is
+ * wrong.
+ */
 function checkBounds(at: string, name: string, { max, min, limit, request, ratio }: Bounds): FieldError[] {
   const errors: FieldError[] = [];
   const text = formatQuantity;
-  const above = (a: Quantity | undefined, b: Quantity | undefined, list: string, shown: Quantity | undefined, say: (a: string, b: string) => string): void => {
-    if (a && b && compareQuantities(a, b) > 0) errors.push(wrong(`${at}.${list}[${name}]`, shown && text(shown), say(text(a), text(b))));
+  const above = (
+    a: Quantity | undefined,
+    b: Quantity | undefined,
+    list: string,
+    shown: Quantity | undefined,
+    say: (a: string, b: string) => string,
+  ): void => {
+    if (a && b && compareQuantities(a, b) > 0)
+      errors.push(wrong(`${at}.${list}[${name}]`, shown && text(shown), say(text(a), text(b))));
   };
   above(min, max, "min", min, (a, b) => `min value ${a} is greater than max value ${b}`);
   above(min, request, "defaultRequest", request, (a, b) => `min value ${a} is greater than default request value ${b}`);
   above(request, max, "defaultRequest", request, (a, b) => `default request value ${a} is greater than max value ${b}`);
-  above(request, limit, "defaultRequest", request, (a, b) => `default request value ${a} is greater than default limit value ${b}`);
+  above(
+    request,
+    limit,
+    "defaultRequest",
+    request,
+    (a, b) => `default request value ${a} is greater than default limit value ${b}`,
+  );
   above(min, limit, "default", min, (a, b) => `min value ${a} is greater than default value ${b}`);
   above(limit, max, "default", max, (a, b) => `default value ${a} is greater than max value ${b}`);
   above(ratio && ONE, ratio, "maxLimitRequestRatio", ratio, (_, b) => `ratio ${b} is less than 1`);
   if (ratio && min && max) {
     const most = Number(quantityMilliValue(max)) / Number(quantityMilliValue(min));
     const wanted = Number(quantityMilliValue(ratio)) / 1000;
-    if (wanted > most) errors.push(wrong(`${at}.maxLimitRequestRatio[${name}]`, text(ratio), `ratio ${text(ratio)} is greater than max/min = ${goFloat(most)}`));
+    if (wanted > most)
+      errors.push(
+        wrong(
+          `${at}.maxLimitRequestRatio[${name}]`,
+          text(ratio),
+          `ratio ${text(ratio)} is greater than max/min = ${goFloat(most)}`,
+        ),
+      );
   }
   if (!mayBeOvercommitted(name) && limit && request && compareQuantities(limit, request) !== 0) {
-    errors.push(wrong(`${at}.defaultRequest[${name}]`, text(request), `default value ${text(limit)} must equal to defaultRequest value ${text(request)} in ${name}`));
+    errors.push(
+      wrong(
+        `${at}.defaultRequest[${name}]`,
+        text(request),
+        `default value ${text(limit)} must equal to defaultRequest value ${text(request)} in ${name}`,
+      ),
+    );
   }
   return errors;
 }
 
 /** A number as Go prints it with six decimals. */
-const goFloat = (value: number): string => (Number.isFinite(value) ? value.toFixed(6) : value > 0 ? "+Inf" : Number.isNaN(value) ? "NaN" : "-Inf");
+const goFloat = (value: number): string =>
+  Number.isFinite(value) ? value.toFixed(6) : value > 0 ? "+Inf" : Number.isNaN(value) ? "NaN" : "-Inf";
 
 function checkLimits(items: readonly Item[]): FieldError[] {
   const seen = new Set<string>();
@@ -123,7 +188,8 @@ export const admissions: AnyAdmission[] = [
     complete: (range, { oldObject }) =>
       change(range, "spec", (spec) => {
         // An empty list where none is stored changes nothing, so nobody becomes its owner.
-        const kept = oldObject && (oldObject as Sent<LimitRange>).spec?.limits === undefined ? dropEmptyLimits(spec) : spec;
+        const kept =
+          oldObject && (oldObject as Sent<LimitRange>).spec?.limits === undefined ? dropEmptyLimits(spec) : spec;
         return change(kept, "limits", (limits) => changeItems(limits, defaultItem));
       }),
     prepare: (range) => change(range, "spec", dropEmptyLimits),

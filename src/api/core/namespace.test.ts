@@ -2,20 +2,36 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, asNewNamespace, type Namespace } from "./namespace.ts";
 
-const makeNamespace = (rest: Partial<Namespace> = {}): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" }, ...rest });
+const makeNamespace = (rest: Partial<Namespace> = {}): Namespace => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name: "shop" },
+  ...rest,
+});
 
 test("a namespace carries its name as a label", () => {
   expect(completedBy(admissions, makeNamespace()).metadata.labels).toEqual({ "kubernetes.io/metadata.name": "shop" });
 });
 
 test("a new namespace is active and held by its finalizer, beside those that were asked for", () => {
-  expect(asNewNamespace(makeNamespace({ spec: { finalizers: ["example.com/a"] } }))).toMatchObject({ spec: { finalizers: ["example.com/a", "kubernetes"] }, status: { phase: "Active" } });
+  expect(asNewNamespace(makeNamespace({ spec: { finalizers: ["example.com/a"] } }))).toMatchObject({
+    spec: { finalizers: ["example.com/a", "kubernetes"] },
+    status: { phase: "Active" },
+  });
 });
 
 const cases: Record<string, [object: Partial<Namespace>, subresource: string | undefined, want: string[]]> = {
-  "a finalizer has a domain": [{ spec: { finalizers: ["plain"] } }, undefined, ['spec.finalizers: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified']],
+  "a finalizer has a domain": [
+    { spec: { finalizers: ["plain"] } },
+    undefined,
+    ['spec.finalizers: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'],
+  ],
   "known finalizers need none": [{ spec: { finalizers: ["kubernetes", "orphan"] } }, undefined, []],
-  "the finalize endpoint names the place": [{ spec: { finalizers: ["plain"] } }, "finalize", ['spec.finalizers[0]: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified']],
+  "the finalize endpoint names the place": [
+    { spec: { finalizers: ["plain"] } },
+    "finalize",
+    ['spec.finalizers[0]: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified'],
+  ],
   "a namespace that stays is active": [
     { status: { phase: "Terminating" } },
     "status",

@@ -44,11 +44,22 @@ function complete(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
   return { ...namespace, metadata: { ...metadata, labels: { ...metadata.labels, [NAME_LABEL]: metadata.name } } };
 }
 
-/** The finalizer that holds a namespace until it is empty, and its phase. Finalizers are changed through `finalize` alone. */
-function prepare(namespace: DeepReadonly<Namespace>, old: DeepReadonly<Namespace> | undefined, subresource: string | undefined): DeepReadonly<Namespace> {
+/**
+ * The finalizer that holds a namespace until it is empty, and its phase. Finalizers are changed through `finalize`
+ * alone.
+ */
+function prepare(
+  namespace: DeepReadonly<Namespace>,
+  old: DeepReadonly<Namespace> | undefined,
+  subresource: string | undefined,
+): DeepReadonly<Namespace> {
   if (!old) {
     const { finalizers = [] } = namespace.spec ?? {};
-    return { ...namespace, spec: { ...namespace.spec, finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER] }, status: { phase: "Active" } };
+    return {
+      ...namespace,
+      spec: { ...namespace.spec, finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER] },
+      status: { phase: "Active" },
+    };
   }
   return subresource === undefined && old.spec !== undefined ? { ...namespace, spec: old.spec } : namespace;
 }
@@ -62,14 +73,22 @@ function checkFinalizers({ spec }: DeepReadonly<Namespace>, subresource: string 
   return (spec?.finalizers ?? []).flatMap((finalizer, index) => {
     const at = subresource === "finalize" ? `spec.finalizers[${index}]` : "spec.finalizers";
     const known = finalizer.includes("/") || KNOWN_FINALIZERS.has(finalizer);
-    return [...checkText(at, finalizer, labelKeyProblems), ...(known ? [] : [wrong(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified")])];
+    return [
+      ...checkText(at, finalizer, labelKeyProblems),
+      ...(known ? [] : [wrong(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified")]),
+    ];
   });
 }
 
 function checkPhase({ metadata, status }: DeepReadonly<Namespace>): FieldError[] {
   const phase = status?.phase ?? "";
-  if (metadata.deletionTimestamp === undefined) return phase === "Active" ? [] : [wrong("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
-  return phase === "Terminating" ? [] : [wrong("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+  if (metadata.deletionTimestamp === undefined)
+    return phase === "Active"
+      ? []
+      : [wrong("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+  return phase === "Terminating"
+    ? []
+    : [wrong("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
 }
 
 export const admissions: AnyAdmission[] = [
@@ -77,7 +96,8 @@ export const admissions: AnyAdmission[] = [
     complete,
     prepare: (namespace, { oldObject, subresource }) => prepare(namespace, oldObject, subresource),
     validate: ({ object, subresource }) => checkFinalizers(object, subresource),
-    completeStatus: (namespace) => change(fill(namespace, { status: {} }), "status", (status) => fill(status, { phase: "Active" })),
+    completeStatus: (namespace) =>
+      change(fill(namespace, { status: {} }), "status", (status) => fill(status, { phase: "Active" })),
     validateStatus: ({ object }) => checkPhase(object),
   }),
 ];

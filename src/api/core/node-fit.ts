@@ -1,4 +1,6 @@
-/** What a pod says about nodes, and nodes about pods: selectors, affinity, taints. Pure; schedulers and DaemonSets ask. */
+/**
+ * What a pod says about nodes, and nodes about pods: selectors, affinity, taints. Pure; schedulers and DaemonSets ask.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Node, NodeSelectorTerm, Pod, Taint, Toleration } from "../facts/core-v1.ts";
 
@@ -6,7 +8,10 @@ type ReadonlyPod = DeepReadonly<Pick<Pod, "spec">>;
 type ReadonlyNode = DeepReadonly<Node>;
 
 /** Whether this toleration puts up with that taint. */
-export function tolerates({ key, operator = "Equal", value = "", effect }: DeepReadonly<Toleration>, taint: DeepReadonly<Taint>): boolean {
+export function tolerates(
+  { key, operator = "Equal", value = "", effect }: DeepReadonly<Toleration>,
+  taint: DeepReadonly<Taint>,
+): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   const actual = taint.value ?? "";
@@ -40,15 +45,26 @@ export function matchesAnyTerm(terms: readonly DeepReadonly<NodeSelectorTerm>[],
   return terms.some((term) => matchesTerm(term, node));
 }
 
-export function matchesTerm({ matchExpressions = [], matchFields = [] }: DeepReadonly<NodeSelectorTerm>, node: ReadonlyNode): boolean {
+export function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: DeepReadonly<NodeSelectorTerm>,
+  node: ReadonlyNode,
+): boolean {
   // An empty term matches nothing.
   if (matchExpressions.length + matchFields.length === 0) return false;
   const { labels } = node.metadata;
-  const byLabel = matchExpressions.every((rule) => satisfies(rule, labels && Object.hasOwn(labels, rule.key) ? labels[rule.key] : undefined));
-  return byLabel && matchFields.every((rule) => satisfies(rule, rule.key === "metadata.name" ? node.metadata.name : undefined));
+  const byLabel = matchExpressions.every((rule) =>
+    satisfies(rule, labels && Object.hasOwn(labels, rule.key) ? labels[rule.key] : undefined),
+  );
+  return (
+    byLabel &&
+    matchFields.every((rule) => satisfies(rule, rule.key === "metadata.name" ? node.metadata.name : undefined))
+  );
 }
 
-function satisfies({ operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] }, value: string | undefined): boolean {
+function satisfies(
+  { operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] },
+  value: string | undefined,
+): boolean {
   switch (operator) {
     case "In":
       return value !== undefined && values.includes(value);
@@ -59,9 +75,13 @@ function satisfies({ operator, values = [] }: { readonly operator: string; reado
     case "DoesNotExist":
       return value === undefined;
     case "Gt":
-      return value !== undefined && isWhole(value) && isWhole(values[0] ?? "") && BigInt(value) > BigInt(values[0] ?? "");
+      return (
+        value !== undefined && isWhole(value) && isWhole(values[0] ?? "") && BigInt(value) > BigInt(values[0] ?? "")
+      );
     case "Lt":
-      return value !== undefined && isWhole(value) && isWhole(values[0] ?? "") && BigInt(value) < BigInt(values[0] ?? "");
+      return (
+        value !== undefined && isWhole(value) && isWhole(values[0] ?? "") && BigInt(value) < BigInt(values[0] ?? "")
+      );
     default:
       return false;
   }

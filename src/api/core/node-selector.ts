@@ -10,34 +10,60 @@ export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }:
   return terms.flatMap((term, index) => checkNodeSelectorTerm(`${field}[${index}]`, term));
 }
 
-/** `lenientValues` is for preferences: one that cannot match is harmless, so values that are no labels are left alone. */
-export function checkNodeSelectorTerm(at: string, { matchExpressions = [], matchFields = [] }: Sent<NodeSelectorTerm>, lenientValues = false): FieldError[] {
+/**
+ * `lenientValues` is for preferences: one that cannot match is harmless, so values that are no labels are left alone.
+ */
+export function checkNodeSelectorTerm(
+  at: string,
+  { matchExpressions = [], matchFields = [] }: Sent<NodeSelectorTerm>,
+  lenientValues = false,
+): FieldError[] {
   return [
-    ...matchExpressions.flatMap((requirement, place) => checkExpression(`${at}.matchExpressions[${place}]`, requirement, lenientValues)),
+    ...matchExpressions.flatMap((requirement, place) =>
+      checkExpression(`${at}.matchExpressions[${place}]`, requirement, lenientValues),
+    ),
     ...matchFields.flatMap((requirement, place) => checkFieldRequirement(`${at}.matchFields[${place}]`, requirement)),
   ];
 }
 
 const NO_OPERATOR = "not a valid selector operator";
 
-function checkExpression(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>, lenientValues: boolean): FieldError[] {
+function checkExpression(
+  at: string,
+  { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>,
+  lenientValues: boolean,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (operator === "In" || operator === "NotIn") {
-    if (values.length === 0) errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    if (values.length === 0)
+      errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
   } else if (operator === "Exists" || operator === "DoesNotExist") {
-    if (values.length > 0) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    if (values.length > 0)
+      errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
   } else if (operator === "Gt" || operator === "Lt") {
-    if (values.length !== 1) errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+    if (values.length !== 1)
+      errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
   } else errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
   errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
-  return lenientValues ? errors : [...errors, ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, labelValueProblems))];
+  return lenientValues
+    ? errors
+    : [...errors, ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, labelValueProblems))];
 }
 
 /** Nodes can be selected by one field: their name. */
-function checkFieldRequirement(at: string, { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>): FieldError[] {
+function checkFieldRequirement(
+  at: string,
+  { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
-  else if (values.length !== 1) errors.push(missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+  else if (values.length !== 1)
+    errors.push(
+      missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"),
+    );
   if (key !== "metadata.name") return [...errors, wrong(`${at}.key`, key, "not a valid field selector key")];
-  return [...errors, ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems))];
+  return [
+    ...errors,
+    ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems)),
+  ];
 }

@@ -17,13 +17,15 @@ const MAX_FEATURE_LENGTH = 253;
 export function checkNode({ spec = {}, status = {} }: Read<Node>): FieldError[] {
   const errors = [...checkTaints(spec.taints ?? []), ...checkAmounts(status)];
   const swap = status.nodeInfo?.swap?.capacity;
-  if (swap !== undefined && swap <= 0) errors.push(wrong("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
+  if (swap !== undefined && swap <= 0)
+    errors.push(wrong("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
   errors.push(...checkFeatures(status.declaredFeatures ?? []));
   const { podCIDRs: networks = [] } = spec;
   errors.push(...networks.flatMap((network, index) => checkNetwork(`spec.podCIDRs[${index}]`, network)));
   if (networks.length > 1) {
     const families = new Set(networks.map((network) => parseNetwork(network)?.address.family));
-    if (networks.length > 2 || families.size < 2) errors.push(wrong("spec.podCIDRs", networks, "may specify no more than one CIDR for each IP family"));
+    if (networks.length > 2 || families.size < 2)
+      errors.push(wrong("spec.podCIDRs", networks, "may specify no more than one CIDR for each IP family"));
   }
   return errors;
 }
@@ -39,11 +41,17 @@ export function checkNodeUpdate({ spec = {}, status = {} }: Read<Node>, { spec: 
   }
   const { podCIDRs: networks = [] } = spec;
   const { podCIDRs: before = [] } = old;
-  const changed = before.length === networks.length ? before.filter((network, index) => network !== networks[index]).length : Math.min(before.length, 1);
-  for (let count = 0; count < changed; count++) errors.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
-  if (old.providerID && old.providerID !== spec.providerID) errors.push(forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'));
+  const changed =
+    before.length === networks.length
+      ? before.filter((network, index) => network !== networks[index]).length
+      : Math.min(before.length, 1);
+  for (let count = 0; count < changed; count++)
+    errors.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
+  if (old.providerID && old.providerID !== spec.providerID)
+    errors.push(forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'));
   errors.push(...checkTaints(spec.taints ?? []));
-  if ((old.externalID ?? "") !== (spec.externalID ?? "")) errors.push(forbiddenField("spec.externalID", "may not be updated"));
+  if ((old.externalID ?? "") !== (spec.externalID ?? ""))
+    errors.push(forbiddenField("spec.externalID", "may not be updated"));
   return errors;
 }
 
@@ -59,7 +67,12 @@ function checkTaints(taints: readonly Sent<Taint>[]): FieldError[] {
     else if (!EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
     const pair = `${effect ?? ""} ${key}`;
     if (seen.has(pair)) {
-      const { message, ...duplicate } = twice(at, { Key: key, Value: value, Effect: effect ?? "", TimeAdded: taint.timeAdded ?? null });
+      const { message, ...duplicate } = twice(at, {
+        Key: key,
+        Value: value,
+        Effect: effect ?? "",
+        TimeAdded: taint.timeAdded ?? null,
+      });
       errors.push({ ...duplicate, message: `${message}: taints must be unique by key and effect pair` });
     }
     seen.add(pair);
@@ -69,8 +82,12 @@ function checkTaints(taints: readonly Sent<Taint>[]): FieldError[] {
 
 function checkAmounts({ capacity = {}, allocatable = {} }: Read<NodeStatus>): FieldError[] {
   return [
-    ...Object.entries(capacity).flatMap(([name, amount]) => checkResourceAmount(`status.capacity.${name}`, name, amount)),
-    ...Object.entries(allocatable).flatMap(([name, amount]) => checkResourceAmount(`status.allocatable.${name}`, name, amount)),
+    ...Object.entries(capacity).flatMap(([name, amount]) =>
+      checkResourceAmount(`status.capacity.${name}`, name, amount),
+    ),
+    ...Object.entries(allocatable).flatMap(([name, amount]) =>
+      checkResourceAmount(`status.allocatable.${name}`, name, amount),
+    ),
   ];
 }
 
@@ -79,14 +96,23 @@ function checkFeatures(features: readonly string[]): FieldError[] {
   return features.flatMap((feature, index) => {
     const at = (place: number): string => `status.declaredFeatures[${place}]`;
     const errors: FieldError[] = [];
-    if (feature.length > MAX_FEATURE_LENGTH) errors.push(wrong(at(index), feature, `invalid feature name ${JSON.stringify(feature)}: must be no more than ${MAX_FEATURE_LENGTH} characters`));
+    if (feature.length > MAX_FEATURE_LENGTH)
+      errors.push(
+        wrong(
+          at(index),
+          feature,
+          `invalid feature name ${JSON.stringify(feature)}: must be no more than ${MAX_FEATURE_LENGTH} characters`,
+        ),
+      );
     else if (!FEATURE.test(feature)) {
-      const rule = "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+      const rule =
+        "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
       errors.push(wrong(at(index), feature, `invalid feature name ${JSON.stringify(feature)}: ${rule}`));
     }
     const next = features[index + 1];
     if (next === feature) errors.push(twice(at(index + 1), next));
-    else if (next !== undefined && next < feature) errors.push(wrong(at(index + 1), next, "list must be sorted alphabetically"));
+    else if (next !== undefined && next < feature)
+      errors.push(wrong(at(index + 1), next, "list must be sorted alphabetically"));
     return errors;
   });
 }

@@ -2,12 +2,24 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type Node } from "./node.ts";
 
-const node = (spec: object = {}, status: object = {}): Node => ({ apiVersion: "v1", kind: "Node", metadata: { name: "n" }, spec, status });
+const node = (spec: object = {}, status: object = {}): Node => ({
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name: "n" },
+  spec,
+  status,
+});
 
 const networks: Record<string, [spec: object, want: object]> = {
   "one network is a list of one": [{ podCIDR: "10.0.0.0/24" }, { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] }],
-  "the first of a list is the one": [{ podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] }, { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] }],
-  "where they differ the single one counts": [{ podCIDR: "10.0.0.0/24", podCIDRs: ["10.1.0.0/24"] }, { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] }],
+  "the first of a list is the one": [
+    { podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] },
+    { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24", "2001:db8::/64"] },
+  ],
+  "where they differ the single one counts": [
+    { podCIDR: "10.0.0.0/24", podCIDRs: ["10.1.0.0/24"] },
+    { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] },
+  ],
 };
 for (const [rule, [spec, want]] of Object.entries(networks)) {
   test(rule, () => {
@@ -16,16 +28,30 @@ for (const [rule, [spec, want]] of Object.entries(networks)) {
 }
 
 test("pods may use everything, until the kubelet says otherwise", () => {
-  expect(completedBy(admissions, node({}, { capacity: { cpu: "4" } })).status).toMatchObject({ allocatable: { cpu: "4" } });
+  expect(completedBy(admissions, node({}, { capacity: { cpu: "4" } })).status).toMatchObject({
+    allocatable: { cpu: "4" },
+  });
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "a taint without an effect": [{ taints: [{ key: "a" }] }, ["metadata.taints[0].effect: Required value"]],
   "a taint twice": [
-    { taints: [{ key: "a", effect: "NoSchedule" }, { key: "a", effect: "NoSchedule", value: "x" }] },
-    ['metadata.taints[1]: Duplicate value: {"Key":"a","Value":"x","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair'],
+    {
+      taints: [
+        { key: "a", effect: "NoSchedule" },
+        { key: "a", effect: "NoSchedule", value: "x" },
+      ],
+    },
+    [
+      'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"x","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
+    ],
   ],
-  "two networks of one family": [{ podCIDRs: ["10.0.0.0/24", "10.1.0.0/24"] }, ['spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one CIDR for each IP family']],
+  "two networks of one family": [
+    { podCIDRs: ["10.0.0.0/24", "10.1.0.0/24"] },
+    [
+      'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one CIDR for each IP family',
+    ],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -43,7 +69,13 @@ test("the network and the provider's id of a node are set once", () => {
 });
 
 test("an update of the status counts amounts and addresses", () => {
-  const status = { allocatable: { cpu: "-1" }, addresses: [{ type: "InternalIP", address: "1.2.3.4" }, { type: "InternalIP", address: "1.2.3.4" }] };
+  const status = {
+    allocatable: { cpu: "-1" },
+    addresses: [
+      { type: "InternalIP", address: "1.2.3.4" },
+      { type: "InternalIP", address: "1.2.3.4" },
+    ],
+  };
 
   expect(problemsOf(admissions, node({}, status), node(), "status")).toEqual([
     'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',

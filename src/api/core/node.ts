@@ -33,7 +33,10 @@ function kernel({ status }: DeepReadonly<Node>): string {
   return `${kernelVersion || "<unknown>"}${architecture ? ` (${architecture})` : ""}`;
 }
 
-const address = (type: string) => (node: DeepReadonly<Node>): string => node.status?.addresses?.find((item) => item.type === type)?.address ?? "<none>";
+const address =
+  (type: string) =>
+  (node: DeepReadonly<Node>): string =>
+    node.status?.addresses?.find((item) => item.type === type)?.address ?? "<none>";
 
 export const Node: Kind<Node> = builtInKind<Node>({
   group: "",
@@ -59,7 +62,9 @@ export const Node: Kind<Node> = builtInKind<Node>({
   traits: {
     statusOnCreate: true,
     metadataChecks: { update: true, create: true },
-    selectableFields: { "spec.unschedulable": (object) => String((object as DeepReadonly<Node>).spec?.unschedulable ?? false) },
+    selectableFields: {
+      "spec.unschedulable": (object) => String((object as DeepReadonly<Node>).spec?.unschedulable ?? false),
+    },
   },
 });
 
@@ -73,7 +78,7 @@ function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
 
 /** What pods may use is everything, until the kubelet says otherwise. */
 function completeStatus(node: DeepReadonly<Node>): DeepReadonly<Node> {
-  return change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) }));
+  return change(node, "status", (status) => fill(status, { allocatable: status.capacity }));
 }
 
 /** The configuration of kubelets through the API is gone; what an old Node still says of it stays. */
@@ -87,7 +92,10 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(Node, "core-v1", {
     complete: (node, { oldObject }) => completeStatus(withoutConfig(change(node, "spec", completeSpec), oldObject)),
     completeStatus,
-    validate: ({ object, oldObject }) => [...checkNode(object), ...(oldObject ? checkNodeUpdate(object, oldObject) : [])],
+    validate: ({ object, oldObject }) => [
+      ...checkNode(object),
+      ...(oldObject ? checkNodeUpdate(object, oldObject) : []),
+    ],
     validateStatus: ({ object, oldObject }) => (oldObject ? checkNodeUpdate(object, oldObject) : []),
     warnings: ({ object, subresource }) => (subresource === undefined ? nodeWarnings(object) : []),
   }),

@@ -1,10 +1,20 @@
 /** PersistentVolumeClaim: a pod's wish for storage. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { compareQuantities, labelKeyProblems, parseQuantity, quantityMilliValue, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  labelKeyProblems,
+  parseQuantity,
+  quantityMilliValue,
+  tryParseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { PersistentVolumeClaim as PersistentVolumeClaimFacts, PersistentVolumeClaimSpec } from "../facts/core-v1.ts";
+import type {
+  PersistentVolumeClaim as PersistentVolumeClaimFacts,
+  PersistentVolumeClaimSpec,
+} from "../facts/core-v1.ts";
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -30,11 +40,20 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = builtInKind<Pe
   facts: "core-v1",
   columns: [
     nameColumn,
-    column<PersistentVolumeClaim>("Status", ({ metadata, status }) => (metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""))),
+    column<PersistentVolumeClaim>("Status", ({ metadata, status }) =>
+      metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""),
+    ),
     column<PersistentVolumeClaim>("Volume", ({ spec }) => spec?.volumeName ?? ""),
-    column<PersistentVolumeClaim>("Capacity", ({ spec, status }) => (spec?.volumeName ? String(status?.capacity?.["storage"] ?? "0") : "")),
-    column<PersistentVolumeClaim>("Access Modes", ({ spec, status }) => (spec?.volumeName ? accessModesCell(status?.accessModes) : "")),
-    column<PersistentVolumeClaim>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
+    column<PersistentVolumeClaim>("Capacity", ({ spec, status }) =>
+      spec?.volumeName ? String(status?.capacity?.["storage"] ?? "0") : "",
+    ),
+    column<PersistentVolumeClaim>("Access Modes", ({ spec, status }) =>
+      spec?.volumeName ? accessModesCell(status?.accessModes) : "",
+    ),
+    column<PersistentVolumeClaim>(
+      "StorageClass",
+      ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "",
+    ),
     column<PersistentVolumeClaim>("VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
     ageColumn,
     column<PersistentVolumeClaim>("VolumeMode", ({ spec }) => spec?.volumeMode ?? "<unset>", wide),
@@ -48,13 +67,17 @@ function completeClaim(claim: Read<PersistentVolumeClaim>): Read<PersistentVolum
   return completeStatus(spec === claim.spec ? claim : { ...claim, spec });
 }
 
-const completeStatus = (claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> => change(claim, "status", (status) => fill(status, { phase: "Pending" }));
+const completeStatus = (claim: Read<PersistentVolumeClaim>): Read<PersistentVolumeClaim> =>
+  change(claim, "status", (status) => fill(status, { phase: "Pending" }));
 
 /**
- * The server's part: a claim may name what it is filled from in two ways, which then agree. What may fill a volume was once a
- * short list; anything else is still dropped from the older field in silence.
+ * The server's part: a claim may name what it is filled from in two ways, which then agree. What may fill a volume was
+ * once a short list; anything else is still dropped from the older field in silence.
  */
-export function prepareClaim(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVolumeClaim> | undefined): Read<PersistentVolumeClaim> {
+export function prepareClaim(
+  claim: Read<PersistentVolumeClaim>,
+  old: Read<PersistentVolumeClaim> | undefined,
+): Read<PersistentVolumeClaim> {
   const { spec = {} } = claim;
   const before = old?.spec ?? {};
   let { dataSource, dataSourceRef } = spec;
@@ -69,48 +92,89 @@ export function prepareClaim(claim: Read<PersistentVolumeClaim>, old: Read<Persi
   }
   if (equalJson(dataSource, spec.dataSource) && equalJson(dataSourceRef, spec.dataSourceRef)) return claim;
   const { dataSource: _d, dataSourceRef: _r, ...rest } = spec;
-  return { ...claim, spec: { ...rest, ...(dataSource && { dataSource }), ...(dataSourceRef && { dataSourceRef }) } };
+  return { ...claim, spec: { ...rest, dataSource, dataSourceRef } };
 }
 
 function isClaimOrSnapshot(source: Spec["dataSource"]): boolean {
   const { apiGroup = "", kind } = source ?? {};
-  return (kind === "PersistentVolumeClaim" && apiGroup === "") || (kind === "VolumeSnapshot" && apiGroup === "snapshot.storage.k8s.io");
+  return (
+    (kind === "PersistentVolumeClaim" && apiGroup === "") ||
+    (kind === "VolumeSnapshot" && apiGroup === "snapshot.storage.k8s.io")
+  );
 }
 
-const sizeOf = (amounts: Readonly<Record<string, string | number>> | undefined) => parseQuantity(amounts?.["storage"] ?? "0");
+const sizeOf = (amounts: Readonly<Record<string, string | number>> | undefined) =>
+  parseQuantity(amounts?.["storage"] ?? "0");
 
 function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVolumeClaim>): FieldError[] {
   const { spec = {}, status } = claim;
   const { spec: before = {} } = old;
   const isBound = status?.phase === "Bound";
-  const annotations = { now: claim.metadata.annotations?.[STORAGE_CLASS_ANNOTATION], before: old.metadata.annotations?.[STORAGE_CLASS_ANNOTATION] };
+  const annotations = {
+    now: claim.metadata.annotations?.[STORAGE_CLASS_ANNOTATION],
+    before: old.metadata.annotations?.[STORAGE_CLASS_ANNOTATION],
+  };
   const errors: FieldError[] = [];
   let compared: Spec = spec;
   const expected: Spec = before.volumeName ? before : withField(before, "volumeName", spec.volumeName);
   const movesClass = before.storageClassName === undefined && spec.storageClassName !== undefined;
-  if (movesClass && annotations.before === spec.storageClassName && (annotations.now === undefined || annotations.now === annotations.before)) compared = withField(compared, "storageClassName", undefined);
+  if (
+    movesClass &&
+    annotations.before === spec.storageClassName &&
+    (annotations.now === undefined || annotations.now === annotations.before)
+  )
+    compared = withField(compared, "storageClassName", undefined);
   else {
-    if (annotations.now !== annotations.before) errors.push(wrong(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"));
-    if (movesClass && (annotations.before === undefined || annotations.before === spec.storageClassName)) compared = withField(compared, "storageClassName", before.storageClassName);
+    if (annotations.now !== annotations.before)
+      errors.push(
+        wrong(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"),
+      );
+    if (movesClass && (annotations.before === undefined || annotations.before === spec.storageClassName))
+      compared = withField(compared, "storageClassName", before.storageClassName);
   }
   if (isBound) {
     const { requests } = spec.resources ?? {};
-    if (requests) compared = { ...compared, resources: { ...compared.resources, requests: { ...requests, storage: before.resources?.requests?.["storage"] ?? "0" } } };
+    if (requests)
+      compared = {
+        ...compared,
+        resources: {
+          ...compared.resources,
+          requests: { ...requests, storage: before.resources?.requests?.["storage"] ?? "0" },
+        },
+      };
     compared = withField(compared, "volumeAttributesClassName", before.volumeAttributesClassName);
   }
   if (!equalJson(compared, expected)) {
-    const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeClaimSpec", value), undefined, 1);
-    errors.push(forbiddenField("spec", `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(show(expected), show(compared))}`));
+    const show = (value: Spec): string =>
+      JSON.stringify(internalForm("PersistentVolumeClaimSpec", value), undefined, 1);
+    errors.push(
+      forbiddenField(
+        "spec",
+        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(show(expected), show(compared))}`,
+      ),
+    );
   }
   const size = sizeOf(spec.resources?.requests);
   // What is recorded in the status was reached; below that nothing shrinks.
-  if (compareQuantities(size, sizeOf(before.resources?.requests)) < 0 && compareQuantities(size, sizeOf(old.status?.capacity)) <= 0) {
+  if (
+    compareQuantities(size, sizeOf(before.resources?.requests)) < 0 &&
+    compareQuantities(size, sizeOf(old.status?.capacity)) <= 0
+  ) {
     errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   errors.push(...checkUnchanged("volumeMode", spec.volumeMode, before.volumeMode));
-  if (before.volumeAttributesClassName !== spec.volumeAttributesClassName && old.status?.currentVolumeAttributesClassName !== undefined && !spec.volumeAttributesClassName) {
+  if (
+    before.volumeAttributesClassName !== spec.volumeAttributesClassName &&
+    old.status?.currentVolumeAttributesClassName !== undefined &&
+    !spec.volumeAttributesClassName
+  ) {
     const target = spec.volumeAttributesClassName === undefined ? "nil" : "empty string";
-    errors.push(forbiddenField("spec.volumeAttributesClassName", `update to ${target} is forbidden when status.currentVolumeAttributesClassName is not nil`));
+    errors.push(
+      forbiddenField(
+        "spec.volumeAttributesClassName",
+        `update to ${target} is forbidden when status.currentVolumeAttributesClassName is not nil`,
+      ),
+    );
   }
   return errors;
 }
@@ -120,11 +184,18 @@ function withField<K extends keyof PersistentVolumeClaimSpec>(spec: Spec, key: K
   return value === undefined ? rest : { ...rest, [key]: value };
 }
 
-const RESIZE_STATES = ["ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"].sort();
+const RESIZE_STATES = [
+  "ControllerResizeInProgress",
+  "ControllerResizeInfeasible",
+  "NodeResizeInProgress",
+  "NodeResizeInfeasible",
+  "NodeResizePending",
+].sort();
 
 function checkStatus({ spec, status = {} }: Read<PersistentVolumeClaim>): FieldError[] {
   const errors = spec?.accessModes?.length ? [] : [missing("Spec.accessModes")];
-  for (const [name, text] of Object.entries(status.capacity ?? {})) errors.push(...checkAmount(`status.capacity[${name}]`, text));
+  for (const [name, text] of Object.entries(status.capacity ?? {}))
+    errors.push(...checkAmount(`status.capacity[${name}]`, text));
   for (const [name, state] of Object.entries(status.allocatedResourceStatuses ?? {})) {
     errors.push(...checkResourceKey("status.allocatedResourceStatuses", name));
     if (!RESIZE_STATES.includes(state)) errors.push(notOneOf("status.allocatedResourceStatuses", name, RESIZE_STATES));
@@ -140,20 +211,32 @@ function checkStatus({ spec, status = {} }: Read<PersistentVolumeClaim>): FieldE
 
 function checkAmount(field: string, text: string | number): FieldError[] {
   const quantity = tryParseQuantity(text);
-  return quantity && quantity.mantissa < 0n ? [wrong(field, Number(quantityMilliValue(quantity) / 1000n), "must be a valid resource quantity")] : [];
+  return quantity && quantity.mantissa < 0n
+    ? [wrong(field, Number(quantityMilliValue(quantity) / 1000n), "must be a valid resource quantity")]
+    : [];
 }
 
 function checkResourceKey(field: string, name: string): FieldError[] {
   const errors = checkText(field, name, labelKeyProblems);
-  return errors.length === 0 && isNativeResource(name) && name !== "storage" ? [notOneOf(field, name, ["storage"])] : errors;
+  return errors.length === 0 && isNativeResource(name) && name !== "storage"
+    ? [notOneOf(field, name, ["storage"])]
+    : errors;
 }
 
 function claimWarnings({ metadata, spec }: Read<PersistentVolumeClaim>): string[] {
-  const warnings = metadata.annotations?.[STORAGE_CLASS_ANNOTATION] === undefined ? [] : [`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`];
+  const warnings =
+    metadata.annotations?.[STORAGE_CLASS_ANNOTATION] === undefined
+      ? []
+      : [
+          `metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+        ];
   for (const part of ["requests", "limits"] as const) {
     const text = spec?.resources?.[part]?.["storage"];
     const quantity = text === undefined ? undefined : tryParseQuantity(text);
-    if (quantity && quantityMilliValue(quantity) % 1000n !== 0n) warnings.push(`spec.resources.${part}[storage]: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`);
+    if (quantity && quantityMilliValue(quantity) % 1000n !== 0n)
+      warnings.push(
+        `spec.resources.${part}[storage]: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`,
+      );
   }
   return warnings;
 }

@@ -1,7 +1,15 @@
 /** Where the data of a PersistentVolume lies: exactly one of these, each with what it needs. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import type { CSIPersistentVolumeSource, HostPathVolumeSource, ISCSIPersistentVolumeSource, PersistentVolumeSource, PersistentVolumeSpec, SecretReference, Volume } from "../facts/core-v1.ts";
+import type {
+  CSIPersistentVolumeSource,
+  HostPathVolumeSource,
+  ISCSIPersistentVolumeSource,
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  SecretReference,
+  Volume,
+} from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
@@ -51,7 +59,10 @@ export function checkSources(at: string, spec: Spec, volumeName: string): FieldE
   let hasSource = false;
   for (const source of sourcesOf(spec)) {
     // A flex volume is looked at beside another one, as it always was.
-    if (hasSource && source !== "flexVolume") errors.push(forbiddenField(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"));
+    if (hasSource && source !== "flexVolume")
+      errors.push(
+        forbiddenField(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"),
+      );
     else checkSource(errors, at, source, spec, volumeName);
     hasSource = true;
   }
@@ -75,18 +86,36 @@ function checkSource(errors: FieldError[], at: string, source: Source, spec: Spe
   }
 }
 
-function checkNamespaces(errors: FieldError[], at: string, source: Source, { glusterfs, cinder, azureFile, storageos }: Spec): void {
+function checkNamespaces(
+  errors: FieldError[],
+  at: string,
+  source: Source,
+  { glusterfs, cinder, azureFile, storageos }: Spec,
+): void {
   if (source === "glusterfs" && glusterfs?.endpointsNamespace !== undefined) {
     const field = `${at}.glusterfs.endpointsNamespace`;
-    if (glusterfs.endpointsNamespace === "") errors.push(wrong(field, "", "if the endpointnamespace is set, it must be a valid namespace name"));
+    if (glusterfs.endpointsNamespace === "")
+      errors.push(wrong(field, "", "if the endpointnamespace is set, it must be a valid namespace name"));
     else errors.push(...checkText(field, glusterfs.endpointsNamespace, dnsLabelProblems));
   }
-  if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace) errors.push(missing(`${at}.cinder.secretRef.namespace`));
-  if (source === "azureFile" && azureFile?.secretNamespace === "") errors.push(missing(`${at}.azureFile.secretNamespace`));
-  if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace) errors.push(missing(`${at}.storageos.secretRef.namespace`));
+  if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace)
+    errors.push(missing(`${at}.cinder.secretRef.namespace`));
+  if (source === "azureFile" && azureFile?.secretNamespace === "")
+    errors.push(missing(`${at}.azureFile.secretNamespace`));
+  if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace)
+    errors.push(missing(`${at}.storageos.secretRef.namespace`));
 }
 
-const HOST_PATH_TYPES = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const HOST_PATH_TYPES = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 
 function checkHostPath(errors: FieldError[], at: string, { path, type }: Read<HostPathVolumeSource>): void {
   if (!path) {
@@ -104,14 +133,25 @@ const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
 };
 const MAX_INITIATOR_LENGTH = 64;
 
-function checkIscsi(errors: FieldError[], at: string, iscsi: Sent<ISCSIPersistentVolumeSource>, volumeName: string): void {
+function checkIscsi(
+  errors: FieldError[],
+  at: string,
+  iscsi: Sent<ISCSIPersistentVolumeSource>,
+  volumeName: string,
+): void {
   const { targetPortal = "", iqn, lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi;
   const checkName = (field: string, name: string): void => {
     if (!ISCSI_NAMES[name.slice(0, 3)]?.test(name)) errors.push(wrong(field, name, "must be valid format"));
   };
   if (targetPortal === "") errors.push(missing(`${at}.targetPortal`));
   if (initiatorName !== undefined && `${volumeName}:${targetPortal}`.length > MAX_INITIATOR_LENGTH) {
-    errors.push(wrong(`${at}.targetportal`, targetPortal, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."));
+    errors.push(
+      wrong(
+        `${at}.targetportal`,
+        targetPortal,
+        "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.",
+      ),
+    );
   }
   if (!iqn) errors.push(missing(`${at}.iqn`));
   else checkName(`${at}.iqn`, iqn);
@@ -125,7 +165,12 @@ function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolum
   const { driver = "", volumeHandle } = csi;
   errors.push(...checkDriverName(`${at}.driver`, driver));
   if (!volumeHandle) errors.push(missing(`${at}.volumeHandle`));
-  for (const secret of ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const) {
+  for (const secret of [
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+  ] as const) {
     const reference = csi[secret];
     if (reference) checkSecret(errors, `${at}.${secret}`, reference);
   }
@@ -133,5 +178,7 @@ function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolum
 
 function checkSecret(errors: FieldError[], at: string, { name, namespace }: Sent<SecretReference>): void {
   errors.push(...(name ? checkText(`${at}.name`, name, dnsSubdomainProblems) : [missing(`${at}.name`)]));
-  errors.push(...(namespace ? checkText(`${at}.namespace`, namespace, dnsLabelProblems) : [missing(`${at}.namespace`)]));
+  errors.push(
+    ...(namespace ? checkText(`${at}.namespace`, namespace, dnsLabelProblems) : [missing(`${at}.namespace`)]),
+  );
 }

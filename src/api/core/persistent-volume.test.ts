@@ -2,22 +2,55 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../test-review.ts";
 import { admissions, type PersistentVolume } from "./persistent-volume.ts";
 
-const volume = (spec: object): PersistentVolume => ({ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "v" }, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], ...spec } });
+const volume = (spec: object): PersistentVolume => ({
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  metadata: { name: "v" },
+  spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], ...spec },
+});
 const hostPath = { path: "/x" };
 
 test("everything that is left open is filled in", () => {
-  expect(completedBy(admissions, volume({ hostPath })).spec).toMatchObject({ persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem", hostPath: { path: "/x", type: "" } });
+  expect(completedBy(admissions, volume({ hostPath })).spec).toMatchObject({
+    persistentVolumeReclaimPolicy: "Retain",
+    volumeMode: "Filesystem",
+    hostPath: { path: "/x", type: "" },
+  });
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "a volume without a source": [{}, ["spec: Required value: must specify a volume type"]],
-  "two sources": [{ hostPath, nfs: { server: "s", path: "/" } }, ["spec.nfs: Forbidden: may not specify more than 1 volume type"]],
-  "no capacity": [{ hostPath, capacity: undefined }, ["spec.capacity: Required value", 'spec.capacity: Unsupported value: null: supported values: "storage"']],
-  "a capacity below zero": [{ hostPath, capacity: { storage: "-1" } }, ["spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity", 'spec.capacity[storage]: Invalid value: "-1": must be greater than zero']],
-  "a local volume that is nowhere": [{ local: { path: "/x" } }, ["spec.nodeAffinity: Required value: Local volume requires node affinity"]],
-  "a driver without a volume": [{ csi: {} }, ["spec.csi.driver: Required value", "spec.csi.volumeHandle: Required value"]],
-  "recycling of a whole host": [{ hostPath: { path: "//" }, persistentVolumeReclaimPolicy: "Recycle" }, ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"]],
-  "sharing what one pod has": [{ hostPath, accessModes: ["ReadWriteOnce", "ReadWriteOncePod"] }, ["spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"]],
+  "two sources": [
+    { hostPath, nfs: { server: "s", path: "/" } },
+    ["spec.nfs: Forbidden: may not specify more than 1 volume type"],
+  ],
+  "no capacity": [
+    { hostPath, capacity: undefined },
+    ["spec.capacity: Required value", 'spec.capacity: Unsupported value: null: supported values: "storage"'],
+  ],
+  "a capacity below zero": [
+    { hostPath, capacity: { storage: "-1" } },
+    [
+      "spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity",
+      'spec.capacity[storage]: Invalid value: "-1": must be greater than zero',
+    ],
+  ],
+  "a local volume that is nowhere": [
+    { local: { path: "/x" } },
+    ["spec.nodeAffinity: Required value: Local volume requires node affinity"],
+  ],
+  "a driver without a volume": [
+    { csi: {} },
+    ["spec.csi.driver: Required value", "spec.csi.volumeHandle: Required value"],
+  ],
+  "recycling of a whole host": [
+    { hostPath: { path: "//" }, persistentVolumeReclaimPolicy: "Recycle" },
+    ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
+  ],
+  "sharing what one pod has": [
+    { hostPath, accessModes: ["ReadWriteOnce", "ReadWriteOncePod"] },
+    ["spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -30,7 +63,9 @@ test("where the data lies does not change, and the difference is shown", () => {
 
   const [problem] = problemsOf(admissions, volume({ hostPath: { path: "/y" } }), old);
 
-  expect(problem).toContain("spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@ -2,7 +2,7 @@\n");
+  expect(problem).toContain(
+    "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@ -2,7 +2,7 @@\n",
+  );
   expect(problem).toContain('-  "Path": "/x",\n+  "Path": "/y",\n');
 });
 
@@ -38,9 +73,13 @@ test("the secret that lets a volume grow may be added later", () => {
   const csi = { driver: "d.x", volumeHandle: "h" };
   const old = completedBy(admissions, volume({ csi }));
 
-  expect(problemsOf(admissions, volume({ csi: { ...csi, controllerExpandSecretRef: { name: "s", namespace: "n" } } }), old)).toEqual([]);
+  expect(
+    problemsOf(admissions, volume({ csi: { ...csi, controllerExpandSecretRef: { name: "s", namespace: "n" } } }), old),
+  ).toEqual([]);
 });
 
 test("sources without a driver are warned of", () => {
-  expect(warningsOf(admissions, volume({ rbd: { monitors: ["m"], image: "i" } }))).toEqual(["spec.rbd: deprecated in v1.28, non-functional in v1.31+"]);
+  expect(warningsOf(admissions, volume({ rbd: { monitors: ["m"], image: "i" } }))).toEqual([
+    "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
+  ]);
 });

@@ -38,9 +38,16 @@ export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVo
     column<PersistentVolume>("Capacity", ({ spec }) => String(spec?.capacity?.["storage"] ?? "0")),
     column<PersistentVolume>("Access Modes", ({ spec }) => accessModesCell(spec?.accessModes)),
     column<PersistentVolume>("Reclaim Policy", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
-    column<PersistentVolume>("Status", ({ metadata, status }) => (metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""))),
-    column<PersistentVolume>("Claim", ({ spec }) => (spec?.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : "")),
-    column<PersistentVolume>("StorageClass", ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? ""),
+    column<PersistentVolume>("Status", ({ metadata, status }) =>
+      metadata.deletionTimestamp ? "Terminating" : (status?.phase ?? ""),
+    ),
+    column<PersistentVolume>("Claim", ({ spec }) =>
+      spec?.claimRef ? `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}` : "",
+    ),
+    column<PersistentVolume>(
+      "StorageClass",
+      ({ metadata, spec }) => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "",
+    ),
     column<PersistentVolume>("VolumeAttributesClass", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
     column<PersistentVolume>("Reason", ({ status }) => status?.reason ?? ""),
     ageColumn,
@@ -51,27 +58,53 @@ export const PersistentVolume: Kind<PersistentVolume> = builtInKind<PersistentVo
 });
 
 function completeVolume(volume: Read<PersistentVolume>): Read<PersistentVolume> {
-  const completed = change(volume, "spec", (spec) => completeSource(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" })));
+  const completed = change(volume, "spec", (spec) =>
+    completeSource(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" })),
+  );
   return completeStatus(completed);
 }
 
-export const completeSource = (spec: Spec): Spec => change(spec, "hostPath", (hostPath) => fill(hostPath, { type: "" }));
+export const completeSource = (spec: Spec): Spec =>
+  change(spec, "hostPath", (hostPath) => fill(hostPath, { type: "" }));
 
-const completeStatus = (volume: Read<PersistentVolume>): Read<PersistentVolume> => change(volume, "status", (status) => fill(status, { phase: "Pending" }));
+const completeStatus = (volume: Read<PersistentVolume>): Read<PersistentVolume> =>
+  change(volume, "status", (status) => fill(status, { phase: "Pending" }));
 
 function checkSpec(spec: Spec, name: string): FieldError[] {
-  const { accessModes = [], capacity, persistentVolumeReclaimPolicy: policy, nodeAffinity, hostPath, storageClassName, volumeMode, volumeAttributesClassName: attributesClass } = spec;
+  const {
+    accessModes = [],
+    capacity,
+    persistentVolumeReclaimPolicy: policy,
+    nodeAffinity,
+    hostPath,
+    storageClassName,
+    volumeMode,
+    volumeAttributesClassName: attributesClass,
+  } = spec;
   const errors: FieldError[] = accessModes.length === 0 ? [missing("spec.accessModes")] : [];
   errors.push(...checkAccessModes("spec.accessModes", accessModes), ...checkCapacity(capacity));
-  if (policy && !RECLAIM_POLICIES.includes(policy)) errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
-  if (nodeAffinity) errors.push(...(nodeAffinity.required ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required) : [missing("spec.nodeAffinity.required", "must specify required node constraints")]));
+  if (policy && !RECLAIM_POLICIES.includes(policy))
+    errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
+  if (nodeAffinity)
+    errors.push(
+      ...(nodeAffinity.required
+        ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required)
+        : [missing("spec.nodeAffinity.required", "must specify required node constraints")]),
+    );
   errors.push(...checkSources("spec", spec, name));
-  if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle") errors.push(forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"));
+  if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle")
+    errors.push(
+      forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"),
+    );
   if (storageClassName) errors.push(...checkText("spec.storageClassName", storageClassName, dnsSubdomainProblems));
   errors.push(...checkVolumeMode("spec.volumeMode", volumeMode));
   if (attributesClass !== undefined) {
     const at = "spec.volumeAttributesClassName";
-    errors.push(...(attributesClass === "" ? [missing(at, "an empty string is disallowed")] : checkText(at, attributesClass, dnsSubdomainProblems)));
+    errors.push(
+      ...(attributesClass === ""
+        ? [missing(at, "an empty string is disallowed")]
+        : checkText(at, attributesClass, dnsSubdomainProblems)),
+    );
     if (!spec.csi) errors.push(missing("spec.csi", "has to be specified when using volumeAttributesClassName"));
   }
   return errors;
@@ -81,7 +114,8 @@ function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
   const at = "spec.capacity";
   const entries = Object.entries(capacity ?? {});
   const errors = entries.length === 0 ? [missing(at)] : [];
-  if (entries.length > 1 || capacity?.["storage"] === undefined) errors.push(notOneOf(at, mapForm(capacity), ["storage"]));
+  if (entries.length > 1 || capacity?.["storage"] === undefined)
+    errors.push(notOneOf(at, mapForm(capacity), ["storage"]));
   for (const [name, text] of entries) {
     const quantity = tryParseQuantity(text);
     if (!quantity) continue;
@@ -93,11 +127,34 @@ function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
 }
 
 /** Volume types whose mounts take options; an annotation named them before the field did. */
-const MOUNTABLE = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"];
+const MOUNTABLE = [
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "glusterfs",
+  "nfs",
+  "rbd",
+  "quobyte",
+  "iscsi",
+  "cinder",
+  "cephfs",
+  "azureFile",
+  "vsphereVolume",
+  "azureDisk",
+  "photonPersistentDisk",
+];
 
 function checkMountOptions({ metadata, spec = {} }: Read<PersistentVolume>): FieldError[] {
-  if (metadata.annotations?.[MOUNT_OPTIONS_ANNOTATION] === undefined || sourcesOf(spec).some((source) => MOUNTABLE.includes(source))) return [];
-  return [forbiddenField(`metadata.annotations.${MOUNT_OPTIONS_ANNOTATION}`, "may not specify mount options for this volume type")];
+  if (
+    metadata.annotations?.[MOUNT_OPTIONS_ANNOTATION] === undefined ||
+    sourcesOf(spec).some((source) => MOUNTABLE.includes(source))
+  )
+    return [];
+  return [
+    forbiddenField(
+      `metadata.annotations.${MOUNT_OPTIONS_ANNOTATION}`,
+      "may not specify mount options for this volume type",
+    ),
+  ];
 }
 
 function checkUpdate(spec: Spec, old: Spec): FieldError[] {
@@ -107,10 +164,16 @@ function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   const compared = spec.csi && old.csi && added && !old.csi.controllerExpandSecretRef ? { ...spec, csi } : spec;
   if (!equalJson(sourcePart(compared), sourcePart(old))) {
     const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeSource", value), undefined, 1);
-    errors.push(forbiddenField("spec.persistentvolumesource", `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`));
+    errors.push(
+      forbiddenField(
+        "spec.persistentvolumesource",
+        `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`,
+      ),
+    );
   }
   errors.push(...checkUnchanged("volumeMode", spec.volumeMode, old.volumeMode));
-  if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
+  if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined)
+    errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
   return errors;
 }
 
@@ -125,13 +188,25 @@ const UNUSED_SOURCES = [
 
 function volumeWarnings({ metadata: { annotations = {} }, spec = {} }: Read<PersistentVolume>): string[] {
   const warnings: string[] = [];
-  if (annotations[STORAGE_CLASS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
-  if (annotations[MOUNT_OPTIONS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${MOUNT_OPTIONS_ANNOTATION}]: deprecated since v1.31; use "mountOptions" attribute instead`);
-  if (spec.persistentVolumeReclaimPolicy === "Recycle") warnings.push("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.");
+  if (annotations[STORAGE_CLASS_ANNOTATION] !== undefined)
+    warnings.push(
+      `metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+    );
+  if (annotations[MOUNT_OPTIONS_ANNOTATION] !== undefined)
+    warnings.push(
+      `metadata.annotations[${MOUNT_OPTIONS_ANNOTATION}]: deprecated since v1.31; use "mountOptions" attribute instead`,
+    );
+  if (spec.persistentVolumeReclaimPolicy === "Recycle")
+    warnings.push(
+      "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.",
+    );
   for (const [index, { matchExpressions = [] }] of (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).entries()) {
     for (const [place, { key }] of matchExpressions.entries()) {
       const message = deprecatedNodeLabel(key);
-      if (message !== undefined) warnings.push(`spec.nodeAffinity.required.nodeSelectorTerms[${index}].matchExpressions[${place}].key: ${key} is ${message}`);
+      if (message !== undefined)
+        warnings.push(
+          `spec.nodeAffinity.required.nodeSelectorTerms[${index}].matchExpressions[${place}].key: ${key} is ${message}`,
+        );
     }
   }
   return [...warnings, ...UNUSED_SOURCES.flatMap(([source, text]) => (spec[source] ? [text] : []))];
@@ -145,7 +220,9 @@ export const admissions: AnyAdmission[] = [
       const { metadata, spec = {} } = object;
       const errors = [...checkSpec(spec, metadata.name), ...checkMountOptions(object)];
       // Clients see each finding twice on an update, because it is made twice.
-      return oldObject ? [...errors, ...checkSpec(spec, metadata.name), ...checkUpdate(spec, oldObject.spec ?? {})] : errors;
+      return oldObject
+        ? [...errors, ...checkSpec(spec, metadata.name), ...checkUpdate(spec, oldObject.spec ?? {})]
+        : errors;
     },
     warnings: ({ object, subresource }) => (subresource === undefined ? volumeWarnings(object) : []),
   }),

@@ -1,6 +1,14 @@
-/** Annotations that mean something to pods: marks of the kubelet, the cost of a deletion, and profiles from before they were fields. */
+/**
+ * Annotations that mean something to pods: marks of the kubelet, the cost of a deletion, and profiles from before they
+ * were fields.
+ */
 import { isObject, messageOf, type DeepReadonly } from "../../base/index.ts";
-import { MAX_ANNOTATIONS_BYTES, annotationKeyProblems, annotationsAreTooLong, type FieldError } from "../../machinery/index.ts";
+import {
+  MAX_ANNOTATIONS_BYTES,
+  annotationKeyProblems,
+  annotationsAreTooLong,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AppArmorProfile, PodSpec, SeccompProfile } from "../facts/core-v1.ts";
 import { forbiddenField, tooLong, wrong } from "../field-errors.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
@@ -22,28 +30,43 @@ const LOCALHOST = "localhost/";
 /** Keys and size, as for the metadata of any object. */
 export function checkAnnotationKeys(errors: FieldError[], at: string, annotations: Annotations | undefined): void {
   if (!annotations) return;
-  for (const key of Object.keys(annotations)) for (const problem of annotationKeyProblems(key)) errors.push(wrong(at, key, problem));
+  for (const key of Object.keys(annotations))
+    for (const problem of annotationKeyProblems(key)) errors.push(wrong(at, key, problem));
   if (annotationsAreTooLong(annotations)) errors.push(tooLong(at, MAX_ANNOTATIONS_BYTES));
 }
 
 /** The annotations of a pod or of a template, `at` being where they stand. */
-export function checkPodAnnotations(errors: FieldError[], at: string, annotations: Annotations | undefined, spec: Read<PodSpec>): void {
+export function checkPodAnnotations(
+  errors: FieldError[],
+  at: string,
+  annotations: Annotations | undefined,
+  spec: Read<PodSpec>,
+): void {
   if (!annotations) return;
   const own = (key: string): string | undefined => (Object.hasOwn(annotations, key) ? annotations[key] : undefined);
   const mirror = own(MIRROR);
-  if (mirror !== undefined && !spec.nodeName) errors.push(wrong(`${at}[${MIRROR}]`, mirror, "must set spec.nodeName if mirror pod annotation is set"));
+  if (mirror !== undefined && !spec.nodeName)
+    errors.push(wrong(`${at}[${MIRROR}]`, mirror, "must set spec.nodeName if mirror pod annotation is set"));
   const tolerations = own(TOLERATIONS);
   if (tolerations) checkTolerationText(errors, at, tolerations);
   const cost = own(DELETION_COST);
-  if (cost !== undefined && !isInt32(cost)) errors.push(wrong(`${at}[${DELETION_COST}]`, cost, "must be a 32bit integer"));
+  if (cost !== undefined && !isInt32(cost))
+    errors.push(wrong(`${at}[${DELETION_COST}]`, cost, "must be a 32bit integer"));
   const seccomp = own(SECCOMP_POD);
   if (seccomp !== undefined) checkSeccompText(errors, `${at}.${SECCOMP_POD}`, seccomp);
-  for (const key of Object.keys(annotations)) if (key.startsWith(SECCOMP_CONTAINER)) checkSeccompText(errors, `${at}.${key}`, annotations[key] ?? "");
-  for (const key of Object.keys(annotations)) if (key.startsWith(APP_ARMOR)) checkAppArmorText(errors, `${at}[${key}]`, key.slice(APP_ARMOR.length), annotations[key] ?? "", spec);
+  for (const key of Object.keys(annotations))
+    if (key.startsWith(SECCOMP_CONTAINER)) checkSeccompText(errors, `${at}.${key}`, annotations[key] ?? "");
+  for (const key of Object.keys(annotations))
+    if (key.startsWith(APP_ARMOR))
+      checkAppArmorText(errors, `${at}[${key}]`, key.slice(APP_ARMOR.length), annotations[key] ?? "", spec);
 }
 
 /** No plus sign and no leading zeros. */
-const isInt32 = (text: string): boolean => /^(?:0|-?\d{1,11}|[1-9]\d{0,10})$/.test(text) && (text === "0" || !text.startsWith("0")) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31;
+const isInt32 = (text: string): boolean =>
+  /^(?:0|-?\d{1,11}|[1-9]\d{0,10})$/.test(text) &&
+  (text === "0" || !text.startsWith("0")) &&
+  Number(text) >= -(2 ** 31) &&
+  Number(text) < 2 ** 31;
 
 function checkTolerationText(errors: FieldError[], at: string, text: string): void {
   let parsed: unknown;
@@ -64,30 +87,65 @@ function checkSeccompText(errors: FieldError[], at: string, profile: string): vo
   else errors.push(wrong(at, profile, "must be a valid seccomp profile"));
 }
 
-function checkAppArmorText(errors: FieldError[], at: string, container: string, profile: string, spec: Read<PodSpec>): void {
-  if (![...containersOf("", spec)].some(([, { name }]) => name === container)) errors.push(wrong(at, container, "container not found"));
-  if (profile !== "" && profile !== "runtime/default" && profile !== "unconfined" && !profile.startsWith(LOCALHOST)) errors.push(wrong(at, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
+function checkAppArmorText(
+  errors: FieldError[],
+  at: string,
+  container: string,
+  profile: string,
+  spec: Read<PodSpec>,
+): void {
+  if (![...containersOf("", spec)].some(([, { name }]) => name === container))
+    errors.push(wrong(at, container, "container not found"));
+  if (profile !== "" && profile !== "runtime/default" && profile !== "unconfined" && !profile.startsWith(LOCALHOST))
+    errors.push(wrong(at, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
 }
 
 /** A profile that is stated both as an annotation and as a field must be the same. */
-export function checkProfilesAgree(errors: FieldError[], at: string, annotations: Annotations | undefined, spec: Read<PodSpec>): void {
+export function checkProfilesAgree(
+  errors: FieldError[],
+  at: string,
+  annotations: Annotations | undefined,
+  spec: Read<PodSpec>,
+): void {
   if (!annotations) return;
   const own = (key: string): string | undefined => (Object.hasOwn(annotations, key) ? annotations[key] : undefined);
-  const compare = (field: string, what: string, profile: Read<SeccompProfile> | Read<AppArmorProfile> | undefined, text: string | undefined): void => {
+  const compare = (
+    field: string,
+    what: string,
+    profile: Read<SeccompProfile> | Read<AppArmorProfile> | undefined,
+    text: string | undefined,
+  ): void => {
     if (!profile || text === undefined) return;
     const differs = disagreement(profile, text, what);
-    if (differs === "type") errors.push(forbiddenField(`${field}.type`, `${what} type in annotation and field must match`));
-    else if (differs === "localhostProfile") errors.push(forbiddenField(`${field}.localhostProfile`, `${what} profile in annotation and field must match`));
+    if (differs === "type")
+      errors.push(forbiddenField(`${field}.type`, `${what} type in annotation and field must match`));
+    else if (differs === "localhostProfile")
+      errors.push(forbiddenField(`${field}.localhostProfile`, `${what} profile in annotation and field must match`));
   };
   compare(`${at}.securityContext.seccompProfile`, "seccomp", spec.securityContext?.seccompProfile, own(SECCOMP_POD));
-  for (const [field, { name, securityContext }] of containersOf(at, spec)) compare(`${field}.securityContext.seccompProfile`, "seccomp", securityContext?.seccompProfile, own(SECCOMP_CONTAINER + name));
+  for (const [field, { name, securityContext }] of containersOf(at, spec))
+    compare(
+      `${field}.securityContext.seccompProfile`,
+      "seccomp",
+      securityContext?.seccompProfile,
+      own(SECCOMP_CONTAINER + name),
+    );
   if (spec.os?.name === "windows") return;
   for (const [field, { name, securityContext }] of containersOf(at, spec)) {
-    compare(`${field}.securityContext.appArmorProfile`, "apparmor", securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile, own(APP_ARMOR + name));
+    compare(
+      `${field}.securityContext.appArmorProfile`,
+      "apparmor",
+      securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile,
+      own(APP_ARMOR + name),
+    );
   }
 }
 
-function disagreement({ type, localhostProfile }: Read<SeccompProfile> | Read<AppArmorProfile>, text: string, what: string): "type" | "localhostProfile" | undefined {
+function disagreement(
+  { type, localhostProfile }: Read<SeccompProfile> | Read<AppArmorProfile>,
+  text: string,
+  what: string,
+): "type" | "localhostProfile" | undefined {
   switch (type) {
     case "Unconfined":
       return text === "unconfined" ? undefined : "type";
@@ -110,10 +168,16 @@ export function appArmorProfileOf(text: string): AppArmorProfile | undefined {
 }
 
 /** Marks that a pod has from its beginning to its end. */
-export function checkAnnotationsKept(errors: FieldError[], at: string, annotations: Annotations = {}, old: Annotations = {}): void {
+export function checkAnnotationsKept(
+  errors: FieldError[],
+  at: string,
+  annotations: Annotations = {},
+  old: Annotations = {},
+): void {
   for (const key of Object.keys(old)) {
     if (Object.hasOwn(annotations, key) && annotations[key] === old[key]) continue;
-    if (key.startsWith(APP_ARMOR)) errors.push(forbiddenField(`${at}[${key}]`, "may not remove or update AppArmor annotations"));
+    if (key.startsWith(APP_ARMOR))
+      errors.push(forbiddenField(`${at}[${key}]`, "may not remove or update AppArmor annotations"));
     if (key === MIRROR) errors.push(forbiddenField(`${at}[${key}]`, "may not remove or update mirror pod annotation"));
   }
   for (const key of Object.keys(annotations)) {

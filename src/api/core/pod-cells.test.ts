@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import type { ContainerStatus, Pod } from "../facts/core-v1.ts";
 import { podReady, podRestarts, podStatus, readinessGates } from "./pod-cells.ts";
 
-const status = (name: string, state: ContainerStatus["state"], rest: Partial<ContainerStatus> = {}): ContainerStatus => ({ name, image: "i", imageID: "", ready: false, restartCount: 0, ...(state && { state }), ...rest });
+const status = (
+  name: string,
+  state: ContainerStatus["state"],
+  rest: Partial<ContainerStatus> = {},
+): ContainerStatus => ({ name, image: "i", imageID: "", ready: false, restartCount: 0, state, ...rest });
 const pod = (parts: Partial<Omit<Pod, "spec">> & { spec?: Partial<Pod["spec"]> } = {}): Pod => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -14,22 +18,57 @@ const pod = (parts: Partial<Omit<Pod, "spec">> & { spec?: Partial<Pod["spec"]> }
 const words: Record<string, [pod: Pod, want: string]> = {
   "is the phase when nothing else is known": [pod({ status: { phase: "Pending" } }), "Pending"],
   "is the reason that the pod gives": [pod({ status: { phase: "Failed", reason: "Evicted" } }), "Evicted"],
-  "is what a container waits for": [pod({ status: { phase: "Running", containerStatuses: [status("c", { waiting: { reason: "CrashLoopBackOff" } })] } }), "CrashLoopBackOff"],
-  "is how a container ended": [pod({ status: { phase: "Succeeded", containerStatuses: [status("c", { terminated: { exitCode: 0, reason: "Completed" } })] } }), "Completed"],
-  "is the signal of a container that gave no reason": [pod({ status: { phase: "Running", containerStatuses: [status("c", { terminated: { exitCode: 137, signal: 9 } })] } }), "Signal:9"],
+  "is what a container waits for": [
+    pod({
+      status: { phase: "Running", containerStatuses: [status("c", { waiting: { reason: "CrashLoopBackOff" } })] },
+    }),
+    "CrashLoopBackOff",
+  ],
+  "is how a container ended": [
+    pod({
+      status: {
+        phase: "Succeeded",
+        containerStatuses: [status("c", { terminated: { exitCode: 0, reason: "Completed" } })],
+      },
+    }),
+    "Completed",
+  ],
+  "is the signal of a container that gave no reason": [
+    pod({
+      status: { phase: "Running", containerStatuses: [status("c", { terminated: { exitCode: 137, signal: 9 } })] },
+    }),
+    "Signal:9",
+  ],
   "is what the first unfinished init container waits for": [
     pod({
       spec: { initContainers: [{ name: "i1" }, { name: "i2" }] },
-      status: { phase: "Pending", initContainerStatuses: [status("i1", { terminated: { exitCode: 0 } }), status("i2", { waiting: { reason: "ImagePullBackOff" } })] },
+      status: {
+        phase: "Pending",
+        initContainerStatuses: [
+          status("i1", { terminated: { exitCode: 0 } }),
+          status("i2", { waiting: { reason: "ImagePullBackOff" } }),
+        ],
+      },
     }),
     "Init:ImagePullBackOff",
   ],
   "counts init containers while they run": [
-    pod({ spec: { initContainers: [{ name: "i1" }, { name: "i2" }] }, status: { phase: "Pending", initContainerStatuses: [status("i1", { running: {} }), status("i2", undefined)] } }),
+    pod({
+      spec: { initContainers: [{ name: "i1" }, { name: "i2" }] },
+      status: { phase: "Pending", initContainerStatuses: [status("i1", { running: {} }), status("i2", undefined)] },
+    }),
     "Init:0/2",
   ],
-  "is gated while a gate holds the pod back": [pod({ status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } }), "SchedulingGated"],
-  "is Terminating once the pod is to go": [pod({ metadata: { name: "a", deletionTimestamp: "2024-05-01T12:00:00Z" }, status: { phase: "Running" } }), "Terminating"],
+  "is gated while a gate holds the pod back": [
+    pod({
+      status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
+    }),
+    "SchedulingGated",
+  ],
+  "is Terminating once the pod is to go": [
+    pod({ metadata: { name: "a", deletionTimestamp: "2024-05-01T12:00:00Z" }, status: { phase: "Running" } }),
+    "Terminating",
+  ],
 };
 for (const [behaviour, [object, want]] of Object.entries(words)) {
   test(`a pod's status ${behaviour}`, () => {
@@ -40,7 +79,10 @@ for (const [behaviour, [object, want]] of Object.entries(words)) {
 test("counts ready containers, sidecars among them", () => {
   const object = pod({
     spec: { initContainers: [{ name: "s", restartPolicy: "Always" }, { name: "once" }] },
-    status: { containerStatuses: [status("c", { running: {} }, { ready: true })], initContainerStatuses: [status("s", { running: {} }, { ready: true, started: true })] },
+    status: {
+      containerStatuses: [status("c", { running: {} }, { ready: true })],
+      initContainerStatuses: [status("s", { running: {} }, { ready: true, started: true })],
+    },
   });
 
   expect(podReady(object)).toBe("2/2");
@@ -48,7 +90,14 @@ test("counts ready containers, sidecars among them", () => {
 
 test("says how often and how long ago containers restarted", () => {
   const ended = { terminated: { exitCode: 1, finishedAt: "2024-05-01T12:00:00Z" } };
-  const object = pod({ status: { containerStatuses: [status("c", { running: {} }, { restartCount: 3, lastState: ended }), status("d", { running: {} })] } });
+  const object = pod({
+    status: {
+      containerStatuses: [
+        status("c", { running: {} }, { restartCount: 3, lastState: ended }),
+        status("d", { running: {} }),
+      ],
+    },
+  });
 
   expect(podRestarts(object, Date.UTC(2024, 4, 1, 12, 5))).toBe("3 (5m ago)");
 });

@@ -6,10 +6,14 @@ import type { ContainerStatus, Pod } from "../facts/core-v1.ts";
 type ReadPod = DeepReadonly<Pod>;
 type ReadStatus = DeepReadonly<ContainerStatus>;
 
-const hasCondition = ({ status }: ReadPod, type: string, value: string): boolean => (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
+const hasCondition = ({ status }: ReadPod, type: string, value: string): boolean =>
+  (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === value);
 
 /** Init containers that restart always keep running beside the others. */
-const sidecarNames = ({ spec }: ReadPod): Set<string> => new Set((spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name));
+const sidecarNames = ({ spec }: ReadPod): Set<string> =>
+  new Set(
+    (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),
+  );
 
 /** Signal or exit code of what ended without saying why. */
 function endedWith(prefix: string, state: NonNullable<ReadStatus["state"]>["terminated"]): string {
@@ -33,7 +37,9 @@ function initStatus(pod: ReadPod): string | undefined {
 
 export function podStatus(pod: ReadPod): string {
   const { status, metadata } = pod;
-  const gated = (status?.conditions ?? []).some(({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated");
+  const gated = (status?.conditions ?? []).some(
+    ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
+  );
   let word = gated ? "SchedulingGated" : status?.reason || status?.phase || "";
   const init = initStatus(pod);
   if (init !== undefined && !hasCondition(pod, "Initialized", "True")) word = init;
@@ -54,14 +60,21 @@ export function podStatus(pod: ReadPod): string {
       else if (running) word = "NotReady";
     }
   }
-  if (metadata.deletionTimestamp) return status?.reason === "NodeLost" ? "Unknown" : status?.phase === "Succeeded" || status?.phase === "Failed" ? word : "Terminating";
+  if (metadata.deletionTimestamp)
+    return status?.reason === "NodeLost"
+      ? "Unknown"
+      : status?.phase === "Succeeded" || status?.phase === "Failed"
+        ? word
+        : "Terminating";
   return word;
 }
 
 export function podReady(pod: ReadPod): string {
   const sidecars = sidecarNames(pod);
   const isInitial = initStatus(pod) !== undefined && !hasCondition(pod, "Initialized", "True");
-  let ready = isInitial ? 0 : (pod.status?.containerStatuses ?? []).filter((container) => container.ready && container.state?.running).length;
+  let ready = isInitial
+    ? 0
+    : (pod.status?.containerStatuses ?? []).filter((container) => container.ready && container.state?.running).length;
   for (const { name, state, started, ready: isReady } of pod.status?.initContainerStatuses ?? []) {
     const isDone = state?.terminated !== undefined && (state.terminated.exitCode ?? 0) === 0;
     if (isDone) continue;
@@ -76,9 +89,15 @@ export function podRestarts(pod: ReadPod, nowMs: number): string {
   const sidecars = sidecarNames(pod);
   const inInit = initStatus(pod) !== undefined && !hasCondition(pod, "Initialized", "True");
   const init = pod.status?.initContainerStatuses ?? [];
-  const counted = inInit ? init : [...init.filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
+  const counted = inInit
+    ? init
+    : [...init.filter(({ name }) => sidecars.has(name)), ...(pod.status?.containerStatuses ?? [])];
   const restarts = counted.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0);
-  const last = Math.max(...counted.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? "")).filter((time) => !Number.isNaN(time)));
+  const last = Math.max(
+    ...counted
+      .map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? ""))
+      .filter((time) => !Number.isNaN(time)),
+  );
   return restarts > 0 && Number.isFinite(last) ? `${restarts} (${formatAge(nowMs - last)} ago)` : `${restarts}`;
 }
 

@@ -9,14 +9,34 @@ import { checkAnnotationKeys } from "./pod-annotations.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** In the order of the Go struct, which is the order of the errors. */
-const METADATA = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"] as const;
+const METADATA = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
 
-export function checkClaimTemplate(errors: FieldError[], at: string, { metadata, spec }: Read<PersistentVolumeClaimTemplate>): void {
+export function checkClaimTemplate(
+  errors: FieldError[],
+  at: string,
+  { metadata, spec }: Read<PersistentVolumeClaimTemplate>,
+): void {
   if (metadata) {
     checkAnnotationKeys(errors, `${at}.metadata.annotations`, metadata.annotations);
     errors.push(...checkLabels(`${at}.metadata.labels`, metadata.labels));
     const given = metadata as Readonly<Record<string, unknown>>;
-    for (const key of METADATA) if (given[key] !== undefined && given[key] !== "") errors.push(forbiddenField(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
+    for (const key of METADATA)
+      if (given[key] !== undefined && given[key] !== "")
+        errors.push(forbiddenField(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
   }
   checkClaimSpec(errors, `${at}.spec`, spec ?? {});
 }
@@ -28,14 +48,21 @@ export function checkClaimSpec(errors: FieldError[], at: string, spec: Read<Pers
   errors.push(...checkAccessModes(`${at}.accessModes`, modes));
   const storage = spec.resources?.requests?.["storage"];
   if (storage === undefined) errors.push(missing(`${at}.resources[storage]`));
-  else if ((tryParseQuantity(storage)?.mantissa ?? 0n) <= 0n) errors.push(wrong(`${at}.resources[storage]`, storage, "must be greater than zero"));
-  if (spec.storageClassName) errors.push(...checkText(`${at}.storageClassName`, spec.storageClassName, dnsSubdomainProblems));
+  else if ((tryParseQuantity(storage)?.mantissa ?? 0n) <= 0n)
+    errors.push(wrong(`${at}.resources[storage]`, storage, "must be greater than zero"));
+  if (spec.storageClassName)
+    errors.push(...checkText(`${at}.storageClassName`, spec.storageClassName, dnsSubdomainProblems));
   errors.push(...checkVolumeMode(`${at}.volumeMode`, spec.volumeMode));
   checkDataSources(errors, at, spec);
-  if (spec.volumeAttributesClassName) errors.push(...checkText(`${at}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomainProblems));
+  if (spec.volumeAttributesClassName)
+    errors.push(...checkText(`${at}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomainProblems));
 }
 
-function checkDataSources(errors: FieldError[], at: string, { dataSource, dataSourceRef }: Read<PersistentVolumeClaimSpec>): void {
+function checkDataSources(
+  errors: FieldError[],
+  at: string,
+  { dataSource, dataSourceRef }: Read<PersistentVolumeClaimSpec>,
+): void {
   if (dataSource) checkDataSource(errors, `${at}.dataSource`, dataSource);
   if (!dataSourceRef) return;
   checkDataSource(errors, `${at}.dataSourceRef`, dataSourceRef);
@@ -46,9 +73,14 @@ function checkDataSources(errors: FieldError[], at: string, { dataSource, dataSo
   else if (!equalJson(dataSource, reference)) errors.push(wrong(at, {}, "must match dataSourceRef"));
 }
 
-function checkDataSource(errors: FieldError[], at: string, { apiGroup = "", kind = "", name }: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string }): void {
+function checkDataSource(
+  errors: FieldError[],
+  at: string,
+  { apiGroup = "", kind = "", name }: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string },
+): void {
   if (!name) errors.push(missing(`${at}.name`));
   if (kind === "") errors.push(missing(`${at}.kind`));
-  if (apiGroup === "" && kind !== "PersistentVolumeClaim") errors.push(wrong(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
+  if (apiGroup === "" && kind !== "PersistentVolumeClaim")
+    errors.push(wrong(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
   if (apiGroup !== "") errors.push(...checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems));
 }

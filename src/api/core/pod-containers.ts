@@ -1,4 +1,6 @@
-/** Containers of a pod: those that run side by side, those that run before, and those that were added to look inside. */
+/**
+ * Containers of a pod: those that run side by side, those that run before, and those that were added to look inside.
+ */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
@@ -59,15 +61,33 @@ export function checkInitContainers(context: ContainerContext, at: string): void
 
 function checkRunsOnce(errors: FieldError[], at: string, container: Read<Container>): void {
   for (const name of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const) {
-    if (container[name] !== undefined) errors.push(forbiddenField(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
+    if (container[name] !== undefined)
+      errors.push(forbiddenField(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
   }
   for (const [index, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
-    if (restartPolicy === "RestartContainer") errors.push(wrong(`${at}.resizePolicy[${index}].restartPolicy`, restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"));
+    if (restartPolicy === "RestartContainer")
+      errors.push(
+        wrong(
+          `${at}.resizePolicy[${index}].restartPolicy`,
+          restartPolicy,
+          "must not be set to 'RestartContainer' for non-sidecar initContainers",
+        ),
+      );
   }
 }
 
 /** What a container that is added to a running pod cannot have, in the order of the Go struct. */
-const NOT_EPHEMERAL = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] as const;
+const NOT_EPHEMERAL = [
+  "ports",
+  "resources",
+  "resizePolicy",
+  "restartPolicy",
+  "restartPolicyRules",
+  "livenessProbe",
+  "readinessProbe",
+  "startupProbe",
+  "lifecycle",
+] as const;
 
 export function checkEphemeralContainers(context: ContainerContext, at: string): void {
   const { errors, spec } = context;
@@ -81,11 +101,20 @@ export function checkEphemeralContainers(context: ContainerContext, at: string):
     const { name = "", targetContainerName } = container;
     if (names.has(name)) errors.push(twice(`${field}.name`, name));
     names.add(name);
-    if (targetContainerName && !others.has(targetContainerName)) errors.push(noSuch(`${field}.targetContainerName`, targetContainerName));
-    for (const part of NOT_EPHEMERAL) if (isSet(container, part)) errors.push(forbiddenField(`${field}.${part}`, "cannot be set for an Ephemeral Container"));
+    if (targetContainerName && !others.has(targetContainerName))
+      errors.push(noSuch(`${field}.targetContainerName`, targetContainerName));
+    for (const part of NOT_EPHEMERAL)
+      if (isSet(container, part))
+        errors.push(forbiddenField(`${field}.${part}`, "cannot be set for an Ephemeral Container"));
     for (const [place, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
-      if (subPath) errors.push(forbiddenField(`${field}.volumeMounts[${place}].subPath`, "cannot be set for an Ephemeral Container"));
-      if (subPathExpr) errors.push(forbiddenField(`${field}.volumeMounts[${place}].subPathExpr`, "cannot be set for an Ephemeral Container"));
+      if (subPath)
+        errors.push(
+          forbiddenField(`${field}.volumeMounts[${place}].subPath`, "cannot be set for an Ephemeral Container"),
+        );
+      if (subPathExpr)
+        errors.push(
+          forbiddenField(`${field}.volumeMounts[${place}].subPathExpr`, "cannot be set for an Ephemeral Container"),
+        );
     }
   }
 }
@@ -97,26 +126,44 @@ function isSet(container: Read<EphemeralContainer>, part: (typeof NOT_EPHEMERAL)
 
 /** Spaces around an image are a mistake in a pod; in templates they were once used as a mark. */
 export function checkImageSpaces(errors: FieldError[], at: string, { image }: Read<Container>): void {
-  if (image !== undefined && image.trim() !== image) errors.push(wrong(`${at}.image`, image, "must not have leading or trailing whitespace"));
+  if (image !== undefined && image.trim() !== image)
+    errors.push(wrong(`${at}.image`, image, "must not have leading or trailing whitespace"));
 }
 
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
 /** What all kinds of containers have in common. */
-function checkContainer({ errors, spec, volumes, claims }: ContainerContext, at: string, container: Read<Container>): void {
-  const { name, image, terminationMessagePolicy, ports, volumeMounts, volumeDevices, imagePullPolicy, resources, resizePolicy, securityContext } = container;
+function checkContainer(
+  { errors, spec, volumes, claims }: ContainerContext,
+  at: string,
+  container: Read<Container>,
+): void {
+  const {
+    name,
+    image,
+    terminationMessagePolicy,
+    ports,
+    volumeMounts,
+    volumeDevices,
+    imagePullPolicy,
+    resources,
+    resizePolicy,
+    securityContext,
+  } = container;
   if (!name) errors.push(missing(`${at}.name`));
   else errors.push(...checkText(`${at}.name`, name, dnsLabelProblems));
   if (!image) errors.push(missing(`${at}.image`));
   if (!terminationMessagePolicy) errors.push(missing(`${at}.terminationMessagePolicy`));
-  else if (!MESSAGE_POLICIES.includes(terminationMessagePolicy)) errors.push(notOneOf(`${at}.terminationMessagePolicy`, terminationMessagePolicy, MESSAGE_POLICIES));
+  else if (!MESSAGE_POLICIES.includes(terminationMessagePolicy))
+    errors.push(notOneOf(`${at}.terminationMessagePolicy`, terminationMessagePolicy, MESSAGE_POLICIES));
   if (ports) checkPorts(errors, `${at}.ports`, ports);
   checkEnvironment(errors, at, container);
   if (volumeMounts) checkMounts(errors, `${at}.volumeMounts`, container, volumes);
   if (volumeDevices) checkDevices(errors, `${at}.volumeDevices`, container, volumes);
   if (!imagePullPolicy) errors.push(missing(`${at}.imagePullPolicy`));
-  else if (!PULL_POLICIES.includes(imagePullPolicy)) errors.push(notOneOf(`${at}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
+  else if (!PULL_POLICIES.includes(imagePullPolicy))
+    errors.push(notOneOf(`${at}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
   checkContainerResources(errors, `${at}.resources`, resources, claims);
   if (resizePolicy) checkResizePolicy(errors, `${at}.resizePolicy`, resizePolicy, spec.restartPolicy);
   if (securityContext) checkSecurityContext(errors, `${at}.securityContext`, securityContext, spec.hostUsers !== false);
@@ -161,27 +208,44 @@ const EXIT_CODE_OPERATORS = ["In", "NotIn"];
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-function checkRestartPolicy(errors: FieldError[], at: string, { restartPolicy, restartPolicyRules = [] }: Read<Container>): void {
+function checkRestartPolicy(
+  errors: FieldError[],
+  at: string,
+  { restartPolicy, restartPolicyRules = [] }: Read<Container>,
+): void {
   if (restartPolicy === undefined) {
     if (restartPolicyRules.length === 0) return;
     errors.push(missing(`${at}.restartPolicy`, "must specify restartPolicy when restart rules are used"));
-  } else if (!RESTART_POLICIES.includes(restartPolicy)) errors.push(notOneOf(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES));
-  if (restartPolicyRules.length > MAX_RESTART_RULES) errors.push(tooMany(`${at}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
-  for (const [index, rule] of restartPolicyRules.entries()) checkRestartRule(errors, `${at}.restartPolicyRules[${index}]`, rule);
+  } else if (!RESTART_POLICIES.includes(restartPolicy))
+    errors.push(notOneOf(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES));
+  if (restartPolicyRules.length > MAX_RESTART_RULES)
+    errors.push(tooMany(`${at}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
+  for (const [index, rule] of restartPolicyRules.entries())
+    checkRestartRule(errors, `${at}.restartPolicyRules[${index}]`, rule);
 }
 
-function checkRestartRule(errors: FieldError[], at: string, { action = "", exitCodes }: Read<ContainerRestartRule>): void {
+function checkRestartRule(
+  errors: FieldError[],
+  at: string,
+  { action = "", exitCodes }: Read<ContainerRestartRule>,
+): void {
   if (!RESTART_ACTIONS.includes(action)) errors.push(notOneOf(`${at}.action`, action, RESTART_ACTIONS));
   if (!exitCodes) return void errors.push(missing(`${at}.exitCodes`, "must be specified"));
   const { operator = "", values = [] } = exitCodes;
-  if (!EXIT_CODE_OPERATORS.includes(operator)) errors.push(notOneOf(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
+  if (!EXIT_CODE_OPERATORS.includes(operator))
+    errors.push(notOneOf(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
   if (values.length > MAX_EXIT_CODES) errors.push(tooMany(`${at}.exitCodes.values`, values.length, MAX_EXIT_CODES));
 }
 
 const RESIZE_RESOURCES = ["cpu", "memory"];
 const RESIZE_POLICIES = ["NotRequired", "RestartContainer"];
 
-function checkResizePolicy(errors: FieldError[], at: string, policies: NonNullable<Read<Container>["resizePolicy"]>, podRestartPolicy: string | undefined): void {
+function checkResizePolicy(
+  errors: FieldError[],
+  at: string,
+  policies: NonNullable<Read<Container>["resizePolicy"]>,
+  podRestartPolicy: string | undefined,
+): void {
   const seen = new Set<string>();
   for (const [index, { resourceName = "", restartPolicy = "" }] of policies.entries()) {
     if (seen.has(resourceName)) errors.push(twice(`${at}[${index}]`, resourceName));
@@ -190,6 +254,7 @@ function checkResizePolicy(errors: FieldError[], at: string, policies: NonNullab
     else if (!RESIZE_RESOURCES.includes(resourceName)) errors.push(notOneOf(at, resourceName, RESIZE_RESOURCES));
     if (restartPolicy === "") errors.push(missing(at));
     else if (!RESIZE_POLICIES.includes(restartPolicy)) errors.push(notOneOf(at, restartPolicy, RESIZE_POLICIES));
-    if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired") errors.push(wrong(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
+    if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired")
+      errors.push(wrong(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
   }
 }

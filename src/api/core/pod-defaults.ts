@@ -1,11 +1,25 @@
 /**
- * What Kubernetes fills in for pods and pod templates, where the fact tables state no default. Workloads of other projects
- * use the same rules for their templates.
+ * What Kubernetes fills in for pods and pod templates, where the fact tables state no default. Workloads of other
+ * projects use the same rules for their templates.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { formatQuantity } from "../../machinery/index.ts";
 import { change, changeItems, fill } from "../fill.ts";
-import type { Container, ContainerPort, EnvVar, EphemeralContainer, HTTPGetAction, LifecycleHandler, Pod, PodSpec, PodTemplateSpec, Probe, ResourceRequirements, Volume, VolumeProjection } from "../facts/core-v1.ts";
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  EphemeralContainer,
+  HTTPGetAction,
+  LifecycleHandler,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Probe,
+  ResourceRequirements,
+  Volume,
+  VolumeProjection,
+} from "../facts/core-v1.ts";
 import { pullPolicyOf } from "./image-reference.ts";
 import { containerTotals, isPodLevelResource } from "./pod-resources.ts";
 import { hasSource } from "./pod-volumes.ts";
@@ -21,8 +35,8 @@ interface TemplateOptions {
   /** For projects that do not look at the tag. */
   pullPolicy?: PullPolicy;
   /**
-   * For projects that take over the outer layer of Kubernetes' defaulting alone: the old name of the service account, probes by gRPC and
-   * claims and images among volumes stay as they are. Hashes are made of what comes out.
+   * For projects that take over the outer layer of Kubernetes' defaulting alone: the old name of the service account,
+   * probes by gRPC and claims and images among volumes stay as they are. Hashes are made of what comes out.
    */
   outerLayer?: true;
 }
@@ -41,16 +55,26 @@ function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy, outerLayer }: Templat
   });
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   // The old name of the field is still written beside the new one, which wins.
-  if (!outerLayer && account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account)) result = { ...result, serviceAccountName: account, serviceAccount: account };
-  result = change(result, "containers", (list) => changeItems<Container>(list, (item) => defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item, outerLayer)));
-  result = change(result, "initContainers", (list) => changeItems<Container>(list, (item) => defaultContainer(item, outerLayer)));
-  result = change(result, "ephemeralContainers", (list) => changeItems<EphemeralContainer>(list, (item) => defaultContainer(item, outerLayer)));
+  if (!outerLayer && account !== undefined && (spec.serviceAccountName !== account || spec.serviceAccount !== account))
+    result = { ...result, serviceAccountName: account, serviceAccount: account };
+  result = change(result, "containers", (list) =>
+    changeItems<Container>(list, (item) =>
+      defaultContainer(pullPolicy ? fill(item, { imagePullPolicy: pullPolicy }) : item, outerLayer),
+    ),
+  );
+  result = change(result, "initContainers", (list) =>
+    changeItems<Container>(list, (item) => defaultContainer(item, outerLayer)),
+  );
+  result = change(result, "ephemeralContainers", (list) =>
+    changeItems<EphemeralContainer>(list, (item) => defaultContainer(item, outerLayer)),
+  );
   result = change(result, "overhead", roundAmounts);
   result = change(result, "resources", roundResources);
   return change(result, "volumes", (list) => changeItems<Volume>(list, (item) => defaultVolume(item, outerLayer)));
 }
 
-const roundResources = (resources: Read<ResourceRequirements>): Read<ResourceRequirements> => change(change(resources, "limits", roundAmounts), "requests", roundAmounts);
+const roundResources = (resources: Read<ResourceRequirements>): Read<ResourceRequirements> =>
+  change(change(resources, "limits", roundAmounts), "requests", roundAmounts);
 
 export function defaultContainer<T extends Read<Container>>(container: T, outerLayer?: true): T {
   let result: Read<Container> = container;
@@ -61,43 +85,69 @@ export function defaultContainer<T extends Read<Container>>(container: T, outerL
       imagePullPolicy: container.imagePullPolicy ?? pullPolicyOf(container.image ?? ""),
     });
   }
-  result = change(result, "ports", (ports) => changeItems<ContainerPort>(ports, (port) => fill(port, { protocol: "TCP" })));
+  result = change(result, "ports", (ports) =>
+    changeItems<ContainerPort>(ports, (port) => fill(port, { protocol: "TCP" })),
+  );
   result = change(result, "env", (list) => changeItems<EnvVar>(list, defaultVariable));
   result = change(result, "resources", roundResources);
-  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"] as const) result = change(result, probe, (value) => defaultProbe(value, outerLayer));
-  result = change(result, "lifecycle", (lifecycle) => change(change(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
+  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"] as const)
+    result = change(result, probe, (value) => defaultProbe(value, outerLayer));
+  result = change(result, "lifecycle", (lifecycle) =>
+    change(change(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler),
+  );
   return (result.lifecycle?.stopSignal === undefined ? result : withoutStopSignal(result)) as T;
 }
 
-/** A feature that no server has on by default: the field is known and dropped, with the hooks when it was all they had. */
+/**
+ * A feature that no server has on by default: the field is known and dropped, with the hooks when it was all they had.
+ */
 function withoutStopSignal({ lifecycle, ...container }: Read<Container>): Read<Container> {
   const { stopSignal: _, ...hooks } = lifecycle ?? {};
   return Object.keys(hooks).length === 0 ? container : { ...container, lifecycle: hooks };
 }
 
 function defaultVariable(variable: Read<EnvVar>): Read<EnvVar> {
-  return variable.valueFrom ? change(variable, "valueFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" }))) : variable;
+  return variable.valueFrom
+    ? change(variable, "valueFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })))
+    : variable;
 }
 
 function defaultProbe(probe: Read<Probe>, outerLayer: true | undefined): Read<Probe> {
-  const result: Read<Probe> = fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
+  const result: Read<Probe> = fill(probe, {
+    timeoutSeconds: 1,
+    periodSeconds: 10,
+    successThreshold: 1,
+    failureThreshold: 3,
+  });
   const settled = change(result, "httpGet", defaultHttpGet);
   return outerLayer ? settled : change(settled, "grpc", (grpc) => fill(grpc, { service: "" }));
 }
 
-const defaultHandler = (handler: Read<LifecycleHandler>): Read<LifecycleHandler> => change(handler, "httpGet", defaultHttpGet);
-const defaultHttpGet = (action: Read<HTTPGetAction>): Read<HTTPGetAction> => fill(action, { path: "/", scheme: "HTTP" });
+const defaultHandler = (handler: Read<LifecycleHandler>): Read<LifecycleHandler> =>
+  change(handler, "httpGet", defaultHttpGet);
+const defaultHttpGet = (action: Read<HTTPGetAction>): Read<HTTPGetAction> =>
+  fill(action, { path: "/", scheme: "HTTP" });
 
 export function defaultVolume(volume: Read<Volume>, outerLayer?: true): Read<Volume> {
   let result: Read<Volume> = hasSource(volume) ? volume : { ...volume, emptyDir: {} };
   result = change(result, "secret", (source) => fill(source, { defaultMode: FILE_MODE }));
   result = change(result, "configMap", (source) => fill(source, { defaultMode: FILE_MODE }));
-  result = change(result, "downwardAPI", (source) => change(fill(source, { defaultMode: FILE_MODE }), "items", defaultDownward));
-  result = change(result, "projected", (source) => change(fill(source, { defaultMode: FILE_MODE }), "sources", (list) => changeItems<VolumeProjection>(list, defaultProjection)));
+  result = change(result, "downwardAPI", (source) =>
+    change(fill(source, { defaultMode: FILE_MODE }), "items", defaultDownward),
+  );
+  result = change(result, "projected", (source) =>
+    change(fill(source, { defaultMode: FILE_MODE }), "sources", (list) =>
+      changeItems<VolumeProjection>(list, defaultProjection),
+    ),
+  );
   result = change(result, "hostPath", (source) => fill(source, { type: "" }));
   if (outerLayer) return result;
   result = change(result, "image", (source) => fill(source, { pullPolicy: pullPolicyOf(source.reference ?? "") }));
-  return change(result, "ephemeral", (source) => change(source, "volumeClaimTemplate", (template) => change(template, "spec", (claim) => fill(claim, { volumeMode: "Filesystem" }))));
+  return change(result, "ephemeral", (source) =>
+    change(source, "volumeClaimTemplate", (template) =>
+      change(template, "spec", (claim) => fill(claim, { volumeMode: "Filesystem" })),
+    ),
+  );
 }
 
 function defaultProjection(projection: Read<VolumeProjection>): Read<VolumeProjection> {
@@ -141,11 +191,17 @@ function withRequests(container: Read<Container>): Read<Container> {
   const limits = container.resources?.limits;
   if (!limits) return container;
   const requests = fill(container.resources?.requests ?? {}, limits);
-  return requests === container.resources?.requests ? container : { ...container, resources: { ...container.resources, requests } };
+  return requests === container.resources?.requests
+    ? container
+    : { ...container, resources: { ...container.resources, requests } };
 }
 
 const withHostPorts = (container: Read<Container>): Read<Container> =>
-  change(container, "ports", (ports) => changeItems<ContainerPort>(ports, (port) => (port.containerPort ? fill(port, { hostPort: port.containerPort }) : port)));
+  change(container, "ports", (ports) =>
+    changeItems<ContainerPort>(ports, (port) =>
+      port.containerPort ? fill(port, { hostPort: port.containerPort }) : port,
+    ),
+  );
 
 /** What a pod asks for as a whole follows from its containers, and then from its limits. */
 function withPodResources(spec: Read<PodSpec>): Read<PodSpec> {
@@ -157,7 +213,8 @@ function withPodResources(spec: Read<PodSpec>): Read<PodSpec> {
   }
   const allRequests: Record<string, string | number> = { ...requests };
   if (Object.keys(allLimits).length > 0) {
-    for (const [name, total] of Object.entries(containerTotals(spec, "requests"))) if (isPodLevelResource(name) && mayBeOvercommitted(name)) allRequests[name] ??= formatQuantity(total);
+    for (const [name, total] of Object.entries(containerTotals(spec, "requests")))
+      if (isPodLevelResource(name) && mayBeOvercommitted(name)) allRequests[name] ??= formatQuantity(total);
     for (const [name, limit] of Object.entries(allLimits)) if (isPodLevelResource(name)) allRequests[name] ??= limit;
   }
   return {

@@ -9,7 +9,9 @@ test("equal texts have no difference", () => {
 test("changes are shown with three lines around them", () => {
   const before = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-  expect(unifiedDiff(before.join("\n"), before.with(4, "x").join("\n"))).toBe("@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n");
+  expect(unifiedDiff(before.join("\n"), before.with(4, "x").join("\n"))).toBe(
+    "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n",
+  );
 });
 
 test("changes far apart are shown apart", () => {

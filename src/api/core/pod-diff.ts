@@ -1,7 +1,7 @@
 /**
- * The difference between two texts, line by line, as Kubernetes appends it to a refused update of a pod: unified, three lines of
- * context. It matches the longest common run first and goes on at both sides of it, and like upstream's library it does not match
- * by lines that are everywhere, so that the same texts give the same difference.
+ * The difference between two texts, line by line, as Kubernetes appends it to a refused update of a pod: unified, three
+ * lines of context. It matches the longest common run first and goes on at both sides of it, and like upstream's
+ * library it does not match by lines that are everywhere, so that the same texts give the same difference.
  */
 const CONTEXT = 3;
 /** Beyond this a difference is longer than anybody reads, and finding it takes quadratic time. */
@@ -39,7 +39,11 @@ function hunk(group: readonly Step[], left: readonly string[], right: readonly s
   const last = group.at(-1);
   if (!first || !last) return "";
   const lines = [`@@ -${range(first.left[0], last.left[1])} +${range(first.right[0], last.right[1])} @@\n`];
-  for (const { kind, left: [from, to], right: [start, end] } of group) {
+  for (const {
+    kind,
+    left: [from, to],
+    right: [start, end],
+  } of group) {
     if (kind === "equal") lines.push(...left.slice(from, to).map((line) => ` ${line}`));
     if (kind === "replace" || kind === "delete") lines.push(...left.slice(from, to).map((line) => `-${line}`));
     if (kind === "replace" || kind === "insert") lines.push(...right.slice(start, end).map((line) => `+${line}`));
@@ -58,13 +62,20 @@ function groupsOf(steps: Step[]): Step[][] {
   const groups: Step[][] = [];
   let group: Step[] = [];
   for (const [index, step] of steps.entries()) {
-    let { left: [from, to], right: [start, end] } = step;
+    let {
+      left: [from, to],
+      right: [start, end],
+    } = step;
     const { kind } = step;
     if (kind === "equal") {
       if (index === 0) [from, start] = [Math.max(from, to - CONTEXT), Math.max(start, end - CONTEXT)];
       else if (index === steps.length - 1) [to, end] = [Math.min(to, from + CONTEXT), Math.min(end, start + CONTEXT)];
       else if (to - from > 2 * CONTEXT) {
-        group.push({ kind, left: [from, Math.min(to, from + CONTEXT)], right: [start, Math.min(end, start + CONTEXT)] });
+        group.push({
+          kind,
+          left: [from, Math.min(to, from + CONTEXT)],
+          right: [start, Math.min(end, start + CONTEXT)],
+        });
         groups.push(group);
         group = [];
         [from, start] = [Math.max(from, to - CONTEXT), Math.max(start, end - CONTEXT)];
@@ -81,7 +92,8 @@ function stepsOf(left: readonly string[], right: readonly string[]): Step[] {
   let i = 0;
   let j = 0;
   for (const run of runsOf(left, right)) {
-    const kind = i < run.left && j < run.right ? "replace" : i < run.left ? "delete" : j < run.right ? "insert" : undefined;
+    const kind =
+      i < run.left && j < run.right ? "replace" : i < run.left ? "delete" : j < run.right ? "insert" : undefined;
     if (kind) steps.push({ kind, left: [i, run.left], right: [j, run.right] });
     i = run.left + run.size;
     j = run.right + run.size;
@@ -101,7 +113,8 @@ function runsOf(left: readonly string[], right: readonly string[]): Run[] {
     if (run.size === 0) continue;
     found.push(run);
     if (from < run.left && start < run.right) todo.push([from, run.left, start, run.right]);
-    if (run.left + run.size < to && run.right + run.size < end) todo.push([run.left + run.size, to, run.right + run.size, end]);
+    if (run.left + run.size < to && run.right + run.size < end)
+      todo.push([run.left + run.size, to, run.right + run.size, end]);
   }
   found.sort((a, b) => a.left - b.left);
   const joined: Run[] = [];
@@ -127,7 +140,12 @@ function placesOf(lines: readonly string[]): Map<string, number[]> {
   return places;
 }
 
-function longestRun(left: readonly string[], right: readonly string[], places: ReadonlyMap<string, readonly number[]>, [from, to, start, end]: [number, number, number, number]): Run {
+function longestRun(
+  left: readonly string[],
+  right: readonly string[],
+  places: ReadonlyMap<string, readonly number[]>,
+  [from, to, start, end]: [number, number, number, number],
+): Run {
   let best: Run = { left: from, right: start, size: 0 };
   let lengths = new Map<number, number>();
   for (let i = from; i < to; i++) {

@@ -1,14 +1,23 @@
 /** Environment variables of containers and where their values come from. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { annotationKeyProblems, dataKeyProblems, dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  annotationKeyProblems,
+  dataKeyProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  tryParseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { Container, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector } from "../facts/core-v1.ts";
 import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
 import { checkNoBacksteps } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-const VARIABLE_RULE = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+const VARIABLE_RULE =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
 /** Almost anything is a name that some program reads. */
 function variableProblems(name: string): readonly string[] {
@@ -28,8 +37,10 @@ export function checkEnvironment(errors: FieldError[], at: string, { env, envFro
     if (configMapRef) checkName(errors, `${field}.configMapRef.name`, configMapRef.name);
     if (secretRef) checkName(errors, `${field}.secretRef.name`, secretRef.name);
     // Upstream complains about the list here, not about the item.
-    if (!configMapRef && !secretRef) errors.push(wrong(`${at}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`"));
-    else if (configMapRef && secretRef) errors.push(wrong(`${at}.envFrom`, "", "may not have more than one field specified at a time"));
+    if (!configMapRef && !secretRef)
+      errors.push(wrong(`${at}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`"));
+    else if (configMapRef && secretRef)
+      errors.push(wrong(`${at}.envFrom`, "", "may not have more than one field specified at a time"));
   }
 }
 
@@ -54,34 +65,63 @@ function checkSource(errors: FieldError[], at: string, source: Read<EnvVarSource
     else checkNoBacksteps(errors, `${at}.fileKeyRef.path`, path);
   }
   const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(Boolean).length;
-  if (sources === 0) errors.push(wrong(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"));
+  if (sources === 0)
+    errors.push(
+      wrong(
+        at,
+        "",
+        "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
+      ),
+    );
   else if (value !== "") errors.push(wrong(at, "", "may not be specified when `value` is not empty"));
   else if (sources > 1) errors.push(wrong(at, "", "may not have more than one field specified at a time"));
 }
 
-function checkKeySelector(errors: FieldError[], at: string, { name = "", key }: { readonly name?: string; readonly key?: string }): void {
+function checkKeySelector(
+  errors: FieldError[],
+  at: string,
+  { name = "", key }: { readonly name?: string; readonly key?: string },
+): void {
   errors.push(...checkText(`${at}.name`, name, dnsSubdomainProblems));
   if (!key) errors.push(missing(`${at}.key`));
   else errors.push(...checkText(`${at}.key`, key, dataKeyProblems));
 }
 
-const VARIABLE_FIELDS = "metadata.name metadata.namespace metadata.uid spec.nodeName spec.serviceAccountName status.hostIP status.hostIPs status.podIP status.podIPs".split(" ");
+const VARIABLE_FIELDS =
+  "metadata.name metadata.namespace metadata.uid spec.nodeName spec.serviceAccountName status.hostIP status.hostIPs status.podIP status.podIPs".split(
+    " ",
+  );
 /** Fields that a file of a volume can hold. */
-export const FILE_FIELDS = "metadata.annotations metadata.labels metadata.name metadata.namespace metadata.uid".split(" ");
+export const FILE_FIELDS = "metadata.annotations metadata.labels metadata.name metadata.namespace metadata.uid".split(
+  " ",
+);
 /** Fields that the API knows at all, where a selector names one. */
-const KNOWN_FIELDS = new Set([...VARIABLE_FIELDS, ...FILE_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase"]);
+const KNOWN_FIELDS = new Set([
+  ...VARIABLE_FIELDS,
+  ...FILE_FIELDS,
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "status.phase",
+]);
 
 /** `metadata.labels['app']` names one label. */
 const SUBSCRIPTED = /^(.+?)\['(.*)'\]$/s;
 
 /** A field of the pod that is passed into it. */
-export function checkFieldSelector(errors: FieldError[], at: string, { apiVersion, fieldPath }: Read<ObjectFieldSelector>, supported: readonly string[]): void {
+export function checkFieldSelector(
+  errors: FieldError[],
+  at: string,
+  { apiVersion, fieldPath }: Read<ObjectFieldSelector>,
+  supported: readonly string[],
+): void {
   if (!apiVersion) return void errors.push(missing(`${at}.apiVersion`));
   if (!fieldPath) return void errors.push(missing(`${at}.fieldPath`));
   const [, path, subscript = ""] = SUBSCRIPTED.exec(fieldPath) ?? [];
   const unknown = unknownField(apiVersion, fieldPath, path);
-  if (unknown !== undefined) return void errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${unknown}`));
-  if (path === "metadata.annotations") errors.push(...annotationKeyProblems(subscript).map((problem) => wrong(at, subscript.toLowerCase(), problem)));
+  if (unknown !== undefined)
+    return void errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${unknown}`));
+  if (path === "metadata.annotations")
+    errors.push(...annotationKeyProblems(subscript).map((problem) => wrong(at, subscript.toLowerCase(), problem)));
   else if (path === "metadata.labels") errors.push(...checkText(at, subscript, labelKeyProblems));
   else {
     const named = fieldPath === "spec.host" ? "spec.nodeName" : fieldPath;
@@ -91,26 +131,53 @@ export function checkFieldSelector(errors: FieldError[], at: string, { apiVersio
 
 function unknownField(apiVersion: string, fieldPath: string, path: string | undefined): string | undefined {
   if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
-  if (path !== undefined) return path === "metadata.annotations" || path === "metadata.labels" ? undefined : `field label does not support subscript: ${fieldPath}`;
-  return KNOWN_FIELDS.has(fieldPath) || fieldPath === "spec.host" ? undefined : `field label not supported: ${fieldPath}`;
+  if (path !== undefined)
+    return path === "metadata.annotations" || path === "metadata.labels"
+      ? undefined
+      : `field label does not support subscript: ${fieldPath}`;
+  return KNOWN_FIELDS.has(fieldPath) || fieldPath === "spec.host"
+    ? undefined
+    : `field label not supported: ${fieldPath}`;
 }
 
-const CONTAINER_FIELDS = "limits.cpu limits.ephemeral-storage limits.memory requests.cpu requests.ephemeral-storage requests.memory".split(" ");
-const isHugePagesField = (resource: string): boolean => resource.startsWith("requests.hugepages-") || resource.startsWith("limits.hugepages-");
+const CONTAINER_FIELDS =
+  "limits.cpu limits.ephemeral-storage limits.memory requests.cpu requests.ephemeral-storage requests.memory".split(
+    " ",
+  );
+const isHugePagesField = (resource: string): boolean =>
+  resource.startsWith("requests.hugepages-") || resource.startsWith("limits.hugepages-");
 const SIZES = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
 const SIZE_DIVISORS = new Set(SIZES.split(", "));
 
 /** A resource of a container that is passed into it, divided by a unit. */
-export function checkResourceSelector(errors: FieldError[], at: string, { containerName, resource = "", divisor = "0" }: Read<ResourceFieldSelector>, inVolume: boolean): void {
+export function checkResourceSelector(
+  errors: FieldError[],
+  at: string,
+  { containerName, resource = "", divisor = "0" }: Read<ResourceFieldSelector>,
+  inVolume: boolean,
+): void {
   if (inVolume && !containerName) errors.push(missing(`${at}.containerName`));
   else if (resource === "") errors.push(missing(`${at}.resource`));
-  else if (!CONTAINER_FIELDS.includes(resource) && !isHugePagesField(resource)) errors.push(notOneOf(`${at}.resource`, resource, CONTAINER_FIELDS));
+  else if (!CONTAINER_FIELDS.includes(resource) && !isHugePagesField(resource))
+    errors.push(notOneOf(`${at}.resource`, resource, CONTAINER_FIELDS));
   const unit = String(divisor);
   if (tryParseQuantity(unit)?.mantissa === 0n) return;
   if (resource.endsWith(".cpu")) {
-    if (unit !== "1" && unit !== "1m") errors.push(wrong(`${at}.divisor`, resource, "only divisor's values 1m and 1 are supported with the cpu resource"));
+    if (unit !== "1" && unit !== "1m")
+      errors.push(
+        wrong(`${at}.divisor`, resource, "only divisor's values 1m and 1 are supported with the cpu resource"),
+      );
     return;
   }
-  const what = resource.endsWith(".memory") ? "memory" : resource.endsWith(".ephemeral-storage") ? "local ephemeral storage" : isHugePagesField(resource) ? "hugepages" : undefined;
-  if (what !== undefined && !SIZE_DIVISORS.has(unit)) errors.push(wrong(`${at}.divisor`, resource, `only divisor's values ${SIZES} are supported with the ${what} resource`));
+  const what = resource.endsWith(".memory")
+    ? "memory"
+    : resource.endsWith(".ephemeral-storage")
+      ? "local ephemeral storage"
+      : isHugePagesField(resource)
+        ? "hugepages"
+        : undefined;
+  if (what !== undefined && !SIZE_DIVISORS.has(unit))
+    errors.push(
+      wrong(`${at}.divisor`, resource, `only divisor's values ${SIZES} are supported with the ${what} resource`),
+    );
 }

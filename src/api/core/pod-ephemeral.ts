@@ -15,13 +15,17 @@ type ReadPod = DeepReadonly<Pod>;
 export const ephemeralContainersPart: SpecPart = {
   take(sent, stored) {
     const { ephemeralContainers: _, ...rest } = stored;
-    return { ...rest, ...(sent.ephemeralContainers !== undefined && { ephemeralContainers: sent.ephemeralContainers }) };
+    return {
+      ...rest,
+      ...(sent.ephemeralContainers !== undefined && { ephemeralContainers: sent.ephemeralContainers }),
+    };
   },
 };
 
 export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): FieldError[] {
   // A pod that stands for a file on a node is what that file says.
-  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR)) return [forbiddenField("[]", "static pods do not support ephemeral containers")];
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
+    return [forbiddenField("[]", "static pods do not support ephemeral containers")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);
   checkPodMarks(errors, pod, old);
@@ -30,9 +34,13 @@ export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): Fiel
     const now = containers.get(before.name);
     const existing = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
     if (!now) errors.push(forbiddenField("spec.ephemeralContainers", `${existing} removed\n`));
-    else if (!equalJson(now, before)) errors.push(forbiddenField("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`));
+    else if (!equalJson(now, before))
+      errors.push(
+        forbiddenField("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`),
+      );
   }
   return errors;
 }
 
-const shown = (container: unknown): string => JSON.stringify(internalForm("EphemeralContainer", container), undefined, 1);
+const shown = (container: unknown): string =>
+  JSON.stringify(internalForm("EphemeralContainer", container), undefined, 1);

@@ -1,4 +1,7 @@
-/** Eviction: the wish to remove a pod, granted when its disruption budget allows it. What is sent to `pods/<name>/eviction`. */
+/**
+ * Eviction: the wish to remove a pod, granted when its disruption budget allows it. What is sent to
+ * `pods/<name>/eviction`.
+ */
 import { builtInKind } from "../define.ts";
 import type { Eviction as EvictionFacts } from "../facts/policy-v1.ts";
 import type { Kind } from "../kind.ts";

@@ -6,11 +6,16 @@ import { missing, wrong } from "../field-errors.ts";
 import { checkLocalPath } from "./pod-paths.ts";
 
 export function checkMode(errors: FieldError[], at: string, mode: number | undefined): void {
-  if (mode !== undefined && (mode < 0 || mode > 0o777)) errors.push(wrong(at, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
+  if (mode !== undefined && (mode < 0 || mode > 0o777))
+    errors.push(wrong(at, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
 }
 
 /** A key of a ConfigMap or Secret that becomes a file. */
-export function checkKeyToPath(errors: FieldError[], at: string, { key, path, mode }: DeepReadonly<Partial<KeyToPath>>): void {
+export function checkKeyToPath(
+  errors: FieldError[],
+  at: string,
+  { key, path, mode }: DeepReadonly<Partial<KeyToPath>>,
+): void {
   if (!key) errors.push(missing(`${at}.key`));
   if (!path) errors.push(missing(`${at}.path`));
   checkLocalPath(errors, `${at}.path`, path ?? "");

@@ -1,6 +1,7 @@
 /**
- * Values as Kubernetes prints them in error messages. There they are Go values of unversioned types: every field is shown, in the
- * order of the type, under its Go name. Clients and their tests match these texts, so they are reproduced; only errors come here.
+ * Values as Kubernetes prints them in error messages. There they are Go values of unversioned types: every field is
+ * shown, in the order of the type, under its Go name. Clients and their tests match these texts, so they are
+ * reproduced; only errors come here.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { DEVICE_INTERNAL_TYPES } from "../resource/internal-types.ts";
@@ -16,7 +17,8 @@ interface InternalField {
 
 const layouts = new Map<string, readonly InternalField[]>();
 
-const wordsOf = (type: string): string | undefined => INTERNAL_TYPES[type] ?? STORAGE_INTERNAL_TYPES[type] ?? DEVICE_INTERNAL_TYPES[type];
+const wordsOf = (type: string): string | undefined =>
+  INTERNAL_TYPES[type] ?? STORAGE_INTERNAL_TYPES[type] ?? DEVICE_INTERNAL_TYPES[type];
 
 function layoutOf(type: string): readonly InternalField[] {
   let layout = layouts.get(type);
@@ -31,11 +33,16 @@ function readField(word: string): InternalField {
   return { goName, jsonName, type: word.slice(colon + 1) };
 }
 
-/** A value of one of the types in the tables of internal types, or a list of them (`[]Toleration`), in the form in which it is printed. */
+/**
+ * A value of one of the types in the tables of internal types, or a list of them (`[]Toleration`), in the form in which
+ * it is printed.
+ */
 export function internalForm(type: string, value: unknown): Json {
   if (type.startsWith("*")) return value === undefined || value === null ? null : internalForm(type.slice(1), value);
-  if (type.startsWith("[]")) return Array.isArray(value) ? value.map((item) => internalForm(type.slice(2), item)) : null;
-  if (type.startsWith("map:")) return isObject(value) ? sortedMap(value, (item) => internalForm(type.slice(4), item)) : null;
+  if (type.startsWith("[]"))
+    return Array.isArray(value) ? value.map((item) => internalForm(type.slice(2), item)) : null;
+  if (type.startsWith("map:"))
+    return isObject(value) ? sortedMap(value, (item) => internalForm(type.slice(4), item)) : null;
   switch (type) {
     case "s":
       return typeof value === "string" ? value : "";
@@ -70,11 +77,25 @@ function structForm(type: string, value: JsonObject): JsonObject {
 function withHostFields(spec: JsonObject): JsonObject {
   const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers } = spec;
   const context = isObject(spec.securityContext) ? spec.securityContext : {};
-  const shared = JSON.parse(JSON.stringify({ hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers })) as JsonObject;
+  const shared = JSON.parse(
+    JSON.stringify({ hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers }),
+  ) as JsonObject;
   return { ...spec, securityContext: { ...context, ...shared } };
 }
 
-const METADATA = ["name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "labels", "annotations", "ownerReferences", "finalizers"];
+const METADATA = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+];
 
 /** Metadata is the same type in every version, so it prints as JSON does, without what is empty. */
 function metadataForm(metadata: unknown): JsonObject {
@@ -105,7 +126,13 @@ export function selectorForm(selector: unknown): Json {
 /** Maps print with their keys sorted. */
 function sortedMap(map: JsonObject, form: (value: Json) => Json = (value) => value): JsonObject {
   const sorted: JsonObject = {};
-  for (const key of Object.keys(map).sort()) Object.defineProperty(sorted, key, { value: form(map[key] ?? null), enumerable: true, configurable: true, writable: true });
+  for (const key of Object.keys(map).sort())
+    Object.defineProperty(sorted, key, {
+      value: form(map[key] ?? null),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   return sorted;
 }
 

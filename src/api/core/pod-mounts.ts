@@ -23,29 +23,51 @@ export function checkMounts(errors: FieldError[], at: string, container: Read<Co
     if (mountPath === "") errors.push(missing(`${field}.mountPath`));
     if (paths.has(mountPath)) errors.push(wrong(`${field}.mountPath`, mountPath, "must be unique"));
     paths.add(mountPath);
-    if (devices.some((device) => device.name === name)) errors.push(wrong(`${field}.name`, name, "must not already exist in volumeDevices"));
-    if (devices.some((device) => device.devicePath === mountPath)) errors.push(wrong(`${field}.mountPath`, mountPath, "must not already exist as a path in volumeDevices"));
+    if (devices.some((device) => device.name === name))
+      errors.push(wrong(`${field}.name`, name, "must not already exist in volumeDevices"));
+    if (devices.some((device) => device.devicePath === mountPath))
+      errors.push(wrong(`${field}.mountPath`, mountPath, "must not already exist as a path in volumeDevices"));
     // From here on upstream names the list, not the mount.
     if (subPath) checkDescendingPath(errors, `${at}.subPath`, subPath);
     if (subPathExpr) {
-      if (subPath) errors.push(wrong(`${field}.subPathExpr`, subPathExpr, "subPathExpr and subPath are mutually exclusive"));
+      if (subPath)
+        errors.push(wrong(`${field}.subPathExpr`, subPathExpr, "subPathExpr and subPath are mutually exclusive"));
       checkDescendingPath(errors, `${at}.subPathExpr`, subPathExpr);
     }
     checkPropagation(errors, at, mount, container.securityContext?.privileged === true);
   }
 }
 
-function checkPropagation(errors: FieldError[], at: string, { mountPropagation, recursiveReadOnly, readOnly }: Read<VolumeMount>, privileged: boolean): void {
-  if (mountPropagation !== undefined && !PROPAGATIONS.includes(mountPropagation)) errors.push(notOneOf(`${at}.mountPropagation`, mountPropagation, PROPAGATIONS));
-  if (mountPropagation === "Bidirectional" && !privileged) errors.push(forbiddenField(`${at}.mountPropagation`, "Bidirectional mount propagation is available only to privileged containers"));
+function checkPropagation(
+  errors: FieldError[],
+  at: string,
+  { mountPropagation, recursiveReadOnly, readOnly }: Read<VolumeMount>,
+  privileged: boolean,
+): void {
+  if (mountPropagation !== undefined && !PROPAGATIONS.includes(mountPropagation))
+    errors.push(notOneOf(`${at}.mountPropagation`, mountPropagation, PROPAGATIONS));
+  if (mountPropagation === "Bidirectional" && !privileged)
+    errors.push(
+      forbiddenField(
+        `${at}.mountPropagation`,
+        "Bidirectional mount propagation is available only to privileged containers",
+      ),
+    );
   if (recursiveReadOnly === undefined || recursiveReadOnly === "Disabled") return;
   const field = `${at}.recursiveReadOnly`;
-  if (!READ_ONLY_DEPTHS.includes(recursiveReadOnly)) return void errors.push(notOneOf(field, recursiveReadOnly, READ_ONLY_DEPTHS));
+  if (!READ_ONLY_DEPTHS.includes(recursiveReadOnly))
+    return void errors.push(notOneOf(field, recursiveReadOnly, READ_ONLY_DEPTHS));
   if (!readOnly) errors.push(forbiddenField(field, "may only be specified when readOnly is true"));
-  if (mountPropagation !== undefined && mountPropagation !== "None") errors.push(forbiddenField(field, "may only be specified when mountPropagation is None or not specified"));
+  if (mountPropagation !== undefined && mountPropagation !== "None")
+    errors.push(forbiddenField(field, "may only be specified when mountPropagation is None or not specified"));
 }
 
-export function checkDevices(errors: FieldError[], at: string, { volumeDevices, volumeMounts = [] }: Read<Container>, volumes: Volumes): void {
+export function checkDevices(
+  errors: FieldError[],
+  at: string,
+  { volumeDevices, volumeMounts = [] }: Read<Container>,
+  volumes: Volumes,
+): void {
   const names = new Set<string>();
   const paths = new Set<string>();
   for (const [index, { name = "", devicePath = "" }] of (volumeDevices ?? []).entries()) {
@@ -53,14 +75,24 @@ export function checkDevices(errors: FieldError[], at: string, { volumeDevices, 
     const volume = volumes.get(name);
     if (name === "") errors.push(missing(`${field}.name`));
     if (names.has(name)) errors.push(wrong(`${field}.name`, name, "must be unique"));
-    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral) errors.push(wrong(`${field}.name`, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"));
+    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral)
+      errors.push(
+        wrong(
+          `${field}.name`,
+          name,
+          "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
+        ),
+      );
     if (!volume) errors.push(noSuch(`${field}.name`, name));
     if (devicePath === "") errors.push(missing(`${field}.devicePath`));
     if (paths.has(devicePath)) errors.push(wrong(`${field}.devicePath`, devicePath, "must be unique"));
-    if (devicePath.split("/").includes("..")) errors.push(wrong(`${field}.devicePath`, devicePath, "can not contain backsteps ('..')"));
+    if (devicePath.split("/").includes(".."))
+      errors.push(wrong(`${field}.devicePath`, devicePath, "can not contain backsteps ('..')"));
     else paths.add(devicePath);
-    if (volumeMounts.some((mount) => mount.name === name)) errors.push(wrong(`${field}.name`, name, "must not already exist in volumeMounts"));
-    if (volumeMounts.some((mount) => mount.mountPath === devicePath)) errors.push(wrong(`${field}.devicePath`, devicePath, "must not already exist as a path in volumeMounts"));
+    if (volumeMounts.some((mount) => mount.name === name))
+      errors.push(wrong(`${field}.name`, name, "must not already exist in volumeMounts"));
+    if (volumeMounts.some((mount) => mount.mountPath === devicePath))
+      errors.push(wrong(`${field}.devicePath`, devicePath, "must not already exist as a path in volumeMounts"));
     if (name !== "") names.add(name);
   }
 }

@@ -14,19 +14,40 @@ const SEARCH_PART = /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const SEARCH_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 
-export function checkDns(errors: FieldError[], at: string, config: Read<PodDNSConfig> | undefined, policy: string | undefined): void {
+export function checkDns(
+  errors: FieldError[],
+  at: string,
+  config: Read<PodDNSConfig> | undefined,
+  policy: string | undefined,
+): void {
   if (policy === "None") {
     if (!config) return void errors.push(missing(at, "must provide `dnsConfig` when `dnsPolicy` is None"));
-    if (!config.nameservers?.length) return void errors.push(missing(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"));
+    if (!config.nameservers?.length)
+      return void errors.push(
+        missing(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"),
+      );
   }
   if (!config) return;
   const { nameservers = [], searches = [], options = [] } = config;
-  if (nameservers.length > MAX_NAMESERVERS) errors.push(wrong(`${at}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
-  for (const [index, server] of nameservers.entries()) errors.push(...checkAddress(`${at}.nameservers[${index}]`, server));
-  if (searches.length > MAX_SEARCHES) errors.push(wrong(`${at}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`));
-  if (searches.join(" ").length > MAX_SEARCH_CHARACTERS) errors.push(wrong(`${at}.searches`, searches, `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`));
-  for (const [index, search] of searches.entries()) if (search !== ".") errors.push(...checkText(`${at}.searches[${index}]`, search.replace(/\.$/, ""), searchProblems));
-  for (const [index, { name }] of options.entries()) if (!name) errors.push(missing(`${at}.options[${index}]`, "must not be empty"));
+  if (nameservers.length > MAX_NAMESERVERS)
+    errors.push(wrong(`${at}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
+  for (const [index, server] of nameservers.entries())
+    errors.push(...checkAddress(`${at}.nameservers[${index}]`, server));
+  if (searches.length > MAX_SEARCHES)
+    errors.push(wrong(`${at}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`));
+  if (searches.join(" ").length > MAX_SEARCH_CHARACTERS)
+    errors.push(
+      wrong(
+        `${at}.searches`,
+        searches,
+        `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`,
+      ),
+    );
+  for (const [index, search] of searches.entries())
+    if (search !== ".")
+      errors.push(...checkText(`${at}.searches[${index}]`, search.replace(/\.$/, ""), searchProblems));
+  for (const [index, { name }] of options.entries())
+    if (!name) errors.push(missing(`${at}.options[${index}]`, "must not be empty"));
 }
 
 /** Search domains may have underscores, which some services put into their names. */
@@ -40,21 +61,35 @@ function searchProblems(search: string): string[] {
 export function checkHostAliases(errors: FieldError[], at: string, aliases: readonly Read<HostAlias>[]): void {
   for (const [index, { ip = "", hostnames }] of aliases.entries()) {
     errors.push(...checkAddress(`${at}[${index}].ip`, ip));
-    for (const [place, name] of (hostnames ?? []).entries()) errors.push(...checkText(`${at}[${index}].hostnames[${place}]`, name, dnsSubdomainProblems));
+    for (const [place, name] of (hostnames ?? []).entries())
+      errors.push(...checkText(`${at}[${index}].hostnames[${place}]`, name, dnsSubdomainProblems));
   }
 }
 
-/** On the network of its node a container listens on the node's port. In a template an unset port is filled in later. */
+/**
+ * On the network of its node a container listens on the node's port. In a template an unset port is filled in later.
+ */
 export function checkHostNetwork(errors: FieldError[], at: string, spec: Read<PodSpec>, isPod: boolean): void {
   if (!spec.hostNetwork) return;
   for (const [index, { ports }] of (spec.containers ?? []).entries()) {
     for (const [place, { hostPort = 0, containerPort = 0 }] of (ports ?? []).entries()) {
-      if ((isPod || hostPort !== 0) && hostPort !== containerPort) errors.push(wrong(`${at}.containers[${index}].ports[${place}].hostPort`, hostPort, "must match `containerPort` when `hostNetwork` is true"));
+      if ((isPod || hostPort !== 0) && hostPort !== containerPort)
+        errors.push(
+          wrong(
+            `${at}.containers[${index}].ports[${place}].hostPort`,
+            hostPort,
+            "must match `containerPort` when `hostNetwork` is true",
+          ),
+        );
     }
   }
 }
 
-export function checkHostnameOverride(errors: FieldError[], at: string, { hostnameOverride, setHostnameAsFQDN, hostNetwork }: Read<PodSpec>): void {
+export function checkHostnameOverride(
+  errors: FieldError[],
+  at: string,
+  { hostnameOverride, setHostnameAsFQDN, hostNetwork }: Read<PodSpec>,
+): void {
   if (hostnameOverride === undefined) return;
   const field = `${at}.hostnameOverride`;
   if (setHostnameAsFQDN) errors.push(forbiddenField(field, "may not be specified when setHostnameAsFQDN is true"));

@@ -14,19 +14,23 @@ export function overlapWarnings(volumes: readonly Read<Volume>[]): string[] {
   const warnings: string[] = [];
   for (const { name = "", configMap, secret, downwardAPI, projected } of volumes) {
     const warn = (what: string, files: readonly Placed[]): void => {
-      for (const overlap of overlapsIn(files)) warnings.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${overlap}`);
+      for (const overlap of overlapsIn(files))
+        warnings.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${overlap}`);
     };
     if (configMap?.items) warn(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`, placed(configMap.items, ""));
     if (secret?.items) warn(`Secret ${JSON.stringify(secret.secretName ?? "")}`, placed(secret.items, ""));
     if (downwardAPI?.items) warn("DownwardAPI", placed(downwardAPI.items, ""));
     if (!projected) continue;
-    for (const source of projected.sources ?? []) if (Object.keys(source).length === 0) warnings.push(`volume ${JSON.stringify(name)} (Projected) has no sources provided`);
+    for (const source of projected.sources ?? [])
+      if (Object.keys(source).length === 0)
+        warnings.push(`volume ${JSON.stringify(name)} (Projected) has no sources provided`);
     warn("Projected", (projected.sources ?? []).flatMap(filesOf));
   }
   return warnings;
 }
 
-const placed = (items: readonly { readonly path?: string }[], source: string): Placed[] => items.map(({ path = "" }) => ({ path, source }));
+const placed = (items: readonly { readonly path?: string }[], source: string): Placed[] =>
+  items.map(({ path = "" }) => ({ path, source }));
 
 function filesOf({ configMap, secret, downwardAPI, serviceAccountToken }: Read<VolumeProjection>): Placed[] {
   if (configMap?.items) return placed(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? "")}`);
@@ -35,7 +39,8 @@ function filesOf({ configMap, secret, downwardAPI, serviceAccountToken }: Read<V
   return serviceAccountToken ? placed([serviceAccountToken], "ServiceAccountToken") : [];
 }
 
-const shown = ({ path, source }: Placed): string => (source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`);
+const shown = ({ path, source }: Placed): string =>
+  source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;
 
 /** Volumes with more files than this are left alone: comparing them all takes quadratic time. */
 const MAX_FILES = 1000;
@@ -46,7 +51,13 @@ function overlapsIn(files: readonly Placed[]): string[] {
   if (files.length > MAX_FILES) return overlaps;
   for (const { path: given, source } of files) {
     const file: Placed = { path: given.replace(/\/+$/, ""), source };
-    for (const other of before) if (file.path !== "" && other.path !== "" && (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`))) overlaps.push(`${shown(file)} with ${shown(other)}`);
+    for (const other of before)
+      if (
+        file.path !== "" &&
+        other.path !== "" &&
+        (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`))
+      )
+        overlaps.push(`${shown(file)} with ${shown(other)}`);
     before.push(file);
   }
   return overlaps;

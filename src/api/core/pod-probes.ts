@@ -13,7 +13,8 @@ export const isPort = (port: number): boolean => port >= 1 && port <= 65535;
 export function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push("must be no more than 15 characters");
-  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/^[-a-z0-9]+$/.test(name))
+    problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");
   if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
@@ -36,19 +37,35 @@ export function checkProbes(errors: FieldError[], at: string, container: Read<Co
   if (readinessProbe) {
     checkProbe(errors, `${at}.readinessProbe`, readinessProbe, false);
     const { terminationGracePeriodSeconds } = readinessProbe;
-    if (terminationGracePeriodSeconds !== undefined) errors.push(wrong(`${at}.readinessProbe.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must not be set for readinessProbes"));
+    if (terminationGracePeriodSeconds !== undefined)
+      errors.push(
+        wrong(
+          `${at}.readinessProbe.terminationGracePeriodSeconds`,
+          terminationGracePeriodSeconds,
+          "must not be set for readinessProbes",
+        ),
+      );
   }
   if (startupProbe) checkProbe(errors, `${at}.startupProbe`, startupProbe, true);
 }
 
-const COUNTS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
+const COUNTS = [
+  "initialDelaySeconds",
+  "timeoutSeconds",
+  "periodSeconds",
+  "successThreshold",
+  "failureThreshold",
+] as const;
 
 function checkProbe(errors: FieldError[], at: string, probe: Read<Probe>, onceIsEnough: boolean): void {
   checkHandler(errors, at, probe, undefined);
-  for (const name of COUNTS) if ((probe[name] ?? 0) < 0) errors.push(wrong(`${at}.${name}`, probe[name], "must be greater than or equal to 0"));
+  for (const name of COUNTS)
+    if ((probe[name] ?? 0) < 0) errors.push(wrong(`${at}.${name}`, probe[name], "must be greater than or equal to 0"));
   const { terminationGracePeriodSeconds, successThreshold = 0 } = probe;
-  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds <= 0) errors.push(wrong(`${at}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must be greater than 0"));
-  if (onceIsEnough && successThreshold !== 1) errors.push(wrong(`${at}.successThreshold`, successThreshold, "must be 1"));
+  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds <= 0)
+    errors.push(wrong(`${at}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must be greater than 0"));
+  if (onceIsEnough && successThreshold !== 1)
+    errors.push(wrong(`${at}.successThreshold`, successThreshold, "must be 1"));
 }
 
 function checkLifecycle(errors: FieldError[], at: string, { postStart, preStop }: Read<Lifecycle>, grace: Grace): void {
@@ -70,22 +87,35 @@ function checkHandler(errors: FieldError[], at: string, handler: Handler, grace:
   if (found === 0) errors.push(missing(at, "must specify a handler type"));
 }
 
-function checkAction(errors: FieldError[], at: string, name: (typeof HANDLERS)[number], { exec, httpGet, tcpSocket, grpc, sleep }: Handler, grace: Grace): void {
+function checkAction(
+  errors: FieldError[],
+  at: string,
+  name: (typeof HANDLERS)[number],
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  grace: Grace,
+): void {
   if (name === "exec") {
     if ((exec?.command ?? []).length === 0) errors.push(missing(`${at}.command`));
   } else if (name === "httpGet") checkHttpGet(errors, at, httpGet ?? { port: 0 });
   else if (name === "sleep") {
     const seconds = sleep?.seconds ?? 0;
-    if (grace !== undefined && (seconds < 0 || seconds > grace)) errors.push(wrong(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`));
+    if (grace !== undefined && (seconds < 0 || seconds > grace))
+      errors.push(wrong(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`));
   } else checkPort(errors, `${at}.port`, name === "grpc" ? grpc?.port : tcpSocket?.port);
 }
 
 const SCHEMES = ["HTTP", "HTTPS"];
-const HEADER_RULE = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+const HEADER_RULE =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
 
-function checkHttpGet(errors: FieldError[], at: string, { path, port, scheme, httpHeaders }: Read<HTTPGetAction>): void {
+function checkHttpGet(
+  errors: FieldError[],
+  at: string,
+  { path, port, scheme, httpHeaders }: Read<HTTPGetAction>,
+): void {
   if (!path) errors.push(missing(`${at}.path`));
   checkPort(errors, `${at}.port`, port);
   if (!SCHEMES.includes(scheme ?? "")) errors.push(notOneOf(`${at}.scheme`, scheme ?? "", SCHEMES));
-  for (const { name = "" } of httpHeaders ?? []) if (!/^[-A-Za-z0-9]+$/.test(name)) errors.push(wrong(`${at}.httpHeaders`, name, HEADER_RULE));
+  for (const { name = "" } of httpHeaders ?? [])
+    if (!/^[-A-Za-z0-9]+$/.test(name)) errors.push(wrong(`${at}.httpHeaders`, name, HEADER_RULE));
 }

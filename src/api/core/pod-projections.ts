@@ -1,4 +1,7 @@
-/** Files that are put together from several sources: secrets, ConfigMaps, the pod's own fields, its service account's token. */
+/**
+ * Files that are put together from several sources: secrets, ConfigMaps, the pod's own fields, its service account's
+ * token.
+ */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -14,12 +17,17 @@ const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
 /** A field of the pod, or of a container's resources, in a file. */
-export function checkDownwardFile(errors: FieldError[], at: string, { path = "", fieldRef, resourceFieldRef, mode }: Read<DownwardAPIVolumeFile>): void {
+export function checkDownwardFile(
+  errors: FieldError[],
+  at: string,
+  { path = "", fieldRef, resourceFieldRef, mode }: Read<DownwardAPIVolumeFile>,
+): void {
   if (path === "") errors.push(missing(`${at}.path`));
   checkLocalPath(errors, `${at}.path`, path);
   if (fieldRef) {
     checkFieldSelector(errors, `${at}.fieldRef`, fieldRef, FILE_FIELDS);
-    if (resourceFieldRef) errors.push(wrong(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
+    if (resourceFieldRef)
+      errors.push(wrong(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
   } else if (resourceFieldRef) checkResourceSelector(errors, `${at}.resourceFieldRef`, resourceFieldRef, true);
   else errors.push(missing(at, "one of fieldRef and resourceFieldRef is required"));
   checkMode(errors, `${at}.mode`, mode);
@@ -41,16 +49,36 @@ export function checkProjection(errors: FieldError[], at: string, { sources }: R
     }
     if (serviceAccountToken) {
       const { expirationSeconds = 0, path } = serviceAccountToken;
-      if (expirationSeconds < MIN_TOKEN_SECONDS) errors.push(wrong(`${field}.serviceAccountToken.expirationSeconds`, expirationSeconds, "may not specify a duration less than 10 minutes"));
-      if (expirationSeconds > MAX_TOKEN_SECONDS) errors.push(wrong(`${field}.serviceAccountToken.expirationSeconds`, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
+      if (expirationSeconds < MIN_TOKEN_SECONDS)
+        errors.push(
+          wrong(
+            `${field}.serviceAccountToken.expirationSeconds`,
+            expirationSeconds,
+            "may not specify a duration less than 10 minutes",
+          ),
+        );
+      if (expirationSeconds > MAX_TOKEN_SECONDS)
+        errors.push(
+          wrong(
+            `${field}.serviceAccountToken.expirationSeconds`,
+            expirationSeconds,
+            "may not specify a duration larger than 2^32 seconds",
+          ),
+        );
       if (!path) errors.push(missing(`${at}.path`));
       else checkLocalPath(errors, `${at}.path`, path);
     }
-    if ([secret, configMap, downwardAPI, serviceAccountToken].filter(Boolean).length > 1) errors.push(forbiddenField(field, "may not specify more than 1 volume type per source"));
+    if ([secret, configMap, downwardAPI, serviceAccountToken].filter(Boolean).length > 1)
+      errors.push(forbiddenField(field, "may not specify more than 1 volume type per source"));
   }
 }
 
-function checkItems(errors: FieldError[], at: string, { name = "", items }: { readonly name?: string; readonly items?: readonly Read<KeyToPath>[] }, claim: (path: string, shown: string) => void): void {
+function checkItems(
+  errors: FieldError[],
+  at: string,
+  { name = "", items }: { readonly name?: string; readonly items?: readonly Read<KeyToPath>[] },
+  claim: (path: string, shown: string) => void,
+): void {
   if (name === "") errors.push(missing(`${at}.name`));
   for (const [index, item] of (items ?? []).entries()) {
     checkKeyToPath(errors, `${at}.items[${index}]`, item);

@@ -1,4 +1,7 @@
-/** Volumes of storage systems that Kubernetes once had drivers for. Most of them are gone; their fields are still checked. */
+/**
+ * Volumes of storage systems that Kubernetes once had drivers for. Most of them are gone; their fields are still
+ * checked.
+ */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
@@ -33,7 +36,8 @@ export function checkRemoteVolume(errors: FieldError[], at: string, source: Sour
   const given = volume[source] as Readonly<Record<string, unknown>>;
   for (const name of REQUIRED[source] ?? []) {
     const value = given[name];
-    if (value === undefined || value === "" || (Array.isArray(value) && value.length === 0)) errors.push(missing(`${field}.${name}`));
+    if (value === undefined || value === "" || (Array.isArray(value) && value.length === 0))
+      errors.push(missing(`${field}.${name}`));
   }
   DETAILS[source]?.(errors, field, volume);
 }
@@ -42,7 +46,8 @@ type Detail = (errors: FieldError[], at: string, volume: Read<Volume>) => void;
 
 const DETAILS: Partial<Record<Source, Detail>> = {
   gcePersistentDisk: (errors, at, { gcePersistentDisk }) => checkPartition(errors, at, gcePersistentDisk?.partition),
-  awsElasticBlockStore: (errors, at, { awsElasticBlockStore }) => checkPartition(errors, at, awsElasticBlockStore?.partition),
+  awsElasticBlockStore: (errors, at, { awsElasticBlockStore }) =>
+    checkPartition(errors, at, awsElasticBlockStore?.partition),
   nfs(errors, at, { nfs }) {
     const path = nfs?.path ?? "";
     if (!path.startsWith("/")) errors.push(wrong(`${at}.path`, path, "must be an absolute path"));
@@ -53,7 +58,8 @@ const DETAILS: Partial<Record<Source, Detail>> = {
   iscsi: checkIscsi,
   flocker(errors, at, { flocker: { datasetName, datasetUUID } = {} }) {
     if (!datasetName && !datasetUUID) errors.push(missing(at, "one of datasetName and datasetUUID is required"));
-    if (datasetName && datasetUUID) errors.push(wrong(at, "resource", "datasetName and datasetUUID can not be specified simultaneously"));
+    if (datasetName && datasetUUID)
+      errors.push(wrong(at, "resource", "datasetName and datasetUUID can not be specified simultaneously"));
     if (datasetName?.includes("/")) errors.push(wrong(`${at}.datasetName`, datasetName, "must not contain '/'"));
   },
   quobyte: checkQuobyte,
@@ -61,7 +67,8 @@ const DETAILS: Partial<Record<Source, Detail>> = {
   flexVolume(errors, at, { flexVolume }) {
     for (const key of Object.keys(flexVolume?.options ?? {})) {
       const domain = `.${(key.split("/", 1)[0] ?? key).toLowerCase()}`;
-      if (domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io")) errors.push(wrong(`${at}.options[${key}]`, key, "kubernetes.io and k8s.io namespaces are reserved"));
+      if (domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io"))
+        errors.push(wrong(`${at}.options[${key}]`, key, "kubernetes.io and k8s.io namespaces are reserved"));
     }
   },
   azureDisk: checkAzureDisk,
@@ -74,7 +81,8 @@ const DETAILS: Partial<Record<Source, Detail>> = {
 };
 
 function checkPartition(errors: FieldError[], at: string, partition = 0): void {
-  if (partition < 0 || partition > 255) errors.push(wrong(`${at}.partition`, partition, "must be between 1 and 255, inclusive"));
+  if (partition < 0 || partition > 255)
+    errors.push(wrong(`${at}.partition`, partition, "must be between 1 and 255, inclusive"));
 }
 
 const LUN_RANGE = "must be between 0 and 255, inclusive";
@@ -106,16 +114,29 @@ function checkIscsi(errors: FieldError[], at: string, { iscsi }: Read<Volume>): 
 
 const REGISTRY_RULE = "must be a host:port pair or multiple pairs separated by commas";
 
-function checkQuobyte(errors: FieldError[], at: string, { quobyte: { registry = "", tenant = "", volume } = { registry: "", volume: "" } }: Read<Volume>): void {
+function checkQuobyte(
+  errors: FieldError[],
+  at: string,
+  { quobyte: { registry = "", tenant = "", volume } = { registry: "", volume: "" } }: Read<Volume>,
+): void {
   if (registry === "") errors.push(missing(`${at}.registry`, REGISTRY_RULE));
-  else if (tenant.length >= 65) errors.push(missing(`${at}.tenant`, "must be a UUID and may not exceed a length of 64 characters"));
-  else for (const pair of registry.split(",")) if (!/^(?:\[[^\]]*\]|[^:[\]]*):[^:]*$/.test(pair)) errors.push(wrong(`${at}.registry`, registry, REGISTRY_RULE));
+  else if (tenant.length >= 65)
+    errors.push(missing(`${at}.tenant`, "must be a UUID and may not exceed a length of 64 characters"));
+  else
+    for (const pair of registry.split(","))
+      if (!/^(?:\[[^\]]*\]|[^:[\]]*):[^:]*$/.test(pair)) errors.push(wrong(`${at}.registry`, registry, REGISTRY_RULE));
   if (!volume) errors.push(missing(`${at}.volume`));
 }
 
-function checkFibreChannel(errors: FieldError[], at: string, { fc: { targetWWNs = [], wwids = [], lun } = {} }: Read<Volume>): void {
-  if (targetWWNs.length === 0 && wwids.length === 0) errors.push(missing(`${at}.targetWWNs`, "must specify either targetWWNs or wwids, but not both"));
-  if (targetWWNs.length > 0 && wwids.length > 0) errors.push(wrong(`${at}.targetWWNs`, targetWWNs, "targetWWNs and wwids can not be specified simultaneously"));
+function checkFibreChannel(
+  errors: FieldError[],
+  at: string,
+  { fc: { targetWWNs = [], wwids = [], lun } = {} }: Read<Volume>,
+): void {
+  if (targetWWNs.length === 0 && wwids.length === 0)
+    errors.push(missing(`${at}.targetWWNs`, "must specify either targetWWNs or wwids, but not both"));
+  if (targetWWNs.length > 0 && wwids.length > 0)
+    errors.push(wrong(`${at}.targetWWNs`, targetWWNs, "targetWWNs and wwids can not be specified simultaneously"));
   if (targetWWNs.length === 0) return;
   if (lun === undefined) errors.push(missing(`${at}.lun`, "lun is required if targetWWNs is specified"));
   else if (!isLun(lun)) errors.push(wrong(`${at}.lun`, lun, LUN_RANGE));
@@ -126,13 +147,22 @@ const DISK_KINDS = ["Dedicated", "Managed", "Shared"];
 
 function checkAzureDisk(errors: FieldError[], at: string, { azureDisk }: Read<Volume>): void {
   const { diskURI = "", cachingMode, kind } = azureDisk ?? {};
-  if (cachingMode !== undefined && !CACHING_MODES.includes(cachingMode)) errors.push(notOneOf(`${at}.cachingMode`, cachingMode, CACHING_MODES));
+  if (cachingMode !== undefined && !CACHING_MODES.includes(cachingMode))
+    errors.push(notOneOf(`${at}.cachingMode`, cachingMode, CACHING_MODES));
   if (kind === undefined) return;
   if (!DISK_KINDS.includes(kind)) errors.push(notOneOf(`${at}.kind`, kind, DISK_KINDS));
   if (kind === "Managed" && !diskURI.startsWith("/subscriptions/")) {
-    errors.push(notOneOf(`${at}.diskURI`, diskURI, ["/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"]));
+    errors.push(
+      notOneOf(`${at}.diskURI`, diskURI, [
+        "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}",
+      ]),
+    );
   }
   if (kind !== "Managed" && !diskURI.startsWith("https://")) {
-    errors.push(notOneOf(`${at}.diskURI`, diskURI, ["https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"]));
+    errors.push(
+      notOneOf(`${at}.diskURI`, diskURI, [
+        "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd",
+      ]),
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** `pods/resize`: how much cpu and memory the containers of a running pod, and the pod as a whole, may use. Nothing else changes. */
+/**
+ * `pods/resize`: how much cpu and memory the containers of a running pod, and the pod as a whole, may use. Nothing else
+ * changes.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
@@ -28,31 +31,40 @@ export const resizePart: SpecPart = {
       ...rest,
       containers: withResources(now.containers, before.containers),
       ...(before.initContainers && { initContainers: withResources(now.initContainers, before.initContainers) }),
-      ...(now.resources && { resources: now.resources }),
+      resources: now.resources,
     };
     return spec;
   },
 };
 
-/** The stored containers with what those that were sent may use. Renamed ones are left as they were sent, for the rules to refuse. */
-function withResources(sent: readonly ReadContainer[] = [], stored: readonly ReadContainer[] = []): readonly ReadContainer[] {
+/**
+ * The stored containers with what those that were sent may use. Renamed ones are left as they were sent, for the rules
+ * to refuse.
+ */
+function withResources(
+  sent: readonly ReadContainer[] = [],
+  stored: readonly ReadContainer[] = [],
+): readonly ReadContainer[] {
   if (sent.some(({ name }, index) => name !== stored[index]?.name)) return sent;
   return stored.map((container, index) => {
     const { resources: _, resizePolicy: __, ...rest } = container;
     const { resources, resizePolicy } = sent[index] ?? container;
-    return { ...rest, ...(resources && { resources }), ...(resizePolicy && { resizePolicy }) };
+    return { ...rest, resources, resizePolicy };
   });
 }
 
 export function checkResize(pod: ReadPod, old: ReadPod): FieldError[] {
-  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR)) return [forbiddenField("[]", "static pods cannot be resized")];
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
+    return [forbiddenField("[]", "static pods cannot be resized")];
   if (old.spec.os?.name === "windows") return [forbiddenField("[]", "windows pods cannot be resized")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);
-  if ((old.status?.qosClass || qosClassOf(old.spec)) !== qosClassOf(pod.spec)) errors.push(wrong("spec", old.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
+  if ((old.status?.qosClass || qosClassOf(old.spec)) !== qosClassOf(pod.spec))
+    errors.push(wrong("spec", old.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
   if (!mayBeResized(old)) errors.push(forbiddenField("spec", "Pod running on node without support for resize"));
   checkPodLevel(errors, pod.spec.resources, old.spec.resources);
-  if (old.status?.nodeAllocatableResourceClaimStatuses?.length) errors.push(forbiddenField("spec", "pods with node allocatable resource claims cannot be resized"));
+  if (old.status?.nodeAllocatableResourceClaimStatuses?.length)
+    errors.push(forbiddenField("spec", "pods with node allocatable resource claims cannot be resized"));
   if (!checkSameContainers(errors, pod.spec, old.spec)) return errors;
   checkNothingRemoved(errors, pod.spec, old.spec);
   checkOnlyAmounts(errors, pod.spec, old.spec);
@@ -65,7 +77,8 @@ function mayBeResized({ status }: ReadPod): boolean {
   return !running || running.resources !== undefined;
 }
 
-const isStated = (resources: Resources | undefined): boolean => Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
+const isStated = (resources: Resources | undefined): boolean =>
+  Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
 
 function checkPodLevel(errors: FieldError[], now: Resources | undefined, before: Resources | undefined): void {
   if (!isStated(now) && !isStated(before)) return;
@@ -73,9 +86,15 @@ function checkPodLevel(errors: FieldError[], now: Resources | undefined, before:
     errors.push(forbiddenField("spec.resources", "pod-level resources cannot be removed"));
     return;
   }
-  if (before && isRemoved(now?.requests, before.requests)) errors.push(forbiddenField("spec.resources.requests", "pod-level resource requests cannot be removed"));
-  if (before && isRemoved(now?.limits, before.limits)) errors.push(forbiddenField("spec.resources.limits", "pod-level resource limits cannot be removed"));
-  if (!equalJson(otherThanCpuAndMemory(now), otherThanCpuAndMemory(before)) || !equalJson(now?.claims ?? [], before?.claims ?? [])) errors.push(forbiddenField("spec", "only cpu and memory resources are mutable at pod-level"));
+  if (before && isRemoved(now?.requests, before.requests))
+    errors.push(forbiddenField("spec.resources.requests", "pod-level resource requests cannot be removed"));
+  if (before && isRemoved(now?.limits, before.limits))
+    errors.push(forbiddenField("spec.resources.limits", "pod-level resource limits cannot be removed"));
+  if (
+    !equalJson(otherThanCpuAndMemory(now), otherThanCpuAndMemory(before)) ||
+    !equalJson(now?.claims ?? [], before?.claims ?? [])
+  )
+    errors.push(forbiddenField("spec", "only cpu and memory resources are mutable at pod-level"));
 }
 
 function checkSameContainers(errors: FieldError[], spec: ReadSpec, old: ReadSpec): boolean {
@@ -83,8 +102,14 @@ function checkSameContainers(errors: FieldError[], spec: ReadSpec, old: ReadSpec
   for (const list of LISTS) {
     const containers = spec[list] ?? [];
     const former = old[list] ?? [];
-    if (containers.length !== former.length) errors.push(forbiddenField(`spec.${list}`, `${list} may not be added or removed on resize`));
-    else for (const [index, { name }] of former.entries()) if (containers[index]?.name !== name) errors.push(forbiddenField(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`));
+    if (containers.length !== former.length)
+      errors.push(forbiddenField(`spec.${list}`, `${list} may not be added or removed on resize`));
+    else
+      for (const [index, { name }] of former.entries())
+        if (containers[index]?.name !== name)
+          errors.push(
+            forbiddenField(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`),
+          );
   }
   return errors.length === before;
 }
@@ -94,33 +119,46 @@ function checkNothingRemoved(errors: FieldError[], spec: ReadSpec, old: ReadSpec
     for (const [index, { resources: before }] of (old[list] ?? []).entries()) {
       const now = spec[list]?.[index]?.resources;
       const at = `spec.${list}[${index}].resources`;
-      if (isRemoved(now?.requests, before?.requests)) errors.push(forbiddenField(`${at}.requests`, "resource requests cannot be removed"));
-      if (isRemoved(now?.limits, before?.limits)) errors.push(forbiddenField(`${at}.limits`, "resource limits cannot be removed"));
+      if (isRemoved(now?.requests, before?.requests))
+        errors.push(forbiddenField(`${at}.requests`, "resource requests cannot be removed"));
+      if (isRemoved(now?.limits, before?.limits))
+        errors.push(forbiddenField(`${at}.limits`, "resource limits cannot be removed"));
     }
   }
 }
 
 function checkOnlyAmounts(errors: FieldError[], spec: ReadSpec, old: ReadSpec): void {
   for (const [index, container] of (spec.containers ?? []).entries()) {
-    if (!differsInAmounts(container, old.containers[index])) errors.push(forbiddenField("spec", "only cpu and memory resources are mutable"));
+    if (!differsInAmounts(container, old.containers[index]))
+      errors.push(forbiddenField("spec", "only cpu and memory resources are mutable"));
   }
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
     const at = `spec.initContainers[${index}]`;
     const before = old.initContainers?.[index];
-    if (!differsInAmounts(container, before)) errors.push(forbiddenField(at, "only cpu and memory resources for init or sidecar containers are mutable"));
+    if (!differsInAmounts(container, before))
+      errors.push(forbiddenField(at, "only cpu and memory resources for init or sidecar containers are mutable"));
     if (isSidecar(container) || equalJson(container, before)) continue;
     const restarts = (container.resizePolicy ?? []).filter(({ restartPolicy }) => restartPolicy === "RestartContainer");
-    for (const _ of restarts) errors.push(forbiddenField(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"));
+    for (const _ of restarts)
+      errors.push(
+        forbiddenField(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"),
+      );
   }
 }
 
-/** At most in cpu and memory. What a container claims cannot be given up or kept, so one with claims is not resized at all. */
+/**
+ * At most in cpu and memory. What a container claims cannot be given up or kept, so one with claims is not resized at
+ * all.
+ */
 function differsInAmounts(container: ReadContainer, before: ReadContainer | undefined): boolean {
   if (before?.resources?.claims?.length) return false;
   return equalJson(masked(container), before && masked(before));
 }
 
-const masked = (container: ReadContainer): unknown => ({ ...container, resources: otherThanCpuAndMemory(container.resources) });
+const masked = (container: ReadContainer): unknown => ({
+  ...container,
+  resources: otherThanCpuAndMemory(container.resources),
+});
 
 function otherThanCpuAndMemory(resources: Resources | undefined): unknown {
   const rest = (amounts: Amounts): unknown => {

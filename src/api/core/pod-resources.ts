@@ -1,9 +1,25 @@
 /** What a container, or a pod as a whole, may ask for: names and amounts of resources, and claims of devices. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { addQuantities, compareQuantities, dnsLabelProblems, formatQuantity, parseQuantity, quantityMilliValue, quantityValue, tryParseQuantity, type FieldError, type Quantity } from "../../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  dnsLabelProblems,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityValue,
+  tryParseQuantity,
+  type FieldError,
+  type Quantity,
+} from "../../machinery/index.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
-import { checkContainerResourceName, checkResourceAmount, checkResourceName, mayBeOvercommitted } from "./resource-names.ts";
+import {
+  checkContainerResourceName,
+  checkResourceAmount,
+  checkResourceName,
+  mayBeOvercommitted,
+} from "./resource-names.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Amounts = Readonly<Record<string, string | number>>;
@@ -26,18 +42,34 @@ function checkPodResourceName(field: string, name: string): FieldError[] {
 
 function checkHugePages(errors: FieldError[], at: string, name: string, amount: string): void {
   const page = tryParseQuantity(name.slice(HUGE_PAGES.length));
-  const fits = page !== undefined && page.mantissa > 0n && quantityMilliValue(page) % 1000n === 0n && quantityValue(amountOf(amount)) % quantityValue(page) === 0n;
+  const fits =
+    page !== undefined &&
+    page.mantissa > 0n &&
+    quantityMilliValue(page) % 1000n === 0n &&
+    quantityValue(amountOf(amount)) % quantityValue(page) === 0n;
   if (!fits) errors.push(wrong(at, amount, `${amount} is not positive integer multiple of ${name}`));
 }
 
 const isCpuOrMemory = (name: string): boolean => name === "cpu" || name === "memory";
 
 /** Requests and limits of a container; `claimNames` are the claims that the pod declares. */
-export function checkContainerResources(errors: FieldError[], at: string, resources: Read<ResourceRequirements> | undefined, claimNames: ReadonlySet<string>): void {
-  if (resources && (resources.limits || resources.requests || resources.claims)) checkRequirements(errors, at, resources, claimNames, checkContainerResourceName);
+export function checkContainerResources(
+  errors: FieldError[],
+  at: string,
+  resources: Read<ResourceRequirements> | undefined,
+  claimNames: ReadonlySet<string>,
+): void {
+  if (resources && (resources.limits || resources.requests || resources.claims))
+    checkRequirements(errors, at, resources, claimNames, checkContainerResourceName);
 }
 
-function checkRequirements(errors: FieldError[], at: string, { limits = {}, requests = {}, claims }: Read<ResourceRequirements>, claimNames: ReadonlySet<string>, checkName: (field: string, name: string) => FieldError[]): void {
+function checkRequirements(
+  errors: FieldError[],
+  at: string,
+  { limits = {}, requests = {}, claims }: Read<ResourceRequirements>,
+  claimNames: ReadonlySet<string>,
+  checkName: (field: string, name: string) => FieldError[],
+): void {
   const isPod = checkName === checkPodResourceName;
   let hasCpuOrMemory = false;
   let hasHugePages = false;
@@ -64,18 +96,32 @@ function checkRequirements(errors: FieldError[], at: string, { limits = {}, requ
   if (claims) checkClaims(errors, `${at}.claims`, claims, claimNames);
 }
 
-function checkAgainstLimit(errors: FieldError[], at: string, name: string, request: string, limit: string | number | undefined): void {
+function checkAgainstLimit(
+  errors: FieldError[],
+  at: string,
+  name: string,
+  request: string,
+  limit: string | number | undefined,
+): void {
   if (limit === undefined) {
-    if (!mayBeOvercommitted(name)) errors.push(missing(`${at}.limits`, "Limit must be set for non overcommitable resources"));
+    if (!mayBeOvercommitted(name))
+      errors.push(missing(`${at}.limits`, "Limit must be set for non overcommitable resources"));
     return;
   }
   if (limit === request) return;
   const order = compareQuantities(amountOf(request), amountOf(limit));
-  if (order !== 0 && !mayBeOvercommitted(name)) errors.push(wrong(`${at}.requests`, request, `must be equal to ${name} limit of ${limit}`));
-  else if (order > 0) errors.push(wrong(`${at}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`));
+  if (order !== 0 && !mayBeOvercommitted(name))
+    errors.push(wrong(`${at}.requests`, request, `must be equal to ${name} limit of ${limit}`));
+  else if (order > 0)
+    errors.push(wrong(`${at}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`));
 }
 
-function checkClaims(errors: FieldError[], at: string, claims: NonNullable<Read<ResourceRequirements>["claims"]>, claimNames: ReadonlySet<string>): void {
+function checkClaims(
+  errors: FieldError[],
+  at: string,
+  claims: NonNullable<Read<ResourceRequirements>["claims"]>,
+  claimNames: ReadonlySet<string>,
+): void {
   const seen = new Set<string>();
   for (const [index, { name = "", request = "" }] of claims.entries()) {
     const field = `${at}[${index}]`;
@@ -88,18 +134,28 @@ function checkClaims(errors: FieldError[], at: string, claims: NonNullable<Read<
       if (request !== "") errors.push(...checkText(`${field}.request`, request, dnsLabelProblems));
       const key = request === "" ? name : `${name}/${request}`;
       if (seen.has(key)) errors.push(twice(field, key));
-      else if (request === "") for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(twice(field, name));
+      else if (request === "")
+        for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(twice(field, name));
       seen.add(key);
     }
     if (!claimNames.has(name)) {
       const known = claimNames.size === 0 ? " which is empty" : `: ${[...claimNames].sort().join(", ")}`;
-      errors.push({ type: "NotFound", field, message: `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${known}` });
+      errors.push({
+        type: "NotFound",
+        field,
+        message: `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${known}`,
+      });
     }
   }
 }
 
 /** What a pod asks for as a whole must cover what its containers ask for. */
-export function checkPodResources(errors: FieldError[], at: string, spec: Read<PodSpec>, claimNames: ReadonlySet<string>): void {
+export function checkPodResources(
+  errors: FieldError[],
+  at: string,
+  spec: Read<PodSpec>,
+  claimNames: ReadonlySet<string>,
+): void {
   const { resources } = spec;
   if (!resources) return;
   const field = `${at}.resources`;
@@ -107,32 +163,54 @@ export function checkPodResources(errors: FieldError[], at: string, spec: Read<P
     errors.push(forbiddenField(field, "may not be set for a windows pod"));
     return;
   }
-  if (resources.claims) errors.push(forbiddenField(`${field}.claims`, "claims may not be set for Resources at pod-level"));
+  if (resources.claims)
+    errors.push(forbiddenField(`${field}.claims`, "claims may not be set for Resources at pod-level"));
   checkRequirements(errors, field, resources, claimNames, checkPodResourceName);
   const { requests = {}, limits = {} } = resources;
   const needed = containerTotals(spec, "requests");
   for (const name of Object.keys(needed)) {
     const own = requests[name];
     const total = needed[name];
-    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0) errors.push(wrong(`${field}.requests[${name}]`, own, `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`));
+    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0)
+      errors.push(
+        wrong(
+          `${field}.requests[${name}]`,
+          own,
+          `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`,
+        ),
+      );
   }
   const allowed = containerTotals(spec, "limits");
   for (const name of Object.keys(allowed).filter(isHugePages)) {
     const own = limits[name];
     const total = allowed[name];
-    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0) errors.push(wrong(`${field}.limits[${name}]`, own, `must be greater than or equal to aggregate container limits of ${formatQuantity(total)}`));
+    if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0)
+      errors.push(
+        wrong(
+          `${field}.limits[${name}]`,
+          own,
+          `must be greater than or equal to aggregate container limits of ${formatQuantity(total)}`,
+        ),
+      );
   }
   for (const [index, container] of (spec.containers ?? []).entries()) {
     for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
       const own = limits[name];
-      if (own !== undefined && compareQuantities(amountOf(limit), amountOf(own)) > 0) errors.push(wrong(`${field}.containers[${index}][${name}].limits`, limit, `must be less than or equal to pod limits of ${own}`));
+      if (own !== undefined && compareQuantities(amountOf(limit), amountOf(own)) > 0)
+        errors.push(
+          wrong(
+            `${field}.containers[${index}][${name}].limits`,
+            limit,
+            `must be less than or equal to pod limits of ${own}`,
+          ),
+        );
     }
   }
 }
 
 /**
- * What all containers of a pod need together: the sum of those that run side by side, or what an init container needs while it
- * runs beside the sidecars that were started before it, where that is more.
+ * What all containers of a pod need together: the sum of those that run side by side, or what an init container needs
+ * while it runs beside the sidecars that were started before it, where that is more.
  */
 export function containerTotals(spec: Read<PodSpec>, part: "requests" | "limits"): Record<string, Quantity> {
   const totals: Record<string, Quantity> = {};

@@ -2,17 +2,31 @@
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
-import type { Affinity, PodAffinity, PodAffinityTerm, PodSchedulingGate, Toleration, TopologySpreadConstraint } from "../facts/core-v1.ts";
+import type {
+  Affinity,
+  PodAffinity,
+  PodAffinityTerm,
+  PodSchedulingGate,
+  Toleration,
+  TopologySpreadConstraint,
+} from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import { checkNodeSelector, checkNodeSelectorTerm } from "./node-selector.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-export function checkAffinity(errors: FieldError[], at: string, { nodeAffinity, podAffinity, podAntiAffinity }: Read<Affinity>): void {
+export function checkAffinity(
+  errors: FieldError[],
+  at: string,
+  { nodeAffinity, podAffinity, podAntiAffinity }: Read<Affinity>,
+): void {
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required) errors.push(...checkNodeSelector(`${at}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution`, required));
-  for (const [index, { weight = 0, preference }] of (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
+  if (required)
+    errors.push(...checkNodeSelector(`${at}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution`, required));
+  for (const [index, { weight = 0, preference }] of (
+    nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  ).entries()) {
     const field = `${at}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
     checkWeight(errors, field, weight);
     errors.push(...checkNodeSelectorTerm(`${field}.preference`, preference ?? {}, true));
@@ -25,8 +39,16 @@ function checkWeight(errors: FieldError[], at: string, weight: number): void {
   if (weight <= 0 || weight > 100) errors.push(wrong(`${at}.weight`, weight, "must be in the range 1-100"));
 }
 
-function checkPodAffinity(errors: FieldError[], at: string, { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred }: Read<PodAffinity>): void {
-  for (const [index, term] of (required ?? []).entries()) checkPodAffinityTerm(errors, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`, term);
+function checkPodAffinity(
+  errors: FieldError[],
+  at: string,
+  {
+    requiredDuringSchedulingIgnoredDuringExecution: required,
+    preferredDuringSchedulingIgnoredDuringExecution: preferred,
+  }: Read<PodAffinity>,
+): void {
+  for (const [index, term] of (required ?? []).entries())
+    checkPodAffinityTerm(errors, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`, term);
   for (const [index, { weight = 0, podAffinityTerm }] of (preferred ?? []).entries()) {
     const field = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
     checkWeight(errors, field, weight);
@@ -34,8 +56,22 @@ function checkPodAffinity(errors: FieldError[], at: string, { requiredDuringSche
   }
 }
 
-function checkPodAffinityTerm(errors: FieldError[], at: string, { labelSelector, namespaceSelector, namespaces, matchLabelKeys, mismatchLabelKeys, topologyKey = "" }: Read<PodAffinityTerm>): void {
-  errors.push(...checkSelector(`${at}.labelSelector`, labelSelector), ...checkSelector(`${at}.namespaceSelector`, namespaceSelector));
+function checkPodAffinityTerm(
+  errors: FieldError[],
+  at: string,
+  {
+    labelSelector,
+    namespaceSelector,
+    namespaces,
+    matchLabelKeys,
+    mismatchLabelKeys,
+    topologyKey = "",
+  }: Read<PodAffinityTerm>,
+): void {
+  errors.push(
+    ...checkSelector(`${at}.labelSelector`, labelSelector),
+    ...checkSelector(`${at}.namespaceSelector`, namespaceSelector),
+  );
   for (const name of namespaces ?? []) errors.push(...checkText(`${at}.namespace`, name, dnsLabelProblems));
   checkLabelKeys(errors, at, matchLabelKeys, mismatchLabelKeys, labelSelector);
   if (topologyKey === "") errors.push(missing(`${at}.topologyKey`, "can not be empty"));
@@ -43,41 +79,83 @@ function checkPodAffinityTerm(errors: FieldError[], at: string, { labelSelector,
 }
 
 /** Labels whose values are taken from the pod itself when it is created. */
-function checkLabelKeys(errors: FieldError[], at: string, match: readonly string[] = [], mismatch: readonly string[] = [], selector: Read<LabelSelector> | undefined): void {
-  for (const [name, keys] of [["matchLabelKeys", match], ["mismatchLabelKeys", mismatch]] as const) {
+function checkLabelKeys(
+  errors: FieldError[],
+  at: string,
+  match: readonly string[] = [],
+  mismatch: readonly string[] = [],
+  selector: Read<LabelSelector> | undefined,
+): void {
+  for (const [name, keys] of [
+    ["matchLabelKeys", match],
+    ["mismatchLabelKeys", mismatch],
+  ] as const) {
     if (keys.length === 0) continue;
     if (!selector) errors.push(forbiddenField(`${at}.${name}`, "must not be specified when labelSelector is not set"));
-    else for (const [index, key] of keys.entries()) errors.push(...checkText(`${at}.${name}[${index}]`, key, labelKeyProblems));
+    else
+      for (const [index, key] of keys.entries())
+        errors.push(...checkText(`${at}.${name}[${index}]`, key, labelKeyProblems));
   }
   if (selector && match.length > 0) {
     const stated = new Set(Object.keys(selector.matchLabels ?? {}));
     for (const { key } of selector.matchExpressions ?? []) {
       const index = match.lastIndexOf(key);
-      if (index >= 0 && stated.has(key)) errors.push(wrong(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
+      if (index >= 0 && stated.has(key))
+        errors.push(wrong(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
       stated.add(key);
     }
   }
-  for (const [index, key] of match.entries()) if (mismatch.includes(key)) errors.push(wrong(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"));
+  for (const [index, key] of match.entries())
+    if (mismatch.includes(key))
+      errors.push(wrong(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"));
 }
 
 const UNSATISFIABLE = ["DoNotSchedule", "ScheduleAnyway"];
 const INCLUSION = ["Honor", "Ignore"];
 
-export function checkSpread(errors: FieldError[], at: string, constraints: readonly Read<TopologySpreadConstraint>[]): void {
+export function checkSpread(
+  errors: FieldError[],
+  at: string,
+  constraints: readonly Read<TopologySpreadConstraint>[],
+): void {
   for (const [index, constraint] of constraints.entries()) {
     const field = `${at}[${index}]`;
-    const { maxSkew = 0, topologyKey = "", whenUnsatisfiable = "", minDomains, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys, labelSelector } = constraint;
+    const {
+      maxSkew = 0,
+      topologyKey = "",
+      whenUnsatisfiable = "",
+      minDomains,
+      nodeAffinityPolicy,
+      nodeTaintsPolicy,
+      matchLabelKeys,
+      labelSelector,
+    } = constraint;
     if (maxSkew <= 0) errors.push(wrong(`${field}.maxSkew`, maxSkew, "must be greater than zero"));
     if (topologyKey === "") errors.push(missing(`${field}.topologyKey`, "can not be empty"));
-    if (!UNSATISFIABLE.includes(whenUnsatisfiable)) errors.push(notOneOf(`${field}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
-    const repeated = constraints.slice(index + 1).some((other) => (other.topologyKey ?? "") === topologyKey && (other.whenUnsatisfiable ?? "") === whenUnsatisfiable);
-    if (repeated) errors.push(twice(`${field}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`));
+    if (!UNSATISFIABLE.includes(whenUnsatisfiable))
+      errors.push(notOneOf(`${field}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
+    const repeated = constraints
+      .slice(index + 1)
+      .some(
+        (other) => (other.topologyKey ?? "") === topologyKey && (other.whenUnsatisfiable ?? "") === whenUnsatisfiable,
+      );
+    if (repeated)
+      errors.push(twice(`${field}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`));
     if (minDomains !== undefined) {
       if (minDomains <= 0) errors.push(wrong(`${field}.minDomains`, minDomains, "must be greater than zero"));
-      if (whenUnsatisfiable !== "DoNotSchedule") errors.push(wrong(`${field}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`));
+      if (whenUnsatisfiable !== "DoNotSchedule")
+        errors.push(
+          wrong(
+            `${field}.minDomains`,
+            minDomains,
+            `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
+          ),
+        );
     }
-    if (nodeAffinityPolicy !== undefined && !INCLUSION.includes(nodeAffinityPolicy)) errors.push(notOneOf(`${field}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION));
-    if (nodeTaintsPolicy !== undefined && !INCLUSION.includes(nodeTaintsPolicy)) errors.push(notOneOf(`${field}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION));
+    if (nodeAffinityPolicy !== undefined && !INCLUSION.includes(nodeAffinityPolicy))
+      errors.push(notOneOf(`${field}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION));
+    if (nodeTaintsPolicy !== undefined && !INCLUSION.includes(nodeTaintsPolicy))
+      errors.push(notOneOf(`${field}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION));
     checkLabelKeys(errors, field, matchLabelKeys, undefined, labelSelector);
     errors.push(...checkSelector(`${field}.labelSelector`, labelSelector));
   }
@@ -103,10 +181,21 @@ interface AnyToleration {
   readonly tolerationSeconds?: number;
 }
 
-export function checkToleration(at: string, { key = "", operator = "", value = "", effect = "", tolerationSeconds }: AnyToleration): FieldError[] {
+export function checkToleration(
+  at: string,
+  { key = "", operator = "", value = "", effect = "", tolerationSeconds }: AnyToleration,
+): FieldError[] {
   const errors: FieldError[] = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
-  if (key === "" && operator !== "Exists") errors.push(wrong(`${at}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
-  if (tolerationSeconds !== undefined && effect !== "NoExecute") errors.push(wrong(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  if (key === "" && operator !== "Exists")
+    errors.push(
+      wrong(
+        `${at}.operator`,
+        operator,
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    );
+  if (tolerationSeconds !== undefined && effect !== "NoExecute")
+    errors.push(wrong(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   switch (operator) {
     case "":
     case "Equal": {
@@ -130,5 +219,6 @@ export function checkToleration(at: string, { key = "", operator = "", value = "
 }
 
 export function checkTolerations(errors: FieldError[], at: string, tolerations: readonly Read<Toleration>[]): void {
-  for (const [index, toleration] of tolerations.entries()) errors.push(...checkToleration(`${at}[${index}]`, toleration));
+  for (const [index, toleration] of tolerations.entries())
+    errors.push(...checkToleration(`${at}[${index}]`, toleration));
 }

@@ -1,7 +1,15 @@
 /** Who a pod runs as, and what it may do to its node. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import type { AppArmorProfile, Container, PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, WindowsSecurityContextOptions } from "../facts/core-v1.ts";
+import type {
+  AppArmorProfile,
+  Container,
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
 import { internalForm } from "./pod-internal-form.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
@@ -20,16 +28,46 @@ function checkOneOf(errors: FieldError[], at: string, value: string | undefined,
 }
 
 /** `hostUsers` is whether the pod shares its node's users. */
-export function checkSecurityContext(errors: FieldError[], at: string, context: Read<SecurityContext>, hostUsers: boolean): void {
-  const { runAsUser, runAsGroup, procMount, seccompProfile, allowPrivilegeEscalation, privileged, capabilities, windowsOptions, appArmorProfile } = context;
+export function checkSecurityContext(
+  errors: FieldError[],
+  at: string,
+  context: Read<SecurityContext>,
+  hostUsers: boolean,
+): void {
+  const {
+    runAsUser,
+    runAsGroup,
+    procMount,
+    seccompProfile,
+    allowPrivilegeEscalation,
+    privileged,
+    capabilities,
+    windowsOptions,
+    appArmorProfile,
+  } = context;
   checkId(errors, `${at}.runAsUser`, runAsUser);
   checkId(errors, `${at}.runAsGroup`, runAsGroup);
   checkOneOf(errors, `${at}.procMount`, procMount, ["Default", "Unmasked"]);
-  if (hostUsers && procMount === "Unmasked") errors.push(wrong(`${at}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`"));
+  if (hostUsers && procMount === "Unmasked")
+    errors.push(wrong(`${at}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`"));
   if (seccompProfile) checkSeccomp(errors, `${at}.seccompProfile`, seccompProfile);
   if (allowPrivilegeEscalation === false) {
-    if (privileged) errors.push(wrong(at, internalForm("SecurityContext", context), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
-    if (capabilities?.add?.includes("CAP_SYS_ADMIN")) errors.push(wrong(at, internalForm("SecurityContext", context), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"));
+    if (privileged)
+      errors.push(
+        wrong(
+          at,
+          internalForm("SecurityContext", context),
+          "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
+        ),
+      );
+    if (capabilities?.add?.includes("CAP_SYS_ADMIN"))
+      errors.push(
+        wrong(
+          at,
+          internalForm("SecurityContext", context),
+          "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
+        ),
+      );
   }
   if (windowsOptions) checkWindowsOptions(errors, `${at}.windowsOptions`, windowsOptions);
   if (appArmorProfile) checkAppArmor(errors, `${at}.appArmorProfile`, appArmorProfile);
@@ -41,8 +79,10 @@ export function checkPodSecurityContext(errors: FieldError[], at: string, spec: 
   checkId(errors, `${at}.fsGroup`, context.fsGroup);
   checkId(errors, `${at}.runAsUser`, context.runAsUser);
   checkId(errors, `${at}.runAsGroup`, context.runAsGroup);
-  for (const [index, group] of (context.supplementalGroups ?? []).entries()) checkId(errors, `${at}.supplementalGroups[${index}]`, group);
-  if (spec.shareProcessNamespace && spec.hostPID) errors.push(wrong(`${at}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled"));
+  for (const [index, group] of (context.supplementalGroups ?? []).entries())
+    checkId(errors, `${at}.supplementalGroups[${index}]`, group);
+  if (spec.shareProcessNamespace && spec.hostPID)
+    errors.push(wrong(`${at}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled"));
   if (context.sysctls) checkSysctls(errors, `${at}.sysctls`, context.sysctls, spec);
   checkOneOf(errors, `${at}.fsGroupChangePolicy`, context.fsGroupChangePolicy, ["Always", "OnRootMismatch"]);
   if (context.seccompProfile) checkSeccomp(errors, `${at}.seccompProfile`, context.seccompProfile);
@@ -55,22 +95,31 @@ export function checkPodSecurityContext(errors: FieldError[], at: string, spec: 
 const SYSCTL = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 const SYSCTL_PART = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const MAX_SYSCTL_LENGTH = 253;
-const isSysctl = (name: string): boolean => name.length <= MAX_SYSCTL_LENGTH && name.split(/[./]/).every((part) => SYSCTL_PART.test(part));
+const isSysctl = (name: string): boolean =>
+  name.length <= MAX_SYSCTL_LENGTH && name.split(/[./]/).every((part) => SYSCTL_PART.test(part));
 
 /** Kernel settings that belong to a namespace which a pod can have for itself. */
 const NET_SYSCTL = /^net\./;
 const IPC_SYSCTL = /^(?:kernel\.(?:shm.*|msg.*|sem)|fs\.mqueue\..*)$/;
 
-function checkSysctls(errors: FieldError[], at: string, sysctls: NonNullable<Read<PodSecurityContext>["sysctls"]>, { hostNetwork, hostIPC }: Read<PodSpec>): void {
+function checkSysctls(
+  errors: FieldError[],
+  at: string,
+  sysctls: NonNullable<Read<PodSecurityContext>["sysctls"]>,
+  { hostNetwork, hostIPC }: Read<PodSpec>,
+): void {
   const seen = new Set<string>();
   for (const [index, { name = "" }] of sysctls.entries()) {
     const field = `${at}[${index}].name`;
     if (name === "") errors.push(missing(field));
-    else if (!isSysctl(name)) errors.push(wrong(field, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${SYSCTL}`));
+    else if (!isSysctl(name))
+      errors.push(wrong(field, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${SYSCTL}`));
     else if (seen.has(name)) errors.push(twice(field, name));
     const dotted = name.replaceAll("/", ".");
-    if (hostNetwork && NET_SYSCTL.test(dotted)) errors.push(wrong(field, name, "may not be specified when 'hostNetwork' is true"));
-    else if (hostIPC && IPC_SYSCTL.test(dotted)) errors.push(wrong(field, name, "may not be specified when 'hostIPC' is true"));
+    if (hostNetwork && NET_SYSCTL.test(dotted))
+      errors.push(wrong(field, name, "may not be specified when 'hostNetwork' is true"));
+    else if (hostIPC && IPC_SYSCTL.test(dotted))
+      errors.push(wrong(field, name, "may not be specified when 'hostIPC' is true"));
     seen.add(name);
   }
 }
@@ -82,25 +131,40 @@ function checkSeccomp(errors: FieldError[], at: string, profile: Read<SeccompPro
   if (!type) errors.push(missing(`${at}.type`, "type is required when seccompProfile is set"));
   else if (!PROFILE_TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, PROFILE_TYPES));
   if (type === "Localhost") {
-    if (localhostProfile === undefined) errors.push(missing(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
+    if (localhostProfile === undefined)
+      errors.push(missing(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
     else checkDescendingPath(errors, `${at}.localhostProfile`, localhostProfile);
-  } else if (localhostProfile !== undefined) errors.push(wrong(`${at}.localhostProfile`, internalForm("SeccompProfile", profile), "can only be set when seccomp type is Localhost"));
+  } else if (localhostProfile !== undefined)
+    errors.push(
+      wrong(
+        `${at}.localhostProfile`,
+        internalForm("SeccompProfile", profile),
+        "can only be set when seccomp type is Localhost",
+      ),
+    );
 }
 
 /** PATH_MAX without the byte that ends it. */
 const MAX_PROFILE_BYTES = 4095;
 
-export function checkAppArmor(errors: FieldError[], at: string, { type, localhostProfile }: Read<AppArmorProfile>): void {
+export function checkAppArmor(
+  errors: FieldError[],
+  at: string,
+  { type, localhostProfile }: Read<AppArmorProfile>,
+): void {
   if (!type) return void errors.push(missing(`${at}.type`, "type is required when appArmorProfile is set"));
   if (!PROFILE_TYPES.includes(type)) return void errors.push(notOneOf(`${at}.type`, type, PROFILE_TYPES));
   const field = `${at}.localhostProfile`;
   if (type !== "Localhost") {
-    if (localhostProfile !== undefined) errors.push(wrong(field, localhostProfile, "can only be set when AppArmor type is Localhost"));
+    if (localhostProfile !== undefined)
+      errors.push(wrong(field, localhostProfile, "can only be set when AppArmor type is Localhost"));
     return;
   }
-  if (localhostProfile === undefined || localhostProfile === "") errors.push(missing(field, "must be set when AppArmor type is Localhost"));
+  if (localhostProfile === undefined || localhostProfile === "")
+    errors.push(missing(field, "must be set when AppArmor type is Localhost"));
   else {
-    if (localhostProfile.trim() !== localhostProfile) errors.push(wrong(field, localhostProfile, "must not be padded with whitespace"));
+    if (localhostProfile.trim() !== localhostProfile)
+      errors.push(wrong(field, localhostProfile, "must not be padded with whitespace"));
     if (Buffer.byteLength(localhostProfile) > MAX_PROFILE_BYTES) errors.push(tooLong(field, MAX_PROFILE_BYTES));
   }
 }
@@ -109,11 +173,23 @@ const MAX_CREDENTIAL_SPEC_KIB = 64;
 const NETBIOS_NAME = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DOMAIN_PART = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
 
-function checkWindowsOptions(errors: FieldError[], at: string, { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName }: Read<WindowsSecurityContextOptions>): void {
-  if (gmsaCredentialSpecName !== undefined) errors.push(...checkText(`${at}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomainProblems));
-  if (gmsaCredentialSpec === "") errors.push(wrong(`${at}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"));
+function checkWindowsOptions(
+  errors: FieldError[],
+  at: string,
+  { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName }: Read<WindowsSecurityContextOptions>,
+): void {
+  if (gmsaCredentialSpecName !== undefined)
+    errors.push(...checkText(`${at}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomainProblems));
+  if (gmsaCredentialSpec === "")
+    errors.push(wrong(`${at}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"));
   else if (gmsaCredentialSpec !== undefined && Buffer.byteLength(gmsaCredentialSpec) > MAX_CREDENTIAL_SPEC_KIB * 1024) {
-    errors.push(wrong(`${at}.gmsaCredentialSpec`, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_SPEC_KIB} KiB`));
+    errors.push(
+      wrong(
+        `${at}.gmsaCredentialSpec`,
+        gmsaCredentialSpec,
+        `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_SPEC_KIB} KiB`,
+      ),
+    );
   }
   if (runAsUserName !== undefined) errors.push(...checkText(`${at}.runAsUserName`, runAsUserName, windowsUserProblems));
 }
@@ -128,11 +204,13 @@ function windowsUserProblems(name: string): string[] {
   const user = parts.at(-1) ?? "";
   const domain = parts.length === 2 ? (parts[0] ?? "") : undefined;
   if ((domain ?? "").length >= 256) problems.push("runAsUserName's Domain length must be under 256 characters");
-  if (domain !== undefined && !NETBIOS_NAME.test(domain) && !domain.split(".").every((part) => DOMAIN_PART.test(part))) problems.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+  if (domain !== undefined && !NETBIOS_NAME.test(domain) && !domain.split(".").every((part) => DOMAIN_PART.test(part)))
+    problems.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   if (user === "") problems.push("runAsUserName's User cannot be empty");
   else if (user.length > 104) problems.push("runAsUserName's User length must not be longer than 104 characters");
   if (/^[. ]+$/.test(user)) problems.push("runAsUserName's User cannot contain only periods or spaces");
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) problems.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]');
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user))
+    problems.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
   return problems;
 }
 
@@ -145,7 +223,9 @@ export function* containersOf(at: string, spec: Read<PodSpec>): Generator<[field
 
 /** Whether there is such a container; cheaper than going through them with their paths. */
 export function someContainer(spec: Read<PodSpec>, test: (container: Read<Container>) => boolean): boolean {
-  return (spec.containers?.some(test) || spec.initContainers?.some(test) || spec.ephemeralContainers?.some(test)) ?? false;
+  return (
+    (spec.containers?.some(test) || spec.initContainers?.some(test) || spec.ephemeralContainers?.some(test)) ?? false
+  );
 }
 
 const isForWindows = ({ securityContext }: Read<Container>): boolean => securityContext?.windowsOptions !== undefined;
@@ -160,13 +240,25 @@ export function checkHostProcess(errors: FieldError[], at: string, spec: Read<Po
     all += 1;
     const own = securityContext?.windowsOptions?.hostProcess;
     if (ofPod !== undefined && own !== undefined && ofPod !== own) {
-      errors.push(wrong(`${field}.securityContext.windowsOptions.hostProcess`, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`));
+      errors.push(
+        wrong(
+          `${field}.securityContext.windowsOptions.hostProcess`,
+          own,
+          `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
+        ),
+      );
     }
     if (own ?? ofPod) onHost += 1;
   }
   if (onHost === 0) return;
-  if (onHost !== all) errors.push(wrong(at, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"));
-  if (!spec.hostNetwork) errors.push(wrong(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"));
+  if (onHost !== all)
+    errors.push(
+      wrong(at, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"),
+    );
+  if (!spec.hostNetwork)
+    errors.push(
+      wrong(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"),
+    );
 }
 
 /** A pod with users of its own shares no other namespace with its node. */
@@ -175,13 +267,31 @@ export function checkHostUsers(errors: FieldError[], at: string, spec: Read<PodS
   if (spec.hostNetwork) errors.push(forbiddenField(`${at}.hostNetwork`, "when `hostUsers` is false"));
   if (spec.hostPID) errors.push(forbiddenField(`${at}.HostPID`, "when `hostUsers` is false"));
   if (spec.hostIPC) errors.push(forbiddenField(`${at}.HostIPC`, "when `hostUsers` is false"));
-  for (const [field, { volumeDevices }] of containersOf(at, spec)) if (volumeDevices?.length) errors.push(forbiddenField(`${field}.volumeDevices`, "when `hostUsers` is false"));
+  for (const [field, { volumeDevices }] of containersOf(at, spec))
+    if (volumeDevices?.length) errors.push(forbiddenField(`${field}.volumeDevices`, "when `hostUsers` is false"));
 }
 
 const ON_LINUX_ONLY = "cannot be set for a windows pod";
 const POD_LINUX_FIELDS = ["seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls"] as const;
-const POD_LINUX_IDS = ["runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy"] as const;
-const CONTAINER_LINUX_FIELDS = ["appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"] as const;
+const POD_LINUX_IDS = [
+  "runAsUser",
+  "runAsGroup",
+  "supplementalGroups",
+  "supplementalGroupsPolicy",
+  "seLinuxChangePolicy",
+] as const;
+const CONTAINER_LINUX_FIELDS = [
+  "appArmorProfile",
+  "seLinuxOptions",
+  "seccompProfile",
+  "capabilities",
+  "readOnlyRootFilesystem",
+  "privileged",
+  "allowPrivilegeEscalation",
+  "procMount",
+  "runAsUser",
+  "runAsGroup",
+] as const;
 
 /** Settings that the operating system which a pod names does not have. */
 export function checkOperatingSystem(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
@@ -194,9 +304,15 @@ export function checkOperatingSystem(errors: FieldError[], at: string, spec: Rea
 }
 
 function checkLinux(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
-  if (spec.securityContext?.windowsOptions) errors.push(forbiddenField(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"));
+  if (spec.securityContext?.windowsOptions)
+    errors.push(
+      forbiddenField(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
+    );
   for (const [field, { securityContext }] of containersOf(at, spec)) {
-    if (securityContext?.windowsOptions) errors.push(forbiddenField(`${field}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"));
+    if (securityContext?.windowsOptions)
+      errors.push(
+        forbiddenField(`${field}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
+      );
   }
 }
 
@@ -212,6 +328,8 @@ function checkWindows(errors: FieldError[], at: string, spec: Read<PodSpec>): vo
   if (spec.shareProcessNamespace !== undefined) refuse("shareProcessNamespace");
   for (const name of POD_LINUX_IDS) if (context[name] !== undefined) refuse(`securityContext.${name}`);
   for (const [field, { securityContext }] of containersOf(at, spec)) {
-    for (const name of CONTAINER_LINUX_FIELDS) if (securityContext?.[name] !== undefined) errors.push(forbiddenField(`${field}.securityContext.${name}`, ON_LINUX_ONLY));
+    for (const name of CONTAINER_LINUX_FIELDS)
+      if (securityContext?.[name] !== undefined)
+        errors.push(forbiddenField(`${field}.securityContext.${name}`, ON_LINUX_ONLY));
   }
 }

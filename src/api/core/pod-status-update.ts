@@ -10,12 +10,18 @@ import { checkPodMarks } from "./pod-update.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** Fills in what older kubelets leave out: the quality of service, the list of addresses, and which generation they looked at. */
+/**
+ * Fills in what older kubelets leave out: the quality of service, the list of addresses, and which generation they
+ * looked at.
+ */
 export function completePodStatus(pod: Read<Pod>, old: Read<Pod> | undefined): Read<Pod> {
   return change(pod, "status", (status) => {
     let result: Read<PodStatus> = withAddresses(status);
     if (!old?.status) return result;
-    result = fill(result, { ...(old.status.qosClass && { qosClass: old.status.qosClass }), ...(old.status.observedGeneration && { observedGeneration: old.status.observedGeneration }) });
+    result = fill(result, {
+      qosClass: old.status.qosClass,
+      observedGeneration: old.status.observedGeneration || undefined,
+    });
     return withObservedGenerations(result, old.status);
   });
 }
@@ -29,7 +35,11 @@ function withAddresses(status: Read<PodStatus>): Read<PodStatus> {
 }
 
 function withObservedGenerations(status: Read<PodStatus>, old: Read<PodStatus>): Read<PodStatus> {
-  if (!status.conditions?.some(({ observedGeneration }) => !observedGeneration) || !old.conditions?.some(({ observedGeneration }) => observedGeneration)) return status;
+  if (
+    !status.conditions?.some(({ observedGeneration }) => !observedGeneration) ||
+    !old.conditions?.some(({ observedGeneration }) => observedGeneration)
+  )
+    return status;
   const known = Map.groupBy(old.conditions, ({ type }) => type);
   const conditions = status.conditions.map((condition) => {
     const observedGeneration = known.get(condition.type)?.shift()?.observedGeneration;
@@ -46,17 +56,49 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
   const status: Read<PodStatus> = pod.status ?? {};
   const before: Read<PodStatus> = old.status ?? {};
   for (const [index, { type = "", observedGeneration = 0 }] of (status.conditions ?? []).entries()) {
-    if (observedGeneration < 0) errors.push(wrong(`status.conditions[${index}].observedGeneration`, observedGeneration, "must be a non-negative integer"));
-    if (!SYSTEM_CONDITIONS.has(type)) errors.push(...checkText(`status.conditions[${index}].Type`, type, labelKeyProblems));
+    if (observedGeneration < 0)
+      errors.push(
+        wrong(`status.conditions[${index}].observedGeneration`, observedGeneration, "must be a non-negative integer"),
+      );
+    if (!SYSTEM_CONDITIONS.has(type))
+      errors.push(...checkText(`status.conditions[${index}].Type`, type, labelKeyProblems));
   }
-  checkNominatedNode(errors, status.nominatedNodeName ?? "", before.nominatedNodeName ?? "", Boolean(old.spec.nodeName));
-  if ((status.observedGeneration ?? 0) < 0) errors.push(wrong("status.observedGeneration", status.observedGeneration, "must be a non-negative integer"));
+  checkNominatedNode(
+    errors,
+    status.nominatedNodeName ?? "",
+    before.nominatedNodeName ?? "",
+    Boolean(old.spec.nodeName),
+  );
+  if ((status.observedGeneration ?? 0) < 0)
+    errors.push(wrong("status.observedGeneration", status.observedGeneration, "must be a non-negative integer"));
   errors.push(...checkUnchanged("status.qosClass", status.qosClass ?? "", before.qosClass ?? ""));
-  checkStates(errors, "status.containerStatuses", status.containerStatuses, before.containerStatuses, old.spec, old.spec.containers ?? []);
-  checkStates(errors, "status.initContainerStatuses", status.initContainerStatuses, before.initContainerStatuses, old.spec, old.spec.initContainers ?? []);
-  checkStates(errors, "status.ephemeralContainerStatuses", status.ephemeralContainerStatuses, before.ephemeralContainerStatuses, old.spec, []);
+  checkStates(
+    errors,
+    "status.containerStatuses",
+    status.containerStatuses,
+    before.containerStatuses,
+    old.spec,
+    old.spec.containers ?? [],
+  );
+  checkStates(
+    errors,
+    "status.initContainerStatuses",
+    status.initContainerStatuses,
+    before.initContainerStatuses,
+    old.spec,
+    old.spec.initContainers ?? [],
+  );
+  checkStates(
+    errors,
+    "status.ephemeralContainerStatuses",
+    status.ephemeralContainerStatuses,
+    before.ephemeralContainerStatuses,
+    old.spec,
+    [],
+  );
   checkAddresses(errors, "status.podIPs", "PodIP", status.podIPs, before.podIPs);
-  if (status.hostIPs?.length && (status.hostIP ?? "") !== status.hostIPs[0]?.ip) errors.push(wrong("status.hostIPs[0].ip", status.hostIPs[0]?.ip, "must be equal to `hostIP`"));
+  if (status.hostIPs?.length && (status.hostIP ?? "") !== status.hostIPs[0]?.ip)
+    errors.push(wrong("status.hostIPs[0].ip", status.hostIPs[0]?.ip, "must be equal to `hostIP`"));
   checkAddresses(errors, "status.hostIPs", "HostIP", status.hostIPs, before.hostIPs);
   return errors;
 }
@@ -64,22 +106,37 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
 function checkNominatedNode(errors: FieldError[], name: string, old: string, isBound: boolean): void {
   if (name === old || name === "") return;
   errors.push(...checkText("status.nominatedNodeName", name, dnsSubdomainProblems));
-  if (isBound) errors.push(forbiddenField("status.nominatedNodeName", "may not be set on pods that are already bound to a node"));
+  if (isBound)
+    errors.push(forbiddenField("status.nominatedNodeName", "may not be set on pods that are already bound to a node"));
 }
 
 /** A container that ended for good does not run again. */
-function checkStates(errors: FieldError[], at: string, statuses: readonly Read<ContainerStatus>[] = [], old: readonly Read<ContainerStatus>[] = [], spec: Read<PodSpec>, containers: readonly Read<Container>[]): void {
+function checkStates(
+  errors: FieldError[],
+  at: string,
+  statuses: readonly Read<ContainerStatus>[] = [],
+  old: readonly Read<ContainerStatus>[] = [],
+  spec: Read<PodSpec>,
+  containers: readonly Read<Container>[],
+): void {
   if (!old.some(({ state }) => state?.terminated)) return;
-  const restartsTogether = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) => restartPolicyRules?.some(({ action }) => action === "RestartAllContainers"));
+  const restartsTogether = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) =>
+    restartPolicyRules?.some(({ action }) => action === "RestartAllContainers"),
+  );
   if (restartsTogether && at !== "status.ephemeralContainerStatuses") return;
   for (const [index, { name, state }] of old.entries()) {
     if (!state?.terminated || !statuses.some((status) => status.name === name && !status.state?.terminated)) continue;
     const container = containers.find((candidate) => candidate.name === name);
-    if (!container || !mayRestart(container, spec, state.terminated.exitCode ?? 0)) errors.push(forbiddenField(`${at}[${index}].state`, "may not be transitioned to non-terminated state"));
+    if (!container || !mayRestart(container, spec, state.terminated.exitCode ?? 0))
+      errors.push(forbiddenField(`${at}[${index}].state`, "may not be transitioned to non-terminated state"));
   }
 }
 
-function mayRestart({ restartPolicy, restartPolicyRules }: Read<Container>, spec: Read<PodSpec>, exitCode: number): boolean {
+function mayRestart(
+  { restartPolicy, restartPolicyRules }: Read<Container>,
+  spec: Read<PodSpec>,
+  exitCode: number,
+): boolean {
   for (const { action, exitCodes } of restartPolicyRules ?? []) {
     const listed = exitCodes?.values?.includes(exitCode) ?? false;
     if (exitCodes && listed === (exitCodes.operator === "In") && action === "Restart") return true;
@@ -88,9 +145,16 @@ function mayRestart({ restartPolicy, restartPolicyRules }: Read<Container>, spec
   return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
-function checkAddresses(errors: FieldError[], at: string, type: string, addresses: readonly { readonly ip?: string }[] = [], old: readonly { readonly ip?: string }[] = []): void {
+function checkAddresses(
+  errors: FieldError[],
+  at: string,
+  type: string,
+  addresses: readonly { readonly ip?: string }[] = [],
+  old: readonly { readonly ip?: string }[] = [],
+): void {
   const known = old.map(({ ip = "" }) => ip);
   for (const [index, { ip = "" }] of addresses.entries()) errors.push(...checkAddress(`${at}[${index}]`, ip, known));
   const families = new Set(addresses.map(({ ip = "" }) => ip.includes(":")));
-  if (addresses.length > 1 && (families.size !== addresses.length || addresses.length > 2)) errors.push(wrong(at, internalForm(`[]${type}`, addresses), "may specify no more than one IP for each IP family"));
+  if (addresses.length > 1 && (families.size !== addresses.length || addresses.length > 2))
+    errors.push(wrong(at, internalForm(`[]${type}`, addresses), "may specify no more than one IP for each IP family"));
 }

@@ -22,8 +22,12 @@ export const PodTemplate: Kind<PodTemplate> = builtInKind<PodTemplate>({
   facts: "core-v1",
   columns: [
     nameColumn,
-    column<PodTemplate>("Containers", ({ template }) => (template?.spec?.containers ?? []).map(({ name }) => name).join(",")),
-    column<PodTemplate>("Images", ({ template }) => (template?.spec?.containers ?? []).map(({ image = "" }) => image).join(",")),
+    column<PodTemplate>("Containers", ({ template }) =>
+      (template?.spec?.containers ?? []).map(({ name }) => name).join(","),
+    ),
+    column<PodTemplate>("Images", ({ template }) =>
+      (template?.spec?.containers ?? []).map(({ image = "" }) => image).join(","),
+    ),
     column<PodTemplate>("Pod Labels", ({ template }) => labelsCell(template?.metadata?.labels)),
   ],
   hasGeneration: true,
@@ -38,6 +42,7 @@ export const admissions: AnyAdmission[] = [
       if (!settled || settled.template !== template) checkTemplate(errors, "template", template);
       return errors;
     },
-    warnings: ({ object: { template = {} }, oldObject }) => (oldObject && equalJson(template, oldObject.template) ? [] : templateWarnings("template", template)),
+    warnings: ({ object: { template = {} }, oldObject }) =>
+      oldObject && equalJson(template, oldObject.template) ? [] : templateWarnings("template", template),
   }),
 ];

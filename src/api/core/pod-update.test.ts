@@ -4,8 +4,14 @@ import { admissions } from "./pod.ts";
 import { makeReview, review } from "../test-review.ts";
 
 const make = (spec: object = {}, metadata: object = {}): PodType =>
-  review(admissions, { apiVersion: "v1", kind: "Pod", metadata: { name: "a", ...metadata }, spec: { containers: [{ name: "c", image: "i:1" }], ...spec } }).object;
-const updated = (old: PodType, spec: object, rest: { inProcess?: true } = {}): string[] => review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old, ...rest }).problems;
+  review(admissions, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", ...metadata },
+    spec: { containers: [{ name: "c", image: "i:1" }], ...spec },
+  }).object;
+const updated = (old: PodType, spec: object, rest: { inProcess?: true } = {}): string[] =>
+  review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old, ...rest }).problems;
 const RULE = /^spec: Forbidden: pod updates may not change fields other than/;
 
 test("an image may change on a running pod", () => {
@@ -13,18 +19,34 @@ test("an image may change on a running pod", () => {
 });
 
 test("anything else is refused with the difference", () => {
-  const [problem = ""] = updated(make(), { containers: [{ name: "c", image: "i:1", env: [{ name: "A", value: "b" }] }] });
+  const [problem = ""] = updated(make(), {
+    containers: [{ name: "c", image: "i:1", env: [{ name: "A", value: "b" }] }],
+  });
 
   expect(problem).toMatch(RULE);
-  expect(problem).toContain('-   "Env": null,\n+   "Env": [\n+    {\n+     "Name": "A",\n+     "Value": "b",\n+     "ValueFrom": null\n+    }\n+   ],\n');
+  expect(problem).toContain(
+    '-   "Env": null,\n+   "Env": [\n+    {\n+     "Name": "A",\n+     "Value": "b",\n+     "ValueFrom": null\n+    }\n+   ],\n',
+  );
 });
 
 const exactly = (text: string): RegExp => new RegExp(`^${RegExp.escape(text)}$`);
 
 const refusals: Record<string, [old: object, spec: object, want: RegExp]> = {
-  "containers stay": [{}, { containers: [] }, exactly("spec.containers: Forbidden: pod updates may not add or remove containers")],
-  "a deadline comes closer and never goes away": [{ activeDeadlineSeconds: 5 }, { activeDeadlineSeconds: 9 }, exactly("spec.activeDeadlineSeconds: Invalid value: 9: must be less than or equal to previous value")],
-  "tolerations are only added": [{ tolerations: [{ key: "a", operator: "Exists" }] }, { tolerations: [] }, exactly("spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds")],
+  "containers stay": [
+    {},
+    { containers: [] },
+    exactly("spec.containers: Forbidden: pod updates may not add or remove containers"),
+  ],
+  "a deadline comes closer and never goes away": [
+    { activeDeadlineSeconds: 5 },
+    { activeDeadlineSeconds: 9 },
+    exactly("spec.activeDeadlineSeconds: Invalid value: 9: must be less than or equal to previous value"),
+  ],
+  "tolerations are only added": [
+    { tolerations: [{ key: "a", operator: "Exists" }] },
+    { tolerations: [] },
+    exactly("spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"),
+  ],
   "gates are only removed": [
     { schedulingGates: [{ name: "a.b/c" }] },
     { schedulingGates: [{ name: "a.b/d" }] },
@@ -42,7 +64,9 @@ test("a pod that is held back may be narrowed to fewer nodes", () => {
   const gated = make({ schedulingGates: [{ name: "a.b/c" }], nodeSelector: { a: "b" } });
 
   expect(updated(gated, { nodeSelector: { a: "b", c: "d" } })).toEqual([]);
-  expect(updated(gated, { nodeSelector: {} })).toContain("spec.nodeSelector: Invalid value: null: only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+  expect(updated(gated, { nodeSelector: {} })).toContain(
+    "spec.nodeSelector: Invalid value: null: only additions to spec.nodeSelector are allowed (no mutations or deletions)",
+  );
 });
 
 test("the placement of simulated members names the node, once", () => {
@@ -56,8 +80,14 @@ test("the placement of simulated members names the node, once", () => {
 test("of a pod that is known to be right and only gets its node, the node alone is looked at", () => {
   const settled = make();
   const placed = (spec: object, metadata: object = {}): unknown => {
-    const object: PodType = { ...settled, metadata: { ...settled.metadata, ...metadata }, spec: { ...settled.spec, ...spec } };
-    return admissions[0]?.validate?.({ ...makeReview(object, settled), settled, inProcess: true }).map(({ field }) => field);
+    const object: PodType = {
+      ...settled,
+      metadata: { ...settled.metadata, ...metadata },
+      spec: { ...settled.spec, ...spec },
+    };
+    return admissions[0]
+      ?.validate?.({ ...makeReview(object, settled), settled, inProcess: true })
+      .map(({ field }) => field);
   };
 
   expect(placed({ nodeName: "n1" }, { labels: { zone: "a" } })).toEqual([]);
@@ -67,26 +97,50 @@ test("of a pod that is known to be right and only gets its node, the node alone 
 });
 
 const reported = (status: object, before: object = {}): string[] => {
-  const old = { ...make({ restartPolicy: "Never" }), status: { phase: "Pending", qosClass: "BestEffort", ...before } } as PodType;
-  return review(admissions, { ...old, status: { qosClass: "BestEffort", ...status } }, { old, subresource: "status" }).problems;
+  const old = {
+    ...make({ restartPolicy: "Never" }),
+    status: { phase: "Pending", qosClass: "BestEffort", ...before },
+  } as PodType;
+  return review(admissions, { ...old, status: { qosClass: "BestEffort", ...status } }, { old, subresource: "status" })
+    .problems;
 };
 
 test("a status has a good name for every condition and one address of each family", () => {
-  expect(reported({ conditions: [{ type: "Ready", status: "True" }, { type: "a b", status: "True" }] })[0]).toMatch(/^status\.conditions\[1\]\.Type: Invalid value: "a b"/);
-  expect(reported({ podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }] })).toEqual(['status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family']);
+  expect(
+    reported({
+      conditions: [
+        { type: "Ready", status: "True" },
+        { type: "a b", status: "True" },
+      ],
+    })[0],
+  ).toMatch(/^status\.conditions\[1\]\.Type: Invalid value: "a b"/);
+  expect(reported({ podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }] })).toEqual([
+    'status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family',
+  ]);
 });
 
 test("a container that ended for good does not run again", () => {
   const ended = { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 0 } } }] };
 
-  expect(reported({ containerStatuses: [{ name: "c", state: { running: {} } }] }, ended)).toEqual(["status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"]);
+  expect(reported({ containerStatuses: [{ name: "c", state: { running: {} } }] }, ended)).toEqual([
+    "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state",
+  ]);
 });
 
 test("the quality of service is settled, also when a kubelet leaves it out", () => {
   const old = make();
 
-  const { object, problems } = review(admissions, { ...old, status: { phase: "Running", podIP: "1.2.3.4" } }, { old, subresource: "status" });
+  const { object, problems } = review(
+    admissions,
+    { ...old, status: { phase: "Running", podIP: "1.2.3.4" } },
+    { old, subresource: "status" },
+  );
 
   expect(problems).toEqual([]);
-  expect(object.status).toEqual({ phase: "Running", podIP: "1.2.3.4", podIPs: [{ ip: "1.2.3.4" }], qosClass: "BestEffort" });
+  expect(object.status).toEqual({
+    phase: "Running",
+    podIP: "1.2.3.4",
+    podIPs: [{ ip: "1.2.3.4" }],
+    qosClass: "BestEffort",
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * What may change about a pod that exists: images, a deadline that comes closer, more tolerations, fewer gates; and, while it waits
- * for its gates, where it may run. Everything else was settled when it was created.
+ * What may change about a pod that exists: images, a deadline that comes closer, more tolerations, fewer gates; and,
+ * while it waits for its gates, where it may run. Everything else was settled when it was created.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -25,7 +25,11 @@ export interface PodUpdateOptions {
   settled?: Read<Pod> | undefined;
 }
 
-export function checkPodUpdate(pod: Read<Pod>, old: Read<Pod>, { mayPlace = false, settled }: PodUpdateOptions = {}): FieldError[] {
+export function checkPodUpdate(
+  pod: Read<Pod>,
+  old: Read<Pod>,
+  { mayPlace = false, settled }: PodUpdateOptions = {},
+): FieldError[] {
   const errors: FieldError[] = [];
   if (settled && mayPlace && isOnlyPlaced(pod, settled)) {
     checkNodeName(errors, "spec", pod.spec.nodeName);
@@ -44,14 +48,15 @@ export function checkPodUpdate(pod: Read<Pod>, old: Read<Pod>, { mayPlace = fals
 }
 
 /**
- * Whether a pod that had no node has one now, and all else is the very same. Every pod of a simulated member is written once like
- * this: looking at one name instead of the whole pod saves a third of that write.
+ * Whether a pod that had no node has one now, and all else is the very same. Every pod of a simulated member is written
+ * once like this: looking at one name instead of the whole pod saves a third of that write.
  */
 function isOnlyPlaced(pod: Read<Pod>, settled: Read<Pod>): boolean {
   const { spec } = pod;
   const before = settled.spec;
   if (pod.metadata.annotations !== settled.metadata.annotations || before.nodeName || !spec.nodeName) return false;
-  for (const key in spec) if (key !== "nodeName" && spec[key as keyof PodSpec] !== before[key as keyof PodSpec]) return false;
+  for (const key in spec)
+    if (key !== "nodeName" && spec[key as keyof PodSpec] !== before[key as keyof PodSpec]) return false;
   for (const key in before) if (!Object.hasOwn(spec, key)) return false;
   return true;
 }
@@ -63,14 +68,20 @@ export function checkPodMarks(errors: FieldError[], { metadata, spec }: Read<Pod
 }
 
 /** True when there is no sense in comparing any further. */
-function checkContainersKept(errors: FieldError[], at: string, containers: readonly Read<Container>[] = [], old: readonly Read<Container>[] = []): boolean {
+function checkContainersKept(
+  errors: FieldError[],
+  at: string,
+  containers: readonly Read<Container>[] = [],
+  old: readonly Read<Container>[] = [],
+): boolean {
   if (containers.length !== old.length) {
     errors.push(forbiddenField(at, "pod updates may not add or remove containers"));
     return true;
   }
   for (const [index, { image = "" }] of containers.entries()) {
     if (image === "") errors.push(missing(`${at}[${index}].image`));
-    if (image.trim() !== image) errors.push(wrong(`${at}[${index}].image`, image, "must not have leading or trailing whitespace"));
+    if (image.trim() !== image)
+      errors.push(wrong(`${at}[${index}].image`, image, "must not have leading or trailing whitespace"));
   }
   return false;
 }
@@ -81,22 +92,41 @@ function checkDeadline(errors: FieldError[], deadline: number | undefined, old: 
     if (old !== undefined) errors.push(wrong(field, null, "must not update from a positive integer to nil value"));
     return false;
   }
-  if (deadline < 0 || deadline > MAX_INT32) errors.push(wrong(field, deadline, `must be between 0 and ${MAX_INT32}, inclusive`));
-  else if (old !== undefined && old < deadline) errors.push(wrong(field, deadline, "must be less than or equal to previous value"));
+  if (deadline < 0 || deadline > MAX_INT32)
+    errors.push(wrong(field, deadline, `must be between 0 and ${MAX_INT32}, inclusive`));
+  else if (old !== undefined && old < deadline)
+    errors.push(wrong(field, deadline, "must be less than or equal to previous value"));
   else return false;
   return true;
 }
 
-function checkTolerationsKept(errors: FieldError[], tolerations: readonly Read<Toleration>[], old: readonly Read<Toleration>[]): void {
-  const kept = old.every((before) => tolerations.some((now) => equalJson({ ...before, tolerationSeconds: undefined }, { ...now, tolerationSeconds: undefined })));
-  if (!kept) errors.push(forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+function checkTolerationsKept(
+  errors: FieldError[],
+  tolerations: readonly Read<Toleration>[],
+  old: readonly Read<Toleration>[],
+): void {
+  const kept = old.every((before) =>
+    tolerations.some((now) =>
+      equalJson({ ...before, tolerationSeconds: undefined }, { ...now, tolerationSeconds: undefined }),
+    ),
+  );
+  if (!kept)
+    errors.push(
+      forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
+    );
   else checkTolerations(errors, "spec.tolerations", tolerations);
 }
 
 function checkGatesOnlyGo(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSpec>): void {
   const known = new Set((old.schedulingGates ?? []).map(({ name }) => name));
   for (const [index, { name = "" }] of (spec.schedulingGates ?? []).entries()) {
-    if (!known.has(name)) errors.push(forbiddenField(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`));
+    if (!known.has(name))
+      errors.push(
+        forbiddenField(
+          `spec.schedulingGates[${index}].name`,
+          `only deletion is allowed, but found new scheduling gate '${name}'`,
+        ),
+      );
   }
 }
 
@@ -119,8 +149,10 @@ function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSp
     });
   if (spec.containers) settled["containers"] = withImages(spec.containers, old.containers);
   if (spec.initContainers) settled["initContainers"] = withImages(spec.initContainers, old.initContainers);
-  for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"] as const) setOrDelete(settled, key, old[key]);
-  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1) settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
+  for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"] as const)
+    setOrDelete(settled, key, old[key]);
+  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
+    settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
   if (old.schedulingGates?.length) checkGated(errors, settled, spec, old);
   if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference(old, settled)}`));
 }
@@ -135,7 +167,14 @@ function difference(before: unknown, after: unknown): string {
 function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, old: Read<PodSpec>): void {
   if (!equalJson(spec.nodeSelector, old.nodeSelector)) {
     const kept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => spec.nodeSelector?.[key] === value);
-    if (!kept) errors.push(wrong("spec.nodeSelector", mapForm(spec.nodeSelector), "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
+    if (!kept)
+      errors.push(
+        wrong(
+          "spec.nodeSelector",
+          mapForm(spec.nodeSelector),
+          "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
+        ),
+      );
     setOrDelete(settled, "nodeSelector", old.nodeSelector);
   }
   const before = old.affinity?.nodeAffinity;
@@ -147,18 +186,35 @@ function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, 
   setOrDelete(settled, "affinity", Object.keys(affinity).length === 0 && !old.affinity ? undefined : affinity);
 }
 
-function checkNodeAffinityNarrowed(errors: FieldError[], now: Read<NodeAffinity> | undefined, before: Read<NodeAffinity> | undefined): void {
+function checkNodeAffinityNarrowed(
+  errors: FieldError[],
+  now: Read<NodeAffinity> | undefined,
+  before: Read<NodeAffinity> | undefined,
+): void {
   const old = before?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const terms = now?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (old.length === 0) return;
   const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
   if (old.length !== terms.length) {
-    errors.push(wrong(at, terms.length === 0 ? null : internalForm("[]NodeSelectorTerm", terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
+    errors.push(
+      wrong(
+        at,
+        terms.length === 0 ? null : internalForm("[]NodeSelectorTerm", terms),
+        "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
+      ),
+    );
     return;
   }
   for (const [index, term] of terms.entries()) {
     const former = old[index];
-    if (former && !onlyAdds(term, former)) errors.push(wrong(`${at}[${index}]`, internalForm("NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)"));
+    if (former && !onlyAdds(term, former))
+      errors.push(
+        wrong(
+          `${at}[${index}]`,
+          internalForm("NodeSelectorTerm", term),
+          "only additions are allowed (no mutations or deletions)",
+        ),
+      );
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What makes a pod, or the template of pods, impossible to run. Every kind that holds a template uses these rules, in the order in
- * which Kubernetes reports them. Anything may be absent; what is there has the type that its field has.
+ * What makes a pod, or the template of pods, impossible to run. Every kind that holds a template uses these rules, in
+ * the order in which Kubernetes reports them. Anything may be absent; what is there has the type that its field has.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,12 +8,25 @@ import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldErr
 import type { Container, Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
 import { checkLabels, checkText, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
 import { MIRROR, checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
-import { checkContainers, checkEphemeralContainers, checkImageSpaces, checkInitContainers, type ContainerContext } from "./pod-containers.ts";
+import {
+  checkContainers,
+  checkEphemeralContainers,
+  checkImageSpaces,
+  checkInitContainers,
+  type ContainerContext,
+} from "./pod-containers.ts";
 import { internalForm } from "./pod-internal-form.ts";
 import { checkDns, checkHostAliases, checkHostNetwork, checkHostnameOverride } from "./pod-network.ts";
 import { checkContainerResources, checkPodResources } from "./pod-resources.ts";
 import { checkAffinity, checkGates, checkSpread, checkTolerations } from "./pod-scheduling.ts";
-import { checkHostProcess, checkHostUsers, checkOperatingSystem, checkPodSecurityContext, containersOf, someContainer } from "./pod-security.ts";
+import {
+  checkHostProcess,
+  checkHostUsers,
+  checkOperatingSystem,
+  checkPodSecurityContext,
+  containersOf,
+  someContainer,
+} from "./pod-security.ts";
 import { checkVolumes } from "./pod-volumes.ts";
 
 export { checkToleration } from "./pod-scheduling.ts";
@@ -29,10 +42,18 @@ export function checkPodTemplate(at: string, template: Read<PodTemplateSpec>, wo
 }
 
 /** Pods that are replaced cannot end by themselves. */
-export function checkRunsForEver(errors: FieldError[], at: string, spec: Read<PodSpec> | undefined, workload: string): void {
+export function checkRunsForEver(
+  errors: FieldError[],
+  at: string,
+  spec: Read<PodSpec> | undefined,
+  workload: string,
+): void {
   const { restartPolicy = "", activeDeadlineSeconds } = spec ?? {};
   if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
-  if (activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
+  if (activeDeadlineSeconds !== undefined)
+    errors.push(
+      forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
+    );
 }
 
 /** Any template of pods. */
@@ -43,7 +64,8 @@ export function checkTemplate(errors: FieldError[], at: string, { metadata, spec
   checkPodAnnotations(errors, `${at}.annotations`, metadata?.annotations, pod);
   checkSpec(errors, `${at}.spec`, pod, undefined);
   checkProfilesAgree(errors, `${at}.spec`, metadata?.annotations, pod);
-  if (pod.ephemeralContainers?.length) errors.push(forbiddenField(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
+  if (pod.ephemeralContainers?.length)
+    errors.push(forbiddenField(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
 }
 
 /** A new pod. */
@@ -52,8 +74,10 @@ export function checkNewPod(pod: Read<Pod>): FieldError[] {
   const { metadata } = pod;
   const spec = pod.spec ?? {};
   checkPod(errors, pod);
-  if (spec.ephemeralContainers?.length) errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
-  if (spec.nodeName && spec.schedulingGates?.length) errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+  if (spec.ephemeralContainers?.length)
+    errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+  if (spec.nodeName && spec.schedulingGates?.length)
+    errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
   checkProfilesAgree(errors, "spec", metadata.annotations, spec);
   return errors;
 }
@@ -66,11 +90,19 @@ export function checkPod(errors: FieldError[], { metadata, spec: given }: Read<P
   if (!spec.serviceAccountName) {
     for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
       for (const [place, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
-        if (serviceAccountToken) errors.push(forbiddenField(`spec.volumes[${index}].projected.sources[${place}].serviceAccountToken`, "must not be specified when serviceAccountName is not set"));
+        if (serviceAccountToken)
+          errors.push(
+            forbiddenField(
+              `spec.volumes[${index}].projected.sources[${place}].serviceAccountToken`,
+              "must not be specified when serviceAccountName is not set",
+            ),
+          );
       }
     }
   }
-  for (const list of ["containers", "initContainers"] as const) for (const [index, container] of (spec[list] ?? []).entries()) checkImageSpaces(errors, `spec.${list}[${index}]`, container);
+  for (const list of ["containers", "initContainers"] as const)
+    for (const [index, container] of (spec[list] ?? []).entries())
+      checkImageSpaces(errors, `spec.${list}[${index}]`, container);
 }
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
@@ -84,12 +116,22 @@ function checkChoice(errors: FieldError[], at: string, value: string | undefined
 }
 
 /** `metadata` is that of a pod; a template's pods have their names later. */
-function checkSpec(errors: FieldError[], at: string, spec: Read<PodSpec>, metadata: Read<Pod>["metadata"] | undefined): void {
+function checkSpec(
+  errors: FieldError[],
+  at: string,
+  spec: Read<PodSpec>,
+  metadata: Read<Pod>["metadata"] | undefined,
+): void {
   const isPod = metadata !== undefined;
   if (spec.terminationGracePeriodSeconds === undefined) errors.push(missing(`${at}.terminationGracePeriodSeconds`));
-  const volumes = checkVolumes({ errors, isPod, ...(metadata?.name && { podName: metadata.name }) }, `${at}.volumes`, spec.volumes ?? []);
+  const volumes = checkVolumes(
+    { errors, isPod, podName: metadata?.name ? metadata.name : undefined },
+    `${at}.volumes`,
+    spec.volumes ?? [],
+  );
   const claims = new Set((spec.resourceClaims ?? []).map(({ name = "" }) => name).filter(Boolean));
-  if (spec.resourceClaims) checkResourceClaims(errors, `${at}.resourceClaims`, spec.resourceClaims, metadata?.annotations);
+  if (spec.resourceClaims)
+    checkResourceClaims(errors, `${at}.resourceClaims`, spec.resourceClaims, metadata?.annotations);
   const context: ContainerContext = { errors, spec, volumes, claims };
   checkContainers(context, `${at}.containers`);
   checkInitContainers(context, `${at}.initContainers`);
@@ -102,9 +144,11 @@ function checkSpec(errors: FieldError[], at: string, spec: Read<PodSpec>, metada
   checkPodSecurityContext(errors, `${at}.securityContext`, spec);
   if (spec.affinity) checkAffinity(errors, `${at}.affinity`, spec.affinity);
   checkDns(errors, `${at}.dnsConfig`, spec.dnsConfig, spec.dnsPolicy);
-  for (const [index, { conditionType = "" }] of (spec.readinessGates ?? []).entries()) errors.push(...checkText(`${at}.readinessGates[${index}].conditionType`, conditionType, labelKeyProblems));
+  for (const [index, { conditionType = "" }] of (spec.readinessGates ?? []).entries())
+    errors.push(...checkText(`${at}.readinessGates[${index}].conditionType`, conditionType, labelKeyProblems));
   if (spec.schedulingGates) checkGates(errors, `${at}.schedulingGates`, spec.schedulingGates);
-  if (spec.topologySpreadConstraints) checkSpread(errors, `${at}.topologySpreadConstraints`, spec.topologySpreadConstraints);
+  if (spec.topologySpreadConstraints)
+    checkSpread(errors, `${at}.topologySpreadConstraints`, spec.topologySpreadConstraints);
   checkHostProcess(errors, at, spec);
   checkHostUsers(errors, at, spec);
   checkHostnameOverride(errors, at, spec);
@@ -116,19 +160,35 @@ function checkSpec(errors: FieldError[], at: string, spec: Read<PodSpec>, metada
 
 /** Names of other things, numbers and lists that stand for themselves. */
 function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
-  const { serviceAccountName, nodeName, activeDeadlineSeconds, hostname, subdomain, tolerations, hostAliases, priorityClassName, runtimeClassName, preemptionPolicy } = spec;
-  if (serviceAccountName) errors.push(...checkText(`${at}.serviceAccountName`, serviceAccountName, dnsSubdomainProblems));
+  const {
+    serviceAccountName,
+    nodeName,
+    activeDeadlineSeconds,
+    hostname,
+    subdomain,
+    tolerations,
+    hostAliases,
+    priorityClassName,
+    runtimeClassName,
+    preemptionPolicy,
+  } = spec;
+  if (serviceAccountName)
+    errors.push(...checkText(`${at}.serviceAccountName`, serviceAccountName, dnsSubdomainProblems));
   checkNodeName(errors, at, nodeName);
   if (activeDeadlineSeconds !== undefined && (activeDeadlineSeconds < 1 || activeDeadlineSeconds > MAX_INT32)) {
-    errors.push(wrong(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, `must be between 1 and ${MAX_INT32}, inclusive`));
+    errors.push(
+      wrong(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, `must be between 1 and ${MAX_INT32}, inclusive`),
+    );
   }
   if (hostname) errors.push(...checkText(`${at}.hostname`, hostname, dnsLabelProblems));
   if (subdomain) errors.push(...checkText(`${at}.subdomain`, subdomain, dnsLabelProblems));
   if (tolerations) checkTolerations(errors, `${at}.tolerations`, tolerations);
   if (hostAliases) checkHostAliases(errors, `${at}.hostAliases`, hostAliases);
   if (priorityClassName) errors.push(...checkText(`${at}.priorityClassName`, priorityClassName, dnsSubdomainProblems));
-  if (runtimeClassName !== undefined) errors.push(...checkText(`${at}.runtimeClassName`, runtimeClassName, dnsSubdomainProblems));
-  if (preemptionPolicy !== undefined) checkChoice(errors, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTION_POLICIES);
+  if (runtimeClassName !== undefined)
+    errors.push(...checkText(`${at}.runtimeClassName`, runtimeClassName, dnsSubdomainProblems));
+  if (preemptionPolicy !== undefined)
+    checkChoice(errors, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTION_POLICIES);
 }
 
 export function checkNodeName(errors: FieldError[], at: string, nodeName: string | undefined): void {
@@ -136,7 +196,12 @@ export function checkNodeName(errors: FieldError[], at: string, nodeName: string
 }
 
 /** Claims of devices: each names a claim, or a template to make one from. */
-function checkResourceClaims(errors: FieldError[], at: string, claims: readonly Read<PodResourceClaim>[], annotations: Readonly<Record<string, string>> | undefined): void {
+function checkResourceClaims(
+  errors: FieldError[],
+  at: string,
+  claims: readonly Read<PodResourceClaim>[],
+  annotations: Readonly<Record<string, string>> | undefined,
+): void {
   const names = new Set<string>();
   for (const [index, claim] of claims.entries()) {
     if (annotations && Object.hasOwn(annotations, MIRROR)) {
@@ -152,10 +217,16 @@ function checkResourceClaims(errors: FieldError[], at: string, claims: readonly 
       names.add(name);
     }
     const shown = (): unknown => internalForm("PodResourceClaim", claim);
-    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) errors.push(wrong(field, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"));
-    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) errors.push(wrong(field, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
-    if (resourceClaimName !== undefined) errors.push(...checkText(`${field}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
-    if (resourceClaimTemplateName !== undefined) errors.push(...checkText(`${field}.resourceClaimTemplateName`, resourceClaimTemplateName, dnsSubdomainProblems));
+    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
+      errors.push(
+        wrong(field, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
+      );
+    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
+      errors.push(wrong(field, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
+    if (resourceClaimName !== undefined)
+      errors.push(...checkText(`${field}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
+    if (resourceClaimTemplateName !== undefined)
+      errors.push(...checkText(`${field}.resourceClaimTemplateName`, resourceClaimTemplateName, dnsSubdomainProblems));
   }
 }
 

@@ -59,10 +59,16 @@ const SOURCE_NAMES: ReadonlySet<string> = new Set(SOURCES);
 export const hasSource = (volume: Read<Volume>): boolean => Object.keys(volume).some((key) => SOURCE_NAMES.has(key));
 
 /** The volumes that containers may mount: those without errors, by name. */
-export function checkVolumes(context: VolumeContext, at: string, volumes: readonly Read<Volume>[]): ReadonlyMap<string, Read<Volume>> {
+export function checkVolumes(
+  context: VolumeContext,
+  at: string,
+  volumes: readonly Read<Volume>[],
+): ReadonlyMap<string, Read<Volume>> {
   const { errors, podName } = context;
   const good = new Map<string, Read<Volume>>();
-  const created = new Set(podName ? volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`) : []);
+  const created = new Set(
+    podName ? volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`) : [],
+  );
   for (const [index, volume] of volumes.entries()) {
     const field = `${at}[${index}]`;
     const { name = "", persistentVolumeClaim } = volume;
@@ -73,7 +79,13 @@ export function checkVolumes(context: VolumeContext, at: string, volumes: readon
     if (good.has(name)) errors.push(twice(`${field}.name`, name));
     if (errors.length === before) good.set(name, volume);
     if (persistentVolumeClaim && created.has(persistentVolumeClaim.claimName)) {
-      errors.push(wrong(`${field}.persistentVolumeClaim.claimName`, persistentVolumeClaim.claimName, "must not reference a PVC that gets created for an ephemeral volume"));
+      errors.push(
+        wrong(
+          `${field}.persistentVolumeClaim.claimName`,
+          persistentVolumeClaim.claimName,
+          "must not reference a PVC that gets created for an ephemeral volume",
+        ),
+      );
     }
   }
   return good;
@@ -88,17 +100,35 @@ function checkSources(context: VolumeContext, at: string, volume: Read<Volume>):
   for (const source of SOURCES) {
     if (volume[source] === undefined) continue;
     found += 1;
-    if (found > 1) errors.push(forbiddenField(`${at}.${SECOND_SOURCE[source] ?? source}`, "may not specify more than 1 volume type"));
+    if (found > 1)
+      errors.push(
+        forbiddenField(`${at}.${SECOND_SOURCE[source] ?? source}`, "may not specify more than 1 volume type"),
+      );
     else checkSource(context, at, source, volume);
     const { iscsi, name = "" } = volume;
     if (source === "iscsi" && iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal ?? ""}`.length > 64) {
-      errors.push(wrong(`${at}.name`, name, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."));
+      errors.push(
+        wrong(
+          `${at}.name`,
+          name,
+          "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.",
+        ),
+      );
     }
   }
   if (found === 0) errors.push(missing(at, "must specify a volume type"));
 }
 
-const HOST_PATH_TYPES = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const HOST_PATH_TYPES = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
 function checkSource(context: VolumeContext, at: string, source: Source, volume: Read<Volume>): void {
@@ -106,13 +136,15 @@ function checkSource(context: VolumeContext, at: string, source: Source, volume:
   const field = `${at}.${source}`;
   switch (source) {
     case "emptyDir":
-      if ((tryParseQuantity(volume.emptyDir?.sizeLimit ?? "0")?.mantissa ?? 0n) < 0n) errors.push(forbiddenField(`${field}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
+      if ((tryParseQuantity(volume.emptyDir?.sizeLimit ?? "0")?.mantissa ?? 0n) < 0n)
+        errors.push(forbiddenField(`${field}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
       return;
     case "hostPath": {
       const { path, type } = volume.hostPath ?? {};
       if (!path) return void errors.push(missing(`${field}.path`));
       checkNoBacksteps(errors, `${field}.path`, path);
-      if (type !== undefined && !HOST_PATH_TYPES.includes(type)) errors.push(notOneOf(`${field}.type`, type, HOST_PATH_TYPES));
+      if (type !== undefined && !HOST_PATH_TYPES.includes(type))
+        errors.push(notOneOf(`${field}.type`, type, HOST_PATH_TYPES));
       return;
     }
     case "gitRepo":
@@ -142,19 +174,31 @@ function checkSource(context: VolumeContext, at: string, source: Source, volume:
     case "image":
       if (context.isPod && !volume.image?.reference) errors.push(missing(`${field}.reference`));
       if (!volume.image?.pullPolicy) errors.push(missing(`${field}.pullPolicy`));
-      else if (!PULL_POLICIES.includes(volume.image.pullPolicy)) errors.push(notOneOf(`${field}.pullPolicy`, volume.image.pullPolicy, PULL_POLICIES));
+      else if (!PULL_POLICIES.includes(volume.image.pullPolicy))
+        errors.push(notOneOf(`${field}.pullPolicy`, volume.image.pullPolicy, PULL_POLICIES));
       return;
     default:
       checkRemoteVolume(errors, at, source, volume);
   }
 }
 
-function checkFiles(errors: FieldError[], at: string, { defaultMode, items }: { readonly defaultMode?: number | undefined; readonly items?: readonly Read<KeyToPath>[] | undefined }): void {
+function checkFiles(
+  errors: FieldError[],
+  at: string,
+  {
+    defaultMode,
+    items,
+  }: { readonly defaultMode?: number | undefined; readonly items?: readonly Read<KeyToPath>[] | undefined },
+): void {
   checkMode(errors, `${at}.defaultMode`, defaultMode);
   for (const [index, item] of (items ?? []).entries()) checkKeyToPath(errors, `${at}.items[${index}]`, item);
 }
 
-function checkCsi(errors: FieldError[], at: string, { driver = "", nodePublishSecretRef }: NonNullable<Read<Volume>["csi"]>): void {
+function checkCsi(
+  errors: FieldError[],
+  at: string,
+  { driver = "", nodePublishSecretRef }: NonNullable<Read<Volume>["csi"]>,
+): void {
   if (driver === "") errors.push(missing(`${at}.driver`));
   else {
     if (Buffer.byteLength(driver) > 63) errors.push(tooLong(`${at}.driver`, 63));
@@ -172,5 +216,9 @@ function checkEphemeral({ errors, podName }: VolumeContext, at: string, { name, 
   else checkClaimTemplate(errors, `${at}.ephemeral.volumeClaimTemplate`, template);
   if (!podName || !name) return;
   const claim = `${podName}-${name}`;
-  errors.push(...dnsSubdomainProblems(claim).map((problem) => wrong(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${problem}`)));
+  errors.push(
+    ...dnsSubdomainProblems(claim).map((problem) =>
+      wrong(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${problem}`),
+    ),
+  );
 }

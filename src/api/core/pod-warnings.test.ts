@@ -4,19 +4,69 @@ import { podWarnings, templateWarnings } from "./pod-warnings.ts";
 const container = (rest: object): { name: string } => ({ name: "c", ...rest });
 
 const cases: Record<string, [spec: object, want: string[]]> = {
-  "nothing about a plain pod": [{ containers: [container({ env: [{ name: "A", value: "1" }, { name: "A", value: "$(A)2" }] })] }, []],
+  "nothing about a plain pod": [
+    {
+      containers: [
+        container({
+          env: [
+            { name: "A", value: "1" },
+            { name: "A", value: "$(A)2" },
+          ],
+        }),
+      ],
+    },
+    [],
+  ],
   "a variable that hides another": [
-    { containers: [container({ env: [{ name: "A", value: "1" }, { name: "A", value: "2" }] })] },
+    {
+      containers: [
+        container({
+          env: [
+            { name: "A", value: "1" },
+            { name: "A", value: "2" },
+          ],
+        }),
+      ],
+    },
     ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
   ],
-  "half a byte": [{ containers: [container({ resources: { limits: { memory: "100m" } } })] }, ['spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer']],
-  "a label of nodes that has a newer name": [{ containers: [], nodeSelector: { "beta.kubernetes.io/os": "linux" } }, ['spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead']],
+  "half a byte": [
+    { containers: [container({ resources: { limits: { memory: "100m" } } })] },
+    ['spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer'],
+  ],
+  "a label of nodes that has a newer name": [
+    { containers: [], nodeSelector: { "beta.kubernetes.io/os": "linux" } },
+    ['spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'],
+  ],
   "one port twice": [
-    { containers: [container({ ports: [{ containerPort: 80, protocol: "TCP" }, { containerPort: 80, protocol: "TCP" }] })] },
+    {
+      containers: [
+        container({
+          ports: [
+            { containerPort: 80, protocol: "TCP" },
+            { containerPort: 80, protocol: "TCP" },
+          ],
+        }),
+      ],
+    },
     ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
   ],
   "files in each other's way": [
-    { containers: [], volumes: [{ name: "v", configMap: { name: "m", items: [{ key: "a", path: "x" }, { key: "b", path: "x/y" }] } }] },
+    {
+      containers: [],
+      volumes: [
+        {
+          name: "v",
+          configMap: {
+            name: "m",
+            items: [
+              { key: "a", path: "x" },
+              { key: "b", path: "x/y" },
+            ],
+          },
+        },
+      ],
+    },
     ['volume "v" (ConfigMap "m"): overlapping paths: "x/y" with "x"'],
   ],
 };
@@ -27,7 +77,10 @@ for (const [behaviour, [spec, want]] of Object.entries(cases)) {
 }
 
 test("a template is warned of where it stands", () => {
-  const template = { metadata: { annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } }, spec: { containers: [], terminationGracePeriodSeconds: -1 } };
+  const template = {
+    metadata: { annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } },
+    spec: { containers: [], terminationGracePeriodSeconds: -1 },
+  };
 
   expect(templateWarnings("spec.template", template)).toEqual([
     'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',

@@ -3,7 +3,8 @@ import type { Pod as PodType } from "../facts/core-v1.ts";
 import { admissions } from "./pod.ts";
 import { review } from "../test-review.ts";
 
-const pod = (spec: object, metadata: object = {}): PodType => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ...metadata }, spec }) as PodType;
+const pod = (spec: object, metadata: object = {}): PodType =>
+  ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ...metadata }, spec }) as PodType;
 const container = (rest: object = {}): object => ({ name: "c", image: "i", ...rest });
 const created = (spec: object, metadata?: object): PodType => review(admissions, pod(spec, metadata)).object;
 const problems = (spec: object, metadata?: object): string[] => review(admissions, pod(spec, metadata)).problems;
@@ -12,7 +13,16 @@ test("a new pod gets what Kubernetes gives to every pod, and is pending", () => 
   const { spec, status } = created({ containers: [container()] });
 
   expect(spec).toEqual({
-    containers: [{ name: "c", image: "i", imagePullPolicy: "Always", resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }],
+    containers: [
+      {
+        name: "c",
+        image: "i",
+        imagePullPolicy: "Always",
+        resources: {},
+        terminationMessagePath: "/dev/termination-log",
+        terminationMessagePolicy: "File",
+      },
+    ],
     dnsPolicy: "ClusterFirst",
     enableServiceLinks: true,
     restartPolicy: "Always",
@@ -25,14 +35,27 @@ test("a new pod gets what Kubernetes gives to every pod, and is pending", () => 
 
 test("probes, ports, variables and volumes are filled in", () => {
   const { spec } = created({
-    containers: [container({ image: "i:1", ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } }, env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] })],
+    containers: [
+      container({
+        image: "i:1",
+        ports: [{ containerPort: 80 }],
+        livenessProbe: { httpGet: { port: 80 } },
+        env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+      }),
+    ],
     volumes: [{ name: "v", configMap: { name: "c" } }, { name: "e" }],
   });
 
   expect(spec.containers[0]).toMatchObject({
     imagePullPolicy: "IfNotPresent",
     ports: [{ containerPort: 80, protocol: "TCP" }],
-    livenessProbe: { httpGet: { path: "/", port: 80, scheme: "HTTP" }, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
+    livenessProbe: {
+      httpGet: { path: "/", port: 80, scheme: "HTTP" },
+      timeoutSeconds: 1,
+      periodSeconds: 10,
+      successThreshold: 1,
+      failureThreshold: 3,
+    },
     env: [{ name: "A", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.name" } } }],
   });
   expect(spec.volumes).toEqual([
@@ -44,15 +67,35 @@ test("probes, ports, variables and volumes are filled in", () => {
 const specs: Record<string, [spec: object, want: object]> = {
   "limits are requests where none are stated": [
     { containers: [container({ resources: { limits: { cpu: "0.1", memory: "1Gi" }, requests: { cpu: "50m" } } })] },
-    { containers: [{ resources: { limits: { cpu: "100m", memory: "1Gi" }, requests: { cpu: "50m", memory: "1Gi" } } }] },
+    {
+      containers: [{ resources: { limits: { cpu: "100m", memory: "1Gi" }, requests: { cpu: "50m", memory: "1Gi" } } }],
+    },
   ],
-  "amounts finer than a thousandth are rounded up": [{ containers: [container({ resources: { requests: { cpu: "100u" } } })] }, { containers: [{ resources: { requests: { cpu: "1m" } } }] }],
-  "the old name of the service account stands for the new one": [{ containers: [container()], serviceAccount: "x" }, { serviceAccountName: "x", serviceAccount: "x" }],
-  "a volume with a field that nobody knows is an empty directory": [{ containers: [container()], volumes: [{ name: "v", bogus: {} }] }, { volumes: [{ name: "v", emptyDir: {} }] }],
-  "on the network of the node every port is the node's": [{ containers: [container({ ports: [{ containerPort: 80 }] })], hostNetwork: true }, { containers: [{ ports: [{ containerPort: 80, hostPort: 80 }] }] }],
-  "a negative period to stop in is one second": [{ containers: [container()], terminationGracePeriodSeconds: -3 }, { terminationGracePeriodSeconds: 1 }],
+  "amounts finer than a thousandth are rounded up": [
+    { containers: [container({ resources: { requests: { cpu: "100u" } } })] },
+    { containers: [{ resources: { requests: { cpu: "1m" } } }] },
+  ],
+  "the old name of the service account stands for the new one": [
+    { containers: [container()], serviceAccount: "x" },
+    { serviceAccountName: "x", serviceAccount: "x" },
+  ],
+  "a volume with a field that nobody knows is an empty directory": [
+    { containers: [container()], volumes: [{ name: "v", bogus: {} }] },
+    { volumes: [{ name: "v", emptyDir: {} }] },
+  ],
+  "on the network of the node every port is the node's": [
+    { containers: [container({ ports: [{ containerPort: 80 }] })], hostNetwork: true },
+    { containers: [{ ports: [{ containerPort: 80, hostPort: 80 }] }] },
+  ],
+  "a negative period to stop in is one second": [
+    { containers: [container()], terminationGracePeriodSeconds: -3 },
+    { terminationGracePeriodSeconds: 1 },
+  ],
   "what a pod asks for as a whole follows from its limits": [
-    { containers: [container({ resources: { requests: { cpu: "1" } } })], resources: { limits: { cpu: "3", memory: "1Gi" } } },
+    {
+      containers: [container({ resources: { requests: { cpu: "1" } } })],
+      resources: { limits: { cpu: "3", memory: "1Gi" } },
+    },
     { resources: { limits: { cpu: "3", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } } },
   ],
 };
@@ -66,23 +109,43 @@ test("a pod that is held back says so from the beginning", () => {
   const { status } = created({ containers: [container()], schedulingGates: [{ name: "example.com/g" }] });
 
   expect(status?.conditions).toEqual([
-    { type: "PodScheduled", status: "False", lastTransitionTime: "2024-05-01T12:00:00Z", reason: "SchedulingGated", message: "Scheduling is blocked due to non-empty scheduling gates" },
+    {
+      type: "PodScheduled",
+      status: "False",
+      lastTransitionTime: "2024-05-01T12:00:00Z",
+      reason: "SchedulingGated",
+      message: "Scheduling is blocked due to non-empty scheduling gates",
+    },
   ]);
 });
 
 test("label keys of a spread become requirements on the pod's own labels", () => {
-  const constraint = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: {}, matchLabelKeys: ["app", "absent"] };
+  const constraint = {
+    maxSkew: 1,
+    topologyKey: "zone",
+    whenUnsatisfiable: "DoNotSchedule",
+    labelSelector: {},
+    matchLabelKeys: ["app", "absent"],
+  };
 
-  const { spec } = created({ containers: [container()], topologySpreadConstraints: [constraint] }, { labels: { app: "a" } });
+  const { spec } = created(
+    { containers: [container()], topologySpreadConstraints: [constraint] },
+    { labels: { app: "a" } },
+  );
 
-  expect(spec.topologySpreadConstraints?.[0]?.labelSelector).toEqual({ matchExpressions: [{ key: "app", operator: "In", values: ["a"] }] });
+  expect(spec.topologySpreadConstraints?.[0]?.labelSelector).toEqual({
+    matchExpressions: [{ key: "app", operator: "In", values: ["a"] }],
+  });
 });
 
 const qualities: Record<string, [resources: object[], want: string]> = {
   "a pod without amounts is best effort": [[{}], "BestEffort"],
   "a pod with some amounts is burstable": [[{ requests: { cpu: "1" } }, {}], "Burstable"],
   "a pod whose limits are its requests is guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }], "Guaranteed"],
-  "a pod with one container without limits is not guaranteed": [[{ limits: { cpu: "1", memory: "1Gi" } }, { limits: { cpu: "1" } }], "Burstable"],
+  "a pod with one container without limits is not guaranteed": [
+    [{ limits: { cpu: "1", memory: "1Gi" } }, { limits: { cpu: "1" } }],
+    "Burstable",
+  ],
 };
 for (const [behaviour, [resources, want]] of Object.entries(qualities)) {
   test(behaviour, () => {
@@ -94,36 +157,81 @@ for (const [behaviour, [resources, want]] of Object.entries(qualities)) {
 
 const refusals: Record<string, [spec: object, want: string[]]> = {
   "a pod needs a container": [{}, ["spec.containers: Required value"]],
-  "a container needs a name and an image": [{ containers: [{}] }, ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"]],
-  "an image has no spaces around it": [{ containers: [container({ image: " i" })] }, ['spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace']],
-  "two containers cannot share a name": [{ containers: [container(), container()] }, ['spec.containers[1].name: Duplicate value: "c"']],
-  "an init container cannot have the name of another": [{ containers: [container()], initContainers: [container()] }, ['spec.initContainers[0].name: Duplicate value: "c"']],
-  "a port is at most 65535": [{ containers: [container({ ports: [{ containerPort: 99999 }] })] }, ["spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"]],
+  "a container needs a name and an image": [
+    { containers: [{}] },
+    ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"],
+  ],
+  "an image has no spaces around it": [
+    { containers: [container({ image: " i" })] },
+    ['spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace'],
+  ],
+  "two containers cannot share a name": [
+    { containers: [container(), container()] },
+    ['spec.containers[1].name: Duplicate value: "c"'],
+  ],
+  "an init container cannot have the name of another": [
+    { containers: [container()], initContainers: [container()] },
+    ['spec.initContainers[0].name: Duplicate value: "c"'],
+  ],
+  "a port is at most 65535": [
+    { containers: [container({ ports: [{ containerPort: 99999 }] })] },
+    ["spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive"],
+  ],
   "two containers cannot take one port of the node": [
-    { containers: [container({ ports: [{ containerPort: 1, hostPort: 80 }] }), container({ name: "d", ports: [{ containerPort: 2, hostPort: 80 }] })] },
+    {
+      containers: [
+        container({ ports: [{ containerPort: 1, hostPort: 80 }] }),
+        container({ name: "d", ports: [{ containerPort: 2, hostPort: 80 }] }),
+      ],
+    },
     ['spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//80"'],
   ],
-  "a probe has a handler": [{ containers: [container({ livenessProbe: {} })] }, ["spec.containers[0].livenessProbe: Required value: must specify a handler type"]],
-  "a container that runs before the others has no probes": [
-    { containers: [container()], initContainers: [container({ name: "i", livenessProbe: { exec: { command: ["x"] } } })] },
-    ["spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always"],
+  "a probe has a handler": [
+    { containers: [container({ livenessProbe: {} })] },
+    ["spec.containers[0].livenessProbe: Required value: must specify a handler type"],
   ],
-  "a mount needs its volume": [{ containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })] }, ['spec.containers[0].volumeMounts[0].name: Not found: "x"']],
+  "a container that runs before the others has no probes": [
+    {
+      containers: [container()],
+      initContainers: [container({ name: "i", livenessProbe: { exec: { command: ["x"] } } })],
+    },
+    [
+      "spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always",
+    ],
+  ],
+  "a mount needs its volume": [
+    { containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })] },
+    ['spec.containers[0].volumeMounts[0].name: Not found: "x"'],
+  ],
   "a volume that is wrong cannot be mounted": [
-    { containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })], volumes: [{ name: "x", secret: {} }] },
+    {
+      containers: [container({ volumeMounts: [{ name: "x", mountPath: "/x" }] })],
+      volumes: [{ name: "x", secret: {} }],
+    },
     ["spec.volumes[0].secret.secretName: Required value", 'spec.containers[0].volumeMounts[0].name: Not found: "x"'],
   ],
-  "a volume has one source": [{ containers: [container()], volumes: [{ name: "x", emptyDir: {}, secret: { secretName: "s" } }] }, ["spec.volumes[0].secret: Forbidden: may not specify more than 1 volume type"]],
+  "a volume has one source": [
+    { containers: [container()], volumes: [{ name: "x", emptyDir: {}, secret: { secretName: "s" } }] },
+    ["spec.volumes[0].secret: Forbidden: may not specify more than 1 volume type"],
+  ],
   "a variable has one source": [
-    { containers: [container({ env: [{ name: "A", value: "b", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] })] },
-    ["spec.containers[0].env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty"],
+    {
+      containers: [
+        container({ env: [{ name: "A", value: "b", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] }),
+      ],
+    },
+    ['spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when `value` is not empty'],
   ],
   "a request is at most its limit": [
     { containers: [container({ resources: { limits: { cpu: "1" }, requests: { cpu: "2" } } })] },
     ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
   ],
   "devices are counted": [
-    { containers: [container({ resources: { limits: { "example.com/gpu": "500m" }, requests: { "example.com/gpu": "500m" } } })] },
+    {
+      containers: [
+        container({ resources: { limits: { "example.com/gpu": "500m" }, requests: { "example.com/gpu": "500m" } } }),
+      ],
+    },
     [
       'spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "500m": must be an integer',
       'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "500m": must be an integer',
@@ -131,7 +239,9 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
   ],
   "a toleration for everything says Exists": [
     { containers: [container()], tolerations: [{ operator: "Equal" }] },
-    ['spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"'],
+    [
+      'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+    ],
   ],
   "a security context that contradicts itself is shown as upstream shows it": [
     { containers: [container({ securityContext: { privileged: true, allowPrivilegeEscalation: false } })] },
@@ -153,5 +263,10 @@ for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
 test("a key like __proto__ is just a bad key", () => {
   const annotations = JSON.parse('{"__proto__": "x"}') as object;
 
-  expect(problems({ containers: [container()], nodeSelector: JSON.parse('{"__proto__": "x"}') as object }, { annotations })[0]).toMatch(/^spec\.nodeSelector: Invalid value: "__proto__"/);
+  expect(
+    problems(
+      { containers: [container()], nodeSelector: JSON.parse('{"__proto__": "x"}') as object },
+      { annotations },
+    )[0],
+  ).toMatch(/^spec\.nodeSelector: Invalid value: "__proto__"/);
 });

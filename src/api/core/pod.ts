@@ -18,7 +18,8 @@ import { hostnameWarning, podWarnings } from "./pod-warnings.ts";
 
 export type Pod = PodFacts;
 
-const textIn = (part: unknown, field: string): string => String((part as Readonly<Record<string, string | boolean>> | undefined)?.[field] ?? "");
+const textIn = (part: unknown, field: string): string =>
+  String((part as Readonly<Record<string, string | boolean>> | undefined)?.[field] ?? "");
 
 export const Pod: Kind<Pod> = builtInKind<Pod>({
   group: "",
@@ -43,7 +44,10 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   subresources: {
     status: true,
     parts: { ephemeralcontainers: ephemeralContainersPart, resize: resizePart },
-    actions: { binding: { group: "", version: "v1", kind: "Binding" }, eviction: { group: "policy", version: "v1", kind: "Eviction" } },
+    actions: {
+      binding: { group: "", version: "v1", kind: "Binding" },
+      eviction: { group: "policy", version: "v1", kind: "Eviction" },
+    },
   },
   hasGeneration: true,
   traits: {
@@ -65,15 +69,24 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
 });
 
-/** Whether the rules for a new pod say of this one what they said of the other. Only the names of claims that are made for a pod depend on its own. */
+/**
+ * Whether the rules for a new pod say of this one what they said of the other. Only the names of claims that are made
+ * for a pod depend on its own.
+ */
 function isLike({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepReadonly<Pod>): boolean {
-  return spec === sibling.spec && metadata.annotations === sibling.metadata.annotations && !spec.volumes?.some(({ ephemeral }) => ephemeral);
+  return (
+    spec === sibling.spec &&
+    metadata.annotations === sibling.metadata.annotations &&
+    !spec.volumes?.some(({ ephemeral }) => ephemeral)
+  );
 }
 
 function checkWrite({ object, oldObject, subresource, inProcess, settled, sibling }: Review<Pod>): FieldError[] {
   if (!oldObject) return sibling && isLike(object, sibling) ? [] : checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
-  return subresource === "resize" ? checkResize(object, oldObject) : checkPodUpdate(object, oldObject, { mayPlace: inProcess === true, settled });
+  return subresource === "resize"
+    ? checkResize(object, oldObject)
+    : checkPodUpdate(object, oldObject, { mayPlace: inProcess === true, settled });
 }
 
 export const admissions: AnyAdmission[] = [
@@ -83,6 +96,12 @@ export const admissions: AnyAdmission[] = [
     validate: checkWrite,
     completeStatus: (pod, { oldObject }) => completePodStatus(pod, oldObject),
     validateStatus: ({ object, oldObject }) => (oldObject ? checkPodStatus(object, oldObject) : []),
-    warnings: ({ operation, object: { metadata, spec } }) => (operation === "CREATE" ? [...hostnameWarning(metadata.name, "the Pod's hostname"), ...podWarnings("", spec, metadata.annotations, false)] : []),
+    warnings: ({ operation, object: { metadata, spec } }) =>
+      operation === "CREATE"
+        ? [
+            ...hostnameWarning(metadata.name, "the Pod's hostname"),
+            ...podWarnings("", spec, metadata.annotations, false),
+          ]
+        : [],
   }),
 ];

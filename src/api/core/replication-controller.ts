@@ -33,11 +33,20 @@ export const ReplicationController: Kind<ReplicationController> = builtInKind<Re
     ...templateColumns<ReplicationController>(({ spec }) => spec?.template?.spec?.containers ?? []),
     column<ReplicationController>("Selector", ({ spec }) => labelsCell(spec?.selector), wide),
   ],
-  subresources: { status: true, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".spec.selector" } },
+  subresources: {
+    status: true,
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".spec.selector",
+    },
+  },
   hasGeneration: true,
   traits: {
     orphansDependents: true,
-    selectableFields: { "status.replicas": ({ status }) => String((status as { replicas?: number } | undefined)?.replicas ?? 0) },
+    selectableFields: {
+      "status.replicas": ({ status }) => String((status as { replicas?: number } | undefined)?.replicas ?? 0),
+    },
   },
 });
 
@@ -45,7 +54,9 @@ type Read = DeepReadonly<ReplicationController>;
 
 /** The template's labels also stand for the controller's own labels and its selector. */
 function complete(controller: Read): Read {
-  const result = change(controller, "spec", (spec) => change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template)));
+  const result = change(controller, "spec", (spec) =>
+    change(fill(spec, { replicas: 1 }), "template", (template) => defaultPodTemplate(template)),
+  );
   const labels = result.spec?.template?.metadata?.labels;
   if (!labels) return result;
   const selected = change(result, "spec", (spec) => fill(spec, { selector: labels }));
@@ -61,14 +72,21 @@ function checkController({ object: { spec = {} }, settled }: Review<ReplicationC
   else errors.push(...checkNotNegative("spec.replicas", spec.replicas));
   if (!template) return [...errors, missing("spec.template")];
   if (!isEmpty) checkSelects(errors, "spec.template", { matchLabels: selector }, template);
-  if (!isSettled(spec, settled?.spec)) errors.push(...checkPodTemplate("spec.template", template, "ReplicationController"));
+  if (!isSettled(spec, settled?.spec))
+    errors.push(...checkPodTemplate("spec.template", template, "ReplicationController"));
   return errors;
 }
 
 function checkStatus({ object: { status } }: Review<ReplicationController>): FieldError[] {
   const errors: FieldError[] = [];
   if (!status) return errors;
-  checkCounts(errors, "status", status, ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"]);
+  checkCounts(errors, "status", status, [
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+  ]);
   checkReplicaCounts(errors, status, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]);
   return errors;
 }
@@ -79,6 +97,9 @@ export const admissions: AnyAdmission[] = [
     validate: checkController,
     validateStatus: checkStatus,
     warnings: (review) =>
-      specWarnings(review, () => [...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []), ...templateWarnings("spec.template", review.object.spec?.template ?? {})]),
+      specWarnings(review, () => [
+        ...(review.operation === "CREATE" ? hostnameWarning(review.object.metadata.name) : []),
+        ...templateWarnings("spec.template", review.object.spec?.template ?? {}),
+      ]),
   }),
 ];

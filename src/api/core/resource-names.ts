@@ -1,11 +1,35 @@
 /** Names of what pods ask for and quotas count: `cpu`, `requests.memory`, `count/jobs.batch`, `example.com/gpu`. */
-import { compareQuantities, formatQuantity, labelKeyProblems, parseQuantity, quantityMilliValue, quantityOfMilli, type FieldError } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  formatQuantity,
+  labelKeyProblems,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { checkText, wrong } from "../field-errors.ts";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
-const COUNTED = ["pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"];
+const COUNTED = [
+  "pods",
+  "services",
+  "replicationcontrollers",
+  "resourcequotas",
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "services.nodeports",
+  "services.loadbalancers",
+];
 const CONTAINER = new Set(COMPUTE);
-const QUOTA = new Set([...COMPUTE, ...COMPUTE.map((name) => `requests.${name}`), "requests.storage", ...COMPUTE.map((name) => `limits.${name}`), ...COUNTED]);
+const QUOTA = new Set([
+  ...COMPUTE,
+  ...COMPUTE.map((name) => `requests.${name}`),
+  "requests.storage",
+  ...COMPUTE.map((name) => `limits.${name}`),
+  ...COUNTED,
+]);
 const STANDARD = new Set([...QUOTA, "storage"]);
 const INTEGER = new Set(COUNTED);
 
@@ -33,29 +57,43 @@ export function checkResourceName(field: string, name: string): FieldError[] {
 
 export function checkContainerResourceName(field: string, name: string): FieldError[] {
   const errors = checkResourceName(field, name);
-  if (!name.includes("/")) return CONTAINER.has(name) || isHugePages(name) ? errors : [...errors, wrong(field, name, "must be a standard resource for containers")];
-  return isNativeResource(name) || isExtendedResource(name) ? errors : [...errors, wrong(field, name, "doesn't follow extended resource name standard")];
+  if (!name.includes("/"))
+    return CONTAINER.has(name) || isHugePages(name)
+      ? errors
+      : [...errors, wrong(field, name, "must be a standard resource for containers")];
+  return isNativeResource(name) || isExtendedResource(name)
+    ? errors
+    : [...errors, wrong(field, name, "doesn't follow extended resource name standard")];
 }
 
 export function checkQuotaResourceName(field: string, name: string): FieldError[] {
   const errors = checkResourceName(field, name);
-  return name.includes("/") || isStandardQuotaResource(name) ? errors : [...errors, wrong(field, name, "must be a standard resource for quota")];
+  return name.includes("/") || isStandardQuotaResource(name)
+    ? errors
+    : [...errors, wrong(field, name, "must be a standard resource for quota")];
 }
 
 const ZERO = parseQuantity("0");
 
 export function checkQuantityNotNegative(field: string, value: string | number): FieldError[] {
-  return compareQuantities(parseQuantity(value), ZERO) < 0 ? [wrong(field, value, "must be greater than or equal to 0")] : [];
+  return compareQuantities(parseQuantity(value), ZERO) < 0
+    ? [wrong(field, value, "must be greater than or equal to 0")]
+    : [];
 }
 
 /** An amount of a resource: not negative, and whole where the resource is counted. */
 export function checkResourceAmount(field: string, name: string, value: string | number): FieldError[] {
   const errors = checkQuantityNotNegative(field, value);
   if (!INTEGER.has(name) && !isExtendedResource(name)) return errors;
-  return quantityMilliValue(parseQuantity(value)) % 1000n === 0n ? errors : [...errors, wrong(field, value, "must be an integer")];
+  return quantityMilliValue(parseQuantity(value)) % 1000n === 0n
+    ? errors
+    : [...errors, wrong(field, value, "must be an integer")];
 }
 
-/** Amounts finer than a thousandth are rounded up to it; the same object when there is none. Amounts are in canonical form. */
+/**
+ * Amounts finer than a thousandth are rounded up to it; the same object when there is none. Amounts are in canonical
+ * form.
+ */
 export function roundAmounts<T extends Readonly<Record<string, string | number>>>(amounts: T): T {
   let result: T = amounts;
   for (const name in amounts) {

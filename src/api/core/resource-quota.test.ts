@@ -4,20 +4,44 @@ import { problemsOf, warningsOf } from "../test-review.ts";
 import { ResourceQuota, admissions } from "./resource-quota.ts";
 
 type Spec = NonNullable<ResourceQuota["spec"]>;
-const makeQuota = (spec: Spec, status?: ResourceQuota["status"]): ResourceQuota => ({ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q", namespace: "shop" }, spec, ...(status && { status }) });
+const makeQuota = (spec: Spec, status?: ResourceQuota["status"]): ResourceQuota => ({
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  metadata: { name: "q", namespace: "shop" },
+  spec,
+  status,
+});
 
 const cases: Record<string, [spec: object, old: object | undefined, want: string[]]> = {
-  "nothing is bounded below zero": [{ hard: { pods: "-1" } }, undefined, ['spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0']],
+  "nothing is bounded below zero": [
+    { hard: { pods: "-1" } },
+    undefined,
+    ['spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0'],
+  ],
   "a scope is known": [{ scopes: ["X"] }, undefined, ['spec.scopes: Invalid value: ["X"]: unsupported scope']],
-  "a scope concerns what is bounded": [{ hard: { services: "1" }, scopes: ["BestEffort"] }, undefined, ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource']],
-  "a pod is in one of two scopes": [{ scopes: ["Terminating", "NotTerminating"] }, undefined, ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes']],
+  "a scope concerns what is bounded": [
+    { hard: { services: "1" }, scopes: ["BestEffort"] },
+    undefined,
+    ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+  ],
+  "a pod is in one of two scopes": [
+    { scopes: ["Terminating", "NotTerminating"] },
+    undefined,
+    ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
+  ],
   "a selector has values where its operator needs them": [
     { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In" }] } },
     undefined,
-    ["spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"],
+    [
+      "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+    ],
   ],
   "scopes stay": [{ scopes: ["BestEffort"] }, {}, ['spec.scopes: Invalid value: ["BestEffort"]: field is immutable']],
-  "their order does not matter": [{ scopes: ["Terminating", "BestEffort"] }, { scopes: ["BestEffort", "Terminating"] }, []],
+  "their order does not matter": [
+    { scopes: ["Terminating", "BestEffort"] },
+    { scopes: ["BestEffort", "Terminating"] },
+    [],
+  ],
 };
 for (const [behaviour, [spec, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -26,12 +50,20 @@ for (const [behaviour, [spec, old, want]] of Object.entries(cases)) {
 }
 
 test("bounds that nobody can reach are warned of", () => {
-  expect(warningsOf(admissions, makeQuota({ hard: { cpu: "2", "limits.cpu": "1" } }))).toEqual(["ResourceQuota cpu (2) should be less than limits.cpu (1)"]);
+  expect(warningsOf(admissions, makeQuota({ hard: { cpu: "2", "limits.cpu": "1" } }))).toEqual([
+    "ResourceQuota cpu (2) should be less than limits.cpu (1)",
+  ]);
 });
 
 test("a table shows the use of requests and of limits", () => {
-  const quota = makeQuota({}, { hard: { pods: "2", "limits.cpu": "4", cpu: "1" }, used: { pods: "1", "limits.cpu": "500m" } });
+  const quota = makeQuota(
+    {},
+    { hard: { pods: "2", "limits.cpu": "4", cpu: "1" }, used: { pods: "1", "limits.cpu": "500m" } },
+  );
   const { columns } = ResourceQuota.versions.v1 ?? { columns: [ageColumn] };
 
-  expect(columns.slice(1, 3).map(({ value }) => value?.(quota as never, 0))).toEqual(["cpu: 0/1, pods: 1/2", "limits.cpu: 500m/4"]);
+  expect(columns.slice(1, 3).map(({ value }) => value?.(quota as never, 0))).toEqual([
+    "cpu: 0/1, pods: 1/2",
+    "limits.cpu: 500m/4",
+  ]);
 });

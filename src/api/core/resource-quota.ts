@@ -9,7 +9,12 @@ import { missing, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
-import { checkQuotaResourceName, checkResourceAmount, isStandardQuotaResource, roundAmounts } from "./resource-names.ts";
+import {
+  checkQuotaResourceName,
+  checkResourceAmount,
+  isStandardQuotaResource,
+  roundAmounts,
+} from "./resource-names.ts";
 
 export type ResourceQuota = ResourceQuotaFacts;
 type Quota = DeepReadonly<ResourceQuota>;
@@ -34,12 +39,25 @@ export const ResourceQuota: Kind<ResourceQuota> = builtInKind<ResourceQuota>({
   shortNames: ["quota"],
   scope: "Namespaced",
   facts: "core-v1",
-  columns: [nameColumn, column<ResourceQuota>("Request", (quota) => usage(quota, false)), column<ResourceQuota>("Limit", (quota) => usage(quota, true)), ageColumn],
+  columns: [
+    nameColumn,
+    column<ResourceQuota>("Request", (quota) => usage(quota, false)),
+    column<ResourceQuota>("Limit", (quota) => usage(quota, true)),
+    ageColumn,
+  ],
   subresources: { status: true },
   traits: { deletionAnswersObject: true },
 });
 
-const POD_RESOURCES = new Set(["pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"]);
+const POD_RESOURCES = new Set([
+  "pods",
+  "cpu",
+  "memory",
+  "requests.cpu",
+  "requests.memory",
+  "limits.cpu",
+  "limits.memory",
+]);
 const CLAIM_RESOURCES = new Set(["persistentvolumeclaims", "requests.storage"]);
 
 /** The resources of Kubernetes that each scope can tell apart. */
@@ -54,14 +72,23 @@ const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** Scopes that an object has or has not; the others have values. */
-const PLAIN_SCOPES = new Set(["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"]);
+const PLAIN_SCOPES = new Set([
+  "BestEffort",
+  "NotBestEffort",
+  "Terminating",
+  "NotTerminating",
+  "CrossNamespacePodAffinity",
+]);
 const CONFLICTS = [
   ["BestEffort", "NotBestEffort"],
   ["Terminating", "NotTerminating"],
 ] as const;
 
 function checkAmounts(field: string, amounts: Readonly<Record<string, string | number>> | undefined): FieldError[] {
-  return Object.entries(amounts ?? {}).flatMap(([name, amount]) => [...checkQuotaResourceName(`${field}[${name}]`, name), ...checkResourceAmount(`${field}[${name}]`, name, amount)]);
+  return Object.entries(amounts ?? {}).flatMap(([name, amount]) => [
+    ...checkQuotaResourceName(`${field}[${name}]`, name),
+    ...checkResourceAmount(`${field}[${name}]`, name, amount),
+  ]);
 }
 
 /** The counted resources that a scope says nothing about. */
@@ -88,7 +115,13 @@ function checkScopes(spec: Spec): FieldError[] {
 
 /** The selector as the real server shows it in messages. */
 function shown(selector: NonNullable<Spec["scopeSelector"]>): unknown {
-  return { MatchExpressions: (selector.matchExpressions ?? []).map(({ scopeName, operator, values }) => ({ ScopeName: scopeName ?? "", Operator: operator ?? "", Values: values ?? null })) };
+  return {
+    MatchExpressions: (selector.matchExpressions ?? []).map(({ scopeName, operator, values }) => ({
+      ScopeName: scopeName ?? "",
+      Operator: operator ?? "",
+      Values: values ?? null,
+    })),
+  };
 }
 
 const ONLY_EXISTS =
@@ -102,15 +135,33 @@ function checkScopeSelector(spec: Spec): FieldError[] {
   const errors: FieldError[] = [];
   for (const { scopeName = "", operator = "", values = [] } of expressions) {
     if (!Object.hasOwn(SCOPES, scopeName)) errors.push(wrong(`${at}.scopeName`, scopeName, "unsupported scope"));
-    errors.push(...strangers(spec, scopeName).map(() => wrong(at, shown(scopeSelector), "unsupported scope applied to resource")));
-    if (PLAIN_SCOPES.has(scopeName) && operator !== "Exists") errors.push(wrong(`${at}.operator`, operator, ONLY_EXISTS));
+    errors.push(
+      ...strangers(spec, scopeName).map(() => wrong(at, shown(scopeSelector), "unsupported scope applied to resource")),
+    );
+    if (PLAIN_SCOPES.has(scopeName) && operator !== "Exists")
+      errors.push(wrong(`${at}.operator`, operator, ONLY_EXISTS));
     if (operator === "In" || operator === "NotIn") {
-      if (values.length === 0) errors.push(missing(`${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
+      if (values.length === 0)
+        errors.push(
+          missing(`${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+        );
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values.length > 0) errors.push(wrong(`${at}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"));
+      if (values.length > 0)
+        errors.push(
+          wrong(
+            `${at}.values`,
+            values,
+            "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+          ),
+        );
     } else errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
   }
-  return [...errors, ...conflicting(expressions.map(({ scopeName }) => scopeName ?? "")).map(() => wrong(at, spec.scopes ?? null, "conflicting scopes"))];
+  return [
+    ...errors,
+    ...conflicting(expressions.map(({ scopeName }) => scopeName ?? "")).map(() =>
+      wrong(at, spec.scopes ?? null, "conflicting scopes"),
+    ),
+  ];
 }
 
 /** Requests that no limit would let through. */
@@ -120,7 +171,12 @@ function warningsOf(hard: Readonly<Record<string, string | number>> = {}): strin
     const request = hard[`requests.${name}`] !== undefined ? `requests.${name}` : plain;
     const requested = request === undefined ? undefined : hard[request];
     const limit = hard[`limits.${name}`];
-    if (requested === undefined || limit === undefined || compareQuantities(parseQuantity(requested), parseQuantity(limit)) <= 0) return [];
+    if (
+      requested === undefined ||
+      limit === undefined ||
+      compareQuantities(parseQuantity(requested), parseQuantity(limit)) <= 0
+    )
+      return [];
     return [`ResourceQuota ${request} (${requested}) should be less than limits.${name} (${limit})`];
   });
 }
@@ -140,7 +196,10 @@ export const admissions: AnyAdmission[] = [
         ...(moved ? [wrong("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
       ];
     },
-    validateStatus: ({ object: { status } }) => [...checkAmounts("status.hard", status?.hard), ...checkAmounts("status.used", status?.used)],
+    validateStatus: ({ object: { status } }) => [
+      ...checkAmounts("status.hard", status?.hard),
+      ...checkAmounts("status.used", status?.used),
+    ],
     warnings: ({ operation, object }) => (operation === "CREATE" ? warningsOf(object.spec?.hard) : []),
   }),
 ];

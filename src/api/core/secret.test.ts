@@ -2,21 +2,49 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../test-review.ts";
 import { admissions, type Secret } from "./secret.ts";
 
-const makeSecret = (rest: Partial<Secret> = {}): Secret => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "shop" }, ...rest });
+const makeSecret = (rest: Partial<Secret> = {}): Secret => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "a", namespace: "shop" },
+  ...rest,
+});
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
 test("what is written as text ends up encoded, and wins over what is there", () => {
-  const { data, stringData, type } = completedBy(admissions, makeSecret({ data: { a: encode("1"), b: encode("2") }, stringData: { a: "3" } })) as Secret;
+  const { data, stringData, type } = completedBy(
+    admissions,
+    makeSecret({ data: { a: encode("1"), b: encode("2") }, stringData: { a: "3" } }),
+  ) as Secret;
 
-  expect({ data, stringData, type }).toEqual({ data: { a: encode("3"), b: encode("2") }, stringData: undefined, type: "Opaque" });
+  expect({ data, stringData, type }).toEqual({
+    data: { a: encode("3"), b: encode("2") },
+    stringData: undefined,
+    type: "Opaque",
+  });
 });
 
 const cases: Record<string, [object: Partial<Secret>, old: Partial<Secret> | undefined, want: string[]]> = {
-  "a certificate comes with its key": [{ type: "kubernetes.io/tls" }, undefined, ["data[tls.crt]: Required value", "data[tls.key]: Required value"]],
-  "basic authentication has a name or a password": [{ type: "kubernetes.io/basic-auth" }, undefined, ["data[username]: Required value", "data[password]: Required value"]],
+  "a certificate comes with its key": [
+    { type: "kubernetes.io/tls" },
+    undefined,
+    ["data[tls.crt]: Required value", "data[tls.key]: Required value"],
+  ],
+  "basic authentication has a name or a password": [
+    { type: "kubernetes.io/basic-auth" },
+    undefined,
+    ["data[username]: Required value", "data[password]: Required value"],
+  ],
   "one of the two is enough": [{ type: "kubernetes.io/basic-auth", data: { password: "" } }, undefined, []],
-  "a key for SSH is not empty": [{ type: "kubernetes.io/ssh-auth", data: { "ssh-privatekey": "" } }, undefined, ["data[ssh-privatekey]: Required value"]],
-  "a token names its account": [{ type: "kubernetes.io/service-account-token" }, undefined, ["metadata.annotations[kubernetes.io/service-account.name]: Required value"]],
+  "a key for SSH is not empty": [
+    { type: "kubernetes.io/ssh-auth", data: { "ssh-privatekey": "" } },
+    undefined,
+    ["data[ssh-privatekey]: Required value"],
+  ],
+  "a token names its account": [
+    { type: "kubernetes.io/service-account-token" },
+    undefined,
+    ["metadata.annotations[kubernetes.io/service-account.name]: Required value"],
+  ],
   "a docker configuration is an object, and is not shown when it is none": [
     { type: "kubernetes.io/dockercfg", stringData: { ".dockercfg": "hunter2" } },
     undefined,
@@ -26,10 +54,21 @@ const cases: Record<string, [object: Partial<Secret>, old: Partial<Secret> | und
   "what is sealed stays, and stays sealed": [
     { type: "Opaque", data: { a: encode("2") } },
     { type: "Opaque", immutable: true, data: { a: encode("1") } },
-    ["immutable: Forbidden: field is immutable when `immutable` is set", "data: Forbidden: field is immutable when `immutable` is set"],
+    [
+      "immutable: Forbidden: field is immutable when `immutable` is set",
+      "data: Forbidden: field is immutable when `immutable` is set",
+    ],
   ],
-  "there is an end to its size": [{ stringData: { a: "x".repeat(1024 * 1024 + 1) } }, undefined, ["data: Too long: may not be more than 1048576 bytes"]],
-  "a key like __proto__ is a key like any other": [{ data: JSON.parse('{"__proto__":"MQ=="}') as Record<string, string> }, undefined, []],
+  "there is an end to its size": [
+    { stringData: { a: "x".repeat(1024 * 1024 + 1) } },
+    undefined,
+    ["data: Too long: may not be more than 1048576 bytes"],
+  ],
+  "a key like __proto__ is a key like any other": [
+    { data: JSON.parse('{"__proto__":"MQ=="}') as Record<string, string> },
+    undefined,
+    [],
+  ],
 };
 for (const [behaviour, [object, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -40,5 +79,7 @@ for (const [behaviour, [object, old, want]] of Object.entries(cases)) {
 test("a pair that is none is warned of", () => {
   const data = { "tls.crt": encode("x"), "tls.key": encode("y") };
 
-  expect(warningsOf(admissions, makeSecret({ type: "kubernetes.io/tls", data }))).toEqual(["tls: failed to find any PEM data in certificate input"]);
+  expect(warningsOf(admissions, makeSecret({ type: "kubernetes.io/tls", data }))).toEqual([
+    "tls: failed to find any PEM data in certificate input",
+  ]);
 });

@@ -20,8 +20,16 @@ export const Secret: Kind<Secret> = builtInKind<Secret>({
   plural: "secrets",
   scope: "Namespaced",
   facts: "core-v1",
-  columns: [nameColumn, column<Secret>("Type", ({ type = "" }) => type), column<Secret>("Data", ({ data = {} }) => Object.keys(data).length), ageColumn],
-  traits: { metadataChecks: { update: true, create: true }, selectableFields: { type: ({ type }) => (typeof type === "string" ? type : "") } },
+  columns: [
+    nameColumn,
+    column<Secret>("Type", ({ type = "" }) => type),
+    column<Secret>("Data", ({ data = {} }) => Object.keys(data).length),
+    ageColumn,
+  ],
+  traits: {
+    metadataChecks: { update: true, create: true },
+    selectableFields: { type: ({ type }) => (typeof type === "string" ? type : "") },
+  },
 });
 
 const TLS = "kubernetes.io/tls";
@@ -32,7 +40,9 @@ function complete(secret: DeepReadonly<Secret>): DeepReadonly<Secret> {
   const { stringData, ...rest } = typed;
   if (!stringData) return typed;
   // It is for writing only: it ends up in `data`, encoded, and wins over what is there.
-  const encoded = Object.fromEntries(Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
+  const encoded = Object.fromEntries(
+    Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+  );
   return { ...rest, data: { ...rest.data, ...encoded } };
 }
 
@@ -44,10 +54,13 @@ function valueOf({ data = {} }: DeepReadonly<Secret>, key: string): string | und
 /** What a Secret of a well-known type must hold. */
 function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
   const has = (key: string): boolean => Object.hasOwn(secret.data ?? {}, key);
-  const lacks = (...keys: string[]): FieldError[] => keys.filter((key) => !has(key)).map((key) => missing(`data[${key}]`));
+  const lacks = (...keys: string[]): FieldError[] =>
+    keys.filter((key) => !has(key)).map((key) => missing(`data[${key}]`));
   switch (secret.type) {
     case "kubernetes.io/service-account-token":
-      return secret.metadata.annotations?.[SERVICE_ACCOUNT] ? [] : [missing(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
+      return secret.metadata.annotations?.[SERVICE_ACCOUNT]
+        ? []
+        : [missing(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
     case "kubernetes.io/dockercfg":
       return checkJson(secret, ".dockercfg");
     case "kubernetes.io/dockerconfigjson":
@@ -77,7 +90,9 @@ function checkJson(secret: DeepReadonly<Secret>, key: string): FieldError[] {
   }
   if (parsed === null || isObject(parsed)) return [];
   const shape = Array.isArray(parsed) ? "array" : typeof parsed === "boolean" ? "bool" : typeof parsed;
-  return [wrong(`data[${key}]`, REDACTED, `json: cannot unmarshal ${shape} into Go value of type map[string]interface {}`)];
+  return [
+    wrong(`data[${key}]`, REDACTED, `json: cannot unmarshal ${shape} into Go value of type map[string]interface {}`),
+  ];
 }
 
 export const admissions: AnyAdmission[] = [
@@ -91,7 +106,10 @@ export const admissions: AnyAdmission[] = [
       ...checkTypedKeys(object),
     ],
     warnings({ object }) {
-      const problem = object.type === TLS ? tlsPairProblem(valueOf(object, "tls.crt") ?? "", valueOf(object, "tls.key") ?? "") : undefined;
+      const problem =
+        object.type === TLS
+          ? tlsPairProblem(valueOf(object, "tls.crt") ?? "", valueOf(object, "tls.key") ?? "")
+          : undefined;
       return problem === undefined ? [] : [problem];
     },
   }),

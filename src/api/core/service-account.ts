@@ -27,7 +27,13 @@ const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
 /** Only the name of a listed Secret means anything. */
 function keepNames(account: DeepReadonly<ServiceAccount>): DeepReadonly<ServiceAccount> {
   return change(account, "secrets", (secrets) =>
-    changeItems(secrets, (secret) => (Object.keys(secret).every((key) => key === "name") ? secret : secret.name === undefined ? {} : { name: secret.name })),
+    changeItems(secrets, (secret) =>
+      Object.keys(secret).every((key) => key === "name")
+        ? secret
+        : secret.name === undefined
+          ? {}
+          : { name: secret.name },
+    ),
   );
 }
 
@@ -35,9 +41,12 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(ServiceAccount, "core-v1", {
     prepare: keepNames,
     warnings({ object, oldObject }) {
-      const asks = (account: DeepReadonly<ServiceAccount> | undefined): boolean => Object.hasOwn(account?.metadata.annotations ?? {}, ENFORCE);
+      const asks = (account: DeepReadonly<ServiceAccount> | undefined): boolean =>
+        Object.hasOwn(account?.metadata.annotations ?? {}, ENFORCE);
       if (!asks(object) || asks(oldObject)) return [];
-      return [`metadata.annotations[${ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`];
+      return [
+        `metadata.annotations[${ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+      ];
     },
   }),
 ];

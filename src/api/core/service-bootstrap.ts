@@ -1,6 +1,7 @@
 /**
- * What the network of a cluster has from the start: the range of its Services' addresses, and the Service under which a cluster's own API server is found from inside, default/kubernetes, and what is behind it. Every
- * cluster has it; clients and test suites look for it.
+ * What the network of a cluster has from the start: the range of its Services' addresses, and the Service under which a
+ * cluster's own API server is found from inside, default/kubernetes, and what is behind it. Every cluster has it;
+ * clients and test suites look for it.
  */
 import type { KubernetesObject } from "../meta.ts";
 import type { EndpointSlice } from "../discovery/endpoint-slice.ts";
@@ -16,7 +17,9 @@ const API_SERVER_ADDRESS = "10.96.0.1";
 const NAME = { name: "kubernetes", namespace: "default" };
 const PORT = { name: "https", protocol: "TCP" } as const;
 
-/** `endpoint` is where the server listens, as the cluster's pods would see it; `since` is when the range became ready. */
+/**
+ * `endpoint` is where the server listens, as the cluster's pods would see it; `since` is when the range became ready.
+ */
 export function apiServerService(endpoint: { address: string; port: number }, since: string): KubernetesObject[] {
   const { address, port } = endpoint;
   const service: Service = {
@@ -49,5 +52,11 @@ export function apiServerService(endpoint: { address: string; port: number }, si
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ ...PORT, port }],
   };
-  return [service, endpoints, slice, addressOfService(API_SERVER_ADDRESS, NAME), defaultServiceCidr(SERVICE_RANGE, since)];
+  return [
+    service,
+    endpoints,
+    slice,
+    addressOfService(API_SERVER_ADDRESS, NAME),
+    defaultServiceCidr(SERVICE_RANGE, since),
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * What a Service is when its author leaves it open. Addresses and node ports are not part of it: they are taken from the
- * cluster's pools when the Service is stored (`service-families.ts`, and the API server's allocation).
+ * What a Service is when its author leaves it open. Addresses and node ports are not part of it: they are taken from
+ * the cluster's pools when the Service is stored (`service-families.ts`, and the API server's allocation).
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { change, changeItems, fill } from "../fill.ts";
@@ -27,9 +27,9 @@ function completeSpec(spec: Read<ServiceSpec>): Read<ServiceSpec> {
   result = change(result, "ports", (ports) => changeItems<ServicePort>(ports, completePort));
   const hasClusterTraffic = type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer";
   return fill(result, {
-    ...(isExternallyAccessible(result) && { externalTrafficPolicy: "Cluster" }),
-    ...(hasClusterTraffic && { internalTrafficPolicy: "Cluster" }),
-    ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: true }),
+    externalTrafficPolicy: isExternallyAccessible(result) ? "Cluster" : undefined,
+    internalTrafficPolicy: hasClusterTraffic ? "Cluster" : undefined,
+    allocateLoadBalancerNodePorts: type === "LoadBalancer" || undefined,
   });
 }
 
@@ -41,6 +41,11 @@ function completePort(port: Read<ServicePort>): Read<ServicePort> {
 /** An address of a load balancer is its own, unless it says that it is a proxy's. */
 export function completeServiceStatus(service: Read<Service>): Read<Service> {
   if (service.spec?.type !== "LoadBalancer" || !service.status?.loadBalancer?.ingress) return service;
-  const complete = (ingress: Read<LoadBalancerIngress>): Read<LoadBalancerIngress> => (ingress.ip ? fill(ingress, { ipMode: "VIP" }) : ingress);
-  return change(service, "status", (status) => change(status, "loadBalancer", (balancer) => change(balancer, "ingress", (list) => changeItems<LoadBalancerIngress>(list, complete))));
+  const complete = (ingress: Read<LoadBalancerIngress>): Read<LoadBalancerIngress> =>
+    ingress.ip ? fill(ingress, { ipMode: "VIP" }) : ingress;
+  return change(service, "status", (status) =>
+    change(status, "loadBalancer", (balancer) =>
+      change(balancer, "ingress", (list) => changeItems<LoadBalancerIngress>(list, complete)),
+    ),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * IP families of a Service: what may be asked for, and what follows when it is left open. Clusters here have one family,
- * IPv4; a headless Service without selector may name both, because somebody else provides its endpoints.
+ * IP families of a Service: what may be asked for, and what follows when it is left open. Clusters here have one
+ * family, IPv4; a headless Service without selector may name both, because somebody else provides its endpoints.
  */
 import { equalJson } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -24,24 +24,35 @@ export function checkFamilies(spec: Spec, old: Spec | undefined): FieldError[] {
   const errors: FieldError[] = [];
   if (clusterIP !== "") {
     if (clusterIPs.length === 0) errors.push(missing(ADDRESSES));
-    else if (clusterIPs[0] !== clusterIP) errors.push(wrong(ADDRESSES, clusterIPs, "first value must match `clusterIP`"));
-  } else if (clusterIPs.length > 0) errors.push(wrong(ADDRESSES, clusterIPs, "must be empty when `clusterIP` is not specified"));
+    else if (clusterIPs[0] !== clusterIP)
+      errors.push(wrong(ADDRESSES, clusterIPs, "first value must match `clusterIP`"));
+  } else if (clusterIPs.length > 0)
+    errors.push(wrong(ADDRESSES, clusterIPs, "must be empty when `clusterIP` is not specified"));
   for (const [index, family] of ipFamilies.entries()) {
     if (!FAMILIES.includes(family)) errors.push(notOneOf(`spec.ipFamilies[${index}]`, family, FAMILIES));
     if (ipFamilies.indexOf(family) < index) errors.push(twice(`spec.ipFamilies[${index}]`, family));
   }
-  if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) errors.push(notOneOf(POLICY, ipFamilyPolicy, POLICIES));
+  if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy))
+    errors.push(notOneOf(POLICY, ipFamilyPolicy, POLICIES));
 
   const addressErrors = checkAddresses(clusterIPs, old?.clusterIPs ?? []);
   errors.push(...addressErrors);
   if (clusterIPs.length > 2) errors.push(wrong(ADDRESSES, clusterIPs, "may only hold up to 2 values"));
   // What is no address has no family either.
   if (addressErrors.length > 0) return errors;
-  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) errors.push(wrong(ADDRESSES, clusterIPs, "may specify no more than one IP for each IP family"));
+  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
+    errors.push(wrong(ADDRESSES, clusterIPs, "may specify no more than one IP for each IP family"));
   if (!isHeadless(spec)) {
     for (const [index, address] of clusterIPs.entries()) {
       const family = ipFamilies[index];
-      if ((family === "IPv4" || family === "IPv6") && family !== familyOf(address)) errors.push(wrong(`${ADDRESSES}[${index}]`, address, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``));
+      if ((family === "IPv4" || family === "IPv6") && family !== familyOf(address))
+        errors.push(
+          wrong(
+            `${ADDRESSES}[${index}]`,
+            address,
+            `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
+          ),
+        );
     }
   }
   return errors;
@@ -58,14 +69,30 @@ function checkAddresses(addresses: readonly string[], known: readonly string[]):
 export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spec; errors: FieldError[] } {
   if (spec.type === "ExternalName" || (old && keepsPreferredStacks(spec, old))) return { spec, errors: [] };
   const isOpen = spec.clusterIP === NO_ADDRESS && Object.keys(spec.selector ?? {}).length === 0;
-  let result: Spec = withFields(spec, { ipFamilyPolicy: spec.ipFamilyPolicy ?? old?.ipFamilyPolicy ?? (isOpen ? "RequireDualStack" : "SingleStack") });
+  let result: Spec = withFields(spec, {
+    ipFamilyPolicy: spec.ipFamilyPolicy ?? old?.ipFamilyPolicy ?? (isOpen ? "RequireDualStack" : "SingleStack"),
+  });
   let errors = checkFamilies(result, old);
   if (errors.length > 0) return { spec, errors };
 
   if (old) ({ spec: result, errors } = releaseSecond(result, old));
   if (result.ipFamilyPolicy === "SingleStack") {
-    if (result.clusterIPs?.length === 2) errors.push(wrong(POLICY, result.ipFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified"));
-    if (result.ipFamilies?.length === 2) errors.push(wrong(POLICY, result.ipFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"));
+    if (result.clusterIPs?.length === 2)
+      errors.push(
+        wrong(
+          POLICY,
+          result.ipFamilyPolicy,
+          "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified",
+        ),
+      );
+    if (result.ipFamilies?.length === 2)
+      errors.push(
+        wrong(
+          POLICY,
+          result.ipFamilyPolicy,
+          "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
+        ),
+      );
   }
   const inferred = [...(result.ipFamilies ?? [])];
   for (const [index, address] of (result.clusterIPs ?? []).entries()) {
@@ -78,8 +105,11 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
   if (errors.length > 0) return { spec, errors };
   if (isOpen) return { spec: withFields(result, { ipFamilies: openFamilies(inferred, result) }), errors };
 
-  if (result.ipFamilyPolicy === "RequireDualStack") errors.push(wrong(POLICY, result.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
-  for (const [index, family] of inferred.entries()) if (family !== CLUSTER_FAMILY) errors.push(wrong(`spec.ipFamilies[${index}]`, family, "not configured on this cluster"));
+  if (result.ipFamilyPolicy === "RequireDualStack")
+    errors.push(wrong(POLICY, result.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
+  for (const [index, family] of inferred.entries())
+    if (family !== CLUSTER_FAMILY)
+      errors.push(wrong(`spec.ipFamilies[${index}]`, family, "not configured on this cluster"));
   if (errors.length > 0) return { spec, errors };
   return { spec: withFields(result, { ipFamilies: inferred.length > 0 ? inferred : [CLUSTER_FAMILY] }), errors };
 }
@@ -88,22 +118,32 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
 function keepsPreferredStacks(spec: Spec, old: Spec): boolean {
   const policy = (value: Spec): string => value.ipFamilyPolicy ?? "";
   if (old.type !== spec.type || policy(old) !== "PreferDualStack" || policy(spec) !== "PreferDualStack") return false;
-  return (spec.clusterIP ?? "") === (old.clusterIP ?? "") && equalJson(spec.clusterIPs ?? [], old.clusterIPs ?? []) && equalJson(spec.ipFamilies ?? [], old.ipFamilies ?? []);
+  return (
+    (spec.clusterIP ?? "") === (old.clusterIP ?? "") &&
+    equalJson(spec.clusterIPs ?? [], old.clusterIPs ?? []) &&
+    equalJson(spec.ipFamilies ?? [], old.ipFamilies ?? [])
+  );
 }
 
-/** Asking for a single stack gives the second address and family back; leaving them out without asking for it does not. */
+/**
+ * Asking for a single stack gives the second address and family back; leaving them out without asking for it does not.
+ */
 function releaseSecond(spec: Spec, old: Spec): { spec: Spec; errors: FieldError[] } {
   const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const { clusterIPs: oldAddresses = [], ipFamilies: oldFamilies = [] } = old;
   if (ipFamilyPolicy === "SingleStack") {
     let result = spec;
-    if (clusterIPs.length > 1 && equalJson(clusterIPs, oldAddresses)) result = withFields(result, { clusterIPs: clusterIPs.slice(0, 1) });
-    if (ipFamilies.length > 1 && equalJson(ipFamilies, oldFamilies)) result = withFields(result, { ipFamilies: ipFamilies.slice(0, 1) });
+    if (clusterIPs.length > 1 && equalJson(clusterIPs, oldAddresses))
+      result = withFields(result, { clusterIPs: clusterIPs.slice(0, 1) });
+    if (ipFamilies.length > 1 && equalJson(ipFamilies, oldFamilies))
+      result = withFields(result, { ipFamilies: ipFamilies.slice(0, 1) });
     return { spec: result, errors: [] };
   }
   const errors: FieldError[] = [];
-  if (clusterIPs.length > 0 && clusterIPs.length < oldAddresses.length) errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary cluster IP"));
-  if (ipFamilies.length > 0 && ipFamilies.length < oldFamilies.length) errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary IP family"));
+  if (clusterIPs.length > 0 && clusterIPs.length < oldAddresses.length)
+    errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary cluster IP"));
+  if (ipFamilies.length > 0 && ipFamilies.length < oldFamilies.length)
+    errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary IP family"));
   return { spec, errors };
 }
 
@@ -118,10 +158,13 @@ export function checkAddressesKept(spec: Spec, old: Spec): FieldError[] {
   if (spec.type === "ExternalName" || old.type === "ExternalName" || (isHeadless(spec) && isHeadless(old))) return [];
   const { clusterIPs: addresses = [], ipFamilyPolicy } = spec;
   const { clusterIPs: before = [] } = old;
-  const changed = (index: number): FieldError => wrong(`${ADDRESSES}[${index}]`, spec.clusterIPs, "may not change once set");
-  if (addresses.length === before.length) return before.flatMap((address, index) => (address === addresses[index] ? [] : [changed(index)]));
+  const changed = (index: number): FieldError =>
+    wrong(`${ADDRESSES}[${index}]`, spec.clusterIPs, "may not change once set");
+  if (addresses.length === before.length)
+    return before.flatMap((address, index) => (address === addresses[index] ? [] : [changed(index)]));
   const errors: FieldError[] = [];
-  if (addresses.length === 0) errors.push(wrong(`${ADDRESSES}[0]`, spec.clusterIPs, "primary clusterIP can not be unset"));
+  if (addresses.length === 0)
+    errors.push(wrong(`${ADDRESSES}[0]`, spec.clusterIPs, "primary clusterIP can not be unset"));
   if (addresses.length > 0 && before.length > 0 && addresses[0] !== before[0]) errors.push(changed(0));
   if (addresses.length < before.length && addresses.length === 1 && ipFamilyPolicy !== "SingleStack") {
     errors.push(wrong(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary clusterIP"));
@@ -134,10 +177,15 @@ export function checkFamiliesKept(spec: Spec, old: Spec): FieldError[] {
   const { ipFamilies: families = [], clusterIPs: addresses = [], ipFamilyPolicy } = spec;
   const { ipFamilies: before = [] } = old;
   const at = "spec.ipFamilies[0]";
-  if (families.length === before.length) return before.flatMap((family, index) => (family === families[index] ? [] : [wrong(at, families, "may not change once set")]));
+  if (families.length === before.length)
+    return before.flatMap((family, index) =>
+      family === families[index] ? [] : [wrong(at, families, "may not change once set")],
+    );
   const errors: FieldError[] = [];
-  if (families.length < before.length && addresses.length === 0) errors.push(wrong(at, spec.ipFamilies, "primary ipFamily can not be unset"));
-  if (families.length > 0 && before.length > 0 && families[0] !== before[0]) errors.push(wrong(at, spec.clusterIPs, "may not change once set"));
+  if (families.length < before.length && addresses.length === 0)
+    errors.push(wrong(at, spec.ipFamilies, "primary ipFamily can not be unset"));
+  if (families.length > 0 && before.length > 0 && families[0] !== before[0])
+    errors.push(wrong(at, spec.clusterIPs, "may not change once set"));
   if (families.length < before.length && families.length === 1 && ipFamilyPolicy !== "SingleStack") {
     errors.push(wrong(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary ipFamily"));
   }

@@ -8,18 +8,23 @@ export const NO_ADDRESS = "None";
 
 export const needsClusterAddress = ({ type }: Spec): boolean => type !== "ExternalName";
 export const needsNodePorts = ({ type }: Spec): boolean => type === "NodePort" || type === "LoadBalancer";
-export const needsHealthPort = ({ type, externalTrafficPolicy }: Spec): boolean => type === "LoadBalancer" && externalTrafficPolicy === "Local";
-export const isExternallyAccessible = ({ type, externalIPs = [] }: Spec): boolean => type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
-export const isHeadless = ({ clusterIPs = [] }: Spec): boolean => clusterIPs.length === 1 && clusterIPs[0] === NO_ADDRESS;
+export const needsHealthPort = ({ type, externalTrafficPolicy }: Spec): boolean =>
+  type === "LoadBalancer" && externalTrafficPolicy === "Local";
+export const isExternallyAccessible = ({ type, externalIPs = [] }: Spec): boolean =>
+  type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
+export const isHeadless = ({ clusterIPs = [] }: Spec): boolean =>
+  clusterIPs.length === 1 && clusterIPs[0] === NO_ADDRESS;
 
 /** A new NodePort Service always gets ports; a load balancer may do without. */
-export const wantsNodePorts = ({ type, allocateLoadBalancerNodePorts }: Spec): boolean => type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
+export const wantsNodePorts = ({ type, allocateLoadBalancerNodePorts }: Spec): boolean =>
+  type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
 
 export function sameAddresses(a: Spec, b: Spec): boolean {
   return (a.clusterIP ?? "") === (b.clusterIP ?? "") && equalJson(a.clusterIPs ?? [], b.clusterIPs ?? []);
 }
 
-export const nodePortsOf = ({ ports = [] }: Spec): number[] => ports.flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
+export const nodePortsOf = ({ ports = [] }: Spec): number[] =>
+  ports.flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
 
 /** The spec with fields set, or taken out where the value is undefined; the very same when nothing changes. */
 export function withFields(spec: Spec, fields: { [K in keyof ServiceSpec]?: Spec[K] | undefined }): Spec {

@@ -1,13 +1,22 @@
 /**
- * The server's part of a Service: linked fields, IP families, and the addresses and ports that come from the cluster's pools.
- * The pools are somebody else's; this decides what is taken from them, in which order, and what is said when it is not there.
+ * The server's part of a Service: linked fields, IP families, and the addresses and ports that come from the cluster's
+ * pools. The pools are somebody else's; this decides what is taken from them, in which order, and what is said when it
+ * is not there.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { internalError, invalid, type FieldError } from "../../machinery/index.ts";
 import type { Service, ServicePort } from "../facts/core-v1.ts";
 import { wrong } from "../field-errors.ts";
 import { completeFamilies } from "./service-families.ts";
-import { isHeadless, needsHealthPort, needsNodePorts, nodePortsOf, wantsNodePorts, withFields, type Spec } from "./service-fields.ts";
+import {
+  isHeadless,
+  needsHealthPort,
+  needsNodePorts,
+  nodePortsOf,
+  wantsNodePorts,
+  withFields,
+  type Spec,
+} from "./service-fields.ts";
 import { dropUnused, keepAllocated, linkAddresses } from "./service-transitions.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -23,7 +32,11 @@ export interface ServicePools {
 }
 
 /** The Service as it is to be stored. Throws 422 for what cannot be had. */
-export function prepareService(service: Read<Service>, old: Read<Service> | undefined, pools: ServicePools): Read<Service> {
+export function prepareService(
+  service: Read<Service>,
+  old: Read<Service> | undefined,
+  pools: ServicePools,
+): Read<Service> {
   const { name } = service.metadata;
   const refuse = (errors: readonly FieldError[]): never => {
     throw invalid("", "Service", name, errors);
@@ -37,7 +50,8 @@ export function prepareService(service: Read<Service>, old: Read<Service> | unde
   spec = families.spec;
 
   // An address that is there stays what it is, and validation says so; only a Service that had none gets one.
-  if (!before || (before.type === "ExternalName" && spec.type !== "ExternalName")) spec = drawAddress(spec, name, pools, refuse);
+  if (!before || (before.type === "ExternalName" && spec.type !== "ExternalName"))
+    spec = drawAddress(spec, name, pools, refuse);
   if (needsNodePorts(spec)) spec = before ? redrawPorts(spec, before, pools, refuse) : drawPorts(spec, pools, refuse);
   if (needsHealthPort(spec) && !(before && needsHealthPort(before))) spec = drawHealthPort(spec, pools);
   if (before) spec = dropUnused(spec, before);
@@ -53,7 +67,8 @@ function drawAddress(spec: Spec, name: string, pools: ServicePools, refuse: Refu
   const requested = spec.clusterIPs?.[0];
   const drawn = pools.address(requested);
   if ("value" in drawn) return withFields(spec, { clusterIP: drawn.value, clusterIPs: [drawn.value] });
-  if (requested === undefined) throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${drawn.problem}`);
+  if (requested === undefined)
+    throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${drawn.problem}`);
   return refuse([wrong("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${drawn.problem}`)]);
 }
 
@@ -78,7 +93,10 @@ function drawPorts(spec: Spec, pools: ServicePools, refuse: Refuse): Spec {
     const { port: number, nodePort } = port;
     if (!nodePort && !wants) return port;
     const shared = drawn.get(number);
-    if (shared !== undefined) return !nodePort || nodePort === shared ? { ...port, nodePort: shared } : { ...port, nodePort: thisPort(nodePort, index, pools, refuse) };
+    if (shared !== undefined)
+      return !nodePort || nodePort === shared
+        ? { ...port, nodePort: shared }
+        : { ...port, nodePort: thisPort(nodePort, index, pools, refuse) };
     const requested = all.find((other) => other.port === number && other.nodePort)?.nodePort;
     const value = requested ? thisPort(requested, index, pools, refuse) : anyPort(pools);
     drawn.set(number, value);
@@ -107,7 +125,11 @@ function drawHealthPort(spec: Spec, pools: ServicePools): Spec {
   const { healthCheckNodePort: requested } = spec;
   const drawn = pools.port(requested || undefined);
   if ("value" in drawn) return withFields(spec, { healthCheckNodePort: drawn.value });
-  throw internalError(requested ? `failed to allocate requested HealthCheck NodePort ${requested}: ${drawn.problem}` : `failed to allocate a HealthCheck NodePort 0: ${drawn.problem}`);
+  throw internalError(
+    requested
+      ? `failed to allocate requested HealthCheck NodePort ${requested}: ${drawn.problem}`
+      : `failed to allocate a HealthCheck NodePort 0: ${drawn.problem}`,
+  );
 }
 
 /** A load balancer that is not wanted any more has no addresses to show. */

@@ -1,9 +1,20 @@
 /**
- * What an update of a Service means for the fields that the server fills in. A client that leaves them out wants to keep
- * them; one that changes the type no longer needs some of them; linked fields (`clusterIP` and `clusterIPs`) follow each other.
+ * What an update of a Service means for the fields that the server fills in. A client that leaves them out wants to
+ * keep them; one that changes the type no longer needs some of them; linked fields (`clusterIP` and `clusterIPs`)
+ * follow each other.
  */
 import { equalJson } from "../../base/index.ts";
-import { isExternallyAccessible, needsClusterAddress, needsHealthPort, needsNodePorts, nodePortsOf, sameAddresses, wantsNodePorts, withFields, type Spec } from "./service-fields.ts";
+import {
+  isExternallyAccessible,
+  needsClusterAddress,
+  needsHealthPort,
+  needsNodePorts,
+  nodePortsOf,
+  sameAddresses,
+  wantsNodePorts,
+  withFields,
+  type Spec,
+} from "./service-fields.ts";
 
 type Port = NonNullable<Spec["ports"]>[number];
 
@@ -12,10 +23,12 @@ export function keepAllocated(spec: Spec, old: Spec): Spec {
   let result = spec;
   if (needsClusterAddress(old) && needsClusterAddress(spec)) {
     if (!result.clusterIP) result = withFields(result, { clusterIP: old.clusterIP });
-    if (!result.clusterIPs?.length && old.clusterIPs?.length) result = withFields(result, { clusterIPs: old.clusterIPs });
+    if (!result.clusterIPs?.length && old.clusterIPs?.length)
+      result = withFields(result, { clusterIPs: old.clusterIPs });
   }
   if (wantsNodePorts(old) && wantsNodePorts(spec)) result = keepNodePorts(result, old);
-  if (needsHealthPort(old) && needsHealthPort(spec) && !result.healthCheckNodePort) result = withFields(result, { healthCheckNodePort: old.healthCheckNodePort });
+  if (needsHealthPort(old) && needsHealthPort(spec) && !result.healthCheckNodePort)
+    result = withFields(result, { healthCheckNodePort: old.healthCheckNodePort });
   return result;
 }
 
@@ -36,12 +49,16 @@ export function linkAddresses(spec: Spec, old: Spec | undefined): Spec {
   const { clusterIP = "", clusterIPs = [] } = spec;
   if (!old) return clusterIP && clusterIPs.length === 0 ? withFields(spec, { clusterIPs: [clusterIP] }) : spec;
   const { clusterIP: oldAddress = "", clusterIPs: oldAddresses = [] } = old;
-  if (clusterIP === oldAddress) return oldAddresses.length > 0 && clusterIPs.length === 0 ? withFields(spec, { clusterIPs: oldAddresses }) : spec;
+  if (clusterIP === oldAddress)
+    return oldAddresses.length > 0 && clusterIPs.length === 0 ? withFields(spec, { clusterIPs: oldAddresses }) : spec;
   if (!equalJson(clusterIPs, oldAddresses)) return spec;
   return withFields(spec, { clusterIPs: clusterIP === "" ? undefined : [clusterIP] });
 }
 
-/** Fields that the new type has no use for go, unless the client changed them too: that is a mistake for validation to name. */
+/**
+ * Fields that the new type has no use for go, unless the client changed them too: that is a mistake for validation to
+ * name.
+ */
 export function dropUnused(spec: Spec, old: Spec): Spec {
   let result = spec;
   if (needsClusterAddress(old) && !needsClusterAddress(spec)) {
@@ -49,13 +66,21 @@ export function dropUnused(spec: Spec, old: Spec): Spec {
     if (equalJson(old.ipFamilies, spec.ipFamilies)) result = withFields(result, { ipFamilies: undefined });
     if (old.ipFamilyPolicy === spec.ipFamilyPolicy) result = withFields(result, { ipFamilyPolicy: undefined });
   }
-  if (needsNodePorts(old) && !needsNodePorts(spec) && keepsWithin(nodePortsOf(spec), nodePortsOf(old))) result = withFields(result, { ports: result.ports?.map(withoutNodePort) });
-  if (needsHealthPort(old) && !needsHealthPort(spec) && old.healthCheckNodePort === spec.healthCheckNodePort) result = withFields(result, { healthCheckNodePort: undefined });
+  if (needsNodePorts(old) && !needsNodePorts(spec) && keepsWithin(nodePortsOf(spec), nodePortsOf(old)))
+    result = withFields(result, { ports: result.ports?.map(withoutNodePort) });
+  if (needsHealthPort(old) && !needsHealthPort(spec) && old.healthCheckNodePort === spec.healthCheckNodePort)
+    result = withFields(result, { healthCheckNodePort: undefined });
   if (old.type === "LoadBalancer" && spec.type !== "LoadBalancer") {
-    if (old.allocateLoadBalancerNodePorts === spec.allocateLoadBalancerNodePorts) result = withFields(result, { allocateLoadBalancerNodePorts: undefined });
+    if (old.allocateLoadBalancerNodePorts === spec.allocateLoadBalancerNodePorts)
+      result = withFields(result, { allocateLoadBalancerNodePorts: undefined });
     if (old.loadBalancerClass === spec.loadBalancerClass) result = withFields(result, { loadBalancerClass: undefined });
   }
-  if (isExternallyAccessible(old) && !isExternallyAccessible(spec) && old.externalTrafficPolicy === spec.externalTrafficPolicy) result = withFields(result, { externalTrafficPolicy: undefined });
+  if (
+    isExternallyAccessible(old) &&
+    !isExternallyAccessible(spec) &&
+    old.externalTrafficPolicy === spec.externalTrafficPolicy
+  )
+    result = withFields(result, { externalTrafficPolicy: undefined });
   return result;
 }
 
@@ -64,4 +89,5 @@ function withoutNodePort(port: Port): Port {
   return rest;
 }
 
-const keepsWithin = (some: readonly number[], all: readonly number[]): boolean => some.every((value) => all.includes(value));
+const keepsWithin = (some: readonly number[], all: readonly number[]): boolean =>
+  some.every((value) => all.includes(value));

@@ -3,7 +3,14 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkLabels, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { Service, ServicePort } from "../facts/core-v1.ts";
-import { addressWarnings, checkAddress, checkEndpointAddress, checkNetwork, networkWarnings, parseAddress } from "../networking/addresses.ts";
+import {
+  addressWarnings,
+  checkAddress,
+  checkEndpointAddress,
+  checkNetwork,
+  networkWarnings,
+  parseAddress,
+} from "../networking/addresses.ts";
 import { checkPortNumber, checkPortNumberOrName, checkProtocol } from "../networking/ports.ts";
 import type { Sent } from "../sent.ts";
 import { checkAddressesKept, checkFamilies, checkFamiliesKept } from "./service-families.ts";
@@ -28,9 +35,22 @@ export function checkService(service: Read<Service>, old: Read<Service> | undefi
   const { metadata, spec = {} } = service;
   const errors = old ? checkServiceUpdate(spec, old.spec ?? {}) : [];
   const { [TOPOLOGY_MODE]: mode, [TOPOLOGY_HINTS]: hints } = metadata.annotations ?? {};
-  if (mode !== undefined && hints !== undefined && mode !== hints) errors.push(wrong(`metadata.annotations[${TOPOLOGY_MODE}]`, mode, `must match annotations[${TOPOLOGY_HINTS}] when both are specified`));
+  if (mode !== undefined && hints !== undefined && mode !== hints)
+    errors.push(
+      wrong(
+        `metadata.annotations[${TOPOLOGY_MODE}]`,
+        mode,
+        `must match annotations[${TOPOLOGY_HINTS}] when both are specified`,
+      ),
+    );
   if (!spec.ports?.length && !isHeadless(spec) && spec.type !== "ExternalName") errors.push(missing("spec.ports"));
-  errors.push(...checkTypedAddresses(spec), ...checkPorts(spec), ...checkLabels("spec.selector", spec.selector), ...checkAffinity(spec), ...checkFamilies(spec, old?.spec));
+  errors.push(
+    ...checkTypedAddresses(spec),
+    ...checkPorts(spec),
+    ...checkLabels("spec.selector", spec.selector),
+    ...checkAffinity(spec),
+    ...checkFamilies(spec, old?.spec),
+  );
   for (const [index, address] of (spec.externalIPs ?? []).entries()) {
     const at = `spec.externalIPs[${index}]`;
     const problems = checkAddress(at, address, old?.spec?.externalIPs);
@@ -39,30 +59,42 @@ export function checkService(service: Read<Service>, old: Read<Service> | undefi
   if (!spec.type) errors.push(missing("spec.type"));
   else if (!TYPES.includes(spec.type)) errors.push(notOneOf("spec.type", spec.type, TYPES));
   errors.push(...checkNodePorts(spec), ...checkDuplicatePorts(spec.ports ?? []), ...checkSourceRanges(service, old));
-  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== "LoadBalancer") errors.push(forbiddenField("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS));
+  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== "LoadBalancer")
+    errors.push(forbiddenField("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS));
   errors.push(...checkBalancerClass(spec), ...checkTraffic(spec));
   return errors;
 }
 
 function checkServiceUpdate(spec: Spec, old: Spec): FieldError[] {
   const errors = [...checkAddressesKept(spec, old), ...checkFamiliesKept(spec, old)];
-  if (old.type === "LoadBalancer" && spec.type === "LoadBalancer" && old.loadBalancerClass !== spec.loadBalancerClass) errors.push(wrong("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
+  if (old.type === "LoadBalancer" && spec.type === "LoadBalancer" && old.loadBalancerClass !== spec.loadBalancerClass)
+    errors.push(wrong("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
   errors.push(...checkBalancerClass(spec));
-  if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== spec.healthCheckNodePort) errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
+  if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== spec.healthCheckNodePort)
+    errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
   return errors;
 }
 
 /** What the type says about addresses and names. */
 function checkTypedAddresses(spec: Spec): FieldError[] {
   const { type, clusterIPs = [], ipFamilies = [], ipFamilyPolicy, externalName = "" } = spec;
-  if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec)) return [wrong("spec.clusterIPs[0]", NO_ADDRESS, `may not be set to 'None' for ${type} services`)];
+  if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec))
+    return [wrong("spec.clusterIPs[0]", NO_ADDRESS, `may not be set to 'None' for ${type} services`)];
   if (type !== "ExternalName") return [];
   const errors: FieldError[] = [];
-  const set = { clusterIPs: clusterIPs.length > 0, ipFamilies: ipFamilies.length > 0, ipFamilyPolicy: ipFamilyPolicy !== undefined };
-  for (const [field, isSet] of Object.entries(set)) if (isSet) errors.push(forbiddenField(`spec.${field}`, "may not be set for ExternalName services"));
+  const set = {
+    clusterIPs: clusterIPs.length > 0,
+    ipFamilies: ipFamilies.length > 0,
+    ipFamilyPolicy: ipFamilyPolicy !== undefined,
+  };
+  for (const [field, isSet] of Object.entries(set))
+    if (isSet) errors.push(forbiddenField(`spec.${field}`, "may not be set for ExternalName services"));
   // A dot at the end says that the name is complete.
   const name = externalName.replace(/\.$/, "");
-  return [...errors, ...(name === "" ? [missing("spec.externalName")] : checkText("spec.externalName", name, dnsSubdomainProblems))];
+  return [
+    ...errors,
+    ...(name === "" ? [missing("spec.externalName")] : checkText("spec.externalName", name, dnsSubdomainProblems)),
+  ];
 }
 
 function checkPorts({ ports = [] }: Spec): FieldError[] {
@@ -75,7 +107,11 @@ function checkPorts({ ports = [] }: Spec): FieldError[] {
       if (names.has(name)) errors.push(twice(`${at}.name`, name));
       names.add(name);
     } else if (ports.length > 1) errors.push(missing(`${at}.name`));
-    errors.push(...checkPortNumber(`${at}.port`, port), ...checkProtocol(`${at}.protocol`, protocol), ...checkPortNumberOrName(`${at}.targetPort`, targetPort));
+    errors.push(
+      ...checkPortNumber(`${at}.port`, port),
+      ...checkProtocol(`${at}.protocol`, protocol),
+      ...checkPortNumberOrName(`${at}.targetPort`, targetPort),
+    );
     if (appProtocol !== undefined) errors.push(...checkText(`${at}.appProtocol`, appProtocol, labelKeyProblems));
     return errors;
   });
@@ -85,16 +121,36 @@ function checkAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): FieldE
   const at = "spec.sessionAffinity";
   if (!sessionAffinity) return [missing(at)];
   if (!AFFINITIES.includes(sessionAffinity)) return [notOneOf(at, sessionAffinity, AFFINITIES)];
-  if (sessionAffinity === "None") return sessionAffinityConfig ? [forbiddenField(`${at}Config`, "must not be set when session affinity is None")] : [];
+  if (sessionAffinity === "None")
+    return sessionAffinityConfig
+      ? [forbiddenField(`${at}Config`, "must not be set when session affinity is None")]
+      : [];
   const why = "when session affinity type is ClientIP";
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
-  if (seconds === undefined) return [missing(`${at}Config${sessionAffinityConfig ? `.clientIP${sessionAffinityConfig.clientIP ? ".timeoutSeconds" : ""}` : ""}`, why)];
-  return seconds > 0 && seconds <= MAX_AFFINITY_SECONDS ? [] : [wrong(`${at}Config.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)];
+  if (seconds === undefined)
+    return [
+      missing(
+        `${at}Config${sessionAffinityConfig ? `.clientIP${sessionAffinityConfig.clientIP ? ".timeoutSeconds" : ""}` : ""}`,
+        why,
+      ),
+    ];
+  return seconds > 0 && seconds <= MAX_AFFINITY_SECONDS
+    ? []
+    : [
+        wrong(
+          `${at}Config.clientIP.timeoutSeconds`,
+          seconds,
+          `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`,
+        ),
+      ];
 }
 
 function checkNodePorts({ type, ports = [] }: Spec): FieldError[] {
   const errors: FieldError[] = [];
-  if (type === "ClusterIP") for (const [index, { nodePort }] of ports.entries()) if (nodePort) errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+  if (type === "ClusterIP")
+    for (const [index, { nodePort }] of ports.entries())
+      if (nodePort)
+        errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
   const seen = new Set<string>();
   for (const [index, { nodePort, protocol = "" }] of ports.entries()) {
     if (!nodePort) continue;
@@ -113,7 +169,16 @@ function checkDuplicatePorts(ports: readonly Sent<ServicePort>[]): FieldError[] 
       seen.add(key);
       return [];
     }
-    return [twice(`spec.ports[${index}]`, { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 })];
+    return [
+      twice(`spec.ports[${index}]`, {
+        Name: "",
+        Protocol: protocol,
+        AppProtocol: null,
+        Port: port,
+        TargetPort: 0,
+        NodePort: 0,
+      }),
+    ];
   });
 }
 
@@ -123,23 +188,40 @@ function checkSourceRanges({ metadata, spec = {} }: Read<Service>, old: Read<Ser
   if (ranges.length > 0) {
     const at = "spec.LoadBalancerSourceRanges";
     const known = (old?.spec?.loadBalancerSourceRanges ?? []).map((text) => text.trim());
-    return [...(type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)]), ...ranges.flatMap((text, index) => checkNetwork(`${at}[${index}]`, text.trim(), known))];
+    return [
+      ...(type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)]),
+      ...ranges.flatMap((text, index) => checkNetwork(`${at}[${index}]`, text.trim(), known)),
+    ];
   }
   const text = metadata.annotations?.[SOURCE_RANGES];
   if (text === undefined) return [];
   const at = `metadata.annotations[${SOURCE_RANGES}]`;
   const errors = type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)];
   if (text.trim() === "" || old?.metadata.annotations?.[SOURCE_RANGES] === text) return errors;
-  return [...errors, ...text.trim().split(",").flatMap((range) => checkNetwork(at, range.trim()))];
+  return [
+    ...errors,
+    ...text
+      .trim()
+      .split(",")
+      .flatMap((range) => checkNetwork(at, range.trim())),
+  ];
 }
 
 function checkBalancerClass({ type, loadBalancerClass }: Spec): FieldError[] {
   if (loadBalancerClass === undefined) return [];
-  return type === "LoadBalancer" ? checkText("spec.loadBalancerClass", loadBalancerClass, labelKeyProblems) : [forbiddenField("spec.loadBalancerClass", ONLY_BALANCERS)];
+  return type === "LoadBalancer"
+    ? checkText("spec.loadBalancerClass", loadBalancerClass, labelKeyProblems)
+    : [forbiddenField("spec.loadBalancerClass", ONLY_BALANCERS)];
 }
 
 function checkTraffic(spec: Spec): FieldError[] {
-  const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort: port, trafficDistribution: distribution } = spec;
+  const {
+    type,
+    externalTrafficPolicy: external,
+    internalTrafficPolicy: internal,
+    healthCheckNodePort: port,
+    trafficDistribution: distribution,
+  } = spec;
   const errors: FieldError[] = [];
   const externalAt = "spec.externalTrafficPolicy";
   if (!isExternallyAccessible(spec)) {
@@ -148,18 +230,25 @@ function checkTraffic(spec: Spec): FieldError[] {
   else if (!TRAFFIC_POLICIES.includes(external)) errors.push(notOneOf(externalAt, external, TRAFFIC_POLICIES));
   const portAt = "spec.healthCheckNodePort";
   if (!needsHealthPort(spec)) {
-    if (port) errors.push(wrong(portAt, port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"));
+    if (port)
+      errors.push(
+        wrong(portAt, port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+      );
   } else errors.push(...(port ? checkPortNumber(portAt, port) : [missing(portAt)]));
-  if (internal !== undefined && !TRAFFIC_POLICIES.includes(internal)) errors.push(notOneOf("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES));
-  if (internal === undefined && (type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer")) errors.push(missing("spec.internalTrafficPolicy"));
-  if (distribution !== undefined && !DISTRIBUTIONS.includes(distribution)) errors.push(notOneOf("spec.trafficDistribution", distribution, DISTRIBUTIONS));
+  if (internal !== undefined && !TRAFFIC_POLICIES.includes(internal))
+    errors.push(notOneOf("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES));
+  if (internal === undefined && (type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer"))
+    errors.push(missing("spec.internalTrafficPolicy"));
+  if (distribution !== undefined && !DISTRIBUTIONS.includes(distribution))
+    errors.push(notOneOf("spec.trafficDistribution", distribution, DISTRIBUTIONS));
   return errors;
 }
 
 export function checkServiceStatus({ spec = {}, status }: Read<Service>, old: Read<Service> | undefined): FieldError[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   const at = "status.loadBalancer.ingress";
-  if (spec.type !== "LoadBalancer") return ingress.length > 0 ? [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")] : [];
+  if (spec.type !== "LoadBalancer")
+    return ingress.length > 0 ? [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")] : [];
   const known = (old?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []));
   return ingress.flatMap(({ ip = "", ipMode, hostname = "" }, index) => {
     const here = `${at}[${index}]`;
@@ -175,30 +264,43 @@ export function checkServiceStatus({ spec = {}, status }: Read<Service>, old: Re
 /** The name under which a load balancer is reached; also of Ingresses. */
 export function checkBalancerName(field: string, name: string): FieldError[] {
   if (name === "") return [];
-  return [...checkText(field, name, dnsSubdomainProblems), ...(parseAddress(name) ? [wrong(field, name, "must be a DNS name, not an IP address")] : [])];
+  return [
+    ...checkText(field, name, dnsSubdomainProblems),
+    ...(parseAddress(name) ? [wrong(field, name, "must be a DNS name, not an IP address")] : []),
+  ];
 }
 
 export function serviceWarnings({ metadata, spec = {} }: Read<Service>): string[] {
   const { type, clusterIP, clusterIPs = [], externalIPs = [], loadBalancerIP, loadBalancerSourceRanges = [] } = spec;
   const warnings: string[] = [];
   const hasNoAddress = type === "ClusterIP" && clusterIP === NO_ADDRESS;
-  if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined) warnings.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
-  for (const [index, address] of clusterIPs.entries()) if (address !== NO_ADDRESS) warnings.push(...addressWarnings(`spec.clusterIPs[${index}]`, address));
+  if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined)
+    warnings.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
+  for (const [index, address] of clusterIPs.entries())
+    if (address !== NO_ADDRESS) warnings.push(...addressWarnings(`spec.clusterIPs[${index}]`, address));
   if (hasNoAddress) {
     if (loadBalancerIP) warnings.push("spec.loadBalancerIP is ignored for headless services");
     if (externalIPs.length > 0) warnings.push("spec.externalIPs is ignored for headless services");
     if (spec.sessionAffinity !== "None") warnings.push("spec.SessionAffinity is ignored for headless services");
   }
-  for (const [index, address] of externalIPs.entries()) warnings.push(...addressWarnings(`spec.externalIPs[${index}]`, address));
-  if (externalIPs.length > 0 && !hasNoAddress && type !== "ExternalName") warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+  for (const [index, address] of externalIPs.entries())
+    warnings.push(...addressWarnings(`spec.externalIPs[${index}]`, address));
+  if (externalIPs.length > 0 && !hasNoAddress && type !== "ExternalName")
+    warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
   if (loadBalancerIP) warnings.push(...addressWarnings("spec.loadBalancerIP", loadBalancerIP));
-  for (const [index, range] of loadBalancerSourceRanges.entries()) warnings.push(...networkWarnings(`spec.loadBalancerSourceRanges[${index}]`, range));
-  if (type === "ExternalName" && externalIPs.length > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
-  if (type !== "ExternalName" && spec.externalName) warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  if (spec.trafficDistribution === "PreferClose") warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  for (const [index, range] of loadBalancerSourceRanges.entries())
+    warnings.push(...networkWarnings(`spec.loadBalancerSourceRanges[${index}]`, range));
+  if (type === "ExternalName" && externalIPs.length > 0)
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (type !== "ExternalName" && spec.externalName)
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  if (spec.trafficDistribution === "PreferClose")
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
   return warnings;
 }
 
 export function serviceStatusWarnings({ status }: Read<Service>): string[] {
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) => (ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : []));
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) =>
+    ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : [],
+  );
 }

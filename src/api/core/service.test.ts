@@ -7,13 +7,23 @@ import { admissions, type Service } from "./service.ts";
 import { prepareService, type ServicePools } from "./service-prepare.ts";
 
 const [admission] = admissions;
-const review = (object: DeepReadonly<Service>, old?: DeepReadonly<Service>): Review<Service> => makeReview<Service>(object, old);
+const review = (object: DeepReadonly<Service>, old?: DeepReadonly<Service>): Review<Service> =>
+  makeReview<Service>(object, old);
 
 /** Pools that give what is asked for, and otherwise always the same. */
-const pools: ServicePools = { address: (requested = "10.96.9.9") => ({ value: requested }), port: (requested = 31999) => ({ value: requested }) };
+const pools: ServicePools = {
+  address: (requested = "10.96.9.9") => ({ value: requested }),
+  port: (requested = 31999) => ({ value: requested }),
+};
 
-const service = (spec: object, annotations?: Record<string, string>): Service => ({ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "default", ...(annotations && { annotations }) }, spec });
-const completed = (object: Service, old?: DeepReadonly<Service>): DeepReadonly<Service> => prepareService(admission?.mutate?.(review(object, old)) as DeepReadonly<Service>, old, pools);
+const service = (spec: object, annotations?: Record<string, string>): Service => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "a", namespace: "default", annotations },
+  spec,
+});
+const completed = (object: Service, old?: DeepReadonly<Service>): DeepReadonly<Service> =>
+  prepareService(admission?.mutate?.(review(object, old)) as DeepReadonly<Service>, old, pools);
 const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
 
 function problems(object: Service, old?: DeepReadonly<Service>): string[] {
@@ -49,7 +59,13 @@ test("one port in two protocols shares its node port", () => {
       return { value: requested ?? 31999 };
     },
   };
-  const object = service({ type: "NodePort", ports: [{ name: "t", port: 53 }, { name: "u", port: 53, protocol: "UDP" }] });
+  const object = service({
+    type: "NodePort",
+    ports: [
+      { name: "t", port: 53 },
+      { name: "u", port: 53, protocol: "UDP" },
+    ],
+  });
 
   const { spec } = prepareService(admission?.mutate?.(review(object)) as DeepReadonly<Service>, undefined, counting);
 
@@ -59,15 +75,46 @@ test("one port in two protocols shares its node port", () => {
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "a Service needs a port": [{}, ["spec.ports: Required value"]],
-  "several ports need names": [{ ports: [{ port: 80 }, { port: 81 }] }, ["spec.ports[0].name: Required value", "spec.ports[1].name: Required value"]],
-  "a port is not zero": [{ ports: [{ port: 0 }] }, ["spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive", "spec.ports[0].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive"]],
-  "an address is an address": [{ ports, clusterIP: "300.1.1.1" }, ['spec.clusterIPs[0]: Invalid value: "300.1.1.1": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
-  "there is no IPv6 here": [{ ports, ipFamilies: ["IPv6"] }, ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster']],
-  "an address of another family is not to be had": [{ ports, clusterIP: "2001:db8::1" }, ['spec.clusterIPs[0]: Invalid value: ["2001:db8::1"]: IPv6 is not configured on this cluster']],
-  "a single stack has one family": [{ ports, ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4", "IPv6"] }, [`spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`]],
-  "a balancer is not headless": [{ ports, type: "LoadBalancer", clusterIP: "None", selector: { a: "b" } }, ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for LoadBalancer services"]],
+  "several ports need names": [
+    { ports: [{ port: 80 }, { port: 81 }] },
+    ["spec.ports[0].name: Required value", "spec.ports[1].name: Required value"],
+  ],
+  "a port is not zero": [
+    { ports: [{ port: 0 }] },
+    [
+      "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
+      "spec.ports[0].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive",
+    ],
+  ],
+  "an address is an address": [
+    { ports, clusterIP: "300.1.1.1" },
+    ['spec.clusterIPs[0]: Invalid value: "300.1.1.1": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  ],
+  "there is no IPv6 here": [
+    { ports, ipFamilies: ["IPv6"] },
+    ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+  ],
+  "an address of another family is not to be had": [
+    { ports, clusterIP: "2001:db8::1" },
+    ['spec.clusterIPs[0]: Invalid value: ["2001:db8::1"]: IPv6 is not configured on this cluster'],
+  ],
+  "a single stack has one family": [
+    { ports, ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4", "IPv6"] },
+    [
+      `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`,
+    ],
+  ],
+  "a balancer is not headless": [
+    { ports, type: "LoadBalancer", clusterIP: "None", selector: { a: "b" } },
+    ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for LoadBalancer services"],
+  ],
   "a name outside needs a name": [{ type: "ExternalName" }, ["spec.externalName: Required value"]],
-  "affinity ends within a day": [{ ports, sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } }, ["spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: must be greater than 0 and less than 86400"]],
+  "affinity ends within a day": [
+    { ports, sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds: 90_000 } } },
+    [
+      "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: must be greater than 0 and less than 86400",
+    ],
+  ],
 };
 for (const [rule, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${rule}`, () => {
@@ -79,9 +126,21 @@ const LB = { ports, type: "LoadBalancer" };
 const named = (port: object): object => ({ ports: [{ name: "a", port: 80, ...port }] });
 
 const refusedUpdates: Record<string, [before: object, after: object, want: string]> = {
-  "an address may not change": [{ ports }, { ports, clusterIP: "10.96.1.1" }, 'spec.clusterIPs[0]: Invalid value: ["10.96.1.1"]: may not change once set'],
-  "a Service does not become headless": [{ ports }, { ports, clusterIP: "None" }, 'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
-  "the class of a balancer stays": [{ ...LB, loadBalancerClass: "a.b/c" }, { ...LB, loadBalancerClass: "x.y/z" }, 'spec.loadBalancerClass: Invalid value: "x.y/z": may not change once set'],
+  "an address may not change": [
+    { ports },
+    { ports, clusterIP: "10.96.1.1" },
+    'spec.clusterIPs[0]: Invalid value: ["10.96.1.1"]: may not change once set',
+  ],
+  "a Service does not become headless": [
+    { ports },
+    { ports, clusterIP: "None" },
+    'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
+  ],
+  "the class of a balancer stays": [
+    { ...LB, loadBalancerClass: "a.b/c" },
+    { ...LB, loadBalancerClass: "x.y/z" },
+    'spec.loadBalancerClass: Invalid value: "x.y/z": may not change once set',
+  ],
 };
 for (const [rule, [before, after, want]] of Object.entries(refusedUpdates)) {
   test(`refused on update: ${rule}`, () => {
@@ -90,11 +149,25 @@ for (const [rule, [before, after, want]] of Object.entries(refusedUpdates)) {
 }
 
 const updates: Record<string, [before: object, after: object, want: object]> = {
-  "node ports stay with their ports": [{ type: "NodePort", ...named({ nodePort: 30500 }) }, { type: "NodePort", ...named({ port: 81 }) }, named({ port: 81, protocol: "TCP", targetPort: 81, nodePort: 30500 })],
-  "a type without node ports loses them": [{ type: "NodePort", ...named({ nodePort: 30500 }) }, { type: "ClusterIP", ...named({}) }, named({ protocol: "TCP", targetPort: 80 })],
+  "node ports stay with their ports": [
+    { type: "NodePort", ...named({ nodePort: 30500 }) },
+    { type: "NodePort", ...named({ port: 81 }) },
+    named({ port: 81, protocol: "TCP", targetPort: 81, nodePort: 30500 }),
+  ],
+  "a type without node ports loses them": [
+    { type: "NodePort", ...named({ nodePort: 30500 }) },
+    { type: "ClusterIP", ...named({}) },
+    named({ protocol: "TCP", targetPort: 80 }),
+  ],
   "a balancer's fields go with it": [
     { ...LB, externalTrafficPolicy: "Local", loadBalancerClass: "a.b/c" },
-    { ports, type: "ClusterIP", loadBalancerClass: "a.b/c", allocateLoadBalancerNodePorts: true, externalTrafficPolicy: "Local" },
+    {
+      ports,
+      type: "ClusterIP",
+      loadBalancerClass: "a.b/c",
+      allocateLoadBalancerNodePorts: true,
+      externalTrafficPolicy: "Local",
+    },
     { type: "ClusterIP", clusterIP: "10.96.9.9" },
   ],
 };

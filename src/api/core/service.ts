@@ -19,7 +19,9 @@ function externalAddress({ spec = {}, status }: DeepReadonly<Service>): string {
 }
 
 function ports({ spec = {} }: DeepReadonly<Service>): string {
-  const texts = (spec.ports ?? []).map(({ port, nodePort, protocol = "TCP" }) => `${port}${nodePort ? `:${nodePort}` : ""}/${protocol}`);
+  const texts = (spec.ports ?? []).map(
+    ({ port, nodePort, protocol = "TCP" }) => `${port}${nodePort ? `:${nodePort}` : ""}/${protocol}`,
+  );
   return texts.join(",") || "<none>";
 }
 
@@ -64,6 +66,7 @@ export const admissions: AnyAdmission[] = [
     completeStatus: completeServiceStatus,
     validate: ({ object, oldObject }) => checkService(object, oldObject),
     validateStatus: ({ object, oldObject }) => checkServiceStatus(object, oldObject),
-    warnings: ({ object, subresource }) => (subresource === "status" ? serviceStatusWarnings(object) : serviceWarnings(object)),
+    warnings: ({ object, subresource }) =>
+      subresource === "status" ? serviceStatusWarnings(object) : serviceWarnings(object),
   }),
 ];

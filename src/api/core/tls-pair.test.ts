@@ -2,14 +2,24 @@ import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { tlsPairProblem } from "./tls-pair.ts";
 
-const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const key = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
 const broken = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
 const cases: Record<string, [certificate: string, key: string, want: string]> = {
   "nothing is no certificate": ["", "", "tls: failed to find any PEM data in certificate input"],
-  "the two may have been switched": [key, broken, "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched"],
+  "the two may have been switched": [
+    key,
+    broken,
+    "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched",
+  ],
   "the key must be there": [broken, "", "tls: failed to find any PEM data in key input"],
-  "a certificate is no key": [broken, broken, "tls: found a certificate rather than a key in the PEM for the private key"],
+  "a certificate is no key": [
+    broken,
+    broken,
+    "tls: found a certificate rather than a key in the PEM for the private key",
+  ],
   "a damaged certificate is named so": [broken, key, "x509: malformed certificate"],
 };
 for (const [behaviour, [certificate, privateKey, want]] of Object.entries(cases)) {

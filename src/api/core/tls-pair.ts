@@ -24,7 +24,8 @@ const isKeyType = (type: string): boolean => type === "PRIVATE KEY" || type.ends
 const typesOf = (blocks: readonly Block[]): string => `[${blocks.map(({ type }) => type).join(" ")}]`;
 
 /** Whether a PEM file holds at least one certificate that can be read. */
-export const hasCertificate = (text: string): boolean => blocksOf(text).some(({ type, pem }) => type === "CERTIFICATE" && read(() => new X509Certificate(pem)) !== undefined);
+export const hasCertificate = (text: string): boolean =>
+  blocksOf(text).some(({ type, pem }) => type === "CERTIFICATE" && read(() => new X509Certificate(pem)) !== undefined);
 
 /** Undefined when the two are a pair. */
 export function tlsPairProblem(certificateText: string, keyText: string): string | undefined {
@@ -41,7 +42,8 @@ export function tlsPairProblem(certificateText: string, keyText: string): string
   const key = keyBlocks.find(({ type }) => isKeyType(type));
   if (!key) {
     if (keyBlocks.length === 0) return "tls: failed to find any PEM data in key input";
-    if (keyBlocks.length === 1 && keyBlocks[0]?.type === "CERTIFICATE") return "tls: found a certificate rather than a key in the PEM for the private key";
+    if (keyBlocks.length === 1 && keyBlocks[0]?.type === "CERTIFICATE")
+      return "tls: found a certificate rather than a key in the PEM for the private key";
     return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: ${typesOf(keyBlocks)}`;
   }
   const parsed = read(() => new X509Certificate(certificate.pem));

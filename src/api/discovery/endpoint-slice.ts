@@ -1,14 +1,31 @@
 /** EndpointSlice: some of the addresses behind a Service. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice as EndpointSliceFacts } from "../facts/discovery-v1.ts";
+import type {
+  Endpoint,
+  EndpointHints,
+  EndpointPort,
+  EndpointSlice as EndpointSliceFacts,
+} from "../facts/discovery-v1.ts";
 import { checkLabels, checkText, checkUnchanged, missing, notOneOf, tooMany, twice, wrong } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
-import { addressWarnings, checkAddress, checkCanonicalAddress, checkEndpointAddress, isIPv6Text } from "../networking/addresses.ts";
+import {
+  addressWarnings,
+  checkAddress,
+  checkCanonicalAddress,
+  checkEndpointAddress,
+  isIPv6Text,
+} from "../networking/addresses.ts";
 import { shortList } from "../networking/cells.ts";
 import { checkProtocol } from "../networking/ports.ts";
 import type { Sent } from "../sent.ts";
@@ -37,7 +54,12 @@ export const EndpointSlice: Kind<EndpointSlice> = builtInKind<EndpointSlice>({
     nameColumn,
     column<EndpointSlice>("AddressType", ({ addressType }) => addressType),
     column<EndpointSlice>("Ports", ({ ports }) => shortList((ports ?? []).map(portCell), "<unset>")),
-    column<EndpointSlice>("Endpoints", ({ endpoints }) => shortList((endpoints ?? []).flatMap(({ addresses }) => addresses), "<unset>")),
+    column<EndpointSlice>("Endpoints", ({ endpoints }) =>
+      shortList(
+        (endpoints ?? []).flatMap(({ addresses }) => addresses),
+        "<unset>",
+      ),
+    ),
     ageColumn,
   ],
   hasGeneration: true,
@@ -46,20 +68,33 @@ export const EndpointSlice: Kind<EndpointSlice> = builtInKind<EndpointSlice>({
 
 /** The topology of an endpoint is only read from what older servers stored; a change of the endpoints loses it. */
 function completeSlice(slice: Read<EndpointSlice>, old: Read<EndpointSlice> | undefined): Read<EndpointSlice> {
-  const typed = change(slice, "ports", (ports) => changeItems<EndpointPort>(ports, (port) => fill(port, { name: "", protocol: "TCP" })));
-  if (!typed.endpoints?.some(({ deprecatedTopology }) => deprecatedTopology) || (old && equalJson(typed.endpoints, old.endpoints))) return typed;
-  const known = new Set((old?.endpoints ?? []).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[HOST_LABEL] ?? []));
+  const typed = change(slice, "ports", (ports) =>
+    changeItems<EndpointPort>(ports, (port) => fill(port, { name: "", protocol: "TCP" })),
+  );
+  if (
+    !typed.endpoints?.some(({ deprecatedTopology }) => deprecatedTopology) ||
+    (old && equalJson(typed.endpoints, old.endpoints))
+  )
+    return typed;
+  const known = new Set(
+    (old?.endpoints ?? []).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[HOST_LABEL] ?? []),
+  );
   return change(typed, "endpoints", (endpoints) =>
     changeItems<Endpoint>(endpoints, ({ deprecatedTopology, ...endpoint }) => {
       const host = deprecatedTopology?.[HOST_LABEL];
-      return host !== undefined && known.has(host) && dnsSubdomainProblems(host).length === 0 ? fill(endpoint, { nodeName: host }) : endpoint;
+      return host !== undefined && known.has(host) && dnsSubdomainProblems(host).length === 0
+        ? fill(endpoint, { nodeName: host })
+        : endpoint;
     }),
   );
 }
 
 const HOST_LABEL = "kubernetes.io/hostname";
 
-function checkSlice({ addressType = "", ports, endpoints }: Sent<EndpointSlice>, old: Read<EndpointSlice> | undefined): FieldError[] {
+function checkSlice(
+  { addressType = "", ports, endpoints }: Sent<EndpointSlice>,
+  old: Read<EndpointSlice> | undefined,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (addressType === "") errors.push(missing("addressType"));
   else if (!ADDRESS_TYPES.includes(addressType)) errors.push(notOneOf("addressType", addressType, ADDRESS_TYPES));
@@ -91,7 +126,8 @@ function checkEndpoints(endpoints: readonly Sent<Endpoint>[], addressType: strin
     const at = `endpoints[${index}]`;
     if (addresses.length === 0) errors.push(missing(`${at}.addresses`, "must contain at least 1 address"));
     else if (addresses.length > MAX_ADDRESSES) errors.push(tooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
-    for (const [place, address] of addresses.entries()) errors.push(...checkTypedAddress(`${at}.addresses`, place, address, addressType));
+    for (const [place, address] of addresses.entries())
+      errors.push(...checkTypedAddress(`${at}.addresses`, place, address, addressType));
     if (nodeName !== undefined) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
     const labels = Object.keys(deprecatedTopology ?? {}).length;
     if (labels > MAX_TOPOLOGY_LABELS) errors.push(tooMany(`${at}.deprecatedTopology`, labels, MAX_TOPOLOGY_LABELS));
@@ -108,7 +144,10 @@ function checkTypedAddress(field: string, index: number, address: string, type: 
   if (type !== "IPv4" && type !== "IPv6") return [];
   const errors = type === "IPv4" ? checkAddress(at, address) : checkCanonicalAddress(at, address);
   if (errors.length > 0) return errors;
-  return [...(isIPv6Text(address) === (type === "IPv6") ? [] : [wrong(field, address, `must be an ${type} address`)]), ...checkEndpointAddress(at, address)];
+  return [
+    ...(isIPv6Text(address) === (type === "IPv6") ? [] : [wrong(field, address, `must be an ${type} address`)]),
+    ...checkEndpointAddress(at, address),
+  ];
 }
 
 /** A name with at least one dot; one at the end is fine. */
@@ -117,16 +156,36 @@ function checkDomain(at: string, name: string): FieldError[] {
   const plain = name.replace(/\.$/, "");
   const problems = dnsSubdomainProblems(plain);
   if (problems.length > 0) return [wrong(at, plain, problems.join(","))];
-  return plain.includes(".") ? [] : [wrong(at, plain, "should be a domain with at least two segments separated by dots")];
+  return plain.includes(".")
+    ? []
+    : [wrong(at, plain, "should be a domain with at least two segments separated by dots")];
 }
 
 function checkHints(at: string, { forZones = [], forNodes = [] }: Sent<EndpointHints>): FieldError[] {
-  const check = (field: string, names: readonly string[], problemsOf: (text: string) => readonly string[]): FieldError[] =>
-    names.flatMap((name, index) => [...(names.indexOf(name) < index ? [twice(`${at}.${field}[${index}].name`, name)] : []), ...checkText(`${at}.${field}[${index}].name`, name, problemsOf)]);
+  const check = (
+    field: string,
+    names: readonly string[],
+    problemsOf: (text: string) => readonly string[],
+  ): FieldError[] =>
+    names.flatMap((name, index) => [
+      ...(names.indexOf(name) < index ? [twice(`${at}.${field}[${index}].name`, name)] : []),
+      ...checkText(`${at}.${field}[${index}].name`, name, problemsOf),
+    ]);
   if (forZones.length > MAX_HINTS) return [tooMany(`${at}.forZones`, forZones.length, MAX_HINTS)];
-  const errors = check("forZones", forZones.map(({ name = "" }) => name), labelValueProblems);
+  const errors = check(
+    "forZones",
+    forZones.map(({ name = "" }) => name),
+    labelValueProblems,
+  );
   if (forNodes.length > MAX_HINTS) return [...errors, tooMany(`${at}.forNodes`, forNodes.length, MAX_HINTS)];
-  return [...errors, ...check("forNodes", forNodes.map(({ name = "" }) => name), dnsSubdomainProblems)];
+  return [
+    ...errors,
+    ...check(
+      "forNodes",
+      forNodes.map(({ name = "" }) => name),
+      dnsSubdomainProblems,
+    ),
+  ];
 }
 
 /** Controllers that check addresses themselves. */
@@ -135,7 +194,9 @@ const CAREFUL_WRITERS = ["endpointslice-controller.k8s.io", "endpointslicemirror
 function sliceWarnings({ metadata, addressType, endpoints }: Read<EndpointSlice>, isNew: boolean): string[] {
   const warnings = isNew && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
   if (CAREFUL_WRITERS.includes(metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "")) return warnings;
-  for (const [index, { addresses }] of (endpoints ?? []).entries()) for (const [place, address] of addresses.entries()) warnings.push(...addressWarnings(`endpoints[${index}].addresses[${place}]`, address));
+  for (const [index, { addresses }] of (endpoints ?? []).entries())
+    for (const [place, address] of addresses.entries())
+      warnings.push(...addressWarnings(`endpoints[${index}].addresses[${place}]`, address));
   return warnings;
 }
 

@@ -19,26 +19,52 @@ const makeEvent = (rest: object = {}): EventsEvent => ({
   regarding: { namespace: "shop" },
   ...rest,
 });
-const makeCoreEvent = (rest: object = {}): Event => ({ apiVersion: "v1", kind: "Event", metadata: { name: "a", namespace: "shop" }, involvedObject: { namespace: "shop" }, ...rest });
+const makeCoreEvent = (rest: object = {}): Event => ({
+  apiVersion: "v1",
+  kind: "Event",
+  metadata: { name: "a", namespace: "shop" },
+  involvedObject: { namespace: "shop" },
+  ...rest,
+});
 
 test("an Event of either group is the other in its own words", () => {
   const event = completedBy(admissions, makeEvent({ note: "n", deprecatedCount: 2 })) as unknown as JsonObject;
 
   const stored = toStorage?.(event);
 
-  expect(stored).toMatchObject({ apiVersion: "v1", involvedObject: { namespace: "shop" }, message: "n", count: 2, reportingComponent: "example.com/controller" });
+  expect(stored).toMatchObject({
+    apiVersion: "v1",
+    involvedObject: { namespace: "shop" },
+    message: "n",
+    count: 2,
+    reportingComponent: "example.com/controller",
+  });
   expect({ ...fromStorage?.(stored ?? {}), apiVersion: "events.k8s.io/v1" }).toEqual(event);
 });
 
 test("a reporter that is empty is left out in the newer form", () => {
-  expect(fromStorage?.(completedBy(coreAdmissions, makeCoreEvent()) as unknown as JsonObject)).not.toHaveProperty("reportingInstance");
+  expect(fromStorage?.(completedBy(coreAdmissions, makeCoreEvent()) as unknown as JsonObject)).not.toHaveProperty(
+    "reportingInstance",
+  );
 });
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
   "the newer form needs a time": [{ eventTime: undefined }, undefined, ["eventTime: Required value"]],
-  "a series has happened more than once": [{ series: { count: 1, lastObservedTime: time } }, undefined, ['series.count: Invalid value: "": should be at least 2']],
+  "a series has happened more than once": [
+    { series: { count: 1, lastObservedTime: time } },
+    undefined,
+    ['series.count: Invalid value: "": should be at least 2'],
+  ],
   "what is deprecated is unset": [{ deprecatedCount: 5 }, undefined, ['count: Invalid value: "": needs to be unset']],
-  "the reporter is a qualified name": [{ reportingController: "" }, undefined, ["reportingController: Required value", 'reportingController: Invalid value: "": name part must be non-empty', expect.stringMatching(/^reportingController: Invalid value: "": name part must consist/) as string]],
+  "the reporter is a qualified name": [
+    { reportingController: "" },
+    undefined,
+    [
+      "reportingController: Required value",
+      'reportingController: Invalid value: "": name part must be non-empty',
+      expect.stringMatching(/^reportingController: Invalid value: "": name part must consist/) as string,
+    ],
+  ],
   "what happened does not change": [{ note: "z" }, {}, ['message: Invalid value: "z": field is immutable']],
   "it may have happened again": [{ series: { count: 2, lastObservedTime: time } }, {}, []],
 };
@@ -49,6 +75,10 @@ for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
 }
 
 test("an old Event is where its object is, and those of cluster-scoped objects in the default namespace", () => {
-  expect(problemsOf(coreAdmissions, makeCoreEvent({ involvedObject: { namespace: "other" } }))).toEqual(['involvedObject.namespace: Invalid value: "other": does not match event.namespace']);
-  expect(problemsOf(coreAdmissions, makeCoreEvent({ metadata: { name: "a", namespace: "default" }, involvedObject: {} }))).toEqual([]);
+  expect(problemsOf(coreAdmissions, makeCoreEvent({ involvedObject: { namespace: "other" } }))).toEqual([
+    'involvedObject.namespace: Invalid value: "other": does not match event.namespace',
+  ]);
+  expect(
+    problemsOf(coreAdmissions, makeCoreEvent({ metadata: { name: "a", namespace: "default" }, involvedObject: {} })),
+  ).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * Event of `events.k8s.io`: the same objects as the Events of the core group, in the form that newer recorders write. They are
- * stored once, in the core form; both ways lose nothing.
+ * Event of `events.k8s.io`: the same objects as the Events of the core group, in the form that newer recorders write.
+ * They are stored once, in the core form; both ways lose nothing.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
@@ -34,7 +34,13 @@ function rename(object: DeepReadonly<JsonObject>, names: ReadonlyMap<string, str
 const EMPTY_REPORTER = { reportingComponent: "", reportingInstance: "" };
 
 function toCore(event: DeepReadonly<EventsEvent>): DeepReadonly<CoreEvent> {
-  return { ...EMPTY_REPORTER, involvedObject: {}, source: {}, ...rename({ ...event }, TO_CORE), apiVersion: "v1" } as unknown as CoreEvent;
+  return {
+    ...EMPTY_REPORTER,
+    involvedObject: {},
+    source: {},
+    ...rename({ ...event }, TO_CORE),
+    apiVersion: "v1",
+  } as unknown as CoreEvent;
 }
 
 function fromCore(stored: JsonObject): JsonObject {
@@ -53,7 +59,10 @@ export const EventsEvent: Kind<EventsEvent> = {
   storedAs: CoreEvent,
   versions: {
     v1: lazyVersion(
-      eventColumns.map((column) => ({ ...column, value: (event, nowMs) => column.value?.(rename(event, TO_CORE), nowMs) ?? null })),
+      eventColumns.map((column) => ({
+        ...column,
+        value: (event, nowMs) => column.value?.(rename(event, TO_CORE), nowMs) ?? null,
+      })),
       () => kindSchema("events-v1", "Event"),
       { toStorage: (event) => toCore(event as unknown as EventsEvent) as unknown as JsonObject, fromStorage: fromCore },
     ),
@@ -66,7 +75,8 @@ export const EventsEvent: Kind<EventsEvent> = {
     selectableFields: {
       ...referenceFields("regarding"),
       reason: ({ reason }) => (typeof reason === "string" ? reason : ""),
-      reportingController: ({ reportingController }) => (typeof reportingController === "string" ? reportingController : ""),
+      reportingController: ({ reportingController }) =>
+        typeof reportingController === "string" ? reportingController : "",
       type: ({ type }) => (typeof type === "string" ? type : ""),
     },
   },
@@ -76,7 +86,10 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(EventsEvent, "events-v1", {
     validate({ object, oldObject }) {
       const event = toCore(object);
-      return [...checkEvent(event, "reportingController"), ...(oldObject ? checkEventUpdate(event, toCore(oldObject)) : checkNewEvent(event))];
+      return [
+        ...checkEvent(event, "reportingController"),
+        ...(oldObject ? checkEventUpdate(event, toCore(oldObject)) : checkNewEvent(event)),
+      ];
     },
   }),
 ];

@@ -1,6 +1,7 @@
 /**
- * LogicalCluster: a whole Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object makes the cluster,
- * deleting it removes the cluster with everything in it. It never changes in between, so updates are not offered.
+ * LogicalCluster: a whole Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object makes the
+ * cluster, deleting it removes the cluster with everything in it. It never changes in between, so updates are not
+ * offered.
  */
 import type { FieldError, Schema } from "../../machinery/index.ts";
 import type { Admission } from "../admission.ts";
@@ -30,7 +31,9 @@ const schema: Schema = {
     spec: {
       type: "object",
       required: ["profile"],
-      properties: { profile: { type: "string", description: "What the cluster starts with: hub, member, member-bare or empty." } },
+      properties: {
+        profile: { type: "string", description: "What the cluster starts with: hub, member, member-bare or empty." },
+      },
     },
   },
 };
@@ -45,7 +48,12 @@ export function logicalClusterKind(kubeconfig?: ConnectHandler): Kind<LogicalClu
     categories: ["flotilla"],
     scope: "Cluster",
     storageVersion: "v1alpha1",
-    versions: { v1alpha1: { schema, columns: [nameColumn, column<LogicalCluster>("Profile", ({ spec }) => spec.profile), ageColumn] } },
+    versions: {
+      v1alpha1: {
+        schema,
+        columns: [nameColumn, column<LogicalCluster>("Profile", ({ spec }) => spec.profile), ageColumn],
+      },
+    },
     subresources: kubeconfig ? { connect: { kubeconfig } } : {},
     verbs: ["create", "delete", "get", "list", "watch"],
     builtIn: true,
@@ -67,9 +75,13 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
       return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, LOGICAL_CLUSTER_FINALIZER] } };
     },
     validate({ operation, object: { metadata, spec } }) {
-      if (operation === "DELETE") return metadata.name === "hub" ? [forbiddenField("metadata.name", "the hub cannot be deleted")] : [];
+      if (operation === "DELETE")
+        return metadata.name === "hub" ? [forbiddenField("metadata.name", "the hub cannot be deleted")] : [];
       const errors: FieldError[] = [];
-      if (!NAME.test(metadata.name)) errors.push(wrong("metadata.name", metadata.name, "a name is lower-case letters, digits and '-', at most 63 characters"));
+      if (!NAME.test(metadata.name))
+        errors.push(
+          wrong("metadata.name", metadata.name, "a name is lower-case letters, digits and '-', at most 63 characters"),
+        );
       const profile = (spec as LogicalCluster["spec"] | undefined)?.profile;
       if (profile === undefined || profile === "") errors.push(missing("spec.profile"));
       else if (!profiles.includes(profile)) errors.push(notOneOf("spec.profile", profile, profiles));

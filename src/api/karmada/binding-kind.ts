@@ -11,15 +11,31 @@ import { fromStorage, toStorage } from "./binding-versions.ts";
 
 export const BINDING_TABLE = "work-karmada-v1alpha2";
 
-export function bindingKind<T extends KubernetesObject>(names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">): Kind<T> {
+export function bindingKind<T extends KubernetesObject>(
+  names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">,
+): Kind<T> {
   const facts = `${names.plural}.work.karmada.io`;
   const columns = [
     { name: "SCHEDULED", type: "string", jsonPath: '.status.conditions[?(@.type=="Scheduled")].status' } as const,
     { name: "FULLYAPPLIED", type: "string", jsonPath: '.status.conditions[?(@.type=="FullyApplied")].status' } as const,
     AGE,
   ];
-  const kind = customKind<T>({ ...names, group: "work.karmada.io", storageVersion: "v1alpha2", categories: ["karmada-io"], facts, columns, subresources: { status: true } });
-  return { ...kind, versions: { ...kind.versions, v1alpha1: lazyVersion([], () => definitionSchema(facts, "v1alpha1"), { toStorage, fromStorage }) } };
+  const kind = customKind<T>({
+    ...names,
+    group: "work.karmada.io",
+    storageVersion: "v1alpha2",
+    categories: ["karmada-io"],
+    facts,
+    columns,
+    subresources: { status: true },
+  });
+  return {
+    ...kind,
+    versions: {
+      ...kind.versions,
+      v1alpha1: lazyVersion([], () => definitionSchema(facts, "v1alpha1"), { toStorage, fromStorage }),
+    },
+  };
 }
 
 /** What a binding's object depends on, as JSON; the stage that distributes dependencies reads it. */
@@ -48,5 +64,8 @@ function isReference(value: Json): boolean {
   if (!isObject(value)) return false;
   const { labelSelector = null } = value;
   const texts = ["apiVersion", "kind", "namespace", "name"].map((field) => value[field] ?? null);
-  return texts.every((text) => text === null || typeof text === "string") && (labelSelector === null || isObject(labelSelector));
+  return (
+    texts.every((text) => text === null || typeof text === "string") &&
+    (labelSelector === null || isObject(labelSelector))
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Bindings in v1alpha1, which states the replicas and what one of them needs beside the name of the object, and knows neither placement
- * nor health. Reading one in v1alpha1 leaves out what that version has no place for; `webhook.ts` keeps such an object from being written.
+ * Bindings in v1alpha1, which states the replicas and what one of them needs beside the name of the object, and knows
+ * neither placement nor health. Reading one in v1alpha1 leaves out what that version has no place for; `webhook.ts`
+ * keeps such an object from being written.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 
@@ -12,20 +13,34 @@ const TARGET = ["name", "replicas"];
 
 export function fromStorage(object: JsonObject): JsonObject {
   const { spec, status, ...rest } = object;
-  return { ...rest, apiVersion: `${GROUP}/v1alpha1`, ...(isObject(spec) && { spec: olderSpec(spec) }), status: isObject(status) ? sharedStatus(status) : {} };
+  return {
+    ...rest,
+    apiVersion: `${GROUP}/v1alpha1`,
+    ...(isObject(spec) && { spec: olderSpec(spec) }),
+    status: isObject(status) ? sharedStatus(status) : {},
+  };
 }
 
 function olderSpec({ resource, replicas, replicaRequirements, clusters }: JsonObject): JsonObject {
   const request = isObject(replicaRequirements) ? replicaRequirements["resourceRequest"] : undefined;
   return {
-    resource: { ...only(resource, REFERENCE), ...given("resourcePerReplicas", request), ...given("replicas", replicas) },
+    resource: {
+      ...only(resource, REFERENCE),
+      ...given("resourcePerReplicas", request),
+      ...given("replicas", replicas),
+    },
     ...given("clusters", items(clusters, TARGET)),
   };
 }
 
 export function toStorage(object: JsonObject): JsonObject {
   const { spec, status, ...rest } = object;
-  return { ...rest, apiVersion: `${GROUP}/v1alpha2`, ...(isObject(spec) && { spec: newerSpec(spec) }), ...(isObject(status) && { status: sharedStatus(status) }) };
+  return {
+    ...rest,
+    apiVersion: `${GROUP}/v1alpha2`,
+    ...(isObject(spec) && { spec: newerSpec(spec) }),
+    ...(isObject(status) && { status: sharedStatus(status) }),
+  };
 }
 
 function newerSpec({ resource, clusters }: JsonObject): JsonObject {

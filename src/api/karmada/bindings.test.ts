@@ -6,7 +6,14 @@ import { admissions as clusterAdmissions, type ClusterResourceBinding } from "./
 import { admissions, type ResourceBinding } from "./resource-binding.ts";
 
 const ID = "resourcebinding.karmada.io/permanent-id";
-const resource = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", uid: "u", resourceVersion: "7" };
+const resource = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  namespace: "shop",
+  name: "web",
+  uid: "u",
+  resourceVersion: "7",
+};
 const binding = (metadata: object = {}, spec: object = {}): ResourceBinding => ({
   apiVersion: "work.karmada.io/v1alpha2",
   kind: "ResourceBinding",
@@ -21,19 +28,30 @@ describe("a binding", () => {
   });
 
   test("keeps its id, whatever an update says", () => {
-    expect(completedBy(admissions, binding({ labels: { [ID]: "yours" } }), binding({ labels: { [ID]: "mine" } })).metadata.labels).toEqual({ [ID]: "mine" });
+    expect(
+      completedBy(admissions, binding({ labels: { [ID]: "yours" } }), binding({ labels: { [ID]: "mine" } })).metadata
+        .labels,
+    ).toEqual({ [ID]: "mine" });
   });
 
   test("of an object without a namespace has an id of its own kind", () => {
     const object: ClusterResourceBinding = { ...binding(), kind: "ClusterResourceBinding" };
 
-    expect(completedBy(clusterAdmissions, object).metadata.labels).toEqual({ "clusterresourcebinding.karmada.io/permanent-id": UID });
+    expect(completedBy(clusterAdmissions, object).metadata.labels).toEqual({
+      "clusterresourcebinding.karmada.io/permanent-id": UID,
+    });
   });
 
   test("has amounts in their one form when somebody else creates it", () => {
-    const given = binding({}, { replicaRequirements: { resourceRequest: { cpu: "1000m", memory: 1024 } }, replicas: 0 });
+    const given = binding(
+      {},
+      { replicaRequirements: { resourceRequest: { cpu: "1000m", memory: 1024 } }, replicas: 0 },
+    );
 
-    expect(completedBy(admissions, given).spec).toEqual({ resource, replicaRequirements: { resourceRequest: { cpu: "1", memory: "1024" } } });
+    expect(completedBy(admissions, given).spec).toEqual({
+      resource,
+      replicaRequirements: { resourceRequest: { cpu: "1", memory: "1024" } },
+    });
   });
 
   test("of this process is taken as it is", () => {
@@ -43,25 +61,51 @@ describe("a binding", () => {
   });
 
   test("says in JSON what its object depends on", () => {
-    const depends = (text: string): string[] => problemsOf(admissions, binding({ annotations: { "resourcebinding.karmada.io/dependencies": text } }));
+    const depends = (text: string): string[] =>
+      problemsOf(admissions, binding({ annotations: { "resourcebinding.karmada.io/dependencies": text } }));
 
-    expect(["null", "[]", "[null]", '[{"apiVersion":"v1","kind":"ConfigMap","name":null,"labelSelector":{}}]'].flatMap(depends)).toEqual([]);
+    expect(
+      ["null", "[]", "[null]", '[{"apiVersion":"v1","kind":"ConfigMap","name":null,"labelSelector":{}}]'].flatMap(
+        depends,
+      ),
+    ).toEqual([]);
     expect(['{"a":1}', "[", '[{"name":1}]', '["a"]'].flatMap(depends)).toHaveLength(4);
-    expect(depends("{}")).toEqual(['metadata.annotations.resourcebinding.karmada.io/dependencies: Invalid value: "{}": annotation value must be a valid JSON']);
+    expect(depends("{}")).toEqual([
+      'metadata.annotations.resourcebinding.karmada.io/dependencies: Invalid value: "{}": annotation value must be a valid JSON',
+    ]);
   });
 });
 
 describe("v1alpha1 of a binding", () => {
   const stored = {
-    ...binding({}, { replicas: 3, replicaRequirements: { resourceRequest: { cpu: "100m" }, namespace: "shop" }, clusters: [{ name: "m1", replicas: 3 }], placement: {} }),
-    status: { schedulerObservedGeneration: 1, aggregatedStatus: [{ clusterName: "m1", applied: true, health: "Healthy" }] },
+    ...binding(
+      {},
+      {
+        replicas: 3,
+        replicaRequirements: { resourceRequest: { cpu: "100m" }, namespace: "shop" },
+        clusters: [{ name: "m1", replicas: 3 }],
+        placement: {},
+      },
+    ),
+    status: {
+      schedulerObservedGeneration: 1,
+      aggregatedStatus: [{ clusterName: "m1", applied: true, health: "Healthy" }],
+    },
   } as unknown as JsonObject;
   const older = {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "ResourceBinding",
     metadata: { name: "web-deployment", namespace: "shop" },
     spec: {
-      resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", resourceVersion: "7", resourcePerReplicas: { cpu: "100m" }, replicas: 3 },
+      resource: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        namespace: "shop",
+        name: "web",
+        resourceVersion: "7",
+        resourcePerReplicas: { cpu: "100m" },
+        replicas: 3,
+      },
       clusters: [{ name: "m1", replicas: 3 }],
     },
     status: { aggregatedStatus: [{ clusterName: "m1", applied: true }] },
@@ -88,7 +132,9 @@ describe("v1alpha1 of a binding", () => {
 
   test("cannot be written, which would lose the rest", () => {
     for (const subresource of [undefined, "status"]) {
-      expect(() => completedBy(admissions, older as unknown as ResourceBinding, binding(), subresource)).toThrow("unable to decode work.karmada.io/v1alpha1, Kind=ResourceBinding into *v1alpha2.ResourceBinding");
+      expect(() => completedBy(admissions, older as unknown as ResourceBinding, binding(), subresource)).toThrow(
+        "unable to decode work.karmada.io/v1alpha1, Kind=ResourceBinding into *v1alpha2.ResourceBinding",
+      );
     }
   });
 });

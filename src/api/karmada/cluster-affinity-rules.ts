@@ -16,12 +16,17 @@ export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterA
       : !OPERATORS.includes(operator)
         ? `unsupported operator ${JSON.stringify(operator)}, must be In or NotIn`
         : undefined;
-    if (problem !== undefined) return [wrong(`${at}.fieldSelector`, goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector), problem)];
+    if (problem !== undefined)
+      return [
+        wrong(`${at}.fieldSelector`, goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector), problem),
+      ];
   }
   return [];
 }
 
 /** Karmada takes a label selector that cannot be, and then no member matches. */
 export function affinityWarnings(at: string, affinity: DeepReadonly<ClusterAffinity> | undefined): string[] {
-  return checkSelector(`${at}.labelSelector`, affinity?.labelSelector).map(({ field, message }) => `${field}: ${message}; no cluster matches`);
+  return checkSelector(`${at}.labelSelector`, affinity?.labelSelector).map(
+    ({ field, message }) => `${field}: ${message}; no cluster matches`,
+  );
 }

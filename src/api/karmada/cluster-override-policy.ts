@@ -1,4 +1,7 @@
-/** ClusterOverridePolicy: an OverridePolicy for every namespace; it comes before the namespace's own. No webhook of Karmada completes it. */
+/**
+ * ClusterOverridePolicy: an OverridePolicy for every namespace; it comes before the namespace's own. No webhook of
+ * Karmada completes it.
+ */
 import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
 import type { ClusterOverridePolicy as ClusterOverridePolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";

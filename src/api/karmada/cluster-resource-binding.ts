@@ -21,6 +21,11 @@ const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
 export const admissions: AnyAdmission[] = [
   karmadaAdmission(ClusterResourceBinding, {
     name: "clusterresourcebinding.karmada.io",
-    completes: { table: BINDING_TABLE, on: "CREATE", trustsOwn: true, complete: (_, review) => withPermanentId(review, CLUSTER_BINDING_ID, "binding") },
+    completes: {
+      table: BINDING_TABLE,
+      on: "CREATE",
+      trustsOwn: true,
+      complete: (_, review) => withPermanentId(review, CLUSTER_BINDING_ID, "binding"),
+    },
   }),
 ];

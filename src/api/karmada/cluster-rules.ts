@@ -18,24 +18,42 @@ const MAX_NAME = 48;
 const SYNC_MODES = ["Pull", "Push"];
 const PROXY_SCHEMES = ["http", "https", "socks5"];
 
-/** Models in their order, with the defaults for a new Cluster; `zone`, the old name of the first of `zones`, under the new one. */
+/**
+ * Models in their order, with the defaults for a new Cluster; `zone`, the old name of the first of `zones`, under the
+ * new one.
+ */
 export function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Review<Cluster>): DeepReadonly<Cluster> {
   const { spec } = cluster;
   const { resourceModels = [], zone, zones = [] } = spec;
-  const models = resourceModels.length > 0 ? standardModels(resourceModels) : operation === "CREATE" ? DEFAULT_MODELS : undefined;
+  const models =
+    resourceModels.length > 0 ? standardModels(resourceModels) : operation === "CREATE" ? DEFAULT_MODELS : undefined;
   // What is wrong stays where it was written, for the rules to name it.
   const moves = zone && zones.length === 0 && labelValueProblems(zone).length === 0;
   if ((models === undefined || models === spec.resourceModels) && !moves) return cluster;
   const { zone: _old, ...rest } = spec;
-  return { ...cluster, spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...(models && { resourceModels: models }) } };
+  return {
+    ...cluster,
+    spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...(models && { resourceModels: models }) },
+  };
 }
 
 export function checkCluster({ metadata: { name }, spec }: DeepReadonly<Cluster>): FieldError[] {
-  return [...(name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : []), ...checkSpec(spec)];
+  return [
+    ...(name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : []),
+    ...checkSpec(spec),
+  ];
 }
 
 function checkSpec(spec: Spec): FieldError[] {
-  const { syncMode = "", apiEndpoint, secretRef, impersonatorSecretRef, proxyURL, taints = [], resourceModels = [] } = spec;
+  const {
+    syncMode = "",
+    apiEndpoint,
+    secretRef,
+    impersonatorSecretRef,
+    proxyURL,
+    taints = [],
+    resourceModels = [],
+  } = spec;
   return [
     ...(syncMode === "" ? [missing("spec.syncMode")] : []),
     ...(SYNC_MODES.includes(syncMode) ? [] : [notOneOf("spec.syncMode", syncMode, SYNC_MODES)]),
@@ -45,7 +63,10 @@ function checkSpec(spec: Spec): FieldError[] {
     ...(proxyURL ? checkProxy("spec.proxyURL", proxyURL) : []),
     ...checkPlaces(spec),
     ...checkTaints("spec.taints", taints),
-    ...checkModels("spec.resourceModels", resourceModels as NonNullable<DeepReadonly<Cluster["spec"]>["resourceModels"]>),
+    ...checkModels(
+      "spec.resourceModels",
+      resourceModels as NonNullable<DeepReadonly<Cluster["spec"]>["resourceModels"]>,
+    ),
   ];
 }
 
@@ -71,14 +92,20 @@ function checkProxy(field: string, text: string): FieldError[] {
   const url = parseGoUrl(text);
   // Karmada speaks of the endpoint here, too.
   if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}`)];
-  return PROXY_SCHEMES.includes(url.scheme) ? [] : [wrong(field, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
+  return PROXY_SCHEMES.includes(url.scheme)
+    ? []
+    : [wrong(field, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
 }
 
 /** What affinities select by has the form of labels. The names of the fields are Karmada's, capitals included. */
 function checkPlaces(spec: Spec): FieldError[] {
   const { provider = "", region = "", zone = "", zones = [] } = spec;
   const errors = [...checkPlace("spec.provider", provider), ...checkPlace("spec.region", region)];
-  if (zone !== "" && zones.length > 0) return [...errors, { ...wrong("spec.spec", { zone, zones }, "Zone and Zones cannot co-exist"), type: "TypeInvalid" }];
+  if (zone !== "" && zones.length > 0)
+    return [
+      ...errors,
+      { ...wrong("spec.spec", { zone, zones }, "Zone and Zones cannot co-exist"), type: "TypeInvalid" },
+    ];
   return [...errors, ...checkPlace("spec.Zone", zone), ...zones.flatMap((value) => checkPlace("spec.Zones", value))];
 }
 
@@ -99,7 +126,11 @@ function checkTaints(at: string, taints: readonly Sent<Taint>[]): FieldError[] {
     const errors = [
       ...checkText(`${field}.key`, key, labelKeyProblems),
       ...(valueProblems.length === 0 ? [] : [wrong(`${field}.value`, value, valueProblems.join(";"))]),
-      ...(effect === "" ? [missing(`${field}.effect`)] : EFFECTS.includes(effect) ? [] : [notOneOf(`${field}.effect`, effect, EFFECTS)]),
+      ...(effect === ""
+        ? [missing(`${field}.effect`)]
+        : EFFECTS.includes(effect)
+          ? []
+          : [notOneOf(`${field}.effect`, effect, EFFECTS)]),
     ];
     const id = JSON.stringify([key, effect]);
     if (seen.has(id)) {

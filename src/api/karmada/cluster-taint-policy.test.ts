@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { problemsOf, warningsOf } from "../test-review.ts";
 import { admissions, createClusterTaintPolicyAdmissions, type ClusterTaintPolicy } from "./cluster-taint-policy.ts";
 
-const policy = (spec: object): ClusterTaintPolicy => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterTaintPolicy", metadata: { name: "p" }, spec: { taints: [], ...spec } });
+const policy = (spec: object): ClusterTaintPolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterTaintPolicy",
+  metadata: { name: "p" },
+  spec: { taints: [], ...spec },
+});
 const taint = { key: "a", effect: "NoSchedule" };
 
 describe("a taint policy", () => {
@@ -20,9 +25,13 @@ describe("a taint policy", () => {
   });
 
   test("has no taint twice, and all but the last of them are told", () => {
-    const told = (index: number): string => `spec.taints[${index}]: Duplicate value: "Duplicate taint with the same key(a) and effect(NoSchedule) is not allowed"`;
+    const told = (index: number): string =>
+      `spec.taints[${index}]: Duplicate value: "Duplicate taint with the same key(a) and effect(NoSchedule) is not allowed"`;
 
-    expect(problemsOf(admissions, policy({ taints: [taint, { ...taint, value: "x" }, taint] }))).toEqual([told(0), told(1)]);
+    expect(problemsOf(admissions, policy({ taints: [taint, { ...taint, value: "x" }, taint] }))).toEqual([
+      told(0),
+      told(1),
+    ]);
   });
 
   test("is warned of words that no condition and no cluster knows", () => {

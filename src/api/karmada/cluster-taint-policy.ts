@@ -26,7 +26,9 @@ export interface ClusterTaintPolicyOptions {
   allowNoExecute?: boolean;
 }
 
-export function createClusterTaintPolicyAdmissions({ allowNoExecute = false }: ClusterTaintPolicyOptions = {}): AnyAdmission[] {
+export function createClusterTaintPolicyAdmissions({
+  allowNoExecute = false,
+}: ClusterTaintPolicyOptions = {}): AnyAdmission[] {
   return [
     karmadaAdmission(ClusterTaintPolicy, {
       name: "clustertaintpolicy.karmada.io",
@@ -47,11 +49,17 @@ function checkTaints(at: string, taints: readonly DeepReadonly<Taint>[], allowNo
     const field = `${at}[${index}]`;
     const errors: FieldError[] = [];
     if (!allowNoExecute && effect === "NoExecute") {
-      errors.push(forbiddenField(field, "Configuring taint with NoExecute effect is not allowed, this capability must be explicitly enabled by administrators through command-line flags"));
+      errors.push(
+        forbiddenField(
+          field,
+          "Configuring taint with NoExecute effect is not allowed, this capability must be explicitly enabled by administrators through command-line flags",
+        ),
+      );
     }
     const others = (left.get(idOf(taint)) ?? 1) - 1;
     left.set(idOf(taint), others);
-    if (others > 0) errors.push(twice(field, `Duplicate taint with the same key(${key}) and effect(${effect}) is not allowed`));
+    if (others > 0)
+      errors.push(twice(field, `Duplicate taint with the same key(${key}) and effect(${effect}) is not allowed`));
     return errors;
   });
 }
@@ -69,15 +77,25 @@ function taintPolicyWarnings({ spec }: DeepReadonly<ClusterTaintPolicy>): string
     (spec[list] ?? []).flatMap(({ operator, statusValues }, index) => {
       const at = `spec.${list}[${index}]`;
       return [
-        ...(OPERATORS.includes(operator) ? [] : [`${at}.operator: ${operator} is none of ${OPERATORS.join(", ")}; the condition is never met`]),
-        ...statusValues.filter((value) => !STATUSES.includes(value)).map((value) => `${at}.statusValues: ${value} is none of ${STATUSES.join(", ")}`),
+        ...(OPERATORS.includes(operator)
+          ? []
+          : [`${at}.operator: ${operator} is none of ${OPERATORS.join(", ")}; the condition is never met`]),
+        ...statusValues
+          .filter((value) => !STATUSES.includes(value))
+          .map((value) => `${at}.statusValues: ${value} is none of ${STATUSES.join(", ")}`),
       ];
     }),
   );
   return [
-    ...checkClusterAffinity("spec.targetClusters", targetClusters).map(({ field, message }) => `${field}: ${message}; no cluster matches`),
+    ...checkClusterAffinity("spec.targetClusters", targetClusters).map(
+      ({ field, message }) => `${field}: ${message}; no cluster matches`,
+    ),
     ...affinityWarnings("spec.targetClusters", targetClusters),
     ...conditions,
-    ...taints.flatMap(({ effect }, index) => (EFFECTS.includes(effect) ? [] : [`spec.taints[${index}].effect: ${effect} is none of ${EFFECTS.join(", ")}; a Cluster refuses it`])),
+    ...taints.flatMap(({ effect }, index) =>
+      EFFECTS.includes(effect)
+        ? []
+        : [`spec.taints[${index}].effect: ${effect} is none of ${EFFECTS.join(", ")}; a Cluster refuses it`],
+    ),
   ];
 }

@@ -1,7 +1,8 @@
 /**
  * Cluster: a member, how to reach it and what it reports.
  *
- * Karmada serves it from an aggregated API server and has no CustomResourceDefinition for it, so it counts as built in here.
+ * Karmada serves it from an aggregated API server and has no CustomResourceDefinition for it, so it counts as built in
+ * here.
  */
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
@@ -25,7 +26,10 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
     nameColumn,
     column<Cluster>("Version", ({ status }) => status?.kubernetesVersion ?? ""),
     column<Cluster>("Mode", ({ spec }) => spec.syncMode),
-    column<Cluster>("Ready", ({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "Unknown"),
+    column<Cluster>(
+      "Ready",
+      ({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "Unknown",
+    ),
     ageColumn,
     column<Cluster>("Zones", ({ spec }) => orNone(spec.zones?.join(",")), wide),
     column<Cluster>("Region", ({ spec }) => orNone(spec.region), wide),
@@ -39,5 +43,8 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
 });
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(Cluster, "cluster-karmada-v1alpha1", { prepare: prepareCluster, validate: ({ object }) => checkCluster(object) }),
+  builtInAdmission(Cluster, "cluster-karmada-v1alpha1", {
+    prepare: prepareCluster,
+    validate: ({ object }) => checkCluster(object),
+  }),
 ];

@@ -3,7 +3,11 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
-import type { ApplicationFailoverBehavior, FailoverBehavior, StatePreservation } from "../facts/policy-karmada-v1alpha1.ts";
+import type {
+  ApplicationFailoverBehavior,
+  FailoverBehavior,
+  StatePreservation,
+} from "../facts/policy-karmada-v1alpha1.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -16,7 +20,9 @@ export function completeFailover(failover: Read<FailoverBehavior>): Read<Failove
 
 /** The schema makes an absent mode a graceful one. */
 function completeApplication(behavior: Read<ApplicationFailoverBehavior>): Read<ApplicationFailoverBehavior> {
-  return isGraceful(behavior) && behavior.gracePeriodSeconds === undefined ? { ...behavior, gracePeriodSeconds: GRACE_PERIOD_SECONDS } : behavior;
+  return isGraceful(behavior) && behavior.gracePeriodSeconds === undefined
+    ? { ...behavior, gracePeriodSeconds: GRACE_PERIOD_SECONDS }
+    : behavior;
 }
 
 /** `Graciously` is what Karmada called it before 1.15. */
@@ -35,17 +41,23 @@ function checkApplication(at: string, behavior: Read<ApplicationFailoverBehavior
   const { decisionConditions, gracePeriodSeconds, statePreservation } = behavior;
   const { tolerationSeconds = 0 } = decisionConditions;
   const errors: FieldError[] = [];
-  if (tolerationSeconds < 0) errors.push(wrong(`${at}.decisionConditions.tolerationSeconds`, tolerationSeconds, "must be greater than or equal to 0"));
+  if (tolerationSeconds < 0)
+    errors.push(
+      wrong(`${at}.decisionConditions.tolerationSeconds`, tolerationSeconds, "must be greater than or equal to 0"),
+    );
   if (gracePeriodSeconds !== undefined) {
     const field = `${at}.gracePeriodSeconds`;
-    if (!isGraceful(behavior)) errors.push(wrong(field, gracePeriodSeconds, "only takes effect when purgeMode is gracefully"));
+    if (!isGraceful(behavior))
+      errors.push(wrong(field, gracePeriodSeconds, "only takes effect when purgeMode is gracefully"));
     if (gracePeriodSeconds <= 0) errors.push(wrong(field, gracePeriodSeconds, "must be greater than 0"));
   }
   return [...errors, ...checkStatePreservation(`${at}.statePreservation`, statePreservation)];
 }
 
 function checkStatePreservation(at: string, preservation: Read<StatePreservation> | undefined): FieldError[] {
-  return (preservation?.rules ?? []).flatMap(({ aliasLabelName }, index) => checkText(`${at}.rules[${index}].aliasLabelName`, aliasLabelName, labelKeyProblems));
+  return (preservation?.rules ?? []).flatMap(({ aliasLabelName }, index) =>
+    checkText(`${at}.rules[${index}].aliasLabelName`, aliasLabelName, labelKeyProblems),
+  );
 }
 
 /** Names of purge modes that Karmada 1.19 no longer knows. */
@@ -57,5 +69,7 @@ const CANONICAL_MODES: ReadonlyMap<string, string> = new Map([
 export function failoverWarnings(at: string, { application }: Read<FailoverBehavior>): string[] {
   const mode = application?.purgeMode ?? "";
   const canonical = CANONICAL_MODES.get(mode);
-  return canonical === undefined ? [] : [`${at}.application.purgeMode: ${mode} is an old name; the canonical form is ${canonical}`];
+  return canonical === undefined
+    ? []
+    : [`${at}.application.purgeMode: ${mode} is an old name; the canonical form is ${canonical}`];
 }

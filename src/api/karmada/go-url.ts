@@ -1,4 +1,7 @@
-/** URLs by Go's rules, which take relative ones and hosts without a scheme for paths, and say in their own words what is wrong. */
+/**
+ * URLs by Go's rules, which take relative ones and hosts without a scheme for paths, and say in their own words what is
+ * wrong.
+ */
 
 export interface GoUrl {
   scheme: string;
@@ -24,14 +27,18 @@ export function parseGoUrl(text: string): GoUrl | { problem: string } {
   if (unread) return unread;
   if (!rest.startsWith("/")) {
     if (scheme !== "") return parts;
-    return cut(rest, "/")[0].includes(":") ? refused("first path segment in URL cannot contain colon") : (escapeProblem(rest, refused) ?? parts);
+    return cut(rest, "/")[0].includes(":")
+      ? refused("first path segment in URL cannot contain colon")
+      : (escapeProblem(rest, refused) ?? parts);
   }
   if (!rest.startsWith("//") || rest.startsWith("///")) return escapeProblem(rest, refused) ?? parts;
   const slash = rest.indexOf("/", 2);
   const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash);
   const at = authority.lastIndexOf("@");
   const [user, host] = [authority.slice(0, Math.max(at, 0)), authority.slice(at + 1)];
-  const problem = (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) ? "net/url: invalid userinfo" : undefined) ?? hostProblem(host);
+  const problem =
+    (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) ? "net/url: invalid userinfo" : undefined) ??
+    hostProblem(host);
   if (problem !== undefined) return refused(problem);
   return escapeProblem(slash < 0 ? "" : rest.slice(slash), refused) ?? { ...parts, host, ...(at >= 0 && { user }) };
 }
@@ -54,7 +61,10 @@ function hostProblem(host: string): string | undefined {
   return stray === undefined ? undefined : `invalid character ${JSON.stringify(stray)} in host name`;
 }
 
-function escapeProblem(path: string, refused: (problem: string) => { problem: string }): { problem: string } | undefined {
+function escapeProblem(
+  path: string,
+  refused: (problem: string) => { problem: string },
+): { problem: string } | undefined {
   const wrong = /%(?![0-9a-fA-F]{2})/.exec(path);
   return wrong ? refused(`invalid URL escape ${JSON.stringify(path.slice(wrong.index, wrong.index + 3))}`) : undefined;
 }

@@ -1,4 +1,7 @@
-/** Values as refusals show them: a Go struct has its fields in the order of their declaration, whatever the order in which they were sent. */
+/**
+ * Values as refusals show them: a Go struct has its fields in the order of their declaration, whatever the order in
+ * which they were sent.
+ */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType } from "../facts.ts";
 

@@ -1,6 +1,11 @@
 /** What a ResourceInterpreterWebhookConfiguration must obey, in upstream's words. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { ResourceInterpreterWebhook, RuleWithOperations } from "../facts/config-karmada-v1alpha1.ts";
 import { hasCertificate } from "../core/tls-pair.ts";
@@ -10,7 +15,17 @@ type Read<T> = DeepReadonly<T>;
 
 const ANY = "*";
 const CONTEXT_VERSION = "v1alpha1";
-const OPERATIONS = [ANY, "AggregateStatus", "InterpretComponent", "InterpretDependency", "InterpretHealth", "InterpretReplica", "InterpretStatus", "Retain", "ReviseReplica"];
+const OPERATIONS = [
+  ANY,
+  "AggregateStatus",
+  "InterpretComponent",
+  "InterpretDependency",
+  "InterpretHealth",
+  "InterpretReplica",
+  "InterpretStatus",
+  "Retain",
+  "ReviseReplica",
+];
 
 export function checkInterpreterWebhooks(webhooks: readonly Read<ResourceInterpreterWebhook>[]): FieldError[] {
   const names = new Set<string>();
@@ -22,11 +37,16 @@ export function checkInterpreterWebhooks(webhooks: readonly Read<ResourceInterpr
   });
 }
 
-function checkWebhook(at: string, { name, rules = [], timeoutSeconds = 1, clientConfig, interpreterContextVersions }: Read<ResourceInterpreterWebhook>): FieldError[] {
+function checkWebhook(
+  at: string,
+  { name, rules = [], timeoutSeconds = 1, clientConfig, interpreterContextVersions }: Read<ResourceInterpreterWebhook>,
+): FieldError[] {
   return [
     ...checkDomainName(`${at}.name`, name),
     ...rules.flatMap((rule, index) => checkRule(`${at}.rules[${index}]`, rule)),
-    ...(timeoutSeconds < 1 || timeoutSeconds > 30 ? [wrong(`${at}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")] : []),
+    ...(timeoutSeconds < 1 || timeoutSeconds > 30
+      ? [wrong(`${at}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]
+      : []),
     ...checkWebhookClient(`${at}.clientConfig`, clientConfig),
     ...checkBundle(`${at}.clientConfig.caBundle`, clientConfig.caBundle),
     ...checkContextVersions(`${at}.interpreterContextVersions`, interpreterContextVersions),
@@ -48,7 +68,9 @@ function checkDomainName(field: string, given: string): FieldError[] {
 function checkRule(at: string, { operations, apiGroups, apiVersions, kinds }: Read<RuleWithOperations>): FieldError[] {
   return [
     ...checkList(`${at}.operations`, operations, "operations"),
-    ...operations.flatMap((operation, index) => (OPERATIONS.includes(operation) ? [] : [notOneOf(`${at}.operations[${index}]`, operation, OPERATIONS)])),
+    ...operations.flatMap((operation, index) =>
+      OPERATIONS.includes(operation) ? [] : [notOneOf(`${at}.operations[${index}]`, operation, OPERATIONS)],
+    ),
     // The group of Kubernetes' oldest kinds is empty, so an empty text is fine here and nowhere else.
     ...checkList(`${at}.apiGroups`, apiGroups, "API groups"),
     ...checkList(`${at}.apiVersions`, apiVersions, "API versions"),
@@ -60,15 +82,24 @@ function checkRule(at: string, { operations, apiGroups, apiVersions, kinds }: Re
 
 function checkList(field: string, list: readonly string[], what: string): FieldError[] {
   if (list.length === 0) return [missing(field)];
-  return list.length > 1 && list.includes(ANY) ? [wrong(field, list, `if '*' is present, must not specify other ${what}`)] : [];
+  return list.length > 1 && list.includes(ANY)
+    ? [wrong(field, list, `if '*' is present, must not specify other ${what}`)]
+    : [];
 }
 
-const checkFilled = (field: string, list: readonly string[]): FieldError[] => list.flatMap((text, index) => (text === "" ? [missing(`${field}[${index}]`)] : []));
+const checkFilled = (field: string, list: readonly string[]): FieldError[] =>
+  list.flatMap((text, index) => (text === "" ? [missing(`${field}[${index}]`)] : []));
 
 /** Upstream notices a bundle without a certificate only when the webhook is called. */
 function checkBundle(field: string, bundle: string | undefined): FieldError[] {
   if (!bundle || hasCertificate(Buffer.from(bundle, "base64").toString("latin1"))) return [];
-  return [{ type: "Invalid", field, message: "Invalid value: unable to load root certificates: unable to parse bytes as PEM block" }];
+  return [
+    {
+      type: "Invalid",
+      field,
+      message: "Invalid value: unable to load root certificates: unable to parse bytes as PEM block",
+    },
+  ];
 }
 
 function checkContextVersions(field: string, versions: readonly string[]): FieldError[] {
@@ -80,5 +111,7 @@ function checkContextVersions(field: string, versions: readonly string[]): Field
     else errors.push(...checkText(`${field}[${index}]`, version, dns1035LabelProblems));
     seen.add(version);
   }
-  return seen.has(CONTEXT_VERSION) ? errors : [...errors, wrong(field, versions, `must include at least one of ${CONTEXT_VERSION}`)];
+  return seen.has(CONTEXT_VERSION)
+    ? errors
+    : [...errors, wrong(field, versions, `must include at least one of ${CONTEXT_VERSION}`)];
 }

@@ -1,5 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { bindingName, bindingReferenceKey, clusterNameOf, derivedServiceName, endpointSliceName, executionNamespace, impersonationSecretName, isReservedNamespace, namespacedKey, policyName, serviceAccountName, workName } from "./names.ts";
+import {
+  bindingName,
+  bindingReferenceKey,
+  clusterNameOf,
+  derivedServiceName,
+  endpointSliceName,
+  executionNamespace,
+  impersonationSecretName,
+  isReservedNamespace,
+  namespacedKey,
+  policyName,
+  serviceAccountName,
+  workName,
+} from "./names.ts";
 
 describe("the name of a Work", () => {
   const cases: [kind: string, name: string, namespace: string, want: string][] = [

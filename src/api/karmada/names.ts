@@ -1,8 +1,10 @@
 /**
- * The names that Karmada derives from other names. Stock tools compute them on their own, so they are copied to the letter.
+ * The names that Karmada derives from other names. Stock tools compute them on their own, so they are copied to the
+ * letter.
  *
- * A binding's name does not contain the API group: `apps/StatefulSet` and `apps.kruise.io/StatefulSet` of one name share a
- * binding name. Whoever creates a binding finds the other owner there and reports the collision; see `planBinding`.
+ * A binding's name does not contain the API group: `apps/StatefulSet` and `apps.kruise.io/StatefulSet` of one name
+ * share a binding name. Whoever creates a binding finds the other owner there and reports the collision; see
+ * `planBinding`.
  */
 import { fnv1a32, safeEncode } from "../../machinery/index.ts";
 
@@ -34,7 +36,9 @@ export function executionNamespace(cluster: string): string {
 
 /** The member cluster that an execution namespace belongs to; undefined for any other namespace. */
 export function clusterNameOf(namespace: string): string | undefined {
-  return namespace.startsWith(EXECUTION_NAMESPACE_PREFIX) ? namespace.slice(EXECUTION_NAMESPACE_PREFIX.length) : undefined;
+  return namespace.startsWith(EXECUTION_NAMESPACE_PREFIX)
+    ? namespace.slice(EXECUTION_NAMESPACE_PREFIX.length)
+    : undefined;
 }
 
 /** The part of a dependency's label key that names the binding which needs it. */
@@ -66,7 +70,11 @@ export function impersonationSecretName(cluster: string): string {
 }
 
 export function isReservedNamespace(namespace: string): boolean {
-  return namespace === SYSTEM_NAMESPACE || namespace === CLUSTER_NAMESPACE || namespace.startsWith(EXECUTION_NAMESPACE_PREFIX);
+  return (
+    namespace === SYSTEM_NAMESPACE ||
+    namespace === CLUSTER_NAMESPACE ||
+    namespace.startsWith(EXECUTION_NAMESPACE_PREFIX)
+  );
 }
 
 /** `namespace/name`, or the name alone for what has no namespace. */

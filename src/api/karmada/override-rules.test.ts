@@ -4,7 +4,12 @@ import { admissions as clusterAdmissions, type ClusterOverridePolicy } from "./c
 import { admissions, type OverridePolicy } from "./override-policy.ts";
 
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
-const policy = (spec: object): OverridePolicy => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { name: "p", namespace: "shop" }, spec });
+const policy = (spec: object): OverridePolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "OverridePolicy",
+  metadata: { name: "p", namespace: "shop" },
+  spec,
+});
 const rule = (overriders: object): OverridePolicy => policy({ overrideRules: [{ overriders }] });
 
 test("an override policy selects in its namespace", () => {
@@ -16,7 +21,12 @@ test("an override policy selects in its namespace", () => {
 });
 
 test("one of the cluster is stored as it was sent", () => {
-  const given: ClusterOverridePolicy = { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterOverridePolicy", metadata: { name: "p" }, spec: { resourceSelectors: [deployments], overrideRules: [] } };
+  const given: ClusterOverridePolicy = {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterOverridePolicy",
+    metadata: { name: "p" },
+    spec: { resourceSelectors: [deployments], overrideRules: [] },
+  };
 
   expect(completedBy(clusterAdmissions, given).spec).toEqual(given.spec);
   expect(problemsOf(clusterAdmissions, given)).toEqual([]);
@@ -28,32 +38,64 @@ describe("an override policy is refused", () => {
   const cases: Record<string, { policy: OverridePolicy; want: string[] }> = {
     "that selects in another namespace": {
       policy: policy({ resourceSelectors: [{ ...deployments, namespace: "other" }] }),
-      want: ['spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy'],
+      want: [
+        'spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy',
+      ],
     },
     "that says it in the old form and in the new one": {
-      policy: policy({ targetCluster: { clusterNames: ["m1"] }, overriders: { plaintext: [{ path: "/a", operator: "remove" }] }, overrideRules: [{ overriders: {} }] }),
+      policy: policy({
+        targetCluster: { clusterNames: ["m1"] },
+        overriders: { plaintext: [{ path: "/a", operator: "remove" }] },
+        overrideRules: [{ overriders: {} }],
+      }),
       want: [
         'spec.targetCluster: Invalid value: {"clusterNames":["m1"]}: overrideRules and targetCluster can\'t co-exist',
         'spec.overriders: Invalid value: {"plaintext":[{"path":"/a","operator":"remove","value":null}]}: overrideRules and overriders can\'t co-exist',
       ],
     },
     "also when the old form changes fields alone": {
-      policy: policy({ overriders: { fieldOverrider: [{ fieldPath: "/data/a", json: [{ subPath: "/b", operator: "remove" }] }] }, overrideRules: [{ overriders: {} }] }),
-      want: ['spec.overriders: Invalid value: {"fieldOverrider":[{"fieldPath":"/data/a","json":[{"subPath":"/b","operator":"remove","value":null}]}]}: overrideRules and overriders can\'t co-exist'],
+      policy: policy({
+        overriders: { fieldOverrider: [{ fieldPath: "/data/a", json: [{ subPath: "/b", operator: "remove" }] }] },
+        overrideRules: [{ overriders: {} }],
+      }),
+      want: [
+        'spec.overriders: Invalid value: {"fieldOverrider":[{"fieldPath":"/data/a","json":[{"subPath":"/b","operator":"remove","value":null}]}]}: overrideRules and overriders can\'t co-exist',
+      ],
     },
     "whose predicate is no path": {
       policy: rule({ imageOverrider: [{ predicate: { path: "spec" }, component: "Tag", operator: "add" }] }),
       want: [`${at}.imageOverrider[0].predicate.path: Invalid value: "spec": ${pointer}`],
     },
     "that changes a field as JSON and as YAML": {
-      policy: rule({ fieldOverrider: [{ fieldPath: "/a", json: [{ subPath: "/b", operator: "remove" }], yaml: [{ subPath: "/b", operator: "add", value: 1 }] }] }),
+      policy: rule({
+        fieldOverrider: [
+          {
+            fieldPath: "/a",
+            json: [{ subPath: "/b", operator: "remove" }],
+            yaml: [{ subPath: "/b", operator: "add", value: 1 }],
+          },
+        ],
+      }),
       want: [
         `${at}.fieldOverrider[0]: Invalid value: {"fieldPath":"/a","json":[{"subPath":"/b","operator":"remove","value":null}],"yaml":[{"subPath":"/b","operator":"add","value":1}]}: FieldOverrider has both YAML and JSON set. Only one is allowed`,
       ],
     },
-    "that names a field and does nothing to it": { policy: rule({ fieldOverrider: [{ fieldPath: "/a" }] }), want: [`${at}.fieldOverrider[0]: Required value: FieldOverrider must have either JSON or YAML set`] },
+    "that names a field and does nothing to it": {
+      policy: rule({ fieldOverrider: [{ fieldPath: "/a" }] }),
+      want: [`${at}.fieldOverrider[0]: Required value: FieldOverrider must have either JSON or YAML set`],
+    },
     "that adds nothing, or removes something": {
-      policy: rule({ fieldOverrider: [{ fieldPath: "/a", json: [{ subPath: "b", operator: "add" }, { subPath: "/c", operator: "remove", value: 1 }] }] }),
+      policy: rule({
+        fieldOverrider: [
+          {
+            fieldPath: "/a",
+            json: [
+              { subPath: "b", operator: "add" },
+              { subPath: "/c", operator: "remove", value: 1 },
+            ],
+          },
+        ],
+      }),
       want: [
         `${at}.fieldOverrider[0].json[0].subPath: Invalid value: "b": ${pointer}`,
         `${at}.fieldOverrider[0].json[0].value: Invalid value: null: value is required for add or replace operation`,
@@ -73,13 +115,23 @@ describe("an override policy is refused", () => {
 });
 
 test("the deprecated form is accepted, with a warning that names the canonical one", () => {
-  const deprecated = policy({ targetCluster: { clusterNames: ["m1"] }, overriders: { plaintext: [{ path: "/a", operator: "remove" }] } });
+  const deprecated = policy({
+    targetCluster: { clusterNames: ["m1"] },
+    overriders: { plaintext: [{ path: "/a", operator: "remove" }] },
+  });
 
-  expect(warningsOf(admissions, deprecated)).toEqual(["spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules"]);
+  expect(warningsOf(admissions, deprecated)).toEqual([
+    "spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules",
+  ]);
 });
 
 test("an override policy of a namespace changes nothing that is in none", () => {
-  const given = policy({ resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }], overrideRules: [{ overriders: {} }] });
+  const given = policy({
+    resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }],
+    overrideRules: [{ overriders: {} }],
+  });
 
-  expect(warningsOf(admissions, given)).toEqual(["spec.resourceSelectors[0]: SidecarSet is in no namespace, so nothing is selected; the canonical form is a ClusterOverridePolicy"]);
+  expect(warningsOf(admissions, given)).toEqual([
+    "spec.resourceSelectors[0]: SidecarSet is in no namespace, so nothing is selected; the canonical form is a ClusterOverridePolicy",
+  ]);
 });

@@ -1,9 +1,21 @@
 /** Defaults and rules of OverridePolicy and ClusterOverridePolicy, as Karmada's webhooks have them. */
 import type { DeepReadonly, Json } from "../../base/index.ts";
-import { annotationKeyProblems, annotationsAreTooLong, MAX_ANNOTATIONS_BYTES, type FieldError } from "../../machinery/index.ts";
+import {
+  annotationKeyProblems,
+  annotationsAreTooLong,
+  MAX_ANNOTATIONS_BYTES,
+  type FieldError,
+} from "../../machinery/index.ts";
 import { checkLabels, checkText, missing, tooLong, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
-import type { ClusterOverridePolicy, FieldOverrider, JSONPatchOperation, OverridePolicy, Overriders, YAMLPatchOperation } from "../facts/policy-karmada-v1alpha1.ts";
+import type {
+  ClusterOverridePolicy,
+  FieldOverrider,
+  JSONPatchOperation,
+  OverridePolicy,
+  Overriders,
+  YAMLPatchOperation,
+} from "../facts/policy-karmada-v1alpha1.ts";
 import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
 import { goValue } from "./go-value.ts";
 import { checkSelectors, inNamespace, selectorWarnings } from "./selector-rules.ts";
@@ -16,19 +28,38 @@ const TABLE = "policy-karmada-v1alpha1";
 export function completeOverridePolicy(policy: Read<OverridePolicy>): Read<OverridePolicy> {
   const { namespace } = policy.metadata;
   if (namespace === undefined) return policy;
-  return change(policy, "spec", (spec) => change(spec, "resourceSelectors", (selectors) => inNamespace(selectors, namespace)));
+  return change(policy, "spec", (spec) =>
+    change(spec, "resourceSelectors", (selectors) => inNamespace(selectors, namespace)),
+  );
 }
 
 export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
   const { targetCluster, overriders, overrideRules, resourceSelectors = [] } = spec;
   const errors = checkClusterAffinity("spec.targetCluster", targetCluster);
   if (overrideRules) {
-    if (targetCluster) errors.push(wrong("spec.targetCluster", goValue(TABLE, "ClusterAffinity", targetCluster), "overrideRules and targetCluster can't co-exist"));
-    if (!isEmpty(overriders)) errors.push(wrong("spec.overriders", goValue(TABLE, "Overriders", overriders), "overrideRules and overriders can't co-exist"));
+    if (targetCluster)
+      errors.push(
+        wrong(
+          "spec.targetCluster",
+          goValue(TABLE, "ClusterAffinity", targetCluster),
+          "overrideRules and targetCluster can't co-exist",
+        ),
+      );
+    if (!isEmpty(overriders))
+      errors.push(
+        wrong(
+          "spec.overriders",
+          goValue(TABLE, "Overriders", overriders),
+          "overrideRules and overriders can't co-exist",
+        ),
+      );
   }
   const ofRules = (overrideRules ?? []).flatMap((rule, index) => {
     const at = `spec.overrideRules[${index}]`;
-    return [...checkOverriders(`${at}.overriders`, rule.overriders), ...checkClusterAffinity(`${at}.targetCluster`, rule.targetCluster)];
+    return [
+      ...checkOverriders(`${at}.overriders`, rule.overriders),
+      ...checkClusterAffinity(`${at}.targetCluster`, rule.targetCluster),
+    ];
   });
   return [...errors, ...ofRules, ...checkSelectors(resourceSelectors, metadata.namespace)];
 }
@@ -41,9 +72,13 @@ function isEmpty(overriders: Read<Overriders> | undefined): boolean {
 function checkOverriders(at: string, overriders: Read<Overriders>): FieldError[] {
   const { annotationsOverrider = [], labelsOverrider = [], imageOverrider = [], fieldOverrider = [] } = overriders;
   return [
-    ...annotationsOverrider.flatMap(({ value }, index) => checkAnnotations(`${at}.annotationsOverrider[${index}].value`, value)),
+    ...annotationsOverrider.flatMap(({ value }, index) =>
+      checkAnnotations(`${at}.annotationsOverrider[${index}].value`, value),
+    ),
     ...labelsOverrider.flatMap(({ value }, index) => checkLabels(`${at}.labelsOverrider[${index}].value`, value)),
-    ...imageOverrider.flatMap(({ predicate }, index) => (predicate ? checkPointer(`${at}.imageOverrider[${index}].predicate.path`, predicate.path) : [])),
+    ...imageOverrider.flatMap(({ predicate }, index) =>
+      predicate ? checkPointer(`${at}.imageOverrider[${index}].predicate.path`, predicate.path) : [],
+    ),
     ...fieldOverrider.flatMap((overrider, index) => checkFieldOverrider(`${at}.fieldOverrider[${index}]`, overrider)),
   ];
 }
@@ -65,7 +100,14 @@ function checkPointer(field: string, path: string): FieldError[] {
 function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): FieldError[] {
   const { fieldPath, json = [], yaml = [] } = overrider;
   const errors: FieldError[] = [];
-  if (json.length > 0 && yaml.length > 0) errors.push(wrong(at, goValue(TABLE, "FieldOverrider", overrider), "FieldOverrider has both YAML and JSON set. Only one is allowed"));
+  if (json.length > 0 && yaml.length > 0)
+    errors.push(
+      wrong(
+        at,
+        goValue(TABLE, "FieldOverrider", overrider),
+        "FieldOverrider has both YAML and JSON set. Only one is allowed",
+      ),
+    );
   if (json.length + yaml.length === 0) errors.push(missing(at, "FieldOverrider must have either JSON or YAML set"));
   return [
     ...errors,
@@ -75,22 +117,34 @@ function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): Field
   ];
 }
 
-function checkPatch(at: string, { subPath, operator, value = null }: Read<JSONPatchOperation | YAMLPatchOperation>): FieldError[] {
+function checkPatch(
+  at: string,
+  { subPath, operator, value = null }: Read<JSONPatchOperation | YAMLPatchOperation>,
+): FieldError[] {
   return [...checkPointer(`${at}.subPath`, subPath), ...checkValue(`${at}.value`, operator, value)];
 }
 
 /** Karmada cannot tell a null from nothing. */
 function checkValue(field: string, operator: string, value: Read<Json>): FieldError[] {
-  if (operator === "remove") return value === null ? [] : [wrong(field, value, "value is not allowed for remove operation")];
+  if (operator === "remove")
+    return value === null ? [] : [wrong(field, value, "value is not allowed for remove operation")];
   return value === null ? [wrong(field, value, "value is required for add or replace operation")] : [];
 }
 
 export function overrideWarnings({ metadata, spec }: Policy): string[] {
   const { targetCluster, overriders, overrideRules = [], resourceSelectors = [] } = spec;
   return [
-    ...selectorWarnings(resourceSelectors, { namespace: metadata.namespace, canonicalKind: "ClusterOverridePolicy", selectsClusterScoped: false }),
-    ...(targetCluster || !isEmpty(overriders) ? ["spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules"] : []),
+    ...selectorWarnings(resourceSelectors, {
+      namespace: metadata.namespace,
+      canonicalKind: "ClusterOverridePolicy",
+      selectsClusterScoped: false,
+    }),
+    ...(targetCluster || !isEmpty(overriders)
+      ? ["spec.targetCluster and spec.overriders are deprecated; the canonical form is spec.overrideRules"]
+      : []),
     ...affinityWarnings("spec.targetCluster", targetCluster),
-    ...overrideRules.flatMap((rule, index) => affinityWarnings(`spec.overrideRules[${index}].targetCluster`, rule.targetCluster)),
+    ...overrideRules.flatMap((rule, index) =>
+      affinityWarnings(`spec.overrideRules[${index}].targetCluster`, rule.targetCluster),
+    ),
   ];
 }

@@ -3,7 +3,14 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkText, notOneOf, wrong } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
-import type { ClusterAffinity, ClusterAffinityTerm, Placement, ReplicaSchedulingStrategy, SpreadConstraint, WorkloadAffinity } from "../facts/policy-karmada-v1alpha1.ts";
+import type {
+  ClusterAffinity,
+  ClusterAffinityTerm,
+  Placement,
+  ReplicaSchedulingStrategy,
+  SpreadConstraint,
+  WorkloadAffinity,
+} from "../facts/policy-karmada-v1alpha1.ts";
 import type { Toleration } from "../facts/core-v1.ts";
 import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
 import { goValue } from "./go-value.ts";
@@ -13,12 +20,17 @@ type Read<T> = DeepReadonly<T>;
 const TABLE = "policy-karmada-v1alpha1";
 
 export function completePlacement(placement: Read<Placement>): Read<Placement> {
-  const spread = change(placement, "spreadConstraints", (constraints) => changeItems<SpreadConstraint>(constraints, completeConstraint));
+  const spread = change(placement, "spreadConstraints", (constraints) =>
+    changeItems<SpreadConstraint>(constraints, completeConstraint),
+  );
   return change(spread, "replicaScheduling", completeScheduling);
 }
 
 function completeConstraint(constraint: Read<SpreadConstraint>): Read<SpreadConstraint> {
-  const grouped = constraint.spreadByField || constraint.spreadByLabel ? constraint : { ...constraint, spreadByField: "cluster" as const };
+  const grouped =
+    constraint.spreadByField || constraint.spreadByLabel
+      ? constraint
+      : { ...constraint, spreadByField: "cluster" as const };
   return grouped.minGroups ? grouped : { ...grouped, minGroups: 1 };
 }
 
@@ -29,14 +41,30 @@ function completeScheduling(strategy: Read<ReplicaSchedulingStrategy>): Read<Rep
 }
 
 export function checkPlacement(at: string, placement: Read<Placement>): FieldError[] {
-  const { clusterAffinity, clusterAffinities = [], spreadConstraints = [], workloadAffinity, clusterTolerations = [], replicaScheduling } = placement;
+  const {
+    clusterAffinity,
+    clusterAffinities = [],
+    spreadConstraints = [],
+    workloadAffinity,
+    clusterTolerations = [],
+    replicaScheduling,
+  } = placement;
   const errors: FieldError[] = [];
-  if (clusterAffinity && placement.clusterAffinities) errors.push(wrong(at, goValue(TABLE, "Placement", placement), "clusterAffinities cannot co-exist with clusterAffinity"));
+  if (clusterAffinity && placement.clusterAffinities)
+    errors.push(
+      wrong(at, goValue(TABLE, "Placement", placement), "clusterAffinities cannot co-exist with clusterAffinity"),
+    );
   const mayOverflow = followsCapacity(replicaScheduling);
   for (const [index, { overflowAffinities }] of clusterAffinities.entries()) {
     if (!overflowAffinities || mayOverflow) continue;
     const shown = goValue(TABLE, "OverflowClusterAffinity", overflowAffinities);
-    errors.push(wrong(`${at}.clusterAffinities[${index}].overflowAffinities`, shown, "overflowAffinities can only be used together with dynamic weight or aggregated scheduling"));
+    errors.push(
+      wrong(
+        `${at}.clusterAffinities[${index}].overflowAffinities`,
+        shown,
+        "overflowAffinities can only be used together with dynamic weight or aggregated scheduling",
+      ),
+    );
   }
   return [
     ...errors,
@@ -62,11 +90,21 @@ function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): Fi
     const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
     // Once: it shows all terms, and would for each of them.
     if (names.has(affinityName) && !isTold) {
-      errors.push(wrong(at, goValue(TABLE, "ClusterAffinityTerm", terms), "each affinity term in a policy must have a unique name"));
+      errors.push(
+        wrong(
+          at,
+          goValue(TABLE, "ClusterAffinityTerm", terms),
+          "each affinity term in a policy must have a unique name",
+        ),
+      );
       isTold = true;
     }
     names.add(affinityName);
-    return [...errors, ...checkClusterAffinity(`${at}[${index}]`, term), ...checkOverflow(`${at}[${index}].overflowAffinities`, term)];
+    return [
+      ...errors,
+      ...checkClusterAffinity(`${at}[${index}]`, term),
+      ...checkOverflow(`${at}[${index}].overflowAffinities`, term),
+    ];
   });
 }
 
@@ -74,20 +112,39 @@ function checkOverflow(at: string, term: Read<ClusterAffinityTerm>): FieldError[
   const { affinityName: primary, overflowAffinities } = term;
   if (!overflowAffinities) return [];
   const errors: FieldError[] = [];
-  if (isEmptyAffinity(term)) errors.push(wrong(at, goValue(TABLE, "OverflowClusterAffinity", overflowAffinities), "overflowAffinities can only be used together with the inline ClusterAffinity"));
+  if (isEmptyAffinity(term))
+    errors.push(
+      wrong(
+        at,
+        goValue(TABLE, "OverflowClusterAffinity", overflowAffinities),
+        "overflowAffinities can only be used together with the inline ClusterAffinity",
+      ),
+    );
   const names = new Set([primary]);
   for (const [index, overflow] of overflowAffinities.entries()) {
     const { affinityName } = overflow;
     const field = `${at}[${index}].affinityName`;
     errors.push(...checkText(field, affinityName, labelKeyProblems));
-    if (names.has(affinityName)) errors.push(wrong(field, affinityName, "overflow affinity name must be unique and must not duplicate the primary group's affinityName"));
+    if (names.has(affinityName))
+      errors.push(
+        wrong(
+          field,
+          affinityName,
+          "overflow affinity name must be unique and must not duplicate the primary group's affinityName",
+        ),
+      );
     names.add(affinityName);
     errors.push(...checkClusterAffinity(`${at}[${index}]`, overflow));
   }
   return errors;
 }
 
-function isEmptyAffinity({ labelSelector, fieldSelector, clusterNames = [], exclude = [] }: Read<ClusterAffinity>): boolean {
+function isEmptyAffinity({
+  labelSelector,
+  fieldSelector,
+  clusterNames = [],
+  exclude = [],
+}: Read<ClusterAffinity>): boolean {
   return !labelSelector && !fieldSelector && clusterNames.length + exclude.length === 0;
 }
 
@@ -97,7 +154,8 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
   const met = new Map<string, number>();
   for (const [index, constraint] of constraints.entries()) {
     const { spreadByField, spreadByLabel, minGroups = 0, maxGroups = 0 } = constraint;
-    const refuse = (why: string): void => void errors.push(wrong(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
+    const refuse = (why: string): void =>
+      void errors.push(wrong(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
     if (spreadByField && spreadByLabel) refuse("spreadByLabel should not co-exist with spreadByField");
     if (minGroups < 0) refuse("minGroups lower than 0 is not allowed");
     if (maxGroups < 0) refuse("maxGroups lower than 0 is not allowed");
@@ -106,10 +164,23 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
     const times = (met.get(spreadByField) ?? 0) + 1;
     met.set(spreadByField, times);
     // A third one says nothing new.
-    if (times === 2) errors.push(wrong(at, goValue(TABLE, "SpreadConstraint", constraints), `multiple ${spreadByField} spread constraints are not allowed`));
+    if (times === 2)
+      errors.push(
+        wrong(
+          at,
+          goValue(TABLE, "SpreadConstraint", constraints),
+          `multiple ${spreadByField} spread constraints are not allowed`,
+        ),
+      );
   }
   if (met.size > 0 && !met.has("cluster")) {
-    errors.push(wrong(at, goValue(TABLE, "SpreadConstraint", constraints), "the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled"));
+    errors.push(
+      wrong(
+        at,
+        goValue(TABLE, "SpreadConstraint", constraints),
+        "the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled",
+      ),
+    );
   }
   return errors;
 }
@@ -118,16 +189,28 @@ function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffini
   const { affinity, antiAffinity } = workloadAffinity;
   return [
     ...(affinity ? checkText(`${at}.affinity.groupByLabelKey`, affinity.groupByLabelKey, labelKeyProblems) : []),
-    ...(antiAffinity ? checkText(`${at}.antiAffinity.groupByLabelKey`, antiAffinity.groupByLabelKey, labelKeyProblems) : []),
+    ...(antiAffinity
+      ? checkText(`${at}.antiAffinity.groupByLabelKey`, antiAffinity.groupByLabelKey, labelKeyProblems)
+      : []),
     ...(affinity && affinity.groupByLabelKey === antiAffinity?.groupByLabelKey
-      ? [wrong(at, goValue(TABLE, "WorkloadAffinity", workloadAffinity), "affinity and antiAffinity must not use the same groupByLabelKey")]
+      ? [
+          wrong(
+            at,
+            goValue(TABLE, "WorkloadAffinity", workloadAffinity),
+            "affinity and antiAffinity must not use the same groupByLabelKey",
+          ),
+        ]
       : []),
   ];
 }
 
 /** Comparing numbers is a notion of nodes; clusters have none. */
 function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]): FieldError[] {
-  return tolerations.flatMap(({ operator }, index) => (operator === "Lt" || operator === "Gt" ? [notOneOf(`${at}[${index}].operator`, operator, ["", "Exists", "Equal"])] : []));
+  return tolerations.flatMap(({ operator }, index) =>
+    operator === "Lt" || operator === "Gt"
+      ? [notOneOf(`${at}[${index}].operator`, operator, ["", "Exists", "Equal"])]
+      : [],
+  );
 }
 
 /** What is accepted and yet leaves members out that its author may have meant, or is not followed. */
@@ -138,11 +221,16 @@ export function placementWarnings(at: string, placement: Read<Placement>): strin
     ...affinityWarnings(`${at}.clusterAffinity`, clusterAffinity),
     ...clusterAffinities.flatMap((term, index) => [
       ...affinityWarnings(`${at}.clusterAffinities[${index}]`, term),
-      ...(term.overflowAffinities ?? []).flatMap((overflow, place) => affinityWarnings(`${at}.clusterAffinities[${index}].overflowAffinities[${place}]`, overflow)),
+      ...(term.overflowAffinities ?? []).flatMap((overflow, place) =>
+        affinityWarnings(`${at}.clusterAffinities[${index}].overflowAffinities[${place}]`, overflow),
+      ),
     ]),
     ...weights.flatMap(({ targetCluster }, index) => {
       const field = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`;
-      return [...checkClusterAffinity(field, targetCluster).map(({ message }) => `${field}: ${message}; no cluster matches`), ...affinityWarnings(field, targetCluster)];
+      return [
+        ...checkClusterAffinity(field, targetCluster).map(({ message }) => `${field}: ${message}; no cluster matches`),
+        ...affinityWarnings(field, targetCluster),
+      ];
     }),
   ];
 }

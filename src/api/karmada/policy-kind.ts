@@ -8,7 +8,9 @@ import { policyStatusColumns, withPolicyStatus } from "./policy-status.ts";
 
 const VERSION = "v1alpha1";
 
-export function policyKind<T extends KubernetesObject>(names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">): Kind<T> {
+export function policyKind<T extends KubernetesObject>(
+  names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">,
+): Kind<T> {
   const facts = `${names.plural}.policy.karmada.io`;
   const columns = [
     { name: "CONFLICT-RESOLUTION", type: "string", jsonPath: ".spec.conflictResolution" } as const,
@@ -16,7 +18,20 @@ export function policyKind<T extends KubernetesObject>(names: Pick<Kind, "kind" 
     AGE,
     ...policyStatusColumns,
   ];
-  const kind = customKind<T>({ ...names, group: "policy.karmada.io", storageVersion: VERSION, categories: ["karmada-io"], facts, columns, subresources: { status: true } });
+  const kind = customKind<T>({
+    ...names,
+    group: "policy.karmada.io",
+    storageVersion: VERSION,
+    categories: ["karmada-io"],
+    facts,
+    columns,
+    subresources: { status: true },
+  });
   let schema: Schema | undefined;
-  return { ...kind, versions: { [VERSION]: lazyVersion(columns, () => (schema ??= withPolicyStatus(definitionSchema(facts, VERSION)))) } };
+  return {
+    ...kind,
+    versions: {
+      [VERSION]: lazyVersion(columns, () => (schema ??= withPolicyStatus(definitionSchema(facts, VERSION)))),
+    },
+  };
 }

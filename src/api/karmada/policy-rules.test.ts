@@ -8,13 +8,24 @@ const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 const inShop = { ...deployments, namespace: "shop" };
 
 function policy(spec: object, metadata: object = {}): PropagationPolicy {
-  return { apiVersion: "policy.karmada.io/v1alpha1", kind: "PropagationPolicy", metadata: { name: "p", namespace: "shop", ...metadata }, spec: { resourceSelectors: [inShop], ...spec } };
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: "p", namespace: "shop", ...metadata },
+    spec: { resourceSelectors: [inShop], ...spec },
+  };
 }
 function clusterPolicy(spec: object): ClusterPropagationPolicy {
-  return { apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterPropagationPolicy", metadata: { name: "p" }, spec: { resourceSelectors: [deployments], ...spec } };
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "p" },
+    spec: { resourceSelectors: [deployments], ...spec },
+  };
 }
 /** As it is stored: completed, and with what the schema fills in. */
-const stored = (labels: object = { [ID]: "mine" }): PropagationPolicy => policy({ schedulerName: "default-scheduler", placement: {} }, { labels });
+const stored = (labels: object = { [ID]: "mine" }): PropagationPolicy =>
+  policy({ schedulerName: "default-scheduler", placement: {} }, { labels });
 
 describe("a policy is completed", () => {
   test("with an id of its own, whatever id it came with", () => {
@@ -24,10 +35,16 @@ describe("a policy is completed", () => {
   });
 
   const cases: Record<string, { spec: object; want: object }> = {
-    "with its namespace in selectors that name none": { spec: { resourceSelectors: [deployments] }, want: { resourceSelectors: [inShop], placement: {} } },
+    "with its namespace in selectors that name none": {
+      spec: { resourceSelectors: [deployments] },
+      want: { resourceSelectors: [inShop], placement: {} },
+    },
     "with a way to divide": {
       spec: { placement: { replicaScheduling: {} } },
-      want: { resourceSelectors: [inShop], placement: { replicaScheduling: { replicaDivisionPreference: "Weighted" } } },
+      want: {
+        resourceSelectors: [inShop],
+        placement: { replicaScheduling: { replicaDivisionPreference: "Weighted" } },
+      },
     },
     "with nothing to divide when it duplicates": {
       spec: { placement: { replicaScheduling: { replicaSchedulingType: "Duplicated" } } },
@@ -35,18 +52,40 @@ describe("a policy is completed", () => {
     },
     "with what constraints spread by, and at least one group": {
       spec: { placement: { spreadConstraints: [{ maxGroups: 2 }, { spreadByLabel: "rack", minGroups: 2 }] } },
-      want: { resourceSelectors: [inShop], placement: { spreadConstraints: [{ maxGroups: 2, spreadByField: "cluster", minGroups: 1 }, { spreadByLabel: "rack", minGroups: 2 }] } },
+      want: {
+        resourceSelectors: [inShop],
+        placement: {
+          spreadConstraints: [
+            { maxGroups: 2, spreadByField: "cluster", minGroups: 1 },
+            { spreadByLabel: "rack", minGroups: 2 },
+          ],
+        },
+      },
     },
     "with a grace period when applications move gracefully": {
       spec: { propagateDeps: true, failover: { application: {} } },
-      want: { resourceSelectors: [inShop], propagateDeps: true, placement: {}, failover: { application: { decisionConditions: {}, gracePeriodSeconds: 600 } } },
+      want: {
+        resourceSelectors: [inShop],
+        propagateDeps: true,
+        placement: {},
+        failover: { application: { decisionConditions: {}, gracePeriodSeconds: 600 } },
+      },
     },
     "with dependencies when it selects imported Services": {
       spec: { resourceSelectors: [{ apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ServiceImport" }] },
-      want: { resourceSelectors: [{ apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ServiceImport", namespace: "shop" }], propagateDeps: true, placement: {} },
+      want: {
+        resourceSelectors: [{ apiVersion: "multicluster.x-k8s.io/v1alpha1", kind: "ServiceImport", namespace: "shop" }],
+        propagateDeps: true,
+        placement: {},
+      },
     },
     "without what says nothing": {
-      spec: { propagateDeps: false, dependentOverrides: [], suspension: null, placement: { clusterAffinities: [], clusterAffinity: { exclude: [] } } },
+      spec: {
+        propagateDeps: false,
+        dependentOverrides: [],
+        suspension: null,
+        placement: { clusterAffinities: [], clusterAffinity: { exclude: [] } },
+      },
       want: { resourceSelectors: [inShop], placement: { clusterAffinity: {} } },
     },
   };
@@ -57,12 +96,18 @@ describe("a policy is completed", () => {
   }
 
   test("without namespaces when it is for all of them", () => {
-    expect(completedBy(clusterPolicyAdmissions, clusterPolicy({})).spec).toEqual({ resourceSelectors: [deployments], placement: {} });
+    expect(completedBy(clusterPolicyAdmissions, clusterPolicy({})).spec).toEqual({
+      resourceSelectors: [deployments],
+      placement: {},
+    });
   });
 });
 
 test("a policy that was copied from a Karmada is not held by a finalizer that nobody here takes off", () => {
-  const { metadata } = completedBy(admissions, policy({}, { finalizers: ["example.com/mine", "karmada.io/propagation-policy-controller"] }));
+  const { metadata } = completedBy(
+    admissions,
+    policy({}, { finalizers: ["example.com/mine", "karmada.io/propagation-policy-controller"] }),
+  );
 
   expect(metadata.finalizers).toEqual(["example.com/mine"]);
 });
@@ -83,14 +128,21 @@ describe("the id of a policy", () => {
 });
 
 test("the scheduler of a policy cannot be changed, and the refusal is a 403", () => {
-  const change = (): unknown => problemsOf(admissions, policy({ schedulerName: "mine" }, { labels: { [ID]: "mine" } }), stored());
+  const change = (): unknown =>
+    problemsOf(admissions, policy({ schedulerName: "mine" }, { labels: { [ID]: "mine" } }), stored());
 
   expect(change).toThrow("the schedulerName should not be updated");
-  expect(change).toThrow(expect.objectContaining({ status: expect.objectContaining({ code: 403, reason: "Forbidden" }) as unknown }));
+  expect(change).toThrow(
+    expect.objectContaining({ status: expect.objectContaining({ code: 403, reason: "Forbidden" }) as unknown }),
+  );
 });
 
 test("a status is written without a look at the spec", () => {
-  const { problems, object } = review(admissions, policy({ resourceSelectors: [{ ...deployments, namespace: "other" }] }), { old: stored(), subresource: "status" });
+  const { problems, object } = review(
+    admissions,
+    policy({ resourceSelectors: [{ ...deployments, namespace: "other" }] }),
+    { old: stored(), subresource: "status" },
+  );
 
   expect(problems).toEqual([]);
   expect(object.spec.resourceSelectors).toEqual([{ ...deployments, namespace: "other" }]);
@@ -101,46 +153,84 @@ describe("a policy is refused", () => {
   const cases: Record<string, { spec: object; want: string[] }> = {
     "that selects in another namespace": {
       spec: { resourceSelectors: [{ ...deployments, namespace: "other" }] },
-      want: ['spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy'],
+      want: [
+        'spec.resourceSelectors[0].namespace: Invalid value: "other": namespace of resource selector must be the same as the namespace of the policy',
+      ],
     },
     "that takes objects from others without naming them": {
       spec: { preemption: "Always" },
-      want: ['spec.resourceSelectors[0].name: Invalid value: "": name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption'],
+      want: [
+        'spec.resourceSelectors[0].name: Invalid value: "": name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption',
+      ],
     },
     "that suspends everywhere and somewhere": {
       spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m1"] }, dispatching: true } },
-      want: ['spec.suspension.suspension: Invalid value: {"dispatching":true,"dispatchingOnClusters":{"clusterNames":["m1"]}}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames'],
+      want: [
+        'spec.suspension.suspension: Invalid value: {"dispatching":true,"dispatchingOnClusters":{"clusterNames":["m1"]}}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames',
+      ],
     },
     "with one affinity and several": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }], clusterAffinity: affinity } },
-      want: ['spec.placement: Invalid value: {"clusterAffinity":{"clusterNames":["m1"]},"clusterAffinities":[{"affinityName":"a"}]}: clusterAffinities cannot co-exist with clusterAffinity'],
+      want: [
+        'spec.placement: Invalid value: {"clusterAffinity":{"clusterNames":["m1"]},"clusterAffinities":[{"affinityName":"a"}]}: clusterAffinities cannot co-exist with clusterAffinity',
+      ],
     },
     "with two affinities of one name": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }, { affinityName: "a" }] } },
-      want: ['spec.placement.clusterAffinities: Invalid value: [{"affinityName":"a"},{"affinityName":"a"}]: each affinity term in a policy must have a unique name'],
+      want: [
+        'spec.placement.clusterAffinities: Invalid value: [{"affinityName":"a"},{"affinityName":"a"}]: each affinity term in a policy must have a unique name',
+      ],
     },
     "that overflows without looking at capacity": {
-      spec: { placement: { clusterAffinities: [{ affinityName: "a", ...affinity, overflowAffinities: [{ affinityName: "b" }] }] } },
-      want: ['spec.placement.clusterAffinities[0].overflowAffinities: Invalid value: [{"affinityName":"b"}]: overflowAffinities can only be used together with dynamic weight or aggregated scheduling'],
+      spec: {
+        placement: {
+          clusterAffinities: [{ affinityName: "a", ...affinity, overflowAffinities: [{ affinityName: "b" }] }],
+        },
+      },
+      want: [
+        'spec.placement.clusterAffinities[0].overflowAffinities: Invalid value: [{"affinityName":"b"}]: overflowAffinities can only be used together with dynamic weight or aggregated scheduling',
+      ],
     },
     "that selects members by a field that they do not have": {
-      spec: { placement: { clusterAffinity: { fieldSelector: { matchExpressions: [{ key: "planet", operator: "In", values: ["earth"] }] } } } },
-      want: ['spec.placement.clusterAffinity.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In","values":["earth"]}]}: unsupported key "planet", must be provider, region, or zone'],
+      spec: {
+        placement: {
+          clusterAffinity: {
+            fieldSelector: { matchExpressions: [{ key: "planet", operator: "In", values: ["earth"] }] },
+          },
+        },
+      },
+      want: [
+        'spec.placement.clusterAffinity.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In","values":["earth"]}]}: unsupported key "planet", must be provider, region, or zone',
+      ],
     },
     "that spreads by region and does not say over how many clusters": {
       spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } },
-      want: ['spec.placement.spreadConstraints: Invalid value: [{"spreadByField":"region","minGroups":1}]: the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled'],
+      want: [
+        'spec.placement.spreadConstraints: Invalid value: [{"spreadByField":"region","minGroups":1}]: the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled',
+      ],
     },
     "that compares the taints of clusters": {
       spec: { placement: { clusterTolerations: [{ key: "a", operator: "Gt", value: "1" }] } },
-      want: ['spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "", "Exists", "Equal"'],
+      want: [
+        'spec.placement.clusterTolerations[0].operator: Unsupported value: "Gt": supported values: "", "Exists", "Equal"',
+      ],
     },
     "that attracts and repels by one label": {
-      spec: { placement: { workloadAffinity: { affinity: { groupByLabelKey: "app" }, antiAffinity: { groupByLabelKey: "app" } } } },
-      want: ['spec.placement.workloadAffinity: Invalid value: {"affinity":{"groupByLabelKey":"app"},"antiAffinity":{"groupByLabelKey":"app"}}: affinity and antiAffinity must not use the same groupByLabelKey'],
+      spec: {
+        placement: {
+          workloadAffinity: { affinity: { groupByLabelKey: "app" }, antiAffinity: { groupByLabelKey: "app" } },
+        },
+      },
+      want: [
+        'spec.placement.workloadAffinity: Invalid value: {"affinity":{"groupByLabelKey":"app"},"antiAffinity":{"groupByLabelKey":"app"}}: affinity and antiAffinity must not use the same groupByLabelKey',
+      ],
     },
     "whose applications move without what they depend on": {
-      spec: { failover: { application: { decisionConditions: { tolerationSeconds: -1 }, purgeMode: "Directly", gracePeriodSeconds: 0 } } },
+      spec: {
+        failover: {
+          application: { decisionConditions: { tolerationSeconds: -1 }, purgeMode: "Directly", gracePeriodSeconds: 0 },
+        },
+      },
       want: [
         "spec.propagateDeps: Invalid value: false: application failover is set, propagateDeps must be true",
         "spec.failover.application.decisionConditions.tolerationSeconds: Invalid value: -1: must be greater than or equal to 0",
@@ -166,19 +256,27 @@ describe("a policy is accepted with a warning", () => {
   const cases: Record<string, { spec: object; want: string[] }> = {
     "that selects the cluster-scoped SidecarSet": {
       spec: { resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", name: "logs" }] },
-      want: ["spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy"],
+      want: [
+        "spec.resourceSelectors[0]: SidecarSet is in no namespace and is selected all the same; the canonical form is a ClusterPropagationPolicy",
+      ],
     },
     "that selects what only a policy of the cluster can": {
       spec: { resourceSelectors: [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" }] },
-      want: ["spec.resourceSelectors[0]: ClusterRole is in no namespace, so nothing is selected; the canonical form is a ClusterPropagationPolicy"],
+      want: [
+        "spec.resourceSelectors[0]: ClusterRole is in no namespace, so nothing is selected; the canonical form is a ClusterPropagationPolicy",
+      ],
     },
     "with the old name of a purge mode": {
       spec: { propagateDeps: true, failover: { application: { decisionConditions: {}, purgeMode: "Immediately" } } },
       want: ["spec.failover.application.purgeMode: Immediately is an old name; the canonical form is Directly"],
     },
     "whose label selector matches no cluster": {
-      spec: { placement: { clusterAffinity: { labelSelector: { matchExpressions: [{ key: "zone", operator: "Is" }] } } } },
-      want: ['spec.placement.clusterAffinity.labelSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator; no cluster matches'],
+      spec: {
+        placement: { clusterAffinity: { labelSelector: { matchExpressions: [{ key: "zone", operator: "Is" }] } } },
+      },
+      want: [
+        'spec.placement.clusterAffinity.labelSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator; no cluster matches',
+      ],
     },
     "whose label selector is ignored": {
       spec: { resourceSelectors: [{ ...deployments, name: "web", labelSelector: { matchLabels: { app: "web" } } }] },
@@ -192,6 +290,11 @@ describe("a policy is accepted with a warning", () => {
   }
 
   test("and a policy of the cluster that selects the same is what it says", () => {
-    expect(warningsOf(clusterPolicyAdmissions, clusterPolicy({ resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }] }))).toEqual([]);
+    expect(
+      warningsOf(
+        clusterPolicyAdmissions,
+        clusterPolicy({ resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" }] }),
+      ),
+    ).toEqual([]);
   });
 });

@@ -4,7 +4,13 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { Admission, Review } from "../admission.ts";
 import { wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
-import type { ClusterPropagationPolicy, PropagationPolicy, PropagationSpec, ResourceSelector, Suspension } from "../facts/policy-karmada-v1alpha1.ts";
+import type {
+  ClusterPropagationPolicy,
+  PropagationPolicy,
+  PropagationSpec,
+  ResourceSelector,
+  Suspension,
+} from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { checkFailover, completeFailover, failoverWarnings } from "./failover-rules.ts";
 import { goValue } from "./go-value.ts";
@@ -41,8 +47,8 @@ function completePolicy<T extends Policy>(review: Review<T>, { id, finalizer }: 
 }
 
 /**
- * The match stage takes claims off because their policy is gone, so nothing holds it back. One that was copied from a Karmada brings the
- * finalizer along, and nobody would ever take it off.
+ * The match stage takes claims off because their policy is gone, so nothing holds it back. One that was copied from a
+ * Karmada brings the finalizer along, and nobody would ever take it off.
  */
 function withoutFinalizer(policy: Read<Policy>, finalizer: string): Read<Policy> {
   const { finalizers } = policy.metadata;
@@ -53,20 +59,25 @@ function withoutFinalizer(policy: Read<Policy>, finalizer: string): Read<Policy>
 function completeSpec(spec: Read<PropagationSpec>, namespace: string | undefined): Read<PropagationSpec> {
   if (!isObject(spec)) return spec;
   let result: Read<PropagationSpec> = spec;
-  if (namespace !== undefined) result = change(result, "resourceSelectors", (selectors) => inNamespace(selectors, namespace));
-  if (!result.propagateDeps && result.resourceSelectors?.some(isServiceImport)) result = { ...result, propagateDeps: true };
+  if (namespace !== undefined)
+    result = change(result, "resourceSelectors", (selectors) => inNamespace(selectors, namespace));
+  if (!result.propagateDeps && result.resourceSelectors?.some(isServiceImport))
+    result = { ...result, propagateDeps: true };
   return change(change(result, "placement", completePlacement), "failover", completeFailover);
 }
 
 /** An imported Service is nothing without the endpoints that it depends on. */
-const isServiceImport = ({ apiVersion, kind }: Read<ResourceSelector>): boolean => kind === "ServiceImport" && apiVersion === "multicluster.x-k8s.io/v1alpha1";
+const isServiceImport = ({ apiVersion, kind }: Read<ResourceSelector>): boolean =>
+  kind === "ServiceImport" && apiVersion === "multicluster.x-k8s.io/v1alpha1";
 
 function checkPolicy<T extends Policy>({ object, oldObject }: Review<T>, { webhook, id }: PolicyMarks): FieldError[] {
   const policy: Read<Policy> = object;
   const old: Read<Policy> | undefined = oldObject;
-  if (old && policy.spec.schedulerName !== old.spec.schedulerName) throw denial(webhook, "the schedulerName should not be updated");
+  if (old && policy.spec.schedulerName !== old.spec.schedulerName)
+    throw denial(webhook, "the schedulerName should not be updated");
   const had = old?.metadata.labels?.[id];
-  if (had && policy.metadata.labels?.[id] !== had) throw denial(webhook, `label ${id} is immutable, it can only be set by the system during creation`);
+  if (had && policy.metadata.labels?.[id] !== had)
+    throw denial(webhook, `label ${id} is immutable, it can only be set by the system during creation`);
   return checkSpec(policy.spec, policy.metadata.namespace);
 }
 
@@ -74,7 +85,9 @@ function checkSpec(spec: Read<PropagationSpec>, namespace: string | undefined): 
   const { placement, failover, propagateDeps = false, resourceSelectors, suspension } = spec;
   return [
     ...(placement ? checkPlacement("spec.placement", placement) : []),
-    ...(failover?.application && !propagateDeps ? [wrong("spec.propagateDeps", propagateDeps, "application failover is set, propagateDeps must be true")] : []),
+    ...(failover?.application && !propagateDeps
+      ? [wrong("spec.propagateDeps", propagateDeps, "application failover is set, propagateDeps must be true")]
+      : []),
     ...(failover ? checkFailover("spec.failover", failover) : []),
     ...checkSelectors(resourceSelectors, namespace),
     ...(spec.preemption === "Always" ? checkNamed(resourceSelectors) : []),
@@ -85,7 +98,15 @@ function checkSpec(spec: Read<PropagationSpec>, namespace: string | undefined): 
 /** A policy that takes objects from others says which. */
 function checkNamed(selectors: readonly Read<ResourceSelector>[]): FieldError[] {
   return selectors.flatMap(({ name = "" }, index) =>
-    name === "" ? [wrong(`spec.resourceSelectors[${index}].name`, name, "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption")] : [],
+    name === ""
+      ? [
+          wrong(
+            `spec.resourceSelectors[${index}].name`,
+            name,
+            "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption",
+          ),
+        ]
+      : [],
   );
 }
 
@@ -93,12 +114,22 @@ function checkSuspension(suspension: Read<Suspension>): FieldError[] {
   const { dispatching, dispatchingOnClusters } = suspension;
   if (!dispatching || !dispatchingOnClusters?.clusterNames?.length) return [];
   // Karmada names the field twice.
-  return [wrong("spec.suspension.suspension", goValue(TABLE, "Suspension", suspension), "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames")];
+  return [
+    wrong(
+      "spec.suspension.suspension",
+      goValue(TABLE, "Suspension", suspension),
+      "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames",
+    ),
+  ];
 }
 
 function policyWarnings({ metadata, spec }: Read<Policy>): string[] {
   return [
-    ...selectorWarnings(spec.resourceSelectors, { namespace: metadata.namespace, canonicalKind: "ClusterPropagationPolicy", selectsClusterScoped: true }),
+    ...selectorWarnings(spec.resourceSelectors, {
+      namespace: metadata.namespace,
+      canonicalKind: "ClusterPropagationPolicy",
+      selectsClusterScoped: true,
+    }),
     ...(spec.placement ? placementWarnings("spec.placement", spec.placement) : []),
     ...(spec.failover ? failoverWarnings("spec.failover", spec.failover) : []),
   ];

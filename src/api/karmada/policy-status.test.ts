@@ -14,7 +14,14 @@ const policy = (status: PolicyStatus): JsonObject => ({
   spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
   status: status as JsonObject,
 });
-const problem = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", reason: "NoClusterFit", message: "no cluster has the label" };
+const problem = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  namespace: "shop",
+  name: "web",
+  reason: "NoClusterFit",
+  message: "no cluster has the label",
+};
 
 test("a policy keeps what it is told of its objects", () => {
   const status: PolicyStatus = {
@@ -25,7 +32,15 @@ test("a policy keeps what it is told of its objects", () => {
     clusters: ["m1", "m2"],
     clusterCount: 2,
     problems: [problem],
-    conditions: [{ type: "Scheduled", status: "False", reason: "NoClusterFit", message: "1 of 3 objects has no cluster", lastTransitionTime: "2024-05-01T12:00:00Z" }],
+    conditions: [
+      {
+        type: "Scheduled",
+        status: "False",
+        reason: "NoClusterFit",
+        message: "1 of 3 objects has no cluster",
+        lastTransitionTime: "2024-05-01T12:00:00Z",
+      },
+    ],
   };
 
   expect(schema.admit(policy(status))["status"]).toEqual(status);
@@ -40,9 +55,14 @@ test("a status stays small", () => {
 
 test("the status is the only thing that the definition has beyond Karmada's", () => {
   const [version] = customResourceDefinitionOf(PropagationPolicy).spec.versions;
-  const { status: _added, ...properties } = (version?.schema?.openAPIV3Schema?.properties ?? {}) as Record<string, unknown>;
+  const { status: _added, ...properties } = (version?.schema?.openAPIV3Schema?.properties ?? {}) as Record<
+    string,
+    unknown
+  >;
 
   expect(properties).toEqual(definitionSchema("propagationpolicies.policy.karmada.io", "v1alpha1").properties);
   expect(version?.subresources).toEqual({ status: {} });
-  expect(version?.additionalPrinterColumns?.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).toEqual(["CONFLICT-RESOLUTION", "PRIORITY", "AGE"]);
+  expect(
+    version?.additionalPrinterColumns?.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name),
+  ).toEqual(["CONFLICT-RESOLUTION", "PRIORITY", "AGE"]);
 });

@@ -1,6 +1,6 @@
 /**
- * The status of a policy, which is Flotilla's addition: what it matched, where that went and what is wrong. Clients of Karmada know no
- * status of policies and lose nothing.
+ * The status of a policy, which is Flotilla's addition: what it matched, where that went and what is wrong. Clients of
+ * Karmada know no status of policies and lose nothing.
  */
 import type { Schema } from "../../machinery/index.ts";
 import type { Condition } from "../facts/meta-v1.ts";
@@ -59,21 +59,50 @@ const condition: Schema = {
 const problem: Schema = {
   type: "object",
   required: ["apiVersion", "kind", "name", "reason"],
-  properties: { apiVersion: text(316), kind: text(63), namespace: text(63), name: text(253), reason: text(1024), message: text(1024) },
+  properties: {
+    apiVersion: text(316),
+    kind: text(63),
+    namespace: text(63),
+    name: text(253),
+    reason: text(1024),
+    message: text(1024),
+  },
 };
 
 const status: Schema = {
   type: "object",
   description: "What the policy matched, where that went and what is wrong. Flotilla's addition to Karmada's policies.",
   properties: {
-    observedGeneration: { type: "integer", format: "int64", description: "The generation of the policy that this status is about." },
+    observedGeneration: {
+      type: "integer",
+      format: "int64",
+      description: "The generation of the policy that this status is about.",
+    },
     matched: count("How many objects the policy has claimed."),
     scheduled: count("How many of the matched objects have member clusters."),
     applied: count("How many of the matched objects are on every one of their member clusters as wanted."),
-    clusters: { type: "array", maxItems: MAX_STATUS_CLUSTERS, items: text(48), "x-kubernetes-list-type": "set", description: `The member clusters that have something of this policy; the first ${MAX_STATUS_CLUSTERS} by name.` },
+    clusters: {
+      type: "array",
+      maxItems: MAX_STATUS_CLUSTERS,
+      items: text(48),
+      "x-kubernetes-list-type": "set",
+      description: `The member clusters that have something of this policy; the first ${MAX_STATUS_CLUSTERS} by name.`,
+    },
     clusterCount: count("How many member clusters have something of this policy."),
-    problems: { type: "array", maxItems: MAX_STATUS_PROBLEMS, items: problem, "x-kubernetes-list-type": "atomic", description: `Objects that are not where they should be; the worst ${MAX_STATUS_PROBLEMS}.` },
-    conditions: { type: "array", items: condition, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"], description: "Matched, Scheduled and FullyApplied." },
+    problems: {
+      type: "array",
+      maxItems: MAX_STATUS_PROBLEMS,
+      items: problem,
+      "x-kubernetes-list-type": "atomic",
+      description: `Objects that are not where they should be; the worst ${MAX_STATUS_PROBLEMS}.`,
+    },
+    conditions: {
+      type: "array",
+      items: condition,
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["type"],
+      description: "Matched, Scheduled and FullyApplied.",
+    },
   },
 };
 

@@ -10,8 +10,17 @@ export interface PropagationPolicy extends PropagationPolicyFacts {
   status?: PolicyStatus;
 }
 
-export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<PropagationPolicy>({ kind: "PropagationPolicy", plural: "propagationpolicies", shortNames: ["pp"], scope: "Namespaced" });
+export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<PropagationPolicy>({
+  kind: "PropagationPolicy",
+  plural: "propagationpolicies",
+  shortNames: ["pp"],
+  scope: "Namespaced",
+});
 
 export const admissions: AnyAdmission[] = [
-  policyAdmission(PropagationPolicy, { webhook: "propagationpolicy.karmada.io", id: "propagationpolicy.karmada.io/permanent-id", finalizer: "karmada.io/propagation-policy-controller" }),
+  policyAdmission(PropagationPolicy, {
+    webhook: "propagationpolicy.karmada.io",
+    id: "propagationpolicy.karmada.io/permanent-id",
+    finalizer: "karmada.io/propagation-policy-controller",
+  }),
 ];

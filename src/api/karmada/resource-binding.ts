@@ -8,7 +8,12 @@ import { karmadaAdmission } from "./webhook.ts";
 
 export type ResourceBinding = ResourceBindingFacts;
 
-export const ResourceBinding: Kind<ResourceBinding> = bindingKind<ResourceBinding>({ kind: "ResourceBinding", plural: "resourcebindings", shortNames: ["rb"], scope: "Namespaced" });
+export const ResourceBinding: Kind<ResourceBinding> = bindingKind<ResourceBinding>({
+  kind: "ResourceBinding",
+  plural: "resourcebindings",
+  shortNames: ["rb"],
+  scope: "Namespaced",
+});
 
 /** The label by which Works and manifests find their binding. */
 const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
@@ -16,7 +21,12 @@ const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 export const admissions: AnyAdmission[] = [
   karmadaAdmission(ResourceBinding, {
     name: "resourcebinding.karmada.io",
-    completes: { table: BINDING_TABLE, on: "CREATE", trustsOwn: true, complete: (_, review) => withPermanentId(review, BINDING_ID, "binding") },
+    completes: {
+      table: BINDING_TABLE,
+      on: "CREATE",
+      trustsOwn: true,
+      complete: (_, review) => withPermanentId(review, BINDING_ID, "binding"),
+    },
     check: checkDependencies,
   }),
 ];

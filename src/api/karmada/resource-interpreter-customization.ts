@@ -1,6 +1,6 @@
 /**
- * ResourceInterpreterCustomization: Lua scripts that say what one version of a kind means to the fleet. Its rules need the
- * scripts compiled, so they are an admission of the interpreter.
+ * ResourceInterpreterCustomization: Lua scripts that say what one version of a kind means to the fleet. Its rules need
+ * the scripts compiled, so they are an admission of the interpreter.
  */
 import { AGE, customKind } from "../define.ts";
 import type { ResourceInterpreterCustomization as ResourceInterpreterCustomizationFacts } from "../facts/config-karmada-v1alpha1.ts";
@@ -8,18 +8,19 @@ import type { Kind } from "../kind.ts";
 
 export type ResourceInterpreterCustomization = ResourceInterpreterCustomizationFacts;
 
-export const ResourceInterpreterCustomization: Kind<ResourceInterpreterCustomization> = customKind<ResourceInterpreterCustomization>({
-  group: "config.karmada.io",
-  storageVersion: "v1alpha1",
-  kind: "ResourceInterpreterCustomization",
-  plural: "resourceinterpretercustomizations",
-  shortNames: ["ric"],
-  categories: ["karmada-io"],
-  scope: "Cluster",
-  facts: "resourceinterpretercustomizations.config.karmada.io",
-  columns: [
-    { name: "TARGET-API-VERSION", type: "string", jsonPath: ".spec.target.apiVersion" },
-    { name: "TARGET-KIND", type: "string", jsonPath: ".spec.target.kind" },
-    AGE,
-  ],
-});
+export const ResourceInterpreterCustomization: Kind<ResourceInterpreterCustomization> =
+  customKind<ResourceInterpreterCustomization>({
+    group: "config.karmada.io",
+    storageVersion: "v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    plural: "resourceinterpretercustomizations",
+    shortNames: ["ric"],
+    categories: ["karmada-io"],
+    scope: "Cluster",
+    facts: "resourceinterpretercustomizations.config.karmada.io",
+    columns: [
+      { name: "TARGET-API-VERSION", type: "string", jsonPath: ".spec.target.apiVersion" },
+      { name: "TARGET-KIND", type: "string", jsonPath: ".spec.target.kind" },
+      AGE,
+    ],
+  });

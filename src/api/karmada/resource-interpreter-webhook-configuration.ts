@@ -7,16 +7,17 @@ import { checkInterpreterWebhooks } from "./interpreter-webhook-rules.ts";
 
 export type ResourceInterpreterWebhookConfiguration = ResourceInterpreterWebhookConfigurationFacts;
 
-export const ResourceInterpreterWebhookConfiguration: Kind<ResourceInterpreterWebhookConfiguration> = customKind<ResourceInterpreterWebhookConfiguration>({
-  group: "config.karmada.io",
-  storageVersion: "v1alpha1",
-  kind: "ResourceInterpreterWebhookConfiguration",
-  plural: "resourceinterpreterwebhookconfigurations",
-  categories: ["karmada-io"],
-  scope: "Cluster",
-  facts: "resourceinterpreterwebhookconfigurations.config.karmada.io",
-  columns: [],
-});
+export const ResourceInterpreterWebhookConfiguration: Kind<ResourceInterpreterWebhookConfiguration> =
+  customKind<ResourceInterpreterWebhookConfiguration>({
+    group: "config.karmada.io",
+    storageVersion: "v1alpha1",
+    kind: "ResourceInterpreterWebhookConfiguration",
+    plural: "resourceinterpreterwebhookconfigurations",
+    categories: ["karmada-io"],
+    scope: "Cluster",
+    facts: "resourceinterpreterwebhookconfigurations.config.karmada.io",
+    columns: [],
+  });
 
 export const admissions: AnyAdmission[] = [
   {

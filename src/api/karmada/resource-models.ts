@@ -1,6 +1,6 @@
 /**
- * Resource models: grades of nodes by what they have, from which a member counts how many nodes of each it has left. Grades are
- * gapless ranges from nothing to the largest number there is.
+ * Resource models: grades of nodes by what they have, from which a member counts how many nodes of each it has left.
+ * Grades are gapless ranges from nothing to the largest number there is.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { compareQuantities, parseQuantity, quantityValue, type FieldError } from "../../machinery/index.ts";
@@ -27,12 +27,14 @@ export const DEFAULT_MODELS: Models = CPUS.slice(1).map((max, grade) => ({
 }));
 
 /**
- * In the order of their grades, beginning at nothing and open at the end, whatever was stated there; a model without ranges has none.
- * The same list when it is like that.
+ * In the order of their grades, beginning at nothing and open at the end, whatever was stated there; a model without
+ * ranges has none. The same list when it is like that.
  */
 export function standardModels(given: Models): Models {
   const models = changeItems<ResourceModel>(given, (model) => (model.ranges ? model : { ...model, ranges: [] }));
-  const sorted = models.every(({ grade }, index) => index === 0 || grade >= (models[index - 1]?.grade ?? 0)) ? models : models.toSorted((a, b) => a.grade - b.grade);
+  const sorted = models.every(({ grade }, index) => index === 0 || grade >= (models[index - 1]?.grade ?? 0))
+    ? models
+    : models.toSorted((a, b) => a.grade - b.grade);
   const last = sorted.length - 1;
   const begun = withRanges(sorted, 0, (range) => (range.min === "0" ? range : { ...range, min: "0" }));
   return withRanges(begun, last, (range) => (range.max === UNLIMITED ? range : { ...range, max: UNLIMITED }));
@@ -72,9 +74,15 @@ function rangeProblem({ name, min, max }: Range, before: Range | undefined, isLa
   if (!before) {
     if (quantityValue(from) !== 0n) return "The min value of each resource in the first model should be 0";
   } else if (before.name !== name) return "The resource types of each models should be the same";
-  else if (compareQuantities(parseQuantity(before.max), from) !== 0) return "Model intervals for resources must be contiguous and non-overlapping";
-  return isLast && quantityValue(to) !== BigInt(UNLIMITED) ? "The max value of each resource in the last model should be MaxInt64" : undefined;
+  else if (compareQuantities(parseQuantity(before.max), from) !== 0)
+    return "Model intervals for resources must be contiguous and non-overlapping";
+  return isLast && quantityValue(to) !== BigInt(UNLIMITED)
+    ? "The max value of each resource in the last model should be MaxInt64"
+    : undefined;
 }
 
 /** Refusals show the form that Karmada has in memory, whose fields begin with capitals. */
-const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({ Grade: grade, Ranges: ranges.map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })) });
+const shown = ({ grade, ranges }: DeepReadonly<ResourceModel>): object => ({
+  Grade: grade,
+  Ranges: ranges.map(({ name, min, max }) => ({ Name: name, Min: min, Max: max })),
+});

@@ -6,9 +6,21 @@ import { OverridePolicy } from "./override-policy.ts";
 import { denial, karmadaAdmission } from "./webhook.ts";
 
 const TABLE = "policy-karmada-v1alpha1";
-const policy = (spec: object, metadata: object = {}): OverridePolicy => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { name: "p", namespace: "shop", ...metadata }, spec });
-const refuseAll = karmadaAdmission(OverridePolicy, { name: "example.karmada.io", completes: { table: TABLE }, check: () => [{ type: "Invalid", field: "spec", message: "Invalid value: no" }] });
-const settledOf = (old: DeepReadonly<OverridePolicy>, object: DeepReadonly<OverridePolicy>): Review<OverridePolicy> => ({ ...makeReview<OverridePolicy>(object, old), settled: old });
+const policy = (spec: object, metadata: object = {}): OverridePolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "OverridePolicy",
+  metadata: { name: "p", namespace: "shop", ...metadata },
+  spec,
+});
+const refuseAll = karmadaAdmission(OverridePolicy, {
+  name: "example.karmada.io",
+  completes: { table: TABLE },
+  check: () => [{ type: "Invalid", field: "spec", message: "Invalid value: no" }],
+});
+const settledOf = (
+  old: DeepReadonly<OverridePolicy>,
+  object: DeepReadonly<OverridePolicy>,
+): Review<OverridePolicy> => ({ ...makeReview<OverridePolicy>(object, old), settled: old });
 
 describe("a webhook of Karmada", () => {
   test("writes an object as the struct that it reads", () => {
@@ -20,7 +32,13 @@ describe("a webhook of Karmada", () => {
   test("denies with 403 what it has something against", () => {
     expect(refuseAll.webhook).toMatchObject({ name: "example.karmada.io", reason: "Forbidden" });
     expect(refuseAll.webhook?.code("CREATE")).toBe(403);
-    expect(denial("example.karmada.io", "never")).toMatchObject({ status: { code: 403, reason: "Forbidden", message: 'admission webhook "example.karmada.io" denied the request: never' } });
+    expect(denial("example.karmada.io", "never")).toMatchObject({
+      status: {
+        code: 403,
+        reason: "Forbidden",
+        message: 'admission webhook "example.karmada.io" denied the request: never',
+      },
+    });
   });
 
   test("has nothing to say of what it has passed before", () => {
@@ -35,7 +53,9 @@ describe("a webhook of Karmada", () => {
   test("looks again when labels, annotations or finalizers changed", () => {
     const old = policy({ overrideRules: [] });
 
-    const changed = ["labels", "annotations", "finalizers"].map((part) => settledOf(old, policy(old.spec, { [part]: part === "finalizers" ? [] : {} })));
+    const changed = ["labels", "annotations", "finalizers"].map((part) =>
+      settledOf(old, policy(old.spec, { [part]: part === "finalizers" ? [] : {} })),
+    );
 
     for (const review of changed) expect(refuseAll.validate?.(review)).toHaveLength(1);
   });
@@ -50,6 +70,8 @@ describe("a webhook of Karmada", () => {
   test("reads one version, also through a subresource", () => {
     const older = { ...policy({}), apiVersion: "policy.karmada.io/v1beta1" };
 
-    expect(() => refuseAll.mutate?.(makeReview<OverridePolicy>(older, policy({}), "status"))).toThrow("unable to decode policy.karmada.io/v1beta1, Kind=OverridePolicy into *v1alpha1.OverridePolicy");
+    expect(() => refuseAll.mutate?.(makeReview<OverridePolicy>(older, policy({}), "status"))).toThrow(
+      "unable to decode policy.karmada.io/v1beta1, Kind=OverridePolicy into *v1alpha1.OverridePolicy",
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * How Karmada's webhooks look at an object: they read it as a Go struct, complete it and write that; then, when the schema has nothing
- * against it, they say what is wrong. A status is not theirs to see.
+ * How Karmada's webhooks look at an object: they read it as a Go struct, complete it and write that; then, when the
+ * schema has nothing against it, they say what is wrong. A status is not theirs to see.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
@@ -31,7 +31,10 @@ export interface KarmadaRules<T> {
 
 const FORBIDDEN = "Forbidden";
 
-export function karmadaAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, completes, check, warnings }: KarmadaRules<T>): Admission<T> {
+export function karmadaAdmission<T extends KubernetesObject>(
+  kind: Kind<T>,
+  { name, completes, check, warnings }: KarmadaRules<T>,
+): Admission<T> {
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
@@ -40,11 +43,14 @@ export function karmadaAdmission<T extends KubernetesObject>(kind: Kind<T>, { na
       checkVersion(kind, name, review);
       if (!completes || review.subresource !== undefined || isSettled(review)) return review.object;
       const { table, on, trustsOwn, complete } = completes;
-      const object = (trustsOwn && review.inProcess) || (on && on !== review.operation) ? review.object : decoded(table, kind.kind, name, review);
+      const object =
+        (trustsOwn && review.inProcess) || (on && on !== review.operation)
+          ? review.object
+          : decoded(table, kind.kind, name, review);
       return complete ? complete(object, { ...review, object }) : object;
     },
     validate: (review) => (!check || review.subresource !== undefined || isSettled(review) ? [] : check(review)),
-    ...(warnings && { warnings: (review: Review<T>) => (review.subresource === undefined ? warnings(review) : []) }),
+    warnings: warnings ? (review: Review<T>) => (review.subresource === undefined ? warnings(review) : []) : undefined,
   };
 }
 
@@ -52,13 +58,17 @@ export function karmadaAdmission<T extends KubernetesObject>(kind: Kind<T>, { na
 export const denial = (webhook: string, message: string): Error => deniedByWebhook(webhook, 403, message, FORBIDDEN);
 
 /**
- * Karmada's webhooks read one version. It is as well: an older one holds a part of what is stored, and writing it would drop the rest, so
- * here it holds for the status too.
+ * Karmada's webhooks read one version. It is as well: an older one holds a part of what is stored, and writing it would
+ * drop the rest, so here it holds for the status too.
  */
 function checkVersion<T extends KubernetesObject>(kind: Kind<T>, name: string, { object }: Review<T>): void {
   const { apiVersion } = object as Read<KubernetesObject>;
   if (parseApiVersion(apiVersion).version !== kind.storageVersion) {
-    throw deniedByWebhook(name, 400, `unable to decode ${apiVersion}, Kind=${kind.kind} into *${kind.storageVersion}.${kind.kind}`);
+    throw deniedByWebhook(
+      name,
+      400,
+      `unable to decode ${apiVersion}, Kind=${kind.kind} into *${kind.storageVersion}.${kind.kind}`,
+    );
   }
 }
 
@@ -66,13 +76,25 @@ function decoded<T>(table: string, kind: string, webhook: string, { object, sett
   const { spec } = object as JsonObject;
   const known = (settled as JsonObject | undefined)?.["spec"];
   // A struct that is not given is one whose fields are not given.
-  const read = decodedPart(table, kind, { spec: spec ?? {} }, (problem) => deniedByWebhook(webhook, 400, problem), known === undefined ? undefined : { spec: known })["spec"];
+  const read = decodedPart(
+    table,
+    kind,
+    { spec: spec ?? {} },
+    (problem) => deniedByWebhook(webhook, 400, problem),
+    known === undefined ? undefined : { spec: known },
+  )["spec"];
   return read === spec ? object : { ...object, spec: read };
 }
 
 /** True when everything that rules look at has passed them before. */
 function isSettled<T>({ object, settled }: Review<T>): boolean {
   if (settled === undefined) return false;
-  const [now, before] = [object as Read<KubernetesObject & { spec?: unknown }>, settled as Read<KubernetesObject & { spec?: unknown }>];
-  return now.spec === before.spec && (["labels", "annotations", "finalizers"] as const).every((part) => now.metadata[part] === before.metadata[part]);
+  const [now, before] = [
+    object as Read<KubernetesObject & { spec?: unknown }>,
+    settled as Read<KubernetesObject & { spec?: unknown }>,
+  ];
+  return (
+    now.spec === before.spec &&
+    (["labels", "annotations", "finalizers"] as const).every((part) => now.metadata[part] === before.metadata[part])
+  );
 }

@@ -6,8 +6,18 @@ import type { Work } from "./work.ts";
 const ID = "work.karmada.io/permanent-id";
 const RECORD = "resourcetemplate.karmada.io/managed";
 const admissions = createWorkAdmissions(({ status: _status, ...manifest }) => manifest);
-const work = (...manifests: unknown[]): Work => ({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "w", namespace: "karmada-es-m1" }, spec: { workload: { manifests: manifests as never } } });
-const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", labels: { tier: "b" }, annotations: { note: "c" } }, status: { seen: true } };
+const work = (...manifests: unknown[]): Work => ({
+  apiVersion: "work.karmada.io/v1alpha1",
+  kind: "Work",
+  metadata: { name: "w", namespace: "karmada-es-m1" },
+  spec: { workload: { manifests: manifests as never } },
+});
+const configMap = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a", labels: { tier: "b" }, annotations: { note: "c" } },
+  status: { seen: true },
+};
 
 describe("a Work that somebody writes by hand", () => {
   test("gets an id, and manifests that are pruned and say which Work they are of", () => {
@@ -21,7 +31,11 @@ describe("a Work that somebody writes by hand", () => {
         metadata: {
           name: "a",
           labels: { tier: "b", [ID]: UID },
-          annotations: { note: "c", [`${RECORD}-annotations`]: `note,${RECORD}-annotations,${RECORD}-labels`, [`${RECORD}-labels`]: `tier,${ID}` },
+          annotations: {
+            note: "c",
+            [`${RECORD}-annotations`]: `note,${RECORD}-annotations,${RECORD}-labels`,
+            [`${RECORD}-labels`]: `tier,${ID}`,
+          },
         },
       },
     ]);
@@ -35,11 +49,16 @@ describe("a Work that somebody writes by hand", () => {
 
   const wrong: Record<string, { manifest: unknown; want: string }> = {
     "cannot hold a manifest of no kind": { manifest: { a: 1 }, want: `Object 'Kind' is missing in '{"a":1}'` },
-    "cannot hold a manifest that is no object": { manifest: "a", want: "json: cannot unmarshal string into Go struct field WorkloadTemplate.spec.workload.manifests of type v1alpha1.Manifest" },
+    "cannot hold a manifest that is no object": {
+      manifest: "a",
+      want: "json: cannot unmarshal string into Go struct field WorkloadTemplate.spec.workload.manifests of type v1alpha1.Manifest",
+    },
   };
   for (const [behaviour, { manifest, want }] of Object.entries(wrong)) {
     test(behaviour, () => {
-      expect(() => completedBy(admissions, work(manifest))).toThrow(`admission webhook "work.karmada.io" denied the request: ${want}`);
+      expect(() => completedBy(admissions, work(manifest))).toThrow(
+        `admission webhook "work.karmada.io" denied the request: ${want}`,
+      );
     });
   }
 });

@@ -1,6 +1,7 @@
 /**
- * What Karmada's webhook does to a Work that somebody writes by hand or with a tool of Karmada: its id, and manifests without what only
- * the server they were read from knows. Dispatch renders manifests as they stay, so what this process writes is left as it is.
+ * What Karmada's webhook does to a Work that somebody writes by hand or with a tool of Karmada: its id, and manifests
+ * without what only the server they were read from knows. Dispatch renders manifests as they stay, so what this process
+ * writes is left as it is.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, jsonTypeName } from "../../machinery/index.ts";
@@ -27,16 +28,31 @@ export function createWorkAdmissions(prune: (manifest: Manifest) => DeepReadonly
     const work = withPermanentId(review, WORK_ID, "binding");
     if (review.inProcess) return work;
     const id = work.metadata.labels?.[WORK_ID] ?? "";
-    const rendered = (manifest: unknown): DeepReadonly<KubernetesObject> => marked(prune(checked(manifest as Json)), id);
-    return change(work, "spec", (spec) => change(spec, "workload", (workload) => change(workload, "manifests", (manifests) => manifests.map(rendered))));
+    const rendered = (manifest: unknown): DeepReadonly<KubernetesObject> =>
+      marked(prune(checked(manifest as Json)), id);
+    return change(work, "spec", (spec) =>
+      change(spec, "workload", (workload) => change(workload, "manifests", (manifests) => manifests.map(rendered))),
+    );
   };
-  return [karmadaAdmission(Work, { name: WEBHOOK, completes: { table: "work-karmada-v1alpha1", trustsOwn: true, complete } })];
+  return [
+    karmadaAdmission(Work, { name: WEBHOOK, completes: { table: "work-karmada-v1alpha1", trustsOwn: true, complete } }),
+  ];
 }
 
 function checked(manifest: Json): Manifest {
-  if (!isObject(manifest)) throw deniedByWebhook(WEBHOOK, 400, `json: cannot unmarshal ${jsonTypeName(manifest)} into Go value of type map[string]interface {}`);
+  if (!isObject(manifest))
+    throw deniedByWebhook(
+      WEBHOOK,
+      400,
+      `json: cannot unmarshal ${jsonTypeName(manifest)} into Go value of type map[string]interface {}`,
+    );
   const { kind, metadata = {} } = manifest;
-  if (typeof kind !== "string" || kind === "") throw deniedByWebhook(WEBHOOK, 400, `Object 'Kind' is missing in '${JSON.stringify(manifest).slice(0, MAX_SHOWN)}'`);
+  if (typeof kind !== "string" || kind === "")
+    throw deniedByWebhook(
+      WEBHOOK,
+      400,
+      `Object 'Kind' is missing in '${JSON.stringify(manifest).slice(0, MAX_SHOWN)}'`,
+    );
   return { ...manifest, metadata: isObject(metadata) ? metadata : {} } as unknown as Manifest;
 }
 
@@ -44,13 +60,18 @@ function checked(manifest: Json): Manifest {
 function marked(manifest: DeepReadonly<KubernetesObject>, id: string): DeepReadonly<KubernetesObject> {
   const labels = { ...manifest.metadata.labels, [WORK_ID]: id };
   const { annotations = {} } = manifest.metadata;
-  const keys = (record: Readonly<Record<string, string>>, ...more: string[]): string => [...new Set([...Object.keys(record), ...more])].sort().join(",");
+  const keys = (record: Readonly<Record<string, string>>, ...more: string[]): string =>
+    [...new Set([...Object.keys(record), ...more])].sort().join(",");
   return {
     ...manifest,
     metadata: {
       ...manifest.metadata,
       labels,
-      annotations: { ...annotations, [MANAGED_ANNOTATIONS]: keys(annotations, MANAGED_ANNOTATIONS, MANAGED_LABELS), [MANAGED_LABELS]: keys(labels) },
+      annotations: {
+        ...annotations,
+        [MANAGED_ANNOTATIONS]: keys(annotations, MANAGED_ANNOTATIONS, MANAGED_LABELS),
+        [MANAGED_LABELS]: keys(labels),
+      },
     },
   };
 }

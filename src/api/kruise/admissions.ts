@@ -10,5 +10,13 @@ import { admissions as sidecarSet } from "./sidecar-set.ts";
 import { admissions as unitedDeployment } from "./united-deployment.ts";
 
 export function kruiseAdmissions(gates: KruiseGates = DEFAULT_KRUISE_GATES): AnyAdmission[] {
-  return [...cloneSet(gates), ...statefulSet(gates), ...daemonSet, ...sidecarSet(gates), ...unitedDeployment(gates), ...broadcastJob(gates), ...podUnavailableBudget(gates)];
+  return [
+    ...cloneSet(gates),
+    ...statefulSet(gates),
+    ...daemonSet,
+    ...sidecarSet(gates),
+    ...unitedDeployment(gates),
+    ...broadcastJob(gates),
+    ...podUnavailableBudget(gates),
+  ];
 }

@@ -1,15 +1,30 @@
-/** Defaults and rules of Advanced DaemonSet, as OpenKruise's webhooks have them. The template is stored as it was sent and checked as it will run. */
+/**
+ * Defaults and rules of Advanced DaemonSet, as OpenKruise's webhooks have them. The template is stored as it was sent
+ * and checked as it will run.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 import { checkNotNegative, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
-import type { AdvancedDaemonSet, AdvancedDaemonSetRollingUpdate, AdvancedDaemonSetSpec, AdvancedDaemonSetUpdateStrategy } from "./advanced-daemon-set-types.ts";
+import type {
+  AdvancedDaemonSet,
+  AdvancedDaemonSetRollingUpdate,
+  AdvancedDaemonSetSpec,
+  AdvancedDaemonSetUpdateStrategy,
+} from "./advanced-daemon-set-types.ts";
 import { goIntOrString, goSelector, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "./strategy-rules.ts";
-import { checkOwnTemplate, checkRunsOn, checkSelects, completeSelector, hasSettledTemplate, isEmptySelector } from "./template-rules.ts";
+import {
+  checkOwnTemplate,
+  checkRunsOn,
+  checkSelects,
+  completeSelector,
+  hasSettledTemplate,
+  isEmptySelector,
+} from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedDaemonSetSpec>;
@@ -17,7 +32,10 @@ type Rolling = Read<AdvancedDaemonSetRollingUpdate>;
 
 const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
-export function completeDaemonSet(set: Read<AdvancedDaemonSet>, review: Review<AdvancedDaemonSet>): Read<AdvancedDaemonSet> {
+export function completeDaemonSet(
+  set: Read<AdvancedDaemonSet>,
+  review: Review<AdvancedDaemonSet>,
+): Read<AdvancedDaemonSet> {
   return change(set, "spec", (given) => {
     const spec: Spec = fill(given, { burstReplicas: 250, updateStrategy: {}, revisionHistoryLimit: 10 });
     const selecting = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
@@ -25,14 +43,20 @@ export function completeDaemonSet(set: Read<AdvancedDaemonSet>, review: Review<A
   });
 }
 
-function completeStrategy(strategy: Read<AdvancedDaemonSetUpdateStrategy>, isOld: boolean): Read<AdvancedDaemonSetUpdateStrategy> {
+function completeStrategy(
+  strategy: Read<AdvancedDaemonSetUpdateStrategy>,
+  isOld: boolean,
+): Read<AdvancedDaemonSetUpdateStrategy> {
   const typed: Read<AdvancedDaemonSetUpdateStrategy> = fill(strategy, { type: "RollingUpdate" });
   if (typed.type !== "RollingUpdate") return typed;
   return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (given) => {
     let rolling: Rolling = given;
-    if (isOld && rolling.rollingUpdateType === "Surging") rolling = { ...fill(rolling, { maxSurge: 1, maxUnavailable: 0 }), rollingUpdateType: "Standard" };
+    if (isOld && rolling.rollingUpdateType === "Surging")
+      rolling = { ...fill(rolling, { maxSurge: 1, maxUnavailable: 0 }), rollingUpdateType: "Standard" };
     rolling = fill(rolling, { rollingUpdateType: "Standard" });
-    return rolling.maxUnavailable === undefined && rolling.maxSurge === undefined ? { ...rolling, maxUnavailable: 1, maxSurge: 0 } : rolling;
+    return rolling.maxUnavailable === undefined && rolling.maxSurge === undefined
+      ? { ...rolling, maxUnavailable: 1, maxSurge: 0 }
+      : rolling;
   });
 }
 
@@ -48,7 +72,12 @@ export function checkDaemonSet(review: Review<AdvancedDaemonSet>): FieldError[] 
 function checkChange(errors: FieldError[], now: Read<AdvancedDaemonSet>, before: Read<AdvancedDaemonSet>): void {
   if (equalJson(now.spec.selector ?? null, before.spec.selector ?? null)) return;
   const fields = isAlpha(now) ? "'lifecycle',  'updateStrategy'" : "'lifecycle', 'scaleStrategy', 'updateStrategy'";
-  errors.push(forbiddenField("spec", `updates to daemonset spec for fields other than 'BurstReplicas', 'template', ${fields}, 'minReadySeconds', and 'revisionHistoryLimit' are forbidden`));
+  errors.push(
+    forbiddenField(
+      "spec",
+      `updates to daemonset spec for fields other than 'BurstReplicas', 'template', ${fields}, 'minReadySeconds', and 'revisionHistoryLimit' are forbidden`,
+    ),
+  );
 }
 
 function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): void {
@@ -56,14 +85,17 @@ function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): voi
   const { selector, template, updateStrategy = {}, lifecycle } = object.spec;
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
-  if (problems.length === 0) checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels, false);
-  if (selector && isEmptySelector(selector)) errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"));
+  if (problems.length === 0)
+    checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels, false);
+  if (selector && isEmptySelector(selector))
+    errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"));
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
   checkRunsOn(errors, "spec.template", template, "DaemonSet");
   errors.push(...checkNotNegative("spec.minReadySeconds", object.spec.minReadySeconds));
   checkStrategy(errors, updateStrategy, isAlpha(object));
   errors.push(...checkNotNegative("spec.revisionHistoryLimit", object.spec.revisionHistoryLimit));
-  if (lifecycle?.inPlaceUpdate) errors.push(forbiddenField("spec.lifecycle.inPlaceUpdate", "inPlaceUpdate hook has not supported yet"));
+  if (lifecycle?.inPlaceUpdate)
+    errors.push(forbiddenField("spec.lifecycle.inPlaceUpdate", "inPlaceUpdate hook has not supported yet"));
 }
 
 function checkStrategy(errors: FieldError[], strategy: Read<AdvancedDaemonSetUpdateStrategy>, isOld: boolean): void {
@@ -75,7 +107,8 @@ function checkStrategy(errors: FieldError[], strategy: Read<AdvancedDaemonSetUpd
 }
 
 /** The number, or the number of percents; what is neither counts as its leading number, as nothing. */
-const amountOf = (value: IntOrString): number => (typeof value === "number" ? value : (percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0)));
+const amountOf = (value: IntOrString): number =>
+  typeof value === "number" ? value : (percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0));
 
 function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): void {
   const at = "spec.updateStrategy.rollingUpdate";
@@ -86,18 +119,37 @@ function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): v
     return true;
   };
   const [unavailable, surge] = [isUsed("maxUnavailable", maxUnavailable), isUsed("maxSurge", maxSurge)];
-  if (unavailable && surge) errors.push(wrongValue(`${at}.maxSurge`, goIntOrString(maxSurge), "may not be set when maxUnavailable is non-zero"));
+  if (unavailable && surge)
+    errors.push(
+      wrongValue(`${at}.maxSurge`, goIntOrString(maxSurge), "may not be set when maxUnavailable is non-zero"),
+    );
   else if (!unavailable && !surge) errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   checkType(errors, at, rolling, { unavailable, surge, isOld });
   // Upstream names the parent twice.
-  if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.rollingUpdate.partition`, partition), ...checkAtMostAll(`${at}.rollingUpdate.partition`, partition));
+  if (partition !== undefined)
+    errors.push(
+      ...checkIntOrPercent(`${at}.rollingUpdate.partition`, partition),
+      ...checkAtMostAll(`${at}.rollingUpdate.partition`, partition),
+    );
 }
 
-function checkType(errors: FieldError[], at: string, { rollingUpdateType: type = "" }: Rolling, { unavailable, surge, isOld }: { unavailable: boolean; surge: boolean; isOld: boolean }): void {
+function checkType(
+  errors: FieldError[],
+  at: string,
+  { rollingUpdateType: type = "" }: Rolling,
+  { unavailable, surge, isOld }: { unavailable: boolean; surge: boolean; isOld: boolean },
+): void {
   if (type === "" || type === "Standard") return;
   if (type === "InPlaceIfPossible") {
     if (surge) errors.push(missing(`${at}.maxSurge`, "must be 0 for InPlaceIfPossible type"));
   } else if (isOld && type === "Surging") {
     if (unavailable) errors.push(missing(`${at}.maxUnavailable`, "must be 0 for Surging type"));
-  } else errors.push(notOneOf(`${at}.rollingUpdate.type`, type, isOld ? ["Standard", "Surging", "InPlaceIfPossible"] : ["Standard", "InPlaceIfPossible"]));
+  } else
+    errors.push(
+      notOneOf(
+        `${at}.rollingUpdate.type`,
+        type,
+        isOld ? ["Standard", "Surging", "InPlaceIfPossible"] : ["Standard", "InPlaceIfPossible"],
+      ),
+    );
 }

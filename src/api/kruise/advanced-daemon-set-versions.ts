@@ -1,6 +1,7 @@
 /**
- * Advanced DaemonSet v1alpha1 and v1beta1. Creating pods progressively is an annotation in v1alpha1 and a field in v1beta1; the
- * hash in the status has another name. `Surging` is gone from v1beta1, where a surge needs no type of its own.
+ * Advanced DaemonSet v1alpha1 and v1beta1. Creating pods progressively is an annotation in v1alpha1 and a field in
+ * v1beta1; the hash in the status has another name. `Surging` is gone from v1beta1, where a surge needs no type of its
+ * own.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { changeObject, objectAt, renamed, withMap, without } from "./conversion.ts";
@@ -11,7 +12,9 @@ export function toStorage(object: JsonObject): JsonObject {
   const annotations = objectAt(objectAt(object, "metadata"), "annotations");
   const beta = changeObject({ ...object, apiVersion: "apps.kruise.io/v1beta1" }, "spec", (spec) => ({
     ...changeObject(spec, "updateStrategy", (strategy) =>
-      changeObject(strategy, "rollingUpdate", (rolling) => (rolling["rollingUpdateType"] === "Surging" ? { ...rolling, rollingUpdateType: "Standard" } : rolling)),
+      changeObject(strategy, "rollingUpdate", (rolling) =>
+        rolling["rollingUpdateType"] === "Surging" ? { ...rolling, rollingUpdateType: "Standard" } : rolling,
+      ),
     ),
     ...(annotations[PROGRESSIVE_CREATE_ANNOTATION] === "true" && { scaleStrategy: { partitionedScaling: true } }),
   }));
@@ -20,7 +23,11 @@ export function toStorage(object: JsonObject): JsonObject {
 
 export function fromStorage(object: JsonObject): JsonObject {
   const isProgressive = objectAt(objectAt(object, "spec"), "scaleStrategy")["partitionedScaling"] === true;
-  const annotated = isProgressive ? withMap(object, "annotations", { [PROGRESSIVE_CREATE_ANNOTATION]: "true" }) : object;
-  const alpha = changeObject({ ...annotated, apiVersion: "apps.kruise.io/v1alpha1" }, "spec", (spec) => without(spec, "scaleStrategy"));
+  const annotated = isProgressive
+    ? withMap(object, "annotations", { [PROGRESSIVE_CREATE_ANNOTATION]: "true" })
+    : object;
+  const alpha = changeObject({ ...annotated, apiVersion: "apps.kruise.io/v1alpha1" }, "spec", (spec) =>
+    without(spec, "scaleStrategy"),
+  );
   return changeObject(alpha, "status", (status) => renamed(status, "updateRevision", "daemonSetHash"));
 }

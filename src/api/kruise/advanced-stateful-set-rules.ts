@@ -1,19 +1,42 @@
-/** Defaults and rules of Advanced StatefulSet, as OpenKruise's webhooks have them. Both versions are looked at in the form of v1beta1. */
+/**
+ * Defaults and rules of Advanced StatefulSet, as OpenKruise's webhooks have them. Both versions are looked at in the
+ * form of v1beta1.
+ */
 import { equalJson, type DeepReadonly, type JsonObject } from "../../base/index.ts";
-import { compareQuantities, deniedByWebhook, dnsLabelProblems, parseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  deniedByWebhook,
+  dnsLabelProblems,
+  parseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { ClusterReader, Review } from "../admission.ts";
 import type { PersistentVolumeClaim } from "../facts/core-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 import { checkNotNegative, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import { isDefaultStorageClass, type StorageClass } from "../storage/storage-class.ts";
-import type { AdvancedStatefulSet, AdvancedStatefulSetRollingUpdate, AdvancedStatefulSetSpec, AdvancedStatefulSetUpdateStrategy } from "./advanced-stateful-set-types.ts";
+import type {
+  AdvancedStatefulSet,
+  AdvancedStatefulSetRollingUpdate,
+  AdvancedStatefulSetSpec,
+  AdvancedStatefulSetUpdateStrategy,
+} from "./advanced-stateful-set-types.ts";
 import { toStorage } from "./advanced-stateful-set-versions.ts";
 import type { KruiseGates } from "./gates.ts";
 import { goIntOrString, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkIntOrPercent, priorityProblem } from "./strategy-rules.ts";
-import { changeBeyondImages, checkOwnSelector, checkRunsOn, checkTemplateMetadata, completeClaims, completeSelector, completesTemplate, completeTemplate } from "./template-rules.ts";
+import {
+  changeBeyondImages,
+  checkOwnSelector,
+  checkRunsOn,
+  checkTemplateMetadata,
+  completeClaims,
+  completeSelector,
+  completesTemplate,
+  completeTemplate,
+} from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedStatefulSetSpec>;
@@ -30,7 +53,12 @@ export const completeStatefulSet =
   (gates: KruiseGates) =>
   (set: Read<AdvancedStatefulSet>, review: Review<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
     change(set, "spec", (given) => {
-      let spec: Spec = fill(given, { podManagementPolicy: "OrderedReady", updateStrategy: {}, replicas: 1, revisionHistoryLimit: 10 });
+      let spec: Spec = fill(given, {
+        podManagementPolicy: "OrderedReady",
+        updateStrategy: {},
+        replicas: 1,
+        revisionHistoryLimit: 10,
+      });
       spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
       spec = change(spec, "updateStrategy", completeStrategy);
       // v1alpha1 has no such fields, and loses what upstream puts there.
@@ -42,15 +70,24 @@ export const completeStatefulSet =
 function completeStrategy(strategy: Strategy): Strategy {
   const typed: Strategy = fill(strategy, { type: "RollingUpdate" });
   if (typed.type !== "RollingUpdate") return typed;
-  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) => fill(rolling, { partition: 0, maxUnavailable: 1, podUpdatePolicy: "ReCreate", minReadySeconds: 0 }));
+  return change(fill(typed, { rollingUpdate: {} }), "rollingUpdate", (rolling) =>
+    fill(rolling, { partition: 0, maxUnavailable: 1, podUpdatePolicy: "ReCreate", minReadySeconds: 0 }),
+  );
 }
 
 function completeClaimPolicies(given: Spec, gates: KruiseGates): Spec {
   let spec = given;
   if (gates.isOn("StatefulSetAutoDeletePVC")) {
-    spec = change(fill(spec, { persistentVolumeClaimRetentionPolicy: {} }), "persistentVolumeClaimRetentionPolicy", (policy) => fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }));
+    spec = change(
+      fill(spec, { persistentVolumeClaimRetentionPolicy: {} }),
+      "persistentVolumeClaimRetentionPolicy",
+      (policy) => fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }),
+    );
   }
-  if (gates.isOn("StatefulSetAutoResizePVCGate")) spec = change(fill(spec, { volumeClaimUpdateStrategy: {} }), "volumeClaimUpdateStrategy", (strategy) => fill(strategy, { type: "OnDelete" }));
+  if (gates.isOn("StatefulSetAutoResizePVCGate"))
+    spec = change(fill(spec, { volumeClaimUpdateStrategy: {} }), "volumeClaimUpdateStrategy", (strategy) =>
+      fill(strategy, { type: "OnDelete" }),
+    );
   return spec;
 }
 
@@ -65,23 +102,28 @@ export const checkStatefulSet =
     const before = inBeta(oldObject);
     checkChange(errors, now.spec, before.spec);
     // What follows is asked only of a set that is right otherwise, one after the other.
-    if (errors.length === 0 && gates.isOn("StatefulSetAutoResizePVCGate")) checkClaimChanges(errors, now.spec, before.spec, read);
+    if (errors.length === 0 && gates.isOn("StatefulSetAutoResizePVCGate"))
+      checkClaimChanges(errors, now.spec, before.spec, read);
     if (errors.length === 0) checkInPlaceOnly(now.spec, before.spec);
     return errors;
   };
 
-const inBeta = (set: Read<AdvancedStatefulSet>): Read<AdvancedStatefulSet> => (isAlpha(set) ? (toStorage(set as unknown as JsonObject) as unknown as Read<AdvancedStatefulSet>) : set);
+const inBeta = (set: Read<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
+  isAlpha(set) ? (toStorage(set as unknown as JsonObject) as unknown as Read<AdvancedStatefulSet>) : set;
 
 function checkSpec(errors: FieldError[], spec: Spec): void {
   const { podManagementPolicy = "", scaleStrategy, selector, template } = spec;
   if (podManagementPolicy === "") errors.push(missing("spec.podManagementPolicy"));
-  else if (!["OrderedReady", "Parallel"].includes(podManagementPolicy)) errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
+  else if (!["OrderedReady", "Parallel"].includes(podManagementPolicy))
+    errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
   checkReserved(errors, spec.reserveOrdinals ?? []);
-  if (scaleStrategy?.maxUnavailable !== undefined) checkMaxUnavailable(errors, "spec.scaleStrategy.maxUnavailable", scaleStrategy.maxUnavailable, spec);
+  if (scaleStrategy?.maxUnavailable !== undefined)
+    checkMaxUnavailable(errors, "spec.scaleStrategy.maxUnavailable", scaleStrategy.maxUnavailable, spec);
   checkStrategy(errors, spec);
   checkRetention(errors, spec);
   errors.push(...checkNotNegative("spec.replicas", spec.replicas));
-  if (checkOwnSelector(errors, selector, "statefulset")) checkTemplateMetadata(errors, "spec.template", template ?? {}, selector);
+  if (checkOwnSelector(errors, selector, "statefulset"))
+    checkTemplateMetadata(errors, "spec.template", template ?? {}, selector);
   checkRunsOn(errors, "spec.template", template, "StatefulSet");
 }
 
@@ -89,7 +131,8 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
 function checkReserved(errors: FieldError[], reserved: readonly IntOrString[]): void {
   const shown = (): string => `[]intstr.IntOrString{${reserved.map(goIntOrString).join(", ")}}`;
   for (const [index, ordinal] of reserved.entries()) {
-    const tell = (problem: string): void => void errors.push(wrongValue("spec", shown(), `${index} th reserve ordinal ${problem}`));
+    const tell = (problem: string): void =>
+      void errors.push(wrongValue("spec", shown(), `${index} th reserve ordinal ${problem}`));
     if (typeof ordinal === "number") {
       if (ordinal < 0) tell(`is negative: ${ordinal}`);
       continue;
@@ -108,12 +151,25 @@ function rangeProblem(range: string): string | undefined {
   return Number(ends[0]) > Number(ends[1]) ? `invalid range ${range}` : undefined;
 }
 
-function checkMaxUnavailable(errors: FieldError[], field: string, value: IntOrString, { podManagementPolicy }: Spec): void {
+function checkMaxUnavailable(
+  errors: FieldError[],
+  field: string,
+  value: IntOrString,
+  { podManagementPolicy }: Spec,
+): void {
   errors.push(...checkIntOrPercent(field, value));
   const count = typeof value === "number" ? value : shareOfOne(value);
-  if (count === undefined) errors.push(wrong(field, 0, `getValueFromIntOrPercent error: invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(String(value).replaceAll("%", ""))}: invalid syntax`));
+  if (count === undefined)
+    errors.push(
+      wrong(
+        field,
+        0,
+        `getValueFromIntOrPercent error: invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(String(value).replaceAll("%", ""))}: invalid syntax`,
+      ),
+    );
   else if (count < 1) errors.push(wrong(field, count, "should not be less than 1"));
-  if (podManagementPolicy !== "Parallel" && value !== 1) errors.push(wrongValue(field, goIntOrString(value), "can only work with Parallel PodManagementPolicyType"));
+  if (podManagementPolicy !== "Parallel" && value !== 1)
+    errors.push(wrongValue(field, goIntOrString(value), "can only work with Parallel PodManagementPolicyType"));
 }
 
 /** Percents of one pod, rounded up. The sign may be missing. */
@@ -127,19 +183,29 @@ function checkStrategy(errors: FieldError[], spec: Spec): void {
   if (type === "") errors.push(missing("spec.updateStrategy"));
   else if (type === "OnDelete") {
     if (rollingUpdate) errors.push(wrong(AT_ROLLING, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
-  } else if (type !== "RollingUpdate") errors.push(wrong("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'"));
+  } else if (type !== "RollingUpdate")
+    errors.push(wrong("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'"));
   else if (rollingUpdate) checkRolling(errors, rollingUpdate, spec);
 }
 
 function checkRolling(errors: FieldError[], rolling: Rolling, spec: Spec): void {
   const { partition, minReadySeconds = 0, maxUnavailable, unorderedUpdate } = rolling;
-  errors.push(...checkNotNegative(`${AT_ROLLING}.partition`, partition), ...checkNotNegative(`${AT_ROLLING}.minReadySeconds`, minReadySeconds));
-  if (minReadySeconds > MAX_MIN_READY_SECONDS) errors.push(wrong(`${AT_ROLLING}.minReadySeconds`, minReadySeconds, `must be no more than ${MAX_MIN_READY_SECONDS} seconds`));
+  errors.push(
+    ...checkNotNegative(`${AT_ROLLING}.partition`, partition),
+    ...checkNotNegative(`${AT_ROLLING}.minReadySeconds`, minReadySeconds),
+  );
+  if (minReadySeconds > MAX_MIN_READY_SECONDS)
+    errors.push(
+      wrong(`${AT_ROLLING}.minReadySeconds`, minReadySeconds, `must be no more than ${MAX_MIN_READY_SECONDS} seconds`),
+    );
   if (maxUnavailable === undefined) errors.push(missing(`${AT_ROLLING}.maxUnavailable`));
   else checkMaxUnavailable(errors, `${AT_ROLLING}.maxUnavailable`, maxUnavailable, spec);
   checkPolicy(errors, rolling, spec);
   if (!unorderedUpdate) return;
-  if (spec.podManagementPolicy !== "Parallel") errors.push(missing(`${AT_ROLLING}.unorderedUpdate`, "unorderedUpdate can only work with Parallel PodManagementPolicyType"));
+  if (spec.podManagementPolicy !== "Parallel")
+    errors.push(
+      missing(`${AT_ROLLING}.unorderedUpdate`, "unorderedUpdate can only work with Parallel PodManagementPolicyType"),
+    );
   const problem = priorityProblem(unorderedUpdate.priorityStrategy);
   if (problem !== undefined) errors.push(missing(`${AT_ROLLING}.unorderedUpdate.priorityStrategy`, problem));
 }
@@ -150,9 +216,20 @@ function checkPolicy(errors: FieldError[], { podUpdatePolicy = "" }: Rolling, { 
   else if (podUpdatePolicy === "InPlaceIfPossible" || podUpdatePolicy === "InPlaceOnly") {
     const gates = template?.spec?.readinessGates;
     if (gates?.some(({ conditionType }) => conditionType === IN_PLACE_READY)) return;
-    const shown = gates ? `[]v1.PodReadinessGate{${gates.map(({ conditionType }) => `v1.PodReadinessGate{ConditionType:${JSON.stringify(conditionType)}}`).join(", ")}}` : "[]v1.PodReadinessGate(nil)";
-    errors.push(wrongValue("spec.template.spec.readinessGates", shown, `must contains ${IN_PLACE_READY} when podUpdatePolicy is ${podUpdatePolicy}`));
-  } else if (podUpdatePolicy !== "ReCreate") errors.push(wrong(`${AT_ROLLING}.podUpdatePolicy`, podUpdatePolicy, "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"));
+    const shown = gates
+      ? `[]v1.PodReadinessGate{${gates.map(({ conditionType }) => `v1.PodReadinessGate{ConditionType:${JSON.stringify(conditionType)}}`).join(", ")}}`
+      : "[]v1.PodReadinessGate(nil)";
+    errors.push(
+      wrongValue(
+        "spec.template.spec.readinessGates",
+        shown,
+        `must contains ${IN_PLACE_READY} when podUpdatePolicy is ${podUpdatePolicy}`,
+      ),
+    );
+  } else if (podUpdatePolicy !== "ReCreate")
+    errors.push(
+      wrong(`${AT_ROLLING}.podUpdatePolicy`, podUpdatePolicy, "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"),
+    );
 }
 
 const RETENTION = ["Retain", "Delete"];
@@ -160,7 +237,8 @@ const RETENTION = ["Retain", "Delete"];
 function checkRetention(errors: FieldError[], { persistentVolumeClaimRetentionPolicy: policy }: Spec): void {
   if (!policy) return;
   for (const name of ["whenDeleted", "whenScaled"] as const) {
-    if (!RETENTION.includes(policy[name] ?? "")) errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, policy[name] ?? "", RETENTION));
+    if (!RETENTION.includes(policy[name] ?? ""))
+      errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, policy[name] ?? "", RETENTION));
   }
 }
 
@@ -169,7 +247,11 @@ const MUTABLE =
 
 /** Identities hang on the selector, the service and the order of pods. */
 function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
-  const fixed = ({ selector, serviceName, podManagementPolicy }: Spec): unknown => [selector ?? null, serviceName ?? "", podManagementPolicy ?? ""];
+  const fixed = ({ selector, serviceName, podManagementPolicy }: Spec): unknown => [
+    selector ?? null,
+    serviceName ?? "",
+    podManagementPolicy ?? "",
+  ];
   if (!equalJson(fixed(now), fixed(before))) errors.push(forbiddenField("spec", MUTABLE));
   errors.push(...checkNotNegative("spec.replicas", now.replicas));
   checkRetention(errors, now);
@@ -179,18 +261,31 @@ function checkInPlaceOnly(now: Spec, before: Spec): void {
   if (now.updateStrategy?.rollingUpdate?.podUpdatePolicy !== "InPlaceOnly") return;
   const beyond = changeBeyondImages(before.template.spec, completeTemplate(now.template).spec);
   // Upstream words this without a field.
-  if (beyond !== undefined) throw deniedByWebhook("vstatefulset.kb.io", 422, `invalid template modified with InPlaceOnly strategy: ${beyond}, currently only image update is allowed for InPlaceOnly`);
+  if (beyond !== undefined)
+    throw deniedByWebhook(
+      "vstatefulset.kb.io",
+      422,
+      `invalid template modified with InPlaceOnly strategy: ${beyond}, currently only image update is allowed for InPlaceOnly`,
+    );
 }
 
 type Claim = Read<PersistentVolumeClaim>;
-const storageOf = (claim: Claim, of: "limits" | "requests"): string => String(claim.spec?.resources?.[of]?.["storage"] ?? "0");
+const storageOf = (claim: Claim, of: "limits" | "requests"): string =>
+  String(claim.spec?.resources?.[of]?.["storage"] ?? "0");
 const nameOf = ({ metadata }: Claim): string => metadata?.name ?? "";
 
 /** Claims that follow a rolling update can only grow, where their class allows it. */
 function checkClaimChanges(errors: FieldError[], now: Spec, before: Spec, read: ClusterReader): void {
   if (now.volumeClaimUpdateStrategy?.type !== "OnPodRollingUpdate") return;
   const [claims, old] = [now.volumeClaimTemplates ?? [], before.volumeClaimTemplates ?? []];
-  if (claims.length !== old.length) return void errors.push(wrong("spec.volumeClaimTemplates", claims, "volumeClaimTemplate can not be added or deleted when OnRollingUpdate"));
+  if (claims.length !== old.length)
+    return void errors.push(
+      wrong(
+        "spec.volumeClaimTemplates",
+        claims,
+        "volumeClaimTemplate can not be added or deleted when OnRollingUpdate",
+      ),
+    );
   const known = new Map(old.toReversed().map((claim) => [nameOf(claim), claim]));
   for (const claim of claims) {
     const error = claimProblem(claim, known.get(nameOf(claim)), read);
@@ -203,18 +298,32 @@ function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader)
   if (!old) return forbiddenField(`${at}.name`, "volumeClaimTemplate name can not be modified");
   const [storageClassName, oldClassName] = [claim.spec?.storageClassName, old.spec?.storageClassName];
   // A claim whose class is left open has the default one, which is not written into the template.
-  const isOtherClass = storageClassName !== undefined && oldClassName !== undefined && storageClassName !== oldClassName;
-  if (isOtherClass || !equalJson(claim.spec?.accessModes ?? [], old.spec?.accessModes ?? [])) return wrong(at, claim, "volumeClaimTemplate can not be modified when OnRollingUpdate");
-  const isResized = (["requests", "limits"] as const).some((of) => compareQuantities(parseQuantity(storageOf(claim, of)), parseQuantity(storageOf(old, of))) !== 0);
+  const isOtherClass =
+    storageClassName !== undefined && oldClassName !== undefined && storageClassName !== oldClassName;
+  if (isOtherClass || !equalJson(claim.spec?.accessModes ?? [], old.spec?.accessModes ?? []))
+    return wrong(at, claim, "volumeClaimTemplate can not be modified when OnRollingUpdate");
+  const isResized = (["requests", "limits"] as const).some(
+    (of) => compareQuantities(parseQuantity(storageOf(claim, of)), parseQuantity(storageOf(old, of))) !== 0,
+  );
   if (!isResized) return undefined;
   const name = storageClassName;
-  const storageClass = (name === undefined ? newestDefault(read) : read.get("storage.k8s.io", "storageclasses", undefined, name)) as Read<StorageClass> | undefined;
-  if (!storageClass) return name === undefined ? undefined : wrong(`${at}.spec.storageClassName`, name, "can not get sc");
+  const storageClass = (
+    name === undefined ? newestDefault(read) : read.get("storage.k8s.io", "storageclasses", undefined, name)
+  ) as Read<StorageClass> | undefined;
+  if (!storageClass)
+    return name === undefined ? undefined : wrong(`${at}.spec.storageClassName`, name, "can not get sc");
   if (storageClass.allowVolumeExpansion !== false) return undefined;
-  return forbiddenField(`${at}.spec.resources.requests.storage`, `storage class ${storageClass.metadata.name} does not support volume expansion`);
+  return forbiddenField(
+    `${at}.spec.resources.requests.storage`,
+    `storage class ${storageClass.metadata.name} does not support volume expansion`,
+  );
 }
 
 function newestDefault(read: ClusterReader): Read<StorageClass> | undefined {
-  const classes = (read.list("storage.k8s.io", "storageclasses") as unknown as Read<StorageClass>[]).filter(isDefaultStorageClass);
-  return classes.toSorted((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "")).at(-1);
+  const classes = (read.list("storage.k8s.io", "storageclasses") as unknown as Read<StorageClass>[]).filter(
+    isDefaultStorageClass,
+  );
+  return classes
+    .toSorted((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""))
+    .at(-1);
 }

@@ -21,7 +21,11 @@ export const completeBroadcastJob =
   (gates: KruiseGates) =>
   (job: Read<BroadcastJob>, { oldObject }: Review<BroadcastJob>): Read<BroadcastJob> =>
     change(job, "spec", (given) => {
-      let spec: Read<BroadcastJobSpec> = fill(given, { completionPolicy: {}, failurePolicy: {}, parallelism: MAX_INT32 });
+      let spec: Read<BroadcastJobSpec> = fill(given, {
+        completionPolicy: {},
+        failurePolicy: {},
+        parallelism: MAX_INT32,
+      });
       spec = change(spec, "completionPolicy", (policy) => fill(policy, { type: "Always" }));
       spec = change(spec, "failurePolicy", (policy) => fill(policy, { type: "FailFast" }));
       return completesTemplate(spec.template, oldObject, gates) ? change(spec, "template", completeTemplate) : spec;
@@ -34,14 +38,30 @@ export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
   checkMetadata(errors, object.metadata, plainNameProblems("BroadcastJob"));
   if (completionPolicy.type === "Never") {
     for (const name of ["ttlSecondsAfterFinished", "activeDeadlineSeconds"] as const) {
-      if (completionPolicy[name] !== undefined) errors.push(wrong(`spec.completionPolicy.${name}`, completionPolicy[name], `${name} can just work with Always CompletionPolicyType`));
+      if (completionPolicy[name] !== undefined)
+        errors.push(
+          wrong(
+            `spec.completionPolicy.${name}`,
+            completionPolicy[name],
+            `${name} can just work with Always CompletionPolicyType`,
+          ),
+        );
     }
   }
   const { restartPolicy = "Always" } = template?.spec ?? {};
-  if (restartPolicy !== "OnFailure" && restartPolicy !== "Never") errors.push(wrong("spec.template.spec.restartPolicy", restartPolicy, "pod restartPolicy can only be Never or OnFailure"));
+  if (restartPolicy !== "OnFailure" && restartPolicy !== "Never")
+    errors.push(
+      wrong("spec.template.spec.restartPolicy", restartPolicy, "pod restartPolicy can only be Never or OnFailure"),
+    );
   const labels = template?.metadata?.labels;
   if (labels?.[NAME_LABEL] || labels?.[CONTROLLER_LABEL]) {
-    errors.push(wrongValue("spec.template.metadata.labels", goMap(labels), `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`));
+    errors.push(
+      wrongValue(
+        "spec.template.metadata.labels",
+        goMap(labels),
+        `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`,
+      ),
+    );
   }
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
   return errors;

@@ -13,7 +13,13 @@ import { kruiseAdmission } from "./webhook.ts";
 
 export type BroadcastJob = BroadcastJobFacts;
 
-const columns: Column[] = [count("Desired", ".status.desired"), count("Active", ".status.active"), count("Succeeded", ".status.succeeded"), count("Failed", ".status.failed"), AGE];
+const columns: Column[] = [
+  count("Desired", ".status.desired"),
+  count("Active", ".status.active"),
+  count("Succeeded", ".status.succeeded"),
+  count("Failed", ".status.failed"),
+  AGE,
+];
 
 export const toStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" });
 export const fromStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" });

@@ -1,6 +1,7 @@
 /**
- * Defaults and rules of CloneSet, as OpenKruise's webhooks have them. An object is looked at in the version in which it was sent, so
- * partition and the like stand in `spec.updateStrategy` in v1alpha1 and in `spec.updateStrategy.rollingUpdate` in v1beta1.
+ * Defaults and rules of CloneSet, as OpenKruise's webhooks have them. An object is looked at in the version in which it
+ * was sent, so partition and the like stand in `spec.updateStrategy` in v1alpha1 and in
+ * `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
@@ -13,7 +14,19 @@ import type { KruiseGates } from "./gates.ts";
 import { goIntOrString, goStrings, NOTHING, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
-import { changeBeyondImages, checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects, completeClaims, completeSelector, completesTemplate, completeTemplate, decodeTemplates, hasSettledTemplate } from "./template-rules.ts";
+import {
+  changeBeyondImages,
+  checkOwnSelector,
+  checkOwnTemplate,
+  checkRunsOn,
+  checkSelects,
+  completeClaims,
+  completeSelector,
+  completesTemplate,
+  completeTemplate,
+  decodeTemplates,
+  hasSettledTemplate,
+} from "./template-rules.ts";
 import { isHub, refusalOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -30,38 +43,77 @@ export const completeCloneSet =
   (gates: KruiseGates) =>
   (cloneSet: Read<CloneSet>, review: Review<CloneSet>): Read<CloneSet> =>
     change(cloneSet, "spec", (given) => {
-      let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, refusalOf("cloneset")), { replicas: 1, revisionHistoryLimit: 10, updateStrategy: {} });
+      let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, refusalOf("cloneset")), {
+        replicas: 1,
+        revisionHistoryLimit: 10,
+        updateStrategy: {},
+      });
       spec = completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", review);
       if (completesTemplate(spec.template, review.oldObject, gates)) {
         spec = change(spec, "template", completeTemplate);
         spec = change(spec, "volumeClaimTemplates", completeClaims);
       }
-      return change(spec, "updateStrategy", isAlpha(cloneSet) ? (strategy) => completeAlpha(inAlphaForm(strategy as AlphaStrategy, review)) : (strategy) => completeBeta(inBetaForm(strategy, review.warn)));
+      return change(
+        spec,
+        "updateStrategy",
+        isAlpha(cloneSet)
+          ? (strategy) => completeAlpha(inAlphaForm(strategy as AlphaStrategy, review))
+          : (strategy) => completeBeta(inBetaForm(strategy, review.warn)),
+      );
     });
 
 /** What v1alpha1 has in `updateStrategy` and v1beta1 in `rollingUpdate`. */
-const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
+const MOVED = [
+  "partition",
+  "maxUnavailable",
+  "maxSurge",
+  "paused",
+  "priorityStrategy",
+  "scatterStrategy",
+  "inPlaceUpdateStrategy",
+] as const;
 
 /**
- * People patch `spec.updateStrategy.partition`, as every published OpenKruise has it, and kubectl sends that in the newest version
- * there is. Dropped as unknown it would update every pod that was to be kept, so it is taken for what it means.
+ * People patch `spec.updateStrategy.partition`, as every published OpenKruise has it, and kubectl sends that in the
+ * newest version there is. Dropped as unknown it would update every pod that was to be kept, so it is taken for what it
+ * means.
  */
-function inBetaForm(strategy: Read<CloneSetUpdateStrategy>, warn: (message: string) => void): Read<CloneSetUpdateStrategy> {
-  const { type, rollingUpdate, ...rest } = strategy as AlphaStrategy & { readonly rollingUpdate?: Read<CloneSetRollingUpdate> };
+function inBetaForm(
+  strategy: Read<CloneSetUpdateStrategy>,
+  warn: (message: string) => void,
+): Read<CloneSetUpdateStrategy> {
+  const { type, rollingUpdate, ...rest } = strategy as AlphaStrategy & {
+    readonly rollingUpdate?: Read<CloneSetRollingUpdate>;
+  };
   const moved = MOVED.filter((field) => rest[field] !== undefined);
   const policy = POLICIES.find((name) => name === type);
   if (moved.length === 0 && policy === undefined) return strategy;
-  for (const field of moved) warn(`spec.updateStrategy.${field}: this is spec.updateStrategy.rollingUpdate.${field} in apps.kruise.io/v1beta1 and was taken as such`);
-  if (policy) warn(`spec.updateStrategy.type: "${policy}" is spec.updateStrategy.rollingUpdate.podUpdatePolicy in apps.kruise.io/v1beta1 and was taken as such`);
+  for (const field of moved)
+    warn(
+      `spec.updateStrategy.${field}: this is spec.updateStrategy.rollingUpdate.${field} in apps.kruise.io/v1beta1 and was taken as such`,
+    );
+  if (policy)
+    warn(
+      `spec.updateStrategy.type: "${policy}" is spec.updateStrategy.rollingUpdate.podUpdatePolicy in apps.kruise.io/v1beta1 and was taken as such`,
+    );
   const others = Object.fromEntries(Object.entries(rest).filter(([field]) => !MOVED.some((name) => name === field)));
   const values = Object.fromEntries(moved.map((field) => [field, rest[field]]));
-  return { ...others, type: policy ? "RollingUpdate" : type, rollingUpdate: { ...rollingUpdate, ...values, ...(policy && { podUpdatePolicy: policy }) } } as Read<CloneSetUpdateStrategy>;
+  return {
+    ...others,
+    type: policy ? "RollingUpdate" : type,
+    rollingUpdate: { ...rollingUpdate, ...values, ...(policy && { podUpdatePolicy: policy }) },
+  } as Read<CloneSetUpdateStrategy>;
 }
 
 /** Every other workload calls it RollingUpdate, and so do people: on the hub it is taken for what it means. */
-export function inAlphaForm(strategy: AlphaStrategy, review: Pick<Review<CloneSet>, "cluster" | "warn">): AlphaStrategy {
+export function inAlphaForm(
+  strategy: AlphaStrategy,
+  review: Pick<Review<CloneSet>, "cluster" | "warn">,
+): AlphaStrategy {
   if (strategy.type !== "RollingUpdate" || !isHub(review)) return strategy;
-  review.warn('spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly');
+  review.warn(
+    'spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly',
+  );
   return { ...strategy, type: "ReCreate" };
 }
 
@@ -81,7 +133,12 @@ function completeAlpha(strategy: AlphaStrategy): Read<CloneSetUpdateStrategy> {
 
 function completeRolling<T extends Rolling>(rolling: T, policy: string | undefined): T {
   const isInPlace = policy === "InPlaceIfPossible" || policy === "InPlaceOnly";
-  return fill<Rolling>(rolling, { partition: 0, maxUnavailable: "20%", maxSurge: 0, ...(isInPlace && { inPlaceUpdateStrategy: {} }) }) as T;
+  return fill<Rolling>(rolling, {
+    partition: 0,
+    maxUnavailable: "20%",
+    maxSurge: 0,
+    inPlaceUpdateStrategy: isInPlace ? {} : undefined,
+  }) as T;
 }
 
 export function checkCloneSet(review: Review<CloneSet>): FieldError[] {
@@ -93,13 +150,15 @@ export function checkCloneSet(review: Review<CloneSet>): FieldError[] {
   return errors;
 }
 
-const MUTABLE = "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
+const MUTABLE =
+  "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
 
 function checkChange(errors: FieldError[], now: Read<CloneSet>, before: Read<CloneSet>): void {
   if (!equalJson(now.spec.selector, before.spec.selector)) errors.push(forbiddenField("spec", MUTABLE));
   if (policyOf(now) !== "InPlaceOnly") return;
   const beyond = changeBeyondImages(before.spec.template?.spec, now.spec.template?.spec);
-  if (beyond !== undefined) errors.push(forbiddenField("spec", `only allowed to update images in spec for InPlaceOnly, but found ${beyond}`));
+  if (beyond !== undefined)
+    errors.push(forbiddenField("spec", `only allowed to update images in spec for InPlaceOnly, but found ${beyond}`));
 }
 
 function policyOf(cloneSet: Read<CloneSet>): string | undefined {
@@ -114,14 +173,16 @@ function checkSpec(errors: FieldError[], review: Review<CloneSet>): void {
   errors.push(...checkNotNegative("spec.replicas", replicas));
   if (checkOwnSelector(errors, selector, "cloneset")) {
     checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels);
-    if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {}, spec.volumeClaimTemplates);
+    if (!hasSettledTemplate(review))
+      checkOwnTemplate(errors, "spec.template", template ?? {}, spec.volumeClaimTemplates);
   }
   checkRunsOn(errors, "spec.template", template, "cloneset");
   checkPodsToDelete(errors, review);
   checkStrategy(errors, object, replicas);
   if (deadline === undefined) return;
   errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
-  if (deadline !== MAX_INT32 && deadline <= minReadySeconds) errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+  if (deadline !== MAX_INT32 && deadline <= minReadySeconds)
+    errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
 /** Pods that are newly named must be there, and this set's. */
@@ -131,15 +192,18 @@ function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void
   const names = object.spec.scaleStrategy?.podsToDelete ?? [];
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.size === seen.add(name).size);
-  if (repeated.length > 0) return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
+  if (repeated.length > 0)
+    return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
   if (isHub(review)) return;
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
   const { namespace, uid = "" } = object.metadata;
   for (const name of names.filter((candidate) => !known.has(candidate)).toSorted()) {
     const pod = read.get("", "pods", namespace, name) as Read<KubernetesObject> | undefined;
     if (!pod) errors.push(wrong(field, name, `find pod ${name} failed: Pod ${JSON.stringify(name)} not found`));
-    else if (pod.metadata.deletionTimestamp !== undefined) errors.push(wrong(field, name, `find pod ${name} already terminating`));
-    else if (controllerOf(pod)?.uid !== uid) errors.push(wrong(field, name, `find pod ${name} owner is not this CloneSet`));
+    else if (pod.metadata.deletionTimestamp !== undefined)
+      errors.push(wrong(field, name, `find pod ${name} already terminating`));
+    else if (controllerOf(pod)?.uid !== uid)
+      errors.push(wrong(field, name, `find pod ${name} owner is not this CloneSet`));
   }
 }
 
@@ -147,7 +211,10 @@ function checkStrategy(errors: FieldError[], cloneSet: Read<CloneSet>, replicas:
   const { updateStrategy = {} } = cloneSet.spec;
   if (isAlpha(cloneSet)) {
     const alpha = updateStrategy as AlphaStrategy;
-    if (!POLICIES.includes(alpha.type ?? "")) errors.push(wrong("spec.updateStrategy.type", alpha.type ?? "", "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"));
+    if (!POLICIES.includes(alpha.type ?? ""))
+      errors.push(
+        wrong("spec.updateStrategy.type", alpha.type ?? "", "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"),
+      );
     checkRolling(errors, "spec.updateStrategy", alpha, alpha.type, replicas);
   } else if (updateStrategy.rollingUpdate) {
     const { rollingUpdate } = updateStrategy;
@@ -156,12 +223,24 @@ function checkStrategy(errors: FieldError[], cloneSet: Read<CloneSet>, replicas:
   }
 }
 
-function checkRolling(errors: FieldError[], at: string, rolling: Rolling, policy: string | undefined, replicas: number): void {
+function checkRolling(
+  errors: FieldError[],
+  at: string,
+  rolling: Rolling,
+  policy: string | undefined,
+  replicas: number,
+): void {
   const share = (name: "partition" | "maxUnavailable" | "maxSurge"): number => {
     const value = rolling[name];
     const read = readShare(value, replicas);
     if ("value" in read) return read.value;
-    errors.push(wrong(`${at}.${name}`, value === undefined ? "<nil>" : String(value), `failed GetScaledValueFromIntOrPercent for ${name}: ${read.problem}`));
+    errors.push(
+      wrong(
+        `${at}.${name}`,
+        value === undefined ? "<nil>" : String(value),
+        `failed GetScaledValueFromIntOrPercent for ${name}: ${read.problem}`,
+      ),
+    );
     return 0;
   };
   errors.push(...checkNotNegative(`${at}.partition`, share("partition")));
@@ -171,15 +250,29 @@ function checkRolling(errors: FieldError[], at: string, rolling: Rolling, policy
   if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
   const unavailable = rolling.maxUnavailable === undefined ? 0 : share("maxUnavailable");
   const surge = rolling.maxSurge === undefined ? 0 : share("maxSurge");
-  if (policy === "InPlaceOnly" && surge > 0) errors.push(wrong(`${at}.maxSurge`, String(rolling.maxSurge), "can not use maxSurge with strategy type InPlaceOnly"));
+  if (policy === "InPlaceOnly" && surge > 0)
+    errors.push(
+      wrong(`${at}.maxSurge`, String(rolling.maxSurge), "can not use maxSurge with strategy type InPlaceOnly"),
+    );
   if (replicas > 0 && unavailable < 1 && surge < 1) {
-    errors.push(wrongValue(`${at}.maxUnavailable`, rolling.maxUnavailable === undefined ? NOTHING : goIntOrString(rolling.maxUnavailable), "maxUnavailable and maxSurge should not both be less than 1"));
+    errors.push(
+      wrongValue(
+        `${at}.maxUnavailable`,
+        rolling.maxUnavailable === undefined ? NOTHING : goIntOrString(rolling.maxUnavailable),
+        "maxUnavailable and maxSurge should not both be less than 1",
+      ),
+    );
   }
 }
 
 function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<CloneSetRollingUpdate>): void {
   const parallelism = inPlaceUpdateStrategy?.imagePreDownloadParallelism;
   if (parallelism === undefined || (typeof parallelism === "number" && parallelism >= 0)) return;
-  errors.push(wrongValue("spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism", goIntOrString(parallelism), "must be a non-negative integer"));
+  errors.push(
+    wrongValue(
+      "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism",
+      goIntOrString(parallelism),
+      "must be a non-negative integer",
+    ),
+  );
 }
-

@@ -1,13 +1,22 @@
 /**
- * CloneSet v1alpha1 and v1beta1. What v1alpha1 keeps in labels and annotations has fields in v1beta1, and its one update
- * type is two fields there. Lost on the way: under OnDelete v1beta1 has no rolling update, so partition and the like go.
+ * CloneSet v1alpha1 and v1beta1. What v1alpha1 keeps in labels and annotations has fields in v1beta1, and its one
+ * update type is two fields there. Lost on the way: under OnDelete v1beta1 has no rolling update, so partition and the
+ * like go.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 import { definitionSchema } from "../facts.ts";
 import { objectAt, orNothing, property, withProperties } from "./conversion.ts";
 
-const MOVED = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"] as const;
+const MOVED = [
+  "partition",
+  "maxUnavailable",
+  "maxSurge",
+  "paused",
+  "priorityStrategy",
+  "scatterStrategy",
+  "inPlaceUpdateStrategy",
+] as const;
 
 /** v1beta1 field → v1alpha1 annotation. */
 const PRE_DOWNLOAD: ReadonlyMap<string, string> = new Map([
@@ -39,9 +48,15 @@ export function specToBeta(object: JsonObject): JsonObject {
   };
 }
 
-/** Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy means something else in each. */
+/**
+ * Reuse of claims is on by default in v1alpha1 and off in v1beta1, so an absent strategy means something else in each.
+ */
 function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject, isExcluding: boolean): JsonObject {
-  return orNothing("scaleStrategy", { ...rest, ...(disablePVCReuse !== true && { enablePVCReuse: true }), ...(isExcluding && { excludePreparingDelete: true }) });
+  return orNothing("scaleStrategy", {
+    ...rest,
+    ...(disablePVCReuse !== true && { enablePVCReuse: true }),
+    ...(isExcluding && { excludePreparingDelete: true }),
+  });
 }
 
 function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject): JsonObject {
@@ -58,7 +73,12 @@ function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject)
     ...(Object.keys(inPlace).length > 0 && { inPlaceUpdateStrategy: inPlace }),
   };
   if (strategy === undefined && Object.keys(rollingUpdate).length === 0) return {};
-  return { updateStrategy: { ...(type !== undefined && { type: "RollingUpdate" }), ...(Object.keys(rollingUpdate).length > 0 && { rollingUpdate }) } };
+  return {
+    updateStrategy: {
+      ...(type !== undefined && { type: "RollingUpdate" }),
+      ...(Object.keys(rollingUpdate).length > 0 && { rollingUpdate }),
+    },
+  };
 }
 
 const numberOrText = (text: string): Json => (/^\d+$/.test(text) ? Number(text) : text);
@@ -75,8 +95,14 @@ export function specToAlpha(object: JsonObject): JsonObject {
   const metadata = objectAt(object, "metadata");
   return {
     ...object,
-    ...(Object.keys(annotations).length > 0 && { metadata: { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } } }),
-    spec: { ...rest, ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}), ...(strategy && { updateStrategy: strategy }) },
+    ...(Object.keys(annotations).length > 0 && {
+      metadata: { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } },
+    }),
+    spec: {
+      ...rest,
+      ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}),
+      ...(strategy && { updateStrategy: strategy }),
+    },
   };
 }
 
@@ -98,7 +124,10 @@ function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: Jso
   const strategy: JsonObject = {
     ...(podUpdatePolicy !== undefined && { type: podUpdatePolicy }),
     ...rolling,
-    ...(isObject(inPlaceUpdateStrategy) && (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0) && { inPlaceUpdateStrategy: inPlace }),
+    ...(isObject(inPlaceUpdateStrategy) &&
+      (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0) && {
+        inPlaceUpdateStrategy: inPlace,
+      }),
   };
   return { strategy, annotations };
 }
@@ -139,7 +168,17 @@ export function betaSpec(spec: Schema): Schema {
     },
   };
   return withProperties(spec, {
-    scaleStrategy: { ...scale, properties: { ...scaleProperties, enablePVCReuse: { type: "boolean" }, excludePreparingDelete: { type: "boolean" } } },
-    updateStrategy: { type: "object", properties: { type: { type: "string", enum: ["RollingUpdate", "OnDelete"] }, rollingUpdate } },
+    scaleStrategy: {
+      ...scale,
+      properties: {
+        ...scaleProperties,
+        enablePVCReuse: { type: "boolean" },
+        excludePreparingDelete: { type: "boolean" },
+      },
+    },
+    updateStrategy: {
+      type: "object",
+      properties: { type: { type: "string", enum: ["RollingUpdate", "OnDelete"] }, rollingUpdate },
+    },
   });
 }

@@ -6,9 +6,16 @@ import { fromStorage, toStorage } from "./clone-set-versions.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
 import { emptyCluster } from "../test-review.ts";
 
-const base = { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } } };
-const cloneSet = (version: string, spec: object, metadata: object = {}): CloneSet =>
-  ({ apiVersion: `apps.kruise.io/${version}`, kind: "CloneSet", metadata: { name: "a", namespace: "shop", ...metadata }, spec: { ...base, ...spec } });
+const base = {
+  selector: { matchLabels: { app: "a" } },
+  template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } },
+};
+const cloneSet = (version: string, spec: object, metadata: object = {}): CloneSet => ({
+  apiVersion: `apps.kruise.io/${version}`,
+  kind: "CloneSet",
+  metadata: { name: "a", namespace: "shop", ...metadata },
+  spec: { ...base, ...spec },
+});
 
 function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet): Review<CloneSet> {
   return {
@@ -17,7 +24,7 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
     version: "v1beta1",
     user: { name: "u", groups: [] },
     object: deepFreeze(object),
-    ...(oldObject && { oldObject: deepFreeze(oldObject) }),
+    oldObject: oldObject ? deepFreeze(oldObject) : undefined,
     dryRun: false,
     newUid: () => "",
     nowMs: () => 0,
@@ -27,13 +34,24 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
   };
 }
 const admission = admissions(DEFAULT_KRUISE_GATES)[0];
-const completed = (object: CloneSet, warnings?: string[]): CloneSet => admission?.mutate?.(review(object, warnings)) as CloneSet;
-const problems = (object: CloneSet, old?: CloneSet): string[] => (admission?.validate?.(review(object, [], old)) ?? []).map(({ field, message }) => `${field}: ${message}`);
+const completed = (object: CloneSet, warnings?: string[]): CloneSet =>
+  admission?.mutate?.(review(object, warnings)) as CloneSet;
+const problems = (object: CloneSet, old?: CloneSet): string[] =>
+  (admission?.validate?.(review(object, [], old)) ?? []).map(({ field, message }) => `${field}: ${message}`);
 
 const conversions: Record<string, { alpha: JsonObject; beta: JsonObject }> = {
   "moves partition and the like into rollingUpdate": {
-    alpha: { scaleStrategy: {}, updateStrategy: { type: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true } },
-    beta: { scaleStrategy: { enablePVCReuse: true }, updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true } } },
+    alpha: {
+      scaleStrategy: {},
+      updateStrategy: { type: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true },
+    },
+    beta: {
+      scaleStrategy: { enablePVCReuse: true },
+      updateStrategy: {
+        type: "RollingUpdate",
+        rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: "30%", maxUnavailable: 1, paused: true },
+      },
+    },
   },
   "turns reuse of claims round, since the defaults differ": {
     alpha: { scaleStrategy: { disablePVCReuse: true, podsToDelete: ["x"] } },
@@ -50,8 +68,18 @@ const conversions: Record<string, { alpha: JsonObject; beta: JsonObject }> = {
 };
 for (const [behaviour, { alpha, beta }] of Object.entries(conversions)) {
   test(`conversion ${behaviour}`, () => {
-    const old = deepFreeze({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name: "a" }, spec: alpha }) as JsonObject;
-    const stored = deepFreeze({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "a" }, spec: beta }) as JsonObject;
+    const old = deepFreeze({
+      apiVersion: "apps.kruise.io/v1alpha1",
+      kind: "CloneSet",
+      metadata: { name: "a" },
+      spec: alpha,
+    }) as JsonObject;
+    const stored = deepFreeze({
+      apiVersion: "apps.kruise.io/v1beta1",
+      kind: "CloneSet",
+      metadata: { name: "a" },
+      spec: beta,
+    }) as JsonObject;
 
     expect(toStorage(old)).toEqual(stored);
     expect(fromStorage(stored)).toEqual(old);
@@ -59,12 +87,28 @@ for (const [behaviour, { alpha, beta }] of Object.entries(conversions)) {
 }
 
 test("conversion keeps image pre-download settings in annotations for v1alpha1 and in fields for v1beta1", () => {
-  const annotations = { "apps.kruise.io/image-predownload-parallelism": "3", "apps.kruise.io/image-predownload-timeout-seconds": "60" };
-  const old: JsonObject = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", metadata: { name: "a", annotations }, spec: { scaleStrategy: {}, updateStrategy: { type: "InPlaceOnly" } } };
+  const annotations = {
+    "apps.kruise.io/image-predownload-parallelism": "3",
+    "apps.kruise.io/image-predownload-timeout-seconds": "60",
+  };
+  const old: JsonObject = {
+    apiVersion: "apps.kruise.io/v1alpha1",
+    kind: "CloneSet",
+    metadata: { name: "a", annotations },
+    spec: { scaleStrategy: {}, updateStrategy: { type: "InPlaceOnly" } },
+  };
 
   const stored = toStorage(old);
 
-  expect(stored).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { inPlaceUpdateStrategy: { imagePreDownloadParallelism: 3, imagePreDownloadTimeoutSeconds: 60 } } } } });
+  expect(stored).toMatchObject({
+    spec: {
+      updateStrategy: {
+        rollingUpdate: {
+          inPlaceUpdateStrategy: { imagePreDownloadParallelism: 3, imagePreDownloadTimeoutSeconds: 60 },
+        },
+      },
+    },
+  });
   expect(fromStorage(stored)).toEqual(old);
 });
 
@@ -72,12 +116,17 @@ test("defaults of v1beta1 stand in rollingUpdate", () => {
   expect(completed(cloneSet("v1beta1", {})).spec).toMatchObject({
     replicas: 1,
     revisionHistoryLimit: 10,
-    updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "ReCreate", partition: 0, maxUnavailable: "20%", maxSurge: 0 } },
+    updateStrategy: {
+      type: "RollingUpdate",
+      rollingUpdate: { podUpdatePolicy: "ReCreate", partition: 0, maxUnavailable: "20%", maxSurge: 0 },
+    },
   });
 });
 
 test("defaults of v1alpha1 stand in updateStrategy", () => {
-  expect(completed(cloneSet("v1alpha1", { updateStrategy: { type: "InPlaceIfPossible" } })).spec.updateStrategy).toEqual({
+  expect(
+    completed(cloneSet("v1alpha1", { updateStrategy: { type: "InPlaceIfPossible" } })).spec.updateStrategy,
+  ).toEqual({
     type: "InPlaceIfPossible",
     partition: 0,
     maxUnavailable: "20%",
@@ -87,7 +136,11 @@ test("defaults of v1alpha1 stand in updateStrategy", () => {
 });
 
 test("containers of a template are always pulled, whatever their tag", () => {
-  expect(completed(cloneSet("v1beta1", {})).spec.template.spec?.containers[0]).toMatchObject({ image: "i:1", imagePullPolicy: "Always", terminationMessagePolicy: "File" });
+  expect(completed(cloneSet("v1beta1", {})).spec.template.spec?.containers[0]).toMatchObject({
+    image: "i:1",
+    imagePullPolicy: "Always",
+    terminationMessagePolicy: "File",
+  });
 });
 
 test("what a pod template does not have is dropped, with a warning", () => {
@@ -102,14 +155,28 @@ test("what a pod template does not have is dropped, with a warning", () => {
 
 for (const version of ["v1alpha1", "v1beta1"]) {
   test(`values of the wrong type in the open parts of ${version} are refused as a decoder refuses them`, () => {
-    expect(() => completed(cloneSet(version, { volumeClaimTemplates: "none" }))).toThrow("cannot unmarshal string into Go struct field CloneSetSpec.spec.volumeClaimTemplates");
-    expect(() => completed(cloneSet(version, { template: { spec: { containers: [7] } } }))).toThrow("cannot unmarshal number into Go struct field");
+    expect(() => completed(cloneSet(version, { volumeClaimTemplates: "none" }))).toThrow(
+      "cannot unmarshal string into Go struct field CloneSetSpec.spec.volumeClaimTemplates",
+    );
+    expect(() => completed(cloneSet(version, { template: { spec: { containers: [7] } } }))).toThrow(
+      "cannot unmarshal number into Go struct field",
+    );
   });
 
   test(`nulls in the open parts of ${version} are refused or accepted as the zeros that they stand for`, () => {
-    const sent = completed(cloneSet(version, { template: { metadata: { labels: { app: "a" }, annotations: null }, spec: { containers: [null], nodeSelector: { disk: null } } } }));
+    const sent = completed(
+      cloneSet(version, {
+        template: {
+          metadata: { labels: { app: "a" }, annotations: null },
+          spec: { containers: [null], nodeSelector: { disk: null } },
+        },
+      }),
+    );
 
-    expect(sent.spec.template).toMatchObject({ metadata: { labels: { app: "a" } }, spec: { nodeSelector: { disk: "" } } });
+    expect(sent.spec.template).toMatchObject({
+      metadata: { labels: { app: "a" } },
+      spec: { nodeSelector: { disk: "" } },
+    });
     expect(problems(sent)).toContain("spec.template.spec.containers[0].name: Required value");
   });
 }
@@ -128,7 +195,9 @@ test("a missing selector is taken from the template, with a warning", () => {
   const { spec } = completed(cloneSet("v1beta1", { selector: undefined }), warnings);
 
   expect(spec.selector).toEqual({ matchLabels: { app: "a" } });
-  expect(warnings).toEqual(["spec.selector is missing and was taken from spec.template.metadata.labels; write it as spec.selector.matchLabels"]);
+  expect(warnings).toEqual([
+    "spec.selector is missing and was taken from spec.template.metadata.labels; write it as spec.selector.matchLabels",
+  ]);
 });
 
 test("RollingUpdate in v1alpha1, as other workloads call it, is taken for ReCreate on the hub, with a warning, and refused on members", () => {
@@ -140,22 +209,40 @@ test("RollingUpdate in v1alpha1, as other workloads call it, is taken for ReCrea
 
   expect(onHub.spec.updateStrategy).toMatchObject({ type: "ReCreate" });
   expect(problems(onHub)).toEqual([]);
-  expect(warnings).toEqual(['spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly']);
-  expect(problems(onMember)).toEqual(['spec.updateStrategy.type: Invalid value: "RollingUpdate": must be \'ReCreate\', InPlaceIfPossible or \'InPlaceOnly\'']);
+  expect(warnings).toEqual([
+    'spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly',
+  ]);
+  expect(problems(onMember)).toEqual([
+    "spec.updateStrategy.type: Invalid value: \"RollingUpdate\": must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'",
+  ]);
 });
 
 const refusals: Record<string, [version: string, spec: object, want: string[]]> = {
-  "OnDelete in v1alpha1": ["v1alpha1", { updateStrategy: { type: "OnDelete" } }, ['spec.updateStrategy.type: Invalid value: "OnDelete": must be \'ReCreate\', InPlaceIfPossible or \'InPlaceOnly\'']],
-  "a partition that is no share": ["v1alpha1", { updateStrategy: { partition: "abc" } }, ['spec.updateStrategy.partition: Invalid value: "abc": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage']],
+  "OnDelete in v1alpha1": [
+    "v1alpha1",
+    { updateStrategy: { type: "OnDelete" } },
+    ["spec.updateStrategy.type: Invalid value: \"OnDelete\": must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"],
+  ],
+  "a partition that is no share": [
+    "v1alpha1",
+    { updateStrategy: { partition: "abc" } },
+    [
+      'spec.updateStrategy.partition: Invalid value: "abc": failed GetScaledValueFromIntOrPercent for partition: invalid type: string is not a percentage',
+    ],
+  ],
   "an update that can neither add nor remove": [
     "v1beta1",
     { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
-    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:\"\"}: maxUnavailable and maxSurge should not both be less than 1"],
+    [
+      'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: maxUnavailable and maxSurge should not both be less than 1',
+    ],
   ],
   "a surge in place": [
     "v1beta1",
     { updateStrategy: { rollingUpdate: { podUpdatePolicy: "InPlaceOnly", maxSurge: 1 } } },
-    ['spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "1": can not use maxSurge with strategy type InPlaceOnly'],
+    [
+      'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "1": can not use maxSurge with strategy type InPlaceOnly',
+    ],
   ],
   "a pod that is to be deleted twice": [
     "v1beta1",
@@ -174,9 +261,14 @@ test("accepts a fraction of a percent", () => {
 });
 
 test("refuses to change the selector", () => {
-  const changed = cloneSet("v1beta1", { selector: { matchLabels: { tier: "b" } }, template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } } });
+  const changed = cloneSet("v1beta1", {
+    selector: { matchLabels: { tier: "b" } },
+    template: { ...base.template, metadata: { labels: { app: "a", tier: "b" } } },
+  });
 
-  expect(problems(completed(changed), completed(cloneSet("v1beta1", {})))).toEqual([expect.stringMatching(/^spec: Forbidden: updates to cloneset spec for fields other than/)]);
+  expect(problems(completed(changed), completed(cloneSet("v1beta1", {})))).toEqual([
+    expect.stringMatching(/^spec: Forbidden: updates to cloneset spec for fields other than/),
+  ]);
 });
 
 test("is served in both versions and stored in v1beta1", () => {
@@ -186,9 +278,17 @@ test("is served in both versions and stored in v1beta1", () => {
 test("a patch in the words of v1alpha1 keeps its meaning in v1beta1, with a warning", () => {
   const warnings: string[] = [];
 
-  const { spec } = completed(cloneSet("v1beta1", { updateStrategy: { type: "InPlaceIfPossible", partition: 7, rollingUpdate: { partition: 0, maxUnavailable: 1 } } }), warnings);
+  const { spec } = completed(
+    cloneSet("v1beta1", {
+      updateStrategy: { type: "InPlaceIfPossible", partition: 7, rollingUpdate: { partition: 0, maxUnavailable: 1 } },
+    }),
+    warnings,
+  );
 
-  expect(spec.updateStrategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 7, maxUnavailable: 1 } });
+  expect(spec.updateStrategy).toMatchObject({
+    type: "RollingUpdate",
+    rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 7, maxUnavailable: 1 },
+  });
   expect(spec.updateStrategy).not.toHaveProperty("partition");
   expect(warnings).toHaveLength(2);
 });

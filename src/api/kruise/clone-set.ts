@@ -35,5 +35,13 @@ export const CloneSet = kruiseKind<CloneSet>({
 });
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
-  kruiseAdmission(CloneSet, { name: "cloneset", code: 422, tables: { v1alpha1: "apps-kruise-v1alpha1" }, open: OPEN_TEMPLATES, complete: completeCloneSet(gates), check: checkCloneSet, prepare: withSelector }),
+  kruiseAdmission(CloneSet, {
+    name: "cloneset",
+    code: 422,
+    tables: { v1alpha1: "apps-kruise-v1alpha1" },
+    open: OPEN_TEMPLATES,
+    complete: completeCloneSet(gates),
+    check: checkCloneSet,
+    prepare: withSelector,
+  }),
 ];

@@ -1,4 +1,7 @@
-/** Pieces of the conversions between the versions of OpenKruise's kinds. Objects may be of any shape: what does not fit passes through. */
+/**
+ * Pieces of the conversions between the versions of OpenKruise's kinds. Objects may be of any shape: what does not fit
+ * passes through.
+ */
 import { isObject, required, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
 
@@ -9,7 +12,8 @@ export function objectAt(parent: JsonObject, key: string): JsonObject {
 }
 
 /** `{ [key]: value }`, or nothing when the value is empty. */
-export const orNothing = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {});
+export const orNothing = (key: string, value: JsonObject): JsonObject =>
+  Object.keys(value).length > 0 ? { [key]: value } : {};
 
 /** The object with a field changed where it holds an object. */
 export function changeObject(parent: JsonObject, key: string, edit: (value: JsonObject) => JsonObject): JsonObject {
@@ -29,18 +33,34 @@ export function renamed(object: JsonObject, from: string, to: string): JsonObjec
 }
 
 /** The object with annotations and labels added to and removed from its metadata; an empty map goes. */
-export function withMap(object: JsonObject, map: "annotations" | "labels", changes: Readonly<Record<string, string | undefined>>): JsonObject {
+export function withMap(
+  object: JsonObject,
+  map: "annotations" | "labels",
+  changes: Readonly<Record<string, string | undefined>>,
+): JsonObject {
   const metadata = objectAt(object, "metadata");
   const before = objectAt(metadata, map);
   const names = Object.keys(changes).filter((name) => before[name] !== changes[name]);
   if (names.length === 0) return object;
   const { [map]: _, ...others } = metadata;
-  const added = Object.fromEntries(Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  return { ...object, metadata: { ...others, ...orNothing(map, { ...without(before, ...Object.keys(changes)), ...added }) } };
+  const added = Object.fromEntries(
+    Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  return {
+    ...object,
+    metadata: { ...others, ...orNothing(map, { ...without(before, ...Object.keys(changes)), ...added }) },
+  };
 }
 
-export const property = (schema: Schema, name: string): Schema => required(schema.properties?.[name], `the property ${name} of the schema`);
-export const withProperties = (schema: Schema, properties: Record<string, Schema>): Schema => ({ ...schema, properties: { ...schema.properties, ...properties } });
+export const property = (schema: Schema, name: string): Schema =>
+  required(schema.properties?.[name], `the property ${name} of the schema`);
+export const withProperties = (schema: Schema, properties: Record<string, Schema>): Schema => ({
+  ...schema,
+  properties: { ...schema.properties, ...properties },
+});
 export function withoutProperties(schema: Schema, ...names: readonly string[]): Schema {
-  return { ...schema, properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name))) };
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name))),
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * Values as OpenKruise's messages show them: with Go's `%#v`, which names types and lists every field. Kubernetes itself has left this
- * form behind; clients and tests of OpenKruise still see it. What would show addresses of memory is shown as JSON instead.
+ * Values as OpenKruise's messages show them: with Go's `%#v`, which names types and lists every field. Kubernetes
+ * itself has left this form behind; clients and tests of OpenKruise still see it. What would show addresses of memory
+ * is shown as JSON instead.
  */
 import { compareText, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
@@ -23,17 +24,23 @@ export function goMap(map: Readonly<Record<string, string | number>> | undefined
   return `map[string]${of}{${pairs.join(", ")}}`;
 }
 
-export const goStrings = (list: readonly string[] | undefined): string => (list ? `[]string{${list.map((text) => JSON.stringify(text)).join(", ")}}` : "[]string(nil)");
+export const goStrings = (list: readonly string[] | undefined): string =>
+  list ? `[]string{${list.map((text) => JSON.stringify(text)).join(", ")}}` : "[]string(nil)";
 
 export function goIntOrString(value: IntOrString): string {
-  return typeof value === "number" ? `intstr.IntOrString{Type:0, IntVal:${value}, StrVal:""}` : `intstr.IntOrString{Type:1, IntVal:0, StrVal:${JSON.stringify(value)}}`;
+  return typeof value === "number"
+    ? `intstr.IntOrString{Type:0, IntVal:${value}, StrVal:""}`
+    : `intstr.IntOrString{Type:1, IntVal:0, StrVal:${JSON.stringify(value)}}`;
 }
 
 export function goSelector(selector: DeepReadonly<LabelSelector> | undefined): string {
   if (!selector) return NOTHING;
   const expressions = selector.matchExpressions?.map(
-    ({ key, operator, values }) => `v1.LabelSelectorRequirement{Key:${JSON.stringify(key)}, Operator:${JSON.stringify(operator)}, Values:${goStrings(values)}}`,
+    ({ key, operator, values }) =>
+      `v1.LabelSelectorRequirement{Key:${JSON.stringify(key)}, Operator:${JSON.stringify(operator)}, Values:${goStrings(values)}}`,
   );
-  const shown = expressions ? `[]v1.LabelSelectorRequirement{${expressions.join(", ")}}` : "[]v1.LabelSelectorRequirement(nil)";
+  const shown = expressions
+    ? `[]v1.LabelSelectorRequirement{${expressions.join(", ")}}`
+    : "[]v1.LabelSelectorRequirement(nil)";
   return `v1.LabelSelector{MatchLabels:${goMap(selector.matchLabels)}, MatchExpressions:${shown}}`;
 }

@@ -9,7 +9,15 @@ import { PodUnavailableBudget } from "./pod-unavailable-budget.ts";
 import { SidecarSet } from "./sidecar-set.ts";
 import { UnitedDeployment } from "./united-deployment.ts";
 
-export const kruiseKinds: readonly Kind[] = [CloneSet, AdvancedStatefulSet, AdvancedDaemonSet, SidecarSet, UnitedDeployment, BroadcastJob, PodUnavailableBudget];
+export const kruiseKinds: readonly Kind[] = [
+  CloneSet,
+  AdvancedStatefulSet,
+  AdvancedDaemonSet,
+  SidecarSet,
+  UnitedDeployment,
+  BroadcastJob,
+  PodUnavailableBudget,
+];
 
 interface Declared {
   group: string;

@@ -1,12 +1,18 @@
 /**
- * What a webhook loses when it reads a value into a Go struct and writes it again: fields that the struct does not have. Definitions leave
- * pod templates open, so nobody else takes them out.
+ * What a webhook loses when it reads a value into a Go struct and writes it again: fields that the struct does not
+ * have. Definitions leave pod templates open, so nobody else takes them out.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType } from "../facts.ts";
 
 /** The value without fields that its type does not have, each of which is told. The same value when there is none. */
-export function knownFields(table: string, name: string, value: JsonObject, at: string, unknown: (path: string) => void): JsonObject {
+export function knownFields(
+  table: string,
+  name: string,
+  value: JsonObject,
+  at: string,
+  unknown: (path: string) => void,
+): JsonObject {
   return knownOf({ shape: "struct", struct: structOf(table, name), pointer: false }, value, at, unknown) as JsonObject;
 }
 
@@ -14,7 +20,9 @@ function knownOf(type: FactType, value: Json, at: string, unknown: (path: string
   if (type.shape === "leaf") return value;
   if (type.shape === "list") return Array.isArray(value) ? knownItems(type.of, value, at, unknown) : value;
   if (!isObject(value)) return value;
-  return type.shape === "struct" ? knownStruct(type.struct, value, at, unknown) : changed(value, (key, item) => knownOf(type.of, item, `${at}.${key}`, unknown));
+  return type.shape === "struct"
+    ? knownStruct(type.struct, value, at, unknown)
+    : changed(value, (key, item) => knownOf(type.of, item, `${at}.${key}`, unknown));
 }
 
 function knownItems(of: FactType, list: Json[], at: string, unknown: (path: string) => void): Json[] {

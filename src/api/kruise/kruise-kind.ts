@@ -1,4 +1,7 @@
-/** What OpenKruise's kinds have in common: two versions of which the newer is stored, a status, and schemas from its definitions. */
+/**
+ * What OpenKruise's kinds have in common: two versions of which the newer is stored, a status, and schemas from its
+ * definitions.
+ */
 import type { JsonObject } from "../../base/index.ts";
 import { lazyVersion } from "../define.ts";
 import { definitionSchema } from "../facts.ts";
@@ -6,7 +9,11 @@ import type { Column, Kind, KindVersion } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
 /** Workloads that `kubectl scale` and autoscalers can change. */
-const SCALE = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.labelSelector" };
+const SCALE = {
+  specReplicasPath: ".spec.replicas",
+  statusReplicasPath: ".status.replicas",
+  labelSelectorPath: ".status.labelSelector",
+};
 
 interface KruiseKind {
   group?: "policy.kruise.io";
@@ -23,20 +30,30 @@ interface KruiseKind {
 }
 
 export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> {
-  const { group = "apps.kruise.io", kind, plural, shortNames, scope = "Namespaced", columns, hasScale, toStorage, fromStorage } = of;
+  const {
+    group = "apps.kruise.io",
+    kind,
+    plural,
+    shortNames,
+    scope = "Namespaced",
+    columns,
+    hasScale,
+    toStorage,
+    fromStorage,
+  } = of;
   const schemaOf = (version: string) => (): KindVersion["schema"] => definitionSchema(`${plural}.${group}`, version);
   return {
     group,
     kind,
     plural,
-    ...(shortNames && { shortNames }),
+    shortNames,
     scope,
     storageVersion: "v1beta1",
     versions: {
       v1beta1: lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")),
       v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), { toStorage, fromStorage }),
     },
-    subresources: { status: true, ...(hasScale && { scale: SCALE }) },
+    subresources: { status: true, scale: hasScale ? SCALE : undefined },
     builtIn: false,
     hasGeneration: true,
   };

@@ -1,6 +1,6 @@
 /**
- * What an object says that another version of its kind has no words for. OpenKruise's own conversions drop it; whoever converts an
- * object to hand it to a member must not, because the member would run something else than was asked for.
+ * What an object says that another version of its kind has no words for. OpenKruise's own conversions drop it; whoever
+ * converts an object to hand it to a member must not, because the member would run something else than was asked for.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 
@@ -8,19 +8,42 @@ import { isObject, type JsonObject } from "../../base/index.ts";
 const ONLY_IN_BETA: Readonly<Record<string, readonly string[]>> = {
   CloneSet: ["spec.scaleStrategy.excludePreparingDelete"],
   PodUnavailableBudget: ["spec.ignoredPodSelector"],
-  StatefulSet: ["spec.lifecycle", "spec.ordinals", "spec.persistentVolumeClaimRetentionPolicy", "spec.reserveOrdinals", "spec.scaleStrategy", "spec.volumeClaimUpdateStrategy"],
+  StatefulSet: [
+    "spec.lifecycle",
+    "spec.ordinals",
+    "spec.persistentVolumeClaimRetentionPolicy",
+    "spec.reserveOrdinals",
+    "spec.scaleStrategy",
+    "spec.volumeClaimUpdateStrategy",
+  ],
   UnitedDeployment: ["spec.template.cloneSetTemplate.spec.scaleStrategy.excludePreparingDelete"],
 };
 
 /** Of an update that waits for pods to be deleted v1beta1 says nothing more. */
-const ROLLING = ["partition", "maxUnavailable", "maxSurge", "paused", "priorityStrategy", "scatterStrategy", "inPlaceUpdateStrategy"].map((field) => `spec.updateStrategy.${field}`);
+const ROLLING = [
+  "partition",
+  "maxUnavailable",
+  "maxSurge",
+  "paused",
+  "priorityStrategy",
+  "scatterStrategy",
+  "inPlaceUpdateStrategy",
+].map((field) => `spec.updateStrategy.${field}`);
 
-/** The paths of fields that are set and have no place in `version`; `object` is of one of OpenKruise's kinds in another version. */
+/**
+ * The paths of fields that are set and have no place in `version`; `object` is of one of OpenKruise's kinds in another
+ * version.
+ */
 export function fieldsLostIn(version: string, object: JsonObject): string[] {
   const { kind } = object;
   if (typeof kind !== "string") return [];
-  if (version === "v1alpha1") return (Object.hasOwn(ONLY_IN_BETA, kind) ? (ONLY_IN_BETA[kind] ?? []) : []).filter((path) => isSet(valueAt(object, path)));
-  return kind === "CloneSet" && valueAt(object, "spec.updateStrategy.type") === "OnDelete" ? ROLLING.filter((path) => isSet(valueAt(object, path))) : [];
+  if (version === "v1alpha1")
+    return (Object.hasOwn(ONLY_IN_BETA, kind) ? (ONLY_IN_BETA[kind] ?? []) : []).filter((path) =>
+      isSet(valueAt(object, path)),
+    );
+  return kind === "CloneSet" && valueAt(object, "spec.updateStrategy.type") === "OnDelete"
+    ? ROLLING.filter((path) => isSet(valueAt(object, path)))
+    : [];
 }
 
 function valueAt(object: JsonObject, path: string): unknown {

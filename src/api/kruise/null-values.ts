@@ -1,6 +1,7 @@
 /**
- * Nulls in the parts of an object that definitions leave open, such as pod templates. To a Go struct a null is a field that is not given,
- * and in a list or a map it is the zero of its type; so that nobody who reads the object later has to know, they become that here.
+ * Nulls in the parts of an object that definitions leave open, such as pod templates. To a Go struct a null is a field
+ * that is not given, and in a list or a map it is the zero of its type; so that nobody who reads the object later has
+ * to know, they become that here.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import { structOf, type FactStruct, type FactType, type Leaf } from "../facts.ts";
@@ -23,7 +24,9 @@ function inside(type: FactType, value: Json): Json {
   if (type.shape === "leaf") return value;
   if (type.shape === "list") return Array.isArray(value) ? itemsOf(type.of, value) : value;
   if (!isObject(value)) return value;
-  return type.shape === "struct" ? fieldsOf(type.struct, value) : changed(value, (_key, item) => (item === null ? zeroOf(type.of) : inside(type.of, item)));
+  return type.shape === "struct"
+    ? fieldsOf(type.struct, value)
+    : changed(value, (_key, item) => (item === null ? zeroOf(type.of) : inside(type.of, item)));
 }
 
 function itemsOf(type: FactType, list: Json[]): Json[] {
@@ -31,7 +34,16 @@ function itemsOf(type: FactType, list: Json[]): Json[] {
   return items.every((item, index) => item === list[index]) ? list : items;
 }
 
-const ZEROS: Readonly<Partial<Record<Leaf, Json>>> = { string: "", bytes: "", bool: false, int32: 0, int64: 0, float64: 0, IntOrString: 0, Quantity: "0" };
+const ZEROS: Readonly<Partial<Record<Leaf, Json>>> = {
+  string: "",
+  bytes: "",
+  bool: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+  IntOrString: 0,
+  Quantity: "0",
+};
 
 /** What may be anything may be null. */
 const isOpaque = (leaf: Leaf): boolean => leaf === "Json" || leaf === "RawObject";

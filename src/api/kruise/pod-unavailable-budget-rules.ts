@@ -1,4 +1,7 @@
-/** Rules of PodUnavailableBudget, as OpenKruise's webhook has them. What v1alpha1 keeps in annotations is looked at there. */
+/**
+ * Rules of PodUnavailableBudget, as OpenKruise's webhook has them. What v1alpha1 keeps in annotations is looked at
+ * there.
+ */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
@@ -6,8 +9,16 @@ import { checkSelector, missing } from "../field-errors.ts";
 import { parseApiVersion } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
 import { goSelector, wrongValue } from "./go-text.ts";
-import type { PodUnavailableBudget, PodUnavailableBudgetSpec, PodUnavailableBudgetTarget } from "./pod-unavailable-budget-types.ts";
-import { PROTECT_OPERATIONS_ANNOTATION, PROTECT_TOTAL_REPLICAS_ANNOTATION, PUB_OPERATIONS } from "./pod-unavailable-budget-versions.ts";
+import type {
+  PodUnavailableBudget,
+  PodUnavailableBudgetSpec,
+  PodUnavailableBudgetTarget,
+} from "./pod-unavailable-budget-types.ts";
+import {
+  PROTECT_OPERATIONS_ANNOTATION,
+  PROTECT_TOTAL_REPLICAS_ANNOTATION,
+  PUB_OPERATIONS,
+} from "./pod-unavailable-budget-versions.ts";
 import { selectorsAgree } from "./selector-overlap.ts";
 import { checkAtMostAll, checkIntOrPercent } from "./strategy-rules.ts";
 import { isEmptySelector } from "./template-rules.ts";
@@ -20,14 +31,19 @@ export const checkBudget =
   (gates: KruiseGates) =>
   (review: Review<PodUnavailableBudget>): FieldError[] => {
     if (!gates.isOn("PodUnavailableBudgetDeleteGate") && !gates.isOn("PodUnavailableBudgetUpdateGate")) {
-      throw deniedByWebhook("vpodunavailablebudget.kb.io", 400, "feature PodUnavailableBudget is invalid, please open via feature-gate(PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate)");
+      throw deniedByWebhook(
+        "vpodunavailablebudget.kb.io",
+        400,
+        "feature PodUnavailableBudget is invalid, please open via feature-gate(PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate)",
+      );
     }
     const { object, oldObject } = review;
     const spec = object.spec ?? {};
     const errors: FieldError[] = [];
     checkAnnotations(errors, object.metadata.annotations ?? {});
     checkSpec(errors, spec);
-    if (oldObject && !equalJson(boundTo(spec), boundTo(oldObject.spec ?? {}))) errors.push(missing("spec.selector, targetRef", "selector and targetRef cannot be modified"));
+    if (oldObject && !equalJson(boundTo(spec), boundTo(oldObject.spec ?? {})))
+      errors.push(missing("spec.selector, targetRef", "selector and targetRef cannot be modified"));
     if (!isHub(review)) checkOthers(errors, review);
     return errors;
   };
@@ -35,15 +51,25 @@ export const checkBudget =
 const boundTo = ({ selector, targetRef }: Spec): unknown => [selector ?? null, targetRef ?? null];
 
 function checkAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>): void {
-  const tell = (name: string): void => void errors.push({ type: "Internal", field: "metadata", message: `Internal error: annotation[${name}] is invalid` });
-  for (const operation of annotations[PROTECT_OPERATIONS_ANNOTATION]?.split(",") ?? []) if (!PUB_OPERATIONS.includes(operation)) tell(PROTECT_OPERATIONS_ANNOTATION);
+  const tell = (name: string): void =>
+    void errors.push({
+      type: "Internal",
+      field: "metadata",
+      message: `Internal error: annotation[${name}] is invalid`,
+    });
+  for (const operation of annotations[PROTECT_OPERATIONS_ANNOTATION]?.split(",") ?? [])
+    if (!PUB_OPERATIONS.includes(operation)) tell(PROTECT_OPERATIONS_ANNOTATION);
   const replicas = annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION];
   if (replicas !== undefined && !isInt32(replicas)) tell(PROTECT_TOTAL_REPLICAS_ANNOTATION);
 }
 
-const isInt32 = (text: string): boolean => /^[+-]?\d+$/.test(text) && Number(text) < 2 ** 31 && Number(text) >= -(2 ** 31);
+const isInt32 = (text: string): boolean =>
+  /^[+-]?\d+$/.test(text) && Number(text) < 2 ** 31 && Number(text) >= -(2 ** 31);
 
-function checkSpec(errors: FieldError[], { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector }: Spec): void {
+function checkSpec(
+  errors: FieldError[],
+  { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector }: Spec,
+): void {
   const bound = "spec.selector, targetRef";
   if (!selector && !targetRef) errors.push(missing(bound, "no selector or targetRef defined in PodUnavailableBudget"));
   else if (selector && targetRef) errors.push(missing(bound, "selector and targetRef are mutually exclusive"));
@@ -51,15 +77,28 @@ function checkSpec(errors: FieldError[], { selector, targetRef, maxUnavailable, 
   else if (selector) {
     const problems = checkSelector("spec.selector", selector);
     errors.push(...problems);
-    if (isEmptySelector(selector)) errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is not valid for PodUnavailableBudget."));
+    if (isEmptySelector(selector))
+      errors.push(
+        wrongValue("spec.selector", goSelector(selector), "empty selector is not valid for PodUnavailableBudget."),
+      );
     if (problems.length > 0) errors.push(wrongValue("spec.selector", goSelector(selector), ""));
   }
   if (ignoredPodSelector) errors.push(...checkSelector("spec.ignoredPodSelector", ignoredPodSelector));
   const amounts = "spec.maxUnavailable, minAvailable";
-  if (maxUnavailable === undefined && minAvailable === undefined) errors.push(missing(amounts, "no maxUnavailable or minAvailable defined in PodUnavailableBudget"));
-  else if (maxUnavailable !== undefined && minAvailable !== undefined) errors.push(missing(amounts, "maxUnavailable and minAvailable are mutually exclusive"));
-  else if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent("spec.maxUnavailable", maxUnavailable), ...checkAtMostAll("spec.maxUnavailable", maxUnavailable));
-  else if (minAvailable !== undefined) errors.push(...checkIntOrPercent("spec.minAvailable", minAvailable), ...checkAtMostAll("spec.minAvailable", minAvailable));
+  if (maxUnavailable === undefined && minAvailable === undefined)
+    errors.push(missing(amounts, "no maxUnavailable or minAvailable defined in PodUnavailableBudget"));
+  else if (maxUnavailable !== undefined && minAvailable !== undefined)
+    errors.push(missing(amounts, "maxUnavailable and minAvailable are mutually exclusive"));
+  else if (maxUnavailable !== undefined)
+    errors.push(
+      ...checkIntOrPercent("spec.maxUnavailable", maxUnavailable),
+      ...checkAtMostAll("spec.maxUnavailable", maxUnavailable),
+    );
+  else if (minAvailable !== undefined)
+    errors.push(
+      ...checkIntOrPercent("spec.minAvailable", minAvailable),
+      ...checkAtMostAll("spec.minAvailable", minAvailable),
+    );
 }
 
 type Target = Read<PodUnavailableBudgetTarget>;
@@ -68,23 +107,47 @@ const goTarget = ({ apiVersion = "", kind = "", name = "" }: Target): string =>
 
 function checkTarget(errors: FieldError[], target: Target): void {
   const { apiVersion = "", kind = "", name = "" } = target;
-  if (apiVersion === "" || kind === "" || name === "") errors.push(wrongValue("spec.TargetReference", goTarget(target), "empty TargetReference is not valid for PodUnavailableBudget."));
-  if (apiVersion.split("/").length > 2) errors.push(wrongValue("spec.TargetReference", goTarget(target), `unexpected GroupVersion string: ${apiVersion}`));
+  if (apiVersion === "" || kind === "" || name === "")
+    errors.push(
+      wrongValue(
+        "spec.TargetReference",
+        goTarget(target),
+        "empty TargetReference is not valid for PodUnavailableBudget.",
+      ),
+    );
+  if (apiVersion.split("/").length > 2)
+    errors.push(wrongValue("spec.TargetReference", goTarget(target), `unexpected GroupVersion string: ${apiVersion}`));
 }
 
 /** A pod has one budget: two that are bound to the same pods contradict each other. The first such one is told. */
 function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailableBudget>): void {
   const { selector, targetRef } = object.spec ?? {};
   const { name, namespace } = object.metadata;
-  for (const other of read.list("policy.kruise.io", "podunavailablebudgets", namespace) as unknown as Read<PodUnavailableBudget>[]) {
+  for (const other of read.list(
+    "policy.kruise.io",
+    "podunavailablebudgets",
+    namespace,
+  ) as unknown as Read<PodUnavailableBudget>[]) {
     if (other.metadata.name === name) continue;
     const { selector: otherSelector, targetRef: otherTarget } = other.spec ?? {};
     if (targetRef && otherTarget) {
       if (!isSameTarget(targetRef, otherTarget)) continue;
-      return void errors.push(wrongValue("spec.targetReference", goTarget(targetRef), `pub.spec.targetReference is in conflict with other PodUnavailableBudget ${other.metadata.name}`));
+      return void errors.push(
+        wrongValue(
+          "spec.targetReference",
+          goTarget(targetRef),
+          `pub.spec.targetReference is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
+        ),
+      );
     }
     if (selector && otherSelector && selectorsAgree(selector, otherSelector)) {
-      return void errors.push(wrongValue("spec.selector", goSelector(selector), `pub.spec.selector is in conflict with other PodUnavailableBudget ${other.metadata.name}`));
+      return void errors.push(
+        wrongValue(
+          "spec.selector",
+          goSelector(selector),
+          `pub.spec.selector is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
+        ),
+      );
     }
   }
 }

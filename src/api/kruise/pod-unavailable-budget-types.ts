@@ -1,12 +1,19 @@
 /**
- * The types of a PodUnavailableBudget. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next release
- * and is stated here as the differences from it.
+ * The types of a PodUnavailableBudget. v1alpha1 is a fact of the published module; v1beta1 comes with OpenKruise's next
+ * release and is stated here as the differences from it.
  */
-import type { PodUnavailableBudget as AlphaFacts, PodUnavailableBudgetSpec as AlphaSpec, PodUnavailableBudgetStatus } from "../facts/policy-kruise-v1alpha1.ts";
+import type {
+  PodUnavailableBudget as AlphaFacts,
+  PodUnavailableBudgetSpec as AlphaSpec,
+  PodUnavailableBudgetStatus,
+} from "../facts/policy-kruise-v1alpha1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import type { KubernetesObject } from "../meta.ts";
 
-export type { PodUnavailableBudgetStatus, TargetReference as PodUnavailableBudgetTarget } from "../facts/policy-kruise-v1alpha1.ts";
+export type {
+  PodUnavailableBudgetStatus,
+  TargetReference as PodUnavailableBudgetTarget,
+} from "../facts/policy-kruise-v1alpha1.ts";
 export type PodUnavailableBudgetV1alpha1 = AlphaFacts;
 
 export type PubOperation = "DELETE" | "UPDATE" | "EVICT" | "RESIZE";

@@ -1,6 +1,6 @@
 /**
- * PodUnavailableBudget v1alpha1 and v1beta1. What v1alpha1 keeps in annotations has fields in v1beta1. An annotation that cannot be
- * read stays one. Lost on the way to v1alpha1: `ignoredPodSelector`.
+ * PodUnavailableBudget v1alpha1 and v1beta1. What v1alpha1 keeps in annotations has fields in v1beta1. An annotation
+ * that cannot be read stays one. Lost on the way to v1alpha1: `ignoredPodSelector`.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -28,12 +28,17 @@ export function fromStorage(object: JsonObject): JsonObject {
   const annotations = objectAt(objectAt(object, "metadata"), "annotations");
   const { protectOperations: operations, protectTotalReplicas: replicas } = objectAt(object, "spec");
   const changes: Record<string, string | undefined> = {};
-  if (Array.isArray(operations) && operations.length > 0) changes[PROTECT_OPERATIONS_ANNOTATION] = operations.filter((operation) => typeof operation === "string").join(",");
-  else if (readOperations(annotations[PROTECT_OPERATIONS_ANNOTATION])) changes[PROTECT_OPERATIONS_ANNOTATION] = undefined;
+  if (Array.isArray(operations) && operations.length > 0)
+    changes[PROTECT_OPERATIONS_ANNOTATION] = operations.filter((operation) => typeof operation === "string").join(",");
+  else if (readOperations(annotations[PROTECT_OPERATIONS_ANNOTATION]))
+    changes[PROTECT_OPERATIONS_ANNOTATION] = undefined;
   if (typeof replicas === "number") changes[PROTECT_TOTAL_REPLICAS_ANNOTATION] = String(replicas);
-  else if (readReplicas(annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION]) !== undefined) changes[PROTECT_TOTAL_REPLICAS_ANNOTATION] = undefined;
-  return changeObject({ ...withMap(object, "annotations", changes), apiVersion: "policy.kruise.io/v1alpha1" }, "spec", (spec) =>
-    without(spec, "protectOperations", "protectTotalReplicas", "ignoredPodSelector"),
+  else if (readReplicas(annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION]) !== undefined)
+    changes[PROTECT_TOTAL_REPLICAS_ANNOTATION] = undefined;
+  return changeObject(
+    { ...withMap(object, "annotations", changes), apiVersion: "policy.kruise.io/v1alpha1" },
+    "spec",
+    (spec) => without(spec, "protectOperations", "protectTotalReplicas", "ignoredPodSelector"),
   );
 }
 
@@ -48,7 +53,9 @@ function readOperations(text: unknown): string[] | undefined {
 }
 
 function readReplicas(text: unknown): number | undefined {
-  return typeof text === "string" && /^[+-]?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= MAX_INT32 ? Number(text) : undefined;
+  return typeof text === "string" && /^[+-]?\d{1,10}$/.test(text) && Math.abs(Number(text)) <= MAX_INT32
+    ? Number(text)
+    : undefined;
 }
 
 let schema: Schema | undefined;

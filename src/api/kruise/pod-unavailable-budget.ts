@@ -1,4 +1,6 @@
-/** OpenKruise's PodUnavailableBudget: how many pods may be unavailable through deletion, eviction and updates in place. */
+/**
+ * OpenKruise's PodUnavailableBudget: how many pods may be unavailable through deletion, eviction and updates in place.
+ */
 import type { AnyAdmission } from "../admission.ts";
 import type { Column } from "../kind.ts";
 import { count } from "./columns.ts";
@@ -30,5 +32,10 @@ export const PodUnavailableBudget = kruiseKind<PodUnavailableBudget>({
 });
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
-  kruiseAdmission(PodUnavailableBudget, { name: "podunavailablebudget", code: 400, tables: { v1alpha1: "policy-kruise-v1alpha1" }, check: checkBudget(gates) }),
+  kruiseAdmission(PodUnavailableBudget, {
+    name: "podunavailablebudget",
+    code: 400,
+    tables: { v1alpha1: "policy-kruise-v1alpha1" },
+    check: checkBudget(gates),
+  }),
 ];

@@ -5,7 +5,9 @@ import { describe, expect, test } from "vitest";
 import { equalJson } from "../../base/index.ts";
 import { answerTo, LATER, recordedAnswer, type Recorded } from "./testdata/recorded-webhooks.ts";
 
-const text = gunzipSync(readFileSync(new URL("../../../test/golden/openkruise-validation.jsonl.gz", import.meta.url))).toString();
+const text = gunzipSync(
+  readFileSync(new URL("../../../test/golden/openkruise-validation.jsonl.gz", import.meta.url)),
+).toString();
 const recorded = text
   .split("\n")
   .filter(Boolean)
@@ -13,11 +15,14 @@ const recorded = text
 
 /** Cases in which Flotilla answers something else, each with the reason. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
-  "validation/validate/0615": "a revision that is not there is named as on a real cluster (see the recorded scenarios); the recording's client names it `controllerrevisions.apps`",
+  "validation/validate/0615":
+    "a revision that is not there is named as on a real cluster (see the recorded scenarios); the recording's client names it `controllerrevisions.apps`",
 };
 
 describe.for(["default", "validate", "convert"] as const)("%s", (kind) => {
-  const cases = recorded.filter(({ name, input }) => input.kind === kind && !LATER.includes(input.object.kind) && !DIFFERENCES[name]);
+  const cases = recorded.filter(
+    ({ name, input }) => input.kind === kind && !LATER.includes(input.object.kind) && !DIFFERENCES[name],
+  );
 
   test.for(cases.map((one) => [one.name, one] as const))("%s", ([, one]) => {
     expect(answerTo(one)).toEqual(recordedAnswer(one));

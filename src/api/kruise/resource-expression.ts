@@ -1,11 +1,21 @@
 /**
- * The little language in which a SidecarSet says how much its containers may use: `max(cpu*30%, 200m)`. Numbers, percentages,
- * quantities, one variable, the four operations, `max` and `min` of two.
+ * The little language in which a SidecarSet says how much its containers may use: `max(cpu*30%, 200m)`. Numbers,
+ * percentages, quantities, one variable, the four operations, `max` and `min` of two.
  *
- * As with upstream's, what is undefined spoils whatever it is part of, the last problem is the one that is told, and a word that
- * looks like a number and is none counts as zero.
+ * As with upstream's, what is undefined spoils whatever it is part of, the last problem is the one that is told, and a
+ * word that looks like a number and is none counts as zero.
  */
-import { addQuantities, compareQuantities, formatQuantity, quantityMilliValue, quantityOfMilli, quantityProblem, subtractQuantities, tryParseQuantity, type Quantity } from "../../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  quantityProblem,
+  subtractQuantities,
+  tryParseQuantity,
+  type Quantity,
+} from "../../machinery/index.ts";
 
 export type ExpressionValue = number | Quantity;
 export type ExpressionResult = { value: ExpressionValue } | { problem: string };
@@ -16,11 +26,18 @@ const MAX_LENGTH = 4096;
 const UNITS = new Set(["m", "k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi"]);
 
 /** The value of an expression, which is never negative. Variables are named in lower case. */
-export function evaluateExpression(text: string, variables: Readonly<Record<string, ExpressionValue>> = {}): ExpressionResult {
-  return text.length > MAX_LENGTH ? { problem: `an expression has at most ${MAX_LENGTH} characters` } : new Calculation(text, variables).run();
+export function evaluateExpression(
+  text: string,
+  variables: Readonly<Record<string, ExpressionValue>> = {},
+): ExpressionResult {
+  return text.length > MAX_LENGTH
+    ? { problem: `an expression has at most ${MAX_LENGTH} characters` }
+    : new Calculation(text, variables).run();
 }
 
-/** What a quantity of this value is written as. A number is one of thousandths, as it is when a number meets a quantity. */
+/**
+ * What a quantity of this value is written as. A number is one of thousandths, as it is when a number meets a quantity.
+ */
 export function expressionQuantity(value: ExpressionValue): Quantity {
   return typeof value === "number" ? quantityOfMilli(toInt64(value * 1000)) : value;
 }
@@ -48,7 +65,9 @@ class Calculation {
       if (this.#next.type !== "end") this.#unexpected();
       if (value === undefined) return { problem: this.#problem ?? "no result from parser" };
       const isNegative = typeof value === "number" ? value < 0 : value.mantissa < 0n;
-      return isNegative ? { problem: `calculation result is negative: ${typeof value === "number" ? value : formatQuantity(value)}` } : { value };
+      return isNegative
+        ? { problem: `calculation result is negative: ${typeof value === "number" ? value : formatQuantity(value)}` }
+        : { value };
     } catch (error) {
       if (!(error instanceof SyntaxProblem)) throw error;
       return { problem: this.#problem ?? error.message };
@@ -96,8 +115,11 @@ class Calculation {
 
   #multiply(left: ExpressionValue | undefined, right: ExpressionValue | undefined): ExpressionValue | undefined {
     if (left === undefined || right === undefined) return undefined;
-    if (typeof left === "number") return typeof right === "number" ? left * right : scaled(right, (milli) => milli * left);
-    return typeof right === "number" ? scaled(left, (milli) => milli * right) : this.#fail("multiplication of two quantities");
+    if (typeof left === "number")
+      return typeof right === "number" ? left * right : scaled(right, (milli) => milli * left);
+    return typeof right === "number"
+      ? scaled(left, (milli) => milli * right)
+      : this.#fail("multiplication of two quantities");
   }
 
   #divide(left: ExpressionValue | undefined, right: ExpressionValue | undefined): ExpressionValue | undefined {
@@ -123,7 +145,9 @@ class Calculation {
     }
     if (this.#takes("-")) {
       const value = this.#factor();
-      return value === undefined || typeof value === "number" ? value && -value : { ...value, mantissa: -value.mantissa };
+      return value === undefined || typeof value === "number"
+        ? value && -value
+        : { ...value, mantissa: -value.mantissa };
     }
     if (this.#next.type === "end" || this.#next.type === "sign") return this.#unexpected();
     const { type, text } = this.#advance() as Extract<Token, { type: "number" | "quantity" | "word" }>;
@@ -143,7 +167,12 @@ class Calculation {
     if (args.length !== 2) return this.#fail(`${called} function requires exactly 2 arguments, got ${args.length}`);
     const [left, right] = args;
     const sign = called === "max" ? 1 : -1;
-    return combine(left, right, (a, b) => (sign * a >= sign * b ? a : b), (a, b) => (sign * compareQuantities(a, b) >= 0 ? a : b));
+    return combine(
+      left,
+      right,
+      (a, b) => (sign * a >= sign * b ? a : b),
+      (a, b) => (sign * compareQuantities(a, b) >= 0 ? a : b),
+    );
   }
 }
 
@@ -160,7 +189,8 @@ function combine(
 }
 
 /** Whole thousandths, cut off. */
-const scaled = (quantity: Quantity, change: (milli: number) => number): Quantity => quantityOfMilli(toInt64(change(Number(quantityMilliValue(quantity)))), quantity.format);
+const scaled = (quantity: Quantity, change: (milli: number) => number): Quantity =>
+  quantityOfMilli(toInt64(change(Number(quantityMilliValue(quantity)))), quantity.format);
 
 const MIN_INT64 = -(2n ** 63n);
 
@@ -209,7 +239,10 @@ class Tokens {
     return found;
   }
 
-  /** Digits with one point, one exponent and one percent sign among them, then letters for a unit. What makes no sense is still one word. */
+  /**
+   * Digits with one point, one exponent and one percent sign among them, then letters for a unit. What makes no sense
+   * is still one word.
+   */
   #number(): Token {
     const seen = new Set<string>();
     let text = "";

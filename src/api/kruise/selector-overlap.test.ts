@@ -2,14 +2,41 @@ import { expect, test } from "vitest";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { selectorsAgree, selectorsOverlap } from "./selector-overlap.ts";
 
-const one = (key: string, operator: string, ...values: string[]): LabelSelector => ({ matchExpressions: [{ key, operator, ...(values.length > 0 && { values }) }] });
+const one = (key: string, operator: string, ...values: string[]): LabelSelector => ({
+  matchExpressions: [{ key, operator, values: values.length > 0 ? values : undefined }],
+});
 
 const cases: Record<string, { a: LabelSelector; b: LabelSelector; overlap: boolean; agree: boolean }> = {
-  "different keys may meet in one pod, and say nothing about each other": { a: { matchLabels: { a: "1" } }, b: { matchLabels: { b: "1" } }, overlap: true, agree: false },
-  "different values of one key rule each other out": { a: { matchLabels: { a: "1" } }, b: { matchLabels: { a: "2" } }, overlap: false, agree: false },
-  "lists meet where they share a value": { a: one("a", "In", "1", "2"), b: one("a", "In", "2", "3"), overlap: true, agree: true },
-  "a list and its exclusion do not meet": { a: one("a", "In", "1"), b: one("a", "NotIn", "1", "2"), overlap: false, agree: false },
-  "a label that must be there and one that must not do not meet": { a: { matchLabels: { a: "1" } }, b: one("a", "DoesNotExist"), overlap: false, agree: false },
+  "different keys may meet in one pod, and say nothing about each other": {
+    a: { matchLabels: { a: "1" } },
+    b: { matchLabels: { b: "1" } },
+    overlap: true,
+    agree: false,
+  },
+  "different values of one key rule each other out": {
+    a: { matchLabels: { a: "1" } },
+    b: { matchLabels: { a: "2" } },
+    overlap: false,
+    agree: false,
+  },
+  "lists meet where they share a value": {
+    a: one("a", "In", "1", "2"),
+    b: one("a", "In", "2", "3"),
+    overlap: true,
+    agree: true,
+  },
+  "a list and its exclusion do not meet": {
+    a: one("a", "In", "1"),
+    b: one("a", "NotIn", "1", "2"),
+    overlap: false,
+    agree: false,
+  },
+  "a label that must be there and one that must not do not meet": {
+    a: { matchLabels: { a: "1" } },
+    b: one("a", "DoesNotExist"),
+    overlap: false,
+    agree: false,
+  },
   "everything meets everything": { a: {}, b: {}, overlap: true, agree: true },
 };
 for (const [behaviour, { a, b, overlap, agree }] of Object.entries(cases)) {

@@ -1,4 +1,7 @@
-/** Whether two label selectors can select the same thing: two answers that OpenKruise gives, one for SidecarSets, one for budgets. */
+/**
+ * Whether two label selectors can select the same thing: two answers that OpenKruise gives, one for SidecarSets, one
+ * for budgets.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "../facts/meta-v1.ts";
 
@@ -19,7 +22,8 @@ function isDisjoint(a: Selector, b: Selector): boolean {
     if (operator === "In" && values.length > 0) wanted.set(key, [...(wanted.get(key) ?? []), ...values]);
     else if (operator === "Exists") wanted.set(key, [ANY]);
   }
-  const excludes = (known: readonly string[] | undefined, values: readonly string[]): boolean => known !== undefined && !known.includes(ANY) && !sharesOne(known, values);
+  const excludes = (known: readonly string[] | undefined, values: readonly string[]): boolean =>
+    known !== undefined && !known.includes(ANY) && !sharesOne(known, values);
   for (const [key, value] of Object.entries(b.matchLabels ?? {})) if (excludes(wanted.get(key), [value])) return true;
   for (const { key, operator, values = [] } of b.matchExpressions ?? []) {
     const known = wanted.get(key);
@@ -49,14 +53,26 @@ function requirementsOf({ matchLabels = {}, matchExpressions = [] }: Selector): 
   return requirements;
 }
 
-function canBothHold({ operator, values = [] }: Requirement, { operator: other, values: otherValues = [] }: Requirement): boolean {
+function canBothHold(
+  { operator, values = [] }: Requirement,
+  { operator: other, values: otherValues = [] }: Requirement,
+): boolean {
   switch (operator) {
     case "In":
-      return other === "Exists" || (other === "In" && sharesOne(otherValues, values)) || (other === "NotIn" && !hasAll(otherValues, values));
+      return (
+        other === "Exists" ||
+        (other === "In" && sharesOne(otherValues, values)) ||
+        (other === "NotIn" && !hasAll(otherValues, values))
+      );
     case "Exists":
       return other === "In" || other === "NotIn" || other === "Exists";
     case "NotIn":
-      return other === "Exists" || other === "DoesNotExist" || other === "NotIn" || (other === "In" && !hasAll(values, otherValues));
+      return (
+        other === "Exists" ||
+        other === "DoesNotExist" ||
+        other === "NotIn" ||
+        (other === "In" && !hasAll(values, otherValues))
+      );
     case "DoesNotExist":
       return other === "DoesNotExist" || other === "NotIn";
     default:

@@ -1,6 +1,6 @@
 /**
- * Short forms of OpenKruise's kinds that the hub takes and members refuse, in manifests that somebody hands to the hub for a member: each
- * as what it stands for. Defaults are left to the member.
+ * Short forms of OpenKruise's kinds that the hub takes and members refuse, in manifests that somebody hands to the hub
+ * for a member: each as what it stands for. Defaults are left to the member.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { change } from "../fill.ts";
@@ -39,13 +39,21 @@ export function withoutShorthand(manifest: Read<JsonObject>, warn: Warn): Read<J
 }
 
 function withSelector(workload: Read<CloneSet>, warn: Warn): Read<CloneSet> {
-  return change(workload, "spec", (spec) => completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", { cluster: HUB, warn }));
+  return change(workload, "spec", (spec) =>
+    completeSelector(spec, spec.template?.metadata?.labels, "spec.template.metadata.labels", { cluster: HUB, warn }),
+  );
 }
 
 function cloneSet(given: Read<CloneSet>, warn: Warn): Read<CloneSet> {
   const selecting = withSelector(given, warn);
   if (given.apiVersion !== ALPHA) return selecting;
-  return change(selecting, "spec", (spec) => change(spec, "updateStrategy", (strategy) => inAlphaForm(strategy as AlphaStrategy, { cluster: HUB, warn }) as typeof strategy));
+  return change(selecting, "spec", (spec) =>
+    change(
+      spec,
+      "updateStrategy",
+      (strategy) => inAlphaForm(strategy as AlphaStrategy, { cluster: HUB, warn }) as typeof strategy,
+    ),
+  );
 }
 
 function unitedDeployment(given: Read<UnitedDeployment>, warn: Warn): Read<UnitedDeployment> {

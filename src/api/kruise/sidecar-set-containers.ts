@@ -1,4 +1,7 @@
-/** What is wrong with the containers of a SidecarSet: as containers of a pod, and in what they take from the pods that they join. */
+/**
+ * What is wrong with the containers of a SidecarSet: as containers of a pod, and in what they take from the pods that
+ * they join.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import { compilePattern, labelKeyProblems, PatternError, type FieldError } from "../../machinery/index.ts";
 import { checkNewPod } from "../core/pod-validation.ts";
@@ -12,26 +15,60 @@ import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
 type Read<T> = DeepReadonly<T>;
 
 /** A pod needs a container that is not an init container. */
-const STAND_IN: Read<Container> = { name: "test", image: "busybox", imagePullPolicy: "IfNotPresent", terminationMessagePolicy: "File" };
+const STAND_IN: Read<Container> = {
+  name: "test",
+  image: "busybox",
+  imagePullPolicy: "IfNotPresent",
+  terminationMessagePolicy: "File",
+};
 
-export function checkSidecarContainers(errors: FieldError[], { initContainers = [], containers = [], volumes }: Read<SidecarSetSpec>): void {
+export function checkSidecarContainers(
+  errors: FieldError[],
+  { initContainers = [], containers = [], volumes }: Read<SidecarSetSpec>,
+): void {
   for (const [index, container] of initContainers.entries()) {
     if (!container.resourcesPolicy) continue;
     const at = `spec[${index}].resourcesPolicy`;
-    if (container.restartPolicy !== "Always") errors.push(wrong(at, container.resourcesPolicy, "resourcesPolicy is only supported for containers with RestartPolicy Always"));
+    if (container.restartPolicy !== "Always")
+      errors.push(
+        wrong(
+          at,
+          container.resourcesPolicy,
+          "resourcesPolicy is only supported for containers with RestartPolicy Always",
+        ),
+      );
     checkResourcesPolicy(errors, at, container, container.resourcesPolicy);
   }
   for (const [index, container] of containers.entries()) {
-    const { podInjectPolicy = "", shareVolumePolicy: { type: sharing = "" } = {}, transferEnv = [], resourcesPolicy } = container;
-    if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer") errors.push(wrong("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
-    if (sharing !== "enabled" && sharing !== "disabled") errors.push(wrongValue("spec.container.shareVolumePolicy", `v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`, "unsupported share volume policy"));
-    for (const { sourceContainerNameFrom } of transferEnv) if (sourceContainerNameFrom?.fieldRef) checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);
+    const {
+      podInjectPolicy = "",
+      shareVolumePolicy: { type: sharing = "" } = {},
+      transferEnv = [],
+      resourcesPolicy,
+    } = container;
+    if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer")
+      errors.push(wrong("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
+    if (sharing !== "enabled" && sharing !== "disabled")
+      errors.push(
+        wrongValue(
+          "spec.container.shareVolumePolicy",
+          `v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`,
+          "unsupported share volume policy",
+        ),
+      );
+    for (const { sourceContainerNameFrom } of transferEnv)
+      if (sourceContainerNameFrom?.fieldRef)
+        checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);
     if (resourcesPolicy) checkResourcesPolicy(errors, `spec[${index}].resourcesPolicy`, container, resourcesPolicy);
   }
   errors.push(...checkNewPod(podWith(initContainers, containers.length > 0 ? containers : [STAND_IN], volumes)));
 }
 
-function podWith(initContainers: readonly Read<Container>[], containers: readonly Read<Container>[], volumes: Read<SidecarSetSpec>["volumes"]): Read<Pod> {
+function podWith(
+  initContainers: readonly Read<Container>[],
+  containers: readonly Read<Container>[],
+  volumes: Read<SidecarSetSpec>["volumes"],
+): Read<Pod> {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -39,19 +76,25 @@ function podWith(initContainers: readonly Read<Container>[], containers: readonl
     spec: {
       dnsPolicy: "ClusterFirst",
       restartPolicy: "Always",
-      ...(initContainers.length > 0 && { initContainers }),
+      initContainers: initContainers.length > 0 ? initContainers : undefined,
       containers,
-      ...(volumes && { volumes }),
+      volumes,
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
     },
   };
 }
 
-/** Paths of a pod that can name a container, each with one of its labels or annotations in brackets where it has them. */
+/**
+ * Paths of a pod that can name a container, each with one of its labels or annotations in brackets where it has them.
+ */
 const WHOLE_PATHS = ["metadata.annotations", "metadata.labels", "metadata.name"];
 
-function checkFieldRef(errors: FieldError[], at: string, { apiVersion = "", fieldPath = "" }: Read<Partial<ObjectFieldSelector>>): void {
+function checkFieldRef(
+  errors: FieldError[],
+  at: string,
+  { apiVersion = "", fieldPath = "" }: Read<Partial<ObjectFieldSelector>>,
+): void {
   if (apiVersion === "") return void errors.push(missing(`${at}.apiVersion`));
   if (fieldPath === "") return void errors.push(missing(`${at}.fieldPath`));
   // The end is looked at first: a long path of brackets without it would be tried from each of them.
@@ -59,16 +102,33 @@ function checkFieldRef(errors: FieldError[], at: string, { apiVersion = "", fiel
   const problem = fieldPathProblem(apiVersion, fieldPath, path, subscript);
   if (problem !== undefined) errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
   else if (subscript === undefined) errors.push(notOneOf(`${at}.fieldPath`, path, WHOLE_PATHS));
-  else errors.push(...checkText(at, subscript, (text) => labelKeyProblems(path === "metadata.annotations" ? text.toLowerCase() : text)));
+  else
+    errors.push(
+      ...checkText(at, subscript, (text) =>
+        labelKeyProblems(path === "metadata.annotations" ? text.toLowerCase() : text),
+      ),
+    );
 }
 
-function fieldPathProblem(apiVersion: string, fieldPath: string, path: string, subscript: string | undefined): string | undefined {
+function fieldPathProblem(
+  apiVersion: string,
+  fieldPath: string,
+  path: string,
+  subscript: string | undefined,
+): string | undefined {
   if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
   if (subscript === undefined) return `field label not supported: ${fieldPath}`;
-  return path === "metadata.annotations" || path === "metadata.labels" ? undefined : `field path not supported: ${path}`;
+  return path === "metadata.annotations" || path === "metadata.labels"
+    ? undefined
+    : `field path not supported: ${path}`;
 }
 
-function checkResourcesPolicy(errors: FieldError[], at: string, { resources }: Read<SidecarContainer>, policy: Read<ResourcesPolicy>): void {
+function checkResourcesPolicy(
+  errors: FieldError[],
+  at: string,
+  { resources }: Read<SidecarContainer>,
+  policy: Read<ResourcesPolicy>,
+): void {
   if (Object.keys(resources?.limits ?? {}).length + Object.keys(resources?.requests ?? {}).length > 0) {
     return void errors.push(wrong(at, policy, "resourcesPolicy and resources cannot be configured together"));
   }
@@ -76,17 +136,21 @@ function checkResourcesPolicy(errors: FieldError[], at: string, { resources }: R
   if (names === "") errors.push(missing(`${at}.targetContainersNameRegex`, "invalid empty regex"));
   else {
     const problem = patternProblem(names);
-    if (problem !== undefined) errors.push(wrong(`${at}.targetContainersNameRegex`, names, `invalid regex pattern: ${problem}`));
+    if (problem !== undefined)
+      errors.push(wrong(`${at}.targetContainersNameRegex`, names, `invalid regex pattern: ${problem}`));
   }
   if (!resourcesExpr.limits && !resourcesExpr.requests) {
-    return void errors.push(wrong(`${at}.resourcesExpr`, resourcesExpr, "at least one of limits or requests must be configured"));
+    return void errors.push(
+      wrong(`${at}.resourcesExpr`, resourcesExpr, "at least one of limits or requests must be configured"),
+    );
   }
   for (const part of ["limits", "requests"] as const) {
     for (const name of ["cpu", "memory"] as const) {
       const expression = resourcesExpr[part]?.[name];
       if (!expression) continue;
       const result = evaluateExpression(expression, { [name]: 1 });
-      if ("problem" in result) errors.push(wrong(`${at}.resourcesExpr.${part}.${name}`, expression, `invalid expression: ${result.problem}`));
+      if ("problem" in result)
+        errors.push(wrong(`${at}.resourcesExpr.${part}.${name}`, expression, `invalid expression: ${result.problem}`));
     }
   }
 }

@@ -4,8 +4,18 @@ import type { Review } from "../admission.ts";
 import { defaultContainer, defaultVolume } from "../core/pod-defaults.ts";
 import type { Volume } from "../facts/core-v1.ts";
 import { change, changeItems, fill } from "../fill.ts";
-import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, sidecarSetHashes } from "./sidecar-set-hash.ts";
-import type { SidecarContainer, SidecarSet, SidecarSetPatchPodMetadata, SidecarSetSpec, TransferEnvVar } from "./sidecar-set-types.ts";
+import {
+  SIDECAR_SET_HASH_ANNOTATION,
+  SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION,
+  sidecarSetHashes,
+} from "./sidecar-set-hash.ts";
+import type {
+  SidecarContainer,
+  SidecarSet,
+  SidecarSetPatchPodMetadata,
+  SidecarSetSpec,
+  TransferEnvVar,
+} from "./sidecar-set-types.ts";
 import { CUSTOM_VERSION_LABEL } from "./sidecar-set-versions.ts";
 import { isHub } from "./webhook.ts";
 
@@ -16,61 +26,107 @@ export function completeSidecarSet(set: Read<SidecarSet>, review: Review<Sidecar
 }
 
 /**
- * A set that asks for its own version to be injected asks for itself. OpenKruise looks for a revision with that version before the set is
- * there, and refuses it; so on the way to members, of which any may be new, the set has the version and asks for nothing.
+ * A set that asks for its own version to be injected asks for itself. OpenKruise looks for a revision with that version
+ * before the set is there, and refuses it; so on the way to members, of which any may be new, the set has the version
+ * and asks for nothing.
  */
-export function withOwnVersion(set: Read<SidecarSet>, review: Pick<Review<SidecarSet>, "oldObject" | "warn">): Read<SidecarSet> {
+export function withOwnVersion(
+  set: Read<SidecarSet>,
+  review: Pick<Review<SidecarSet>, "oldObject" | "warn">,
+): Read<SidecarSet> {
   const { injectionStrategy } = set.spec ?? {};
   const { revision, ...strategy } = injectionStrategy ?? {};
   const asked = revision?.customVersion;
   if (asked === undefined || revision?.revisionName !== undefined) return set;
   // The version that a set has is a label in v1alpha1 and a field in v1beta1.
   const isAlpha = set.apiVersion === "apps.kruise.io/v1alpha1";
-  const own = (isAlpha ? set.metadata.labels?.[CUSTOM_VERSION_LABEL] : set.spec.customVersion) ?? (review.oldObject ? undefined : asked);
+  const own =
+    (isAlpha ? set.metadata.labels?.[CUSTOM_VERSION_LABEL] : set.spec.customVersion) ??
+    (review.oldObject ? undefined : asked);
   if (asked !== own) return set;
-  review.warn(`spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and the newest of it is injected`);
+  review.warn(
+    `spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and the newest of it is injected`,
+  );
   const { injectionStrategy: _asked, ...others } = set.spec;
-  const spec = { ...others, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) };
-  if (isAlpha) return { ...set, metadata: { ...set.metadata, labels: { ...set.metadata.labels, [CUSTOM_VERSION_LABEL]: own } }, spec };
+  const spec = { ...others, injectionStrategy: Object.keys(strategy).length > 0 ? strategy : undefined };
+  if (isAlpha)
+    return {
+      ...set,
+      metadata: { ...set.metadata, labels: { ...set.metadata.labels, [CUSTOM_VERSION_LABEL]: own } },
+      spec,
+    };
   return { ...set, spec: { ...spec, customVersion: own } };
 }
 
 /**
- * The one default that the definition states for containers. A server fills it in before any webhook sees the set, and it is part of
- * the hash.
+ * The one default that the definition states for containers. A server fills it in before any webhook sees the set, and
+ * it is part of the hash.
  */
 export function fillDefinitionDefaults(set: Read<SidecarSet>): Read<SidecarSet> {
   const filled = (list: readonly Read<SidecarContainer>[]): readonly Read<SidecarContainer>[] =>
-    changeItems<SidecarContainer>(list, (container) => change(container, "resourcesPolicy", (policy) => fill(policy, { targetContainersNameRegex: ".*" })));
+    changeItems<SidecarContainer>(list, (container) =>
+      change(container, "resourcesPolicy", (policy) => fill(policy, { targetContainersNameRegex: ".*" })),
+    );
   return change(set, "spec", (spec) => change(change(spec, "initContainers", filled), "containers", filled));
 }
 
 function completeSpec(given: Read<SidecarSetSpec>): Read<SidecarSetSpec> {
   let spec: Read<SidecarSetSpec> = fill(given, { updateStrategy: {}, revisionHistoryLimit: 10 });
-  spec = change(spec, "updateStrategy", (strategy) => fill(strategy, { type: "RollingUpdate", maxUnavailable: 1, partition: 0 }));
-  spec = change(spec, "initContainers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "AfterAppContainer")));
-  spec = change(spec, "containers", (list) => changeItems<SidecarContainer>(list, (container) => completeContainer(container, "BeforeAppContainer")));
+  spec = change(spec, "updateStrategy", (strategy) =>
+    fill(strategy, { type: "RollingUpdate", maxUnavailable: 1, partition: 0 }),
+  );
+  spec = change(spec, "initContainers", (list) =>
+    changeItems<SidecarContainer>(list, (container) => completeContainer(container, "AfterAppContainer")),
+  );
+  spec = change(spec, "containers", (list) =>
+    changeItems<SidecarContainer>(list, (container) => completeContainer(container, "BeforeAppContainer")),
+  );
   spec = change(spec, "volumes", (list) => changeItems<Volume>(list, (volume) => defaultVolume(volume, true)));
-  spec = change(spec, "patchPodMetadata", (list) => changeItems<SidecarSetPatchPodMetadata>(list, (patch) => fill(patch, { patchPolicy: "Retain" })));
-  return change(spec, "injectionStrategy", (strategy) => change(strategy, "revision", (revision) => fill(revision, { policy: "Always" })));
+  spec = change(spec, "patchPodMetadata", (list) =>
+    changeItems<SidecarSetPatchPodMetadata>(list, (patch) => fill(patch, { patchPolicy: "Retain" })),
+  );
+  return change(spec, "injectionStrategy", (strategy) =>
+    change(strategy, "revision", (revision) => fill(revision, { policy: "Always" })),
+  );
 }
 
 function completeContainer(given: Read<SidecarContainer>, podInjectPolicy: string): Read<SidecarContainer> {
   // Upstream leaves this probe as it is, and it is part of the hash.
   const { startupProbe, ...plain } = given;
-  let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>, true), { podInjectPolicy, upgradeStrategy: {}, shareVolumePolicy: {} });
+  let container: Read<SidecarContainer> = fill(defaultContainer(plain as Read<SidecarContainer>, true), {
+    podInjectPolicy,
+    upgradeStrategy: {},
+    shareVolumePolicy: {},
+  });
   if (startupProbe) container = { ...container, startupProbe };
   container = change(container, "upgradeStrategy", (strategy) => fill(strategy, { upgradeType: "ColdUpgrade" }));
   container = change(container, "shareVolumePolicy", (policy) => fill(policy, { type: "disabled" }));
-  return change(container, "transferEnv", (list) => changeItems<TransferEnvVar>(list, (variable) => change(variable, "sourceContainerNameFrom", (source) => change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })))));
+  return change(container, "transferEnv", (list) =>
+    changeItems<TransferEnvVar>(list, (variable) =>
+      change(variable, "sourceContainerNameFrom", (source) =>
+        change(source, "fieldRef", (ref) => fill(ref, { apiVersion: "v1" })),
+      ),
+    ),
+  );
 }
 
 function withHashes(set: Read<SidecarSet>): Read<SidecarSet> {
   const { hash, hashWithoutImage } = sidecarSetHashes(set.spec);
   const { annotations } = set.metadata;
-  if (annotations?.[SIDECAR_SET_HASH_ANNOTATION] === hash && annotations[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] === hashWithoutImage) return set;
+  if (
+    annotations?.[SIDECAR_SET_HASH_ANNOTATION] === hash &&
+    annotations[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] === hashWithoutImage
+  )
+    return set;
   return {
     ...set,
-    metadata: { ...set.metadata, annotations: { ...annotations, [SIDECAR_SET_HASH_ANNOTATION]: hash, [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: hashWithoutImage } },
+    metadata: {
+      ...set.metadata,
+      annotations: {
+        ...annotations,
+        [SIDECAR_SET_HASH_ANNOTATION]: hash,
+        [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: hashWithoutImage,
+      },
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The hashes that a SidecarSet carries in its annotations: of its containers, and of the same without their images. Injection copies
- * them to pods, and a pod whose hash without images agrees can be updated in place.
+ * The hashes that a SidecarSet carries in its annotations: of its containers, and of the same without their images.
+ * Injection copies them to pods, and a pod whose hash without images agrees can be updated in place.
  *
  * Hashed is the text that upstream's encoder makes of the containers, byte for byte.
  */
@@ -25,12 +25,19 @@ export interface SidecarSetHashes {
 
 /** The containers of both versions have the same form, and so the same hashes. */
 export function sidecarSetHashes(spec: Spec): SidecarSetHashes {
-  return { hash: hashOf(sidecarSetHashedText(spec)), hashWithoutImage: hashOf(sidecarSetHashedText(withoutImages(spec))) };
+  return {
+    hash: hashOf(sidecarSetHashedText(spec)),
+    hashWithoutImage: hashOf(sidecarSetHashedText(withoutImages(spec))),
+  };
 }
 
 function withoutImages({ containers, initContainers }: Spec): Spec {
-  const plain = (list: Spec["containers"]): Spec["containers"] => list?.map(({ image: _image, ...container }) => container);
-  return { ...(containers && { containers: plain(containers) }), ...(initContainers && { initContainers: plain(initContainers) }) };
+  const plain = (list: Spec["containers"]): Spec["containers"] =>
+    list?.map(({ image: _image, ...container }) => container);
+  return {
+    containers: containers ? plain(containers) : undefined,
+    initContainers: initContainers ? plain(initContainers) : undefined,
+  };
 }
 
 const hashOf = (text: string): string => safeEncode(createHash("sha256").update(text).digest("hex"));
@@ -38,12 +45,19 @@ const hashOf = (text: string): string => safeEncode(createHash("sha256").update(
 /** Init containers count when one of them is a sidecar that keeps running. */
 export function sidecarSetHashedText({ containers, initContainers = [] }: Spec): string {
   const hashed: JsonObject = { containers: containers?.length ? containers.map(goForm) : null };
-  if (initContainers.some(({ restartPolicy }) => restartPolicy === "Always")) hashed["initContainers"] = initContainers.map(goForm);
-  return JSON.stringify(hashed).replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  if (initContainers.some(({ restartPolicy }) => restartPolicy === "Always"))
+    hashed["initContainers"] = initContainers.map(goForm);
+  return JSON.stringify(hashed).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function goForm(container: DeepReadonly<SidecarContainer>): Json {
-  const canonical = canonicalPart(TABLE, "SidecarContainer", container as unknown as JsonObject, { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet" });
+  const canonical = canonicalPart(TABLE, "SidecarContainer", container as unknown as JsonObject, {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "SidecarSet",
+  });
   return inOrder({ shape: "struct", struct: structOf(TABLE, "SidecarContainer"), pointer: false }, canonical);
 }
 
@@ -51,7 +65,12 @@ function goForm(container: DeepReadonly<SidecarContainer>): Json {
 function inOrder(type: FactType, value: Json): Json {
   if (type.shape === "list") return Array.isArray(value) ? value.map((item) => inOrder(type.of, item)) : value;
   if (type.shape === "leaf" || !isObject(value)) return value;
-  if (type.shape !== "struct") return Object.fromEntries(Object.keys(value).toSorted(compareText).map((key) => [key, inOrder(type.of, value[key] ?? null)]));
+  if (type.shape !== "struct")
+    return Object.fromEntries(
+      Object.keys(value)
+        .toSorted(compareText)
+        .map((key) => [key, inOrder(type.of, value[key] ?? null)]),
+    );
   const fields = [...type.struct.flat.values()].filter(({ name }) => value[name] !== undefined);
   return Object.fromEntries(fields.map(({ name, type: of }) => [name, inOrder(of, value[name] ?? null)]));
 }

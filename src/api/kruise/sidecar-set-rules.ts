@@ -39,21 +39,25 @@ export const checkSidecarSet =
   };
 
 function inBeta(set: Given): Given {
-  return set.apiVersion === "apps.kruise.io/v1alpha1" ? (toStorage(set as unknown as JsonObject) as unknown as Given) : set;
+  return set.apiVersion === "apps.kruise.io/v1alpha1"
+    ? (toStorage(set as unknown as JsonObject) as unknown as Given)
+    : set;
 }
 
 function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {
   const spec = set.spec ?? {};
   const { initContainers = [], containers = [], updateStrategy = {}, selector, namespaceSelector } = spec;
   for (const { restartPolicy } of initContainers) {
-    if (restartPolicy === "Always" && updateStrategy.type === "RollingUpdate") errors.push(missing("spec.updateStrategy", "The initContainer in-place upgrade is not currently supported."));
+    if (restartPolicy === "Always" && updateStrategy.type === "RollingUpdate")
+      errors.push(missing("spec.updateStrategy", "The initContainer in-place upgrade is not currently supported."));
   }
   if (selector) checkOneSelector(errors, "spec.selector", selector);
   else errors.push(missing("spec.selector", "no selector defined for SidecarSet"));
   if (namespaceSelector) checkOneSelector(errors, "spec.namespaceSelector", namespaceSelector);
   checkRevision(errors, set, review);
   checkStrategy(errors, updateStrategy);
-  if (initContainers.length + containers.length === 0) errors.push(missing("spec", "no initContainer or container defined for SidecarSet"));
+  if (initContainers.length + containers.length === 0)
+    errors.push(missing("spec", "no initContainer or container defined for SidecarSet"));
   else checkSidecarContainers(errors, spec);
   checkPatches(errors, set, review, gates);
 }
@@ -61,7 +65,8 @@ function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>,
 function checkOneSelector(errors: FieldError[], at: string, selector: Read<LabelSelector>): void {
   const problems = checkSelector(at, selector);
   errors.push(...problems);
-  if (isEmptySelector(selector)) errors.push(wrongValue(at, goSelector(selector), "empty selector is not valid for sidecarset."));
+  if (isEmptySelector(selector))
+    errors.push(wrongValue(at, goSelector(selector), "empty selector is not valid for sidecarset."));
   if (problems.length > 0) errors.push(wrongValue(`${at}.selector`, goSelector(selector), ""));
 }
 
@@ -70,26 +75,44 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
   const revision = spec?.injectionStrategy?.revision;
   if (!revision) return;
   const { revisionName, customVersion, policy = "" } = revision;
-  const shown = (): string => (revisionName === undefined && customVersion === undefined ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}` : JSON.stringify(revision));
-  if (revisionName === undefined && customVersion === undefined) errors.push(wrongValue("revision", shown(), "revisionName and customVersion cannot be empty simultaneously"));
+  const shown = (): string =>
+    revisionName === undefined && customVersion === undefined
+      ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}`
+      : JSON.stringify(revision);
+  if (revisionName === undefined && customVersion === undefined)
+    errors.push(wrongValue("revision", shown(), "revisionName and customVersion cannot be empty simultaneously"));
   else if (!isHub(review)) {
     const sought = revisionName ?? metadata.name;
-    const isThere = revisionName === undefined ? hasVersion(review.read, metadata.name, customVersion ?? "") : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
-    if (!isThere) errors.push(wrongValue("revision", NOTHING, `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`));
+    const isThere =
+      revisionName === undefined
+        ? hasVersion(review.read, metadata.name, customVersion ?? "")
+        : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
+    if (!isThere)
+      errors.push(
+        wrongValue(
+          "revision",
+          NOTHING,
+          `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`,
+        ),
+      );
   }
-  if (!["", "Always", "Partial"].includes(policy)) errors.push(wrongValue("revision.policy", shown(), `Invalid policy ${policy}, supported: [Always, Partial]`));
+  if (!["", "Always", "Partial"].includes(policy))
+    errors.push(wrongValue("revision.policy", shown(), `Invalid policy ${policy}, supported: [Always, Partial]`));
 }
 
 function hasVersion(read: ClusterReader, set: string, version: string): boolean {
   const revisions = read.list("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as Read<KubernetesObject>[];
-  return revisions.some(({ metadata: { labels } }) => labels?.[SET_NAME_LABEL] === set && labels[CUSTOM_VERSION_LABEL] === version);
+  return revisions.some(
+    ({ metadata: { labels } }) => labels?.[SET_NAME_LABEL] === set && labels[CUSTOM_VERSION_LABEL] === version,
+  );
 }
 
 function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStrategy>): void {
   if (strategy.type !== "RollingUpdate") return;
   const { partition, selector, maxUnavailable } = strategy;
   const at = "spec.updateStrategy";
-  if (partition !== undefined && partition !== 0 && selector) errors.push(wrong("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"));
+  if (partition !== undefined && partition !== 0 && selector)
+    errors.push(wrong("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"));
   if (selector) checkOneSelector(errors, `${at}.selector`, selector);
   if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.partition`, partition));
   if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
@@ -100,9 +123,20 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
 }
 
 /** As Go prints it with `%+v`. */
-function strategyText({ type = "", paused = false, selector, partition, maxUnavailable, priorityStrategy, scatterStrategy = [] }: Read<SidecarSetUpdateStrategy>): string {
+function strategyText({
+  type = "",
+  paused = false,
+  selector,
+  partition,
+  maxUnavailable,
+  priorityStrategy,
+  scatterStrategy = [],
+}: Read<SidecarSetUpdateStrategy>): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}: ${value},`);
-  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`);
+  const expressions = (selector?.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
   const shown = `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
   const terms = scatterStrategy.map(({ key, value }) => `{Key:${key} Value:${value}}`).join(" ");
   return `&{Type:${type} Paused:${paused} Selector:${shown} Partition:${partition ?? "<nil>"} MaxUnavailable:${maxUnavailable ?? "<nil>"} PriorityStrategy:${priorityStrategy ? JSON.stringify(priorityStrategy) : "<nil>"} ScatterStrategy:[${terms}]}`;
@@ -153,33 +187,57 @@ function allowedKeys(text: string, labels: Readonly<Record<string, string>> | un
     throw error;
   }
   const rules = isObject(whitelist) && Array.isArray(whitelist["rules"]) ? whitelist["rules"].filter(isObject) : [];
-  const concerned = rules.filter(({ selector }) => !isObject(selector) || matchesLabels(labelSelectorOf(selector as LabelSelector), labels));
-  return concerned.flatMap(({ allowedAnnotationKeyExprs: keys }) => (Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : []));
+  const concerned = rules.filter(
+    ({ selector }) => !isObject(selector) || matchesLabels(labelSelectorOf(selector as LabelSelector), labels),
+  );
+  return concerned.flatMap(({ allowedAnnotationKeyExprs: keys }) =>
+    Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : [],
+  );
 }
 
 /** Pods that are there have the containers that they have. */
 function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given): void {
-  const before = new Map((old?.containers ?? []).map(({ name, upgradeStrategy }) => [name, upgradeStrategy?.upgradeType ?? ""]));
+  const before = new Map(
+    (old?.containers ?? []).map(({ name, upgradeStrategy }) => [name, upgradeStrategy?.upgradeType ?? ""]),
+  );
   for (const { name, upgradeStrategy } of spec?.containers ?? []) {
     const type = before.get(name);
     if (type === undefined) errors.push(wrong("spec.containers.name", name, `container ${name} is not found`));
-    else if (type !== "" && type !== (upgradeStrategy?.upgradeType ?? "")) errors.push(wrong("spec.containers.upgradeStrategy.upgradeType", name, `container ${name} upgradeType is immutable`));
+    else if (type !== "" && type !== (upgradeStrategy?.upgradeType ?? ""))
+      errors.push(
+        wrong("spec.containers.upgradeStrategy.upgradeType", name, `container ${name} upgradeType is immutable`),
+      );
   }
 }
 
 /** Sets that may meet in a pod must not bring the same things. */
 function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): void {
   const { spec } = set;
-  const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter((other) => other.metadata.name !== set.metadata.name && canMeet(set, other));
+  const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter(
+    (other) => other.metadata.name !== set.metadata.name && canMeet(set, other),
+  );
   // Of several that bring the same, the last one is told.
   for (const list of ["initContainers", "containers"] as const) {
-    const owners = new Map(others.flatMap((other) => (other.spec[list] ?? []).map(({ name }) => [name, other.metadata.name] as const)));
-    for (const { name } of spec[list] ?? []) if (owners.has(name)) errors.push(wrong("spec.containers", name, `container ${name} already exist in ${owners.get(name) ?? ""}`));
+    const owners = new Map(
+      others.flatMap((other) => (other.spec[list] ?? []).map(({ name }) => [name, other.metadata.name] as const)),
+    );
+    for (const { name } of spec[list] ?? [])
+      if (owners.has(name))
+        errors.push(wrong("spec.containers", name, `container ${name} already exist in ${owners.get(name) ?? ""}`));
   }
-  const volumes = new Map(others.flatMap((other) => (other.spec.volumes ?? []).toReversed().map((volume) => [volume.name, { volume, set: other.metadata.name }] as const)));
+  const volumes = new Map(
+    others.flatMap((other) =>
+      (other.spec.volumes ?? [])
+        .toReversed()
+        .map((volume) => [volume.name, { volume, set: other.metadata.name }] as const),
+    ),
+  );
   for (const volume of spec.volumes ?? []) {
     const theirs = volumes.get(volume.name);
-    if (theirs && !equalJson(volume, theirs.volume)) errors.push(wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${theirs.set}`));
+    if (theirs && !equalJson(volume, theirs.volume))
+      errors.push(
+        wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${theirs.set}`),
+      );
   }
   checkOtherPatches(errors, set, others);
 }
@@ -194,14 +252,18 @@ function checkOtherPatches(errors: FieldError[], { spec }: Given, others: readon
   const written = new Map<string, { by: string; policy: string }>();
   for (const other of others) {
     for (const { annotations = {}, patchPolicy = "" } of other.spec.patchPodMetadata ?? []) {
-      if (patchPolicy !== "Retain") for (const key of Object.keys(annotations)) written.set(key, { by: other.metadata.name, policy: patchPolicy });
+      if (patchPolicy !== "Retain")
+        for (const key of Object.keys(annotations)) written.set(key, { by: other.metadata.name, policy: patchPolicy });
     }
   }
   for (const { annotations = {}, patchPolicy } of spec.patchPodMetadata ?? []) {
     if (patchPolicy === "Retain") continue;
     for (const key of Object.keys(annotations)) {
       const theirs = written.get(key);
-      if (theirs && (patchPolicy === "Overwrite" || theirs.policy === "Overwrite")) errors.push(wrong("spec.patchPodMetadata", key, `annotation ${key} is in conflict with sidecarset ${theirs.by}`));
+      if (theirs && (patchPolicy === "Overwrite" || theirs.policy === "Overwrite"))
+        errors.push(
+          wrong("spec.patchPodMetadata", key, `annotation ${key} is in conflict with sidecarset ${theirs.by}`),
+        );
     }
   }
 }

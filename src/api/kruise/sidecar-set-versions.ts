@@ -1,6 +1,6 @@
 /**
- * SidecarSet v1alpha1 and v1beta1. One namespace is a field in v1alpha1 and a selector in v1beta1, which stays one on the way
- * back; the version that users give a set is a label there and a field here.
+ * SidecarSet v1alpha1 and v1beta1. One namespace is a field in v1alpha1 and a selector in v1beta1, which stays one on
+ * the way back; the version that users give a set is a label there and a field here.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { changeObject, objectAt, withMap, without } from "./conversion.ts";
@@ -10,18 +10,26 @@ const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
 export function toStorage(object: JsonObject): JsonObject {
   // Without a spec there is no place for it.
-  const version = isObject(object["spec"]) ? objectAt(objectAt(object, "metadata"), "labels")[CUSTOM_VERSION_LABEL] : undefined;
+  const version = isObject(object["spec"])
+    ? objectAt(objectAt(object, "metadata"), "labels")[CUSTOM_VERSION_LABEL]
+    : undefined;
   const unlabelled = version === undefined ? object : withMap(object, "labels", { [CUSTOM_VERSION_LABEL]: undefined });
   return changeObject({ ...unlabelled, apiVersion: "apps.kruise.io/v1beta1" }, "spec", ({ namespace, ...spec }) => ({
     ...spec,
     // The namespace wins over a selector beside it.
-    ...(typeof namespace === "string" && namespace !== "" && { namespaceSelector: { matchLabels: { [NAMESPACE_NAME_LABEL]: namespace } } }),
+    ...(typeof namespace === "string" &&
+      namespace !== "" && { namespaceSelector: { matchLabels: { [NAMESPACE_NAME_LABEL]: namespace } } }),
     ...(typeof version === "string" && version !== "" && { customVersion: version }),
   }));
 }
 
 export function fromStorage(object: JsonObject): JsonObject {
   const version = isObject(object["spec"]) ? object["spec"]["customVersion"] : undefined;
-  const labelled = typeof version === "string" && version !== "" ? withMap(object, "labels", { [CUSTOM_VERSION_LABEL]: version }) : object;
-  return changeObject({ ...labelled, apiVersion: "apps.kruise.io/v1alpha1" }, "spec", (spec) => without(spec, "customVersion"));
+  const labelled =
+    typeof version === "string" && version !== ""
+      ? withMap(object, "labels", { [CUSTOM_VERSION_LABEL]: version })
+      : object;
+  return changeObject({ ...labelled, apiVersion: "apps.kruise.io/v1alpha1" }, "spec", (spec) =>
+    without(spec, "customVersion"),
+  );
 }

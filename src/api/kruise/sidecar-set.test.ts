@@ -7,7 +7,12 @@ import { admissions as admissionsWith, type SidecarSet } from "./sidecar-set.ts"
 
 const admissions = admissionsWith(DEFAULT_KRUISE_GATES);
 const base = { selector: { matchLabels: { app: "a" } }, containers: [{ name: "log", image: "log:1" }] };
-const set = (spec: object = {}, version = "v1beta1"): SidecarSet => ({ apiVersion: `apps.kruise.io/${version}`, kind: "SidecarSet", metadata: { name: "log" }, spec: { ...base, ...spec } });
+const set = (spec: object = {}, version = "v1beta1"): SidecarSet => ({
+  apiVersion: `apps.kruise.io/${version}`,
+  kind: "SidecarSet",
+  metadata: { name: "log" },
+  spec: { ...base, ...spec },
+});
 const HASH = "kruise.io/sidecarset-hash";
 const WITHOUT_IMAGE = "kruise.io/sidecarset-hash-without-image";
 
@@ -21,19 +26,27 @@ test("a new image changes the hash, and not the one without images", () => {
 });
 
 test("has the same hashes in both versions", () => {
-  expect(completedBy(admissions, set({}, "v1alpha1")).metadata.annotations).toEqual(completedBy(admissions, set()).metadata.annotations);
+  expect(completedBy(admissions, set({}, "v1alpha1")).metadata.annotations).toEqual(
+    completedBy(admissions, set()).metadata.annotations,
+  );
 });
 
 test("hashes what is stored, with what the definition fills in", () => {
   const policy = { targetContainersMode: "sum", resourcesExpr: { limits: { cpu: "cpu*50%" } } };
-  const completed = completedBy(admissions, set({ containers: [{ name: "log", image: "log:1", resourcesPolicy: policy }] }));
+  const completed = completedBy(
+    admissions,
+    set({ containers: [{ name: "log", image: "log:1", resourcesPolicy: policy }] }),
+  );
 
   expect(completed.spec.containers?.[0]?.resourcesPolicy?.targetContainersNameRegex).toBe(".*");
   expect(completedBy(admissions, completed as SidecarSet).metadata.annotations).toEqual(completed.metadata.annotations);
 });
 
 test("the hub takes a set that refers to what only members have", () => {
-  const spec = { injectionStrategy: { revision: { customVersion: "v1" } }, patchPodMetadata: [{ annotations: { a: "b" } }] };
+  const spec = {
+    injectionStrategy: { revision: { customVersion: "v1" } },
+    patchPodMetadata: [{ annotations: { a: "b" } }],
+  };
 
   expect(problemsOf(admissions, completedBy(admissions, set(spec)) as SidecarSet)).toEqual([]);
 });
@@ -41,13 +54,21 @@ test("the hub takes a set that refers to what only members have", () => {
 test("a new set that asks for a version is that version on the hub, and says so", () => {
   const sent = set({ injectionStrategy: { paused: true, revision: { customVersion: "v1", policy: "Always" } } });
 
-  expect(completedBy(admissions, sent).spec).toMatchObject({ customVersion: "v1", injectionStrategy: { paused: true } });
+  expect(completedBy(admissions, sent).spec).toMatchObject({
+    customVersion: "v1",
+    injectionStrategy: { paused: true },
+  });
   expect(completedBy(admissions, sent).spec.injectionStrategy).not.toHaveProperty("revision");
-  expect(warningsOf(admissions, sent)).toEqual(['spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1" (spec.customVersion), and the newest of it is injected']);
+  expect(warningsOf(admissions, sent)).toEqual([
+    'spec.injectionStrategy.revision.customVersion: members refuse a version that they do not have yet; the set itself is version "v1" (spec.customVersion), and the newest of it is injected',
+  ]);
 });
 
 test("the version of a set in v1alpha1 is its label", () => {
-  const completed = completedBy(admissions, set({ injectionStrategy: { revision: { customVersion: "v1" } } }, "v1alpha1"));
+  const completed = completedBy(
+    admissions,
+    set({ injectionStrategy: { revision: { customVersion: "v1" } } }, "v1alpha1"),
+  );
 
   expect(completed.metadata.labels).toEqual({ "apps.kruise.io/sidecarset-custom-version": "v1" });
   expect(completed.spec).not.toHaveProperty("customVersion");
@@ -66,7 +87,15 @@ test("a member refuses a set whose containers another one brings to the same pod
   const other: unknown = { ...object, metadata: { name: "other" } };
   const read: ClusterReader = { ...emptyCluster, list: () => [other as JsonObject] };
 
-  const problems = admissions.flatMap(({ validate }) => validate?.({ ...makeReview<SidecarSet>(object), cluster: "member1", read }) ?? []);
+  const problems = admissions.flatMap(
+    ({ validate }) => validate?.({ ...makeReview<SidecarSet>(object), cluster: "member1", read }) ?? [],
+  );
 
-  expect(problems).toEqual([{ type: "Invalid", field: "spec.containers", message: 'Invalid value: "log": container log already exist in other' }]);
+  expect(problems).toEqual([
+    {
+      type: "Invalid",
+      field: "spec.containers",
+      message: 'Invalid value: "log": container log already exist in other',
+    },
+  ]);
 });

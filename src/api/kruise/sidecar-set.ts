@@ -1,4 +1,6 @@
-/** OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running. */
+/**
+ * OpenKruise's SidecarSet: containers that are injected into pods as they are created, and updated with them running.
+ */
 import type { Admission, AnyAdmission } from "../admission.ts";
 import { AGE } from "../define.ts";
 import type { Column } from "../kind.ts";
@@ -13,7 +15,12 @@ import { kruiseAdmission } from "./webhook.ts";
 
 export type SidecarSet = SidecarSetType;
 
-const columns: Column[] = [count("MATCHED", ".status.matchedPods"), count("UPDATED", ".status.updatedPods"), count("READY", ".status.readyPods"), AGE];
+const columns: Column[] = [
+  count("MATCHED", ".status.matchedPods"),
+  count("UPDATED", ".status.updatedPods"),
+  count("READY", ".status.readyPods"),
+  AGE,
+];
 
 export const SidecarSet = kruiseKind<SidecarSet>({
   kind: "SidecarSet",
@@ -25,12 +32,20 @@ export const SidecarSet = kruiseKind<SidecarSet>({
 });
 
 export const admissions = (gates: KruiseGates): AnyAdmission[] => [
-  { for: SidecarSet, on: ["CREATE", "UPDATE"], mutate: ({ object, subresource }) => (subresource === undefined ? fillDefinitionDefaults(object) : object) } satisfies Admission<SidecarSet>,
+  {
+    for: SidecarSet,
+    on: ["CREATE", "UPDATE"],
+    mutate: ({ object, subresource }) => (subresource === undefined ? fillDefinitionDefaults(object) : object),
+  } satisfies Admission<SidecarSet>,
   kruiseAdmission(SidecarSet, {
     name: "sidecarset",
     code: 500,
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
-    open: { containers: "apps-kruise-v1beta1.SidecarContainer", initContainers: "apps-kruise-v1beta1.SidecarContainer", volumes: "core-v1.Volume" },
+    open: {
+      containers: "apps-kruise-v1beta1.SidecarContainer",
+      initContainers: "apps-kruise-v1beta1.SidecarContainer",
+      volumes: "core-v1.Volume",
+    },
     complete: completeSidecarSet,
     check: checkSidecarSet(gates),
   }),

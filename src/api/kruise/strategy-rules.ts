@@ -1,4 +1,7 @@
-/** Rules of update strategies that several of OpenKruise's kinds share: shares of pods, the order in which pods come, names. */
+/**
+ * Rules of update strategies that several of OpenKruise's kinds share: shares of pods, the order in which pods come,
+ * names.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { UpdateScatterTerm } from "../facts/apps-kruise-v1beta1.ts";
@@ -11,7 +14,8 @@ import { isEmptySelector } from "./template-rules.ts";
 type Read<T> = DeepReadonly<T>;
 
 const PERCENT = /^[0-9]+%$/;
-const PERCENT_PROBLEM = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+const PERCENT_PROBLEM =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
 /** A number that is not negative, or whole percents. */
 export function checkIntOrPercent(field: string, value: IntOrString): FieldError[] {
@@ -20,11 +24,14 @@ export function checkIntOrPercent(field: string, value: IntOrString): FieldError
 }
 
 export function checkAtMostAll(field: string, value: IntOrString): FieldError[] {
-  return (percentOf(value) ?? 0) > 100 ? [wrongValue(field, goIntOrString(value), "must not be greater than 100%")] : [];
+  return (percentOf(value) ?? 0) > 100
+    ? [wrongValue(field, goIntOrString(value), "must not be greater than 100%")]
+    : [];
 }
 
 /** The number before the percent sign; undefined for anything but whole percents. */
-export const percentOf = (value: IntOrString): number | undefined => (typeof value === "string" && PERCENT.test(value) ? Number(value.slice(0, -1)) : undefined);
+export const percentOf = (value: IntOrString): number | undefined =>
+  typeof value === "string" && PERCENT.test(value) ? Number(value.slice(0, -1)) : undefined;
 
 export type Share = { value: number } | { problem: string };
 
@@ -35,7 +42,9 @@ export function readShare(share: IntOrString | undefined, total: number): Share 
   if (!share.endsWith("%")) return { problem: "invalid type: string is not a percentage" };
   const text = share.slice(0, -1);
   const percent = readFloat(text);
-  return percent === undefined ? { problem: `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax` } : { value: Math.ceil((percent * total) / 100) };
+  return percent === undefined
+    ? { problem: `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax` }
+    : { value: Math.ceil((percent * total) / 100) };
 }
 
 function readFloat(text: string): number | undefined {
@@ -45,7 +54,8 @@ function readFloat(text: string): number | undefined {
 /** What is wrong with an order by weights or by a label; the first mistake only. */
 export function priorityProblem(strategy: Read<UpdatePriorityStrategy> | undefined): string | undefined {
   const { weightPriority = [], orderPriority = [] } = strategy ?? {};
-  if (weightPriority.length > 0 && orderPriority.length > 0) return "only one of weightPriority and orderPriority can be used";
+  if (weightPriority.length > 0 && orderPriority.length > 0)
+    return "only one of weightPriority and orderPriority can be used";
   for (const { weight, matchSelector } of weightPriority) {
     if (weight < 0 || weight > 100) return "weight must be valid number in the range 1-100";
     if (isEmptySelector(matchSelector ?? {})) return "selector can not be empty";
@@ -73,6 +83,10 @@ const MAX_NAME_LENGTH = 63;
 export const plainNameProblems =
   (kind: string) =>
   (name: string): string[] => [
-    ...(new RegExp(PLAIN_NAME).test(name) ? [] : [`${kind} name must consist of alphanumeric characters or '-' (e.g. 'example-com', regex used for validation is '${PLAIN_NAME}')`]),
+    ...(new RegExp(PLAIN_NAME).test(name)
+      ? []
+      : [
+          `${kind} name must consist of alphanumeric characters or '-' (e.g. 'example-com', regex used for validation is '${PLAIN_NAME}')`,
+        ]),
     ...(name.length > MAX_NAME_LENGTH ? [`must be no more than ${MAX_NAME_LENGTH} characters`] : []),
   ];

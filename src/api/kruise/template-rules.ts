@@ -18,23 +18,42 @@ import { isHub } from "./webhook.ts";
 type Read<T> = DeepReadonly<T>;
 type Template = Read<PodTemplateSpec>;
 
-/** Ordinary containers are always pulled, whatever their tag: an update in place must not start what a node happens to have. */
+/**
+ * Ordinary containers are always pulled, whatever their tag: an update in place must not start what a node happens to
+ * have.
+ */
 const ALWAYS = { pullPolicy: "Always" } as const;
-export const completeTemplate = (template: Template): Template => defaultPodTemplate(template, { ...ALWAYS, outerLayer: true });
+export const completeTemplate = (template: Template): Template =>
+  defaultPodTemplate(template, { ...ALWAYS, outerLayer: true });
 
 /** Templates are completed when they are new, so that what is stored does not change under a workload. */
-export function completesTemplate(template: unknown, oldObject: { readonly spec?: { readonly template?: unknown } } | undefined, gates: KruiseGates): boolean {
+export function completesTemplate(
+  template: unknown,
+  oldObject: { readonly spec?: { readonly template?: unknown } } | undefined,
+  gates: KruiseGates,
+): boolean {
   return !gates.isOn("TemplateNoDefaults") && !(oldObject && equalJson(template, oldObject.spec?.template));
 }
 
-export const completeClaims = (claims: readonly Read<PersistentVolumeClaim>[]): readonly Read<PersistentVolumeClaim>[] =>
+export const completeClaims = (
+  claims: readonly Read<PersistentVolumeClaim>[],
+): readonly Read<PersistentVolumeClaim>[] =>
   changeItems<PersistentVolumeClaim>(claims, (claim) => {
-    const phased = change(fill(claim, { status: {} }), "status", (status) => change(fill(status, { phase: "Pending" }), "capacity", roundAmounts));
-    return change(phased, "spec", (spec) => change(spec, "resources", (resources) => change(change(resources, "limits", roundAmounts), "requests", roundAmounts)));
+    const phased = change(fill(claim, { status: {} }), "status", (status) =>
+      change(fill(status, { phase: "Pending" }), "capacity", roundAmounts),
+    );
+    return change(phased, "spec", (spec) =>
+      change(spec, "resources", (resources) =>
+        change(change(resources, "limits", roundAmounts), "requests", roundAmounts),
+      ),
+    );
   });
 
 /** What the definitions of workloads leave open. */
-export const OPEN_TEMPLATES = { template: "core-v1.PodTemplateSpec", volumeClaimTemplates: "core-v1.PersistentVolumeClaim" } as const;
+export const OPEN_TEMPLATES = {
+  template: "core-v1.PodTemplateSpec",
+  volumeClaimTemplates: "core-v1.PersistentVolumeClaim",
+} as const;
 
 interface Templated {
   readonly template?: Template;
@@ -43,56 +62,116 @@ interface Templated {
 
 /** Reads the open parts of a spec of which there is no table. */
 export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem: string) => Error): S {
-  const read = (name: string, value: unknown): Json => (isObject(value) ? decodedPart("core-v1", name, value, refusal) : (value as Json));
+  const read = (name: string, value: unknown): Json =>
+    isObject(value) ? decodedPart("core-v1", name, value, refusal) : (value as Json);
   const template = spec.template === undefined ? undefined : read("PodTemplateSpec", spec.template);
-  const claims = Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates.map((claim: unknown) => read("PersistentVolumeClaim", claim)) : undefined;
-  const isSame = template === spec.template && (claims ?? []).every((claim, index) => claim === (spec.volumeClaimTemplates as unknown[])[index]);
-  return isSame ? spec : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
+  const claims = Array.isArray(spec.volumeClaimTemplates)
+    ? spec.volumeClaimTemplates.map((claim: unknown) => read("PersistentVolumeClaim", claim))
+    : undefined;
+  const isSame =
+    template === spec.template &&
+    (claims ?? []).every((claim, index) => claim === (spec.volumeClaimTemplates as unknown[])[index]);
+  return isSame
+    ? spec
+    : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
 }
 
-/** A workload that leaves out its selector gets that of its pods on the hub. People take it for granted; they are told. */
-export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(spec: S, labels: Readonly<Record<string, string>> | undefined, labelsAt: string, review: Pick<Review<unknown>, "cluster" | "warn">): S {
+/**
+ * A workload that leaves out its selector gets that of its pods on the hub. People take it for granted; they are told.
+ */
+export function completeSelector<S extends { readonly selector?: Read<LabelSelector> }>(
+  spec: S,
+  labels: Readonly<Record<string, string>> | undefined,
+  labelsAt: string,
+  review: Pick<Review<unknown>, "cluster" | "warn">,
+): S {
   if (spec.selector || !isHub(review) || !isObject(labels) || Object.keys(labels).length === 0) return spec;
   review.warn(`spec.selector is missing and was taken from ${labelsAt}; write it as spec.selector.matchLabels`);
   return { ...spec, selector: { matchLabels: labels } };
 }
 
-/** A selector that is still missing is null, as the webhook writes a pointer to nothing; the definition then refuses it as that. */
-export function withSelector<T extends { readonly spec?: { readonly selector?: unknown } }>({ object, subresource }: { object: T; subresource?: string }): T {
-  return subresource !== undefined || object.spec?.selector !== undefined ? object : { ...object, spec: { ...object.spec, selector: null } };
+/**
+ * A selector that is still missing is null, as the webhook writes a pointer to nothing; the definition then refuses it
+ * as that.
+ */
+export function withSelector<T extends { readonly spec?: { readonly selector?: unknown } }>({
+  object,
+  subresource,
+}: {
+  object: T;
+  subresource?: string;
+}): T {
+  return subresource !== undefined || object.spec?.selector !== undefined
+    ? object
+    : { ...object, spec: { ...object.spec, selector: null } };
 }
 
-export const isEmptySelector = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean => Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
+export const isEmptySelector = ({ matchLabels, matchExpressions }: Read<LabelSelector>): boolean =>
+  Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0) === 0;
 
 /** The selector of a workload; true when something can be matched with it. */
-export function checkOwnSelector(errors: FieldError[], selector: Read<LabelSelector> | undefined, workload: string): boolean {
+export function checkOwnSelector(
+  errors: FieldError[],
+  selector: Read<LabelSelector> | undefined,
+  workload: string,
+): boolean {
   if (!selector) {
     errors.push(missing("spec.selector"));
     return true;
   }
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
-  if (isEmptySelector(selector)) errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
+  if (isEmptySelector(selector))
+    errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
   if (problems.length === 0) return true;
   errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NOTHING, ""));
   return false;
 }
 
 /** An empty selector is reported as such, and not again for what it selects. */
-export function checkSelects(errors: FieldError[], at: string, selector: Read<LabelSelector> | undefined, labels: Readonly<Record<string, string>> | undefined, skipsEmpty = true): void {
+export function checkSelects(
+  errors: FieldError[],
+  at: string,
+  selector: Read<LabelSelector> | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+  skipsEmpty = true,
+): void {
   if (skipsEmpty && selector && isEmptySelector(selector)) return;
-  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
+  if (!matchesLabels(labelSelectorOf(selector), labels))
+    errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
 }
 
 /** The template as a pod template, with the claims that its pods will have as volumes. */
-export function checkOwnTemplate(errors: FieldError[], at: string, template: Template, claims: readonly Read<PersistentVolumeClaim>[] = []): void {
+export function checkOwnTemplate(
+  errors: FieldError[],
+  at: string,
+  template: Template,
+  claims: readonly Read<PersistentVolumeClaim>[] = [],
+): void {
   const completed = defaultPodTemplate(template, ALWAYS);
-  const volumes = claims.map(({ metadata }) => ({ name: metadata?.name ?? "", persistentVolumeClaim: { claimName: metadata?.name ?? "" } }));
-  checkTemplate(errors, at, volumes.length === 0 ? completed : change(completed, "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })));
+  const volumes = claims.map(({ metadata }) => ({
+    name: metadata?.name ?? "",
+    persistentVolumeClaim: { claimName: metadata?.name ?? "" },
+  }));
+  checkTemplate(
+    errors,
+    at,
+    volumes.length === 0
+      ? completed
+      : change(completed, "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })),
+  );
 }
 
-/** Of StatefulSets upstream looks at the metadata of the template, and leaves the pods to the server that will be asked to create them. */
-export function checkTemplateMetadata(errors: FieldError[], at: string, template: Template, selector: Read<LabelSelector> | undefined): void {
+/**
+ * Of StatefulSets upstream looks at the metadata of the template, and leaves the pods to the server that will be asked
+ * to create them.
+ */
+export function checkTemplateMetadata(
+  errors: FieldError[],
+  at: string,
+  template: Template,
+  selector: Read<LabelSelector> | undefined,
+): void {
   const { labels, annotations } = template.metadata ?? {};
   checkSelects(errors, `${at}.metadata.labels`, selector, labels);
   errors.push(...checkLabels(`${at}.labels`, labels));
@@ -104,25 +183,38 @@ export function checkTemplateMetadata(errors: FieldError[], at: string, template
 export function checkRunsOn(errors: FieldError[], at: string, template: Template | undefined, workload: string): void {
   const { restartPolicy = "Always", activeDeadlineSeconds } = template?.spec ?? {};
   if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
-  if (activeDeadlineSeconds !== undefined) errors.push(forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`));
+  if (activeDeadlineSeconds !== undefined)
+    errors.push(
+      forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
+    );
 }
 
 /** True when the template is the very one that passed before. */
-export function hasSettledTemplate<T extends { readonly spec?: { readonly template?: unknown } }>({ object, settled }: { object: T; settled?: T }): boolean {
+export function hasSettledTemplate<T extends { readonly spec?: { readonly template?: unknown } }>({
+  object,
+  settled,
+}: {
+  object: T;
+  settled?: T;
+}): boolean {
   return settled?.spec?.template !== undefined && settled.spec.template === object.spec?.template;
 }
 
 const IMAGE = /^\/containers\/\d+\/image$/;
 
 /** The first difference between two pod specs that an update in place cannot make: `add /containers/0/env`. */
-export function changeBeyondImages(before: Read<PodTemplateSpec>["spec"], after: Read<PodTemplateSpec>["spec"]): string | undefined {
+export function changeBeyondImages(
+  before: Read<PodTemplateSpec>["spec"],
+  after: Read<PodTemplateSpec>["spec"],
+): string | undefined {
   for (const [operation, path] of differences((before ?? {}) as Json, (after ?? {}) as Json, "")) {
     if (operation !== "replace" || !IMAGE.test(path)) return `${operation} ${path}`;
   }
   return undefined;
 }
 
-const pathTo = (parent: string, key: string | number): string => `${parent}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+const pathTo = (parent: string, key: string | number): string =>
+  `${parent}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** What a JSON patch from one value to the other would do. */
 function* differences(before: Json, after: Json, path: string): Generator<[operation: string, path: string]> {
@@ -135,7 +227,7 @@ function* differences(before: Json, after: Json, path: string): Generator<[opera
   } else if (Array.isArray(before) && Array.isArray(after)) {
     if (before.length < after.length) yield ["add", pathTo(path, before.length)];
     else if (before.length > after.length) yield ["remove", pathTo(path, after.length)];
-    else for (const [index, item] of after.entries()) yield* differences(before[index] ?? null, item, pathTo(path, index));
+    else
+      for (const [index, item] of after.entries()) yield* differences(before[index] ?? null, item, pathTo(path, index));
   } else if (!equalJson(before, after)) yield ["replace", path];
 }
-

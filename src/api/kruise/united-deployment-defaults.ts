@@ -1,14 +1,26 @@
 /**
- * What OpenKruise's webhook fills in for a UnitedDeployment, and two short forms that it would refuse and the hub takes:
- * `topology.pools` for subsets, and a bare pod template, which becomes one of Deployments.
+ * What OpenKruise's webhook fills in for a UnitedDeployment, and two short forms that it would refuse and the hub
+ * takes: `topology.pools` for subsets, and a bare pod template, which becomes one of Deployments.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { completeClaims, completeSelector, completesTemplate, completeTemplate, decodeTemplates } from "./template-rules.ts";
-import type { UnitedDeployment, UnitedDeploymentSpec, UnitedDeploymentSubset, UnitedDeploymentTemplate, UnitedDeploymentTopology } from "./united-deployment-types.ts";
+import {
+  completeClaims,
+  completeSelector,
+  completesTemplate,
+  completeTemplate,
+  decodeTemplates,
+} from "./template-rules.ts";
+import type {
+  UnitedDeployment,
+  UnitedDeploymentSpec,
+  UnitedDeploymentSubset,
+  UnitedDeploymentTemplate,
+  UnitedDeploymentTopology,
+} from "./united-deployment-types.ts";
 import { isHub, refusalOf } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -29,13 +41,18 @@ export const completeUnitedDeployment =
         const typed = fill(strategy, { type: "Manual" });
         return typed.type === "Manual" ? fill(typed, { manualUpdate: {} }) : typed;
       });
-      if (completesTemplate(spec.template, review.oldObject, gates)) spec = change(spec, "template", completeStatefulSets);
+      if (completesTemplate(spec.template, review.oldObject, gates))
+        spec = change(spec, "template", completeStatefulSets);
       return change(spec, "topology", (topology) => change(topology, "subsets", completeSubsets));
     });
 
 /** Of the four templates upstream completes this one. */
 function completeStatefulSets(template: Read<UnitedDeploymentTemplate>): Read<UnitedDeploymentTemplate> {
-  return change(template, "statefulSetTemplate", (sets) => change(sets, "spec", (spec) => change(change(spec, "template", completeTemplate), "volumeClaimTemplates", completeClaims)));
+  return change(template, "statefulSetTemplate", (sets) =>
+    change(sets, "spec", (spec) =>
+      change(change(spec, "template", completeTemplate), "volumeClaimTemplates", completeClaims),
+    ),
+  );
 }
 
 /** With limits on some subset, every subset has a lower one. */
@@ -46,21 +63,34 @@ function completeSubsets(subsets: readonly Read<UnitedDeploymentSubset>[]): read
   return changeItems<UnitedDeploymentSubset>(subsets, (subset) => fill(subset, { minReplicas: 0 }));
 }
 
-export function labelsOf(template: Read<UnitedDeploymentTemplate> | undefined): Readonly<Record<string, string>> | undefined {
+export function labelsOf(
+  template: Read<UnitedDeploymentTemplate> | undefined,
+): Readonly<Record<string, string>> | undefined {
   const { statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate, deploymentTemplate } = template ?? {};
-  return (statefulSetTemplate ?? advancedStatefulSetTemplate ?? cloneSetTemplate ?? deploymentTemplate)?.metadata?.labels;
+  return (statefulSetTemplate ?? advancedStatefulSetTemplate ?? cloneSetTemplate ?? deploymentTemplate)?.metadata
+    ?.labels;
 }
 
 const TABLE = "apps-kruise-v1alpha1";
-const TYPES = { statefulSetTemplate: "StatefulSetTemplateSpec", advancedStatefulSetTemplate: "AdvancedStatefulSetTemplateSpec", deploymentTemplate: "DeploymentTemplateSpec" } as const;
+const TYPES = {
+  statefulSetTemplate: "StatefulSetTemplateSpec",
+  advancedStatefulSetTemplate: "AdvancedStatefulSetTemplateSpec",
+  deploymentTemplate: "DeploymentTemplateSpec",
+} as const;
 
 /** v1beta1 is in no table as a whole; three of its four templates are. */
 function decodeTemplate(given: Read<UnitedDeploymentTemplate>): Read<UnitedDeploymentTemplate> {
   let template = given;
   for (const [name, type] of Object.entries(TYPES) as [keyof typeof TYPES, string][]) {
-    template = change(template, name, (value) => decodedPart(TABLE, type, value as unknown as JsonObject, refusalOf(NAME)) as never);
+    template = change(
+      template,
+      name,
+      (value) => decodedPart(TABLE, type, value as unknown as JsonObject, refusalOf(NAME)) as never,
+    );
   }
-  return change(template, "cloneSetTemplate", (sets) => change(sets, "spec", (spec) => decodeTemplates(spec, refusalOf(NAME))));
+  return change(template, "cloneSetTemplate", (sets) =>
+    change(sets, "spec", (spec) => decodeTemplates(spec, refusalOf(NAME))),
+  );
 }
 
 /** Short forms as what they stand for. */
@@ -77,8 +107,15 @@ export function writtenOut(given: Spec, isAlpha: boolean, warn: (text: string) =
     warn("spec.template is read as the pods of spec.template.deploymentTemplate; write it as that");
     const { labels } = isObject(metadata) ? metadata : {};
     const selector = given.selector ?? { matchLabels: labels ?? {} };
-    const sets = { metadata: isObject(labels) ? { labels } : {}, spec: { selector, template: { ...(isObject(metadata) && { metadata }), spec: pods } } };
-    return { deploymentTemplate: isAlpha ? decodedPart(TABLE, "DeploymentTemplateSpec", sets as unknown as JsonObject, refusalOf(NAME)) : sets } as unknown as Read<UnitedDeploymentTemplate>;
+    const sets = {
+      metadata: isObject(labels) ? { labels } : {},
+      spec: { selector, template: { metadata: isObject(metadata) ? metadata : undefined, spec: pods } },
+    };
+    return {
+      deploymentTemplate: isAlpha
+        ? decodedPart(TABLE, "DeploymentTemplateSpec", sets as unknown as JsonObject, refusalOf(NAME))
+        : sets,
+    } as unknown as Read<UnitedDeploymentTemplate>;
   });
   return spec;
 }

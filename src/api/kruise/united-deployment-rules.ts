@@ -1,6 +1,12 @@
 /** Rules of UnitedDeployment, as OpenKruise's webhook has them; the same for both versions. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelSelectorOf,
+  matchesLabels,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import { checkNodeSelectorTerm } from "../core/node-selector.ts";
 import { checkToleration } from "../core/pod-validation.ts";
@@ -8,9 +14,20 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
 import { goMap, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
-import { checkOwnSelector, checkOwnTemplate, checkRunsOn, checkSelects, checkTemplateMetadata } from "./template-rules.ts";
+import {
+  checkOwnSelector,
+  checkOwnTemplate,
+  checkRunsOn,
+  checkSelects,
+  checkTemplateMetadata,
+} from "./template-rules.ts";
 import { checkSubsetReplicas } from "./united-deployment-subsets.ts";
-import type { UnitedDeployment, UnitedDeploymentSpec, UnitedDeploymentSubset, UnitedDeploymentTemplate } from "./united-deployment-types.ts";
+import type {
+  UnitedDeployment,
+  UnitedDeploymentSpec,
+  UnitedDeploymentSubset,
+  UnitedDeploymentTemplate,
+} from "./united-deployment-types.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
@@ -29,8 +46,18 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
   errors.push(...checkNotNegative("spec.replicas", replicas));
   const canMatch = checkOwnSelector(errors, selector, "statefulset");
   const isAdaptive = scheduleStrategy.type === "Adaptive";
-  if (isAdaptive && scheduleStrategy.adaptive?.reserveUnschedulablePods && (template.advancedStatefulSetTemplate || template.statefulSetTemplate)) {
-    errors.push(wrong("spec.topology.scheduleStrategy", scheduleStrategy, "only stateless workloads (Deployment and CloneSet) are supported by reserved rescheduling"));
+  if (
+    isAdaptive &&
+    scheduleStrategy.adaptive?.reserveUnschedulablePods &&
+    (template.advancedStatefulSetTemplate || template.statefulSetTemplate)
+  ) {
+    errors.push(
+      wrong(
+        "spec.topology.scheduleStrategy",
+        scheduleStrategy,
+        "only stateless workloads (Deployment and CloneSet) are supported by reserved rescheduling",
+      ),
+    );
   }
   if (canMatch) checkSubsetTemplate(errors, template, selector);
   checkSubsetReplicas(errors, replicas, subsets);
@@ -41,18 +68,32 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
 /** Every one of these errors shows all partitions, so their text grows with the square of their number. */
 const MAX_PARTITION_ERRORS = 16;
 
-function checkPartitions(errors: FieldError[], partitions: Readonly<Record<string, number>>, subsets: ReadonlySet<string | undefined>): void {
+function checkPartitions(
+  errors: FieldError[],
+  partitions: Readonly<Record<string, number>>,
+  subsets: ReadonlySet<string | undefined>,
+): void {
   const strange = Object.keys(partitions).filter((name) => !subsets.has(name));
   if (strange.length === 0) return;
   const shown = goMap(partitions, "int32");
-  for (const name of strange.slice(0, MAX_PARTITION_ERRORS)) errors.push(wrongValue("spec.updateStrategy.partitions", shown, `subset ${name} does not exist`));
+  for (const name of strange.slice(0, MAX_PARTITION_ERRORS))
+    errors.push(wrongValue("spec.updateStrategy.partitions", shown, `subset ${name} does not exist`));
 }
 
-const TEMPLATES = ["statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"] as const;
+const TEMPLATES = [
+  "statefulSetTemplate",
+  "advancedStatefulSetTemplate",
+  "cloneSetTemplate",
+  "deploymentTemplate",
+] as const;
 const ONE_OF = "one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate, or deploymentTemplate";
 
 /** What is given of the first template is looked at; CloneSets are left to their own webhook. */
-function checkSubsetTemplate(errors: FieldError[], template: Read<UnitedDeploymentTemplate>, selector: Read<LabelSelector> | undefined): void {
+function checkSubsetTemplate(
+  errors: FieldError[],
+  template: Read<UnitedDeploymentTemplate>,
+  selector: Read<LabelSelector> | undefined,
+): void {
   const at = "spec.template";
   const count = TEMPLATES.filter((name) => template[name] !== undefined).length;
   if (count < 1) errors.push(missing(at, `should provide ${ONE_OF}`));
@@ -69,15 +110,28 @@ function checkSubsetTemplate(errors: FieldError[], template: Read<UnitedDeployme
     const pods = deploymentTemplate.spec?.template ?? {};
     const field = `${at}.deploymentTemplate`;
     checkOwnLabels(errors, field, deploymentTemplate.metadata?.labels, selector);
-    if (deploymentTemplate.spec?.replicas !== undefined) errors.push(wrong(`${field}.spec.replicas`, deploymentTemplate.spec.replicas, "replicas in deploymentTemplate will not be used"));
+    if (deploymentTemplate.spec?.replicas !== undefined)
+      errors.push(
+        wrong(
+          `${field}.spec.replicas`,
+          deploymentTemplate.spec.replicas,
+          "replicas in deploymentTemplate will not be used",
+        ),
+      );
     checkSelects(errors, `${field}.spec.template.metadata.labels`, selector, pods.metadata?.labels);
     checkOwnTemplate(errors, `${field}.spec.template`, pods);
     checkRunsOn(errors, `${field}.spec.template`, pods, "ReplicaSet");
   }
 }
 
-function checkOwnLabels(errors: FieldError[], at: string, labels: Readonly<Record<string, string>> | undefined, selector: Read<LabelSelector> | undefined): void {
-  if (!matchesLabels(labelSelectorOf(selector), labels)) errors.push(wrongValue(`${at}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"));
+function checkOwnLabels(
+  errors: FieldError[],
+  at: string,
+  labels: Readonly<Record<string, string>> | undefined,
+  selector: Read<LabelSelector> | undefined,
+): void {
+  if (!matchesLabels(labelSelectorOf(selector), labels))
+    errors.push(wrongValue(`${at}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"));
 }
 
 interface Sets {
@@ -88,10 +142,15 @@ interface Sets {
 function checkUnused(errors: FieldError[], at: string, { replicas, updateStrategy }: Sets = {}, problem: string): void {
   if (replicas !== undefined) errors.push(wrong(`${at}.replicas`, replicas, `replicas ${problem}`));
   const partition = updateStrategy?.rollingUpdate?.partition;
-  if (updateStrategy?.type === "RollingUpdate" && partition !== undefined) errors.push(wrong(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
+  if (updateStrategy?.type === "RollingUpdate" && partition !== undefined)
+    errors.push(wrong(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
 }
 
-function checkSubsets(errors: FieldError[], subsets: readonly Read<UnitedDeploymentSubset>[], isAdaptive: boolean): void {
+function checkSubsets(
+  errors: FieldError[],
+  subsets: readonly Read<UnitedDeploymentSubset>[],
+  isAdaptive: boolean,
+): void {
   const names = new Set<string>();
   for (const [index, { name = "", nodeSelectorTerm, tolerations = [], replicas }] of subsets.entries()) {
     const at = `spec.topology.subsets[${index}]`;
@@ -101,23 +160,44 @@ function checkSubsets(errors: FieldError[], subsets: readonly Read<UnitedDeploym
     const problems = dnsLabelProblems(name);
     if (problems.length > 0) errors.push(wrong(`${at}.name`, name, `invalid subset name ${problems.join(", ")}`));
     if (nodeSelectorTerm) errors.push(...checkNodeSelectorTerm(`${at}.nodeSelectorTerm`, nodeSelectorTerm, true));
-    for (const [place, toleration] of tolerations.entries()) errors.push(...checkToleration(`${at}.tolerations[${place}]`, toleration));
-    if (replicas !== undefined && isAdaptive) errors.push(forbiddenField(`${at}.replicas`, "specify replicas use minReplicas/maxReplicas to enable adaptive strategy"));
+    for (const [place, toleration] of tolerations.entries())
+      errors.push(...checkToleration(`${at}.tolerations[${place}]`, toleration));
+    if (replicas !== undefined && isAdaptive)
+      errors.push(
+        forbiddenField(`${at}.replicas`, "specify replicas use minReplicas/maxReplicas to enable adaptive strategy"),
+      );
   }
 }
 
 function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
   const [template, old] = [now.template ?? {}, before.template ?? {}];
-  if (template.statefulSetTemplate && old.statefulSetTemplate) checkSets(errors, "statefulSetTemplate", "statefulsetTemplate", template.statefulSetTemplate.spec, old.statefulSetTemplate.spec);
+  if (template.statefulSetTemplate && old.statefulSetTemplate)
+    checkSets(
+      errors,
+      "statefulSetTemplate",
+      "statefulsetTemplate",
+      template.statefulSetTemplate.spec,
+      old.statefulSetTemplate.spec,
+    );
   else if (template.advancedStatefulSetTemplate && old.advancedStatefulSetTemplate) {
-    checkSets(errors, "advancedStatefulSetTemplate", "advancedStatefulsetTemplate", template.advancedStatefulSetTemplate.spec, old.advancedStatefulSetTemplate.spec);
-  } else if (template.deploymentTemplate && old.deploymentTemplate) errors.push(...checkNotNegative("spec.template.deploymentTemplate.spec.replicas", template.deploymentTemplate.spec?.replicas));
+    checkSets(
+      errors,
+      "advancedStatefulSetTemplate",
+      "advancedStatefulsetTemplate",
+      template.advancedStatefulSetTemplate.spec,
+      old.advancedStatefulSetTemplate.spec,
+    );
+  } else if (template.deploymentTemplate && old.deploymentTemplate)
+    errors.push(
+      ...checkNotNegative("spec.template.deploymentTemplate.spec.replicas", template.deploymentTemplate.spec?.replicas),
+    );
   const subsets = new Map((before.topology?.subsets ?? []).map((subset) => [subset.name, subset]));
   for (const [index, subset] of (now.topology?.subsets ?? []).entries()) {
     const known = subsets.get(subset.name);
     if (!known) continue;
     for (const field of ["nodeSelectorTerm", "tolerations"] as const) {
-      if (!isSame(known[field], subset[field])) errors.push(forbiddenField(`spec.topology.subsets[${index}].${field}`, "may not be changed in an update"));
+      if (!isSame(known[field], subset[field]))
+        errors.push(forbiddenField(`spec.topology.subsets[${index}].${field}`, "may not be changed in an update"));
     }
   }
   errors.push(...checkNotNegative("spec.replicas", now.replicas));
@@ -125,13 +205,29 @@ function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
 
 /** Nothing and an empty one are the same. */
 function isSame(a: unknown, b: unknown): boolean {
-  const given = (value: unknown): unknown => (typeof value === "object" && value !== null && Object.keys(value).length > 0 ? value : null);
+  const given = (value: unknown): unknown =>
+    typeof value === "object" && value !== null && Object.keys(value).length > 0 ? value : null;
   return equalJson(given(a), given(b));
 }
 
-function checkSets(errors: FieldError[], field: string, word: string, now: Sets | undefined, before: Sets | undefined): void {
-  const fixed = (spec: Sets = {}): unknown => Object.fromEntries(Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)));
+function checkSets(
+  errors: FieldError[],
+  field: string,
+  word: string,
+  now: Sets | undefined,
+  before: Sets | undefined,
+): void {
+  const fixed = (spec: Sets = {}): unknown =>
+    Object.fromEntries(
+      Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)),
+    );
   const at = `spec.template.${field}.spec`;
-  if (!equalJson(fixed(now), fixed(before))) errors.push(forbiddenField(at, `updates to ${word} spec for fields other than 'template', and 'updateStrategy' are forbidden`));
+  if (!equalJson(fixed(now), fixed(before)))
+    errors.push(
+      forbiddenField(
+        at,
+        `updates to ${word} spec for fields other than 'template', and 'updateStrategy' are forbidden`,
+      ),
+    );
   errors.push(...checkNotNegative(`${at}.replicas`, now?.replicas));
 }

@@ -13,19 +13,35 @@ const UNKNOWN = -1;
 
 /** The replicas that a subset's share is of the whole, rounded half up; or why it is none. */
 export function subsetReplicas(total: number | undefined, share: IntOrString): { value: number } | { problem: string } {
-  if (typeof share === "number") return share < 0 ? { problem: `subset replicas (${share}) should not be less than 0` } : { value: share };
-  if (total === undefined || total < 0) return { problem: `subsetReplicas (${share}) should not be string when unitedDeployment replicas is empty` };
-  if (!share.endsWith("%")) return { problem: `subset replicas (${share}) only support integer value or percentage value with a suffix '%'` };
+  if (typeof share === "number")
+    return share < 0 ? { problem: `subset replicas (${share}) should not be less than 0` } : { value: share };
+  if (total === undefined || total < 0)
+    return { problem: `subsetReplicas (${share}) should not be string when unitedDeployment replicas is empty` };
+  if (!share.endsWith("%"))
+    return { problem: `subset replicas (${share}) only support integer value or percentage value with a suffix '%'` };
   const digits = share.slice(0, -1);
-  if (!/^[+-]?\d+$/.test(digits)) return { problem: `subset replicas (${share}) should be correct percentage integer: strconv.ParseInt: parsing ${JSON.stringify(digits)}: invalid syntax` };
+  if (!/^[+-]?\d+$/.test(digits))
+    return {
+      problem: `subset replicas (${share}) should be correct percentage integer: strconv.ParseInt: parsing ${JSON.stringify(digits)}: invalid syntax`,
+    };
   const percent = Number(digits);
-  if (Math.abs(percent) >= 2 ** 31) return { problem: `subset replicas (${share}) should be correct percentage integer: strconv.ParseInt: parsing ${JSON.stringify(digits)}: value out of range` };
-  return percent > 100 || percent < 0 ? { problem: `subset replicas (${share}) should be in range [0, 100]` } : { value: Math.floor((total * percent) / 100 + 0.5) };
+  if (Math.abs(percent) >= 2 ** 31)
+    return {
+      problem: `subset replicas (${share}) should be correct percentage integer: strconv.ParseInt: parsing ${JSON.stringify(digits)}: value out of range`,
+    };
+  return percent > 100 || percent < 0
+    ? { problem: `subset replicas (${share}) should be in range [0, 100]` }
+    : { value: Math.floor((total * percent) / 100 + 0.5) };
 }
 
-export function checkSubsetReplicas(errors: FieldError[], total: number | undefined, subsets: readonly DeepReadonly<UnitedDeploymentSubset>[]): void {
+export function checkSubsetReplicas(
+  errors: FieldError[],
+  total: number | undefined,
+  subsets: readonly DeepReadonly<UnitedDeploymentSubset>[],
+): void {
   const expected = total ?? UNKNOWN;
-  const given = (name: "replicas" | "minReplicas" | "maxReplicas"): number => subsets.filter((subset) => subset[name] !== undefined).length;
+  const given = (name: "replicas" | "minReplicas" | "maxReplicas"): number =>
+    subsets.filter((subset) => subset[name] !== undefined).length;
   const sums = { replicas: 0, min: 0, max: 0 };
   for (const [index, { replicas, minReplicas, maxReplicas }] of subsets.entries()) {
     // Upstream shows the upper limit whichever is wrong, and names the lower one for both.
@@ -41,25 +57,75 @@ export function checkSubsetReplicas(errors: FieldError[], total: number | undefi
     const max = read(maxReplicas, NO_LIMIT, "minReplicas", shown);
     sums.min += min;
     sums.max += max;
-    if (min > max) errors.push(wrongValue(`${AT}[${index}].minReplicas`, shown, `subset[${index}].minReplicas must be more than or equal to maxReplicas`));
+    if (min > max)
+      errors.push(
+        wrongValue(
+          `${AT}[${index}].minReplicas`,
+          shown,
+          `subset[${index}].minReplicas must be more than or equal to maxReplicas`,
+        ),
+      );
   }
   const hasLimits = given("minReplicas") + given("maxReplicas") > 0;
-  if (hasLimits && given("replicas") > 0) errors.push(wrong(AT, subsets, "subset.Replicas and subset.MinReplicas/subset.MaxReplicas are mutually exclusive in a UnitedDeployment"));
-  else if (hasLimits) checkLimits(errors, expected, sums, given("maxReplicas") >= subsets.length && given("maxReplicas"));
+  if (hasLimits && given("replicas") > 0)
+    errors.push(
+      wrong(
+        AT,
+        subsets,
+        "subset.Replicas and subset.MinReplicas/subset.MaxReplicas are mutually exclusive in a UnitedDeployment",
+      ),
+    );
+  else if (hasLimits)
+    checkLimits(errors, expected, sums, given("maxReplicas") >= subsets.length && given("maxReplicas"));
   else checkSum(errors, expected, sums.replicas, { given: given("replicas"), of: subsets.length });
 }
 
-function checkLimits(errors: FieldError[], expected: number, { min, max }: { min: number; max: number }, limited: number | false): void {
-  if (expected === UNKNOWN) errors.push(wrong(AT, expected, "spec.replicas must be not empty if you set subset.minReplicas/maxReplicas"));
+function checkLimits(
+  errors: FieldError[],
+  expected: number,
+  { min, max }: { min: number; max: number },
+  limited: number | false,
+): void {
+  if (expected === UNKNOWN)
+    errors.push(wrong(AT, expected, "spec.replicas must be not empty if you set subset.minReplicas/maxReplicas"));
   if (limited !== false) errors.push(wrong(AT, limited, "at least one subset.maxReplicas must be empty"));
-  if (min > max) errors.push(wrong(AT, min, "sum of indicated subset.minReplicas should not be greater than sum of indicated subset.maxReplicas"));
+  if (min > max)
+    errors.push(
+      wrong(
+        AT,
+        min,
+        "sum of indicated subset.minReplicas should not be greater than sum of indicated subset.maxReplicas",
+      ),
+    );
 }
 
-function checkSum(errors: FieldError[], expected: number, sum: number, { given, of }: { given: number; of: number }): void {
+function checkSum(
+  errors: FieldError[],
+  expected: number,
+  sum: number,
+  { given, of }: { given: number; of: number },
+): void {
   if (expected === UNKNOWN) {
-    if (given !== of) errors.push(wrong(AT, sum, "if UnitedDeployment replicas is not provided, replicas of all subsets should be provided"));
+    if (given !== of)
+      errors.push(
+        wrong(AT, sum, "if UnitedDeployment replicas is not provided, replicas of all subsets should be provided"),
+      );
     return;
   }
-  if (sum > expected) errors.push(wrong(AT, sum, `sum of indicated subset replicas ${sum} should not be greater than UnitedDeployment replicas ${expected}`));
-  if (given > 0 && given === of && sum !== expected) errors.push(wrong(AT, sum, `if replicas of all subsets are provided, the sum of indicated subset replicas ${sum} should equal UnitedDeployment replicas ${expected}`));
+  if (sum > expected)
+    errors.push(
+      wrong(
+        AT,
+        sum,
+        `sum of indicated subset replicas ${sum} should not be greater than UnitedDeployment replicas ${expected}`,
+      ),
+    );
+  if (given > 0 && given === of && sum !== expected)
+    errors.push(
+      wrong(
+        AT,
+        sum,
+        `if replicas of all subsets are provided, the sum of indicated subset replicas ${sum} should equal UnitedDeployment replicas ${expected}`,
+      ),
+    );
 }

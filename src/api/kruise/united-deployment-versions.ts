@@ -1,6 +1,6 @@
 /**
- * UnitedDeployment v1alpha1 and v1beta1. A template of CloneSets has the form of CloneSets of the same version. The status of
- * v1beta1 says of each subset what v1alpha1 says in maps beside them; only the maps' order is lost.
+ * UnitedDeployment v1alpha1 and v1beta1. A template of CloneSets has the form of CloneSets of the same version. The
+ * status of v1beta1 says of each subset what v1alpha1 says in maps beside them; only the maps' order is lost.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -9,15 +9,25 @@ import { betaSpec, specToAlpha, specToBeta } from "./clone-set-versions.ts";
 import { changeObject, orNothing, property, withoutProperties, withProperties } from "./conversion.ts";
 
 export function toStorage(object: JsonObject): JsonObject {
-  return changeObject({ ...withCloneSets(object, specToBeta), apiVersion: "apps.kruise.io/v1beta1" }, "status", statusToBeta);
+  return changeObject(
+    { ...withCloneSets(object, specToBeta), apiVersion: "apps.kruise.io/v1beta1" },
+    "status",
+    statusToBeta,
+  );
 }
 
 export function fromStorage(object: JsonObject): JsonObject {
-  return changeObject({ ...withCloneSets(object, specToAlpha), apiVersion: "apps.kruise.io/v1alpha1" }, "status", statusToAlpha);
+  return changeObject(
+    { ...withCloneSets(object, specToAlpha), apiVersion: "apps.kruise.io/v1alpha1" },
+    "status",
+    statusToAlpha,
+  );
 }
 
 function withCloneSets(object: JsonObject, convert: (template: JsonObject) => JsonObject): JsonObject {
-  return changeObject(object, "spec", (spec) => changeObject(spec, "template", (template) => changeObject(template, "cloneSetTemplate", convert)));
+  return changeObject(object, "spec", (spec) =>
+    changeObject(spec, "template", (template) => changeObject(template, "cloneSetTemplate", convert)),
+  );
 }
 
 function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): JsonObject {
@@ -39,14 +49,23 @@ function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): 
   note(updated["currentPartitions"], "partition");
   return {
     ...status,
-    ...(typeof updated["updatedRevision"] === "string" && updated["updatedRevision"] !== "" && { updatedRevision: updated["updatedRevision"] }),
+    ...(typeof updated["updatedRevision"] === "string" &&
+      updated["updatedRevision"] !== "" && { updatedRevision: updated["updatedRevision"] }),
     ...((subsets.length > 0 || status["subsetStatuses"] !== undefined) && { subsetStatuses: subsets }),
   };
 }
 
 function statusToAlpha({ updatedRevision, ...status }: JsonObject): JsonObject {
-  const mapOf = (field: string): JsonObject => Object.fromEntries(subsetsOf(status).flatMap((subset) => (typeof subset["name"] === "string" && subset["name"] !== "" ? [[subset["name"], subset[field] ?? 0]] : [])));
-  const updateStatus = { ...(updatedRevision !== undefined && { updatedRevision }), ...orNothing("currentPartitions", mapOf("partition")) };
+  const mapOf = (field: string): JsonObject =>
+    Object.fromEntries(
+      subsetsOf(status).flatMap((subset) =>
+        typeof subset["name"] === "string" && subset["name"] !== "" ? [[subset["name"], subset[field] ?? 0]] : [],
+      ),
+    );
+  const updateStatus = {
+    ...(updatedRevision !== undefined && { updatedRevision }),
+    ...orNothing("currentPartitions", mapOf("partition")),
+  };
   return { ...status, ...orNothing("subsetReplicas", mapOf("replicas")), ...orNothing("updateStatus", updateStatus) };
 }
 
@@ -66,8 +85,11 @@ function deriveSchema(alpha: Schema): Schema {
   const spec = property(alpha, "spec");
   const template = property(spec, "template");
   const cloneSets = property(template, "cloneSetTemplate");
-  const betaTemplate = withProperties(template, { cloneSetTemplate: withProperties(cloneSets, { spec: betaSpec(property(cloneSets, "spec")) }) });
-  const status = withProperties(withoutProperties(property(alpha, "status"), "subsetReplicas", "updateStatus"), { updatedRevision: { type: "string" } });
+  const betaTemplate = withProperties(template, {
+    cloneSetTemplate: withProperties(cloneSets, { spec: betaSpec(property(cloneSets, "spec")) }),
+  });
+  const status = withProperties(withoutProperties(property(alpha, "status"), "subsetReplicas", "updateStatus"), {
+    updatedRevision: { type: "string" },
+  });
   return withProperties(alpha, { spec: withProperties(spec, { template: betaTemplate }), status });
 }
-

@@ -7,14 +7,30 @@ import type { JsonObject } from "../../base/index.ts";
 
 const admissions = admissionsWith(DEFAULT_KRUISE_GATES);
 const pods = { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } };
-const make = (spec: object): UnitedDeployment => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "UnitedDeployment", metadata: { name: "a", namespace: "shop" }, spec: spec as UnitedDeployment["spec"] });
+const make = (spec: object): UnitedDeployment => ({
+  apiVersion: "apps.kruise.io/v1beta1",
+  kind: "UnitedDeployment",
+  metadata: { name: "a", namespace: "shop" },
+  spec: spec as UnitedDeployment["spec"],
+});
 
 test("pools and a bare pod template are read as what they stand for, with warnings", () => {
-  const { object, problems, warnings } = review(admissions, make({ replicas: 2, selector: { matchLabels: { app: "a" } }, template: pods, topology: { pools: [{ name: "x" }, { name: "y" }] } }));
+  const { object, problems, warnings } = review(
+    admissions,
+    make({
+      replicas: 2,
+      selector: { matchLabels: { app: "a" } },
+      template: pods,
+      topology: { pools: [{ name: "x" }, { name: "y" }] },
+    }),
+  );
 
   expect(problems).toEqual([]);
   expect(object.spec.topology?.subsets).toEqual([{ name: "x" }, { name: "y" }]);
-  expect(object.spec.template?.deploymentTemplate).toMatchObject({ metadata: { labels: { app: "a" } }, spec: { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } } } } });
+  expect(object.spec.template?.deploymentTemplate).toMatchObject({
+    metadata: { labels: { app: "a" } },
+    spec: { selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "a" } } } },
+  });
   expect(warnings).toEqual([
     "spec.topology.pools is read as spec.topology.subsets; write it as that",
     "spec.template is read as the pods of spec.template.deploymentTemplate; write it as that",
@@ -23,18 +39,45 @@ test("pools and a bare pod template are read as what they stand for, with warnin
 
 test("partitions of subsets that are not there are refused in few words, however many they are", () => {
   const partitions = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`subset-${index}`, 1]));
-  const template = { deploymentTemplate: { metadata: { labels: { app: "a" } }, spec: { selector: { matchLabels: { app: "a" } }, template: pods } } };
+  const template = {
+    deploymentTemplate: {
+      metadata: { labels: { app: "a" } },
+      spec: { selector: { matchLabels: { app: "a" } }, template: pods },
+    },
+  };
 
-  const { problems } = review(admissions, make({ replicas: 1, selector: { matchLabels: { app: "a" } }, template, topology: { subsets: [{ name: "subset-0" }] }, updateStrategy: { type: "Manual", manualUpdate: { partitions } } }));
+  const { problems } = review(
+    admissions,
+    make({
+      replicas: 1,
+      selector: { matchLabels: { app: "a" } },
+      template,
+      topology: { subsets: [{ name: "subset-0" }] },
+      updateStrategy: { type: "Manual", manualUpdate: { partitions } },
+    }),
+  );
 
   expect(problems).toHaveLength(16);
   expect(problems[0]).toContain("subset subset-1 does not exist");
 });
 
 test("a limit on one subset gives every subset a lower one", () => {
-  const template = { deploymentTemplate: { metadata: { labels: { app: "a" } }, spec: { selector: { matchLabels: { app: "a" } }, template: pods } } };
+  const template = {
+    deploymentTemplate: {
+      metadata: { labels: { app: "a" } },
+      spec: { selector: { matchLabels: { app: "a" } }, template: pods },
+    },
+  };
 
-  const { spec } = completedBy(admissions, make({ replicas: 2, selector: { matchLabels: { app: "a" } }, template, topology: { subsets: [{ name: "x", maxReplicas: 1 }, { name: "y" }] } }));
+  const { spec } = completedBy(
+    admissions,
+    make({
+      replicas: 2,
+      selector: { matchLabels: { app: "a" } },
+      template,
+      topology: { subsets: [{ name: "x", maxReplicas: 1 }, { name: "y" }] },
+    }),
+  );
 
   expect(spec.topology?.subsets?.map(({ minReplicas }) => minReplicas)).toEqual([0, 0]);
 });
@@ -43,15 +86,43 @@ test("subsets of CloneSets have the form of CloneSets of the same version", () =
   const alpha: JsonObject = {
     apiVersion: "apps.kruise.io/v1alpha1",
     kind: "UnitedDeployment",
-    spec: { template: { cloneSetTemplate: { spec: { scaleStrategy: {}, updateStrategy: { type: "InPlaceOnly", partition: 1 } } } } },
-    status: { replicas: 3, updatedReplicas: 3, currentRevision: "r", subsetReplicas: { x: 1, y: 2 }, subsetStatuses: [{ name: "x", replicas: 1 }, { name: "y", replicas: 2, partition: 1 }], updateStatus: { updatedRevision: "r", currentPartitions: { x: 0, y: 1 } } },
+    spec: {
+      template: {
+        cloneSetTemplate: { spec: { scaleStrategy: {}, updateStrategy: { type: "InPlaceOnly", partition: 1 } } },
+      },
+    },
+    status: {
+      replicas: 3,
+      updatedReplicas: 3,
+      currentRevision: "r",
+      subsetReplicas: { x: 1, y: 2 },
+      subsetStatuses: [
+        { name: "x", replicas: 1 },
+        { name: "y", replicas: 2, partition: 1 },
+      ],
+      updateStatus: { updatedRevision: "r", currentPartitions: { x: 0, y: 1 } },
+    },
   };
 
   const beta = toStorage(alpha);
 
   expect(beta).toMatchObject({
-    spec: { template: { cloneSetTemplate: { spec: { updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceOnly", partition: 1 } } } } } },
-    status: { updatedRevision: "r", subsetStatuses: [{ name: "x", replicas: 1 }, { name: "y", replicas: 2, partition: 1 }] },
+    spec: {
+      template: {
+        cloneSetTemplate: {
+          spec: {
+            updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceOnly", partition: 1 } },
+          },
+        },
+      },
+    },
+    status: {
+      updatedRevision: "r",
+      subsetStatuses: [
+        { name: "x", replicas: 1 },
+        { name: "y", replicas: 2, partition: 1 },
+      ],
+    },
   });
   expect(fromStorage(beta)).toEqual(alpha);
 });

@@ -14,7 +14,13 @@ import { kruiseAdmission } from "./webhook.ts";
 
 export type UnitedDeployment = UnitedDeploymentType;
 
-const columns: Column[] = [count("DESIRED", ".spec.replicas"), count("CURRENT", ".status.replicas"), count("UPDATED", ".status.updatedReplicas"), count("READY", ".status.readyReplicas"), AGE];
+const columns: Column[] = [
+  count("DESIRED", ".spec.replicas"),
+  count("CURRENT", ".status.replicas"),
+  count("UPDATED", ".status.updatedReplicas"),
+  count("READY", ".status.readyReplicas"),
+  AGE,
+];
 
 export const UnitedDeployment = kruiseKind<UnitedDeployment>({
   kind: "UnitedDeployment",

@@ -1,6 +1,6 @@
 /**
- * How OpenKruise's webhooks look at an object: they read it as a Go struct, complete it, and say what is wrong with it. A status or a
- * scale is not theirs to see.
+ * How OpenKruise's webhooks look at an object: they read it as a Go struct, complete it, and say what is wrong with it.
+ * A status or a scale is not theirs to see.
  */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
@@ -24,7 +24,10 @@ interface KruiseRules<T> {
   code: number | ((operation: Operation) => number);
   /** The fact tables of the versions that upstream has published. */
   tables: Readonly<Record<string, string>>;
-  /** Fields of the spec that the definition leaves open, and what the webhook takes each, or each item of it, for: `core-v1.Volume`. */
+  /**
+   * Fields of the spec that the definition leaves open, and what the webhook takes each, or each item of it, for:
+   * `core-v1.Volume`.
+   */
   open?: Readonly<Record<string, string>>;
   complete?(object: Read<T>, review: Review<T>): Read<T>;
   check(review: Review<T>): FieldError[];
@@ -32,11 +35,15 @@ interface KruiseRules<T> {
   prepare?(review: Review<T>): Read<T>;
 }
 
-export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { name, code, tables, open = {}, complete, check, prepare }: KruiseRules<T>): Admission<T> {
+export function kruiseAdmission<T extends KubernetesObject>(
+  kind: Kind<T>,
+  { name, code, tables, open = {}, complete, check, prepare }: KruiseRules<T>,
+): Admission<T> {
   const [someTable] = Object.values(tables);
   const reads = (review: Review<T>): Read<T> => {
     const table = tables[versionOf(review.object)];
-    if (table === undefined && someTable !== undefined) checkOpenFields(review, someTable, kind.kind, Object.keys(open), refusalOf(name));
+    if (table === undefined && someTable !== undefined)
+      checkOpenFields(review, someTable, kind.kind, Object.keys(open), refusalOf(name));
     return decoded(review, table, kind.kind, refusalOf(name));
   };
   return {
@@ -48,10 +55,11 @@ export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, { nam
       const sent = nullFree(review.object, tables[versionOf(review.object)] ?? someTable, kind.kind);
       const object = withKnownFields(reads({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
-      // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that were sent stay.
+      // Upstream's webhook answers with its own form of the object only when it completed something; else zeros that
+      // were sent stay.
       return equalJson(completed, object) ? sent : completed;
     },
-    ...(prepare && { prepare }),
+    prepare,
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),
   };
 }
@@ -64,22 +72,43 @@ export const refusalOf =
   (problem: string): Error =>
     deniedByWebhook(`m${name}.kb.io`, 400, problem);
 
-function decoded<T>({ object, settled }: Review<T>, table: string | undefined, kind: string, refusal: (problem: string) => Error): Read<T> {
+function decoded<T>(
+  { object, settled }: Review<T>,
+  table: string | undefined,
+  kind: string,
+  refusal: (problem: string) => Error,
+): Read<T> {
   const { spec } = object as JsonObject;
   // A struct that is not given is one whose fields are not given.
   if (table === undefined) return spec === undefined || spec === null ? { ...object, spec: {} } : object;
   const known = (settled as JsonObject | undefined)?.["spec"];
-  const read = decodedPart(table, kind, spec === undefined ? {} : { spec }, refusal, known === undefined ? undefined : { spec: known })["spec"];
+  const read = decodedPart(
+    table,
+    kind,
+    spec === undefined ? {} : { spec },
+    refusal,
+    known === undefined ? undefined : { spec: known },
+  )["spec"];
   return read === spec ? object : { ...object, spec: read };
 }
 
-/** A version without a table has the open fields of one that has: what is in them is of the right type, or the request ends here. */
-function checkOpenFields<T>({ object, settled }: Review<T>, table: string, kind: string, fields: readonly string[], refusal: (problem: string) => Error): void {
+/**
+ * A version without a table has the open fields of one that has: what is in them is of the right type, or the request
+ * ends here.
+ */
+function checkOpenFields<T>(
+  { object, settled }: Review<T>,
+  table: string,
+  kind: string,
+  fields: readonly string[],
+  refusal: (problem: string) => Error,
+): void {
   const [spec, known] = [(object as JsonObject)["spec"], (settled as JsonObject | undefined)?.["spec"]];
   if (!isObject(spec)) return;
   for (const field of fields) {
     const value = spec[field];
-    if (value !== undefined && value !== (isObject(known) ? known[field] : undefined)) decodedPart(table, kind, { spec: { [field]: value } }, refusal);
+    if (value !== undefined && value !== (isObject(known) ? known[field] : undefined))
+      decodedPart(table, kind, { spec: { [field]: value } }, refusal);
   }
 }
 
@@ -91,8 +120,15 @@ function nullFree<T>(object: Read<T>, table: string | undefined, kind: string): 
   return free === spec ? object : { ...object, spec: free };
 }
 
-/** What a Go struct has no place for does not come back from it. Upstream drops it without a word; here somebody may want to know. */
-function withKnownFields<T>(object: Read<T>, open: Readonly<Record<string, string>>, { settled, warn }: Review<T>): Read<T> {
+/**
+ * What a Go struct has no place for does not come back from it. Upstream drops it without a word; here somebody may
+ * want to know.
+ */
+function withKnownFields<T>(
+  object: Read<T>,
+  open: Readonly<Record<string, string>>,
+  { settled, warn }: Review<T>,
+): Read<T> {
   const { spec } = object as { spec?: Json };
   const known = (settled as { spec?: JsonObject } | undefined)?.spec;
   if (!isObject(spec)) return object;
@@ -101,8 +137,13 @@ function withKnownFields<T>(object: Read<T>, open: Readonly<Record<string, strin
     const value = spec[field];
     if (value === undefined || value === known?.[field]) continue;
     const [table = "", name = ""] = type.split(".");
-    const pruned = (part: Json, at: string): Json => (isObject(part) ? knownFields(table, name, part, at, (path) => warn(`unknown field ${JSON.stringify(path)}`)) : part);
-    const kept = Array.isArray(value) ? value.map((item, index) => pruned(item, `spec.${field}[${index}]`)) : pruned(value, `spec.${field}`);
+    const pruned = (part: Json, at: string): Json =>
+      isObject(part)
+        ? knownFields(table, name, part, at, (path) => warn(`unknown field ${JSON.stringify(path)}`))
+        : part;
+    const kept = Array.isArray(value)
+      ? value.map((item, index) => pruned(item, `spec.${field}[${index}]`))
+      : pruned(value, `spec.${field}`);
     if (!equalJson(kept, value)) result = { ...result, [field]: kept };
   }
   return result === spec ? object : { ...object, spec: result };
@@ -111,6 +152,13 @@ function withKnownFields<T>(object: Read<T>, open: Readonly<Record<string, strin
 /** True when everything that rules look at has passed them before. */
 function isSettled<T>({ object, settled }: Review<T>): boolean {
   if (settled === undefined) return false;
-  const [now, before] = [object as Read<KubernetesObject & { spec?: unknown }>, settled as Read<KubernetesObject & { spec?: unknown }>];
-  return now.spec === before.spec && now.metadata.labels === before.metadata.labels && now.metadata.annotations === before.metadata.annotations;
+  const [now, before] = [
+    object as Read<KubernetesObject & { spec?: unknown }>,
+    settled as Read<KubernetesObject & { spec?: unknown }>,
+  ];
+  return (
+    now.spec === before.spec &&
+    now.metadata.labels === before.metadata.labels &&
+    now.metadata.annotations === before.metadata.annotations
+  );
 }

@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import { required } from "../../base/index.ts";
-import { addressWarnings, checkAddress, checkCanonicalAddress, checkEndpointAddress, checkNetwork, formatAddress, isStrictlyWithin, networkWarnings, parseAddress, parseNetwork } from "./addresses.ts";
+import {
+  addressWarnings,
+  checkAddress,
+  checkCanonicalAddress,
+  checkEndpointAddress,
+  checkNetwork,
+  formatAddress,
+  isStrictlyWithin,
+  networkWarnings,
+  parseAddress,
+  parseNetwork,
+} from "./addresses.ts";
 
 const canonical: Record<string, [text: string, want: string | undefined]> = {
   "IPv4 is dotted": ["10.9.8.7", "10.9.8.7"],
@@ -27,17 +38,44 @@ test("a very long text is not looked at", () => {
 });
 
 const refusals: Record<string, [errors: { message: string }[], want: string[]]> = {
-  "a text that is no address": [checkAddress("f", "x"), ['Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
+  "a text that is no address": [
+    checkAddress("f", "x"),
+    ['Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  ],
   "leading zeros": [checkAddress("f", "1.2.3.04"), ['Invalid value: "1.2.3.04": must not have leading 0s']],
-  "IPv4 in IPv6 form": [checkAddress("f", "::ffff:1.2.3.4"), ['Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address']],
+  "IPv4 in IPv6 form": [
+    checkAddress("f", "::ffff:1.2.3.4"),
+    ['Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address'],
+  ],
   "nothing, when the value was stored before": [checkAddress("f", "1.2.3.04", ["1.2.3.04"]), []],
-  "another form where one is asked for": [checkCanonicalAddress("f", "2001:0db8::1"), ['Invalid value: "2001:0db8::1": must be in canonical form ("2001:db8::1")']],
-  "an endpoint on the loopback": [checkEndpointAddress("f", "127.0.0.1"), ['Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)']],
-  "an endpoint that is link-local": [checkEndpointAddress("f", "fe80::1"), ['Invalid value: "fe80::1": may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
-  "an endpoint that is unspecified": [checkEndpointAddress("f", "0.0.0.0"), ['Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)']],
-  "a text that is no network": [checkNetwork("f", "10.0.0.0"), ['Invalid value: "10.0.0.0": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-  "bits after the prefix": [checkNetwork("f", "10.0.0.1/24"), ['Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length']],
-  "a prefix with leading zeros": [checkNetwork("f", "10.0.0.0/08"), ['Invalid value: "10.0.0.0/08": must not have leading 0s in IP or prefix length']],
+  "another form where one is asked for": [
+    checkCanonicalAddress("f", "2001:0db8::1"),
+    ['Invalid value: "2001:0db8::1": must be in canonical form ("2001:db8::1")'],
+  ],
+  "an endpoint on the loopback": [
+    checkEndpointAddress("f", "127.0.0.1"),
+    ['Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  ],
+  "an endpoint that is link-local": [
+    checkEndpointAddress("f", "fe80::1"),
+    ['Invalid value: "fe80::1": may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  ],
+  "an endpoint that is unspecified": [
+    checkEndpointAddress("f", "0.0.0.0"),
+    ['Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)'],
+  ],
+  "a text that is no network": [
+    checkNetwork("f", "10.0.0.0"),
+    ['Invalid value: "10.0.0.0": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
+  ],
+  "bits after the prefix": [
+    checkNetwork("f", "10.0.0.1/24"),
+    ['Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length'],
+  ],
+  "a prefix with leading zeros": [
+    checkNetwork("f", "10.0.0.0/08"),
+    ['Invalid value: "10.0.0.0/08": must not have leading 0s in IP or prefix length'],
+  ],
 };
 for (const [what, [errors, want]] of Object.entries(refusals)) {
   test(`refused: ${what}`, () => {
@@ -46,13 +84,18 @@ for (const [what, [errors, want]] of Object.entries(refusals)) {
 }
 
 test("a form that others may read differently is warned of", () => {
-  expect(addressWarnings("f", "2001:0db8::1")).toEqual(['f: IPv6 address "2001:0db8::1" should be in RFC 5952 canonical format ("2001:db8::1")']);
-  expect(networkWarnings("f", "10.0.0.1/24")).toEqual(['f: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.1/32"?)']);
+  expect(addressWarnings("f", "2001:0db8::1")).toEqual([
+    'f: IPv6 address "2001:0db8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+  ]);
+  expect(networkWarnings("f", "10.0.0.1/24")).toEqual([
+    'f: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.1/32"?)',
+  ]);
   expect(networkWarnings("f", "10.0.0.0/24")).toEqual([]);
 });
 
 test("a network lies strictly within a larger one that contains it", () => {
-  const within = (inner: string, outer: string): boolean => isStrictlyWithin(required(parseNetwork(inner), inner), required(parseNetwork(outer), outer));
+  const within = (inner: string, outer: string): boolean =>
+    isStrictlyWithin(required(parseNetwork(inner), inner), required(parseNetwork(outer), outer));
 
   expect(within("10.1.0.0/16", "10.0.0.0/8")).toBe(true);
   expect(within("10.0.0.0/8", "10.0.0.0/8")).toBe(false);

@@ -1,8 +1,9 @@
 /**
- * IP addresses and networks as the kinds of Kubernetes check them: what is wrong with a text in its words, and what to warn of.
+ * IP addresses and networks as the kinds of Kubernetes check them: what is wrong with a text in its words, and what to
+ * warn of.
  *
- * Older fields accept what is not in canonical form and warn of it. A value that is stored already stays acceptable whatever
- * its form, so checks take the values that were there before.
+ * Older fields accept what is not in canonical form and warn of it. A value that is stored already stays acceptable
+ * whatever its form, so checks take the values that were there before.
  */
 import { isIPv6 } from "node:net";
 import type { FieldError } from "../../machinery/index.ts";
@@ -69,10 +70,13 @@ function parseSix(text: string): Address | undefined {
   const bytes = groups.flatMap((group) => [group >> 8, group & 255]);
   const hasLeadingZeros = tail?.hasLeadingZeros ?? false;
   const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
-  return isMapped ? { family: 4, bytes: bytes.slice(12), isMapped, hasLeadingZeros } : { family: 6, bytes, isMapped, hasLeadingZeros };
+  return isMapped
+    ? { family: 4, bytes: bytes.slice(12), isMapped, hasLeadingZeros }
+    : { family: 6, bytes, isMapped, hasLeadingZeros };
 }
 
-const groupsOf = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+const groupsOf = (text: string): number[] =>
+  text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 
 /** The canonical form: dotted, or that of RFC 5952. */
 export function formatAddress({ family, bytes }: Pick<Address, "family" | "bytes">): string {
@@ -84,7 +88,11 @@ export function formatAddress({ family, bytes }: Pick<Address, "family" | "bytes
     while (groups[at + length] === 0) length++;
     if (length > best.length) best = { at, length };
   }
-  const text = (from: number, to?: number): string => groups.slice(from, to).map((group) => group.toString(16)).join(":");
+  const text = (from: number, to?: number): string =>
+    groups
+      .slice(from, to)
+      .map((group) => group.toString(16))
+      .join(":");
   return best.length === 1 ? text(0) : `${text(0, best.at)}::${text(best.at + best.length)}`;
 }
 
@@ -94,13 +102,21 @@ export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf("/");
   const address = slash < 0 ? undefined : parseAddress(text.slice(0, slash));
   const length = text.slice(slash + 1);
-  if (!address || !/^\d{1,9}$/.test(length) || Number(length) > (address.family === 4 && !address.isMapped ? 32 : 128)) return undefined;
-  return { address, prefixLength: Number(length), hasLeadingZeros: address.hasLeadingZeros || (length.length > 1 && length.startsWith("0")) };
+  if (!address || !/^\d{1,9}$/.test(length) || Number(length) > (address.family === 4 && !address.isMapped ? 32 : 128))
+    return undefined;
+  return {
+    address,
+    prefixLength: Number(length),
+    hasLeadingZeros: address.hasLeadingZeros || (length.length > 1 && length.startsWith("0")),
+  };
 }
 
 /** The address with the bits after the prefix cleared. */
 function masked({ address: { family, bytes }, prefixLength }: Network): Pick<Address, "family" | "bytes"> {
-  return { family, bytes: bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8)))) };
+  return {
+    family,
+    bytes: bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8)))),
+  };
 }
 
 const formatNetwork = (network: Network): string => `${formatAddress(masked(network))}/${network.prefixLength}`;
@@ -167,7 +183,8 @@ export function checkCanonicalNetwork(field: string, text: string): FieldError[]
 /** An address of an interface with the network that it is in: `10.9.8.7/24`. */
 export function checkInterfaceAddress(field: string, text: string): FieldError[] {
   const network = parseNetwork(text);
-  if (!network) return [wrong(field, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")];
+  if (!network)
+    return [wrong(field, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")];
   const { address, prefixLength } = network;
   const canonical = `${formatAddress(address)}/${address.family === 4 && prefixLength > 32 ? prefixLength - 96 : prefixLength}`;
   return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
@@ -181,19 +198,27 @@ export function checkEndpointAddress(field: string, text: string): FieldError[] 
   const [first = 0, second = 0, third = 0] = bytes;
   const isZeroUntil = (end: number): boolean => bytes.slice(0, end).every((byte) => byte === 0);
   if (isZeroUntil(bytes.length)) return [wrong(field, text, `may not be unspecified (${text})`)];
-  if (family === 4 ? first === 127 : isZeroUntil(15) && bytes[15] === 1) return [wrong(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
-  if (family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80) return [wrong(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
-  const isLinkLocalMulticast = family === 4 ? first === 224 && second === 0 && third === 0 : first === 0xff && (second & 0x0f) === 2;
-  return isLinkLocalMulticast ? [wrong(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")] : [];
+  if (family === 4 ? first === 127 : isZeroUntil(15) && bytes[15] === 1)
+    return [wrong(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
+  if (family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80)
+    return [wrong(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
+  const isLinkLocalMulticast =
+    family === 4 ? first === 224 && second === 0 && third === 0 : first === 0xff && (second & 0x0f) === 2;
+  return isLinkLocalMulticast
+    ? [wrong(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")]
+    : [];
 }
 
 export function addressWarnings(field: string, text: string): string[] {
   const address = parseAddress(text);
   if (!address) return [];
   const canonical = formatAddress(address);
-  if (address.hasLeadingZeros || address.isMapped) return [`${field}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(canonical)}`];
+  if (address.hasLeadingZeros || address.isMapped)
+    return [`${field}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(canonical)}`];
   if (address.family === 4 || text === canonical) return [];
-  return [`${field}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`];
+  return [
+    `${field}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`,
+  ];
 }
 
 export function networkWarnings(field: string, text: string): string[] {
@@ -207,7 +232,9 @@ export function networkWarnings(field: string, text: string): string[] {
     const single = JSON.stringify(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
     warnings.push(`${field}: CIDR value ${shown} is ambiguous in this context (should be ${canonical} or ${single}?)`);
   }
-  if (network.hasLeadingZeros || address.isMapped) warnings.push(`${field}: non-standard CIDR value ${shown} is invalid: use ${canonical}`);
-  if (warnings.length === 0 && address.family === 6 && shown !== canonical) warnings.push(`${field}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${canonical})`);
+  if (network.hasLeadingZeros || address.isMapped)
+    warnings.push(`${field}: non-standard CIDR value ${shown} is invalid: use ${canonical}`);
+  if (warnings.length === 0 && address.family === 6 && shown !== canonical)
+    warnings.push(`${field}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${canonical})`);
   return warnings;
 }

@@ -2,18 +2,38 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type IngressClass } from "./ingress-class.ts";
 
-const ingressClass = (spec: object): IngressClass => ({ apiVersion: "networking.k8s.io/v1", kind: "IngressClass", metadata: { name: "a" }, spec });
+const ingressClass = (spec: object): IngressClass => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "IngressClass",
+  metadata: { name: "a" },
+  spec,
+});
 
 test("parameters are the cluster's unless they say otherwise", () => {
-  expect(completedBy(admissions, ingressClass({ controller: "a.b/c", parameters: { kind: "K", name: "n" } })).spec?.parameters?.scope).toBe("Cluster");
+  expect(
+    completedBy(admissions, ingressClass({ controller: "a.b/c", parameters: { kind: "K", name: "n" } })).spec
+      ?.parameters?.scope,
+  ).toBe("Cluster");
 });
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "no controller": [{}, ["spec.controller: Required value"]],
-  "a controller without a domain": [{ controller: "a" }, ['spec.controller: Invalid value: "a": must be a domain-prefixed path (such as "acme.io/foo")']],
-  "parameters in no namespace": [{ controller: "a.b/c", parameters: { kind: "K", name: "n", scope: "Namespace" } }, ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"]],
-  "parameters of the cluster in a namespace": [{ controller: "a.b/c", parameters: { kind: "K", name: "n", namespace: "x" } }, ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"]],
-  "parameters that are nothing": [{ controller: "a.b/c", parameters: {} }, ["spec.parameters.kind: Required value", "spec.parameters.name: Required value"]],
+  "a controller without a domain": [
+    { controller: "a" },
+    ['spec.controller: Invalid value: "a": must be a domain-prefixed path (such as "acme.io/foo")'],
+  ],
+  "parameters in no namespace": [
+    { controller: "a.b/c", parameters: { kind: "K", name: "n", scope: "Namespace" } },
+    ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"],
+  ],
+  "parameters of the cluster in a namespace": [
+    { controller: "a.b/c", parameters: { kind: "K", name: "n", namespace: "x" } },
+    ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"],
+  ],
+  "parameters that are nothing": [
+    { controller: "a.b/c", parameters: {} },
+    ["spec.parameters.kind: Required value", "spec.parameters.name: Required value"],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -22,5 +42,7 @@ for (const [what, [spec, want]] of Object.entries(refused)) {
 }
 
 test("the controller of a class stays", () => {
-  expect(problemsOf(admissions, ingressClass({ controller: "x.y/z" }), ingressClass({ controller: "a.b/c" }))).toEqual(['spec.controller: Invalid value: "x.y/z": field is immutable']);
+  expect(problemsOf(admissions, ingressClass({ controller: "x.y/z" }), ingressClass({ controller: "a.b/c" }))).toEqual([
+    'spec.controller: Invalid value: "x.y/z": field is immutable',
+  ]);
 });

@@ -4,7 +4,11 @@ import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems, type Field
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { IngressClass as IngressClassFacts, IngressClassParametersReference, IngressClassSpec } from "../facts/networking-v1.ts";
+import type {
+  IngressClass as IngressClassFacts,
+  IngressClassParametersReference,
+  IngressClassSpec,
+} from "../facts/networking-v1.ts";
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, tooLong, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -24,7 +28,9 @@ const PATH_PATTERN = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 function parametersCell({ spec }: Read<IngressClass>): string {
   const { parameters } = spec ?? {};
-  return parameters ? `${parameters.kind}${parameters.apiGroup === undefined ? "" : `.${parameters.apiGroup}`}/${parameters.name}` : "<none>";
+  return parameters
+    ? `${parameters.kind}${parameters.apiGroup === undefined ? "" : `.${parameters.apiGroup}`}/${parameters.name}`
+    : "<none>";
 }
 
 export const IngressClass: Kind<IngressClass> = builtInKind<IngressClass>({
@@ -35,7 +41,12 @@ export const IngressClass: Kind<IngressClass> = builtInKind<IngressClass>({
   scope: "Cluster",
   facts: "networking-v1",
   columns: [
-    column<IngressClass>("Name", ({ metadata }) => (metadata.annotations?.[DEFAULT_INGRESS_CLASS] === "true" ? `${metadata.name} (default)` : metadata.name), { format: "name" }),
+    column<IngressClass>(
+      "Name",
+      ({ metadata }) =>
+        metadata.annotations?.[DEFAULT_INGRESS_CLASS] === "true" ? `${metadata.name} (default)` : metadata.name,
+      { format: "name" },
+    ),
     column<IngressClass>("Controller", ({ spec }) => spec?.controller ?? ""),
     column<IngressClass>("Parameters", parametersCell),
     ageColumn,
@@ -46,7 +57,11 @@ export const IngressClass: Kind<IngressClass> = builtInKind<IngressClass>({
 
 function checkSpec({ controller = "", parameters }: Sent<IngressClassSpec>): FieldError[] {
   const at = "spec.controller";
-  return [...(Buffer.byteLength(controller) > MAX_CONTROLLER_BYTES ? [tooLong(at, MAX_CONTROLLER_BYTES)] : []), ...checkController(at, controller), ...(parameters ? checkParameters("spec.parameters", parameters) : [])];
+  return [
+    ...(Buffer.byteLength(controller) > MAX_CONTROLLER_BYTES ? [tooLong(at, MAX_CONTROLLER_BYTES)] : []),
+    ...checkController(at, controller),
+    ...(parameters ? checkParameters("spec.parameters", parameters) : []),
+  ];
 }
 
 /** A domain and a path below it. */
@@ -55,16 +70,30 @@ function checkController(at: string, text: string): FieldError[] {
   const slash = text.indexOf("/");
   const path = text.slice(slash + 1);
   if (slash <= 0 || path === "") return [wrong(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
-  return [...checkText(at, text.slice(0, slash), dnsSubdomainProblems), ...(PATH_PATTERN.test(path) ? [] : [wrong(at, path, `Invalid path (regex used for validation is '${PATH}')`)])];
+  return [
+    ...checkText(at, text.slice(0, slash), dnsSubdomainProblems),
+    ...(PATH_PATTERN.test(path) ? [] : [wrong(at, path, `Invalid path (regex used for validation is '${PATH}')`)]),
+  ];
 }
 
-function checkParameters(at: string, { apiGroup, kind = "", name = "", scope, namespace }: Sent<IngressClassParametersReference>): FieldError[] {
+function checkParameters(
+  at: string,
+  { apiGroup, kind = "", name = "", scope, namespace }: Sent<IngressClassParametersReference>,
+): FieldError[] {
   const errors = apiGroup === undefined ? [] : checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems);
   errors.push(...checkReferenceName(`${at}.kind`, kind), ...checkReferenceName(`${at}.name`, name));
   if (scope === undefined) return [...errors, missing(`${at}.scope`)];
   if (!SCOPES.includes(scope)) return [...errors, notOneOf(`${at}.scope`, scope, SCOPES)];
-  if (scope === "Cluster") return namespace === undefined ? errors : [...errors, forbiddenField(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
-  return [...errors, ...(namespace === undefined ? [missing(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")] : checkText(`${at}.namespace`, namespace, dnsLabelProblems))];
+  if (scope === "Cluster")
+    return namespace === undefined
+      ? errors
+      : [...errors, forbiddenField(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
+  return [
+    ...errors,
+    ...(namespace === undefined
+      ? [missing(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")]
+      : checkText(`${at}.namespace`, namespace, dnsLabelProblems)),
+  ];
 }
 
 /** Kind or name of an object that is referred to. */
@@ -74,7 +103,13 @@ export function checkReferenceName(field: string, name: string): FieldError[] {
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(IngressClass, "networking-v1", {
-    complete: (ingressClass) => change(ingressClass, "spec", (spec) => change(spec, "parameters", (parameters) => fill(parameters, { scope: "Cluster" }))),
-    validate: ({ object: { spec = {} }, oldObject }) => [...(oldObject ? checkUnchanged("spec.controller", spec.controller ?? "", oldObject.spec?.controller ?? "") : []), ...checkSpec(spec)],
+    complete: (ingressClass) =>
+      change(ingressClass, "spec", (spec) =>
+        change(spec, "parameters", (parameters) => fill(parameters, { scope: "Cluster" })),
+      ),
+    validate: ({ object: { spec = {} }, oldObject }) => [
+      ...(oldObject ? checkUnchanged("spec.controller", spec.controller ?? "", oldObject.spec?.controller ?? "") : []),
+      ...checkSpec(spec),
+    ],
   }),
 ];

@@ -3,21 +3,52 @@ import { problemsOf, warningsOf } from "../test-review.ts";
 import { Ingress, admissions } from "./ingress.ts";
 
 const backend = { service: { name: "s", port: { number: 80 } } };
-const ingress = (spec: object, annotations?: Record<string, string>): Ingress => ({ apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { name: "a", namespace: "default", ...(annotations && { annotations }) }, spec });
-const withPath = (path: object): object => ({ rules: [{ http: { paths: [{ path: "/", pathType: "Prefix", backend, ...path }] } }] });
+const ingress = (spec: object, annotations?: Record<string, string>): Ingress => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "Ingress",
+  metadata: { name: "a", namespace: "default", annotations },
+  spec,
+});
+const withPath = (path: object): object => ({
+  rules: [{ http: { paths: [{ path: "/", pathType: "Prefix", backend, ...path }] } }],
+});
 const PATH = "spec.rules[0].http.paths[0]";
 
 const refused: Record<string, [spec: object, want: string[]]> = {
   "nothing to lead to": [{}, ["spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"]],
-  "a path without a type": [withPath({ pathType: undefined }), [`${PATH}.pathType: Required value: pathType must be specified`]],
-  "a path that does not begin at the root": [withPath({ path: "x" }), [`${PATH}.path: Invalid value: "x": must be an absolute path`]],
-  "a path that climbs": [withPath({ path: "/a/../b" }), [`${PATH}.path: Invalid value: "/a/../b": must not contain '/../'`]],
-  "a path that ends by climbing": [withPath({ path: "/a/.." }), [`${PATH}.path: Invalid value: "/a/..": cannot end with '/..'`]],
-  "an address as a host": [{ rules: [{ host: "1.2.3.4" }] }, ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address']],
+  "a path without a type": [
+    withPath({ pathType: undefined }),
+    [`${PATH}.pathType: Required value: pathType must be specified`],
+  ],
+  "a path that does not begin at the root": [
+    withPath({ path: "x" }),
+    [`${PATH}.path: Invalid value: "x": must be an absolute path`],
+  ],
+  "a path that climbs": [
+    withPath({ path: "/a/../b" }),
+    [`${PATH}.path: Invalid value: "/a/../b": must not contain '/../'`],
+  ],
+  "a path that ends by climbing": [
+    withPath({ path: "/a/.." }),
+    [`${PATH}.path: Invalid value: "/a/..": cannot end with '/..'`],
+  ],
+  "an address as a host": [
+    { rules: [{ host: "1.2.3.4" }] },
+    ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
+  ],
   "rules without paths": [{ rules: [{ http: { paths: [] } }] }, ["spec.rules[0].http.paths: Required value"]],
-  "two backends in one": [{ defaultBackend: { ...backend, resource: { kind: "K", name: "n" } } }, ['spec.defaultBackend: Invalid value: "": cannot set both resource and service backends']],
-  "a Service without a port": [{ defaultBackend: { service: { name: "s" } } }, ["spec.defaultBackend: Required value: port name or number is required"]],
-  "a path without a backend": [withPath({ backend: undefined }), [`${PATH}.backend: Invalid value: "": resource or service backend is required`]],
+  "two backends in one": [
+    { defaultBackend: { ...backend, resource: { kind: "K", name: "n" } } },
+    ['spec.defaultBackend: Invalid value: "": cannot set both resource and service backends'],
+  ],
+  "a Service without a port": [
+    { defaultBackend: { service: { name: "s" } } },
+    ["spec.defaultBackend: Required value: port name or number is required"],
+  ],
+  "a path without a backend": [
+    withPath({ backend: undefined }),
+    [`${PATH}.backend: Invalid value: "": resource or service backend is required`],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -35,8 +66,12 @@ test("a secret's name that was stored stays acceptable", () => {
 test("field and annotation name the same class", () => {
   const annotations = { "kubernetes.io/ingress.class": "x" };
 
-  expect(problemsOf(admissions, ingress({ defaultBackend: backend, ingressClassName: "y" }, annotations))).toEqual(['annotations.kubernetes.io/ingress.class: Invalid value: "x": must match `ingressClassName` when both are specified']);
-  expect(warningsOf(admissions, ingress({ defaultBackend: backend }, annotations))).toEqual([`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`]);
+  expect(problemsOf(admissions, ingress({ defaultBackend: backend, ingressClassName: "y" }, annotations))).toEqual([
+    'annotations.kubernetes.io/ingress.class: Invalid value: "x": must match `ingressClassName` when both are specified',
+  ]);
+  expect(warningsOf(admissions, ingress({ defaultBackend: backend }, annotations))).toEqual([
+    `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
+  ]);
 });
 
 test("three hosts are shown, and how many rules there are beside", () => {

@@ -5,7 +5,14 @@ import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkBalancerName } from "../core/service-validation.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { HTTPIngressPath, Ingress as IngressFacts, IngressBackend, IngressRule, IngressSpec, IngressTLS } from "../facts/networking-v1.ts";
+import type {
+  HTTPIngressPath,
+  Ingress as IngressFacts,
+  IngressBackend,
+  IngressRule,
+  IngressSpec,
+  IngressTLS,
+} from "../facts/networking-v1.ts";
 import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -77,20 +84,29 @@ function leniencyFor({ tls = [], rules = [] }: Read<IngressSpec>): Leniency {
 function checkSpec(spec: Sent<IngressSpec>, lenient: Leniency): FieldError[] {
   const { rules = [], defaultBackend, tls = [], ingressClassName } = spec;
   return [
-    ...(rules.length === 0 && !defaultBackend ? [wrong("spec", null, "either `defaultBackend` or `rules` must be specified")] : []),
+    ...(rules.length === 0 && !defaultBackend
+      ? [wrong("spec", null, "either `defaultBackend` or `rules` must be specified")]
+      : []),
     ...(defaultBackend ? checkBackend("spec.defaultBackend", defaultBackend) : []),
     ...rules.flatMap((rule, index) => checkRule(`spec.rules[${index}]`, rule, lenient)),
     ...tls.flatMap((item, index) => checkTls(`spec.tls[${index}]`, item, lenient)),
-    ...(ingressClassName === undefined ? [] : checkText("spec.ingressClassName", ingressClassName, dnsSubdomainProblems)),
+    ...(ingressClassName === undefined
+      ? []
+      : checkText("spec.ingressClassName", ingressClassName, dnsSubdomainProblems)),
   ];
 }
 
 function wildcardProblems(host: string): string[] {
-  if (host.length > 253) return ["must be no more than 253 characters", ...(host.length <= 1024 && WILDCARD.test(host) ? [] : [WILDCARD_RULE])];
+  if (host.length > 253)
+    return [
+      "must be no more than 253 characters",
+      ...(host.length <= 1024 && WILDCARD.test(host) ? [] : [WILDCARD_RULE]),
+    ];
   return WILDCARD.test(host) ? [] : [WILDCARD_RULE];
 }
 
-const checkHost = (field: string, host: string): FieldError[] => checkText(field, host, host.includes("*") ? wildcardProblems : dnsSubdomainProblems);
+const checkHost = (field: string, host: string): FieldError[] =>
+  checkText(field, host, host.includes("*") ? wildcardProblems : dnsSubdomainProblems);
 
 function checkRule(at: string, rule: Sent<IngressRule>, lenient: Leniency): FieldError[] {
   const { host = "" } = rule;
@@ -105,7 +121,10 @@ function checkRule(at: string, rule: Sent<IngressRule>, lenient: Leniency): Fiel
 function checkRuleValue(at: string, { http }: Sent<IngressRule>): FieldError[] {
   if (!http) return [];
   const { paths = [] } = http;
-  return [...(paths.length === 0 ? [missing(`${at}.http.paths`)] : []), ...paths.flatMap((path, index) => checkPath(`${at}.http.paths[${index}]`, path))];
+  return [
+    ...(paths.length === 0 ? [missing(`${at}.http.paths`)] : []),
+    ...paths.flatMap((path, index) => checkPath(`${at}.http.paths[${index}]`, path)),
+  ];
 }
 
 function checkPath(at: string, { path = "", pathType, backend = {} }: Sent<HTTPIngressPath>): FieldError[] {
@@ -114,8 +133,10 @@ function checkPath(at: string, { path = "", pathType, backend = {} }: Sent<HTTPI
   const isRelative = !path.startsWith("/");
   if (pathType === "Exact" || pathType === "Prefix") {
     if (isRelative) errors.push(wrong(`${at}.path`, path, "must be an absolute path"));
-    for (const sequence of BAD_SEQUENCES) if (path.includes(sequence)) errors.push(wrong(`${at}.path`, path, `must not contain '${sequence}'`));
-    for (const end of BAD_ENDS) if (path.endsWith(end)) errors.push(wrong(`${at}.path`, path, `cannot end with '${end}'`));
+    for (const sequence of BAD_SEQUENCES)
+      if (path.includes(sequence)) errors.push(wrong(`${at}.path`, path, `must not contain '${sequence}'`));
+    for (const end of BAD_ENDS)
+      if (path.endsWith(end)) errors.push(wrong(`${at}.path`, path, `cannot end with '${end}'`));
   } else if (pathType === "ImplementationSpecific") {
     if (path !== "" && isRelative) errors.push(wrong(`${at}.path`, path, "must be an absolute path"));
   } else errors.push(notOneOf(`${at}.pathType`, pathType, PATH_TYPES));
@@ -127,25 +148,40 @@ function checkBackend(at: string, { service, resource }: Sent<IngressBackend>): 
   if (resource) {
     const { apiGroup, kind = "", name = "" } = resource;
     const field = `${at}.resource`;
-    return [...(apiGroup === undefined ? [] : checkText(`${field}.apiGroup`, apiGroup, dnsSubdomainProblems)), ...checkReferenceName(`${field}.kind`, kind), ...checkReferenceName(`${field}.name`, name)];
+    return [
+      ...(apiGroup === undefined ? [] : checkText(`${field}.apiGroup`, apiGroup, dnsSubdomainProblems)),
+      ...checkReferenceName(`${field}.kind`, kind),
+      ...checkReferenceName(`${field}.name`, name),
+    ];
   }
   if (!service) return [wrong(at, "", "resource or service backend is required")];
-  const errors = service.name ? checkText(`${at}.service.name`, service.name, dnsLabelProblems) : [missing(`${at}.service.name`)];
+  const errors = service.name
+    ? checkText(`${at}.service.name`, service.name, dnsLabelProblems)
+    : [missing(`${at}.service.name`)];
   const { name, number } = service.port ?? {};
   if (name && number) return [...errors, wrong(at, "", "cannot set both port name & port number")];
   if (name) return [...errors, ...checkPortName(`${at}.service.port.name`, name)];
-  return [...errors, ...(number ? checkPortNumber(`${at}.service.port.number`, number) : [missing(at, "port name or number is required")])];
+  return [
+    ...errors,
+    ...(number
+      ? checkPortNumber(`${at}.service.port.number`, number)
+      : [missing(at, "port name or number is required")]),
+  ];
 }
 
 function checkTls(at: string, { hosts = [], secretName }: Sent<IngressTLS>, lenient: Leniency): FieldError[] {
   const errors = hosts.flatMap((host, index) => checkHost(`${at}.hosts[${index}]`, host));
-  return secretName && !lenient.secretNames ? [...errors, ...checkText(`${at}.secretName`, secretName, dnsSubdomainProblems)] : errors;
+  return secretName && !lenient.secretNames
+    ? [...errors, ...checkText(`${at}.secretName`, secretName, dnsSubdomainProblems)]
+    : errors;
 }
 
 function checkClassAnnotation({ metadata, spec }: Read<Ingress>): FieldError[] {
   const named = metadata.annotations?.[INGRESS_CLASS_ANNOTATION];
   if (named === undefined || spec?.ingressClassName === undefined || named === spec.ingressClassName) return [];
-  return [wrong(`annotations.${INGRESS_CLASS_ANNOTATION}`, named, "must match `ingressClassName` when both are specified")];
+  return [
+    wrong(`annotations.${INGRESS_CLASS_ANNOTATION}`, named, "must match `ingressClassName` when both are specified"),
+  ];
 }
 
 function checkStatus({ status }: Read<Ingress>, old: Read<Ingress> | undefined): FieldError[] {
@@ -161,12 +197,19 @@ function ingressWarnings({ metadata, spec }: Read<Ingress>): string[] {
   return [`annotation "${INGRESS_CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
 }
 
-const statusWarnings = ({ status }: Read<Ingress>): string[] => (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) => (ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : []));
+const statusWarnings = ({ status }: Read<Ingress>): string[] =>
+  (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) =>
+    ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : [],
+  );
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(Ingress, "networking-v1", {
-    validate: ({ object, oldObject }) => [...checkSpec(object.spec ?? {}, oldObject ? leniencyFor(oldObject.spec ?? {}) : STRICT), ...(oldObject ? [] : checkClassAnnotation(object))],
+    validate: ({ object, oldObject }) => [
+      ...checkSpec(object.spec ?? {}, oldObject ? leniencyFor(oldObject.spec ?? {}) : STRICT),
+      ...(oldObject ? [] : checkClassAnnotation(object)),
+    ],
     validateStatus: ({ object, oldObject }) => checkStatus(object, oldObject),
-    warnings: ({ object, operation, subresource }) => (subresource === "status" ? statusWarnings(object) : operation === "CREATE" ? ingressWarnings(object) : []),
+    warnings: ({ object, operation, subresource }) =>
+      subresource === "status" ? statusWarnings(object) : operation === "CREATE" ? ingressWarnings(object) : [],
   }),
 ];

@@ -3,17 +3,28 @@ import { completedBy, problemsOf } from "../test-review.ts";
 import { addressNameProblems } from "./addresses.ts";
 import { addressOfService, admissions, isAllocated, type IPAddress } from "./ip-address.ts";
 
-const address = (parentRef?: object): IPAddress => ({ apiVersion: "networking.k8s.io/v1", kind: "IPAddress", metadata: { name: "10.0.0.1" }, spec: { ...(parentRef && { parentRef }) } }) as IPAddress;
+const address = (parentRef?: object): IPAddress =>
+  ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IPAddress",
+    metadata: { name: "10.0.0.1" },
+    spec: { parentRef },
+  }) as IPAddress;
 
 test("an address is somebody's", () => {
   expect(problemsOf(admissions, address())).toEqual(["spec.parentRef: Required value"]);
-  expect(problemsOf(admissions, address({}))).toEqual(["spec.parentRef.resource: Required value", "spec.parentRef.name: Required value"]);
+  expect(problemsOf(admissions, address({}))).toEqual([
+    "spec.parentRef.resource: Required value",
+    "spec.parentRef.name: Required value",
+  ]);
 });
 
 test("whose it is never changes", () => {
   const old = completedBy(admissions, address({ resource: "services", name: "a" }));
 
-  expect(problemsOf(admissions, address({ resource: "services", name: "b" }), old)).toEqual(['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable']);
+  expect(problemsOf(admissions, address({ resource: "services", name: "b" }), old)).toEqual([
+    'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable',
+  ]);
 });
 
 test("its name is the address in its one form", () => {

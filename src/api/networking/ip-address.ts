@@ -19,10 +19,15 @@ const MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by";
 const ALLOCATOR = "ipallocator.k8s.io";
 
 /** Made by the allocator, and to be removed by it; others may keep addresses to themselves by making one. */
-export const isAllocated = ({ metadata }: Pick<DeepReadonly<IPAddress>, "metadata">): boolean => metadata.labels?.[MANAGER_LABEL] === ALLOCATOR;
+export const isAllocated = ({ metadata }: Pick<DeepReadonly<IPAddress>, "metadata">): boolean =>
+  metadata.labels?.[MANAGER_LABEL] === ALLOCATOR;
 
 function parentCell({ group = "", resource = "", namespace, name = "" }: Sent<ParentReference>): string {
-  return [(group === "" ? resource : `${resource}.${group}`).toLowerCase(), ...(namespace ? [namespace] : []), name].join("/");
+  return [
+    (group === "" ? resource : `${resource}.${group}`).toLowerCase(),
+    ...(namespace ? [namespace] : []),
+    name,
+  ].join("/");
 }
 
 export const IPAddress: Kind<IPAddress> = builtInKind<IPAddress>({
@@ -33,7 +38,10 @@ export const IPAddress: Kind<IPAddress> = builtInKind<IPAddress>({
   shortNames: ["ip"],
   scope: "Cluster",
   facts: "networking-v1",
-  columns: [nameColumn, column<IPAddress>("ParentRef", ({ spec }) => (spec?.parentRef ? parentCell(spec.parentRef) : "<none>"))],
+  columns: [
+    nameColumn,
+    column<IPAddress>("ParentRef", ({ spec }) => (spec?.parentRef ? parentCell(spec.parentRef) : "<none>")),
+  ],
   traits: { names: "address", metadataChecks: { update: true, create: true } },
 });
 
@@ -50,13 +58,19 @@ function checkParent(at: string, parent: Sent<ParentReference> | undefined): Fie
 }
 
 /** As messages print a parent: with every field. */
-const parentForm = ({ group = "", resource = "", namespace = "", name = "" }: Sent<ParentReference>): object => ({ Group: group, Resource: resource, Namespace: namespace, Name: name });
+const parentForm = ({ group = "", resource = "", namespace = "", name = "" }: Sent<ParentReference>): object => ({
+  Group: group,
+  Resource: resource,
+  Namespace: namespace,
+  Name: name,
+});
 
 function checkAddressObject({ object, oldObject }: Review<IPAddress>): FieldError[] {
   const at = "spec.parentRef";
   const parent = object.spec?.parentRef;
   const errors = checkParent(at, parent);
-  if (oldObject && !equalJson(parent, oldObject.spec?.parentRef)) errors.push(wrong(at, parent && parentForm(parent), "field is immutable"));
+  if (oldObject && !equalJson(parent, oldObject.spec?.parentRef))
+    errors.push(wrong(at, parent && parentForm(parent), "field is immutable"));
   return errors;
 }
 
@@ -65,9 +79,14 @@ export function addressOfService(address: string, service: { namespace: string; 
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "IPAddress",
-    metadata: { name: address, labels: { [FAMILY_LABEL]: `IPv${parseAddress(address)?.family ?? 4}`, [MANAGER_LABEL]: ALLOCATOR } },
+    metadata: {
+      name: address,
+      labels: { [FAMILY_LABEL]: `IPv${parseAddress(address)?.family ?? 4}`, [MANAGER_LABEL]: ALLOCATOR },
+    },
     spec: { parentRef: { resource: "services", ...service } },
   };
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(IPAddress, "networking-v1", { validate: checkAddressObject })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(IPAddress, "networking-v1", { validate: checkAddressObject }),
+];

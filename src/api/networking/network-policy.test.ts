@@ -2,12 +2,20 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type NetworkPolicy } from "./network-policy.ts";
 
-const policy = (spec?: object): NetworkPolicy => ({ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "a", namespace: "default" }, ...(spec && { spec }) });
+const policy = (spec?: object): NetworkPolicy => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  metadata: { name: "a", namespace: "default" },
+  spec,
+});
 
 const defaults: Record<string, [spec: object | undefined, want: object]> = {
   "a policy is about what comes in": [undefined, { policyTypes: ["Ingress"] }],
   "and about what goes out when it has rules for that": [{ egress: [{}] }, { policyTypes: ["Ingress", "Egress"] }],
-  "a port is for TCP": [{ ingress: [{ ports: [{ port: 80 }] }] }, { ingress: [{ ports: [{ port: 80, protocol: "TCP" }] }] }],
+  "a port is for TCP": [
+    { ingress: [{ ports: [{ port: 80 }] }] },
+    { ingress: [{ ports: [{ port: 80, protocol: "TCP" }] }] },
+  ],
 };
 for (const [rule, [spec, want]] of Object.entries(defaults)) {
   test(rule, () => {
@@ -16,12 +24,27 @@ for (const [rule, [spec, want]] of Object.entries(defaults)) {
 }
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "a peer that is nobody": [{ ingress: [{ from: [{}] }] }, ["spec.ingress[0].from[0]: Required value: must specify a peer"]],
-  "addresses and pods in one peer": [{ egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: "10.0.0.0/8" } }] }] }, ["spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer"]],
+  "a peer that is nobody": [
+    { ingress: [{ from: [{}] }] },
+    ["spec.ingress[0].from[0]: Required value: must specify a peer"],
+  ],
+  "addresses and pods in one peer": [
+    { egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: "10.0.0.0/8" } }] }] },
+    ["spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer"],
+  ],
   "no network": [{ ingress: [{ from: [{ ipBlock: {} }] }] }, ["spec.ingress[0].from[0].ipBlock.cidr: Required value"]],
-  "an exception from something else": [{ ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }] }] }, ['spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`']],
-  "a range that ends before it begins": [{ ingress: [{ ports: [{ port: 5, endPort: 4 }] }] }, ["spec.ingress[0].ports[0].endPort: Invalid value: 5: must be greater than or equal to `port`"]],
-  "a third direction": [{ policyTypes: ["Ingress", "Egress", "Up"] }, ['spec.policyTypes: Invalid value: ["Ingress","Egress","Up"]: may not specify more than two policyTypes']],
+  "an exception from something else": [
+    { ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }] }] },
+    ['spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`'],
+  ],
+  "a range that ends before it begins": [
+    { ingress: [{ ports: [{ port: 5, endPort: 4 }] }] },
+    ["spec.ingress[0].ports[0].endPort: Invalid value: 5: must be greater than or equal to `port`"],
+  ],
+  "a third direction": [
+    { policyTypes: ["Ingress", "Egress", "Up"] },
+    ['spec.policyTypes: Invalid value: ["Ingress","Egress","Up"]: may not specify more than two policyTypes'],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {

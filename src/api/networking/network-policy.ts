@@ -4,7 +4,13 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { IPBlock, NetworkPolicy as NetworkPolicyFacts, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from "../facts/networking-v1.ts";
+import type {
+  IPBlock,
+  NetworkPolicy as NetworkPolicyFacts,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  NetworkPolicySpec,
+} from "../facts/networking-v1.ts";
 import { checkSelector, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -15,7 +21,11 @@ import { checkPortName, checkPortNumber } from "./ports.ts";
 export type NetworkPolicy = NetworkPolicyFacts;
 
 type Read<T> = DeepReadonly<T>;
-type Rule = { readonly ports?: readonly Read<NetworkPolicyPort>[]; readonly peers: readonly Read<NetworkPolicyPeer>[]; readonly at: string };
+type Rule = {
+  readonly ports?: readonly Read<NetworkPolicyPort>[];
+  readonly peers: readonly Read<NetworkPolicyPeer>[];
+  readonly at: string;
+};
 
 const PROTOCOLS = ["TCP", "UDP", "SCTP"];
 const TYPES = ["Ingress", "Egress"];
@@ -28,22 +38,35 @@ export const NetworkPolicy: Kind<NetworkPolicy> = builtInKind<NetworkPolicy>({
   shortNames: ["netpol"],
   scope: "Namespaced",
   facts: "networking-v1",
-  columns: [nameColumn, column<NetworkPolicy>("Pod-Selector", ({ spec }) => selectorCell(spec?.podSelector)), ageColumn],
+  columns: [
+    nameColumn,
+    column<NetworkPolicy>("Pod-Selector", ({ spec }) => selectorCell(spec?.podSelector)),
+    ageColumn,
+  ],
   hasGeneration: true,
 });
 
 function completeSpec(spec: Read<NetworkPolicySpec>): Read<NetworkPolicySpec> {
   const completePorts = <T extends { readonly ports?: readonly Read<NetworkPolicyPort>[] }>(rule: T): T =>
-    change(rule, "ports", (ports) => changeItems<NetworkPolicyPort>(ports, (port) => fill(port, { protocol: "TCP" })) as NonNullable<T["ports"]>);
-  const typed = change(change(spec, "ingress", (rules) => changeItems(rules, completePorts)), "egress", (rules) => changeItems(rules, completePorts));
+    change(
+      rule,
+      "ports",
+      (ports) =>
+        changeItems<NetworkPolicyPort>(ports, (port) => fill(port, { protocol: "TCP" })) as NonNullable<T["ports"]>,
+    );
+  const typed = change(
+    change(spec, "ingress", (rules) => changeItems(rules, completePorts)),
+    "egress",
+    (rules) => changeItems(rules, completePorts),
+  );
   return fill(typed, { policyTypes: typed.egress?.length ? ["Ingress", "Egress"] : ["Ingress"] });
 }
 
 /** Rules of both directions, with the names of their peers made alike. */
 function rulesOf({ ingress = [], egress = [] }: Read<NetworkPolicySpec>): Rule[] {
   return [
-    ...ingress.map(({ ports, from = [] }, index) => ({ ...(ports && { ports }), peers: from, at: `spec.ingress[${index}]` })),
-    ...egress.map(({ ports, to = [] }, index) => ({ ...(ports && { ports }), peers: to, at: `spec.egress[${index}]` })),
+    ...ingress.map(({ ports, from = [] }, index) => ({ ports, peers: from, at: `spec.ingress[${index}]` })),
+    ...egress.map(({ ports, to = [] }, index) => ({ ports, peers: to, at: `spec.egress[${index}]` })),
   ];
 }
 
@@ -52,34 +75,62 @@ const peersField = ({ at }: Rule): string => (at.startsWith("spec.ingress") ? `$
 function checkSpec(spec: Read<NetworkPolicySpec>, old: Read<NetworkPolicySpec> | undefined): FieldError[] {
   const { podSelector, policyTypes = [] } = spec;
   const lenient = old !== undefined && checkSelector("", old.podSelector).length > 0;
-  const known = old ? rulesOf(old).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []))) : [];
+  const known = old
+    ? rulesOf(old).flatMap(({ peers }) =>
+        peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : [])),
+      )
+    : [];
   const errors = checkSelector("spec.podSelector", podSelector, lenient);
   for (const rule of rulesOf(spec)) {
-    for (const [index, port] of (rule.ports ?? []).entries()) errors.push(...checkPort(`${rule.at}.ports[${index}]`, port));
-    for (const [index, peer] of rule.peers.entries()) errors.push(...checkPeer(`${peersField(rule)}[${index}]`, peer, lenient, known));
+    for (const [index, port] of (rule.ports ?? []).entries())
+      errors.push(...checkPort(`${rule.at}.ports[${index}]`, port));
+    for (const [index, peer] of rule.peers.entries())
+      errors.push(...checkPeer(`${peersField(rule)}[${index}]`, peer, lenient, known));
   }
-  if (policyTypes.length > TYPES.length) return [...errors, wrong("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
-  for (const [index, type] of policyTypes.entries()) if (!TYPES.includes(type)) errors.push(notOneOf(`spec.policyTypes[${index}]`, type, TYPES));
+  if (policyTypes.length > TYPES.length)
+    return [...errors, wrong("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
+  for (const [index, type] of policyTypes.entries())
+    if (!TYPES.includes(type)) errors.push(notOneOf(`spec.policyTypes[${index}]`, type, TYPES));
   return errors;
 }
 
 function checkPort(at: string, { protocol, port, endPort }: Read<NetworkPolicyPort>): FieldError[] {
-  const errors = protocol !== undefined && !PROTOCOLS.includes(protocol) ? [notOneOf(`${at}.protocol`, protocol, PROTOCOLS)] : [];
+  const errors =
+    protocol !== undefined && !PROTOCOLS.includes(protocol) ? [notOneOf(`${at}.protocol`, protocol, PROTOCOLS)] : [];
   const endAt = `${at}.endPort`;
-  if (port === undefined) return endPort === undefined ? errors : [...errors, wrong(endAt, endPort, "may not be specified when `port` is not specified")];
-  if (typeof port === "string") return [...errors, ...(endPort === undefined ? [] : [wrong(endAt, endPort, "may not be specified when `port` is non-numeric")]), ...checkPortName(`${at}.port`, port)];
+  if (port === undefined)
+    return endPort === undefined
+      ? errors
+      : [...errors, wrong(endAt, endPort, "may not be specified when `port` is not specified")];
+  if (typeof port === "string")
+    return [
+      ...errors,
+      ...(endPort === undefined ? [] : [wrong(endAt, endPort, "may not be specified when `port` is non-numeric")]),
+      ...checkPortName(`${at}.port`, port),
+    ];
   errors.push(...checkPortNumber(`${at}.port`, port));
   if (endPort === undefined) return errors;
-  return [...errors, ...(endPort < port ? [wrong(endAt, port, "must be greater than or equal to `port`")] : []), ...checkPortNumber(endAt, endPort)];
+  return [
+    ...errors,
+    ...(endPort < port ? [wrong(endAt, port, "must be greater than or equal to `port`")] : []),
+    ...checkPortNumber(endAt, endPort),
+  ];
 }
 
-function checkPeer(at: string, { podSelector, namespaceSelector, ipBlock }: Read<NetworkPolicyPeer>, lenient: boolean, known: readonly string[]): FieldError[] {
+function checkPeer(
+  at: string,
+  { podSelector, namespaceSelector, ipBlock }: Read<NetworkPolicyPeer>,
+  lenient: boolean,
+  known: readonly string[],
+): FieldError[] {
   if (!podSelector && !namespaceSelector && !ipBlock) return [missing(at, "must specify a peer")];
   return [
     ...checkSelector(`${at}.podSelector`, podSelector, lenient),
     ...checkSelector(`${at}.namespaceSelector`, namespaceSelector, lenient),
     ...(ipBlock ? checkBlock(`${at}.ipBlock`, ipBlock, known) : []),
-    ...(ipBlock && (podSelector || namespaceSelector) ? [forbiddenField(at, "may not specify both ipBlock and another peer")] : []),
+    ...(ipBlock && (podSelector || namespaceSelector)
+      ? [forbiddenField(at, "may not specify both ipBlock and another peer")]
+      : []),
   ];
 }
 
@@ -92,7 +143,8 @@ function checkBlock(at: string, { cidr = "", except = [] }: Sent<IPBlock>, known
     const field = `${at}.except[${index}]`;
     errors.push(...checkNetwork(field, text, known));
     const exception = parseNetwork(text);
-    if (exception && !isStrictlyWithin(exception, network)) errors.push(wrong(field, text, "must be a strict subset of `cidr`"));
+    if (exception && !isStrictlyWithin(exception, network))
+      errors.push(wrong(field, text, "must be a strict subset of `cidr`"));
   }
   return errors;
 }
@@ -102,7 +154,10 @@ function policyWarnings(spec: Read<NetworkPolicySpec>): string[] {
     rule.peers.flatMap(({ ipBlock }, index) => {
       if (!ipBlock) return [];
       const at = `${peersField(rule)}[${index}].ipBlock`;
-      return [...networkWarnings(`${at}.cidr`, ipBlock.cidr), ...(ipBlock.except ?? []).flatMap((text, place) => networkWarnings(`${at}.except[${place}]`, text))];
+      return [
+        ...networkWarnings(`${at}.cidr`, ipBlock.cidr),
+        ...(ipBlock.except ?? []).flatMap((text, place) => networkWarnings(`${at}.except[${place}]`, text)),
+      ];
     }),
   );
 }

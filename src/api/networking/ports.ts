@@ -12,7 +12,8 @@ export function checkPortNumber(field: string, port: number | undefined): FieldE
 export function checkPortName(field: string, name: string): FieldError[] {
   const problems: string[] = [];
   if (Buffer.byteLength(name) > 15) problems.push("must be no more than 15 characters");
-  if (!/^[-a-z0-9]+$/.test(name)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/^[-a-z0-9]+$/.test(name))
+    problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");
   if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");

@@ -33,7 +33,9 @@ function checkRanges(ranges: readonly string[]): FieldError[] {
   const errors = ranges.flatMap((range, index) => checkCanonicalNetwork(`${AT}[${index}]`, range));
   const [first, second] = ranges.map(familyOfNetwork);
   if (ranges.length === MAX_RANGES && first !== undefined && first === second) {
-    errors.push(wrong(AT, ranges, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"));
+    errors.push(
+      wrong(AT, ranges, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"),
+    );
   }
   return errors;
 }
@@ -42,7 +44,8 @@ const IMMUTABLE = "field is immutable";
 
 /** A range of the other family may be added, and nothing else changed. */
 function checkChange(ranges: readonly string[], before: readonly string[]): FieldError[] {
-  const changed = (index: number): FieldError[] => (ranges[index] === before[index] ? [] : [wrong(`${AT}[${index}]`, ranges[index], IMMUTABLE)]);
+  const changed = (index: number): FieldError[] =>
+    ranges[index] === before[index] ? [] : [wrong(`${AT}[${index}]`, ranges[index], IMMUTABLE)];
   if (ranges.length === before.length) return ranges.flatMap((_, index) => changed(index));
   if (before.length === 1 && ranges.length === MAX_RANGES) return [...changed(0), ...checkRanges(ranges)];
   return [wrong(AT, ranges, IMMUTABLE)];
@@ -64,18 +67,37 @@ export function defaultServiceCidr(range: string, since: string): ServiceCIDR {
     kind: "ServiceCIDR",
     metadata: { name: DEFAULT_SERVICE_CIDR },
     spec: { cidrs: [range] },
-    status: { conditions: [{ type: "Ready", status: "True", reason: "", message: "Kubernetes default Service CIDR is ready", lastTransitionTime: since }] },
+    status: {
+      conditions: [
+        {
+          type: "Ready",
+          status: "True",
+          reason: "",
+          message: "Kubernetes default Service CIDR is ready",
+          lastTransitionTime: since,
+        },
+      ],
+    },
   };
 }
 
-/** The IPv4 ranges from which addresses may be drawn now: none of one that is being deleted, or that somebody found not to be ready. */
-export function usableRanges(object: DeepReadonly<ServiceCIDR>): { address: readonly number[]; prefixLength: number }[] {
+/**
+ * The IPv4 ranges from which addresses may be drawn now: none of one that is being deleted, or that somebody found not
+ * to be ready.
+ */
+export function usableRanges(
+  object: DeepReadonly<ServiceCIDR>,
+): { address: readonly number[]; prefixLength: number }[] {
   const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
   if (object.metadata.deletionTimestamp !== undefined || (ready && ready.status !== "True")) return [];
   return rangesOf(object).flatMap((text) => {
     const network = parseNetwork(text);
-    return network?.address.family === 4 ? [{ address: network.address.bytes, prefixLength: network.prefixLength }] : [];
+    return network?.address.family === 4
+      ? [{ address: network.address.bytes, prefixLength: network.prefixLength }]
+      : [];
   });
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(ServiceCIDR, "networking-v1", { validate: checkServiceRange })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(ServiceCIDR, "networking-v1", { validate: checkServiceRange }),
+];

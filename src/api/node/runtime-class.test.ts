@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { problemsOf, warningsOf } from "../test-review.ts";
 import { admissions, type RuntimeClass } from "./runtime-class.ts";
 
-const makeClass = (rest: object): RuntimeClass => ({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "a" }, ...rest }) as RuntimeClass;
+const makeClass = (rest: object): RuntimeClass =>
+  ({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "a" }, ...rest }) as RuntimeClass;
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
   "a class has a handler": [{}, undefined, ["handler: Required value"]],
@@ -11,12 +12,17 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
   "overhead is what a container could ask for": [
     { handler: "a", overhead: { podFixed: { foo: "1" } } },
     undefined,
-    ['overhead.limits[foo]: Invalid value: "foo": must be a standard resource type or fully qualified', 'overhead.limits[foo]: Invalid value: "foo": must be a standard resource for containers'],
+    [
+      'overhead.limits[foo]: Invalid value: "foo": must be a standard resource type or fully qualified',
+      'overhead.limits[foo]: Invalid value: "foo": must be a standard resource for containers',
+    ],
   ],
   "a toleration is stated once": [
     { handler: "a", scheduling: { tolerations: [{ key: "k" }, { key: "k", tolerationSeconds: undefined }] } },
     undefined,
-    ['scheduling.tolerations[1]: Duplicate value: {"Key":"k","Operator":"","Value":"","Effect":"","TolerationSeconds":null}'],
+    [
+      'scheduling.tolerations[1]: Duplicate value: {"Key":"k","Operator":"","Value":"","Effect":"","TolerationSeconds":null}',
+    ],
   ],
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
@@ -26,5 +32,10 @@ for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
 }
 
 test("old labels of nodes are warned of", () => {
-  expect(warningsOf(admissions, makeClass({ handler: "a", scheduling: { nodeSelector: { "beta.kubernetes.io/os": "linux" } } }))).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead']);
+  expect(
+    warningsOf(
+      admissions,
+      makeClass({ handler: "a", scheduling: { nodeSelector: { "beta.kubernetes.io/os": "linux" } } }),
+    ),
+  ).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead']);
 });

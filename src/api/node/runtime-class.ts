@@ -23,7 +23,12 @@ export const RuntimeClass: Kind<RuntimeClass> = builtInKind<RuntimeClass>({
   scope: "Cluster",
   facts: "node-v1",
   columns: [nameColumn, column<RuntimeClass>("Handler", ({ handler }) => handler), ageColumn],
-  traits: { plainFinalizers: true, createOnUpdate: true, requiresVersion: true, metadataChecks: { update: true, create: true } },
+  traits: {
+    plainFinalizers: true,
+    createOnUpdate: true,
+    requiresVersion: true,
+    metadataChecks: { update: true, create: true },
+  },
 });
 
 /** The rules are those of a container's limits, and so is the path in messages. */
@@ -37,7 +42,13 @@ const TOLERATIONS = "scheduling.tolerations";
 
 /** A toleration as the real server's own type, which has no JSON names. */
 function shown({ key = "", operator, value = "", effect, tolerationSeconds }: DeepReadonly<Toleration>): unknown {
-  return { Key: key, Operator: operator ?? "", Value: value, Effect: effect ?? "", TolerationSeconds: tolerationSeconds ?? null };
+  return {
+    Key: key,
+    Operator: operator ?? "",
+    Value: value,
+    Effect: effect ?? "",
+    TolerationSeconds: tolerationSeconds ?? null,
+  };
 }
 
 function checkScheduling({ scheduling }: DeepReadonly<RuntimeClass>): FieldError[] {
@@ -56,12 +67,19 @@ function checkScheduling({ scheduling }: DeepReadonly<RuntimeClass>): FieldError
 
 function check(object: DeepReadonly<RuntimeClass>): FieldError[] {
   const { handler = "" } = object as Sent<RuntimeClass>;
-  return [...(handler === "" ? [missing("handler")] : checkText("handler", handler, dnsLabelProblems)), ...checkOverhead(object), ...checkScheduling(object)];
+  return [
+    ...(handler === "" ? [missing("handler")] : checkText("handler", handler, dnsLabelProblems)),
+    ...checkOverhead(object),
+    ...checkScheduling(object),
+  ];
 }
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(RuntimeClass, "node-v1", {
-    validate: ({ object, oldObject }) => [...check(object), ...(oldObject ? checkUnchanged("handler", object.handler, oldObject.handler) : [])],
+    validate: ({ object, oldObject }) => [
+      ...check(object),
+      ...(oldObject ? checkUnchanged("handler", object.handler, oldObject.handler) : []),
+    ],
     warnings: ({ object }) =>
       Object.keys(object.scheduling?.nodeSelector ?? {}).flatMap((label) => {
         const advice = deprecatedNodeLabel(label);

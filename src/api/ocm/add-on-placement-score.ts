@@ -1,4 +1,6 @@
-/** AddOnPlacementScore: numbers that somebody gives a cluster, in its namespace, for Placements to order clusters by. */
+/**
+ * AddOnPlacementScore: numbers that somebody gives a cluster, in its namespace, for Placements to order clusters by.
+ */
 import type { AddOnPlacementScore as AddOnPlacementScoreFacts } from "../facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";

@@ -1,9 +1,16 @@
 /**
- * The shorthand of two annotations on a ManifestWork: it is for its cluster only while that has certain labels. Open Cluster Management has
- * no such notion; there a Placement selects clusters by label, and a ManifestWorkReplicaSet brings the work to those.
+ * The shorthand of two annotations on a ManifestWork: it is for its cluster only while that has certain labels. Open
+ * Cluster Management has no such notion; there a Placement selects clusters by label, and a ManifestWorkReplicaSet
+ * brings the work to those.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { ApiError, matchesLabels, parseLabelSelector, type FieldError, type LabelSelector } from "../../machinery/index.ts";
+import {
+  ApiError,
+  matchesLabels,
+  parseLabelSelector,
+  type FieldError,
+  type LabelSelector,
+} from "../../machinery/index.ts";
 import { wrong } from "../field-errors.ts";
 
 export const CONDITIONAL_DEPLOYMENT_ANNOTATION = "ocm.io/conditional-deployment";
@@ -11,7 +18,10 @@ export const REQUIRED_LABELS_ANNOTATION = "ocm.io/required-labels";
 
 type Annotations = DeepReadonly<Record<string, string>> | undefined;
 
-/** The labels that a cluster must have for a work with these annotations; undefined for a work that has no condition. Throws for labels that are no selector. */
+/**
+ * The labels that a cluster must have for a work with these annotations; undefined for a work that has no condition.
+ * Throws for labels that are no selector.
+ */
 export function requiredLabels(annotations: Annotations): LabelSelector | undefined {
   if (annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] !== "true") return undefined;
   const { [REQUIRED_LABELS_ANNOTATION]: text = "" } = annotations;
@@ -31,11 +41,19 @@ export function checkConditionalDeployment(annotations: Annotations): FieldError
     return [];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return [wrong(`metadata.annotations[${REQUIRED_LABELS_ANNOTATION}]`, annotations?.[REQUIRED_LABELS_ANNOTATION], error.message)];
+    return [
+      wrong(
+        `metadata.annotations[${REQUIRED_LABELS_ANNOTATION}]`,
+        annotations?.[REQUIRED_LABELS_ANNOTATION],
+        error.message,
+      ),
+    ];
   }
 }
 
 export function conditionalDeploymentWarnings(annotations: Annotations): string[] {
   if (annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] !== "true") return [];
-  return [`metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label`];
+  return [
+    `metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is understood by Flotilla alone; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label`,
+  ];
 }

@@ -1,21 +1,46 @@
 export { AddOnPlacementScore } from "./add-on-placement-score.ts";
 export { AppliedManifestWork } from "./applied-manifest-work.ts";
 export { ClusterClaim } from "./cluster-claim.ts";
-export { CONDITIONAL_DEPLOYMENT_ANNOTATION, REQUIRED_LABELS_ANNOTATION, isDeployedTo, requiredLabels } from "./conditional-deployment.ts";
+export {
+  CONDITIONAL_DEPLOYMENT_ANNOTATION,
+  REQUIRED_LABELS_ANNOTATION,
+  isDeployedTo,
+  requiredLabels,
+} from "./conditional-deployment.ts";
 export { ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./kinds.ts";
 export { ManagedClusterSetBinding } from "./managed-cluster-set-binding.ts";
 export { ManagedClusterSet } from "./managed-cluster-set.ts";
 export { ManagedCluster } from "./managed-cluster.ts";
 export { ManifestWorkReplicaSet, type ManifestWorkReplicaSetSpec } from "./manifest-work-replica-set.ts";
-export { ManifestWork, type IgnoreField, type ManifestConfigOption, type ManifestWorkSpec, type ServerSideApplyConfig, type UpdateStrategy } from "./manifest-work.ts";
+export {
+  ManifestWork,
+  type IgnoreField,
+  type ManifestConfigOption,
+  type ManifestWorkSpec,
+  type ServerSideApplyConfig,
+  type UpdateStrategy,
+} from "./manifest-work.ts";
 export { MAX_MANIFESTS_BYTES } from "./manifest-rules.ts";
 export * from "./names.ts";
 export { PlacementDecision, type ClusterDecision, type PlacementDecisionStatus } from "./placement-decision.ts";
 export { usesUnboundDefault } from "./placement-rules.ts";
 export { OcmPlacement, type OcmPlacementSpec, type OcmPlacementStatus } from "./placement.ts";
 
-export type { ClientConfig, ClusterSetManagedNamespaceConfig, ManagedClusterClaim, ManagedClusterSpec, ManagedClusterStatus, Taint as ManagedClusterTaint } from "../facts/cluster-ocm-v1.ts";
-export type { ManagedClusterSelector, ManagedClusterSetBindingSpec, ManagedClusterSetBindingStatus, ManagedClusterSetSpec, ManagedClusterSetStatus } from "../facts/cluster-ocm-v1beta2.ts";
+export type {
+  ClientConfig,
+  ClusterSetManagedNamespaceConfig,
+  ManagedClusterClaim,
+  ManagedClusterSpec,
+  ManagedClusterStatus,
+  Taint as ManagedClusterTaint,
+} from "../facts/cluster-ocm-v1.ts";
+export type {
+  ManagedClusterSelector,
+  ManagedClusterSetBindingSpec,
+  ManagedClusterSetBindingStatus,
+  ManagedClusterSetSpec,
+  ManagedClusterSetStatus,
+} from "../facts/cluster-ocm-v1beta2.ts";
 export type {
   AddOnScore,
   ClusterCelSelector,
@@ -68,4 +93,9 @@ export type {
   SelectivelyOrphan,
   StatusFeedbackResult,
 } from "../facts/work-ocm-v1.ts";
-export type { LocalPlacementReference, ManifestWorkReplicaSetStatus, ManifestWorkReplicaSetSummary, PlacementSummary } from "../facts/work-ocm-v1alpha1.ts";
+export type {
+  LocalPlacementReference,
+  ManifestWorkReplicaSetStatus,
+  ManifestWorkReplicaSetSummary,
+  PlacementSummary,
+} from "../facts/work-ocm-v1alpha1.ts";

@@ -11,7 +11,10 @@ const schemaOf = ({ versions, storageVersion }: Kind): Schema => versions[storag
 
 /** The schema at a path; `[]` stands for the items of a list. */
 function at(schema: Schema | undefined, ...path: string[]): Schema | undefined {
-  return path.reduce<Schema | undefined>((inner, step) => (step === "[]" ? inner?.items : inner?.properties?.[step]), schema);
+  return path.reduce<Schema | undefined>(
+    (inner, step) => (step === "[]" ? inner?.items : inner?.properties?.[step]),
+    schema,
+  );
 }
 
 test("kinds have the short names that people type", () => {
@@ -30,10 +33,18 @@ test("all but claims have a status of their own", () => {
 
 test("what is ignored on members can be named in three ways, by a work and by a template of works", () => {
   const rest = ["manifestConfigs", "[]", "updateStrategy", "serverSideApply", "ignoreFields", "[]"];
-  const works = [at(schemaOf(ManifestWork), "spec", ...rest), at(schemaOf(ManifestWorkReplicaSet), "spec", "manifestWorkTemplate", ...rest)];
+  const works = [
+    at(schemaOf(ManifestWork), "spec", ...rest),
+    at(schemaOf(ManifestWorkReplicaSet), "spec", "manifestWorkTemplate", ...rest),
+  ];
 
   for (const ignored of works) {
-    expect(Object.keys(ignored?.properties ?? {}).sort()).toEqual(["condition", "jqPathExpressions", "jsonPaths", "jsonPointers"]);
+    expect(Object.keys(ignored?.properties ?? {}).sort()).toEqual([
+      "condition",
+      "jqPathExpressions",
+      "jsonPaths",
+      "jsonPointers",
+    ]);
     expect(ignored?.required).toEqual(["condition"]);
     expect(ignored?.properties?.["jsonPaths"]).not.toHaveProperty("minItems");
   }
@@ -46,6 +57,12 @@ test("every kind says what it is", () => {
 test("an agent installs definitions of what it needs on a member", () => {
   const definitions = ocmMemberDefinitions();
 
-  expect(definitions.map(({ metadata }) => metadata.name)).toEqual(["clusterclaims.cluster.open-cluster-management.io", "appliedmanifestworks.work.open-cluster-management.io"]);
-  expect(definitions.map((definition) => kindOfCustomResourceDefinition(definition).scope)).toEqual(["Cluster", "Cluster"]);
+  expect(definitions.map(({ metadata }) => metadata.name)).toEqual([
+    "clusterclaims.cluster.open-cluster-management.io",
+    "appliedmanifestworks.work.open-cluster-management.io",
+  ]);
+  expect(definitions.map((definition) => kindOfCustomResourceDefinition(definition).scope)).toEqual([
+    "Cluster",
+    "Cluster",
+  ]);
 });

@@ -13,9 +13,21 @@ import { ManifestWork } from "./manifest-work.ts";
 import { PlacementDecision } from "./placement-decision.ts";
 import { OcmPlacement } from "./placement.ts";
 
-export const ocmHubKinds: readonly Kind[] = [ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, OcmPlacement, PlacementDecision, AddOnPlacementScore, ManifestWork, ManifestWorkReplicaSet];
+export const ocmHubKinds: readonly Kind[] = [
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  OcmPlacement,
+  PlacementDecision,
+  AddOnPlacementScore,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+];
 
 export const ocmMemberKinds: readonly Kind[] = [ClusterClaim, AppliedManifestWork];
 
-/** The definitions that an agent installs on a member that does not have them. The schemas are shared: read them only. */
-export const ocmMemberDefinitions = (): CustomResourceDefinition[] => ocmMemberKinds.map((kind) => customResourceDefinitionOf(kind));
+/**
+ * The definitions that an agent installs on a member that does not have them. The schemas are shared: read them only.
+ */
+export const ocmMemberDefinitions = (): CustomResourceDefinition[] =>
+  ocmMemberKinds.map((kind) => customResourceDefinitionOf(kind));

@@ -8,24 +8,39 @@ const NOW = "2024-05-01T12:00:00Z";
 const BEFORE = "2024-04-01T00:00:00Z";
 
 function makeCluster(spec: Partial<ManagedCluster["spec"]> = {}, labels?: Record<string, string>): ManagedCluster {
-  return { apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "paris", ...(labels && { labels }) }, spec: { leaseDurationSeconds: 60, ...spec } };
+  return {
+    apiVersion: "cluster.open-cluster-management.io/v1",
+    kind: "ManagedCluster",
+    metadata: { name: "paris", labels },
+    spec: { leaseDurationSeconds: 60, ...spec },
+  };
 }
 
-const admit = (...args: [cluster: ManagedCluster, circumstances?: Parameters<typeof admitted<ManagedCluster>>[2]]) => admitted(managedClusterAdmissions, ...args);
-const taintsOf = (result: ManagedCluster | string): unknown => (typeof result === "string" ? result : result.spec.taints);
+const admit = (...args: [cluster: ManagedCluster, circumstances?: Parameters<typeof admitted<ManagedCluster>>[2]]) =>
+  admitted(managedClusterAdmissions, ...args);
+const taintsOf = (result: ManagedCluster | string): unknown =>
+  typeof result === "string" ? result : result.spec.taints;
 
 describe("a set", () => {
   test("is the default one for a cluster that names none", () => {
-    expect(admit(makeCluster({}, { a: "b" }))).toMatchObject({ metadata: { labels: { a: "b", [CLUSTER_SET_LABEL]: "default" } } });
+    expect(admit(makeCluster({}, { a: "b" }))).toMatchObject({
+      metadata: { labels: { a: "b", [CLUSTER_SET_LABEL]: "default" } },
+    });
   });
 
   test("is joined and left by whoever may do both", () => {
     const old = makeCluster({}, { [CLUSTER_SET_LABEL]: "red" });
     const moved = makeCluster({}, { [CLUSTER_SET_LABEL]: "blue" });
 
-    expect(admit(moved, { old, rights: ["create managedclustersets/join red", "create managedclustersets/join blue"] })).toMatchObject(moved);
-    expect(admit(moved, { old, rights: ["create managedclustersets/join blue"] })).toContain('cannot add/remove a ManagedCluster to/from ManagedClusterSet "red"');
-    expect(admit(moved, { old, rights: ["create managedclustersets/join red"] })).toContain('cannot add/remove a ManagedCluster to/from ManagedClusterSet "blue"');
+    expect(
+      admit(moved, { old, rights: ["create managedclustersets/join red", "create managedclustersets/join blue"] }),
+    ).toMatchObject(moved);
+    expect(admit(moved, { old, rights: ["create managedclustersets/join blue"] })).toContain(
+      'cannot add/remove a ManagedCluster to/from ManagedClusterSet "red"',
+    );
+    expect(admit(moved, { old, rights: ["create managedclustersets/join red"] })).toContain(
+      'cannot add/remove a ManagedCluster to/from ManagedClusterSet "blue"',
+    );
   });
 });
 
@@ -33,17 +48,24 @@ describe("a cluster", () => {
   const inDefault = { [CLUSTER_SET_LABEL]: "default" };
 
   test("is accepted by whoever may, and denied by anybody who may write it", () => {
-    const [open, accepted] = [makeCluster({ hubAcceptsClient: false }, inDefault), makeCluster({ hubAcceptsClient: true }, inDefault)];
+    const [open, accepted] = [
+      makeCluster({ hubAcceptsClient: false }, inDefault),
+      makeCluster({ hubAcceptsClient: true }, inDefault),
+    ];
 
     expect(admit(accepted, { old: open, rights: [] })).toContain("cannot update the HubAcceptsClient field");
-    expect(admit(accepted, { old: open, rights: ["update managedclusters/accept paris"] })).toMatchObject({ spec: { hubAcceptsClient: true } });
+    expect(admit(accepted, { old: open, rights: ["update managedclusters/accept paris"] })).toMatchObject({
+      spec: { hubAcceptsClient: true },
+    });
     expect(admit(open, { old: accepted, rights: [] })).toMatchObject({ spec: { hubAcceptsClient: false } });
   });
 
   test("is not accepted while its namespace is going", () => {
     const ending = { get: () => ({ status: { phase: "Terminating" } }) };
 
-    expect(admit(makeCluster({ hubAcceptsClient: true }), { read: ending })).toContain('cluster namespace "paris" is terminating');
+    expect(admit(makeCluster({ hubAcceptsClient: true }), { read: ending })).toContain(
+      'cluster namespace "paris" is terminating',
+    );
   });
 
   test("has a name that a namespace can have, whether it names an address or not", () => {
@@ -55,7 +77,13 @@ describe("a cluster", () => {
   });
 
   test("is reached by https", () => {
-    expect(admit(makeCluster({ managedClusterClientConfigs: [{ url: "https://paris:6443" }, { url: "ftp://paris" }, { url: "" }] }))).toBe('url "" is invalid in client configs\nurl "ftp://paris" is invalid in client configs');
+    expect(
+      admit(
+        makeCluster({
+          managedClusterClientConfigs: [{ url: "https://paris:6443" }, { url: "ftp://paris" }, { url: "" }],
+        }),
+      ),
+    ).toBe('url "" is invalid in client configs\nurl "ftp://paris" is invalid in client configs');
   });
 });
 
@@ -63,18 +91,32 @@ describe("a taint", () => {
   const taint = { key: "a", effect: "NoSelect" };
 
   test("is as old as the cluster that comes with it, whatever it says", () => {
-    expect(taintsOf(admit(makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] })))).toEqual([{ ...taint, timeAdded: NOW }]);
+    expect(taintsOf(admit(makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] })))).toEqual([
+      { ...taint, timeAdded: NOW },
+    ]);
   });
 
   const old = makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] });
   const refused = 'It is not allowed to set TimeAdded of Taint "a".';
   const cases: Record<string, [sent: ManagedCluster["spec"]["taints"], want: unknown]> = {
     "that stays keeps its time": [[{ ...taint, timeAdded: BEFORE }], [{ ...taint, timeAdded: BEFORE }]],
-    "that stays keeps its time, however it is written": [[{ ...taint, timeAdded: "2024-04-01T02:00:00+02:00" }], [{ ...taint, timeAdded: BEFORE }]],
+    "that stays keeps its time, however it is written": [
+      [{ ...taint, timeAdded: "2024-04-01T02:00:00+02:00" }],
+      [{ ...taint, timeAdded: BEFORE }],
+    ],
     "that stays may not lose its time": [[taint], refused],
     "that changes is dated": [[{ ...taint, value: "v" }], [{ ...taint, value: "v", timeAdded: NOW }]],
     "that changes brings no time": [[{ ...taint, value: "v", timeAdded: BEFORE }], refused],
-    "that is new is dated": [[{ ...taint, timeAdded: BEFORE }, { key: "b", effect: "NoSelect" }], [{ ...taint, timeAdded: BEFORE }, { key: "b", effect: "NoSelect", timeAdded: NOW }]],
+    "that is new is dated": [
+      [
+        { ...taint, timeAdded: BEFORE },
+        { key: "b", effect: "NoSelect" },
+      ],
+      [
+        { ...taint, timeAdded: BEFORE },
+        { key: "b", effect: "NoSelect", timeAdded: NOW },
+      ],
+    ],
   };
   for (const [behaviour, [taints, want]] of Object.entries(cases)) {
     test(behaviour, () => {

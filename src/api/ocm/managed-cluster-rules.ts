@@ -1,8 +1,9 @@
 /**
- * What Open Cluster Management's webhooks do to a ManagedCluster: it belongs to a set, its taints are dated by the server, and whoever accepts
- * it or moves it between sets needs a permission for that.
+ * What Open Cluster Management's webhooks do to a ManagedCluster: it belongs to a set, its taints are dated by the
+ * server, and whoever accepts it or moves it between sets needs a permission for that.
  *
- * Upstream looks at the name only when there are client configs. A name that no namespace can have is of no use, so here it is always refused.
+ * Upstream looks at the name only when there are client configs. A name that no namespace can have is of no use, so
+ * here it is always refused.
  */
 import { formatTime, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { dnsLabelProblems } from "../../machinery/index.ts";
@@ -23,13 +24,18 @@ const mutation = refusalsOf(MUTATOR);
 const ACCEPT = { group: CLUSTER_GROUP, resource: "managedclusters/accept" };
 const JOIN = { group: CLUSTER_GROUP, resource: "managedclustersets/join" };
 
-export const managedClusterAdmissions: AnyAdmission[] = [ocmAdmission(ManagedCluster, { validator: VALIDATOR, complete, check })];
+export const managedClusterAdmissions: AnyAdmission[] = [
+  ocmAdmission(ManagedCluster, { validator: VALIDATOR, complete, check }),
+];
 
 function complete(review: Review<ManagedCluster>): Read {
   return inSet(withDatedTaints(decoded(review), review));
 }
 
-/** The webhook reads the spec as a Go struct and adds what that has more: fields that it always writes. To Go a null is an empty struct. */
+/**
+ * The webhook reads the spec as a Go struct and adds what that has more: fields that it always writes. To Go a null is
+ * an empty struct.
+ */
 function decoded({ object, settled }: Review<ManagedCluster>): Read {
   const { spec } = object as { spec?: Read["spec"] | null };
   if (spec && spec === settled?.spec) return object;
@@ -42,7 +48,9 @@ function decoded({ object, settled }: Review<ManagedCluster>): Read {
       ...given,
       hubAcceptsClient: given.hubAcceptsClient ?? false,
       ...(configs && { managedClusterClientConfigs: configs.map((config) => ({ ...config, url: config?.url ?? "" })) }),
-      ...(taints && { taints: taints.map((taint) => ({ ...taint, key: taint?.key ?? "", effect: taint?.effect ?? "" })) }),
+      ...(taints && {
+        taints: taints.map((taint) => ({ ...taint, key: taint?.key ?? "", effect: taint?.effect ?? "" })),
+      }),
     },
   };
 }
@@ -50,7 +58,10 @@ function decoded({ object, settled }: Review<ManagedCluster>): Read {
 function inSet(cluster: Read): Read {
   const { labels } = cluster.metadata;
   if (labels?.[CLUSTER_SET_LABEL]) return cluster;
-  return { ...cluster, metadata: { ...cluster.metadata, labels: { ...labels, [CLUSTER_SET_LABEL]: DEFAULT_CLUSTER_SET } } };
+  return {
+    ...cluster,
+    metadata: { ...cluster.metadata, labels: { ...labels, [CLUSTER_SET_LABEL]: DEFAULT_CLUSTER_SET } },
+  };
 }
 
 function withDatedTaints(cluster: Read, { oldObject, nowMs }: Review<ManagedCluster>): Read {
@@ -58,10 +69,16 @@ function withDatedTaints(cluster: Read, { oldObject, nowMs }: Review<ManagedClus
   if (taints.length === 0 || taints === oldObject?.spec.taints) return cluster;
   const times = new Map((oldObject?.spec.taints ?? []).map((taint) => [idOf(taint), taint.timeAdded]));
   // A taint that stays keeps its time, and one that is new or different gets one.
-  const refused = oldObject ? taints.filter((taint) => instantOf(taint.timeAdded) !== instantOf(times.get(idOf(taint)))).map(({ key }) => key) : [];
-  if (refused.length > 0) throw mutation.badRequest(`It is not allowed to set TimeAdded of Taint "${refused.join(",")}".`);
+  const refused = oldObject
+    ? taints.filter((taint) => instantOf(taint.timeAdded) !== instantOf(times.get(idOf(taint)))).map(({ key }) => key)
+    : [];
+  if (refused.length > 0)
+    throw mutation.badRequest(`It is not allowed to set TimeAdded of Taint "${refused.join(",")}".`);
   const now = formatTime(nowMs());
-  return { ...cluster, spec: { ...cluster.spec, taints: taints.map((taint) => ({ ...taint, timeAdded: times.get(idOf(taint)) ?? now })) } };
+  return {
+    ...cluster,
+    spec: { ...cluster.spec, taints: taints.map((taint) => ({ ...taint, timeAdded: times.get(idOf(taint)) ?? now })) },
+  };
 }
 
 const idOf = ({ key, value = "", effect }: ReadTaint): string => JSON.stringify([key, value, effect]);
@@ -74,17 +91,29 @@ function check({ object, oldObject, allows, read, user }: Review<ManagedCluster>
 
   if (object.spec.hubAcceptsClient && !oldObject?.spec.hubAcceptsClient) {
     const namespace = read.get("", "namespaces", undefined, name) as { status?: { phase?: string } } | undefined;
-    if (namespace?.status?.phase === "Terminating") throw refuse.forbidden(ACCEPT, name, `cluster namespace ${JSON.stringify(name)} is terminating`);
+    if (namespace?.status?.phase === "Terminating")
+      throw refuse.forbidden(ACCEPT, name, `cluster namespace ${JSON.stringify(name)} is terminating`);
     if (!allows({ verb: "update", group: REGISTER_GROUP, resource: "managedclusters", subresource: "accept", name })) {
-      throw refuse.forbidden(ACCEPT, name, `user ${JSON.stringify(user.name)} cannot update the HubAcceptsClient field`);
+      throw refuse.forbidden(
+        ACCEPT,
+        name,
+        `user ${JSON.stringify(user.name)} cannot update the HubAcceptsClient field`,
+      );
     }
   }
 
   const [set, oldSet] = [object, oldObject].map((cluster) => cluster?.metadata.labels?.[CLUSTER_SET_LABEL] ?? "");
   if (set === oldSet) return;
   for (const one of [oldSet, set]) {
-    if (one && !allows({ verb: "create", group: CLUSTER_GROUP, resource: "managedclustersets", subresource: "join", name: one })) {
-      throw refuse.forbidden(JOIN, one, `user ${JSON.stringify(user.name)} cannot add/remove a ManagedCluster to/from ManagedClusterSet ${JSON.stringify(one)}`);
+    if (
+      one &&
+      !allows({ verb: "create", group: CLUSTER_GROUP, resource: "managedclustersets", subresource: "join", name: one })
+    ) {
+      throw refuse.forbidden(
+        JOIN,
+        one,
+        `user ${JSON.stringify(user.name)} cannot add/remove a ManagedCluster to/from ManagedClusterSet ${JSON.stringify(one)}`,
+      );
     }
   }
 }
@@ -94,7 +123,11 @@ function problemsOf({ metadata: { name }, spec }: Read, isNew: boolean): string[
   const wrongName = isNew || configs.length > 0 ? dnsLabelProblems(name) : [];
   return [
     ...(wrongName.length > 0 ? [`metadata.name format is not correct: ${wrongName.join(",")}`] : []),
-    ...new Set(configs.filter(({ url }) => !isHttps(url)).map(({ url }) => `url ${JSON.stringify(url)} is invalid in client configs`)),
+    ...new Set(
+      configs
+        .filter(({ url }) => !isHttps(url))
+        .map(({ url }) => `url ${JSON.stringify(url)} is invalid in client configs`),
+    ),
   ];
 }
 

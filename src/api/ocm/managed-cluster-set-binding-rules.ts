@@ -8,11 +8,22 @@ const VALIDATOR = "managedclustersetbindingvalidators.admission.cluster.open-clu
 /** The group is upstream's slip, which clients see in the text. */
 const BIND = { group: "apps", resource: "managedclustersets/bind" };
 
-export const managedClusterSetBindingAdmissions: AnyAdmission[] = [ocmAdmission(ManagedClusterSetBinding, { validator: VALIDATOR, check })];
+export const managedClusterSetBindingAdmissions: AnyAdmission[] = [
+  ocmAdmission(ManagedClusterSetBinding, { validator: VALIDATOR, check }),
+];
 
 function check({ object, oldObject, allows, user }: Review<ManagedClusterSetBinding>, refuse: Refusals): void {
   const { name } = object.metadata;
-  if (object.spec?.clusterSet !== name) throw refuse.badRequest("The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet");
-  if (oldObject || allows({ verb: "create", group: CLUSTER_GROUP, resource: "managedclustersets", subresource: "bind", name })) return;
-  throw refuse.forbidden(BIND, name, `user ${JSON.stringify(user.name)} is not allowed to bind cluster set ${JSON.stringify(name)}`);
+  if (object.spec?.clusterSet !== name)
+    throw refuse.badRequest("The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet");
+  if (
+    oldObject ||
+    allows({ verb: "create", group: CLUSTER_GROUP, resource: "managedclustersets", subresource: "bind", name })
+  )
+    return;
+  throw refuse.forbidden(
+    BIND,
+    name,
+    `user ${JSON.stringify(user.name)} is not allowed to bind cluster set ${JSON.stringify(name)}`,
+  );
 }

@@ -19,7 +19,8 @@ export const ManagedClusterSet: Kind<ManagedClusterSet> = ocmKind<ManagedCluster
   subresources: { status: true },
   describes: {
     "": "Clusters that belong together.",
-    "spec.clusterSelector": "Which clusters belong to the set: those with its name in their label, or those that a selector matches.",
+    "spec.clusterSelector":
+      "Which clusters belong to the set: those with its name in their label, or those that a selector matches.",
     "spec.managedNamespaces": "Namespaces that every cluster of the set gets.",
     "status.conditions": "ClusterSetEmpty says whether there is a cluster in the set.",
   },

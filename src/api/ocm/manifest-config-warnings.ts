@@ -10,10 +10,13 @@ const MAX_COMPILED = 100;
 
 /** Stock agents know the status of a few kinds of Kubernetes; Flotilla knows OpenKruise's as well. */
 export function feedbackWarnings(at: string, spec: Spec): string[] {
-  return (spec?.manifestConfigs ?? []).flatMap(({ resourceIdentifier: { group = "", resource }, feedbackRules = [] }, index) =>
-    group.endsWith(".kruise.io") && feedbackRules.some(({ type }) => type === "WellKnownStatus")
-      ? [`${at}.manifestConfigs[${index}].feedbackRules: WellKnownStatus of ${resource}.${group} is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value`]
-      : [],
+  return (spec?.manifestConfigs ?? []).flatMap(
+    ({ resourceIdentifier: { group = "", resource }, feedbackRules = [] }, index) =>
+      group.endsWith(".kruise.io") && feedbackRules.some(({ type }) => type === "WellKnownStatus")
+        ? [
+            `${at}.manifestConfigs[${index}].feedbackRules: WellKnownStatus of ${resource}.${group} is understood by Flotilla's agents alone; the canonical form is type JSONPaths with a path for every value`,
+          ]
+        : [],
   );
 }
 
@@ -23,8 +26,14 @@ export function conditionRuleWarnings(at: string, spec: Spec): string[] {
     conditionRules.flatMap(({ celExpressions = [], messageExpression = "" }, rule) => {
       const field = `${at}.manifestConfigs[${config}].conditionRules[${rule}]`;
       return [
-        ...celExpressions.map((expression, index) => ({ field: `${field}.celExpressions[${index}]`, expression, isMessage: false })),
-        ...(messageExpression === "" ? [] : [{ field: `${field}.messageExpression`, expression: messageExpression, isMessage: true }]),
+        ...celExpressions.map((expression, index) => ({
+          field: `${field}.celExpressions[${index}]`,
+          expression,
+          isMessage: false,
+        })),
+        ...(messageExpression === ""
+          ? []
+          : [{ field: `${field}.messageExpression`, expression: messageExpression, isMessage: true }]),
       ];
     }),
   );

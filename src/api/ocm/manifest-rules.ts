@@ -1,4 +1,7 @@
-/** What the manifests of a ManifestWork must be, and who may let them be applied as somebody else. Templates obey the same. */
+/**
+ * What the manifests of a ManifestWork must be, and who may let them be applied as somebody else. Templates obey the
+ * same.
+ */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { AccessQuestion, AnyAdmission, Review } from "../admission.ts";
 import { tooLong } from "../field-errors.ts";
@@ -22,7 +25,8 @@ export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): Any
   return {
     for: kind,
     on: ["CREATE"],
-    validate: ({ object: { metadata } }: Review<KubernetesObject>) => ((metadata.name ?? "").length > MAX_MANIFEST_WORK_NAME ? [tooLong("metadata.name", MAX_MANIFEST_WORK_NAME)] : []),
+    validate: ({ object: { metadata } }: Review<KubernetesObject>) =>
+      (metadata.name ?? "").length > MAX_MANIFEST_WORK_NAME ? [tooLong("metadata.name", MAX_MANIFEST_WORK_NAME)] : [],
   };
 }
 
@@ -30,7 +34,8 @@ export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): Any
 export function manifestsProblem(spec: Spec): string | undefined {
   const manifests = (spec?.workload?.manifests ?? []) as readonly DeepReadonly<Json>[];
   const size = manifests.reduce<number>((total, manifest) => total + storedSize(manifest), 0);
-  if (size > MAX_MANIFESTS_BYTES) return `the size of manifests is ${size} bytes which exceeds the ${MAX_MANIFESTS_BYTES} limit`;
+  if (size > MAX_MANIFESTS_BYTES)
+    return `the size of manifests is ${size} bytes which exceeds the ${MAX_MANIFESTS_BYTES} limit`;
   const seen = new Set<string>();
   for (const manifest of manifests) {
     const { apiVersion = "", kind = "", metadata = {} } = manifest as Identity;
@@ -38,18 +43,23 @@ export function manifestsProblem(spec: Spec): string | undefined {
     if (name === "") return "name must be set in manifest";
     if (generateName !== "") return "generateName must not be set in manifest";
     const key = `${apiVersion}/${kind}/${namespace}/${name}`;
-    if (seen.has(key)) return `duplicate manifest for resource ${namespace}/${name} with resource type ${apiVersion}.${kind}`;
+    if (seen.has(key))
+      return `duplicate manifest for resource ${namespace}/${name} with resource type ${apiVersion}.${kind}`;
     seen.add(key);
   }
   return undefined;
 }
 
-/** The bytes that one manifest counts: its JSON as Go writes it, with the mark and the length that a stored list puts before it. */
+/**
+ * The bytes that one manifest counts: its JSON as Go writes it, with the mark and the length that a stored list puts
+ * before it.
+ */
 function storedSize(manifest: DeepReadonly<Json>): number {
   const text = JSON.stringify(manifest);
   // Go writes these as six characters each.
   const escaped = text.match(/[<>&\u2028\u2029]/g) ?? [];
-  const bytes = Buffer.byteLength(text) + escaped.reduce((total, character) => total + 6 - Buffer.byteLength(character), 0);
+  const bytes =
+    Buffer.byteLength(text) + escaped.reduce((total, character) => total + 6 - Buffer.byteLength(character), 0);
   return 1 + bytes + lengthBytes(bytes);
 }
 
@@ -66,7 +76,16 @@ export function executorOf(spec: Spec): { namespace: string; name: string } | "m
 export const NO_ACCOUNT = "executor service account can not be nil";
 
 /** To let an agent act as an account is a permission of its own, on that account's name. */
-export function mayExecuteAs({ allows }: Pick<Review<unknown>, "allows">, account: { namespace: string; name: string }, namespace: string | undefined): boolean {
-  const question: AccessQuestion = { verb: "execute-as", group: WORK_GROUP, resource: "manifestworks", name: `system:serviceaccount:${account.namespace}:${account.name}` };
+export function mayExecuteAs(
+  { allows }: Pick<Review<unknown>, "allows">,
+  account: { namespace: string; name: string },
+  namespace: string | undefined,
+): boolean {
+  const question: AccessQuestion = {
+    verb: "execute-as",
+    group: WORK_GROUP,
+    resource: "manifestworks",
+    name: `system:serviceaccount:${account.namespace}:${account.name}`,
+  };
   return allows({ ...question, ...(namespace !== undefined && { namespace }) });
 }

@@ -3,19 +3,30 @@ import type { JsonObject } from "../../base/index.ts";
 import { plainManifests } from "./manifest-shorthand.ts";
 
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
-const manifest = (kind: string, spec: JsonObject): JsonObject => ({ apiVersion: "apps.kruise.io/v1alpha1", kind, metadata: { name: "web" }, spec });
+const manifest = (kind: string, spec: JsonObject): JsonObject => ({
+  apiVersion: "apps.kruise.io/v1alpha1",
+  kind,
+  metadata: { name: "web" },
+  spec,
+});
 const workOf = (...manifests: JsonObject[]): JsonObject => ({ spec: { workload: { manifests } } });
 
 function plain(...manifests: JsonObject[]): { manifests: JsonObject[]; warnings: string[] } {
   const warnings: string[] = [];
-  const work = plainManifests(workOf(...manifests), ["spec"], (text) => warnings.push(text)) as { spec: { workload: { manifests: JsonObject[] } } };
+  const work = plainManifests(workOf(...manifests), ["spec"], (text) => warnings.push(text)) as {
+    spec: { workload: { manifests: JsonObject[] } };
+  };
   return { manifests: work.spec.workload.manifests, warnings };
 }
 
 test("short forms of OpenKruise's kinds are written out for the member, and told", () => {
   const { manifests, warnings } = plain(
     manifest("CloneSet", { template, updateStrategy: { type: "RollingUpdate" } }),
-    manifest("UnitedDeployment", { selector: { matchLabels: { app: "web" } }, template, topology: { pools: [{ name: "a" }] } }),
+    manifest("UnitedDeployment", {
+      selector: { matchLabels: { app: "web" } },
+      template,
+      topology: { pools: [{ name: "a" }] },
+    }),
     manifest("SidecarSet", { selector: {}, injectionStrategy: { revision: { customVersion: "v1" } } }),
   );
 
@@ -35,15 +46,35 @@ test("short forms of OpenKruise's kinds are written out for the member, and told
 
 test("what is written out stays as it is, and nothing is told", () => {
   const once = plain(manifest("CloneSet", { template, updateStrategy: { type: "RollingUpdate" } })).manifests;
-  const work = workOf(...once, { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "web" }, spec: { template } });
+  const work = workOf(...once, {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "web" },
+    spec: { template },
+  });
 
   expect(plainManifests(work, ["spec"], () => expect.unreachable())).toBe(work);
 });
 
 test("what has other types is left to the schema", () => {
-  const hostile = [null, 5, "x", [], { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" }, manifest("CloneSet", { template: 5, updateStrategy: "x" }), manifest("UnitedDeployment", { topology: [], template: "x" }), manifest("SidecarSet", { injectionStrategy: 5 })];
+  const hostile = [
+    null,
+    5,
+    "x",
+    [],
+    { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" },
+    manifest("CloneSet", { template: 5, updateStrategy: "x" }),
+    manifest("UnitedDeployment", { topology: [], template: "x" }),
+    manifest("SidecarSet", { injectionStrategy: 5 }),
+  ];
 
-  for (const object of [{}, { spec: 5 }, { spec: { workload: null } }, { spec: { workload: { manifests: "x" } } }, { spec: { workload: { manifests: hostile } } }] as JsonObject[]) {
+  for (const object of [
+    {},
+    { spec: 5 },
+    { spec: { workload: null } },
+    { spec: { workload: { manifests: "x" } } },
+    { spec: { workload: { manifests: hostile } } },
+  ] as JsonObject[]) {
     expect(plainManifests(object, ["spec"], () => {})).toEqual(object);
   }
 });

@@ -1,4 +1,7 @@
-/** Manifests of a work as members take them: short forms of OpenKruise's kinds, which the hub understands, are written out. */
+/**
+ * Manifests of a work as members take them: short forms of OpenKruise's kinds, which the hub understands, are written
+ * out.
+ */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { withoutShorthand } from "../kruise/shorthand.ts";
 
@@ -8,12 +11,20 @@ type Read = DeepReadonly<JsonObject>;
 export function plainManifests(object: Read, path: readonly string[], warn: (text: string) => void): Read {
   return changeAt(object, [...path, "workload", "manifests"], (manifests) => {
     if (!Array.isArray(manifests)) return manifests;
-    const plain = manifests.map((manifest: DeepReadonly<Json>, index) => (isObject(manifest) ? withoutShorthand(manifest, (text) => warn(`${path.join(".")}.workload.manifests[${index}].${text}`)) : manifest));
+    const plain = manifests.map((manifest: DeepReadonly<Json>, index) =>
+      isObject(manifest)
+        ? withoutShorthand(manifest, (text) => warn(`${path.join(".")}.workload.manifests[${index}].${text}`))
+        : manifest,
+    );
     return plain.every((manifest, index) => manifest === manifests[index]) ? manifests : plain;
   });
 }
 
-function changeAt(object: Read, [step = "", ...rest]: readonly string[], edit: (value: DeepReadonly<Json>) => DeepReadonly<Json>): Read {
+function changeAt(
+  object: Read,
+  [step = "", ...rest]: readonly string[],
+  edit: (value: DeepReadonly<Json>) => DeepReadonly<Json>,
+): Read {
   const before = object[step];
   if (before === undefined || before === null) return object;
   const after = rest.length === 0 ? edit(before) : isObject(before) ? changeAt(before, rest, edit) : before;

@@ -1,6 +1,7 @@
 /**
- * A ManifestWorkReplicaSet's template is checked as the ManifestWorks that come of it are. Upstream lets everybody write any executor into a
- * template, and its controller then makes works that the author might not make; here the author must be allowed to, in every namespace.
+ * A ManifestWorkReplicaSet's template is checked as the ManifestWorks that come of it are. Upstream lets everybody
+ * write any executor into a template, and its controller then makes works that the author might not make; here the
+ * author must be allowed to, in every namespace.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { durationProblem } from "../../machinery/index.ts";
@@ -20,7 +21,11 @@ export const manifestWorkReplicaSetAdmissions: AnyAdmission[] = [
     validator: VALIDATOR,
     check,
     canonical: (sent, { warn }) => plainManifests(sent, TEMPLATE.split("."), warn),
-    warnings: ({ object: { spec } }) => [...referenceWarnings(spec.placementRefs), ...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate), ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate)],
+    warnings: ({ object: { spec } }) => [
+      ...referenceWarnings(spec.placementRefs),
+      ...feedbackWarnings(TEMPLATE, spec.manifestWorkTemplate),
+      ...conditionRuleWarnings(TEMPLATE, spec.manifestWorkTemplate),
+    ],
   }),
   manifestWorkName(ManifestWorkReplicaSet),
 ];
@@ -30,7 +35,8 @@ function referenceWarnings(references: readonly DeepReadonly<LocalPlacementRefer
   const known = new Set<string>();
   const warnings: string[] = [];
   for (const [index, { name }] of references.entries()) {
-    if (known.has(name)) warnings.push(`spec.placementRefs[${index}]: the Placement ${name} is named before, and counts once`);
+    if (known.has(name))
+      warnings.push(`spec.placementRefs[${index}]: the Placement ${name} is named before, and counts once`);
     known.add(name);
   }
   return warnings;
@@ -39,15 +45,23 @@ function referenceWarnings(references: readonly DeepReadonly<LocalPlacementRefer
 function check(review: Review<ManifestWorkReplicaSet>, refuse: Refusals): void {
   const { object, oldObject, user } = review;
   // The schema does not ask for a spec.
-  const { manifestWorkTemplate: template, placementRefs } = (object.spec as Partial<typeof object.spec> | undefined) ?? {};
+  const { manifestWorkTemplate: template, placementRefs } =
+    (object.spec as Partial<typeof object.spec> | undefined) ?? {};
   checkDurations(placementRefs ?? [], refuse);
   if (!template?.workload?.manifests?.length) throw refuse.badRequest("Workload manifests should not be empty");
   const problem = manifestsProblem(template);
   if (problem !== undefined) throw refuse.badRequest(problem);
   const account = executorOf(template);
-  if (account === undefined || (oldObject && equalJson(oldObject.spec.manifestWorkTemplate.executor, template.executor))) return;
+  if (
+    account === undefined ||
+    (oldObject && equalJson(oldObject.spec.manifestWorkTemplate.executor, template.executor))
+  )
+    return;
   if (account === "missing") throw refuse.badRequest(NO_ACCOUNT);
-  if (!mayExecuteAs(review, account, undefined)) throw refuse.badRequest(`user ${user.name} cannot manipulate the ManifestWorkReplicaSet with executor ${account.namespace}/${account.name} in all namespaces`);
+  if (!mayExecuteAs(review, account, undefined))
+    throw refuse.badRequest(
+      `user ${user.name} cannot manipulate the ManifestWorkReplicaSet with executor ${account.namespace}/${account.name} in all namespaces`,
+    );
 }
 
 /** To the schema they are any text. */

@@ -6,21 +6,45 @@ import { manifestWorkAdmissions } from "./manifest-work-rules.ts";
 import type { ManifestWork, ManifestWorkSpec } from "./manifest-work.ts";
 import { admitted, makeManifest, warningsBy } from "./test-objects.ts";
 
-function makeWork(spec: ManifestWorkSpec = { workload: { manifests: [makeManifest("a")] } }, annotations?: Record<string, string>): ManifestWork {
-  return { apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "web", namespace: "paris", ...(annotations && { annotations }) }, spec };
+function makeWork(
+  spec: ManifestWorkSpec = { workload: { manifests: [makeManifest("a")] } },
+  annotations?: Record<string, string>,
+): ManifestWork {
+  return {
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "web", namespace: "paris", annotations },
+    spec,
+  };
 }
 const workOf = (...manifests: ReturnType<typeof makeManifest>[]): ManifestWork => makeWork({ workload: { manifests } });
-const runsAs = (name: string): ManifestWorkSpec => ({ workload: { manifests: [makeManifest("a")] }, executor: { subject: { type: "ServiceAccount", serviceAccount: { namespace: "shop", name } } } });
-const admit = (...args: [work: ManifestWork, circumstances?: Parameters<typeof admitted<ManifestWork>>[2]]) => admitted(manifestWorkAdmissions, ...args);
+const runsAs = (name: string): ManifestWorkSpec => ({
+  workload: { manifests: [makeManifest("a")] },
+  executor: { subject: { type: "ServiceAccount", serviceAccount: { namespace: "shop", name } } },
+});
+const admit = (...args: [work: ManifestWork, circumstances?: Parameters<typeof admitted<ManifestWork>>[2]]) =>
+  admitted(manifestWorkAdmissions, ...args);
 
 describe("manifests", () => {
   const cases: Record<string, [work: ManifestWork, refusal: string]> = {
     "must be there": [workOf(), "manifests should not be empty"],
     "have names": [workOf(makeManifest("a"), { apiVersion: "v1", kind: "ConfigMap" }), "name must be set in manifest"],
-    "have names that are not made up": [workOf({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", generateName: "a-" } }), "generateName must not be set in manifest"],
-    "come once": [workOf(makeManifest("a"), makeManifest("b"), makeManifest("a")), "duplicate manifest for resource shop/a with resource type v1.ConfigMap"],
-    "are not larger than an agent takes": [workOf(makeManifest("a", { data: { a: "x".repeat(512_000) } })), "the size of manifests is 512101 bytes which exceeds the 512000 limit"],
-    "are as large as Go writes them": [workOf(makeManifest("a", { data: { a: "<".repeat(90_000) } })), "the size of manifests is 540101 bytes which exceeds the 512000 limit"],
+    "have names that are not made up": [
+      workOf({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", generateName: "a-" } }),
+      "generateName must not be set in manifest",
+    ],
+    "come once": [
+      workOf(makeManifest("a"), makeManifest("b"), makeManifest("a")),
+      "duplicate manifest for resource shop/a with resource type v1.ConfigMap",
+    ],
+    "are not larger than an agent takes": [
+      workOf(makeManifest("a", { data: { a: "x".repeat(512_000) } })),
+      "the size of manifests is 512101 bytes which exceeds the 512000 limit",
+    ],
+    "are as large as Go writes them": [
+      workOf(makeManifest("a", { data: { a: "<".repeat(90_000) } })),
+      "the size of manifests is 540101 bytes which exceeds the 512000 limit",
+    ],
   };
   for (const [behaviour, [work, refusal]] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -33,12 +57,16 @@ describe("an executor", () => {
   const refusal = "user tester cannot manipulate the Manifestwork with executor shop/runner in namespace paris";
 
   test("is named by whoever may act as it", () => {
-    expect(admit(makeWork(runsAs("runner")), { rights: ["execute-as manifestworks system:serviceaccount:shop:runner"] })).toMatchObject({ spec: runsAs("runner") });
+    expect(
+      admit(makeWork(runsAs("runner")), { rights: ["execute-as manifestworks system:serviceaccount:shop:runner"] }),
+    ).toMatchObject({ spec: runsAs("runner") });
     expect(admit(makeWork(runsAs("runner")), { rights: [] })).toBe(refusal);
   });
 
   test("that stays is not asked about again, and one that changes is", () => {
-    expect(admit(makeWork(runsAs("runner"), { a: "b" }), { old: makeWork(runsAs("runner")), rights: [] })).toMatchObject({ metadata: { annotations: { a: "b" } } });
+    expect(
+      admit(makeWork(runsAs("runner"), { a: "b" }), { old: makeWork(runsAs("runner")), rights: [] }),
+    ).toMatchObject({ metadata: { annotations: { a: "b" } } });
     expect(admit(makeWork(runsAs("runner")), { old: makeWork(runsAs("other")), rights: [] })).toBe(refusal);
   });
 
@@ -47,16 +75,25 @@ describe("an executor", () => {
       apiVersion: "work.open-cluster-management.io/v1alpha1",
       kind: "ManifestWorkReplicaSet",
       metadata: { name: "web", namespace: "shop" },
-      spec: { manifestWorkTemplate: runsAs("runner"), placementRefs: [{ name: "all" }], cascadeDeletionPolicy: "Background" },
+      spec: {
+        manifestWorkTemplate: runsAs("runner"),
+        placementRefs: [{ name: "all" }],
+        cascadeDeletionPolicy: "Background",
+      },
     };
 
-    expect(admitted(manifestWorkReplicaSetAdmissions, set, { rights: [] })).toBe("user tester cannot manipulate the ManifestWorkReplicaSet with executor shop/runner in all namespaces");
+    expect(admitted(manifestWorkReplicaSetAdmissions, set, { rights: [] })).toBe(
+      "user tester cannot manipulate the ManifestWorkReplicaSet with executor shop/runner in all namespaces",
+    );
     expect(admitted(manifestWorkReplicaSetAdmissions, set)).toBe(set);
   });
 });
 
 describe("a work for clusters with certain labels", () => {
-  const conditional = (labels: string): Record<string, string> => ({ "ocm.io/conditional-deployment": "true", "ocm.io/required-labels": labels });
+  const conditional = (labels: string): Record<string, string> => ({
+    "ocm.io/conditional-deployment": "true",
+    "ocm.io/required-labels": labels,
+  });
 
   test("is for a cluster that has them", () => {
     expect(isDeployedTo(conditional("monitoring=enabled"), { monitoring: "enabled" })).toBe(true);
@@ -70,32 +107,63 @@ describe("a work for clusters with certain labels", () => {
   });
 
   test("is refused when nobody can read them, and told to be shorthand otherwise", () => {
-    expect(admit(makeWork(undefined, conditional("a in (")))).toMatch(/^metadata\.annotations\[ocm\.io\/required-labels\]: Invalid value: "a in \(": unable to parse requirement/);
-    expect(warningsBy(manifestWorkAdmissions, makeWork(undefined, conditional("a=b")))).toEqual([expect.stringContaining("the canonical form is a ManifestWorkReplicaSet with a Placement")]);
+    expect(admit(makeWork(undefined, conditional("a in (")))).toMatch(
+      /^metadata\.annotations\[ocm\.io\/required-labels\]: Invalid value: "a in \(": unable to parse requirement/,
+    );
+    expect(warningsBy(manifestWorkAdmissions, makeWork(undefined, conditional("a=b")))).toEqual([
+      expect.stringContaining("the canonical form is a ManifestWorkReplicaSet with a Placement"),
+    ]);
   });
 });
 
 describe("a warning tells", () => {
-  const config = { resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "shop", name: "web" } };
+  const config = {
+    resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "shop", name: "web" },
+  };
 
   test("that stock agents do not know OpenKruise's status", () => {
     const work = makeWork({ manifestConfigs: [config, { ...config, feedbackRules: [{ type: "WellKnownStatus" }] }] });
 
-    expect(warningsBy(manifestWorkAdmissions, work)).toEqual([expect.stringMatching(/^spec\.manifestConfigs\[1\]\.feedbackRules: WellKnownStatus of clonesets\.apps\.kruise\.io/)]);
+    expect(warningsBy(manifestWorkAdmissions, work)).toEqual([
+      expect.stringMatching(
+        /^spec\.manifestConfigs\[1\]\.feedbackRules: WellKnownStatus of clonesets\.apps\.kruise\.io/,
+      ),
+    ]);
   });
 
   test("of rules that do not compile", () => {
-    const work = makeWork({ manifestConfigs: [{ ...config, conditionRules: [{ condition: "Ready", type: "CEL", celExpressions: ["hasConditions(object.status)", "object ="], messageExpression: 'result ? "yes" : none' }] }] });
+    const work = makeWork({
+      manifestConfigs: [
+        {
+          ...config,
+          conditionRules: [
+            {
+              condition: "Ready",
+              type: "CEL",
+              celExpressions: ["hasConditions(object.status)", "object ="],
+              messageExpression: 'result ? "yes" : none',
+            },
+          ],
+        },
+      ],
+    });
 
     expect(warningsBy(manifestWorkAdmissions, work)).toEqual([
-      expect.stringMatching(/^spec\.manifestConfigs\[0\]\.conditionRules\[0\]\.celExpressions\[1\]: compilation failed: ERROR: <input>:1:8: Syntax error/),
-      expect.stringMatching(/^spec\.manifestConfigs\[0\]\.conditionRules\[0\]\.messageExpression: .*undeclared reference to 'none'/),
+      expect.stringMatching(
+        /^spec\.manifestConfigs\[0\]\.conditionRules\[0\]\.celExpressions\[1\]: compilation failed: ERROR: <input>:1:8: Syntax error/,
+      ),
+      expect.stringMatching(
+        /^spec\.manifestConfigs\[0\]\.conditionRules\[0\]\.messageExpression: .*undeclared reference to 'none'/,
+      ),
     ]);
   });
 });
 
 describe("the name of a work", () => {
-  const named = (length: number): ManifestWork => ({ ...makeWork(), metadata: { name: "x".repeat(length), namespace: "paris" } });
+  const named = (length: number): ManifestWork => ({
+    ...makeWork(),
+    metadata: { name: "x".repeat(length), namespace: "paris" },
+  });
 
   test("is refused where no member could note it", () => {
     expect(admit(named(188))).toMatchObject({ kind: "ManifestWork" });
@@ -108,8 +176,14 @@ test("a Placement that a template names twice is told", () => {
     apiVersion: "work.open-cluster-management.io/v1alpha1",
     kind: "ManifestWorkReplicaSet",
     metadata: { name: "web", namespace: "shop" },
-    spec: { manifestWorkTemplate: { workload: { manifests: [makeManifest("a")] } }, placementRefs: [{ name: "all" }, { name: "some" }, { name: "all" }], cascadeDeletionPolicy: "Background" },
+    spec: {
+      manifestWorkTemplate: { workload: { manifests: [makeManifest("a")] } },
+      placementRefs: [{ name: "all" }, { name: "some" }, { name: "all" }],
+      cascadeDeletionPolicy: "Background",
+    },
   };
 
-  expect(warningsBy(manifestWorkReplicaSetAdmissions, set)).toEqual(["spec.placementRefs[2]: the Placement all is named before, and counts once"]);
+  expect(warningsBy(manifestWorkReplicaSetAdmissions, set)).toEqual([
+    "spec.placementRefs[2]: the Placement all is named before, and counts once",
+  ]);
 });

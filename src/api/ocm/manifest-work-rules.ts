@@ -16,13 +16,18 @@ export const manifestWorkAdmissions: AnyAdmission[] = [
     validator: VALIDATOR,
     check,
     canonical: (sent, told) => plainManifests(wholeManifests(sent, told), ["spec"], told.warn),
-    warnings: ({ object }) => [...conditionalDeploymentWarnings(object.metadata.annotations), ...feedbackWarnings("spec", object.spec), ...conditionRuleWarnings("spec", object.spec)],
+    warnings: ({ object }) => [
+      ...conditionalDeploymentWarnings(object.metadata.annotations),
+      ...feedbackWarnings("spec", object.spec),
+      ...conditionRuleWarnings("spec", object.spec),
+    ],
   }),
   manifestWorkName(ManifestWork),
   {
     for: ManifestWork,
     on: ["CREATE", "UPDATE"],
-    validate: (review: Review<ManifestWork>) => (isSeen(review) ? checkConditionalDeployment(review.object.metadata.annotations) : []),
+    validate: (review: Review<ManifestWork>) =>
+      isSeen(review) ? checkConditionalDeployment(review.object.metadata.annotations) : [],
   },
 ];
 
@@ -35,5 +40,8 @@ function check(review: Review<ManifestWork>, refuse: Refusals): void {
   const account = executorOf(object.spec);
   if (account === undefined || (oldObject && equalJson(oldObject.spec.executor, object.spec.executor))) return;
   if (account === "missing") throw refuse.badRequest(NO_ACCOUNT);
-  if (!mayExecuteAs(review, account, namespace)) throw refuse.badRequest(`user ${user.name} cannot manipulate the Manifestwork with executor ${account.namespace}/${account.name} in namespace ${namespace}`);
+  if (!mayExecuteAs(review, account, namespace))
+    throw refuse.badRequest(
+      `user ${user.name} cannot manipulate the Manifestwork with executor ${account.namespace}/${account.name} in namespace ${namespace}`,
+    );
 }

@@ -4,12 +4,18 @@ import { wholeManifests } from "./manifest-work-shorthand.ts";
 
 const bare = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" };
 const whole = { ...bare, metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
-const config = (identifier: JsonObject = {}): JsonObject => ({ resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", name: "web", namespace: "shop", ...identifier } });
-const workOf = (manifests: JsonObject[], ...manifestConfigs: JsonObject[]): JsonObject => ({ spec: { workload: { manifests }, manifestConfigs } });
+const config = (identifier: JsonObject = {}): JsonObject => ({
+  resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", name: "web", namespace: "shop", ...identifier },
+});
+const workOf = (manifests: JsonObject[], ...manifestConfigs: JsonObject[]): JsonObject => ({
+  spec: { workload: { manifests }, manifestConfigs },
+});
 
 function read(sent: JsonObject, stored?: JsonObject): { manifests: unknown; warnings: string[] } {
   const warnings: string[] = [];
-  const { spec } = wholeManifests(sent, { warn: (text) => warnings.push(text), ...(stored && { stored }) }) as { spec: { workload: { manifests: unknown } } };
+  const { spec } = wholeManifests(sent, { warn: (text) => warnings.push(text), stored }) as {
+    spec: { workload: { manifests: unknown } };
+  };
   return { manifests: spec.workload.manifests, warnings };
 }
 
@@ -18,11 +24,15 @@ describe("a manifest of which only the kind is given", () => {
     const { manifests, warnings } = read(workOf([bare], config()), workOf([whole]));
 
     expect(manifests).toEqual([whole]);
-    expect(warnings).toEqual([expect.stringContaining("is taken for the CloneSet shop/web of spec.manifestConfigs[0], as it is stored")]);
+    expect(warnings).toEqual([
+      expect.stringContaining("is taken for the CloneSet shop/web of spec.manifestConfigs[0], as it is stored"),
+    ]);
   });
 
   test("gets the name when nothing is stored", () => {
-    expect(read(workOf([bare], config())).manifests).toEqual([{ ...bare, metadata: { name: "web", namespace: "shop" } }]);
+    expect(read(workOf([bare], config())).manifests).toEqual([
+      { ...bare, metadata: { name: "web", namespace: "shop" } },
+    ]);
   });
 
   const untouched: Record<string, JsonObject> = {
@@ -34,13 +44,22 @@ describe("a manifest of which only the kind is given", () => {
   };
   for (const [what, sent] of Object.entries(untouched)) {
     test(`stays as it is when it is one that ${what}`, () => {
-      expect(read(sent, workOf([whole]))).toEqual({ manifests: (sent["spec"] as { workload: { manifests: unknown } }).workload.manifests, warnings: [] });
+      expect(read(sent, workOf([whole]))).toEqual({
+        manifests: (sent["spec"] as { workload: { manifests: unknown } }).workload.manifests,
+        warnings: [],
+      });
     });
   }
 });
 
 test("what has other types is left to the schema", () => {
-  for (const sent of [{}, { spec: 5 }, { spec: { workload: [] } }, { spec: { workload: { manifests: {} } } }, { spec: { workload: { manifests: [null, 5, bare] }, manifestConfigs: "x" } }] as JsonObject[]) {
+  for (const sent of [
+    {},
+    { spec: 5 },
+    { spec: { workload: [] } },
+    { spec: { workload: { manifests: {} } } },
+    { spec: { workload: { manifests: [null, 5, bare] }, manifestConfigs: "x" } },
+  ] as JsonObject[]) {
     expect(wholeManifests(sent, { warn: () => {} })).toEqual(sent);
   }
 });

@@ -1,6 +1,7 @@
 /**
- * A manifest that says only what it is (`kind: CloneSet`), in a ManifestWork whose configs name one object of that kind: it stands for
- * that object. Guides leave the rest out that way when they show a config. What is stored of the object stays.
+ * A manifest that says only what it is (`kind: CloneSet`), in a ManifestWork whose configs name one object of that
+ * kind: it stands for that object. Guides leave the rest out that way when they show a config. What is stored of the
+ * object stays.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { Admission } from "../admission.ts";
@@ -25,8 +26,10 @@ export const wholeManifests: Canonical = (sent, { stored, warn }) => {
     const { identifier, config } = named;
     const before = known.find((other) => isNamed(other, manifest, identifier));
     const { name, namespace } = identifier;
-    warn(`spec.workload.manifests[${index}]: has no name and is taken for the ${manifest.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} of spec.manifestConfigs[${config}]${before ? ", as it is stored" : ""}; the canonical form is the whole manifest`);
-    return before ?? { ...manifest, metadata: { name, ...(namespace !== undefined && { namespace }) } };
+    warn(
+      `spec.workload.manifests[${index}]: has no name and is taken for the ${manifest.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} of spec.manifestConfigs[${config}]${before ? ", as it is stored" : ""}; the canonical form is the whole manifest`,
+    );
+    return before ?? { ...manifest, metadata: { name, namespace } };
   });
   const { spec } = sent as { spec: Read };
   return { ...sent, spec: { ...spec, workload: { ...(spec["workload"] as Read), manifests: whole as Json[] } } };
@@ -39,24 +42,50 @@ function manifestsOf({ spec }: Read): readonly DeepReadonly<Json>[] | undefined 
 }
 
 function isBare(manifest: DeepReadonly<Json>): manifest is { readonly apiVersion: string; readonly kind: string } {
-  return isObject(manifest) && typeof manifest["apiVersion"] === "string" && typeof manifest["kind"] === "string" && Object.keys(manifest).length === 2;
+  return (
+    isObject(manifest) &&
+    typeof manifest["apiVersion"] === "string" &&
+    typeof manifest["kind"] === "string" &&
+    Object.keys(manifest).length === 2
+  );
 }
 
 /** The object of the manifest's kind that a config names, when there is one and it is no pattern. */
-function soleIdentifier({ spec }: Read, { apiVersion, kind }: { apiVersion: string; kind: string }): { identifier: Identifier; config: number } | undefined {
+function soleIdentifier(
+  { spec }: Read,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+): { identifier: Identifier; config: number } | undefined {
   const configs = (spec as Read)["manifestConfigs"];
   const found = (Array.isArray(configs) ? configs : []).flatMap((config: DeepReadonly<Json>, index) => {
     const identifier = isObject(config) ? config["resourceIdentifier"] : undefined;
     if (!isObject(identifier)) return [];
     const { group = "", resource, name = "", namespace = "" } = identifier;
-    if (group !== parseApiVersion(apiVersion).group || resource !== pluralOf(kind) || typeof name !== "string" || typeof namespace !== "string") return [];
-    return name === "" || `${namespace}${name}`.includes("*") ? [] : [{ identifier: { name, ...(namespace !== "" && { namespace }) }, config: index }];
+    if (
+      group !== parseApiVersion(apiVersion).group ||
+      resource !== pluralOf(kind) ||
+      typeof name !== "string" ||
+      typeof namespace !== "string"
+    )
+      return [];
+    return name === "" || `${namespace}${name}`.includes("*")
+      ? []
+      : [{ identifier: { name, namespace: namespace !== "" ? namespace : undefined }, config: index }];
   });
   return found.length === 1 ? found[0] : undefined;
 }
 
-function isNamed(manifest: DeepReadonly<Json>, { apiVersion, kind }: { apiVersion: string; kind: string }, { name, namespace }: Identifier): boolean {
-  if (!isObject(manifest) || manifest["apiVersion"] !== apiVersion || manifest["kind"] !== kind || !isObject(manifest["metadata"])) return false;
+function isNamed(
+  manifest: DeepReadonly<Json>,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+  { name, namespace }: Identifier,
+): boolean {
+  if (
+    !isObject(manifest) ||
+    manifest["apiVersion"] !== apiVersion ||
+    manifest["kind"] !== kind ||
+    !isObject(manifest["metadata"])
+  )
+    return false;
   const { metadata } = manifest;
   return metadata["name"] === name && metadata["namespace"] === namespace;
 }

@@ -1,5 +1,12 @@
 /** ManifestWork: objects for one member, in the hub's namespace of that member, and what became of them there. */
-import type { IgnoreField as IgnoreFieldFacts, ManifestConfigOption as ManifestConfigOptionFacts, ManifestWork as ManifestWorkFacts, ManifestWorkSpec as ManifestWorkSpecFacts, ServerSideApplyConfig as ServerSideApplyConfigFacts, UpdateStrategy as UpdateStrategyFacts } from "../facts/work-ocm-v1.ts";
+import type {
+  IgnoreField as IgnoreFieldFacts,
+  ManifestConfigOption as ManifestConfigOptionFacts,
+  ManifestWork as ManifestWorkFacts,
+  ManifestWorkSpec as ManifestWorkSpecFacts,
+  ServerSideApplyConfig as ServerSideApplyConfigFacts,
+  UpdateStrategy as UpdateStrategyFacts,
+} from "../facts/work-ocm-v1.ts";
 import type { Kind } from "../kind.ts";
 import { conditionColumn, OCM_AGE } from "./columns.ts";
 import { WORK_GROUP } from "./names.ts";
@@ -62,7 +69,8 @@ export const ManifestWork: Kind<ManifestWork> = ocmKind<ManifestWork>({
     "spec.manifestConfigs[].resourceIdentifier": "The objects that this is about; name and namespace may hold *.",
     "spec.manifestConfigs[].updateStrategy": "Update by default; CreateOnly, ServerSideApply or ReadOnly.",
     "spec.manifestConfigs[].feedbackRules": "Values of the status that come back to the hub.",
-    "spec.manifestConfigs[].conditionRules": "Conditions that are computed from the object. Complete ends updates of it.",
+    "spec.manifestConfigs[].conditionRules":
+      "Conditions that are computed from the object. Complete ends updates of it.",
     "status.conditions": "Applied, Available and those of condition rules, over all objects.",
     "status.resourceStatus": "The same for each object, with the values that were asked for.",
   },

@@ -2,7 +2,10 @@
 
 export const CLUSTER_GROUP = "cluster.open-cluster-management.io";
 export const WORK_GROUP = "work.open-cluster-management.io";
-/** Never stored: roles and access reviews name its resources when they speak of accepting clusters and renewing certificates. */
+/**
+ * Never stored: roles and access reviews name its resources when they speak of accepting clusters and renewing
+ * certificates.
+ */
 export const REGISTER_GROUP = "register.open-cluster-management.io";
 
 /** Where the hub's controllers run, where agents do, and where the bootstrap identity lives. */
@@ -27,7 +30,10 @@ export const IMAGE_REGISTRIES_ANNOTATION = "open-cluster-management.io/image-reg
 export const SKIP_CLOCK_CHECK_ANNOTATION = "registration.open-cluster-management.io/skip-clock-sync-check";
 /** Annotations that an agent may give its own ManagedCluster start with this. */
 export const AGENT_ANNOTATION_PREFIX = "agent.open-cluster-management.io";
-/** Ours, on ManagedCluster: which cluster it is, by the uid of its namespace kube-system, so that another one under its name is noticed. */
+/**
+ * Ours, on ManagedCluster: which cluster it is, by the uid of its namespace kube-system, so that another one under its
+ * name is noticed.
+ */
 export const CLUSTER_ID_ANNOTATION = `${AGENT_ANNOTATION_PREFIX}/cluster-id`;
 
 /** Ours, on ManagedCluster: `"true"` where the hub reaches the member itself, so that no agent speaks for it. */

@@ -1,7 +1,7 @@
 /**
- * How Open Cluster Management's kinds are put together: the schema of their definition, the fields that version 1.3 has and the newest
- * published Go module has not, and what people read in `kubectl explain`. The fact tables come from the module, so what is missing there
- * goes from here when the module is newer.
+ * How Open Cluster Management's kinds are put together: the schema of their definition, the fields that version 1.3 has
+ * and the newest published Go module has not, and what people read in `kubectl explain`. The fact tables come from the
+ * module, so what is missing there goes from here when the module is newer.
  */
 import { required } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -28,8 +28,14 @@ export function ocmKind<T extends KubernetesObject>({ newer = [], describes, ...
   const { storageVersion, columns } = names;
   const version = required(kind.versions[storageVersion], `the version ${storageVersion} of ${names.kind}`);
   const build = (): Schema => {
-    const whole = newer.reduce((schema, fields) => changed(schema, stepsOf(fields.at), (part) => withFields(part, fields)), version.schema);
-    return Object.entries(describes).reduce((schema, [path, description]) => changed(schema, stepsOf(path), (part) => ({ ...part, description })), whole);
+    const whole = newer.reduce(
+      (schema, fields) => changed(schema, stepsOf(fields.at), (part) => withFields(part, fields)),
+      version.schema,
+    );
+    return Object.entries(describes).reduce(
+      (schema, [path, description]) => changed(schema, stepsOf(path), (part) => ({ ...part, description })),
+      whole,
+    );
   };
   let schema: Schema | undefined;
   return { ...kind, versions: { [storageVersion]: lazyVersion(columns, () => (schema ??= build())) } };
@@ -42,7 +48,13 @@ const stepsOf = (path: string): string[] => (path === "" ? [] : path.replaceAll(
 function changed(schema: Schema, [step, ...rest]: readonly string[], edit: (part: Schema) => Schema): Schema {
   if (step === undefined) return edit(schema);
   if (step === ITEMS) return { ...schema, items: changed(required(schema.items, "items of a list"), rest, edit) };
-  return { ...schema, properties: { ...schema.properties, [step]: changed(required(schema.properties?.[step], `the field ${step}`), rest, edit) } };
+  return {
+    ...schema,
+    properties: {
+      ...schema.properties,
+      [step]: changed(required(schema.properties?.[step], `the field ${step}`), rest, edit),
+    },
+  };
 }
 
 function withFields(schema: Schema, { properties, optional = [] }: NewerFields): Schema {
@@ -54,5 +66,9 @@ function withFields(schema: Schema, { properties, optional = [] }: NewerFields):
       return [field, free];
     }),
   );
-  return { ...rest, ...(still.length > 0 && { required: still }), properties: { ...schema.properties, ...relaxed, ...properties } };
+  return {
+    ...rest,
+    required: still.length > 0 ? still : undefined,
+    properties: { ...schema.properties, ...relaxed, ...properties },
+  };
 }

@@ -1,4 +1,7 @@
-/** Shorthand of guides: a PlacementDecision with a spec that names its Placement. Decisions have no spec; Placements make their own. */
+/**
+ * Shorthand of guides: a PlacementDecision with a spec that names its Placement. Decisions have no spec; Placements
+ * make their own.
+ */
 import { isObject } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { PLACEMENT_LABEL } from "./names.ts";
@@ -13,7 +16,9 @@ export const placementDecisionAdmissions: AnyAdmission[] = [
       if (!isObject(spec) || !isObject(spec["placementRef"]) || Object.keys(spec).length !== 1) return sent;
       const { name = "" } = spec["placementRef"];
       if (typeof name !== "string") return sent;
-      warn(`spec.placementRef: was left out, because a PlacementDecision has no spec; Placement ${name} makes its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`);
+      warn(
+        `spec.placementRef: was left out, because a PlacementDecision has no spec; Placement ${name} makes its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`,
+      );
       return rest;
     },
   },

@@ -1,5 +1,8 @@
 /** PlacementDecision: clusters that a Placement chose, at most a hundred to an object. */
-import type { ClusterDecision as ClusterDecisionFacts, PlacementDecision as PlacementDecisionFacts } from "../facts/cluster-ocm-v1beta1.ts";
+import type {
+  ClusterDecision as ClusterDecisionFacts,
+  PlacementDecision as PlacementDecisionFacts,
+} from "../facts/cluster-ocm-v1beta1.ts";
 import type { Kind } from "../kind.ts";
 import { CLUSTER_GROUP } from "./names.ts";
 import { ocmKind } from "./ocm-kind.ts";

@@ -4,23 +4,38 @@ import type { OcmPlacement } from "./placement.ts";
 import { admitted, warningsBy } from "./test-objects.ts";
 
 function makePlacement(spec: OcmPlacement["spec"] = {}, namespace = "shop"): OcmPlacement {
-  return { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace }, spec };
+  return {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: { name: "all", namespace },
+    spec,
+  };
 }
-const selecting = (...celExpressions: string[]): OcmPlacement => makePlacement({ predicates: [{ requiredClusterSelector: { celSelector: { celExpressions } } }] });
+const selecting = (...celExpressions: string[]): OcmPlacement =>
+  makePlacement({ predicates: [{ requiredClusterSelector: { celSelector: { celExpressions } } }] });
 const bound = (...names: string[]) => ({ read: { list: () => names.map((name) => ({ metadata: { name } })) } });
 
 describe("an expression", () => {
   const AT = "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions";
 
   test("that compiles is taken", () => {
-    const placement = selecting('managedCluster.metadata.name.startsWith("eu-")', 'managedCluster.scores("cost").all(s, s.value > 0)');
+    const placement = selecting(
+      'managedCluster.metadata.name.startsWith("eu-")',
+      'managedCluster.scores("cost").all(s, s.value > 0)',
+    );
 
     expect(admitted(placementAdmissions, placement)).toBe(placement);
   });
 
   test("that does not is refused with its place", () => {
-    expect(admitted(placementAdmissions, selecting("true", "1 +"))).toMatch(new RegExp(`^${AT.replaceAll(/[[\].]/g, "\\$&")}\\[1\\]: Invalid value: "1 \\+": compilation failed: ERROR: <input>:1:4: Syntax error`));
-    expect(admitted(placementAdmissions, selecting('"yes"'))).toBe(`${AT}[0]: Invalid value: "\\"yes\\"": must evaluate to bool, not string`);
+    expect(admitted(placementAdmissions, selecting("true", "1 +"))).toMatch(
+      new RegExp(
+        `^${AT.replaceAll(/[[\].]/g, "\\$&")}\\[1\\]: Invalid value: "1 \\+": compilation failed: ERROR: <input>:1:4: Syntax error`,
+      ),
+    );
+    expect(admitted(placementAdmissions, selecting('"yes"'))).toBe(
+      `${AT}[0]: Invalid value: "\\"yes\\"": must evaluate to bool, not string`,
+    );
   });
 
   test("that is stored already holds nobody up", () => {
@@ -32,22 +47,37 @@ describe("an expression", () => {
 
   test("is bounded, and so is their number", () => {
     expect(admitted(placementAdmissions, selecting(`"${"x".repeat(20_000)}" == ""`))).toContain("Too long");
-    expect(admitted(placementAdmissions, selecting(...Array.from({ length: 101 }, (_, index) => `${index} > 0`)))).toBe("spec.predicates: Too many: 101: must have at most 100 items");
+    expect(admitted(placementAdmissions, selecting(...Array.from({ length: 101 }, (_, index) => `${index} > 0`)))).toBe(
+      "spec.predicates: Too many: 101: must have at most 100 items",
+    );
   });
 });
 
 describe("a warning tells", () => {
   const cases: Record<string, [placement: OcmPlacement, sets: string[], want: string[]]> = {
     "nothing of a Placement in a bound namespace": [makePlacement({ clusterSets: ["eu"] }), ["eu"], []],
-    "of a namespace that is bound to no set": [makePlacement({ clusterSets: ["default"] }), [], ["namespace shop has no ManagedClusterSetBinding; no cluster is selected"]],
+    "of a namespace that is bound to no set": [
+      makePlacement({ clusterSets: ["default"] }),
+      [],
+      ["namespace shop has no ManagedClusterSetBinding; no cluster is selected"],
+    ],
     "that the default set counts as bound in the default namespace, where it is named": [
       makePlacement({ clusterSets: ["default"] }, "default"),
       [],
-      ["namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default"],
+      [
+        "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+      ],
     ],
-    "of sets that the namespace is not bound to": [makePlacement({ clusterSets: ["eu", "us"] }), ["eu"], ["spec.clusterSets: namespace shop has no ManagedClusterSetBinding to us; no cluster of it is selected"]],
+    "of sets that the namespace is not bound to": [
+      makePlacement({ clusterSets: ["eu", "us"] }),
+      ["eu"],
+      ["spec.clusterSets: namespace shop has no ManagedClusterSetBinding to us; no cluster of it is selected"],
+    ],
     "of words that the scheduler does not know": [
-      makePlacement({ prioritizerPolicy: { mode: "Some" }, tolerations: [{ value: "v" }, { key: "a", operator: "Is" }, { key: "a", operator: "Exists", value: "v" }] }),
+      makePlacement({
+        prioritizerPolicy: { mode: "Some" },
+        tolerations: [{ value: "v" }, { key: "a", operator: "Is" }, { key: "a", operator: "Exists", value: "v" }],
+      }),
       ["default"],
       [
         "spec.prioritizerPolicy.mode: Some is none of Additive, Exact; the Placement will be misconfigured",
@@ -58,25 +88,55 @@ describe("a warning tells", () => {
     ],
     "of selectors that cannot be understood": [
       makePlacement({
-        predicates: [{}, { requiredClusterSelector: { labelSelector: { matchExpressions: [{ key: "env", operator: "Within", values: ["prod"] }] }, claimSelector: { matchExpressions: [{ key: "nodes", operator: "Gt", values: ["3"] }] } } }],
-        decisionStrategy: { groupStrategy: { decisionGroups: [{ groupName: "first", groupClusterSelector: { labelSelector: { matchLabels: { "not a key": "x" } } } }] } },
+        predicates: [
+          {},
+          {
+            requiredClusterSelector: {
+              labelSelector: { matchExpressions: [{ key: "env", operator: "Within", values: ["prod"] }] },
+              claimSelector: { matchExpressions: [{ key: "nodes", operator: "Gt", values: ["3"] }] },
+            },
+          },
+        ],
+        decisionStrategy: {
+          groupStrategy: {
+            decisionGroups: [
+              { groupName: "first", groupClusterSelector: { labelSelector: { matchLabels: { "not a key": "x" } } } },
+            ],
+          },
+        },
       }),
       ["default"],
       [
         'spec.predicates[1].requiredClusterSelector.labelSelector: "Within" is not a valid label selector operator; the Placement will be misconfigured',
         'spec.predicates[1].requiredClusterSelector.claimSelector: "Gt" is not a valid label selector operator; the Placement will be misconfigured',
-        expect.stringMatching(/^spec\.decisionStrategy\.groupStrategy\.decisionGroups\[0\]\.groupClusterSelector\.labelSelector: key: Invalid value: "not a key": .*; the Placement will be misconfigured$/),
+        expect.stringMatching(
+          /^spec\.decisionStrategy\.groupStrategy\.decisionGroups\[0\]\.groupClusterSelector\.labelSelector: key: Invalid value: "not a key": .*; the Placement will be misconfigured$/,
+        ),
       ],
     ],
     "of prioritizers that nobody knows, unless they do not count": [
-      makePlacement({ prioritizerPolicy: { mode: "Additive", configurations: [{ scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 1 }, { scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 0 }, { scoreCoordinate: { type: "AddOn" }, weight: 1 }, { scoreCoordinate: { type: "BuiltIn", builtIn: "Steady" }, weight: 3 }] } }),
+      makePlacement({
+        prioritizerPolicy: {
+          mode: "Additive",
+          configurations: [
+            { scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 1 },
+            { scoreCoordinate: { type: "BuiltIn", builtIn: "NoSuch" }, weight: 0 },
+            { scoreCoordinate: { type: "AddOn" }, weight: 1 },
+            { scoreCoordinate: { type: "BuiltIn", builtIn: "Steady" }, weight: 3 },
+          ],
+        },
+      }),
       ["default"],
       [
         "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is none of Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
         "spec.prioritizerPolicy.configurations[2].scoreCoordinate.addOn: is missing; the Placement will be misconfigured",
       ],
     ],
-    "of a number that selects nothing": [makePlacement({ numberOfClusters: -1 }), ["default"], ["spec.numberOfClusters: -1 selects no cluster"]],
+    "of a number that selects nothing": [
+      makePlacement({ numberOfClusters: -1 }),
+      ["default"],
+      ["spec.numberOfClusters: -1 selects no cluster"],
+    ],
   };
   for (const [behaviour, [placement, sets, want]] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -1,6 +1,7 @@
 /**
- * Upstream takes any Placement, and one with an expression that does not compile loses all its clusters. Here such an expression is refused
- * when it is written. What makes the scheduler call a Placement misconfigured, or leaves it without clusters, is told.
+ * Upstream takes any Placement, and one with an expression that does not compile loses all its clusters. Here such an
+ * expression is refused when it is written. What makes the scheduler call a Placement misconfigured, or leaves it
+ * without clusters, is told.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { ApiError, clusterSelectorProblem, labelSelectorOf, type FieldError } from "../../machinery/index.ts";
@@ -21,8 +22,10 @@ export const placementAdmissions: AnyAdmission[] = [
   {
     for: OcmPlacement,
     on: ["CREATE", "UPDATE"],
-    validate: (review: Review<OcmPlacement>) => (isSeen(review) ? checkExpressions(review.object.spec, review.oldObject?.spec) : []),
-    warnings: (review: Review<OcmPlacement>) => (isSeen(review) ? [...misconfigurations(review.object.spec), ...bindingWarnings(review)] : []),
+    validate: (review: Review<OcmPlacement>) =>
+      isSeen(review) ? checkExpressions(review.object.spec, review.oldObject?.spec) : [],
+    warnings: (review: Review<OcmPlacement>) =>
+      isSeen(review) ? [...misconfigurations(review.object.spec), ...bindingWarnings(review)] : [],
   },
 ];
 
@@ -54,26 +57,58 @@ const PRIORITIZERS = ["Balance", "Steady", "ResourceAllocatableCPU", "ResourceAl
 const MAX_CHECKED = 100;
 const misconfigured = (at: string, why: string): string => `${at}: ${why}; the Placement will be misconfigured`;
 
-function misconfigurations({ predicates = [], decisionStrategy, prioritizerPolicy, tolerations = [], numberOfClusters }: Spec): string[] {
+function misconfigurations({
+  predicates = [],
+  decisionStrategy,
+  prioritizerPolicy,
+  tolerations = [],
+  numberOfClusters,
+}: Spec): string[] {
   const { mode = "Additive", configurations = [] } = prioritizerPolicy ?? {};
   const { decisionGroups = [] } = decisionStrategy?.groupStrategy ?? {};
   return [
-    ...(numberOfClusters !== undefined && numberOfClusters < 0 ? [`spec.numberOfClusters: ${numberOfClusters} selects no cluster`] : []),
-    ...predicates.slice(0, MAX_CHECKED).flatMap(({ requiredClusterSelector }, index) => selectorWarnings(`spec.predicates[${index}].requiredClusterSelector`, requiredClusterSelector)),
-    ...(mode === "" || MODES.includes(mode) ? [] : [misconfigured("spec.prioritizerPolicy.mode", `${mode} is none of ${MODES.join(", ")}`)]),
-    ...configurations.slice(0, MAX_CHECKED).flatMap((configuration, index) => prioritizerWarnings(`spec.prioritizerPolicy.configurations[${index}].scoreCoordinate`, configuration)),
-    ...decisionGroups.slice(0, MAX_CHECKED).flatMap(({ groupClusterSelector }, index) => selectorWarnings(`spec.decisionStrategy.groupStrategy.decisionGroups[${index}].groupClusterSelector`, groupClusterSelector)),
+    ...(numberOfClusters !== undefined && numberOfClusters < 0
+      ? [`spec.numberOfClusters: ${numberOfClusters} selects no cluster`]
+      : []),
+    ...predicates
+      .slice(0, MAX_CHECKED)
+      .flatMap(({ requiredClusterSelector }, index) =>
+        selectorWarnings(`spec.predicates[${index}].requiredClusterSelector`, requiredClusterSelector),
+      ),
+    ...(mode === "" || MODES.includes(mode)
+      ? []
+      : [misconfigured("spec.prioritizerPolicy.mode", `${mode} is none of ${MODES.join(", ")}`)]),
+    ...configurations
+      .slice(0, MAX_CHECKED)
+      .flatMap((configuration, index) =>
+        prioritizerWarnings(`spec.prioritizerPolicy.configurations[${index}].scoreCoordinate`, configuration),
+      ),
+    ...decisionGroups
+      .slice(0, MAX_CHECKED)
+      .flatMap(({ groupClusterSelector }, index) =>
+        selectorWarnings(
+          `spec.decisionStrategy.groupStrategy.decisionGroups[${index}].groupClusterSelector`,
+          groupClusterSelector,
+        ),
+      ),
     ...tolerations.flatMap(({ key = "", operator = "Equal", value = "" }, index) => {
       const at = `spec.tolerations[${index}]`;
-      if (!OPERATORS.includes(operator)) return [misconfigured(`${at}.operator`, `${operator} is none of ${OPERATORS.join(", ")}`)];
-      if (key === "" && operator !== "Exists") return [misconfigured(`${at}.operator`, "must be Exists when there is no key")];
-      return operator === "Exists" && value !== "" ? [misconfigured(`${at}.value`, "must be empty when the operator is Exists")] : [];
+      if (!OPERATORS.includes(operator))
+        return [misconfigured(`${at}.operator`, `${operator} is none of ${OPERATORS.join(", ")}`)];
+      if (key === "" && operator !== "Exists")
+        return [misconfigured(`${at}.operator`, "must be Exists when there is no key")];
+      return operator === "Exists" && value !== ""
+        ? [misconfigured(`${at}.value`, "must be empty when the operator is Exists")]
+        : [];
     }),
   ];
 }
 
 /** Labels and claims are selected in the same words. */
-function selectorWarnings(at: string, { labelSelector, claimSelector }: DeepReadonly<Pick<ClusterSelector, "labelSelector" | "claimSelector">> = {}): string[] {
+function selectorWarnings(
+  at: string,
+  { labelSelector, claimSelector }: DeepReadonly<Pick<ClusterSelector, "labelSelector" | "claimSelector">> = {},
+): string[] {
   return Object.entries({ labelSelector, claimSelector }).flatMap(([field, selector]) => {
     try {
       labelSelectorOf(selector);
@@ -90,12 +125,14 @@ function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepRe
   if (weight === 0) return [];
   const { type, builtIn = "", addOn } = scoreCoordinate;
   if (type !== "BuiltIn") return addOn ? [] : [misconfigured(`${at}.addOn`, "is missing")];
-  return PRIORITIZERS.includes(builtIn) ? [] : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is none of ${PRIORITIZERS.join(", ")}`)];
+  return PRIORITIZERS.includes(builtIn)
+    ? []
+    : [misconfigured(`${at}.builtIn`, `${builtIn || "nothing"} is none of ${PRIORITIZERS.join(", ")}`)];
 }
 
 /**
- * Shorthand of guides: a Placement in the namespace `default` that names the set `default`, which nobody has bound. It stays with this
- * one namespace, because a binding needs a permission that whoever writes a Placement may not have.
+ * Shorthand of guides: a Placement in the namespace `default` that names the set `default`, which nobody has bound. It
+ * stays with this one namespace, because a binding needs a permission that whoever writes a Placement may not have.
  */
 export function usesUnboundDefault({ metadata, spec }: DeepReadonly<OcmPlacement>): boolean {
   return metadata.namespace === "default" && (spec.clusterSets ?? []).includes(DEFAULT_CLUSTER_SET);
@@ -104,11 +141,21 @@ export function usesUnboundDefault({ metadata, spec }: DeepReadonly<OcmPlacement
 function bindingWarnings({ object, read }: Review<OcmPlacement>): string[] {
   const { namespace = "" } = object.metadata;
   const { clusterSets = [] } = object.spec;
-  const bound = new Set(read.list(CLUSTER_GROUP, "managedclustersetbindings", namespace).map(({ metadata }) => (metadata as { name: string }).name));
+  const bound = new Set(
+    read
+      .list(CLUSTER_GROUP, "managedclustersetbindings", namespace)
+      .map(({ metadata }) => (metadata as { name: string }).name),
+  );
   if (bound.size === 0 && usesUnboundDefault(object)) {
-    return [`namespace ${namespace} has no ManagedClusterSetBinding, so the set ${DEFAULT_CLUSTER_SET} counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`];
+    return [
+      `namespace ${namespace} has no ManagedClusterSetBinding, so the set ${DEFAULT_CLUSTER_SET} counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`,
+    ];
   }
   if (bound.size === 0) return [`namespace ${namespace} has no ManagedClusterSetBinding; no cluster is selected`];
   const unbound = clusterSets.filter((set) => !bound.has(set));
-  return unbound.length > 0 ? [`spec.clusterSets: namespace ${namespace} has no ManagedClusterSetBinding to ${unbound.join(", ")}; no cluster of it is selected`] : [];
+  return unbound.length > 0
+    ? [
+        `spec.clusterSets: namespace ${namespace} has no ManagedClusterSetBinding to ${unbound.join(", ")}; no cluster of it is selected`,
+      ]
+    : [];
 }

@@ -1,5 +1,12 @@
-/** Placement: which clusters of the sets that its namespace is bound to are chosen. Karmada has a type of this name, so here it is OcmPlacement. */
-import type { Placement as PlacementFacts, PlacementSpec as PlacementSpecFacts, PlacementStatus as PlacementStatusFacts } from "../facts/cluster-ocm-v1beta1.ts";
+/**
+ * Placement: which clusters of the sets that its namespace is bound to are chosen. Karmada has a type of this name, so
+ * here it is OcmPlacement.
+ */
+import type {
+  Placement as PlacementFacts,
+  PlacementSpec as PlacementSpecFacts,
+  PlacementStatus as PlacementStatusFacts,
+} from "../facts/cluster-ocm-v1beta1.ts";
 import type { Kind } from "../kind.ts";
 import { conditionColumn } from "./columns.ts";
 import { CLUSTER_GROUP } from "./names.ts";
@@ -37,8 +44,18 @@ export const OcmPlacement: Kind<OcmPlacement> = ocmKind<OcmPlacement>({
     {
       at: "spec",
       properties: {
-        scoreRateLimit: { type: "string", pattern: "^[0-9]+[hms]$", default: "1m", description: "How often scores in decisions may change when the selected clusters do not." },
-        sortBy: { type: "string", enum: ["ClusterName", "Score"], default: "ClusterName", description: "In which order decisions name the selected clusters." },
+        scoreRateLimit: {
+          type: "string",
+          pattern: "^[0-9]+[hms]$",
+          default: "1m",
+          description: "How often scores in decisions may change when the selected clusters do not.",
+        },
+        sortBy: {
+          type: "string",
+          enum: ["ClusterName", "Score"],
+          default: "ClusterName",
+          description: "In which order decisions name the selected clusters.",
+        },
       },
     },
     { at: "status", properties: { lastScoreUpdateTime: { type: "string", format: "date-time" } } },

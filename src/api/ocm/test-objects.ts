@@ -16,17 +16,27 @@ interface Circumstances<T> {
 }
 
 /** A review by somebody with the given rights. */
-export function reviewBy<T extends KubernetesObject>(object: T, { old, rights, read }: Circumstances<T> = {}): Review<T> {
+export function reviewBy<T extends KubernetesObject>(
+  object: T,
+  { old, rights, read }: Circumstances<T> = {},
+): Review<T> {
   const review = makeReview(object as DeepReadonly<T>, old as DeepReadonly<T> | undefined);
   return {
     ...review,
-    ...(rights && { allows: ({ verb, resource, subresource, name }) => rights.includes(`${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${name ?? ""}`) }),
+    ...(rights && {
+      allows: ({ verb, resource, subresource, name }) =>
+        rights.includes(`${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${name ?? ""}`),
+    }),
     read: { ...review.read, ...read },
   };
 }
 
 /** What the admissions make of an object, or the text with which they refuse it. */
-export function admitted<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, circumstances: Circumstances<T> = {}): T | string {
+export function admitted<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  circumstances: Circumstances<T> = {},
+): T | string {
   let result = object;
   try {
     for (const { mutate } of admissions) result = (mutate?.(reviewBy(result, circumstances)) ?? result) as T;
@@ -37,6 +47,10 @@ export function admitted<T extends KubernetesObject>(admissions: readonly AnyAdm
   }
 }
 
-export function warningsBy<T extends KubernetesObject>(admissions: readonly AnyAdmission[], object: T, circumstances: Circumstances<T> = {}): string[] {
+export function warningsBy<T extends KubernetesObject>(
+  admissions: readonly AnyAdmission[],
+  object: T,
+  circumstances: Circumstances<T> = {},
+): string[] {
   return admissions.flatMap(({ warnings }) => warnings?.(reviewBy(object, circumstances)) ?? []);
 }

@@ -1,9 +1,15 @@
 /**
- * How Open Cluster Management's webhooks look at an object and refuse it. Each says no with a whole status of its own, which the server
- * passes on. A status is not theirs to see.
+ * How Open Cluster Management's webhooks look at an object and refuse it. Each says no with a whole status of its own,
+ * which the server passes on. A status is not theirs to see.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { deniedByWebhook, forbidden, type ApiError, type FieldError, type ResourceName } from "../../machinery/index.ts";
+import {
+  deniedByWebhook,
+  forbidden,
+  type ApiError,
+  type FieldError,
+  type ResourceName,
+} from "../../machinery/index.ts";
 import type { Admission, Review } from "../admission.ts";
 import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
@@ -38,19 +44,22 @@ export interface OcmRules<T> {
   warnings?(review: Review<T>): readonly string[];
 }
 
-export function ocmAdmission<T extends KubernetesObject>(kind: Kind<T>, { validator, complete, check, canonical, warnings }: OcmRules<T>): Admission<T> {
+export function ocmAdmission<T extends KubernetesObject>(
+  kind: Kind<T>,
+  { validator, complete, check, canonical, warnings }: OcmRules<T>,
+): Admission<T> {
   const refuse = refusalsOf(validator);
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
     webhook: { name: validator, code: () => 400 },
-    ...(canonical && { canonical }),
-    ...(complete && { mutate: (review: Review<T>) => (isSeen(review) ? complete(review) : review.object) }),
+    canonical,
+    mutate: complete ? (review: Review<T>) => (isSeen(review) ? complete(review) : review.object) : undefined,
     validate(review): FieldError[] {
       if (isSeen(review)) check(review, refuse);
       return [];
     },
-    ...(warnings && { warnings: (review: Review<T>) => (isSeen(review) ? warnings(review) : []) }),
+    warnings: warnings ? (review: Review<T>) => (isSeen(review) ? warnings(review) : []) : undefined,
   };
 }
 
@@ -59,5 +68,9 @@ export function isSeen<T>({ object, settled, subresource }: Review<T>): boolean 
   if (subresource !== undefined) return false;
   if (settled === undefined) return true;
   const [now, before] = [object, settled] as DeepReadonly<KubernetesObject & { spec?: unknown }>[];
-  return now?.spec !== before?.spec || now?.metadata.labels !== before?.metadata.labels || now?.metadata.annotations !== before?.metadata.annotations;
+  return (
+    now?.spec !== before?.spec ||
+    now?.metadata.labels !== before?.metadata.labels ||
+    now?.metadata.annotations !== before?.metadata.annotations
+  );
 }

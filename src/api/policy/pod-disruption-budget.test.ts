@@ -2,30 +2,52 @@ import { expect, test } from "vitest";
 import { problemsOf } from "../test-review.ts";
 import { admissions, type PodDisruptionBudget } from "./pod-disruption-budget.ts";
 
-const makeBudget = (rest: object): PodDisruptionBudget => ({ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "a", namespace: "shop" }, ...rest });
+const makeBudget = (rest: object): PodDisruptionBudget => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: "a", namespace: "shop" },
+  ...rest,
+});
 
-const cases: Record<string, [rest: object, old: object | undefined, subresource: string | undefined, want: string[]]> = {
-  "a budget is stated in one way": [
-    { spec: { minAvailable: 1, maxUnavailable: "50%" } },
-    undefined,
-    undefined,
-    ['spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set'],
-  ],
-  "nothing is more than everything": [{ spec: { minAvailable: "101%" } }, undefined, undefined, ['spec.minAvailable: Invalid value: "101%": must not be greater than 100%']],
-  "a policy is known": [{ spec: { unhealthyPodEvictionPolicy: "X" } }, undefined, undefined, ['spec.unhealthyPodEvictionPolicy: Unsupported value: "X": supported values: "AlwaysAllow", "IfHealthyBudget"']],
-  "a bad value of a selector may be kept": [
-    { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
-    { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
-    undefined,
-    [],
-  ],
-  "a status counts from zero and its conditions are complete": [
-    { status: { disruptionsAllowed: -1, conditions: [{ type: "A", status: "True" }] } },
-    {},
-    "status",
-    ["status.conditions[0].lastTransitionTime: Required value", "status.conditions[0].reason: Required value", "status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0"],
-  ],
-};
+const cases: Record<string, [rest: object, old: object | undefined, subresource: string | undefined, want: string[]]> =
+  {
+    "a budget is stated in one way": [
+      { spec: { minAvailable: 1, maxUnavailable: "50%" } },
+      undefined,
+      undefined,
+      [
+        'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+      ],
+    ],
+    "nothing is more than everything": [
+      { spec: { minAvailable: "101%" } },
+      undefined,
+      undefined,
+      ['spec.minAvailable: Invalid value: "101%": must not be greater than 100%'],
+    ],
+    "a policy is known": [
+      { spec: { unhealthyPodEvictionPolicy: "X" } },
+      undefined,
+      undefined,
+      ['spec.unhealthyPodEvictionPolicy: Unsupported value: "X": supported values: "AlwaysAllow", "IfHealthyBudget"'],
+    ],
+    "a bad value of a selector may be kept": [
+      { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
+      { spec: { selector: { matchExpressions: [{ key: "a", operator: "In", values: ["-"] }] } } },
+      undefined,
+      [],
+    ],
+    "a status counts from zero and its conditions are complete": [
+      { status: { disruptionsAllowed: -1, conditions: [{ type: "A", status: "True" }] } },
+      {},
+      "status",
+      [
+        "status.conditions[0].lastTransitionTime: Required value",
+        "status.conditions[0].reason: Required value",
+        "status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0",
+      ],
+    ],
+  };
 for (const [behaviour, [rest, old, subresource, want]] of Object.entries(cases)) {
   test(behaviour, () => {
     expect(problemsOf(admissions, makeBudget(rest), old && makeBudget(old), subresource)).toEqual(want);

@@ -25,7 +25,9 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget> = builtInKind<PodDis
     nameColumn,
     column<PodDisruptionBudget>("Min Available", ({ spec }) => String(spec?.minAvailable ?? "N/A")),
     column<PodDisruptionBudget>("Max Unavailable", ({ spec }) => String(spec?.maxUnavailable ?? "N/A")),
-    column<PodDisruptionBudget>("Allowed Disruptions", ({ status }) => status?.disruptionsAllowed ?? 0, { type: "integer" }),
+    column<PodDisruptionBudget>("Allowed Disruptions", ({ status }) => status?.disruptionsAllowed ?? 0, {
+      type: "integer",
+    }),
     ageColumn,
   ],
   subresources: { status: true },
@@ -37,7 +39,12 @@ const POLICIES = ["AlwaysAllow", "IfHealthyBudget"];
 
 /** The spec as the real server's own type, which has no JSON names. */
 function shown({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: Spec): unknown {
-  return { MinAvailable: minAvailable ?? null, Selector: selector ?? null, MaxUnavailable: maxUnavailable ?? null, UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null };
+  return {
+    MinAvailable: minAvailable ?? null,
+    Selector: selector ?? null,
+    MaxUnavailable: maxUnavailable ?? null,
+    UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
+  };
 }
 
 function checkSpec(spec: Spec, stored: DeepReadonly<LabelSelector> | undefined): FieldError[] {
@@ -45,17 +52,25 @@ function checkSpec(spec: Spec, stored: DeepReadonly<LabelSelector> | undefined):
   // What was stored with bad values may be kept.
   const lenient = checkSelector("", stored).length > 0;
   return [
-    ...(minAvailable !== undefined && maxUnavailable !== undefined ? [wrong("spec", shown(spec), "minAvailable and maxUnavailable cannot be both set")] : []),
+    ...(minAvailable !== undefined && maxUnavailable !== undefined
+      ? [wrong("spec", shown(spec), "minAvailable and maxUnavailable cannot be both set")]
+      : []),
     ...checkIntOrPercent("spec.minAvailable", minAvailable, 100),
     ...checkIntOrPercent("spec.maxUnavailable", maxUnavailable, 100),
     ...checkSelector("spec.selector", selector, lenient),
-    ...(policy !== undefined && !POLICIES.includes(policy) ? [notOneOf("spec.unhealthyPodEvictionPolicy", policy, POLICIES)] : []),
+    ...(policy !== undefined && !POLICIES.includes(policy)
+      ? [notOneOf("spec.unhealthyPodEvictionPolicy", policy, POLICIES)]
+      : []),
   ];
 }
 
-function checkStatus({ conditions = [], ...counts }: NonNullable<DeepReadonly<PodDisruptionBudget>["status"]>): FieldError[] {
+function checkStatus({
+  conditions = [],
+  ...counts
+}: NonNullable<DeepReadonly<PodDisruptionBudget>["status"]>): FieldError[] {
   const errors = checkConditions("status.conditions", conditions);
-  for (const field of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const) errors.push(...checkNotNegative(`status.${field}`, counts[field]));
+  for (const field of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const)
+    errors.push(...checkNotNegative(`status.${field}`, counts[field]));
   return errors;
 }
 

@@ -1,5 +1,12 @@
 /** Amounts of several resources, as quotas count them. */
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, subtractQuantities, type Quantity } from "../../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+  type Quantity,
+} from "../../machinery/index.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 type Written = Readonly<Record<string, string | number>>;
@@ -12,7 +19,9 @@ export function readAmounts(written: Written = {}): Amounts {
 }
 
 export function writeAmounts(amounts: Amounts): Record<string, string> {
-  return Object.fromEntries([...amounts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, amount]) => [name, formatQuantity(amount)]));
+  return Object.fromEntries(
+    [...amounts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, amount]) => [name, formatQuantity(amount)]),
+  );
 }
 
 function combine(a: Amounts, b: Amounts, join: (a: Quantity, b: Quantity) => Quantity): Amounts {
@@ -35,7 +44,8 @@ export function onlyAmounts(amounts: Amounts, names: ReadonlySet<string>): Amoun
   return new Map([...amounts].filter(([name]) => names.has(name)));
 }
 
-export const withoutZeros = (amounts: Amounts): Amounts => new Map([...amounts].filter(([, { mantissa }]) => mantissa !== 0n));
+export const withoutZeros = (amounts: Amounts): Amounts =>
+  new Map([...amounts].filter(([, { mantissa }]) => mantissa !== 0n));
 
 /** The names of what is more than allowed; what has no bound is not. */
 export function exceeding(amounts: Amounts, bounds: Amounts): ReadonlySet<string> {

@@ -3,10 +3,18 @@ import { writeAmounts } from "./amounts.ts";
 import { quotaEvaluatorOf } from "./evaluator.ts";
 
 const usageOf = (...requests: object[]): unknown => {
-  const claim = { apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata: { name: "a" }, spec: { devices: { requests } } };
+  const claim = {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: { name: "a" },
+    spec: { devices: { requests } },
+  };
   return writeAmounts(quotaEvaluatorOf("resource.k8s.io", "resourceclaims")?.usage(claim as never, 0) ?? new Map());
 };
-const exactly = (deviceClassName: string, fields: object): object => ({ name: deviceClassName, exactly: { deviceClassName, allocationMode: "ExactCount", ...fields } });
+const exactly = (deviceClassName: string, fields: object): object => ({
+  name: deviceClassName,
+  exactly: { deviceClassName, allocationMode: "ExactCount", ...fields },
+});
 
 test("devices are counted by their class, and all of them as many as a claim can get", () => {
   expect(usageOf(exactly("gpu", { count: 2 }), exactly("nic", { allocationMode: "All" }))).toEqual({
@@ -17,7 +25,18 @@ test("devices are counted by their class, and all of them as many as a claim can
 });
 
 test("of alternatives the worst case counts, once for each class", () => {
-  const request = { name: "any", firstAvailable: [1, 3, 2].map((count) => ({ name: `n${count}`, deviceClassName: "gpu", allocationMode: "ExactCount", count })) };
+  const request = {
+    name: "any",
+    firstAvailable: [1, 3, 2].map((count) => ({
+      name: `n${count}`,
+      deviceClassName: "gpu",
+      allocationMode: "ExactCount",
+      count,
+    })),
+  };
 
-  expect(usageOf(request)).toEqual({ "count/resourceclaims.resource.k8s.io": "1", "gpu.deviceclass.resource.k8s.io/devices": "3" });
+  expect(usageOf(request)).toEqual({
+    "count/resourceclaims.resource.k8s.io": "1",
+    "gpu.deviceclass.resource.k8s.io/devices": "3",
+  });
 });

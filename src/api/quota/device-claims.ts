@@ -13,16 +13,24 @@ export const countsDevices = (name: string): boolean => name === DEVICE_CLAIM_CO
 
 export function deviceClaimUsage({ spec }: DeepReadonly<ResourceClaim>): Amounts {
   const devices = new Map<string, number>();
-  for (const request of spec.devices?.requests ?? []) for (const [name, count] of devicesOf(request)) devices.set(name, (devices.get(name) ?? 0) + count);
-  return new Map<string, Quantity>([[DEVICE_CLAIM_COUNT, ONE], ...[...devices].map(([name, count]): [string, Quantity] => [name + CLASS_SUFFIX, parseQuantity(count)])]);
+  for (const request of spec.devices?.requests ?? [])
+    for (const [name, count] of devicesOf(request)) devices.set(name, (devices.get(name) ?? 0) + count);
+  return new Map<string, Quantity>([
+    [DEVICE_CLAIM_COUNT, ONE],
+    ...[...devices].map(([name, count]): [string, Quantity] => [name + CLASS_SUFFIX, parseQuantity(count)]),
+  ]);
 }
 
 /** Of alternatives the one counts that takes most of a class. */
 function devicesOf({ exactly, firstAvailable = [] }: DeepReadonly<DeviceRequest>): Map<string, number> {
   const most = new Map<string, number>();
-  const alternatives: readonly DeepReadonly<DeviceSubRequest | ExactDeviceRequest>[] = firstAvailable.length > 0 ? firstAvailable : exactly ? [exactly] : [];
+  const alternatives: readonly DeepReadonly<DeviceSubRequest | ExactDeviceRequest>[] =
+    firstAvailable.length > 0 ? firstAvailable : exactly ? [exactly] : [];
   for (const { deviceClassName, allocationMode, count = 0 } of alternatives) {
-    most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, allocationMode === "All" ? MOST_DEVICES : count));
+    most.set(
+      deviceClassName,
+      Math.max(most.get(deviceClassName) ?? 0, allocationMode === "All" ? MOST_DEVICES : count),
+    );
   }
   return most;
 }

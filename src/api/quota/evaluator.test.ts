@@ -4,15 +4,33 @@ import type { ResourceQuota } from "../facts/core-v1.ts";
 import { addAmounts, exceeding, readAmounts, sameAmounts, subtractAmounts, writeAmounts } from "./amounts.ts";
 import { quotaEvaluatorOf, quotaMatches, resourceOfCount } from "./evaluator.ts";
 
-const usageOf = (resource: string, object: object, group = ""): Record<string, string> => writeAmounts(quotaEvaluatorOf(group, resource)?.usage(object as DeepReadonly<JsonObject>, 0) ?? new Map());
-const makePod = (spec: object, rest: object = {}): object => ({ metadata: { name: "p" }, spec: { containers: [], ...spec }, ...rest });
-const container = (cpu: string, rest: object = {}): object => ({ name: "c", resources: { requests: { cpu }, limits: { cpu } }, ...rest });
+const usageOf = (resource: string, object: object, group = ""): Record<string, string> =>
+  writeAmounts(quotaEvaluatorOf(group, resource)?.usage(object as DeepReadonly<JsonObject>, 0) ?? new Map());
+const makePod = (spec: object, rest: object = {}): object => ({
+  metadata: { name: "p" },
+  spec: { containers: [], ...spec },
+  ...rest,
+});
+const container = (cpu: string, rest: object = {}): object => ({
+  name: "c",
+  resources: { requests: { cpu }, limits: { cpu } },
+  ...rest,
+});
 
 const pods: Record<string, [spec: object, cpu: string]> = {
   "containers are added up": [{ containers: [container("1"), container("500m")] }, "1500m"],
-  "the largest init container counts when it is more": [{ containers: [container("1")], initContainers: [container("3"), container("2")] }, "3"],
-  "a sidecar runs beside the rest": [{ containers: [container("1")], initContainers: [container("500m", { restartPolicy: "Always" })] }, "1500m"],
-  "a sidecar runs beside init containers after it": [{ containers: [container("1")], initContainers: [container("1", { restartPolicy: "Always" }), container("2")] }, "3"],
+  "the largest init container counts when it is more": [
+    { containers: [container("1")], initContainers: [container("3"), container("2")] },
+    "3",
+  ],
+  "a sidecar runs beside the rest": [
+    { containers: [container("1")], initContainers: [container("500m", { restartPolicy: "Always" })] },
+    "1500m",
+  ],
+  "a sidecar runs beside init containers after it": [
+    { containers: [container("1")], initContainers: [container("1", { restartPolicy: "Always" }), container("2")] },
+    "3",
+  ],
   "what a pod asks for as a whole wins": [{ containers: [container("1")], resources: { requests: { cpu: "4" } } }, "4"],
   "overhead comes on top": [{ containers: [container("1")], overhead: { cpu: "250m" } }, "1250m"],
 };
@@ -23,18 +41,32 @@ for (const [behaviour, [spec, cpu]] of Object.entries(pods)) {
 }
 
 test("a pod that is finished is an object and nothing more", () => {
-  expect(usageOf("pods", makePod({ containers: [container("1")] }, { status: { phase: "Succeeded" } }))).toEqual({ "count/pods": "1" });
+  expect(usageOf("pods", makePod({ containers: [container("1")] }, { status: { phase: "Succeeded" } }))).toEqual({
+    "count/pods": "1",
+  });
 });
 
 test("a service counts its ports on nodes and its balancer", () => {
   const ports = [{ port: 1, nodePort: 30000 }, { port: 2 }];
 
-  expect(usageOf("services", { spec: { type: "NodePort", ports } })).toEqual({ "count/services": "1", services: "1", "services.nodeports": "2", "services.loadbalancers": "0" });
-  expect(usageOf("services", { spec: { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports } })).toMatchObject({ "services.nodeports": "1", "services.loadbalancers": "1" });
+  expect(usageOf("services", { spec: { type: "NodePort", ports } })).toEqual({
+    "count/services": "1",
+    services: "1",
+    "services.nodeports": "2",
+    "services.loadbalancers": "0",
+  });
+  expect(
+    usageOf("services", { spec: { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports } }),
+  ).toMatchObject({ "services.nodeports": "1", "services.loadbalancers": "1" });
 });
 
 test("a claim counts for its class too", () => {
-  expect(usageOf("persistentvolumeclaims", { metadata: {}, spec: { storageClassName: "gold", resources: { requests: { storage: "1Gi" } } } })).toEqual({
+  expect(
+    usageOf("persistentvolumeclaims", {
+      metadata: {},
+      spec: { storageClassName: "gold", resources: { requests: { storage: "1Gi" } } },
+    }),
+  ).toEqual({
     "count/persistentvolumeclaims": "1",
     persistentvolumeclaims: "1",
     "requests.storage": "1Gi",
@@ -53,7 +85,9 @@ test("every other kind is counted by its name, a few under an old one as well", 
 test("every container says what a quota counts", () => {
   const pod = makePod({ containers: [container("1"), { name: "silent" }] }) as DeepReadonly<JsonObject>;
 
-  expect(quotaEvaluatorOf("", "pods")?.problem?.(pod, new Set(["requests.cpu", "limits.memory", "pods"]))).toBe("must specify limits.memory for: c,silent; requests.cpu for: silent");
+  expect(quotaEvaluatorOf("", "pods")?.problem?.(pod, new Set(["requests.cpu", "limits.memory", "pods"]))).toBe(
+    "must specify limits.memory for: c,silent; requests.cpu for: silent",
+  );
 });
 
 const scopes: Record<string, [spec: ResourceQuota["spec"], pod: object, want: boolean]> = {
@@ -61,13 +95,21 @@ const scopes: Record<string, [spec: ResourceQuota["spec"], pod: object, want: bo
   "a pod with requests is not": [{ scopes: ["BestEffort"] }, { containers: [container("1")] }, false],
   "a pod with a deadline ends": [{ scopes: ["Terminating"] }, { activeDeadlineSeconds: 5 }, true],
   "a pod is in every scope": [{ scopes: ["Terminating", "NotBestEffort"] }, { activeDeadlineSeconds: 5 }, false],
-  "a priority is selected by name": [{ scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } }, { priorityClassName: "high" }, true],
-  "none is not among those named": [{ scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "NotIn", values: ["high"] }] } }, {}, true],
+  "a priority is selected by name": [
+    { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } },
+    { priorityClassName: "high" },
+    true,
+  ],
+  "none is not among those named": [
+    { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "NotIn", values: ["high"] }] } },
+    {},
+    true,
+  ],
 };
 for (const [behaviour, [spec, pod, want]] of Object.entries(scopes)) {
   test(behaviour, () => {
     const evaluator = quotaEvaluatorOf("", "pods");
-    const quota: ResourceQuota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, ...(spec && { spec }) };
+    const quota: ResourceQuota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec };
 
     expect(evaluator && quotaMatches(quota, ["pods"], evaluator, makePod(pod) as DeepReadonly<JsonObject>)).toBe(want);
   });

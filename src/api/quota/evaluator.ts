@@ -1,11 +1,17 @@
 /**
- * What objects count for in a ResourceQuota. Pods, services and claims (of volumes and of devices) are counted by what they use;
- * every other kind, custom ones included, by how many there are. The server asks before it stores; the quota controller asks to
- * count anew.
+ * What objects count for in a ResourceQuota. Pods, services and claims (of volumes and of devices) are counted by what
+ * they use; every other kind, custom ones included, by how many there are. The server asks before it stores; the quota
+ * controller asks to count anew.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { parseQuantity, quantityValue, compareQuantities, type Quantity } from "../../machinery/index.ts";
-import type { PersistentVolumeClaim, Pod, ResourceQuota, ScopedResourceSelectorRequirement, Service } from "../facts/core-v1.ts";
+import type {
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+  Service,
+} from "../facts/core-v1.ts";
 import type { ResourceClaim } from "../facts/resource-v1.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { ONE, type Amounts } from "./amounts.ts";
@@ -28,7 +34,8 @@ export interface QuotaEvaluator {
 }
 
 /** The name under which the objects of a resource are counted. */
-export const countName = (group: string, resource: string): string => (group === "" ? `count/${resource}` : `count/${resource}.${group}`);
+export const countName = (group: string, resource: string): string =>
+  group === "" ? `count/${resource}` : `count/${resource}.${group}`;
 
 /** The resource behind such a name. */
 export function resourceOfCount(name: string): { group: string; resource: string } | undefined {
@@ -40,14 +47,20 @@ export function resourceOfCount(name: string): { group: string; resource: string
 /** Kinds that were counted before every kind was. */
 const ALIASES = new Set(["configmaps", "resourcequotas", "replicationcontrollers", "secrets"]);
 
-const POD_NAMES = new Set(["count/pods", "pods", ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`])]);
-const isExtended = (name: string): boolean => name.startsWith("requests.") && name.includes("/") && !name.includes("kubernetes.io/");
+const POD_NAMES = new Set([
+  "count/pods",
+  "pods",
+  ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+]);
+const isExtended = (name: string): boolean =>
+  name.startsWith("requests.") && name.includes("/") && !name.includes("kubernetes.io/");
 
 const pods: QuotaEvaluator = {
   handles: (_, subresource) => subresource === undefined || subresource === "resize",
   // A pod that gets a deadline moves from one scope to another; nothing else about it can change.
   concerns: (pod, old) => isTerminating(pod as unknown as Pod) !== isTerminating(old as unknown as Pod),
-  counts: (name) => POD_NAMES.has(name) || name.startsWith("hugepages-") || name.startsWith("requests.hugepages-") || isExtended(name),
+  counts: (name) =>
+    POD_NAMES.has(name) || name.startsWith("hugepages-") || name.startsWith("requests.hugepages-") || isExtended(name),
   usage: (pod, nowMs) => podUsage(pod as unknown as Pod, nowMs),
   isInScope: (pod, requirement) => podIsInScope(pod as unknown as Pod, requirement),
   problem: (pod, required) => podProblem(pod as unknown as Pod, required),
@@ -63,7 +76,10 @@ const services: QuotaEvaluator = {
   usage(object) {
     const { type, ports = [], allocateLoadBalancerNodePorts } = (object as unknown as DeepReadonly<Service>).spec ?? {};
     const balanced = type === "LoadBalancer";
-    const allocated = balanced && allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort).length : ports.length;
+    const allocated =
+      balanced && allocateLoadBalancerNodePorts === false
+        ? ports.filter(({ nodePort }) => nodePort).length
+        : ports.length;
     return new Map([
       ["count/services", ONE],
       ["services", ONE],
@@ -83,28 +99,47 @@ function storageOf({ spec, status }: DeepReadonly<PersistentVolumeClaim>): Quant
   if (asked === undefined) return undefined;
   const request = parseQuantity(asked);
   const held = status?.allocatedResources?.storage;
-  const larger = held !== undefined && compareQuantities(parseQuantity(held), request) > 0 ? parseQuantity(held) : request;
+  const larger =
+    held !== undefined && compareQuantities(parseQuantity(held), request) > 0 ? parseQuantity(held) : request;
   return larger.exponent < 0 ? { ...parseQuantity(String(quantityValue(larger))), format: larger.format } : larger;
 }
 
 function attributeClassesOf({ spec, status }: DeepReadonly<PersistentVolumeClaim>): string[] {
-  return [spec?.volumeAttributesClassName, status?.currentVolumeAttributesClassName, status?.modifyVolumeStatus?.targetVolumeAttributesClassName].filter((name): name is string => Boolean(name));
+  return [
+    spec?.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ].filter((name): name is string => Boolean(name));
 }
 
 const claims: QuotaEvaluator = {
   handles: (_, subresource) => subresource === undefined || subresource === "status",
-  counts: (name) => name === "count/persistentvolumeclaims" || CLAIM_NAMES.includes(name) || CLAIM_NAMES.some((counted) => name.endsWith(CLASS_SUFFIX + counted)),
+  counts: (name) =>
+    name === "count/persistentvolumeclaims" ||
+    CLAIM_NAMES.includes(name) ||
+    CLAIM_NAMES.some((counted) => name.endsWith(CLASS_SUFFIX + counted)),
   usage(object) {
     const claim = object as unknown as DeepReadonly<PersistentVolumeClaim>;
     const storageClass = claim.metadata.annotations?.[STORAGE_CLASS_ANNOTATION] || claim.spec?.storageClassName;
     const storage = storageOf(claim);
-    const used: [string, Quantity][] = [["persistentvolumeclaims", ONE], ...(storage ? [["requests.storage", storage] as [string, Quantity]] : [])];
-    return new Map([["count/persistentvolumeclaims", ONE], ...used, ...(storageClass ? used.map(([name, amount]): [string, Quantity] => [storageClass + CLASS_SUFFIX + name, amount]) : [])]);
+    const used: [string, Quantity][] = [
+      ["persistentvolumeclaims", ONE],
+      ...(storage ? [["requests.storage", storage] as [string, Quantity]] : []),
+    ];
+    return new Map([
+      ["count/persistentvolumeclaims", ONE],
+      ...used,
+      ...(storageClass
+        ? used.map(([name, amount]): [string, Quantity] => [storageClass + CLASS_SUFFIX + name, amount])
+        : []),
+    ]);
   },
   isInScope(object, { scopeName, operator, values = [] }) {
     if (scopeName !== "VolumeAttributesClass") return false;
     const classes = attributeClassesOf(object as unknown as DeepReadonly<PersistentVolumeClaim>);
-    return classes.length === 0 ? matchesValue(undefined, operator, values) : classes.some((name) => matchesValue(name, operator, values));
+    return classes.length === 0
+      ? matchesValue(undefined, operator, values)
+      : classes.some((name) => matchesValue(name, operator, values));
   },
 };
 
@@ -118,7 +153,12 @@ const deviceClaims: QuotaEvaluator = {
 function counted(group: string, resource: string): QuotaEvaluator {
   const names = new Set([countName(group, resource), ...(group === "" && ALIASES.has(resource) ? [resource] : [])]);
   const usage: Amounts = new Map([...names].map((name) => [name, ONE]));
-  return { handles: (operation, subresource) => operation === "CREATE" && subresource === undefined, counts: (name) => names.has(name), usage: () => usage, isInScope: () => false };
+  return {
+    handles: (operation, subresource) => operation === "CREATE" && subresource === undefined,
+    counts: (name) => names.has(name),
+    usage: () => usage,
+    isInScope: () => false,
+  };
 }
 
 const evaluators = new Map<string, QuotaEvaluator>([
@@ -142,9 +182,20 @@ export function quotaEvaluatorOf(group: string, resource: string): QuotaEvaluato
 }
 
 /** Whether a quota counts an object: it names something of its kind, and the object is in every scope. */
-export function quotaMatches({ spec }: DeepReadonly<ResourceQuota>, hard: Iterable<string>, evaluator: QuotaEvaluator, object: ReadObject): boolean {
+export function quotaMatches(
+  { spec }: DeepReadonly<ResourceQuota>,
+  hard: Iterable<string>,
+  evaluator: QuotaEvaluator,
+  object: ReadObject,
+): boolean {
   let names = false;
   for (const name of hard) names ||= evaluator.counts(name);
   if (!names) return false;
-  return [...(spec?.scopes ?? []).map((scopeName) => ({ scopeName: scopeName as Requirement["scopeName"], operator: "Exists" as const })), ...(spec?.scopeSelector?.matchExpressions ?? [])].every((requirement) => evaluator.isInScope(object, requirement));
+  return [
+    ...(spec?.scopes ?? []).map((scopeName) => ({
+      scopeName: scopeName as Requirement["scopeName"],
+      operator: "Exists" as const,
+    })),
+    ...(spec?.scopeSelector?.matchExpressions ?? []),
+  ].every((requirement) => evaluator.isInScope(object, requirement));
 }

@@ -40,7 +40,11 @@ function computeUsage(requests: Amounts, limits: Amounts): Amounts {
 function isCounted({ metadata, status }: ReadPod, nowMs: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  return deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined || nowMs <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+  return (
+    deletionTimestamp === undefined ||
+    deletionGracePeriodSeconds === undefined ||
+    nowMs <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+  );
 }
 
 export function podUsage(pod: ReadPod, nowMs: number): Amounts {
@@ -56,20 +60,30 @@ const MUST_BE_SAID = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.
 export function podProblem({ spec }: ReadPod, required: ReadonlySet<string>): string | undefined {
   if (spec?.resources?.requests || spec?.resources?.limits) return undefined;
   const lacking = MUST_BE_SAID.filter((name) => required.has(name)).flatMap((name) => {
-    const silent = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].filter(({ resources }) => !computeUsage(readAmounts(resources?.requests), readAmounts(resources?.limits)).has(name));
-    return silent.length > 0 ? [`${name} for: ${[...new Set(silent.map((container) => container.name))].sort().join(",")}`] : [];
+    const silent = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].filter(
+      ({ resources }) => !computeUsage(readAmounts(resources?.requests), readAmounts(resources?.limits)).has(name),
+    );
+    return silent.length > 0
+      ? [`${name} for: ${[...new Set(silent.map((container) => container.name))].sort().join(",")}`]
+      : [];
   });
   return lacking.length > 0 ? `must specify ${lacking.join("; ")}` : undefined;
 }
 
 /** A pod with a deadline ends by itself. */
-export const isTerminating = ({ spec }: ReadPod): boolean => spec?.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
+export const isTerminating = ({ spec }: ReadPod): boolean =>
+  spec?.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;
 
 function isBestEffort({ spec, status }: ReadPod): boolean {
   if (status?.qosClass) return status.qosClass === "BestEffort";
   const says = (resources: DeepReadonly<Container["resources"]>): boolean =>
-    [resources?.requests, resources?.limits].some((amounts) => [amounts?.cpu, amounts?.memory].some((amount) => amount !== undefined && parseQuantity(amount).mantissa > 0n));
-  return ![spec?.resources, ...[...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ resources }) => resources)].some(says);
+    [resources?.requests, resources?.limits].some((amounts) =>
+      [amounts?.cpu, amounts?.memory].some((amount) => amount !== undefined && parseQuantity(amount).mantissa > 0n),
+    );
+  return ![
+    spec?.resources,
+    ...[...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ resources }) => resources),
+  ].some(says);
 }
 
 function looksElsewhere({ spec }: ReadPod): boolean {
@@ -78,10 +92,15 @@ function looksElsewhere({ spec }: ReadPod): boolean {
     ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
     ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
   ]);
-  return terms.some(({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined);
+  return terms.some(
+    ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
+  );
 }
 
-export function podIsInScope(pod: ReadPod, { scopeName, operator, values = [] }: DeepReadonly<ScopedResourceSelectorRequirement>): boolean {
+export function podIsInScope(
+  pod: ReadPod,
+  { scopeName, operator, values = [] }: DeepReadonly<ScopedResourceSelectorRequirement>,
+): boolean {
   switch (scopeName) {
     case "Terminating":
       return isTerminating(pod);

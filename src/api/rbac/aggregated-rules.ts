@@ -1,12 +1,20 @@
-/** The rules of a cluster role that gathers those of others: `admin`, `edit` and `view`, which operators extend by labelling theirs. */
+/**
+ * The rules of a cluster role that gathers those of others: `admin`, `edit` and `view`, which operators extend by
+ * labelling theirs.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterRole, PolicyRule } from "../facts/rbac-v1.ts";
 
 /** Selector by selector, the selected roles by name, every rule once. Undefined for a role that gathers nothing. */
-export function aggregatedRules(role: DeepReadonly<ClusterRole>, all: Iterable<DeepReadonly<ClusterRole>>): DeepReadonly<PolicyRule>[] | undefined {
+export function aggregatedRules(
+  role: DeepReadonly<ClusterRole>,
+  all: Iterable<DeepReadonly<ClusterRole>>,
+): DeepReadonly<PolicyRule>[] | undefined {
   if (!role.aggregationRule) return undefined;
-  const others = [...all].filter(({ metadata }) => metadata.name !== role.metadata.name).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const others = [...all]
+    .filter(({ metadata }) => metadata.name !== role.metadata.name)
+    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   // By content, because comparing each with each would take minutes for the largest roles that can be written.
   const gathered = new Map<string, DeepReadonly<PolicyRule>>();
   for (const declared of role.aggregationRule.clusterRoleSelectors ?? []) {

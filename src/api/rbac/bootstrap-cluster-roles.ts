@@ -1,14 +1,11 @@
 /**
  * Facts: the cluster roles that every Kubernetes 1.36 cluster is born with, without those of its controllers.
  *
- * A rule is a line of words: verbs, API groups (`core` is the group without a name), resources, and where it is about certain
- * objects their names. A line of two words is about paths: verbs and paths. `bootstrap-objects.ts` reads them.
+ * A rule is a line of words: verbs, API groups (`core` is the group without a name), resources, and where it is about
+ * certain objects their names. A line of two words is about paths: verbs and paths. `bootstrap-objects.ts` reads them.
  */
 export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
-  "cluster-admin": [
-    "* * *",
-    "* *",
-  ],
+  "cluster-admin": ["* * *", "* *"],
   "system:aggregate-to-admin": [
     "create authorization.k8s.io localsubjectaccessreviews",
     "create,delete,deletecollection,get,list,patch,update,watch rbac.authorization.k8s.io rolebindings,roles",
@@ -70,16 +67,9 @@ export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
   "system:certificates.k8s.io:legacy-unknown-approver": [
     "approve certificates.k8s.io signers kubernetes.io/legacy-unknown",
   ],
-  "system:discovery": [
-    "get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/",
-  ],
-  "system:heapster": [
-    "get,list,watch core events,namespaces,nodes,pods",
-    "get,list,watch extensions deployments",
-  ],
-  "system:kube-aggregator": [
-    "get,list,watch core endpoints,services",
-  ],
+  "system:discovery": ["get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/"],
+  "system:heapster": ["get,list,watch core events,namespaces,nodes,pods", "get,list,watch extensions deployments"],
+  "system:kube-aggregator": ["get,list,watch core endpoints,services"],
   "system:kube-controller-manager": [
     "create,patch,update core,events.k8s.io events",
     "create coordination.k8s.io leases",
@@ -93,9 +83,7 @@ export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
     "list,watch * *",
     "create core serviceaccounts/token",
   ],
-  "system:kube-dns": [
-    "list,watch core endpoints,services",
-  ],
+  "system:kube-dns": ["list,watch core endpoints,services"],
   "system:kube-scheduler": [
     "create,patch,update core,events.k8s.io events",
     "create coordination.k8s.io leases",
@@ -162,9 +150,7 @@ export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
     "deletecollection resource.k8s.io resourceslices",
     "get core serviceaccounts",
   ],
-  "system:node-bootstrapper": [
-    "create,get,list,watch certificates.k8s.io certificatesigningrequests",
-  ],
+  "system:node-bootstrapper": ["create,get,list,watch certificates.k8s.io certificatesigningrequests"],
   "system:node-problem-detector": [
     "get core nodes",
     "patch core nodes/status",
@@ -184,9 +170,7 @@ export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
     "watch core events",
     "create,patch,update core,events.k8s.io events",
   ],
-  "system:public-info-viewer": [
-    "get /healthz,/livez,/readyz,/version,/version/",
-  ],
+  "system:public-info-viewer": ["get /healthz,/livez,/readyz,/version,/version/"],
   "system:service-account-issuer-discovery": [
     "get /.well-known/openid-configuration,/.well-known/openid-configuration/,/openid/v1/jwks,/openid/v1/jwks/",
   ],

@@ -1,6 +1,7 @@
 /**
  * Facts: the cluster roles of the controllers of Kubernetes 1.36, by the name of the controller's service account in
- * `kube-system`. The role is called `system:controller:<account>` and is bound to it. Rules are lines as in `bootstrap-cluster-roles.ts`.
+ * `kube-system`. The role is called `system:controller:<account>` and is bound to it. Rules are lines as in
+ * `bootstrap-cluster-roles.ts`.
  */
 export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
   "attachdetach-controller": [
@@ -21,9 +22,7 @@ export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
     "create authorization.k8s.io subjectaccessreviews",
     "create,patch,update core,events.k8s.io events",
   ],
-  "clusterrole-aggregation-controller": [
-    "escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles",
-  ],
+  "clusterrole-aggregation-controller": ["escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles"],
   "cronjob-controller": [
     "get,list,update,watch batch cronjobs",
     "create,delete,get,list,patch,update,watch batch jobs",
@@ -148,11 +147,7 @@ export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
     "create,patch,update core,events.k8s.io events",
     "watch core events",
   ],
-  "pod-garbage-collector": [
-    "delete,list,watch core pods",
-    "get,list,watch core nodes",
-    "patch core pods/status",
-  ],
+  "pod-garbage-collector": ["delete,list,watch core pods", "get,list,watch core nodes", "patch core pods/status"],
   "pv-protection-controller": [
     "get,list,update,watch core persistentvolumes",
     "create,patch,update core,events.k8s.io events",
@@ -191,10 +186,7 @@ export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
     "update core resourcequotas/status",
     "create,patch,update core,events.k8s.io events",
   ],
-  "root-ca-cert-publisher": [
-    "create,update core configmaps",
-    "create,patch,update core,events.k8s.io events",
-  ],
+  "root-ca-cert-publisher": ["create,update core configmaps", "create,patch,update core,events.k8s.io events"],
   "route-controller": [
     "list,watch core nodes",
     "patch core nodes/status",
@@ -207,10 +199,7 @@ export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
     "get,list,watch core pods",
     "get,list,watch storage.k8s.io csidrivers",
   ],
-  "service-account-controller": [
-    "create core serviceaccounts",
-    "create,patch,update core,events.k8s.io events",
-  ],
+  "service-account-controller": ["create core serviceaccounts", "create,patch,update core,events.k8s.io events"],
   "service-cidrs-controller": [
     "get,list,patch,update,watch networking.k8s.io servicecidrs",
     "patch,update networking.k8s.io servicecidrs/finalizers",
@@ -240,10 +229,7 @@ export const controllerRoles: Readonly<Record<string, readonly string[]>> = {
     "delete,get,list,watch batch jobs",
     "create,patch,update core,events.k8s.io events",
   ],
-  "ttl-controller": [
-    "list,patch,update,watch core nodes",
-    "create,patch,update core,events.k8s.io events",
-  ],
+  "ttl-controller": ["list,patch,update,watch core nodes", "create,patch,update core,events.k8s.io events"],
   "validatingadmissionpolicy-status-controller": [
     "get,list,watch admissionregistration.k8s.io validatingadmissionpolicies",
     "get,patch,update admissionregistration.k8s.io validatingadmissionpolicies/status",

@@ -1,4 +1,7 @@
-/** Facts: the roles in namespaces of a new Kubernetes 1.36 cluster, as `<namespace>/<name>`. Rules are lines as in `bootstrap-cluster-roles.ts`. */
+/**
+ * Facts: the roles in namespaces of a new Kubernetes 1.36 cluster, as `<namespace>/<name>`. Rules are lines as in
+ * `bootstrap-cluster-roles.ts`.
+ */
 export const namespaceRoles: Readonly<Record<string, readonly string[]>> = {
   "kube-public/system:controller:bootstrap-signer": [
     "get,list,watch core configmaps",
@@ -16,12 +19,8 @@ export const namespaceRoles: Readonly<Record<string, readonly string[]>> = {
     "create,get,list,update,watch coordination.k8s.io leases",
     "create,get,list,update,watch coordination.k8s.io leasecandidates",
   ],
-  "kube-system/system:controller:bootstrap-signer": [
-    "get,list,watch core secrets",
-  ],
-  "kube-system/system:controller:cloud-provider": [
-    "create,get,list,watch core configmaps",
-  ],
+  "kube-system/system:controller:bootstrap-signer": ["get,list,watch core secrets"],
+  "kube-system/system:controller:cloud-provider": ["create,get,list,watch core configmaps"],
   "kube-system/system:controller:token-cleaner": [
     "delete,get,list,watch core secrets",
     "create,patch,update core,events.k8s.io events",

@@ -3,13 +3,20 @@ import type { ClusterRole, PolicyRule } from "../facts/rbac-v1.ts";
 import { bootstrapRbac } from "./bootstrap-objects.ts";
 
 const objects = bootstrapRbac();
-const roleOf = (name: string): ClusterRole => objects.find(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === name) as ClusterRole;
-const resourcesOf = (rules: readonly PolicyRule[] | undefined): string[] => (rules ?? []).flatMap(({ resources = [] }) => resources);
+const roleOf = (name: string): ClusterRole =>
+  objects.find(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === name) as ClusterRole;
+const resourcesOf = (rules: readonly PolicyRule[] | undefined): string[] =>
+  (rules ?? []).flatMap(({ resources = [] }) => resources);
 
 test("AZ-2: a cluster starts with the roles and bindings of Kubernetes", () => {
   const counts = Map.groupBy(objects, ({ kind }) => kind);
 
-  expect(Object.fromEntries([...counts].map(([kind, of]) => [kind, of.length]))).toEqual({ ClusterRole: 69, ClusterRoleBinding: 50, Role: 7, RoleBinding: 7 });
+  expect(Object.fromEntries([...counts].map(([kind, of]) => [kind, of.length]))).toEqual({
+    ClusterRole: 69,
+    ClusterRoleBinding: 50,
+    Role: 7,
+    RoleBinding: 7,
+  });
   expect(roleOf("cluster-admin").rules).toEqual([
     { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
     { verbs: ["*"], nonResourceURLs: ["*"] },

@@ -1,6 +1,6 @@
 /**
- * The RBAC objects that every cluster starts with, made from the facts beside this file. They belong to the profile of a
- * cluster, so a thousand clusters share one copy; a cluster that changes one keeps its own.
+ * The RBAC objects that every cluster starts with, made from the facts beside this file. They belong to the profile of
+ * a cluster, so a thousand clusters share one copy; a cluster that changes one keeps its own.
  */
 import { required } from "../../base/index.ts";
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from "../facts/rbac-v1.ts";
@@ -16,36 +16,52 @@ const API_VERSION = `${GROUP}/v1`;
 const AGGREGATE_TO = `${GROUP}/aggregate-to-`;
 
 /** Which roles are gathered from which; each comes after what it is made of. */
-const AGGREGATES: readonly { name: string; into?: string }[] = [{ name: "view", into: "edit" }, { name: "edit", into: "admin" }, { name: "admin" }];
+const AGGREGATES: readonly { name: string; into?: string }[] = [
+  { name: "view", into: "edit" },
+  { name: "edit", into: "admin" },
+  { name: "admin" },
+];
 
 /** Objects for a profile, in no particular order. */
 export function bootstrapRbac(): (ClusterRole | ClusterRoleBinding | Role | RoleBinding)[] {
   const controllers = Object.entries(controllerRoles);
   const roles = [
-    ...Object.entries(clusterRoles).map(([name, lines]) => clusterRole(name, lines, name.startsWith("system:aggregate-to-") ? name.slice("system:aggregate-to-".length) : undefined)),
+    ...Object.entries(clusterRoles).map(([name, lines]) =>
+      clusterRole(
+        name,
+        lines,
+        name.startsWith("system:aggregate-to-") ? name.slice("system:aggregate-to-".length) : undefined,
+      ),
+    ),
     ...controllers.map(([account, lines]) => clusterRole(`system:controller:${account}`, lines)),
   ];
   for (const { name, into } of AGGREGATES) {
-    const role: ClusterRole = { ...clusterRole(name, [], into), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [`${AGGREGATE_TO}${name}`]: "true" } }] } };
-    roles.push({ ...role, rules: required(aggregatedRules(role, roles), `the rules that ${name} gathers`) as PolicyRule[] });
+    const role: ClusterRole = {
+      ...clusterRole(name, [], into),
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [`${AGGREGATE_TO}${name}`]: "true" } }] },
+    };
+    roles.push({
+      ...role,
+      rules: required(aggregatedRules(role, roles), `the rules that ${name} gathers`) as PolicyRule[],
+    });
   }
   return [
     ...roles,
     ...Object.entries(clusterRoleBindings).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
-    ...controllers.map(([account]) => clusterRoleBinding(`system:controller:${account}`, [`ServiceAccount:kube-system/${account}`])),
+    ...controllers.map(([account]) =>
+      clusterRoleBinding(`system:controller:${account}`, [`ServiceAccount:kube-system/${account}`]),
+    ),
     ...Object.entries(namespaceRoles).map(([path, lines]): Role => {
       const [namespace = "", name = ""] = path.split("/");
       return { apiVersion: API_VERSION, kind: "Role", metadata: metadata(name, namespace), rules: lines.map(ruleOf) };
     }),
-    ...roleBindings.map(
-      ({ namespace, name, role, subjects }): RoleBinding => ({
-        apiVersion: API_VERSION,
-        kind: "RoleBinding",
-        metadata: metadata(name, namespace),
-        subjects: subjects.map(subjectOf),
-        roleRef: { apiGroup: GROUP, kind: "Role", name: role },
-      }),
-    ),
+    ...roleBindings.map(({ namespace, name, role, subjects }): RoleBinding => ({
+      apiVersion: API_VERSION,
+      kind: "RoleBinding",
+      metadata: metadata(name, namespace),
+      subjects: subjects.map(subjectOf),
+      roleRef: { apiGroup: GROUP, kind: "Role", name: role },
+    })),
   ];
 }
 
@@ -54,7 +70,10 @@ function clusterRole(name: string, lines: readonly string[], aggregateTo?: strin
   return {
     apiVersion: API_VERSION,
     kind: "ClusterRole",
-    metadata: aggregateTo === undefined ? meta : { ...meta, labels: { ...meta.labels, [`${AGGREGATE_TO}${aggregateTo}`]: "true" } },
+    metadata:
+      aggregateTo === undefined
+        ? meta
+        : { ...meta, labels: { ...meta.labels, [`${AGGREGATE_TO}${aggregateTo}`]: "true" } },
     rules: lines.map(ruleOf),
   };
 }
@@ -64,7 +83,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
     apiVersion: API_VERSION,
     kind: "ClusterRoleBinding",
     metadata: metadata(name),
-    ...(subjects.length > 0 && { subjects: subjects.map(subjectOf) }),
+    subjects: subjects.length > 0 ? subjects.map(subjectOf) : undefined,
     roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
   };
 }
@@ -72,7 +91,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
 function metadata(name: string, namespace?: string): ObjectMeta {
   return {
     name,
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
     annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
   };
@@ -81,7 +100,7 @@ function metadata(name: string, namespace?: string): ObjectMeta {
 function ruleOf(line: string): PolicyRule {
   const [verbs = [], second = [], resources, resourceNames] = line.split(" ").map((word) => word.split(","));
   if (!resources) return { verbs, nonResourceURLs: second };
-  return { verbs, apiGroups: second.map((group) => (group === "core" ? "" : group)), resources, ...(resourceNames && { resourceNames }) };
+  return { verbs, apiGroups: second.map((group) => (group === "core" ? "" : group)), resources, resourceNames };
 }
 
 function subjectOf(text: string): Subject {

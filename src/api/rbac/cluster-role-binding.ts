@@ -1,4 +1,7 @@
-/** ClusterRoleBinding: who has a role in the whole cluster. Which role cannot be changed, because that would change who may write it. */
+/**
+ * ClusterRoleBinding: who has a role in the whole cluster. Which role cannot be changed, because that would change who
+ * may write it.
+ */
 import type { AnyAdmission } from "../admission.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ClusterRoleBinding as ClusterRoleBindingFacts } from "../facts/rbac-v1.ts";
@@ -19,5 +22,8 @@ export const ClusterRoleBinding: Kind<ClusterRoleBinding> = builtInKind<ClusterR
 });
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(ClusterRoleBinding, "rbac-v1", { complete: (binding) => defaultBinding(binding), validate: ({ object, oldObject }) => checkBinding(object, oldObject, false) }),
+  builtInAdmission(ClusterRoleBinding, "rbac-v1", {
+    complete: (binding) => defaultBinding(binding),
+    validate: ({ object, oldObject }) => checkBinding(object, oldObject, false),
+  }),
 ];

@@ -24,12 +24,18 @@ export const ClusterRole: Kind<ClusterRole> = builtInKind<ClusterRole>({
 
 const SELECTORS = "aggregationRule.clusterRoleSelectors";
 
-function checkAggregation({ aggregationRule }: DeepReadonly<ClusterRole>, old: DeepReadonly<ClusterRole> | undefined): FieldError[] {
+function checkAggregation(
+  { aggregationRule }: DeepReadonly<ClusterRole>,
+  old: DeepReadonly<ClusterRole> | undefined,
+): FieldError[] {
   if (!aggregationRule) return [];
   const { clusterRoleSelectors = [] } = aggregationRule;
-  if (clusterRoleSelectors.length === 0) return [missing(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
+  if (clusterRoleSelectors.length === 0)
+    return [missing(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   // What was stored with bad values may be kept.
-  const lenient = (old?.aggregationRule?.clusterRoleSelectors ?? []).some((selector) => checkSelector(SELECTORS, selector).length > 0);
+  const lenient = (old?.aggregationRule?.clusterRoleSelectors ?? []).some(
+    (selector) => checkSelector(SELECTORS, selector).length > 0,
+  );
   return clusterRoleSelectors.flatMap((selector, index) => {
     const at = `${SELECTORS}[${index}]`;
     const errors = checkSelector(at, selector, lenient);
@@ -38,5 +44,9 @@ function checkAggregation({ aggregationRule }: DeepReadonly<ClusterRole>, old: D
 }
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(ClusterRole, "rbac-v1", { complete: completeRules, prepare: dropEmptyRules, validate: ({ object, oldObject }) => [...checkRules(object.rules, false), ...checkAggregation(object, oldObject)] }),
+  builtInAdmission(ClusterRole, "rbac-v1", {
+    complete: completeRules,
+    prepare: dropEmptyRules,
+    validate: ({ object, oldObject }) => [...checkRules(object.rules, false), ...checkAggregation(object, oldObject)],
+  }),
 ];

@@ -1,4 +1,7 @@
-/** RoleBinding: who has a role in one namespace. Which role cannot be changed, because that would change who may write it. */
+/**
+ * RoleBinding: who has a role in one namespace. Which role cannot be changed, because that would change who may write
+ * it.
+ */
 import type { AnyAdmission } from "../admission.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { RoleBinding as RoleBindingFacts } from "../facts/rbac-v1.ts";
@@ -19,5 +22,8 @@ export const RoleBinding: Kind<RoleBinding> = builtInKind<RoleBinding>({
 });
 
 export const admissions: AnyAdmission[] = [
-  builtInAdmission(RoleBinding, "rbac-v1", { complete: (binding) => defaultBinding(binding), validate: ({ object, oldObject }) => checkBinding(object, oldObject, true) }),
+  builtInAdmission(RoleBinding, "rbac-v1", {
+    complete: (binding) => defaultBinding(binding),
+    validate: ({ object, oldObject }) => checkBinding(object, oldObject, true),
+  }),
 ];

@@ -19,4 +19,10 @@ export const Role: Kind<Role> = builtInKind<Role>({
   traits: rbacTraits,
 });
 
-export const admissions: AnyAdmission[] = [builtInAdmission(Role, "rbac-v1", { complete: completeRules, prepare: dropEmptyRules, validate: ({ object }) => checkRules(object.rules, true) })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(Role, "rbac-v1", {
+    complete: completeRules,
+    prepare: dropEmptyRules,
+    validate: ({ object }) => checkRules(object.rules, true),
+  }),
+];

@@ -6,13 +6,21 @@ import { admissions as roleBinding, type RoleBinding } from "./role-binding.ts";
 import { admissions as role } from "./role.ts";
 
 const group = "rbac.authorization.k8s.io";
-const of = (kind: string, rest: object): never => ({ apiVersion: `${group}/v1`, kind, metadata: { name: "a" }, ...rest }) as never;
+const of = (kind: string, rest: object): never =>
+  ({ apiVersion: `${group}/v1`, kind, metadata: { name: "a" }, ...rest }) as never;
 const view = { apiGroup: group, kind: "ClusterRole", name: "view" };
 
 test("who is bound is in the group of their kind unless said otherwise", () => {
-  const subjects = [{ kind: "User", name: "u" }, { kind: "Group", name: "g" }, { kind: "ServiceAccount", name: "s", namespace: "n" }];
+  const subjects = [
+    { kind: "User", name: "u" },
+    { kind: "Group", name: "g" },
+    { kind: "ServiceAccount", name: "s", namespace: "n" },
+  ];
 
-  const binding = completedBy<RoleBinding>(roleBinding, of("RoleBinding", { roleRef: { kind: "Role", name: "r" }, subjects }));
+  const binding = completedBy<RoleBinding>(
+    roleBinding,
+    of("RoleBinding", { roleRef: { kind: "Role", name: "r" }, subjects }),
+  );
 
   expect(binding.roleRef.apiGroup).toBe(group);
   expect(binding.subjects?.map(({ apiGroup }) => apiGroup)).toEqual([group, group, undefined]);
@@ -32,7 +40,9 @@ test("paths of the server are in no namespace, and not mixed with resources", ()
     'rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs',
     'rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs',
   ]);
-  expect(problemsOf(clusterRole, of("ClusterRole", { rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] }))).toEqual([]);
+  expect(problemsOf(clusterRole, of("ClusterRole", { rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] }))).toEqual(
+    [],
+  );
 });
 
 test("a role that gathers others says which", () => {
@@ -53,7 +63,9 @@ test("a binding keeps its role", () => {
 test("an account outside of a namespace says where it is", () => {
   const rest = { roleRef: view, subjects: [{ kind: "ServiceAccount", name: "s" }] };
 
-  expect(problemsOf(clusterRoleBinding, of("ClusterRoleBinding", rest))).toEqual(["subjects[0].namespace: Required value"]);
+  expect(problemsOf(clusterRoleBinding, of("ClusterRoleBinding", rest))).toEqual([
+    "subjects[0].namespace: Required value",
+  ]);
   expect(problemsOf(roleBinding, of("RoleBinding", rest))).toEqual([]);
 });
 

@@ -10,7 +10,11 @@ import type { Sent } from "../sent.ts";
 
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-export const rbacTraits: KindTraits = { names: "path", metadataChecks: { update: true, create: true }, createOnUpdate: true };
+export const rbacTraits: KindTraits = {
+  names: "path",
+  metadataChecks: { update: true, create: true },
+  createOnUpdate: true,
+};
 
 /** No rules are stored as none, whoever wrote the empty list. */
 export function dropEmptyRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(role: T): T {
@@ -20,25 +24,46 @@ export function dropEmptyRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>
 }
 
 /** An empty list where none is stored changes nothing, so nobody becomes its owner. */
-export function completeRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(role: T, { oldObject }: { oldObject?: T }): T {
+export function completeRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(
+  role: T,
+  { oldObject }: { oldObject?: T },
+): T {
   return oldObject && oldObject.rules === undefined ? dropEmptyRules(role) : role;
 }
 
-export function checkRules(rules: readonly DeepReadonly<PolicyRule>[] | undefined, isNamespaced: boolean): FieldError[] {
+export function checkRules(
+  rules: readonly DeepReadonly<PolicyRule>[] | undefined,
+  isNamespaced: boolean,
+): FieldError[] {
   return (rules ?? []).flatMap((rule, index) => checkRule(`rules[${index}]`, rule, isNamespaced));
 }
 
-function checkRule(at: string, { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Sent<PolicyRule>, isNamespaced: boolean): FieldError[] {
+function checkRule(
+  at: string,
+  { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Sent<PolicyRule>,
+  isNamespaced: boolean,
+): FieldError[] {
   const errors = verbs.length === 0 ? [missing(`${at}.verbs`, "verbs must contain at least one value")] : [];
   if (nonResourceURLs.length > 0) {
-    if (isNamespaced) errors.push(wrong(`${at}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"));
+    if (isNamespaced)
+      errors.push(
+        wrong(`${at}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"),
+      );
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
-      errors.push(wrong(`${at}.nonResourceURLs`, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
+      errors.push(
+        wrong(
+          `${at}.nonResourceURLs`,
+          nonResourceURLs,
+          "rules cannot apply to both regular resources and non-resource URLs",
+        ),
+      );
     }
     return errors;
   }
-  if (apiGroups.length === 0) errors.push(missing(`${at}.apiGroups`, "resource rules must supply at least one api group"));
-  if (resources.length === 0) errors.push(missing(`${at}.resources`, "resource rules must supply at least one resource"));
+  if (apiGroups.length === 0)
+    errors.push(missing(`${at}.apiGroups`, "resource rules must supply at least one api group"));
+  if (resources.length === 0)
+    errors.push(missing(`${at}.resources`, "resource rules must supply at least one resource"));
   return errors;
 }
 
@@ -48,10 +73,18 @@ type Binding = DeepReadonly<Pick<RoleBinding, "roleRef" | "subjects">>;
 export function defaultBinding<T extends Binding>(binding: T): T {
   const ref: Partial<RoleRef> = binding.roleRef ?? {};
   const typed = ref.apiGroup ? binding : { ...binding, roleRef: { ...ref, apiGroup: RBAC_GROUP } };
-  return change(typed, "subjects", (subjects) => changeItems(subjects, (subject) => (subject.kind === "User" || subject.kind === "Group" ? fill(subject, { apiGroup: RBAC_GROUP }) : subject)));
+  return change(typed, "subjects", (subjects) =>
+    changeItems(subjects, (subject) =>
+      subject.kind === "User" || subject.kind === "Group" ? fill(subject, { apiGroup: RBAC_GROUP }) : subject,
+    ),
+  );
 }
 
-export function checkBinding({ roleRef, subjects }: Binding, old: Binding | undefined, isNamespaced: boolean): FieldError[] {
+export function checkBinding(
+  { roleRef, subjects }: Binding,
+  old: Binding | undefined,
+  isNamespaced: boolean,
+): FieldError[] {
   const { apiGroup = "", kind = "", name = "" } = (roleRef ?? {}) as Partial<RoleRef>;
   const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
   return [
@@ -59,7 +92,9 @@ export function checkBinding({ roleRef, subjects }: Binding, old: Binding | unde
     ...(kinds.includes(kind) ? [] : [notOneOf("roleRef.kind", kind, kinds)]),
     ...(name === "" ? [missing("roleRef.name")] : checkText("roleRef.name", name, pathSegmentProblems)),
     ...(subjects ?? []).flatMap((subject, index) => checkSubject(`subjects[${index}]`, subject, isNamespaced)),
-    ...(old && !sameRole(roleRef, old.roleRef) ? [wrong("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")] : []),
+    ...(old && !sameRole(roleRef, old.roleRef)
+      ? [wrong("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")]
+      : []),
   ];
 }
 
@@ -67,7 +102,11 @@ function sameRole(a: Partial<RoleRef> | undefined, b: Partial<RoleRef> | undefin
   return a?.apiGroup === b?.apiGroup && a?.kind === b?.kind && a?.name === b?.name;
 }
 
-function checkSubject(at: string, { kind = "", name = "", apiGroup = "", namespace = "" }: Sent<Subject>, isNamespaced: boolean): FieldError[] {
+function checkSubject(
+  at: string,
+  { kind = "", name = "", apiGroup = "", namespace = "" }: Sent<Subject>,
+  isNamespaced: boolean,
+): FieldError[] {
   const errors = name === "" ? [missing(`${at}.name`)] : [];
   switch (kind) {
     case "ServiceAccount":

@@ -1,7 +1,16 @@
 /** What a claim asks for: requests for devices, what they must have in common, and what their drivers are told. */
 import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import type { DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceRequest, DeviceSubRequest, DeviceToleration, ExactDeviceRequest, ResourceClaimSpec } from "../facts/resource-v1.ts";
+import type {
+  DeviceClaim,
+  DeviceClaimConfiguration,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSubRequest,
+  DeviceToleration,
+  ExactDeviceRequest,
+  ResourceClaimSpec,
+} from "../facts/resource-v1.ts";
 import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Sent } from "../sent.ts";
@@ -22,14 +31,18 @@ const MODES = ["All", "ExactCount"];
 function completeRequest<T extends Read<ExactDeviceRequest> | Read<DeviceSubRequest>>(request: T): T {
   const typed = fill<Read<ExactDeviceRequest>>(request, { allocationMode: "ExactCount" });
   const counted = typed.allocationMode === "ExactCount" && !typed.count ? { ...typed, count: 1 } : typed;
-  return change(counted, "tolerations", (tolerations) => changeItems<DeviceToleration>(tolerations, (toleration) => fill(toleration, { operator: "Equal" }))) as T;
+  return change(counted, "tolerations", (tolerations) =>
+    changeItems<DeviceToleration>(tolerations, (toleration) => fill(toleration, { operator: "Equal" })),
+  ) as T;
 }
 
 export function completeClaimSpec(spec: Read<ResourceClaimSpec>): Read<ResourceClaimSpec> {
   return change(spec, "devices", (devices) =>
     change(devices, "requests", (requests) =>
       changeItems<DeviceRequest>(requests, (request) =>
-        change(change(request, "exactly", completeRequest), "firstAvailable", (alternatives) => changeItems<DeviceSubRequest>(alternatives, completeRequest)),
+        change(change(request, "exactly", completeRequest), "firstAvailable", (alternatives) =>
+          changeItems<DeviceSubRequest>(alternatives, completeRequest),
+        ),
       ),
     ),
   );
@@ -41,27 +54,44 @@ export interface RequestNames {
 }
 
 export function requestNamesOf({ requests = [] }: Sent<DeviceClaim>): RequestNames {
-  const alternatives = new Map(requests.map(({ name = "", firstAvailable = [] }) => [name, new Set(firstAvailable.map((alternative) => alternative.name ?? ""))]));
+  const alternatives = new Map(
+    requests.map(({ name = "", firstAvailable = [] }) => [
+      name,
+      new Set(firstAvailable.map((alternative) => alternative.name ?? "")),
+    ]),
+  );
   return {
     has(name) {
       const [request = "", alternative, ...more] = name.split("/");
       if (more.length > 0) return false;
-      return alternative === undefined ? alternatives.has(request) : alternatives.get(request)?.has(alternative) === true;
+      return alternative === undefined
+        ? alternatives.has(request)
+        : alternatives.get(request)?.has(alternative) === true;
     },
   };
 }
 
-const NO_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+const NO_REQUEST =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
 /** A name of a request, or of an alternative in it. */
 export function checkRequestReference(at: string, name: string, names: RequestNames): FieldError[] {
   const parts = name.split("/");
   if (parts.length > 2) return [wrong(at, name, NO_REQUEST)];
-  return [...parts.flatMap((part) => checkShortName(at, part)), ...(names.has(name) ? [] : [wrong(at, name, NO_REQUEST)])];
+  return [
+    ...parts.flatMap((part) => checkShortName(at, part)),
+    ...(names.has(name) ? [] : [wrong(at, name, NO_REQUEST)]),
+  ];
 }
 
 export function checkRequestReferences(at: string, requests: readonly string[], names: RequestNames): FieldError[] {
-  return checkSet(at, requests, MAX_REQUESTS, (field, name) => checkRequestReference(field, name, names), (name) => name);
+  return checkSet(
+    at,
+    requests,
+    MAX_REQUESTS,
+    (field, name) => checkRequestReference(field, name, names),
+    (name) => name,
+  );
 }
 
 export function checkClaimSpec(at: string, { devices = {} }: Sent<ResourceClaimSpec>): FieldError[] {
@@ -69,8 +99,12 @@ export function checkClaimSpec(at: string, { devices = {} }: Sent<ResourceClaimS
   const names = requestNamesOf(devices);
   return [
     ...checkSet(`${at}.devices.requests`, requests, MAX_REQUESTS, checkRequest, nameOf),
-    ...checkList(`${at}.devices.constraints`, constraints, MAX_CONSTRAINTS, (field, constraint) => checkConstraint(field, constraint, names)),
-    ...checkList(`${at}.devices.config`, config, MAX_CONFIGURATIONS, (field, item) => checkClaimConfiguration(field, item, names)),
+    ...checkList(`${at}.devices.constraints`, constraints, MAX_CONSTRAINTS, (field, constraint) =>
+      checkConstraint(field, constraint, names),
+    ),
+    ...checkList(`${at}.devices.config`, config, MAX_CONFIGURATIONS, (field, item) =>
+      checkClaimConfiguration(field, item, names),
+    ),
   ];
 }
 
@@ -78,16 +112,36 @@ const nameOf = ({ name = "" }: { readonly name?: string | undefined }): string =
 
 function checkRequest(at: string, { name = "", exactly, firstAvailable = [] }: Sent<DeviceRequest>): FieldError[] {
   const errors = checkShortName(`${at}.name`, name);
-  if (!exactly && firstAvailable.length === 0) return [...errors, missing(at, "exactly one of `exactly` or `firstAvailable` is required")];
-  if (exactly && firstAvailable.length > 0) return [...errors, wrong(at, null, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")];
+  if (!exactly && firstAvailable.length === 0)
+    return [...errors, missing(at, "exactly one of `exactly` or `firstAvailable` is required")];
+  if (exactly && firstAvailable.length > 0)
+    return [
+      ...errors,
+      wrong(at, null, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"),
+    ];
   if (exactly) return [...errors, ...checkDevices(`${at}.exactly`, exactly)];
-  const checkAlternative = (field: string, alternative: Sent<DeviceSubRequest>): FieldError[] => [...checkShortName(`${field}.name`, alternative.name ?? ""), ...checkDevices(field, alternative)];
+  const checkAlternative = (field: string, alternative: Sent<DeviceSubRequest>): FieldError[] => [
+    ...checkShortName(`${field}.name`, alternative.name ?? ""),
+    ...checkDevices(field, alternative),
+  ];
   return [...errors, ...checkSet(`${at}.firstAvailable`, firstAvailable, MAX_ALTERNATIVES, checkAlternative, nameOf)];
 }
 
 /** What requests and alternatives in them say alike. */
-function checkDevices(at: string, { deviceClassName = "", selectors = [], allocationMode = "", count = 0, tolerations = [] }: Sent<ExactDeviceRequest | DeviceSubRequest>): FieldError[] {
-  const errors = deviceClassName === "" ? [missing(`${at}.deviceClassName`)] : checkText(`${at}.deviceClassName`, deviceClassName, dnsSubdomainProblems);
+function checkDevices(
+  at: string,
+  {
+    deviceClassName = "",
+    selectors = [],
+    allocationMode = "",
+    count = 0,
+    tolerations = [],
+  }: Sent<ExactDeviceRequest | DeviceSubRequest>,
+): FieldError[] {
+  const errors =
+    deviceClassName === ""
+      ? [missing(`${at}.deviceClassName`)]
+      : checkText(`${at}.deviceClassName`, deviceClassName, dnsSubdomainProblems);
   errors.push(...checkSelectors(`${at}.selectors`, selectors));
   if (allocationMode === "All") {
     if (count !== 0) errors.push(wrong(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
@@ -97,13 +151,26 @@ function checkDevices(at: string, { deviceClassName = "", selectors = [], alloca
   return [...errors, ...checkTolerations(`${at}.tolerations`, tolerations)];
 }
 
-function checkConstraint(at: string, { requests = [], matchAttribute, distinctAttribute }: Sent<DeviceConstraint>, names: RequestNames): FieldError[] {
+function checkConstraint(
+  at: string,
+  { requests = [], matchAttribute, distinctAttribute }: Sent<DeviceConstraint>,
+  names: RequestNames,
+): FieldError[] {
   const errors = checkRequestReferences(`${at}.requests`, requests, names);
-  if (matchAttribute !== undefined) return [...errors, ...checkFullyQualifiedName(`${at}.matchAttribute`, matchAttribute)];
-  if (distinctAttribute !== undefined) return [...errors, ...checkFullyQualifiedName(`${at}.distinctAttribute`, distinctAttribute)];
-  return [...errors, missing(at, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set')];
+  if (matchAttribute !== undefined)
+    return [...errors, ...checkFullyQualifiedName(`${at}.matchAttribute`, matchAttribute)];
+  if (distinctAttribute !== undefined)
+    return [...errors, ...checkFullyQualifiedName(`${at}.distinctAttribute`, distinctAttribute)];
+  return [
+    ...errors,
+    missing(at, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'),
+  ];
 }
 
-function checkClaimConfiguration(at: string, { requests = [], ...configuration }: Sent<DeviceClaimConfiguration>, names: RequestNames): FieldError[] {
+function checkClaimConfiguration(
+  at: string,
+  { requests = [], ...configuration }: Sent<DeviceClaimConfiguration>,
+  names: RequestNames,
+): FieldError[] {
   return [...checkRequestReferences(`${at}.requests`, requests, names), ...checkConfiguration(at, configuration)];
 }

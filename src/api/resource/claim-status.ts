@@ -19,7 +19,14 @@ import { change, changeItems, fill } from "../fill.ts";
 import { checkInterfaceAddress } from "../networking/addresses.ts";
 import type { Sent } from "../sent.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
-import { checkRequestReference, checkRequestReferences, MAX_CONFIGURATIONS, MAX_REQUESTS, requestNamesOf, type RequestNames } from "./claim-spec.ts";
+import {
+  checkRequestReference,
+  checkRequestReferences,
+  MAX_CONFIGURATIONS,
+  MAX_REQUESTS,
+  requestNamesOf,
+  type RequestNames,
+} from "./claim-spec.ts";
 import { checkConfiguration, checkRawObject } from "./device-configuration.ts";
 import { checkList, checkPoolName, checkSet, checkShareId, checkShortName } from "./device-names.ts";
 import { checkBindingConditions } from "./device-taints.ts";
@@ -42,29 +49,47 @@ interface DevicePlace {
 }
 
 /** A device, or a share of one. */
-const placeOf = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string => JSON.stringify([driver, pool, device, shareID]);
+const placeOf = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string =>
+  JSON.stringify([driver, pool, device, shareID]);
 /** As messages print it. */
-const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): object => ({ Driver: driver, Pool: pool, Device: device, ShareID: shareID });
+const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): object => ({
+  Driver: driver,
+  Pool: pool,
+  Device: device,
+  ShareID: shareID,
+});
 
 const allocatedIn = ({ allocation }: Status): Set<string> => new Set((allocation?.devices?.results ?? []).map(placeOf));
 
-/** Kubernetes writes the conditions of a device that has none as well. They are not stored, but whoever sent the device owns them. */
+/**
+ * Kubernetes writes the conditions of a device that has none as well. They are not stored, but whoever sent the device
+ * owns them.
+ */
 export const completeClaimStatus = (claim: Read<ResourceClaim>): Read<ResourceClaim> =>
-  change(claim, "status", (status) => change(status, "devices", (devices) => changeItems<AllocatedDeviceStatus>(devices, (device) => fill(device, { conditions: [] }))));
+  change(claim, "status", (status) =>
+    change(status, "devices", (devices) =>
+      changeItems<AllocatedDeviceStatus>(devices, (device) => fill(device, { conditions: [] })),
+    ),
+  );
 
 /**
- * The status as it is kept: what drivers say of devices goes with the allocation of these. Whoever said it stays its owner, as on
- * a real server, so this comes after field managers were recorded.
+ * The status as it is kept: what drivers say of devices goes with the allocation of these. Whoever said it stays its
+ * owner, as on a real server, so this comes after field managers were recorded.
  */
-export function prepareClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceClaim> | undefined): Read<ResourceClaim> {
+export function prepareClaimStatus(
+  claim: Read<ResourceClaim>,
+  old: Read<ResourceClaim> | undefined,
+): Read<ResourceClaim> {
   const { status = {} } = claim;
   const reported = status.devices ?? [];
   if (reported.length === 0) return claim;
   const now = allocatedIn(status);
   const before = allocatedIn(old?.status ?? {});
-  const kept = reported.filter((device) => !before.has(placeOf(device)) || now.has(placeOf(device))).map(withoutEmptyConditions);
+  const kept = reported
+    .filter((device) => !before.has(placeOf(device)) || now.has(placeOf(device)))
+    .map(withoutEmptyConditions);
   const { devices: _, ...rest } = status;
-  return { ...claim, status: { ...rest, ...(kept.length > 0 && { devices: kept }) } };
+  return { ...claim, status: { ...rest, devices: kept.length > 0 ? kept : undefined } };
 }
 
 /** The stored form does not tell an empty list from none. */
@@ -101,38 +126,81 @@ export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceC
   const { allocation, reservedFor = [], devices = [] } = status;
   const allocated = allocatedIn(status);
   const errors = checkSet(`${at}.reservedFor`, reservedFor, MAX_CONSUMERS, checkConsumer, ({ uid }) => uid ?? "");
-  errors.push(...checkSet(`${at}.devices`, devices, Number.POSITIVE_INFINITY, (field, device) => checkDeviceStatus(field, device, allocated), placeOf, placeForm));
-  if (reservedFor.length > 0) errors.push(...checkReservation(`${at}.reservedFor`, claim, old?.status?.reservedFor ?? []));
+  errors.push(
+    ...checkSet(
+      `${at}.devices`,
+      devices,
+      Number.POSITIVE_INFINITY,
+      (field, device) => checkDeviceStatus(field, device, allocated),
+      placeOf,
+      placeForm,
+    ),
+  );
+  if (reservedFor.length > 0)
+    errors.push(...checkReservation(`${at}.reservedFor`, claim, old?.status?.reservedFor ?? []));
   const before = old?.status?.allocation;
   // What was stored may be older than rules that it would break.
-  if (allocation && before) errors.push(...checkUnchanged(`${at}.allocation`, internalForm("AllocationResult", allocation), internalForm("AllocationResult", before)));
-  else if (allocation) errors.push(...checkAllocation(`${at}.allocation`, allocation, requestNamesOf(claim.spec.devices ?? {})));
+  if (allocation && before)
+    errors.push(
+      ...checkUnchanged(
+        `${at}.allocation`,
+        internalForm("AllocationResult", allocation),
+        internalForm("AllocationResult", before),
+      ),
+    );
+  else if (allocation)
+    errors.push(...checkAllocation(`${at}.allocation`, allocation, requestNamesOf(claim.spec.devices ?? {})));
   return errors;
 }
 
-function checkReservation(at: string, { metadata, status }: Read<ResourceClaim>, before: readonly Read<ResourceClaimConsumerReference>[]): FieldError[] {
+function checkReservation(
+  at: string,
+  { metadata, status }: Read<ResourceClaim>,
+  before: readonly Read<ResourceClaimConsumerReference>[],
+): FieldError[] {
   if (!status?.allocation) return [forbiddenField(at, "may not be specified when `allocated` is not set")];
-  const isNew = (consumer: Read<ResourceClaimConsumerReference>): boolean => !before.some((known) => equalJson(known, consumer));
+  const isNew = (consumer: Read<ResourceClaimConsumerReference>): boolean =>
+    !before.some((known) => equalJson(known, consumer));
   if (metadata.deletionTimestamp === undefined || !status.reservedFor?.some(isNew)) return [];
-  return [forbiddenField(at, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set")];
+  return [
+    forbiddenField(at, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"),
+  ];
 }
 
 function checkConsumer(at: string, { resource, name, uid }: Sent<ResourceClaimConsumerReference>): FieldError[] {
-  return [...(resource ? [] : [missing(`${at}.resource`)]), ...(name ? [] : [missing(`${at}.name`)]), ...(uid ? [] : [missing(`${at}.uid`)])];
+  return [
+    ...(resource ? [] : [missing(`${at}.resource`)]),
+    ...(name ? [] : [missing(`${at}.name`)]),
+    ...(uid ? [] : [missing(`${at}.uid`)]),
+  ];
 }
 
-function checkAllocation(at: string, { devices = {}, nodeSelector }: Sent<AllocationResult>, names: RequestNames): FieldError[] {
+function checkAllocation(
+  at: string,
+  { devices = {}, nodeSelector }: Sent<AllocationResult>,
+  names: RequestNames,
+): FieldError[] {
   const { results = [], config = [] } = devices;
   return [
     ...checkList(`${at}.devices.results`, results, MAX_REQUESTS, (field, result) => checkResult(field, result, names)),
     // Those of the class and those of the claim.
-    ...checkList(`${at}.devices.config`, config, 2 * MAX_CONFIGURATIONS, (field, item) => checkAllocatedConfiguration(field, item, names)),
+    ...checkList(`${at}.devices.config`, config, 2 * MAX_CONFIGURATIONS, (field, item) =>
+      checkAllocatedConfiguration(field, item, names),
+    ),
     ...(nodeSelector ? checkNodeSelector(`${at}.nodeSelector`, nodeSelector) : []),
   ];
 }
 
 function checkResult(at: string, result: Sent<DeviceRequestAllocationResult>, names: RequestNames): FieldError[] {
-  const { request = "", driver = "", pool = "", device = "", bindingConditions = [], bindingFailureConditions = [], shareID } = result;
+  const {
+    request = "",
+    driver = "",
+    pool = "",
+    device = "",
+    bindingConditions = [],
+    bindingFailureConditions = [],
+    shareID,
+  } = result;
   return [
     ...checkRequestReference(`${at}.request`, request, names),
     ...checkDriverName(`${at}.driver`, driver),
@@ -143,28 +211,50 @@ function checkResult(at: string, result: Sent<DeviceRequestAllocationResult>, na
   ];
 }
 
-function checkAllocatedConfiguration(at: string, { source: given, requests = [], ...configuration }: Sent<DeviceAllocationConfiguration>, names: RequestNames): FieldError[] {
+function checkAllocatedConfiguration(
+  at: string,
+  { source: given, requests = [], ...configuration }: Sent<DeviceAllocationConfiguration>,
+  names: RequestNames,
+): FieldError[] {
   const errors: FieldError[] = [];
   const source: string = given ?? "";
   if (source === "") errors.push(missing(`${at}.source`));
   else if (!SOURCES.includes(source)) errors.push(notOneOf(`${at}.source`, source, SOURCES));
-  return [...errors, ...checkRequestReferences(`${at}.requests`, requests, names), ...checkConfiguration(at, configuration)];
+  return [
+    ...errors,
+    ...checkRequestReferences(`${at}.requests`, requests, names),
+    ...checkConfiguration(at, configuration),
+  ];
 }
 
-function checkDeviceStatus(at: string, status: Sent<AllocatedDeviceStatus>, allocated: ReadonlySet<string>): FieldError[] {
+function checkDeviceStatus(
+  at: string,
+  status: Sent<AllocatedDeviceStatus>,
+  allocated: ReadonlySet<string>,
+): FieldError[] {
   const { driver = "", pool = "", device = "", shareID, conditions = [], data, networkData } = status;
-  const errors = [...checkDriverName(`${at}.driver`, driver), ...checkPoolName(`${at}.pool`, pool), ...checkShortName(`${at}.device`, device)];
+  const errors = [
+    ...checkDriverName(`${at}.driver`, driver),
+    ...checkPoolName(`${at}.pool`, pool),
+    ...checkShortName(`${at}.device`, device),
+  ];
   if (shareID !== undefined) errors.push(...checkShareId(`${at}.shareID`, shareID));
-  if (!allocated.has(placeOf(status))) errors.push(wrong(at, placeForm(status), "must be an allocated device in the claim"));
+  if (!allocated.has(placeOf(status)))
+    errors.push(wrong(at, placeForm(status), "must be an allocated device in the claim"));
   if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(`${at}.conditions`, conditions.length, MAX_CONDITIONS));
   errors.push(...checkConditions(`${at}.conditions`, conditions));
   if (data !== undefined) errors.push(...checkRawObject(`${at}.data`, data));
   return networkData ? [...errors, ...checkNetworkData(`${at}.networkData`, networkData)] : errors;
 }
 
-function checkNetworkData(at: string, { interfaceName = "", hardwareAddress = "", ips = [] }: Sent<NetworkDeviceData>): FieldError[] {
+function checkNetworkData(
+  at: string,
+  { interfaceName = "", hardwareAddress = "", ips = [] }: Sent<NetworkDeviceData>,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (Buffer.byteLength(interfaceName) > MAX_INTERFACE_NAME_BYTES) errors.push(tooLong(`${at}.interfaceName`, MAX_INTERFACE_NAME_BYTES));
-  if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS_BYTES) errors.push(tooLong(`${at}.hardwareAddress`, MAX_HARDWARE_ADDRESS_BYTES));
+  if (Buffer.byteLength(interfaceName) > MAX_INTERFACE_NAME_BYTES)
+    errors.push(tooLong(`${at}.interfaceName`, MAX_INTERFACE_NAME_BYTES));
+  if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS_BYTES)
+    errors.push(tooLong(`${at}.hardwareAddress`, MAX_HARDWARE_ADDRESS_BYTES));
   return [...errors, ...checkSet(`${at}.ips`, ips, MAX_ADDRESSES, checkInterfaceAddress, (address) => address)];
 }

@@ -1,5 +1,13 @@
 /** How much of a capacity of a device may be requested at a time, when several claims can share the device. */
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue, type FieldError, type Quantity } from "../../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityValue,
+  type FieldError,
+  type Quantity,
+} from "../../machinery/index.ts";
 import type { CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity } from "../facts/resource-v1.ts";
 import { forbiddenField, missing, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
@@ -7,18 +15,36 @@ import { checkSet } from "./device-names.ts";
 
 const MAX_OPTIONS = 10;
 
-export function checkCapacity(at: string, { value = "0", requestPolicy }: Sent<DeviceCapacity>, mayBeShared: boolean): FieldError[] {
+export function checkCapacity(
+  at: string,
+  { value = "0", requestPolicy }: Sent<DeviceCapacity>,
+  mayBeShared: boolean,
+): FieldError[] {
   if (!requestPolicy) return [];
-  return mayBeShared ? checkPolicy(`${at}.requestPolicy`, requestPolicy, parseQuantity(value)) : [forbiddenField(`${at}.requestPolicy`, "allowMultipleAllocations must be true")];
+  return mayBeShared
+    ? checkPolicy(`${at}.requestPolicy`, requestPolicy, parseQuantity(value))
+    : [forbiddenField(`${at}.requestPolicy`, "allowMultipleAllocations must be true")];
 }
 
-function checkPolicy(at: string, { default: fallback, validValues = [], validRange }: Sent<CapacityRequestPolicy>, capacity: Quantity): FieldError[] {
-  if (validValues.length > 0 && validRange) return [forbiddenField(at, 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time')];
+function checkPolicy(
+  at: string,
+  { default: fallback, validValues = [], validRange }: Sent<CapacityRequestPolicy>,
+  capacity: Quantity,
+): FieldError[] {
+  if (validValues.length > 0 && validRange)
+    return [
+      forbiddenField(
+        at,
+        'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time',
+      ),
+    ];
   const policy = validValues.length > 0 ? "validValues" : validRange ? "validRange" : undefined;
   if (policy === undefined) return [];
   if (fallback === undefined) return [missing(`${at}.default`, `required when ${policy} is defined`)];
   const byDefault = parseQuantity(fallback);
-  return validRange ? checkRange(`${at}.validRange`, validRange, byDefault, capacity) : checkValues(`${at}.validValues`, validValues.map(parseQuantity), byDefault, capacity);
+  return validRange
+    ? checkRange(`${at}.validRange`, validRange, byDefault, capacity)
+    : checkValues(`${at}.validValues`, validValues.map(parseQuantity), byDefault, capacity);
 }
 
 const isMore = (a: Quantity, b: Quantity): boolean => compareQuantities(a, b) > 0;
@@ -27,23 +53,34 @@ function checkValues(at: string, values: readonly Quantity[], byDefault: Quantit
   const errors: FieldError[] = [];
   for (const [index, value] of values.entries()) {
     const next = values[index + 1];
-    if (next && isMore(value, next)) errors.push(wrong(`${at}[${index + 1}]`, formatQuantity(next), "values must be sorted in ascending order"));
+    if (next && isMore(value, next))
+      errors.push(wrong(`${at}[${index + 1}]`, formatQuantity(next), "values must be sorted in ascending order"));
   }
   const checkOption = (field: string, option: Quantity): FieldError[] =>
-    isMore(option, capacity) ? [wrong(field, formatQuantity(option), `option is larger than capacity value: ${formatQuantity(capacity)}`)] : [];
+    isMore(option, capacity)
+      ? [wrong(field, formatQuantity(option), `option is larger than capacity value: ${formatQuantity(capacity)}`)]
+      : [];
   errors.push(...checkSet(at, values, MAX_OPTIONS, checkOption, (value) => String(quantityValue(value))));
   // A list that is too long was not looked into, so nothing in it was found to be the default.
   const isThere = values.length <= MAX_OPTIONS && values.some((value) => compareQuantities(value, byDefault) === 0);
-  return isThere ? errors : [...errors, wrong(at, formatQuantity(byDefault), "default value is not valid according to the requestPolicy")];
+  return isThere
+    ? errors
+    : [...errors, wrong(at, formatQuantity(byDefault), "default value is not valid according to the requestPolicy")];
 }
 
-function checkRange(at: string, range: Sent<CapacityRequestPolicyRange>, byDefault: Quantity, capacity: Quantity): FieldError[] {
+function checkRange(
+  at: string,
+  range: Sent<CapacityRequestPolicyRange>,
+  byDefault: Quantity,
+  capacity: Quantity,
+): FieldError[] {
   if (range.min === undefined) return [missing(`${at}.min`, "required when validRange is defined")];
   const min = parseQuantity(range.min);
   const max = range.max === undefined ? undefined : parseQuantity(range.max);
   const step = range.step === undefined ? undefined : parseQuantity(range.step);
   const errors: FieldError[] = [];
-  const refuse = (field: string, shown: Quantity, problem: string, other: Quantity): void => void errors.push(wrong(`${at}.${field}`, formatQuantity(shown), `${problem}: ${formatQuantity(other)}`));
+  const refuse = (field: string, shown: Quantity, problem: string, other: Quantity): void =>
+    void errors.push(wrong(`${at}.${field}`, formatQuantity(shown), `${problem}: ${formatQuantity(other)}`));
   if (isMore(min, capacity)) refuse("min", min, "min is larger than capacity value", capacity);
   if (isMore(min, byDefault)) refuse("min", byDefault, "default is less than min", min);
   if (max && isMore(min, max)) refuse("max", min, "min is larger than max", max);
@@ -51,8 +88,17 @@ function checkRange(at: string, range: Sent<CapacityRequestPolicyRange>, byDefau
   if (max && isMore(byDefault, max)) refuse("max", byDefault, "default is more than max", max);
   if (!step) return errors;
   const first = addQuantities(min, step);
-  if (isMore(first, capacity)) refuse("step", step, `one step ${formatQuantity(first)} is larger than capacity value`, capacity);
-  for (const value of max ? [byDefault, max] : [byDefault]) if (!isOnStep(value, min, step)) errors.push(wrong(`${at}.step`, formatQuantity(value), `value is not a multiple of a given step (${formatQuantity(step)}) from (${formatQuantity(min)})`));
+  if (isMore(first, capacity))
+    refuse("step", step, `one step ${formatQuantity(first)} is larger than capacity value`, capacity);
+  for (const value of max ? [byDefault, max] : [byDefault])
+    if (!isOnStep(value, min, step))
+      errors.push(
+        wrong(
+          `${at}.step`,
+          formatQuantity(value),
+          `value is not a multiple of a given step (${formatQuantity(step)}) from (${formatQuantity(min)})`,
+        ),
+      );
   return errors;
 }
 

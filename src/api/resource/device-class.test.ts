@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type DeviceClass } from "./device-class.ts";
 
-const deviceClass = (spec: object): DeviceClass => ({ apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name: "gpu" }, spec });
+const deviceClass = (spec: object): DeviceClass => ({
+  apiVersion: "resource.k8s.io/v1",
+  kind: "DeviceClass",
+  metadata: { name: "gpu" },
+  spec,
+});
 const selecting = (expression: string): DeviceClass => deviceClass({ selectors: [{ cel: { expression } }] });
 
 const accepted = [
@@ -18,23 +23,32 @@ for (const expression of accepted) {
 }
 
 test("an expression that could cost too much is refused", () => {
-  const everyPair = 'device.attributes["a"].exists(k, device.attributes["a"].exists(j, device.attributes["a"].exists(i, device.attributes["a"].exists(h, i == j && h == k))))';
+  const everyPair =
+    'device.attributes["a"].exists(k, device.attributes["a"].exists(j, device.attributes["a"].exists(i, device.attributes["a"].exists(h, i == j && h == k))))';
 
-  expect(problemsOf(admissions, selecting(everyPair))).toEqual(["spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit"]);
+  expect(problemsOf(admissions, selecting(everyPair))).toEqual([
+    "spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit",
+  ]);
 });
 
 test("a long expression is not even looked at", () => {
-  expect(problemsOf(admissions, selecting("x".repeat(10_241)))).toEqual(["spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes"]);
+  expect(problemsOf(admissions, selecting("x".repeat(10_241)))).toEqual([
+    "spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes",
+  ]);
 });
 
 test("a class can stand for a resource that containers request", () => {
   expect(problemsOf(admissions, deviceClass({ extendedResourceName: "example.com/gpu" }))).toEqual([]);
-  expect(problemsOf(admissions, deviceClass({ extendedResourceName: "cpu" }))).toEqual(['spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name']);
+  expect(problemsOf(admissions, deviceClass({ extendedResourceName: "cpu" }))).toEqual([
+    'spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name',
+  ]);
 });
 
 test("parameters that were accepted once stay acceptable", () => {
   const large = deviceClass({ config: [{ opaque: { driver: "a.b", parameters: { text: "x".repeat(11_000) } } }] });
 
-  expect(problemsOf(admissions, large)).toEqual(["spec.config[0].opaque.parameters: Too long: may not be more than 10240 bytes"]);
+  expect(problemsOf(admissions, large)).toEqual([
+    "spec.config[0].opaque.parameters: Too long: may not be more than 10240 bytes",
+  ]);
   expect(problemsOf(admissions, large, completedBy(admissions, large))).toEqual([]);
 });

@@ -31,8 +31,12 @@ function checkClass({ object: { spec }, oldObject }: Review<DeviceClass>): Field
   const isStored = oldObject !== undefined && equalJson(config, oldObject.spec.config ?? []);
   return [
     ...checkSelectors("spec.selectors", selectors),
-    ...checkList("spec.config", config, MAX_CONFIGURATIONS, (at, configuration) => checkConfiguration(at, configuration, isStored)),
-    ...(name === undefined || isExtendedResource(name) ? [] : [wrong("spec.extendedResourceName", name, "must be a valid extended resource name")]),
+    ...checkList("spec.config", config, MAX_CONFIGURATIONS, (at, configuration) =>
+      checkConfiguration(at, configuration, isStored),
+    ),
+    ...(name === undefined || isExtendedResource(name)
+      ? []
+      : [wrong("spec.extendedResourceName", name, "must be a valid extended resource name")]),
   ];
 }
 

@@ -14,7 +14,14 @@ const MAX_SELECTORS = 32;
 /** `isStored`: it was accepted before, when the limit may have been another. */
 export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfiguration>, isStored = false): FieldError[] {
   if (!opaque) return [missing(`${at}.opaque`)];
-  return [...checkDriverName(`${at}.opaque.driver`, opaque.driver ?? ""), ...checkRawObject(`${at}.opaque.parameters`, opaque.parameters, isStored ? Number.POSITIVE_INFINITY : MAX_PARAMETERS_BYTES)];
+  return [
+    ...checkDriverName(`${at}.opaque.driver`, opaque.driver ?? ""),
+    ...checkRawObject(
+      `${at}.opaque.parameters`,
+      opaque.parameters,
+      isStored ? Number.POSITIVE_INFINITY : MAX_PARAMETERS_BYTES,
+    ),
+  ];
 }
 
 /** JSON of the driver's own, which must be an object. */
@@ -25,7 +32,9 @@ export function checkRawObject(at: string, value: unknown, limit = MAX_PARAMETER
 }
 
 export function checkSelectors(at: string, selectors: readonly Sent<DeviceSelector>[]): FieldError[] {
-  return checkList(at, selectors, MAX_SELECTORS, (field, { cel }) => (cel ? checkExpression(`${field}.cel.expression`, cel.expression ?? "") : [missing(`${field}.cel`)]));
+  return checkList(at, selectors, MAX_SELECTORS, (field, { cel }) =>
+    cel ? checkExpression(`${field}.cel.expression`, cel.expression ?? "") : [missing(`${field}.cel`)],
+  );
 }
 
 function checkExpression(at: string, expression: string): FieldError[] {
@@ -33,5 +42,9 @@ function checkExpression(at: string, expression: string): FieldError[] {
   if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(at, MAX_EXPRESSION_BYTES)];
   const problem = deviceSelectorProblem(expression);
   if (!problem) return [];
-  return [problem.kind === "costly" ? forbiddenField(at, "too complex, exceeds cost limit") : wrong(at, expression, problem.detail)];
+  return [
+    problem.kind === "costly"
+      ? forbiddenField(at, "too complex, exceeds cost limit")
+      : wrong(at, expression, problem.detail),
+  ];
 }

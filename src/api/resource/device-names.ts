@@ -17,7 +17,8 @@ export function checkPoolName(at: string, name: string): FieldError[] {
   if (name === "") return [missing(at)];
   const errors = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong(at, MAX_POOL_BYTES)] : [];
   // Every part has at least its slash, and what is too long need not be taken apart to its end.
-  for (const part of name.slice(0, 2 * MAX_POOL_BYTES).split("/")) errors.push(...checkText(at, part, dnsSubdomainProblems));
+  for (const part of name.slice(0, 2 * MAX_POOL_BYTES).split("/"))
+    errors.push(...checkText(at, part, dnsSubdomainProblems));
   return errors;
 }
 
@@ -34,7 +35,9 @@ export function checkQualifiedName(at: string, name: string): FieldError[] {
 
 export function checkFullyQualifiedName(at: string, name: string): FieldError[] {
   const errors = checkQualifiedName(at, name);
-  return name.includes("/") ? errors : [...errors, wrong(at, name, "a fully qualified name must be a domain and a name separated by a slash")];
+  return name.includes("/")
+    ? errors
+    : [...errors, wrong(at, name, "a fully qualified name must be a domain and a name separated by a slash")];
 }
 
 function checkIdentifier(at: string, text: string): FieldError[] {
@@ -50,14 +53,23 @@ const NORMAL_UUID = /^[0-9a-f-]{36}$/;
 export function checkShareId(at: string, id: string): FieldError[] {
   const problem = uuidProblem(id);
   if (problem !== undefined) return [wrong(at, id, `error validating uid: ${problem}`)];
-  return NORMAL_UUID.test(id) ? [] : [wrong(at, id, "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")];
+  return NORMAL_UUID.test(id)
+    ? []
+    : [
+        wrong(
+          at,
+          id,
+          "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters",
+        ),
+      ];
 }
 
 /** There are four ways to write one, and a text that is none of them is told by its length. */
 function uuidProblem(text: string): string | undefined {
   const length = Buffer.byteLength(text);
   if (length === 32) return new RegExp(`^${HEX}{32}$`).test(text) ? undefined : "invalid UUID format";
-  if (length === 45 && text.slice(0, 9).toLowerCase() !== "urn:uuid:") return `invalid urn prefix: ${JSON.stringify(text.slice(0, 9))}`;
+  if (length === 45 && text.slice(0, 9).toLowerCase() !== "urn:uuid:")
+    return `invalid urn prefix: ${JSON.stringify(text.slice(0, 9))}`;
   if (length === 38 && !(text.startsWith("{") && text.endsWith("}"))) return "invalid bracketed UUID format";
   if (![36, 38, 45].includes(length)) return `invalid UUID length: ${length}`;
   const plain = length === 45 ? text.slice(9) : length === 38 ? text.slice(1, -1) : text;
@@ -65,13 +77,25 @@ function uuidProblem(text: string): string | undefined {
 }
 
 /** A list of bounded length; one that is too long is not looked into. */
-export function checkList<T>(at: string, items: readonly T[], limit: number, check: (at: string, item: T) => FieldError[]): FieldError[] {
+export function checkList<T>(
+  at: string,
+  items: readonly T[],
+  limit: number,
+  check: (at: string, item: T) => FieldError[],
+): FieldError[] {
   if (items.length > limit) return [tooMany(at, items.length, limit)];
   return items.flatMap((item, index) => check(`${at}[${index}]`, item));
 }
 
 /** The same, without repetitions of what `keyOf` tells items apart by. */
-export function checkSet<T>(at: string, items: readonly T[], limit: number, check: (at: string, item: T) => FieldError[], keyOf: (item: T) => unknown, shown = keyOf): FieldError[] {
+export function checkSet<T>(
+  at: string,
+  items: readonly T[],
+  limit: number,
+  check: (at: string, item: T) => FieldError[],
+  keyOf: (item: T) => unknown,
+  shown = keyOf,
+): FieldError[] {
   if (items.length > limit) return [tooMany(at, items.length, limit)];
   const errors = checkList(at, items, limit, check);
   const seen = new Set<unknown>();
@@ -86,6 +110,9 @@ export function checkSet<T>(at: string, items: readonly T[], limit: number, chec
 /** The key of an entry as paths show it: long ones are cut in the middle. */
 export function entryPath(at: string, key: string, limit: number): string {
   const remaining = limit - 3;
-  const shown = key.length <= limit ? key : `${key.slice(0, Math.floor((remaining + 1) / 2))}...${key.slice(key.length - Math.floor(remaining / 2))}`;
+  const shown =
+    key.length <= limit
+      ? key
+      : `${key.slice(0, Math.floor((remaining + 1) / 2))}...${key.slice(key.length - Math.floor(remaining / 2))}`;
   return `${at}[${shown}]`;
 }

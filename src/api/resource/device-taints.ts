@@ -37,19 +37,36 @@ function checkToleration(at: string, toleration: Sent<DeviceToleration>): FieldE
 }
 
 /** A device that becomes ready later says how one knows, both that it did and that it never will. */
-export function checkBindingConditions(at: string, conditions: readonly string[], failures: readonly string[]): FieldError[] {
+export function checkBindingConditions(
+  at: string,
+  conditions: readonly string[],
+  failures: readonly string[],
+): FieldError[] {
   const [ready, failed] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];
   const checkName = (field: string, name: string): FieldError[] => checkText(field, name, labelKeyProblems);
-  const errors = [...checkList(ready, conditions, MAX_BINDING_CONDITIONS, checkName), ...checkList(failed, failures, MAX_BINDING_CONDITIONS, checkName)];
+  const errors = [
+    ...checkList(ready, conditions, MAX_BINDING_CONDITIONS, checkName),
+    ...checkList(failed, failures, MAX_BINDING_CONDITIONS, checkName),
+  ];
   errors.push(...repeated(ready, conditions, () => []));
   const known = new Set(conditions);
-  errors.push(...repeated(failed, failures, (field, name) => (known.has(name) ? [wrong(field, name, "bindingFailureConditions must not overlap with bindingConditions")] : [])));
-  if (conditions.length === 0 && failures.length > 0) errors.push(wrong(ready, null, "bindingConditions are required to use bindingFailureConditions"));
-  if (failures.length === 0 && conditions.length > 0) errors.push(wrong(failed, null, "bindingFailureConditions are required to use bindingConditions"));
+  errors.push(
+    ...repeated(failed, failures, (field, name) =>
+      known.has(name) ? [wrong(field, name, "bindingFailureConditions must not overlap with bindingConditions")] : [],
+    ),
+  );
+  if (conditions.length === 0 && failures.length > 0)
+    errors.push(wrong(ready, null, "bindingConditions are required to use bindingFailureConditions"));
+  if (failures.length === 0 && conditions.length > 0)
+    errors.push(wrong(failed, null, "bindingFailureConditions are required to use bindingConditions"));
   return errors;
 }
 
-function repeated(at: string, names: readonly string[], more: (field: string, name: string) => FieldError[]): FieldError[] {
+function repeated(
+  at: string,
+  names: readonly string[],
+  more: (field: string, name: string) => FieldError[],
+): FieldError[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
     const field = `${at}[${index}]`;

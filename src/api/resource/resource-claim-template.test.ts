@@ -2,25 +2,31 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type ResourceClaimTemplate } from "./resource-claim-template.ts";
 
-const template = (count: number, metadata: object = {}): ResourceClaimTemplate =>
-  ({
-    apiVersion: "resource.k8s.io/v1",
-    kind: "ResourceClaimTemplate",
-    metadata: { name: "a", namespace: "n" },
-    spec: { metadata, spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu", count } }] } } },
-  });
+const template = (count: number, metadata: object = {}): ResourceClaimTemplate => ({
+  apiVersion: "resource.k8s.io/v1",
+  kind: "ResourceClaimTemplate",
+  metadata: { name: "a", namespace: "n" },
+  spec: { metadata, spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu", count } }] } } },
+});
 
 test("claims take labels and annotations from it, and nothing else of their metadata", () => {
   expect(problemsOf(admissions, template(1, { labels: { a: "b" }, annotations: { c: "d" } }))).toEqual([]);
-  expect(problemsOf(admissions, template(1, { name: "x", uid: "y" }))).toEqual(["spec.metadata.name: Forbidden: cannot be set", "spec.metadata.uID: Forbidden: cannot be set"]);
+  expect(problemsOf(admissions, template(1, { name: "x", uid: "y" }))).toEqual([
+    "spec.metadata.name: Forbidden: cannot be set",
+    "spec.metadata.uID: Forbidden: cannot be set",
+  ]);
 });
 
 test("the rules of claims hold for what it makes", () => {
-  expect(problemsOf(admissions, template(-1))).toEqual(["spec.spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero"]);
+  expect(problemsOf(admissions, template(-1))).toEqual([
+    "spec.spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero",
+  ]);
 });
 
 test("it never changes", () => {
   const old = completedBy(admissions, template(1));
 
-  expect(problemsOf(admissions, template(2), old)).toEqual([expect.stringMatching(/^spec: Invalid value: \{"Spec":\{"Devices":.*field is immutable$/)]);
+  expect(problemsOf(admissions, template(2), old)).toEqual([
+    expect.stringMatching(/^spec: Invalid value: \{"Spec":\{"Devices":.*field is immutable$/),
+  ]);
 });

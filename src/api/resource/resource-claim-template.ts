@@ -5,7 +5,10 @@ import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { ResourceClaimTemplate as ResourceClaimTemplateFacts, ResourceClaimTemplateSpec } from "../facts/resource-v1.ts";
+import type {
+  ResourceClaimTemplate as ResourceClaimTemplateFacts,
+  ResourceClaimTemplateSpec,
+} from "../facts/resource-v1.ts";
 import { checkLabels, checkText, checkUnchanged, forbiddenField } from "../field-errors.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -26,18 +29,39 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<Re
 });
 
 /** In the order in which Kubernetes looks at them. */
-const UNSET = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"] as const;
+const UNSET = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
 
 /** Kubernetes makes it of the name in Go, by a small first letter. */
 const shownName = (field: string): string => (field === "uid" ? "uID" : field);
 
 /** Labels and annotations go to the claims; nothing else of their metadata can be chosen. */
-function checkTemplateMetadata(at: string, metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>): FieldError[] {
+function checkTemplateMetadata(
+  at: string,
+  metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>,
+): FieldError[] {
   const given = metadata as JsonObject;
   return [
-    ...Object.keys(metadata.annotations ?? {}).flatMap((key) => checkText(`${at}.annotations`, key, annotationKeyProblems)),
+    ...Object.keys(metadata.annotations ?? {}).flatMap((key) =>
+      checkText(`${at}.annotations`, key, annotationKeyProblems),
+    ),
     ...checkLabels(`${at}.labels`, metadata.labels),
-    ...UNSET.filter((field) => given[field] !== undefined && given[field] !== "").map((field) => forbiddenField(`${at}.${shownName(field)}`, "cannot be set")),
+    ...UNSET.filter((field) => given[field] !== undefined && given[field] !== "").map((field) =>
+      forbiddenField(`${at}.${shownName(field)}`, "cannot be set"),
+    ),
   ];
 }
 

@@ -3,50 +3,100 @@ import { completedBy, problemsOf } from "../test-review.ts";
 import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./claim-status.ts";
 import { admissions, type ResourceClaim } from "./resource-claim.ts";
 
-const claim = (devices: object, status?: object): ResourceClaim =>
-  ({ apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata: { name: "a", namespace: "n" }, spec: { devices }, ...(status && { status }) });
+const claim = (devices: object, status?: object): ResourceClaim => ({
+  apiVersion: "resource.k8s.io/v1",
+  kind: "ResourceClaim",
+  metadata: { name: "a", namespace: "n" },
+  spec: { devices },
+  status,
+});
 const exactly = (fields: object = {}): object => ({ name: "gpu", exactly: { deviceClassName: "gpu", ...fields } });
 const simple = { requests: [exactly()] };
 const device = { driver: "d.example.com", pool: "node-1", device: "gpu-0" };
 const allocation = { devices: { results: [{ request: "gpu", ...device }] } };
 
 test("one device is meant where no number is given", () => {
-  const { spec } = completedBy(admissions, claim({ requests: [exactly(), { name: "any", firstAvailable: [{ name: "big", deviceClassName: "gpu", tolerations: [{ key: "a" }] }] }] }));
+  const { spec } = completedBy(
+    admissions,
+    claim({
+      requests: [
+        exactly(),
+        { name: "any", firstAvailable: [{ name: "big", deviceClassName: "gpu", tolerations: [{ key: "a" }] }] },
+      ],
+    }),
+  );
 
   expect(spec.devices?.requests).toEqual([
     { name: "gpu", exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 1 } },
-    { name: "any", firstAvailable: [{ name: "big", deviceClassName: "gpu", allocationMode: "ExactCount", count: 1, tolerations: [{ key: "a", operator: "Equal" }] }] },
+    {
+      name: "any",
+      firstAvailable: [
+        {
+          name: "big",
+          deviceClassName: "gpu",
+          allocationMode: "ExactCount",
+          count: 1,
+          tolerations: [{ key: "a", operator: "Equal" }],
+        },
+      ],
+    },
   ]);
 });
 
 const ONE_OF_TWO = "exactly one of `exactly` or `firstAvailable` is required";
-const NO_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+const NO_REQUEST =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 const refused: Record<string, [devices: object, want: string[]]> = {
   "a request for nothing": [{ requests: [{ name: "a" }] }, [`spec.devices.requests[0]: Required value: ${ONE_OF_TWO}`]],
-  "a request for two things": [{ requests: [{ ...exactly(), firstAvailable: [{ name: "x", deviceClassName: "k" }] }] }, [`spec.devices.requests[0]: Invalid value: null: ${ONE_OF_TWO}, but multiple fields are set`]],
-  "two requests of one name": [{ requests: [exactly(), exactly()] }, ['spec.devices.requests[1]: Duplicate value: "gpu"']],
-  "devices of no class": [{ requests: [exactly({ deviceClassName: "" })] }, ["spec.devices.requests[0].exactly.deviceClassName: Required value"]],
-  "a number of all": [{ requests: [exactly({ allocationMode: "All", count: 2 })] }, ["spec.devices.requests[0].exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'"]],
-  "an unknown mode": [{ requests: [exactly({ allocationMode: "X" })] }, ['spec.devices.requests[0].exactly.allocationMode: Unsupported value: "X": supported values: "All", "ExactCount"']],
+  "a request for two things": [
+    { requests: [{ ...exactly(), firstAvailable: [{ name: "x", deviceClassName: "k" }] }] },
+    [`spec.devices.requests[0]: Invalid value: null: ${ONE_OF_TWO}, but multiple fields are set`],
+  ],
+  "two requests of one name": [
+    { requests: [exactly(), exactly()] },
+    ['spec.devices.requests[1]: Duplicate value: "gpu"'],
+  ],
+  "devices of no class": [
+    { requests: [exactly({ deviceClassName: "" })] },
+    ["spec.devices.requests[0].exactly.deviceClassName: Required value"],
+  ],
+  "a number of all": [
+    { requests: [exactly({ allocationMode: "All", count: 2 })] },
+    ["spec.devices.requests[0].exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'"],
+  ],
+  "an unknown mode": [
+    { requests: [exactly({ allocationMode: "X" })] },
+    ['spec.devices.requests[0].exactly.allocationMode: Unsupported value: "X": supported values: "All", "ExactCount"'],
+  ],
   "more requests than fit": [
     { requests: Array.from({ length: 33 }, (_, index) => ({ name: `r${index}`, exactly: { deviceClassName: "k" } })) },
     ["spec.devices.requests: Too many: 33: must have at most 32 items"],
   ],
-  "a constraint on what is not requested": [{ ...simple, constraints: [{ requests: ["cpu"], matchAttribute: "a.b/c" }] }, [`spec.devices.constraints[0].requests[0]: Invalid value: "cpu": ${NO_REQUEST}`]],
+  "a constraint on what is not requested": [
+    { ...simple, constraints: [{ requests: ["cpu"], matchAttribute: "a.b/c" }] },
+    [`spec.devices.constraints[0].requests[0]: Invalid value: "cpu": ${NO_REQUEST}`],
+  ],
   "a constraint by an attribute of nobody": [
     { ...simple, constraints: [{ matchAttribute: "model" }] },
-    ['spec.devices.constraints[0].matchAttribute: Invalid value: "model": a fully qualified name must be a domain and a name separated by a slash'],
+    [
+      'spec.devices.constraints[0].matchAttribute: Invalid value: "model": a fully qualified name must be a domain and a name separated by a slash',
+    ],
   ],
-  "parameters that are no object": [{ ...simple, config: [{ opaque: { driver: "a.b", parameters: [1] } }] }, ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object']],
+  "parameters that are no object": [
+    { ...simple, config: [{ opaque: { driver: "a.b", parameters: [1] } }] },
+    ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object'],
+  ],
   "a selector that does not compile": [
     { requests: [exactly({ selectors: [{ cel: { expression: "device.name" } }] })] },
     [
-      'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.name": compilation failed: ERROR: <input>:1:7: undefined field \'name\'\n | device.name\n | ......^',
+      "spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: \"device.name\": compilation failed: ERROR: <input>:1:7: undefined field 'name'\n | device.name\n | ......^",
     ],
   ],
   "a selector that says neither yes nor no": [
     { requests: [exactly({ selectors: [{ cel: { expression: "device.driver" } }] })] },
-    ['spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string'],
+    [
+      'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+    ],
   ],
 };
 for (const [what, [devices, want]] of Object.entries(refused)) {
@@ -69,9 +119,18 @@ test("a claim is used only once it has devices, and then keeps them", () => {
   const reserved = { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] };
   const allocated = claim(simple, { ...reserved, allocation });
 
-  expect(problemsOf(admissions, claim(simple, reserved), old, "status")).toEqual(["status.reservedFor: Forbidden: may not be specified when `allocated` is not set"]);
+  expect(problemsOf(admissions, claim(simple, reserved), old, "status")).toEqual([
+    "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
+  ]);
   expect(problemsOf(admissions, allocated, old, "status")).toEqual([]);
-  expect(problemsOf(admissions, claim(simple, { allocation: { devices: {} } }), completedBy(admissions, allocated, old, "status"), "status")).toEqual([
+  expect(
+    problemsOf(
+      admissions,
+      claim(simple, { allocation: { devices: {} } }),
+      completedBy(admissions, allocated, old, "status"),
+      "status",
+    ),
+  ).toEqual([
     'status.allocation: Invalid value: {"Devices":{"Results":null,"Config":null},"NodeSelector":null,"AllocationTimestamp":null}: field is immutable',
   ]);
 });
@@ -79,7 +138,9 @@ test("a claim is used only once it has devices, and then keeps them", () => {
 test("drivers report on devices of the claim alone", () => {
   const old = completedBy(admissions, claim(simple));
 
-  expect(problemsOf(admissions, claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }), old, "status")).toEqual([
+  expect(
+    problemsOf(admissions, claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }), old, "status"),
+  ).toEqual([
     'status.devices[0]: Invalid value: {"Driver":"d.example.com","Pool":"node-1","Device":"gpu-1","ShareID":""}: must be an allocated device in the claim',
   ]);
 });
@@ -95,11 +156,16 @@ test("a driver speaks when it says something new, or takes something back", () =
   const other = { ...device, driver: "b.example.com" };
 
   expect(changedDrivers({ devices: [device] }, { devices: [device] })).toEqual([]);
-  expect(changedDrivers({ devices: [{ ...device, data: {} }] }, { devices: [device, other] })).toEqual(["b.example.com", "d.example.com"]);
+  expect(changedDrivers({ devices: [{ ...device, data: {} }] }, { devices: [device, other] })).toEqual([
+    "b.example.com",
+    "d.example.com",
+  ]);
 });
 
 test("an allocation is of a node when it can be used nowhere else", () => {
-  const selector = (...values: string[]): object => ({ nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values }] }] } });
+  const selector = (...values: string[]): object => ({
+    nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values }] }] },
+  });
 
   expect(nodeOfAllocation(selector("node-1"))).toBe("node-1");
   expect(nodeOfAllocation(selector("node-1", "node-2"))).toBe("");

@@ -39,7 +39,13 @@ export const admissions: AnyAdmission[] = [
     completeStatus: completeClaimStatus,
     // A claim never changes what it asks for, so what is stored is not looked at again.
     validate: ({ object: { spec }, oldObject }) =>
-      oldObject ? checkUnchanged("spec", internalForm("ResourceClaimSpec", spec), internalForm("ResourceClaimSpec", oldObject.spec)) : checkClaimSpec("spec", spec),
+      oldObject
+        ? checkUnchanged(
+            "spec",
+            internalForm("ResourceClaimSpec", spec),
+            internalForm("ResourceClaimSpec", oldObject.spec),
+          )
+        : checkClaimSpec("spec", spec),
     validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
   }),
 ];

@@ -6,7 +6,13 @@ import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
-import type { Device, DeviceAttribute, ResourcePool, ResourceSlice as ResourceSliceFacts, ResourceSliceSpec } from "../facts/resource-v1.ts";
+import type {
+  Device,
+  DeviceAttribute,
+  ResourcePool,
+  ResourceSlice as ResourceSliceFacts,
+  ResourceSliceSpec,
+} from "../facts/resource-v1.ts";
 import { checkText, checkUnchanged, missing, wrong } from "../field-errors.ts";
 import { change, changeItems } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -49,9 +55,14 @@ export const ResourceSlice: Kind<ResourceSlice> = builtInKind<ResourceSlice>({
   },
 });
 
-/** Lists as attributes and a share in what a node has to give are off in a stock server, which drops what belongs to them. */
+/**
+ * Lists as attributes and a share in what a node has to give are off in a stock server, which drops what belongs to
+ * them.
+ */
 function dropUnused(slice: Read<ResourceSlice>): Read<ResourceSlice> {
-  return change(slice, "spec", (spec) => change(spec, "devices", (devices) => changeItems<Device>(devices, dropUnusedFields)));
+  return change(slice, "spec", (spec) =>
+    change(spec, "devices", (devices) => changeItems<Device>(devices, dropUnusedFields)),
+  );
 }
 
 function dropUnusedFields(device: Read<Device>): Read<Device> {
@@ -59,33 +70,62 @@ function dropUnusedFields(device: Read<Device>): Read<Device> {
   const plain = mappings === undefined ? device : kept;
   const { attributes } = plain;
   if (!attributes || !Object.values(attributes).some(hasLists)) return plain;
-  return { ...plain, attributes: Object.fromEntries(Object.entries(attributes).map(([name, { ints: _i, bools: _b, strings: _s, versions: _v, ...single }]) => [name, single])) };
+  return {
+    ...plain,
+    attributes: Object.fromEntries(
+      Object.entries(attributes).map(([name, { ints: _i, bools: _b, strings: _s, versions: _v, ...single }]) => [
+        name,
+        single,
+      ]),
+    ),
+  };
 }
 
-const hasLists = ({ ints, bools, strings, versions }: Read<DeviceAttribute>): boolean => ints !== undefined || bools !== undefined || strings !== undefined || versions !== undefined;
+const hasLists = ({ ints, bools, strings, versions }: Read<DeviceAttribute>): boolean =>
+  ints !== undefined || bools !== undefined || strings !== undefined || versions !== undefined;
 
 function checkSpec(spec: Spec, old: Read<ResourceSliceSpec> | undefined): FieldError[] {
   const { driver = "", pool = {}, devices, sharedCounters } = spec;
   const errors = [...checkDriverName("spec.driver", driver), ...checkPool("spec.pool", pool)];
   if (old) {
-    errors.push(...checkUnchanged("spec.pool.name", pool.name ?? "", old.pool.name), ...checkUnchanged("spec.driver", driver, old.driver));
+    errors.push(
+      ...checkUnchanged("spec.pool.name", pool.name ?? "", old.pool.name),
+      ...checkUnchanged("spec.driver", driver, old.driver),
+    );
     errors.push(...checkUnchanged("spec.nodeName", spec.nodeName ?? null, old.nodeName ?? null));
   }
   checkPlace(errors, spec);
   if (sharedCounters && devices) errors.push(wrong("spec", "", "only one of `sharedCounters` or `devices` is allowed"));
   const known = new Map((old?.devices ?? []).map((device) => [device.name, device]));
-  const isRich = devices?.some(({ taints = [], consumesCounters = [] }) => taints.length + consumesCounters.length > 0) === true;
+  const isRich =
+    devices?.some(({ taints = [], consumesCounters = [] }) => taints.length + consumesCounters.length > 0) === true;
   const choosesNode = spec.perDeviceNodeSelection === true;
-  errors.push(...checkSet("spec.devices", devices ?? [], isRich ? MAX_RICH_DEVICES : MAX_DEVICES, (at, device) => checkDevice(at, device, known.get(device.name ?? ""), choosesNode), nameOf));
-  return [...errors, ...checkSet("spec.sharedCounters", sharedCounters ?? [], MAX_COUNTER_SETS, checkCounterSet, nameOf)];
+  errors.push(
+    ...checkSet(
+      "spec.devices",
+      devices ?? [],
+      isRich ? MAX_RICH_DEVICES : MAX_DEVICES,
+      (at, device) => checkDevice(at, device, known.get(device.name ?? ""), choosesNode),
+      nameOf,
+    ),
+  );
+  return [
+    ...errors,
+    ...checkSet("spec.sharedCounters", sharedCounters ?? [], MAX_COUNTER_SETS, checkCounterSet, nameOf),
+  ];
 }
 
 const nameOf = ({ name = "" }: { readonly name?: string | undefined }): string => name;
 
-function checkPool(at: string, { name = "", resourceSliceCount = 0, generation = 0 }: Sent<ResourcePool>): FieldError[] {
+function checkPool(
+  at: string,
+  { name = "", resourceSliceCount = 0, generation = 0 }: Sent<ResourcePool>,
+): FieldError[] {
   return [
     ...checkPoolName(`${at}.name`, name),
-    ...(resourceSliceCount <= 0 ? [wrong(`${at}.resourceSliceCount`, resourceSliceCount, "must be greater than zero")] : []),
+    ...(resourceSliceCount <= 0
+      ? [wrong(`${at}.resourceSliceCount`, resourceSliceCount, "must be greater than zero")]
+      : []),
     ...(generation < 0 ? [wrong(`${at}.generation`, generation, "must be greater than or equal to zero")] : []),
   ];
 }
@@ -105,19 +145,29 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
     places.push("`nodeSelector`");
     errors.push(...checkNodeSelector("spec.nodeSelector", nodeSelector));
     // One term can be joined with that of another slice.
-    if (nodeSelectorTerms.length !== 1) errors.push(wrong("spec.nodeSelector.nodeSelectorTerms", internalForm("[]NodeSelectorTerm", nodeSelectorTerms), "must have exactly one node selector term"));
+    if (nodeSelectorTerms.length !== 1)
+      errors.push(
+        wrong(
+          "spec.nodeSelector.nodeSelectorTerms",
+          internalForm("[]NodeSelectorTerm", nodeSelectorTerms),
+          "must have exactly one node selector term",
+        ),
+      );
   }
   for (const flag of ["allNodes", "perDeviceNodeSelection"] as const) {
     if (flags[flag] === true) places.push(`\`${flag}\``);
     else if (flags[flag] === false) errors.push(wrong(`spec.${flag}`, false, "must be either unset or set to true"));
   }
   if (places.length === 0) errors.push(missing("spec", ONE_PLACE));
-  else if (places.length > 1) errors.push(wrong("spec", `{${places.join(", ")}}`, `${ONE_PLACE}, but multiple fields are set`));
+  else if (places.length > 1)
+    errors.push(wrong("spec", `{${places.join(", ")}}`, `${ONE_PLACE}, but multiple fields are set`));
 }
 
 function driverWarning({ spec }: Sent<ResourceSlice>): string[] {
   const { driver = "" } = spec ?? {};
-  return driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
+  return driver === driver.toLowerCase()
+    ? []
+    : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
 }
 
 export const admissions: AnyAdmission[] = [

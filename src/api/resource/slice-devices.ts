@@ -20,46 +20,98 @@ const MAX_COUNTERS = 32;
 const MAX_SHOWN_PROPERTY = 63 + 1 + 32;
 const MAX_SHOWN_COUNTER = 63;
 
-/** `old` is the device of the same name that is stored, `choosesNode` whether every device of the slice says where it is. */
-export function checkDevice(at: string, device: Sent<Device>, old: DeepReadonly<Device> | undefined, choosesNode: boolean): FieldError[] {
-  const { name = "", attributes = {}, capacity = {}, taints = [], consumesCounters = [], bindingConditions = [], bindingFailureConditions = [] } = device;
+/**
+ * `old` is the device of the same name that is stored, `choosesNode` whether every device of the slice says where it
+ * is.
+ */
+export function checkDevice(
+  at: string,
+  device: Sent<Device>,
+  old: DeepReadonly<Device> | undefined,
+  choosesNode: boolean,
+): FieldError[] {
+  const {
+    name = "",
+    attributes = {},
+    capacity = {},
+    taints = [],
+    consumesCounters = [],
+    bindingConditions = [],
+    bindingFailureConditions = [],
+  } = device;
   const errors = checkShortName(`${at}.name`, name);
   const properties = Object.keys(attributes).length + Object.keys(capacity).length;
-  if (properties > MAX_PROPERTIES) errors.push(wrong(at, properties, `the total number of attributes and capacities must not exceed ${MAX_PROPERTIES}`));
+  if (properties > MAX_PROPERTIES)
+    errors.push(
+      wrong(at, properties, `the total number of attributes and capacities must not exceed ${MAX_PROPERTIES}`),
+    );
   const values = Object.keys(attributes).length;
-  if (values > MAX_ATTRIBUTE_VALUES) errors.push(wrong(at, values, `the total number of attribute values must not exceed ${MAX_ATTRIBUTE_VALUES}`));
+  if (values > MAX_ATTRIBUTE_VALUES)
+    errors.push(wrong(at, values, `the total number of attribute values must not exceed ${MAX_ATTRIBUTE_VALUES}`));
   errors.push(...checkEntries(`${at}.attributes`, attributes, MAX_SHOWN_PROPERTY, checkQualifiedName, checkAttribute));
-  errors.push(...checkEntries(`${at}.capacity`, capacity, MAX_SHOWN_PROPERTY, checkQualifiedName, (field, item) => checkCapacity(field, item, device.allowMultipleAllocations === true)));
+  errors.push(
+    ...checkEntries(`${at}.capacity`, capacity, MAX_SHOWN_PROPERTY, checkQualifiedName, (field, item) =>
+      checkCapacity(field, item, device.allowMultipleAllocations === true),
+    ),
+  );
   // What is stored may stay, though its time was set since.
-  if (!old || !equalJson(taints, old.taints ?? [])) errors.push(...checkList(`${at}.taints`, taints, MAX_TAINTS, checkTaint));
-  errors.push(...checkSet(`${at}.consumesCounters`, consumesCounters, MAX_CONSUMPTIONS, checkConsumption, ({ counterSet = "" }) => counterSet));
+  if (!old || !equalJson(taints, old.taints ?? []))
+    errors.push(...checkList(`${at}.taints`, taints, MAX_TAINTS, checkTaint));
+  errors.push(
+    ...checkSet(
+      `${at}.consumesCounters`,
+      consumesCounters,
+      MAX_CONSUMPTIONS,
+      checkConsumption,
+      ({ counterSet = "" }) => counterSet,
+    ),
+  );
   errors.push(...checkPlace(at, device, choosesNode));
   return [...errors, ...checkBindingConditions(at, bindingConditions, bindingFailureConditions)];
 }
 
-function checkEntries<T>(at: string, entries: Readonly<Record<string, T>>, shownKey: number, checkKey: (at: string, key: string) => FieldError[], checkValue: (at: string, value: T) => FieldError[]): FieldError[] {
-  return Object.entries(entries).flatMap(([key, value]) => [...checkKey(at, key), ...checkValue(entryPath(at, key, shownKey), value)]);
+function checkEntries<T>(
+  at: string,
+  entries: Readonly<Record<string, T>>,
+  shownKey: number,
+  checkKey: (at: string, key: string) => FieldError[],
+  checkValue: (at: string, value: T) => FieldError[],
+): FieldError[] {
+  return Object.entries(entries).flatMap(([key, value]) => [
+    ...checkKey(at, key),
+    ...checkValue(entryPath(at, key, shownKey), value),
+  ]);
 }
 
 const NUMBER = String.raw`(0|[1-9]\d*)`;
 const BEFORE_RELEASE = String.raw`(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)`;
-const SEMANTIC_VERSION = new RegExp(String.raw`^${NUMBER}\.${NUMBER}\.${NUMBER}(-${BEFORE_RELEASE}(\.${BEFORE_RELEASE})*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`);
+const SEMANTIC_VERSION = new RegExp(
+  String.raw`^${NUMBER}\.${NUMBER}\.${NUMBER}(-${BEFORE_RELEASE}(\.${BEFORE_RELEASE})*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`,
+);
 
 function checkAttribute(at: string, attribute: Sent<DeviceAttribute>): FieldError[] {
   const { string: text, version } = attribute;
   const errors: FieldError[] = [];
-  if (text !== undefined && Buffer.byteLength(text) > MAX_VALUE_BYTES) errors.push(tooLong(`${at}.string`, MAX_VALUE_BYTES));
+  if (text !== undefined && Buffer.byteLength(text) > MAX_VALUE_BYTES)
+    errors.push(tooLong(`${at}.string`, MAX_VALUE_BYTES));
   if (version !== undefined) {
     const isTooLong = Buffer.byteLength(version) > MAX_VALUE_BYTES;
-    if (!SEMANTIC_VERSION.test(version)) errors.push(wrong(`${at}.version`, version, "must be a string compatible with semver.org spec 2.0.0"));
+    if (!SEMANTIC_VERSION.test(version))
+      errors.push(wrong(`${at}.version`, version, "must be a string compatible with semver.org spec 2.0.0"));
     if (isTooLong) errors.push(tooLong(`${at}.version`, MAX_VALUE_BYTES));
   }
   const count = (["int", "bool", "string", "version"] as const).filter((kind) => attribute[kind] !== undefined).length;
-  if (count !== 1) errors.push(wrong(at, count === 0 ? "" : internalForm("DeviceAttribute", attribute), "exactly one value must be specified"));
+  if (count !== 1)
+    errors.push(
+      wrong(at, count === 0 ? "" : internalForm("DeviceAttribute", attribute), "exactly one value must be specified"),
+    );
   return errors;
 }
 
-function checkConsumption(at: string, { counterSet = "", counters = {} }: Sent<DeviceCounterConsumption>): FieldError[] {
+function checkConsumption(
+  at: string,
+  { counterSet = "", counters = {} }: Sent<DeviceCounterConsumption>,
+): FieldError[] {
   return [...checkCounterName(`${at}.counterSet`, counterSet), ...checkCounters(`${at}.counters`, counters)];
 }
 
@@ -68,20 +120,36 @@ export function checkCounterSet(at: string, { name = "", counters = {} }: Sent<C
   return [...checkCounterName(`${at}.name`, name), ...checkCounters(`${at}.counters`, counters)];
 }
 
-const checkCounterName = (at: string, name: string): FieldError[] => (name === "" ? [missing(at)] : checkShortName(at, name));
+const checkCounterName = (at: string, name: string): FieldError[] =>
+  name === "" ? [missing(at)] : checkShortName(at, name);
 
 function checkCounters(at: string, counters: Readonly<Record<string, unknown>>): FieldError[] {
   const count = Object.keys(counters).length;
   if (count === 0) return [missing(at)];
-  return count > MAX_COUNTERS ? [tooMany(at, count, MAX_COUNTERS)] : checkEntries(at, counters, MAX_SHOWN_COUNTER, checkShortName, () => []);
+  return count > MAX_COUNTERS
+    ? [tooMany(at, count, MAX_COUNTERS)]
+    : checkEntries(at, counters, MAX_SHOWN_COUNTER, checkShortName, () => []);
 }
 
-const ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+const ONE_PLACE =
+  "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
 
-function checkPlace(at: string, { nodeName, nodeSelector, allNodes }: Sent<Device>, choosesNode: boolean): FieldError[] {
+function checkPlace(
+  at: string,
+  { nodeName, nodeSelector, allNodes }: Sent<Device>,
+  choosesNode: boolean,
+): FieldError[] {
   if (!choosesNode) {
     const isPlaced = nodeName !== undefined || nodeSelector !== undefined || allNodes !== undefined;
-    return isPlaced ? [wrong(at, null, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")] : [];
+    return isPlaced
+      ? [
+          wrong(
+            at,
+            null,
+            "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec",
+          ),
+        ]
+      : [];
   }
   const places: string[] = [];
   const errors: FieldError[] = [];

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, systemPriorityClasses, type PriorityClass } from "./priority-class.ts";
 
-const makeClass = (rest: object): PriorityClass => ({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "a" }, ...rest });
+const makeClass = (rest: object): PriorityClass => ({
+  apiVersion: "scheduling.k8s.io/v1",
+  kind: "PriorityClass",
+  metadata: { name: "a" },
+  ...rest,
+});
 
 test("a class preempts what is less important unless it says otherwise", () => {
   expect(completedBy(admissions, makeClass({ value: 1 })).preemptionPolicy).toBe("PreemptLowerPriority");
@@ -16,11 +21,25 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
   "names of the system are its own": [
     { metadata: { name: "system-x" } },
     undefined,
-    ["metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class"],
+    [
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
+    ],
   ],
-  "nobody is more important than the system": [{ value: 1_000_000_001 }, undefined, ["value: Forbidden: maximum allowed value of a user defined priority is 1000000000"]],
-  "a value stays": [{ value: 2 }, { value: 1, preemptionPolicy: "PreemptLowerPriority" }, ["value: Forbidden: may not be changed in an update."]],
-  "a policy is known": [{ preemptionPolicy: "X" }, undefined, ['preemptionPolicy: Unsupported value: "X": supported values: "PreemptLowerPriority", "Never"']],
+  "nobody is more important than the system": [
+    { value: 1_000_000_001 },
+    undefined,
+    ["value: Forbidden: maximum allowed value of a user defined priority is 1000000000"],
+  ],
+  "a value stays": [
+    { value: 2 },
+    { value: 1, preemptionPolicy: "PreemptLowerPriority" },
+    ["value: Forbidden: may not be changed in an update."],
+  ],
+  "a policy is known": [
+    { preemptionPolicy: "X" },
+    undefined,
+    ['preemptionPolicy: Unsupported value: "X": supported values: "PreemptLowerPriority", "Never"'],
+  ],
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {

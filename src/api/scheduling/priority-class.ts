@@ -32,7 +32,10 @@ const HIGHEST_OF_USERS = 1_000_000_000;
 const SYSTEM_PREFIX = "system-";
 
 /** The classes that Kubernetes itself brings. */
-const SYSTEM_PRIORITY_CLASSES: Readonly<Record<string, number>> = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 };
+const SYSTEM_PRIORITY_CLASSES: Readonly<Record<string, number>> = {
+  "system-node-critical": 2_000_001_000,
+  "system-cluster-critical": 2_000_000_000,
+};
 
 /** Those classes as objects, which are there from the start. */
 export function systemPriorityClasses(): PriorityClass[] {
@@ -41,12 +44,19 @@ export function systemPriorityClasses(): PriorityClass[] {
     kind: "PriorityClass",
     metadata: { name, generation: 1 },
     value,
-    description: name === "system-node-critical" ? "For pods without which their node does not work." : "For pods without which the cluster does not work, wherever they run.",
+    description:
+      name === "system-node-critical"
+        ? "For pods without which their node does not work."
+        : "For pods without which the cluster does not work, wherever they run.",
     preemptionPolicy: "PreemptLowerPriority",
   }));
 }
 
-function systemProblem({ metadata: { name }, value = 0, globalDefault = false }: DeepReadonly<PriorityClass>): string | undefined {
+function systemProblem({
+  metadata: { name },
+  value = 0,
+  globalDefault = false,
+}: DeepReadonly<PriorityClass>): string | undefined {
   const known = Object.hasOwn(SYSTEM_PRIORITY_CLASSES, name) ? SYSTEM_PRIORITY_CLASSES[name] : undefined;
   if (known === undefined) return `${name} is not a known system priority class`;
   if (known !== value) return `value of ${name} PriorityClass must be ${known}`;
@@ -60,10 +70,22 @@ function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
   const errors: FieldError[] = [];
   if (name.startsWith(SYSTEM_PREFIX)) {
     const problem = systemProblem(object);
-    if (problem) errors.push(forbiddenField("metadata.name", `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`));
-  } else if (value > HIGHEST_OF_USERS) errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`));
+    if (problem)
+      errors.push(
+        forbiddenField(
+          "metadata.name",
+          `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`,
+        ),
+      );
+  } else if (value > HIGHEST_OF_USERS)
+    errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`));
   const policies = ["PreemptLowerPriority", "Never"];
-  if (preemptionPolicy !== undefined && !policies.includes(preemptionPolicy)) errors.push((preemptionPolicy as string) === "" ? missing("preemptionPolicy") : notOneOf("preemptionPolicy", preemptionPolicy, policies));
+  if (preemptionPolicy !== undefined && !policies.includes(preemptionPolicy))
+    errors.push(
+      (preemptionPolicy as string) === ""
+        ? missing("preemptionPolicy")
+        : notOneOf("preemptionPolicy", preemptionPolicy, policies),
+    );
   return errors;
 }
 
@@ -71,11 +93,15 @@ export const admissions: AnyAdmission[] = [
   builtInAdmission(PriorityClass, "scheduling-v1", {
     complete: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
     // Its generation is set once and never counts.
-    prepare: (object, { operation }) => (operation === "CREATE" ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object),
+    prepare: (object, { operation }) =>
+      operation === "CREATE" ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object,
     validate({ object, oldObject }) {
       if (!oldObject) return checkNew(object);
       const moved = (object.value ?? 0) !== (oldObject.value ?? 0);
-      return [...(moved ? [forbiddenField("value", "may not be changed in an update.")] : []), ...checkUnchanged("preemptionPolicy", object.preemptionPolicy, oldObject.preemptionPolicy)];
+      return [
+        ...(moved ? [forbiddenField("value", "may not be changed in an update.")] : []),
+        ...checkUnchanged("preemptionPolicy", object.preemptionPolicy, oldObject.preemptionPolicy),
+      ];
     },
   }),
 ];

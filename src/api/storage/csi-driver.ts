@@ -32,7 +32,10 @@ export const CSIDriver: Kind<CSIDriver> = builtInKind<CSIDriver>({
     column<CSIDriver>("AttachRequired", ({ spec }) => spec.attachRequired ?? true, { type: "boolean" }),
     column<CSIDriver>("PodInfoOnMount", ({ spec }) => spec.podInfoOnMount ?? false, { type: "boolean" }),
     column<CSIDriver>("StorageCapacity", ({ spec }) => spec.storageCapacity ?? false, { type: "boolean" }),
-    column<CSIDriver>("TokenRequests", ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(",") ?? "<unset>"),
+    column<CSIDriver>(
+      "TokenRequests",
+      ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(",") ?? "<unset>",
+    ),
     column<CSIDriver>("RequiresRepublish", ({ spec }) => spec.requiresRepublish ?? false, { type: "boolean" }),
     column<CSIDriver>("Modes", ({ spec }) => spec.volumeLifecycleModes?.join(",") || "<none>"),
     ageColumn,
@@ -61,14 +64,35 @@ function dropLimitScaling(driver: Read<CSIDriver>): Read<CSIDriver> {
 }
 
 function checkSpec(spec: Sent<CSIDriverSpec>): FieldError[] {
-  const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes = [], nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets } = spec;
+  const {
+    fsGroupPolicy,
+    tokenRequests = [],
+    volumeLifecycleModes = [],
+    nodeAllocatableUpdatePeriodSeconds: period,
+    serviceAccountTokenInSecrets,
+  } = spec;
   const errors: FieldError[] = [];
-  if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) errors.push(notOneOf("spec.fsGroupPolicy", fsGroupPolicy, GROUP_POLICIES));
+  if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy))
+    errors.push(notOneOf("spec.fsGroupPolicy", fsGroupPolicy, GROUP_POLICIES));
   checkTokenRequests(errors, "spec.tokenRequests", tokenRequests);
-  for (const mode of volumeLifecycleModes) if (!LIFECYCLE_MODES.includes(mode)) errors.push(notOneOf("spec.volumeLifecycleModes", mode, LIFECYCLE_MODES));
-  if (period !== undefined && period < MIN_UPDATE_PERIOD_SECONDS) errors.push(wrong("spec.nodeAllocatableUpdatePeriodSeconds", period, `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`));
+  for (const mode of volumeLifecycleModes)
+    if (!LIFECYCLE_MODES.includes(mode)) errors.push(notOneOf("spec.volumeLifecycleModes", mode, LIFECYCLE_MODES));
+  if (period !== undefined && period < MIN_UPDATE_PERIOD_SECONDS)
+    errors.push(
+      wrong(
+        "spec.nodeAllocatableUpdatePeriodSeconds",
+        period,
+        `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`,
+      ),
+    );
   if (serviceAccountTokenInSecrets !== undefined && tokenRequests.length === 0) {
-    errors.push(wrong("spec.serviceAccountTokenInSecrets", serviceAccountTokenInSecrets, "serviceAccountTokenInSecrets is set but no tokenRequests are specified"));
+    errors.push(
+      wrong(
+        "spec.serviceAccountTokenInSecrets",
+        serviceAccountTokenInSecrets,
+        "serviceAccountTokenInSecrets is set but no tokenRequests are specified",
+      ),
+    );
   }
   return errors;
 }
@@ -83,8 +107,10 @@ function checkTokenRequests(errors: FieldError[], at: string, requests: readonly
     audiences.add(audience);
     if (expirationSeconds === undefined) continue;
     const field = `${at}[${index}].expirationSeconds`;
-    if (expirationSeconds < MIN_TOKEN_SECONDS) errors.push(wrong(field, expirationSeconds, "may not specify a duration less than 10 minutes"));
-    if (expirationSeconds > MAX_TOKEN_SECONDS) errors.push(wrong(field, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
+    if (expirationSeconds < MIN_TOKEN_SECONDS)
+      errors.push(wrong(field, expirationSeconds, "may not specify a duration less than 10 minutes"));
+    if (expirationSeconds > MAX_TOKEN_SECONDS)
+      errors.push(wrong(field, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
   }
 }
 
@@ -93,11 +119,14 @@ function checkDriver({ object: { spec }, oldObject }: Review<CSIDriver>): FieldE
   if (!oldObject) return errors;
   // The name of the first field is misspelt by Kubernetes, and clients match it.
   errors.push(...checkUnchanged("spec.attachedRequired", spec.attachRequired, oldObject.spec.attachRequired));
-  errors.push(...checkUnchanged("spec.volumeLifecycleModes", spec.volumeLifecycleModes, oldObject.spec.volumeLifecycleModes));
+  errors.push(
+    ...checkUnchanged("spec.volumeLifecycleModes", spec.volumeLifecycleModes, oldObject.spec.volumeLifecycleModes),
+  );
   return errors;
 }
 
-const TOKENS_IN_ATTRIBUTES = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
+const TOKENS_IN_ATTRIBUTES =
+  "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
 
 function driverWarnings({ object: { spec }, oldObject }: Review<CSIDriver>): string[] {
   const { tokenRequests = [], serviceAccountTokenInSecrets } = spec;

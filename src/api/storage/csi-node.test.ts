@@ -2,24 +2,34 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type CSINode } from "./csi-node.ts";
 
-const node = (...drivers: object[]): CSINode => ({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: "node-1" }, spec: { drivers } }) as CSINode;
+const node = (...drivers: object[]): CSINode =>
+  ({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: "node-1" }, spec: { drivers } }) as CSINode;
 
 test("a driver is registered once, by name and the node's name for it", () => {
-  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x" }, { name: "a.b", nodeID: "" }))).toEqual(["spec.drivers[1].nodeID: Required value", 'spec.drivers[1].name: Duplicate value: "a.b"']);
+  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x" }, { name: "a.b", nodeID: "" }))).toEqual([
+    "spec.drivers[1].nodeID: Required value",
+    'spec.drivers[1].name: Duplicate value: "a.b"',
+  ]);
 });
 
 test("topology keys are labels, each once", () => {
-  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", topologyKeys: ["zone", "zone"] }))).toEqual(['spec.drivers[0]: Duplicate value: "zone"']);
+  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", topologyKeys: ["zone", "zone"] }))).toEqual([
+    'spec.drivers[0]: Duplicate value: "zone"',
+  ]);
 });
 
 test("a registered driver stays as it is, but for how many volumes it takes", () => {
   const old = completedBy(admissions, node({ name: "a.b", nodeID: "x", allocatable: { count: 1 } }));
 
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", allocatable: { count: 2 } }), old)).toEqual([]);
-  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "y" }), old)).toEqual(['spec.drivers: Invalid value: {"Name":"a.b","NodeID":"y","TopologyKeys":null,"Allocatable":null}: field is immutable']);
+  expect(problemsOf(admissions, node({ name: "a.b", nodeID: "y" }), old)).toEqual([
+    'spec.drivers: Invalid value: {"Name":"a.b","NodeID":"y","TopologyKeys":null,"Allocatable":null}: field is immutable',
+  ]);
   expect(problemsOf(admissions, node({ name: "c.d", nodeID: "y" }), old)).toEqual([]);
 });
 
 test("keys that a driver does not have are not stored", () => {
-  expect(completedBy(admissions, node({ name: "a.b", nodeID: "x" })).spec.drivers).toEqual([{ name: "a.b", nodeID: "x" }]);
+  expect(completedBy(admissions, node({ name: "a.b", nodeID: "x" })).spec.drivers).toEqual([
+    { name: "a.b", nodeID: "x" },
+  ]);
 });

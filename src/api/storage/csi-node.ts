@@ -25,7 +25,11 @@ export const CSINode: Kind<CSINode> = builtInKind<CSINode>({
   plural: "csinodes",
   scope: "Cluster",
   facts: "storage-v1",
-  columns: [nameColumn, column<CSINode>("Drivers", ({ spec }) => spec.drivers?.length ?? 0, { type: "integer" }), ageColumn],
+  columns: [
+    nameColumn,
+    column<CSINode>("Drivers", ({ spec }) => spec.drivers?.length ?? 0, { type: "integer" }),
+    ageColumn,
+  ],
   traits: { deletionAnswersObject: true, requiresVersion: true, metadataChecks: { create: true } },
 });
 
@@ -34,10 +38,15 @@ function checkDrivers(drivers: readonly Sent<CSINodeDriver>[]): FieldError[] {
   return drivers.flatMap((driver, index) => checkNodeDriver(`spec.drivers[${index}]`, driver, names));
 }
 
-function checkNodeDriver(at: string, { name = "", nodeID = "", topologyKeys = [], allocatable }: Sent<CSINodeDriver>, names: Set<string>): FieldError[] {
+function checkNodeDriver(
+  at: string,
+  { name = "", nodeID = "", topologyKeys = [], allocatable }: Sent<CSINodeDriver>,
+  names: Set<string>,
+): FieldError[] {
   const errors = checkDriverName(`${at}.name`, name);
   if (nodeID === "") errors.push(missing(`${at}.nodeID`));
-  if (Buffer.byteLength(nodeID) > MAX_NODE_ID_BYTES) errors.push(wrong(`${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID_BYTES} characters or less`));
+  if (Buffer.byteLength(nodeID) > MAX_NODE_ID_BYTES)
+    errors.push(wrong(`${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID_BYTES} characters or less`));
   errors.push(...checkNotNegative(`${at}.allocatable.count`, allocatable?.count));
   if (names.has(name)) errors.push(twice(`${at}.name`, name));
   names.add(name);
@@ -52,7 +61,10 @@ function checkNodeDriver(at: string, { name = "", nodeID = "", topologyKeys = []
 }
 
 /** A driver may come and go, and change how many volumes it takes; otherwise it stays as it was registered. */
-function checkRegistered(drivers: readonly Read<CSINodeDriver>[], registered: readonly Read<CSINodeDriver>[]): FieldError[] {
+function checkRegistered(
+  drivers: readonly Read<CSINodeDriver>[],
+  registered: readonly Read<CSINodeDriver>[],
+): FieldError[] {
   const known = new Map(registered.map((driver) => [driver.name, driver]));
   const lasting = (driver: Read<CSINodeDriver>): object => {
     const { allocatable: _, ...rest } = driver;
@@ -60,14 +72,19 @@ function checkRegistered(drivers: readonly Read<CSINodeDriver>[], registered: re
   };
   return drivers.flatMap((driver) => {
     const before = known.get(driver.name);
-    return !before || equalJson(lasting(driver), lasting(before)) ? [] : [wrong("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
+    return !before || equalJson(lasting(driver), lasting(before))
+      ? []
+      : [wrong("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
   });
 }
 
 const withDrivers = (node: Read<CSINode>, edit: (driver: Read<CSINodeDriver>) => Read<CSINodeDriver>): Read<CSINode> =>
   change(node, "spec", (spec) => change(spec, "drivers", (drivers) => changeItems<CSINodeDriver>(drivers, edit)));
 
-/** Kubernetes writes the keys of a driver that has none as well. They are not stored, but whoever sent the driver owns them. */
+/**
+ * Kubernetes writes the keys of a driver that has none as well. They are not stored, but whoever sent the driver owns
+ * them.
+ */
 const withKeys = (driver: Read<CSINodeDriver>): Read<CSINodeDriver> => fill(driver, { topologyKeys: [] });
 function withoutEmptyKeys(driver: Read<CSINodeDriver>): Read<CSINodeDriver> {
   const { topologyKeys, ...rest } = driver;

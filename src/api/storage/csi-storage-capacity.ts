@@ -25,7 +25,10 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity> = builtInKind<CSIStora
   traits: { requiresVersion: true, metadataChecks: { update: true, create: true } },
 });
 
-function checkCapacity({ object: { nodeTopology, storageClassName, capacity }, oldObject }: Review<CSIStorageCapacity>): FieldError[] {
+function checkCapacity({
+  object: { nodeTopology, storageClassName, capacity },
+  oldObject,
+}: Review<CSIStorageCapacity>): FieldError[] {
   // What was stored with bad values may be kept.
   const lenient = checkSelector("", oldObject?.nodeTopology).length > 0;
   const errors = checkSelector("nodeTopology", nodeTopology, lenient);

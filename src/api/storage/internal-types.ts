@@ -1,4 +1,7 @@
-/** The unversioned Go types of storage kinds, as messages about immutable fields print them. The notation is that of `INTERNAL_TYPES`. */
+/**
+ * The unversioned Go types of storage kinds, as messages about immutable fields print them. The notation is that of
+ * `INTERNAL_TYPES`.
+ */
 export const STORAGE_INTERNAL_TYPES: Readonly<Record<string, string>> = {
   CSINodeDriver: "Name:s NodeID=nodeID:s TopologyKeys:[]s Allocatable:*VolumeNodeResources",
   PersistentVolumeSpec:

@@ -2,18 +2,36 @@ import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../test-review.ts";
 import { admissions, type StorageClass } from "./storage-class.ts";
 
-const storageClass = (fields: object = {}): StorageClass => ({ apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: "a" }, provisioner: "p.example.com", ...fields });
+const storageClass = (fields: object = {}): StorageClass => ({
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  metadata: { name: "a" },
+  provisioner: "p.example.com",
+  ...fields,
+});
 const topology = (...values: string[]): object => ({ matchLabelExpressions: [{ key: "zone", values }] });
 
 test("volumes are deleted with their claims and bound at once, unless the class says otherwise", () => {
-  expect(completedBy(admissions, storageClass())).toMatchObject({ reclaimPolicy: "Delete", volumeBindingMode: "Immediate" });
+  expect(completedBy(admissions, storageClass())).toMatchObject({
+    reclaimPolicy: "Delete",
+    volumeBindingMode: "Immediate",
+  });
 });
 
 const refused: Record<string, [fields: object, want: string[]]> = {
   "nobody to make volumes": [{ provisioner: undefined }, ["provisioner: Required value"]],
-  "recycling": [{ reclaimPolicy: "Recycle" }, ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"']],
-  "a parameter without a name": [{ parameters: { "": "x" } }, ['parameters: Invalid value: "": field can not be empty.']],
-  "one topology twice, in any order": [{ allowedTopologies: [topology("a", "b"), topology("b", "a")] }, ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""']],
+  recycling: [
+    { reclaimPolicy: "Recycle" },
+    ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"'],
+  ],
+  "a parameter without a name": [
+    { parameters: { "": "x" } },
+    ['parameters: Invalid value: "": field can not be empty.'],
+  ],
+  "one topology twice, in any order": [
+    { allowedTopologies: [topology("a", "b"), topology("b", "a")] },
+    ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
+  ],
 };
 for (const [what, [fields, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -24,12 +42,20 @@ for (const [what, [fields, want]] of Object.entries(refused)) {
 test("what volumes are made of stays; whether they may grow does not", () => {
   const old = completedBy(admissions, storageClass({ parameters: { type: "slow" } }));
 
-  expect(problemsOf(admissions, storageClass({ parameters: { type: "fast" } }), old)).toEqual(['parameters: Invalid value: {"type":"fast"}: field is immutable']);
-  expect(problemsOf(admissions, storageClass({ parameters: { type: "slow" }, allowVolumeExpansion: true }), old)).toEqual([]);
+  expect(problemsOf(admissions, storageClass({ parameters: { type: "fast" } }), old)).toEqual([
+    'parameters: Invalid value: {"type":"fast"}: field is immutable',
+  ]);
+  expect(
+    problemsOf(admissions, storageClass({ parameters: { type: "slow" }, allowVolumeExpansion: true }), old),
+  ).toEqual([]);
 });
 
 test("old names of node labels are warned of", () => {
-  const object = storageClass({ allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }] }] });
+  const object = storageClass({
+    allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }] }],
+  });
 
-  expect(warningsOf(admissions, object)).toEqual(['allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead']);
+  expect(warningsOf(admissions, object)).toEqual([
+    'allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  ]);
 });

@@ -25,8 +25,13 @@ const RECLAIM_POLICIES = ["Delete", "Retain"];
 const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
 
 /** The class of claims that name none; the second annotation is its older name. */
-export function isDefaultStorageClass({ metadata: { annotations = {} } }: Pick<Read<StorageClass>, "metadata">): boolean {
-  return annotations["storageclass.kubernetes.io/is-default-class"] === "true" || annotations["storageclass.beta.kubernetes.io/is-default-class"] === "true";
+export function isDefaultStorageClass({
+  metadata: { annotations = {} },
+}: Pick<Read<StorageClass>, "metadata">): boolean {
+  return (
+    annotations["storageclass.kubernetes.io/is-default-class"] === "true" ||
+    annotations["storageclass.beta.kubernetes.io/is-default-class"] === "true"
+  );
 }
 
 export const StorageClass: Kind<StorageClass> = builtInKind<StorageClass>({
@@ -38,7 +43,11 @@ export const StorageClass: Kind<StorageClass> = builtInKind<StorageClass>({
   scope: "Cluster",
   facts: "storage-v1",
   columns: [
-    column<StorageClass>("Name", (object) => (isDefaultStorageClass(object) ? `${object.metadata.name} (default)` : object.metadata.name), { format: "name" }),
+    column<StorageClass>(
+      "Name",
+      (object) => (isDefaultStorageClass(object) ? `${object.metadata.name} (default)` : object.metadata.name),
+      { format: "name" },
+    ),
     column<StorageClass>("Provisioner", ({ provisioner }) => provisioner),
     column<StorageClass>("ReclaimPolicy", ({ reclaimPolicy = "Delete" }) => reclaimPolicy),
     column<StorageClass>("VolumeBindingMode", ({ volumeBindingMode = "Immediate" }) => volumeBindingMode),
@@ -48,12 +57,23 @@ export const StorageClass: Kind<StorageClass> = builtInKind<StorageClass>({
   traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
 });
 
-function checkClass({ provisioner = "", parameters = {}, reclaimPolicy, volumeBindingMode, allowedTopologies = [] }: Sent<StorageClass>): FieldError[] {
-  const errors = provisioner === "" ? [missing("provisioner")] : checkText("provisioner", provisioner.toLowerCase(), labelKeyProblems);
+function checkClass({
+  provisioner = "",
+  parameters = {},
+  reclaimPolicy,
+  volumeBindingMode,
+  allowedTopologies = [],
+}: Sent<StorageClass>): FieldError[] {
+  const errors =
+    provisioner === ""
+      ? [missing("provisioner")]
+      : checkText("provisioner", provisioner.toLowerCase(), labelKeyProblems);
   errors.push(...checkParameters(parameters));
-  if (reclaimPolicy && !RECLAIM_POLICIES.includes(reclaimPolicy)) errors.push(notOneOf("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES));
+  if (reclaimPolicy && !RECLAIM_POLICIES.includes(reclaimPolicy))
+    errors.push(notOneOf("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES));
   if (volumeBindingMode === undefined) errors.push(missing("volumeBindingMode"));
-  else if (!BINDING_MODES.includes(volumeBindingMode)) errors.push(notOneOf("volumeBindingMode", volumeBindingMode, BINDING_MODES));
+  else if (!BINDING_MODES.includes(volumeBindingMode))
+    errors.push(notOneOf("volumeBindingMode", volumeBindingMode, BINDING_MODES));
   return [...errors, ...checkTopologies(allowedTopologies)];
 }
 
@@ -63,7 +83,10 @@ export function checkParameters(parameters: Read<Record<string, string>>): Field
   if (entries.length > MAX_PARAMETERS) return [tooLong("parameters", MAX_PARAMETERS)];
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  return [...(Object.hasOwn(parameters, "") ? [wrong("parameters", "", "field can not be empty.")] : []), ...(bytes > MAX_PARAMETER_BYTES ? [tooLong("parameters", MAX_PARAMETER_BYTES)] : [])];
+  return [
+    ...(Object.hasOwn(parameters, "") ? [wrong("parameters", "", "field can not be empty.")] : []),
+    ...(bytes > MAX_PARAMETER_BYTES ? [tooLong("parameters", MAX_PARAMETER_BYTES)] : []),
+  ];
 }
 
 function checkTopologies(terms: readonly Sent<TopologySelectorTerm>[]): FieldError[] {
@@ -75,7 +98,8 @@ function checkTopologies(terms: readonly Sent<TopologySelectorTerm>[]): FieldErr
     for (const [place, requirement] of matchLabelExpressions.entries()) {
       const { key = "", values: listed = [] } = requirement;
       if (listed.length === 0) errors.push(missing(`${at}[${place}].values`));
-      for (const [position, value] of listed.entries()) if (listed.indexOf(value) < position) errors.push(twice(`${at}[${place}].values[${position}]`, value));
+      for (const [position, value] of listed.entries())
+        if (listed.indexOf(value) < position) errors.push(twice(`${at}[${place}].values[${position}]`, value));
       errors.push(...checkText(`${at}[${place}].key`, key, labelKeyProblems));
       if (key in values) errors.push(twice(`${at}[${place}].key`, key));
       values[key] = [...new Set(listed)].sort();
@@ -90,7 +114,9 @@ function classWarnings({ allowedTopologies = [] }: Read<StorageClass>): string[]
   return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
     matchLabelExpressions.flatMap(({ key }, place) => {
       const message = deprecatedNodeLabel(key);
-      return message === undefined ? [] : [`allowedTopologies[${index}].matchLabelExpressions[${place}].key: ${message}`];
+      return message === undefined
+        ? []
+        : [`allowedTopologies[${index}].matchLabelExpressions[${place}].key: ${message}`];
     }),
   );
 }
@@ -100,7 +126,10 @@ const IMMUTABLE = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingM
 export const admissions: AnyAdmission[] = [
   builtInAdmission(StorageClass, "storage-v1", {
     complete: (storageClass) => fill(storageClass, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
-    validate: ({ object, oldObject }) => [...checkClass(object), ...(oldObject ? IMMUTABLE.flatMap((field) => checkUnchanged(field, object[field], oldObject[field])) : [])],
+    validate: ({ object, oldObject }) => [
+      ...checkClass(object),
+      ...(oldObject ? IMMUTABLE.flatMap((field) => checkUnchanged(field, object[field], oldObject[field])) : []),
+    ],
     warnings: ({ object }) => classWarnings(object),
   }),
 ];

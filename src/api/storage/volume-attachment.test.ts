@@ -3,15 +3,39 @@ import { completedBy, problemsOf } from "../test-review.ts";
 import { admissions, type VolumeAttachment } from "./volume-attachment.ts";
 
 const attachment = (spec: object, status?: object): VolumeAttachment =>
-  ({ apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name: "a" }, spec: { attacher: "disks.example.com", nodeName: "node-1", ...spec }, ...(status && { status }) }) as VolumeAttachment;
+  ({
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: "a" },
+    spec: { attacher: "disks.example.com", nodeName: "node-1", ...spec },
+    status,
+  }) as VolumeAttachment;
 const ofVolume = { source: { persistentVolumeName: "pv" } };
-const inline = (fields: object): object => ({ source: { inlineVolumeSpec: { accessModes: ["ReadWriteOnce"], csi: { driver: "x.y", volumeHandle: "h" }, ...fields } } });
+const inline = (fields: object): object => ({
+  source: {
+    inlineVolumeSpec: { accessModes: ["ReadWriteOnce"], csi: { driver: "x.y", volumeHandle: "h" }, ...fields },
+  },
+});
 
 const refused: Record<string, [spec: object, want: string[]]> = {
-  "nothing to attach": [{ source: {} }, ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"]],
-  "two things to attach": [{ source: { persistentVolumeName: "pv", inlineVolumeSpec: {} } }, ["spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName"]],
-  "an inline volume of a class": [inline({ storageClassName: "fast" }), ["spec.source.inlineVolumeSpec.storageClassName: Forbidden: may not be specified in the context of inline volumes"]],
-  "an inline block device": [inline({ volumeMode: "Block" }), ["spec.source.inlineVolumeSpec.volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes"]],
+  "nothing to attach": [
+    { source: {} },
+    ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"],
+  ],
+  "two things to attach": [
+    { source: { persistentVolumeName: "pv", inlineVolumeSpec: {} } },
+    ["spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName"],
+  ],
+  "an inline volume of a class": [
+    inline({ storageClassName: "fast" }),
+    ["spec.source.inlineVolumeSpec.storageClassName: Forbidden: may not be specified in the context of inline volumes"],
+  ],
+  "an inline block device": [
+    inline({ volumeMode: "Block" }),
+    [
+      "spec.source.inlineVolumeSpec.volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes",
+    ],
+  ],
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`refused: ${what}`, () => {
@@ -34,7 +58,15 @@ test("what is attached where never changes", () => {
 test("what went wrong is told within bounds", () => {
   const old = completedBy(admissions, attachment(ofVolume));
 
-  const problems = problemsOf(admissions, attachment(ofVolume, { attached: false, attachError: { message: "x".repeat(1025), errorCode: -1 } }), old, "status");
+  const problems = problemsOf(
+    admissions,
+    attachment(ofVolume, { attached: false, attachError: { message: "x".repeat(1025), errorCode: -1 } }),
+    old,
+    "status",
+  );
 
-  expect(problems).toEqual(["status.attachError.message: Too long: may not be more than 262144 bytes", "status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive"]);
+  expect(problems).toEqual([
+    "status.attachError.message: Too long: may not be more than 262144 bytes",
+    "status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+  ]);
 });

@@ -9,7 +9,12 @@ import { completeSource } from "../core/persistent-volume.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { PersistentVolumeSpec } from "../facts/core-v1.ts";
-import type { VolumeAttachment as VolumeAttachmentFacts, VolumeAttachmentSource, VolumeAttachmentStatus, VolumeError } from "../facts/storage-v1.ts";
+import type {
+  VolumeAttachment as VolumeAttachmentFacts,
+  VolumeAttachmentSource,
+  VolumeAttachmentStatus,
+  VolumeError,
+} from "../facts/storage-v1.ts";
 import { checkText, checkUnchanged, forbiddenField, missing, tooLong, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -39,7 +44,12 @@ export const VolumeAttachment: Kind<VolumeAttachment> = builtInKind<VolumeAttach
     ageColumn,
   ],
   subresources: { status: true },
-  traits: { deletionAnswersObject: true, requiresVersion: true, metadataChecks: { create: true }, statusKeepsMetadata: true },
+  traits: {
+    deletionAnswersObject: true,
+    requiresVersion: true,
+    metadataChecks: { create: true },
+    statusKeepsMetadata: true,
+  },
 });
 
 function checkAttachment({ object, oldObject }: Review<VolumeAttachment>): FieldError[] {
@@ -48,14 +58,25 @@ function checkAttachment({ object, oldObject }: Review<VolumeAttachment>): Field
   const errors = checkDriverName("spec.attacher", attacher);
   errors.push(...checkSource("spec.source", source), ...checkText("spec.nodeName", nodeName, dnsSubdomainProblems));
   errors.push(...checkProgress("status", status));
-  if (source.persistentVolumeName !== undefined) errors.push(...checkText("spec.source.persistentVolumeName", source.persistentVolumeName, dnsSubdomainProblems));
-  if (oldObject) errors.push(...checkUnchanged("spec", internalForm("VolumeAttachmentSpec", spec), internalForm("VolumeAttachmentSpec", oldObject.spec)));
+  if (source.persistentVolumeName !== undefined)
+    errors.push(...checkText("spec.source.persistentVolumeName", source.persistentVolumeName, dnsSubdomainProblems));
+  if (oldObject)
+    errors.push(
+      ...checkUnchanged(
+        "spec",
+        internalForm("VolumeAttachmentSpec", spec),
+        internalForm("VolumeAttachmentSpec", oldObject.spec),
+      ),
+    );
   return errors;
 }
 
 const EXACTLY_ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
-function checkSource(at: string, { persistentVolumeName: name, inlineVolumeSpec: inline }: Sent<VolumeAttachmentSource>): FieldError[] {
+function checkSource(
+  at: string,
+  { persistentVolumeName: name, inlineVolumeSpec: inline }: Sent<VolumeAttachmentSource>,
+): FieldError[] {
   if (inline && name !== undefined) return [forbiddenField(at, EXACTLY_ONE)];
   if (inline) return checkInline(`${at}.inlineVolumeSpec`, inline as Read<PersistentVolumeSpec>);
   if (name === undefined) return [missing(at, EXACTLY_ONE)];
@@ -73,31 +94,52 @@ function checkInline(at: string, spec: Read<PersistentVolumeSpec>): FieldError[]
   if (!spec.csi) errors.push(missing(`${at}.csi`, "has to be specified in the context of inline volumes"));
   if (accessModes.length === 0) errors.push(missing(`${at}.accessModes`));
   errors.push(...checkAccessModes(`${at}.accessModes`, accessModes));
-  if (policy && policy !== "Retain") errors.push(forbiddenField(`${at}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes"));
+  if (policy && policy !== "Retain")
+    errors.push(
+      forbiddenField(`${at}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes"),
+    );
   if (spec.nodeAffinity) errors.push(forbiddenField(`${at}.nodeAffinity`, NOT_INLINE));
   errors.push(...checkSources(at, spec, ""));
   if (storageClassName) errors.push(forbiddenField(`${at}.storageClassName`, NOT_INLINE));
-  if (volumeMode !== undefined && volumeMode !== "Filesystem") errors.push(forbiddenField(`${at}.volumeMode`, "may not specify volumeMode other than Filesystem in the context of inline volumes"));
+  if (volumeMode !== undefined && volumeMode !== "Filesystem")
+    errors.push(
+      forbiddenField(
+        `${at}.volumeMode`,
+        "may not specify volumeMode other than Filesystem in the context of inline volumes",
+      ),
+    );
   return errors;
 }
 
-function checkProgress(at: string, { attachmentMetadata = {}, attachError, detachError }: Sent<VolumeAttachmentStatus>): FieldError[] {
+function checkProgress(
+  at: string,
+  { attachmentMetadata = {}, attachError, detachError }: Sent<VolumeAttachmentStatus>,
+): FieldError[] {
   let bytes = 0;
-  for (const [key, value] of Object.entries(attachmentMetadata)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  for (const [key, value] of Object.entries(attachmentMetadata))
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   const errors = bytes > MAX_METADATA_BYTES ? [tooLong(`${at}.attachmentMetadata`, MAX_METADATA_BYTES)] : [];
-  for (const [field, error] of [["attachError", attachError], ["detachError", detachError]] as const) if (error) checkVolumeError(errors, `${at}.${field}`, error);
+  for (const [field, error] of [
+    ["attachError", attachError],
+    ["detachError", detachError],
+  ] as const)
+    if (error) checkVolumeError(errors, `${at}.${field}`, error);
   return errors;
 }
 
 function checkVolumeError(errors: FieldError[], at: string, { message = "", errorCode }: Sent<VolumeError>): void {
   // The limit that is told is that of the metadata; Kubernetes mixes the two up.
   if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) errors.push(tooLong(`${at}.message`, MAX_METADATA_BYTES));
-  if (errorCode !== undefined && errorCode < 0) errors.push(wrong(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));
+  if (errorCode !== undefined && errorCode < 0)
+    errors.push(wrong(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));
 }
 
 export const admissions: AnyAdmission[] = [
   builtInAdmission(VolumeAttachment, "storage-v1", {
-    complete: (attachment) => change(attachment, "spec", (spec) => change(spec, "source", (source) => change(source, "inlineVolumeSpec", completeSource))),
+    complete: (attachment) =>
+      change(attachment, "spec", (spec) =>
+        change(spec, "source", (source) => change(source, "inlineVolumeSpec", completeSource)),
+      ),
     validate: checkAttachment,
     validateStatus: checkAttachment,
   }),

@@ -24,14 +24,28 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass> = builtInKind<Vo
   traits: { deletionAnswersObject: true, metadataChecks: { update: true, create: true } },
 });
 
-function checkClass({ driverName = "", parameters = {} }: Sent<VolumeAttributesClass>, oldObject: DeepReadonly<VolumeAttributesClass> | undefined): FieldError[] {
+function checkClass(
+  { driverName = "", parameters = {} }: Sent<VolumeAttributesClass>,
+  oldObject: DeepReadonly<VolumeAttributesClass> | undefined,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (oldObject && driverName !== oldObject.driverName) errors.push(forbiddenField("driverName", "updates to driverName are forbidden."));
-  if (oldObject && !equalJson(parameters, oldObject.parameters ?? {})) errors.push(forbiddenField("parameters", "updates to parameters are forbidden."));
-  errors.push(...(driverName === "" ? [missing("driverName")] : checkText("driverName", driverName.toLowerCase(), labelKeyProblems)));
+  if (oldObject && driverName !== oldObject.driverName)
+    errors.push(forbiddenField("driverName", "updates to driverName are forbidden."));
+  if (oldObject && !equalJson(parameters, oldObject.parameters ?? {}))
+    errors.push(forbiddenField("parameters", "updates to parameters are forbidden."));
+  errors.push(
+    ...(driverName === ""
+      ? [missing("driverName")]
+      : checkText("driverName", driverName.toLowerCase(), labelKeyProblems)),
+  );
   errors.push(...checkParameters(parameters));
-  if (Object.keys(parameters).length === 0) errors.push(missing("parameters", "must contain at least one key/value pair"));
+  if (Object.keys(parameters).length === 0)
+    errors.push(missing("parameters", "must contain at least one key/value pair"));
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(VolumeAttributesClass, "storage-v1", { validate: ({ object, oldObject }) => checkClass(object, oldObject) })];
+export const admissions: AnyAdmission[] = [
+  builtInAdmission(VolumeAttributesClass, "storage-v1", {
+    validate: ({ object, oldObject }) => checkClass(object, oldObject),
+  }),
+];

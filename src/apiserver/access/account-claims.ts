@@ -89,23 +89,33 @@ function readBound(payload: JsonObject): AccountClaims | undefined {
   return {
     namespace: claim.namespace,
     account,
-    ...(pod && { pod }),
-    ...(secret && { secret }),
-    ...(node && { node }),
-    lifetime: { expires: exp, issuedAt: typeof iat === "number" ? iat : 0, notBefore: typeof nbf === "number" ? nbf : 0 },
-    ...(typeof jti === "string" && { id: jti }),
-    audiences: Array.isArray(aud) ? aud.filter((audience) => typeof audience === "string") : typeof aud === "string" ? [aud] : [],
+    pod,
+    secret,
+    node,
+    lifetime: {
+      expires: exp,
+      issuedAt: typeof iat === "number" ? iat : 0,
+      notBefore: typeof nbf === "number" ? nbf : 0,
+    },
+    id: typeof jti === "string" ? jti : undefined,
+    audiences: Array.isArray(aud)
+      ? aud.filter((audience) => typeof audience === "string")
+      : typeof aud === "string"
+        ? [aud]
+        : [],
     isLegacy: false,
   };
 }
 
 function readLegacy(payload: JsonObject): AccountClaims | undefined {
-  const text = (name: string): string => (typeof payload[LEGACY + name] === "string" ? (payload[LEGACY + name] as string) : "");
+  const text = (name: string): string =>
+    typeof payload[LEGACY + name] === "string" ? (payload[LEGACY + name] as string) : "";
   const account = { name: text("service-account.name"), uid: text("service-account.uid") };
   const namespace = text("namespace");
   const secret = text("secret.name");
   const subject = accountOfUser(typeof payload.sub === "string" ? payload.sub : "");
-  if (account.uid === "" || secret === "" || subject?.namespace !== namespace || subject.name !== account.name) return undefined;
+  if (account.uid === "" || secret === "" || subject?.namespace !== namespace || subject.name !== account.name)
+    return undefined;
   return { namespace, account, secret: { name: secret, uid: "" }, isLegacy: true };
 }
 

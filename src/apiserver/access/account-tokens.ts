@@ -1,8 +1,8 @@
 /**
  * Tokens of service accounts: made for TokenRequests and token Secrets, and checked on every request that brings one.
  *
- * A signature is verified once and then remembered by the digest of its token, so neither memory nor log hold tokens. Whether
- * the account and what the token is bound to still live is looked at every time: it is two look-ups in memory.
+ * A signature is verified once and then remembered by the digest of its token, so neither memory nor log hold tokens.
+ * Whether the account and what the token is bound to still live is looked at every time: it is two look-ups in memory.
  */
 import { formatTime } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
@@ -40,7 +40,12 @@ export interface AccountTokens {
   /** A token for a Secret: it never ends, and goes with the Secret. */
   issueForSecret(cluster: LogicalCluster, namespace: string, account: NamedObject, secret: string): Promise<string>;
   /** `digest` is the SHA-256 of the token. */
-  authenticate(cluster: LogicalCluster, token: string, audiences: readonly string[], digest: string): Promise<TokenOutcome>;
+  authenticate(
+    cluster: LogicalCluster,
+    token: string,
+    audiences: readonly string[],
+    digest: string,
+  ): Promise<TokenOutcome>;
   /** The keys that verify tokens of a cluster, for others. */
   keySet(cluster: LogicalCluster): Promise<{ keys: Record<string, string>[] }>;
 }
@@ -58,7 +63,13 @@ interface Verified extends CheckedToken {
   usedOn?: string;
 }
 
-export function createAccountTokens({ store, clock, issuer = ISSUER, signingKey = createSigningKey, onSecretTokenUsed }: AccountTokenOptions): AccountTokens {
+export function createAccountTokens({
+  store,
+  clock,
+  issuer = ISSUER,
+  signingKey = createSigningKey,
+  onSecretTokenUsed,
+}: AccountTokenOptions): AccountTokens {
   let opening: Promise<SigningKey> | undefined;
   const keyIds = new WeakMap<LogicalCluster, string>();
   const remembered = new Map<string, Verified>();
@@ -77,7 +88,11 @@ export function createAccountTokens({ store, clock, issuer = ISSUER, signingKey 
     return id;
   };
 
-  const verify = async (cluster: LogicalCluster, token: string, digest: string): Promise<Verified | { error: string | undefined }> => {
+  const verify = async (
+    cluster: LogicalCluster,
+    token: string,
+    digest: string,
+  ): Promise<Verified | { error: string | undefined }> => {
     const known = remembered.get(digest);
     if (known) {
       // Used last, forgotten last.
@@ -86,11 +101,13 @@ export function createAccountTokens({ store, clock, issuer = ISSUER, signingKey 
       return known.cluster === cluster ? known : { error: "invalid signature, no keys found" };
     }
     const decoded = decodeToken(token);
-    if (!decoded || (decoded.payload.iss !== issuer && decoded.payload.iss !== LEGACY_ISSUER)) return { error: undefined };
+    if (!decoded || (decoded.payload.iss !== issuer && decoded.payload.iss !== LEGACY_ISSUER))
+      return { error: undefined };
     const key = await openKey();
     if (decoded.kid !== "" && decoded.kid !== idOf(key, cluster)) return { error: "invalid signature, no keys found" };
     // Without an id nothing ties a token to a cluster, and none of ours is without.
-    if (decoded.kid === "" || !hasGoodSignature(key, decoded)) return { error: "go-jose/go-jose: error in cryptographic primitive" };
+    if (decoded.kid === "" || !hasGoodSignature(key, decoded))
+      return { error: "go-jose/go-jose: error in cryptographic primitive" };
     const claims = readClaims(decoded.payload);
     if (!claims) return { error: "service account token claims could not be validated" };
     const verified: Verified = { cluster, claims, user: userOf(claims) };
@@ -124,7 +141,10 @@ export function createAccountTokens({ store, clock, issuer = ISSUER, signingKey 
       if ("error" in verified) return verified;
       const offered = verified.claims.audiences?.length ? verified.claims.audiences : audiences;
       const shared = offered.filter((audience) => wanted.includes(audience));
-      if (shared.length === 0) return { error: `token audiences ${quoteList(offered)} is invalid for the target audiences ${quoteList(wanted)}` };
+      if (shared.length === 0)
+        return {
+          error: `token audiences ${quoteList(offered)} is invalid for the target audiences ${quoteList(wanted)}`,
+        };
       const problem = problemOf(verified, token);
       if (problem !== undefined) return { error: problem };
       if (verified.claims.isLegacy) noteUse(verified);
@@ -147,6 +167,6 @@ function userOf({ namespace, account, pod, node, id, isLegacy }: AccountClaims):
     name: accountUser(namespace, account.name),
     uid: account.uid,
     groups: Object.freeze([...accountGroups(namespace), AUTHENTICATED]),
-    ...(Object.keys(extra).length > 0 && { extra: Object.freeze(extra) }),
+    extra: Object.keys(extra).length > 0 ? Object.freeze(extra) : undefined,
   });
 }

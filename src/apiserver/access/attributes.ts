@@ -1,16 +1,24 @@
-/** What a request to a resource asks for, in the words of roles: verbs are about what happens, whatever the path is called. */
+/**
+ * What a request to a resource asks for, in the words of roles: verbs are about what happens, whatever the path is
+ * called.
+ */
 import type { AccessedResource } from "../request/authorize.ts";
 import { asksForWatch } from "../request/options.ts";
 import type { ResourceRoute } from "../request/router.ts";
 
-export function accessOf(method: string, route: ResourceRoute, query: URLSearchParams): { verb: string; resource: AccessedResource } {
+export function accessOf(
+  method: string,
+  route: ResourceRoute,
+  query: URLSearchParams,
+): { verb: string; resource: AccessedResource } {
   const { group, resource, subresource } = route;
   const verb = accessVerb(method, route, query);
   // A field selector on the name makes reading a collection reading that object; for other verbs it says nothing.
-  const name = route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
+  const name =
+    route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
   // A namespace is in itself, so that whoever owns it can be allowed to read it.
   const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
-  return { verb, resource: { group, resource, ...(subresource && { subresource }), ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
+  return { verb, resource: { group, resource, subresource: subresource || undefined, namespace, name } };
 }
 
 function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSearchParams): string {

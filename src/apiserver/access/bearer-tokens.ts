@@ -1,6 +1,6 @@
 /**
- * Whose a bearer token is: one of those that were handed to the server, good for one cluster or for all, a bootstrap token, or a service
- * account's.
+ * Whose a bearer token is: one of those that were handed to the server, good for one cluster or for all, a bootstrap
+ * token, or a service account's.
  *
  * Given tokens are kept and compared as SHA-256 digests, so neither memory dumps of the table nor timing give one away.
  */
@@ -23,7 +23,10 @@ export interface StaticToken {
 export interface BearerTokens {
   /** From now on, as long as the server runs and the token's cluster is there. */
   add(token: StaticToken): void;
-  /** Without audiences the token must be for this API. The text of a refusal is for TokenReviews: who sends a bad token hears nothing. */
+  /**
+   * Without audiences the token must be for this API. The text of a refusal is for TokenReviews: who sends a bad token
+   * hears nothing.
+   */
   authenticate(cluster: string, token: string, audiences?: readonly string[], digest?: string): Promise<TokenOutcome>;
 }
 
@@ -37,7 +40,12 @@ interface Known {
   removed: AbortSignal | undefined;
 }
 
-export function createBearerTokens(options: { tokens?: readonly StaticToken[]; accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry } } = {}): BearerTokens {
+export function createBearerTokens(
+  options: {
+    tokens?: readonly StaticToken[];
+    accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry };
+  } = {},
+): BearerTokens {
   const { accounts } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
@@ -53,11 +61,14 @@ export function createBearerTokens(options: { tokens?: readonly StaticToken[]; a
         const audiences = wanted ? api.filter((audience) => wanted.includes(audience)) : api;
         return wanted && audiences.length === 0 ? { error: undefined } : { user, audiences };
       };
-      if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted))) return forApi(known.user);
+      if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted)))
+        return forApi(known.user);
       const cluster = accounts?.clusters.get(clusterName);
       const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
       if (bootstrapper) return forApi(bootstrapper);
-      return accounts && cluster ? accounts.tokens.authenticate(cluster, token, wanted ?? api, digest) : { error: undefined };
+      return accounts && cluster
+        ? accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
+        : { error: undefined };
     },
   };
   for (const token of options.tokens ?? []) tokens.add(token);
@@ -70,5 +81,5 @@ export function createBearerTokens(options: { tokens?: readonly StaticToken[]; a
 }
 
 export function authenticatedUser(name: string, groups: readonly string[], uid?: string): UserInfo {
-  return Object.freeze({ name, ...(uid !== undefined && { uid }), groups: Object.freeze([...new Set([...groups, AUTHENTICATED])]) });
+  return Object.freeze({ name, uid, groups: Object.freeze([...new Set([...groups, AUTHENTICATED])]) });
 }

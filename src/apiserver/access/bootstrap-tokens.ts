@@ -1,6 +1,7 @@
 /**
- * Bootstrap tokens: `<id>.<secret>`, kept in a Secret of `kube-system` that also says until when and for what they are good. They open the
- * door for clusters and nodes that have no credentials yet. The Secret is looked at for every request: deleting it ends the token.
+ * Bootstrap tokens: `<id>.<secret>`, kept in a Secret of `kube-system` that also says until when and for what they are
+ * good. They open the door for clusters and nodes that have no credentials yet. The Secret is looked at for every
+ * request: deleting it ends the token.
  */
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "../../base/index.ts";
@@ -31,7 +32,11 @@ export function createBootstrapTokens({ store, clock }: { store: ObjectStore; cl
       const [, id, secret] = TOKEN.exec(token) ?? [];
       const resource = cluster.table.resource("", "secrets");
       if (id === undefined || secret === undefined || !resource) return undefined;
-      const { entry } = store.find(cluster, resource, keyOf(resource, cluster.name, NAMESPACE, `bootstrap-token-${id}`));
+      const { entry } = store.find(
+        cluster,
+        resource,
+        keyOf(resource, cluster.name, NAMESPACE, `bootstrap-token-${id}`),
+      );
       return entry && userOf(objectIn(entry, resource.storage), id, secret, clock.now());
     },
   };
@@ -43,7 +48,13 @@ function userOf(secret: JsonObject, id: string, given: string, nowMs: number): U
     const value = isObject(secret.data) && Object.hasOwn(secret.data, key) ? secret.data[key] : undefined;
     return typeof value === "string" ? Buffer.from(value, "base64").toString("latin1") : "";
   };
-  if (!isSame(text("token-secret"), given) || text("token-id") !== id || hasExpired(text("expiration"), nowMs) || text("usage-bootstrap-authentication") !== "true") return undefined;
+  if (
+    !isSame(text("token-secret"), given) ||
+    text("token-id") !== id ||
+    hasExpired(text("expiration"), nowMs) ||
+    text("usage-bootstrap-authentication") !== "true"
+  )
+    return undefined;
   const extra = text("auth-extra-groups");
   const groups = extra === "" ? [] : extra.split(",");
   if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined;

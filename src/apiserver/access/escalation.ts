@@ -1,6 +1,6 @@
 /**
- * Nobody gives away what they do not have: whoever writes a role must hold every rule in it (or the verb `escalate` on it), and
- * whoever writes a binding every rule of the role that it names (or the verb `bind` on that role).
+ * Nobody gives away what they do not have: whoever writes a role must hold every rule in it (or the verb `escalate` on
+ * it), and whoever writes a binding every rule of the role that it names (or the verb `bind` on that role).
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -20,7 +20,10 @@ type Rules = readonly DeepReadonly<PolicyRule>[];
 
 const ROLES = new Set(["roles", "clusterroles"]);
 const BINDINGS = new Set(["rolebindings", "clusterrolebindings"]);
-/** Lists multiply: a body of three megabytes could name more combinations than there is time for. Real roles have hundreds. */
+/**
+ * Lists multiply: a body of three megabytes could name more combinations than there is time for. Real roles have
+ * hundreds.
+ */
 const MAX_PARTS = 50_000;
 /** An aggregation rule may gather anything, so it takes everything to write one. */
 const FULL_AUTHORITY: Rules = [
@@ -31,8 +34,10 @@ const FULL_AUTHORITY: Rules = [
 export function createEscalationCheck(authorizer: Authorizer): Plugin {
   return {
     name: "RbacEscalation",
-    concerns: ({ served: { resource }, user }, operation) => operation !== "DELETE" && resource.name.group === RBAC_GROUP && resource.kind.builtIn && !isMaster(user),
-    // A check in the place of a change, because it comes before what is wrong with the object: who may not write it is not told.
+    concerns: ({ served: { resource }, user }, operation) =>
+      operation !== "DELETE" && resource.name.group === RBAC_GROUP && resource.kind.builtIn && !isMaster(user),
+    // A check in the place of a change, because it comes before what is wrong with the object: who may not write it is
+    // not told.
     mutate({ context, object, oldObject }) {
       const { resource } = context.served.resource.name;
       if (oldObject && changesOnlyBookkeeping(object, oldObject)) return object;
@@ -43,20 +48,35 @@ export function createEscalationCheck(authorizer: Authorizer): Plugin {
   };
 }
 
-function checkRole(authorizer: Authorizer, context: RequestContext, role: DeepReadonly<JsonObject>, oldRole: DeepReadonly<JsonObject> | undefined): void {
+function checkRole(
+  authorizer: Authorizer,
+  context: RequestContext,
+  role: DeepReadonly<JsonObject>,
+  oldRole: DeepReadonly<JsonObject> | undefined,
+): void {
   const { cluster, user, namespace, name, served } = context;
   const { group, resource } = served.resource.name;
-  const mayEscalate = authorizer.decide({ user, cluster: cluster.name, verb: "escalate", resource: { group, resource, ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } });
+  const mayEscalate = authorizer.decide({
+    user,
+    cluster: cluster.name,
+    verb: "escalate",
+    resource: { group, resource, namespace, name },
+  });
   if (mayEscalate.allowed) return;
   confirmHeld(authorizer, context, role, (role.rules ?? []) as unknown as Rules);
   if (!hasAggregation(role) && !(oldRole && hasAggregation(oldRole))) return;
   if (uncovered(authorizer.rulesFor(cluster, user, namespace).rules, FULL_AUTHORITY).length > 0) {
-    throw forbidden(served.resource.name, nameOf(role), "must have cluster-admin privileges to use the aggregationRule");
+    throw forbidden(
+      served.resource.name,
+      nameOf(role),
+      "must have cluster-admin privileges to use the aggregationRule",
+    );
   }
 }
 
 function hasAggregation({ aggregationRule }: DeepReadonly<JsonObject>): boolean {
-  const selectors = (aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined)?.clusterRoleSelectors;
+  const selectors = (aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined)
+    ?.clusterRoleSelectors;
   return (selectors?.length ?? 0) > 0;
 }
 
@@ -66,22 +86,45 @@ function checkBinding(authorizer: Authorizer, context: RequestContext, binding: 
   const { kind = "", name = "", apiGroup = "" } = role;
   const resource = kind === "ClusterRole" ? "clusterroles" : kind === "Role" ? "roles" : undefined;
   if (resource === undefined) throw plainError(`unsupported role reference kind: ${JSON.stringify(kind)}`);
-  if (authorizer.decide({ user, cluster: cluster.name, verb: "bind", resource: { group: apiGroup, resource, name, ...(namespace !== undefined && { namespace }) } }).allowed) return;
+  if (
+    authorizer.decide({
+      user,
+      cluster: cluster.name,
+      verb: "bind",
+      resource: { group: apiGroup, resource, name, namespace },
+    }).allowed
+  )
+    return;
   if (kind === "Role" && namespace === undefined) throw badRequest("Namespace parameter required.");
   const rules = authorizer.rulesOf(cluster, { kind, name }, namespace);
   if (!rules) throw notFound(served.resource.name, name);
   confirmHeld(authorizer, context, binding, rules);
 }
 
-function confirmHeld(authorizer: Authorizer, { cluster, user, namespace, served }: RequestContext, object: DeepReadonly<JsonObject>, rules: Rules): void {
+function confirmHeld(
+  authorizer: Authorizer,
+  { cluster, user, namespace, served }: RequestContext,
+  object: DeepReadonly<JsonObject>,
+  rules: Rules,
+): void {
   const { name: resource } = served.resource;
   const parts = countParts(rules);
-  if (parts > MAX_PARTS) throw forbidden(resource, nameOf(object), `the rules name ${parts} combinations of verb and resource, more than the ${MAX_PARTS} that are compared with what user ${JSON.stringify(user.name)} holds; name fewer, or use "*"`);
+  if (parts > MAX_PARTS)
+    throw forbidden(
+      resource,
+      nameOf(object),
+      `the rules name ${parts} combinations of verb and resource, more than the ${MAX_PARTS} that are compared with what user ${JSON.stringify(user.name)} holds; name fewer, or use "*"`,
+    );
   const held = authorizer.rulesFor(cluster, user, namespace);
   const lacking = uncovered(held.rules, rules);
   if (lacking.length === 0) return;
-  const unresolved = held.missing.length === 0 ? "" : `; resolution errors: [${describeMissing(held.missing, resource.resource)}]`;
-  throw forbidden(resource, nameOf(object), `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(lacking).join("\n")}${unresolved}`);
+  const unresolved =
+    held.missing.length === 0 ? "" : `; resolution errors: [${describeMissing(held.missing, resource.resource)}]`;
+  throw forbidden(
+    resource,
+    nameOf(object),
+    `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(lacking).join("\n")}${unresolved}`,
+  );
 }
 
 function nameOf(object: DeepReadonly<JsonObject>): string {
@@ -94,6 +137,12 @@ function changesOnlyBookkeeping(object: DeepReadonly<JsonObject>, oldObject: Dee
 }
 
 function withoutBookkeeping(object: DeepReadonly<JsonObject>): JsonObject {
-  const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...metadata } = metadataOf(object as JsonObject);
+  const {
+    finalizers: _f,
+    ownerReferences: _o,
+    managedFields: _m,
+    resourceVersion: _r,
+    ...metadata
+  } = metadataOf(object as JsonObject);
   return { ...(object as JsonObject), metadata };
 }

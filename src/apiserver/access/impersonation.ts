@@ -1,9 +1,9 @@
 /**
  * Acting as somebody else: `kubectl --as`, `--as-group`, and proxies that pass on who asked them.
  *
- * There are five ways to be allowed. The constrained ones need a right on whom to act as and another on what to do as them
- * (`impersonate-on:<mode>:<verb>`); the old one needs `impersonate` on each name, group, uid and extra, and then everything
- * goes. The first that fits is taken; when none does, the first refusal is what the caller hears.
+ * There are five ways to be allowed. The constrained ones need a right on whom to act as and another on what to do as
+ * them (`impersonate-on:<mode>:<verb>`); the old one needs `impersonate` on each name, group, uid and extra, and then
+ * everything goes. The first that fits is taken; when none does, the first refusal is what the caller hears.
  */
 import { setOwn } from "../../base/index.ts";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "../../machinery/index.ts";
@@ -29,7 +29,11 @@ interface Wanted {
 }
 
 /** Who a request is by: whom it impersonates, or who sent it. Throws 400 and 403. */
-export function actingUser(authorizer: Authorizer, request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">, access: Omit<AccessRequest, "user">): UserInfo {
+export function actingUser(
+  authorizer: Authorizer,
+  request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">,
+  access: Omit<AccessRequest, "user">,
+): UserInfo {
   const wanted = wantedUser(request);
   if (!wanted) return request.user;
   return impersonate(authorizer, wanted, { ...access, user: request.user });
@@ -56,9 +60,13 @@ function wantedUser(request: Pick<ApiRequest, "headers" | "rawHeaders">): Wanted
 }
 
 /** Every header line on its own: groups may hold commas, so lines that were joined cannot be told apart again. */
-function* headerValues({ headers, rawHeaders }: Pick<ApiRequest, "headers" | "rawHeaders">): Generator<[name: string, value: string]> {
+function* headerValues({
+  headers,
+  rawHeaders,
+}: Pick<ApiRequest, "headers" | "rawHeaders">): Generator<[name: string, value: string]> {
   if (rawHeaders) {
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) yield [(rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? ""];
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+      yield [(rawHeaders[index] ?? "").toLowerCase(), rawHeaders[index + 1] ?? ""];
     return;
   }
   for (const name in headers) for (const value of (headers[name] ?? "").split(", ")) yield [name, value];
@@ -110,29 +118,60 @@ function checkWanted(authorizer: Authorizer, wanted: Wanted, access: AccessReque
   const question = (resource: AccessedResource): AccessRequest => ({ user, cluster, verb, resource });
   const account = accountOf(wanted.name);
   const node = mode && nodeOf(wanted.name);
-  if (node !== undefined) check(authorizer, question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }));
+  if (node !== undefined)
+    check(
+      authorizer,
+      question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }),
+    );
   else if (account) check(authorizer, question({ group: namesGroup, resource: "serviceaccounts", ...account }));
   else check(authorizer, question({ group: namesGroup, resource: "users", name: wanted.name }));
-  if (wanted.uid !== "") check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: wanted.uid }));
-  checkGroups(authorizer, wanted.groups, mode !== undefined, (name) => question({ group: namesGroup, resource: "groups", ...(name !== undefined && { name }) }));
-  checkExtra(authorizer, wanted.extra, mode !== undefined, (subresource, name) => question({ group: AUTHENTICATION_GROUP, resource: "userextras", ...(subresource !== undefined && { subresource }), ...(name !== undefined && { name }) }));
+  if (wanted.uid !== "")
+    check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: wanted.uid }));
+  checkGroups(authorizer, wanted.groups, mode !== undefined, (name) =>
+    question({ group: namesGroup, resource: "groups", name }),
+  );
+  checkExtra(authorizer, wanted.extra, mode !== undefined, (subresource, name) =>
+    question({ group: AUTHENTICATION_GROUP, resource: "userextras", subresource, name }),
+  );
 
-  const given = node !== undefined ? ["system:nodes"] : account && wanted.groups.length === 0 ? accountGroups(account.namespace) : wanted.groups;
-  const implied = wanted.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
+  const given =
+    node !== undefined
+      ? ["system:nodes"]
+      : account && wanted.groups.length === 0
+        ? accountGroups(account.namespace)
+        : wanted.groups;
+  const implied =
+    wanted.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
   const groups = implied === undefined || given.includes(implied) ? given : [...given, implied];
-  return { name: wanted.name, ...(wanted.uid !== "" && { uid: wanted.uid }), groups, ...(Object.keys(wanted.extra).length > 0 && { extra: wanted.extra }) };
+  return {
+    name: wanted.name,
+    uid: wanted.uid !== "" ? wanted.uid : undefined,
+    groups,
+    extra: Object.keys(wanted.extra).length > 0 ? wanted.extra : undefined,
+  };
 }
 
-function checkGroups(authorizer: Authorizer, groups: readonly string[], constrained: boolean, question: (name?: string) => AccessRequest): void {
+function checkGroups(
+  authorizer: Authorizer,
+  groups: readonly string[],
+  constrained: boolean,
+  question: (name?: string) => AccessRequest,
+): void {
   if (constrained) {
     if (groups.includes("")) throw accessDenied(question(), "impersonating the empty string group is not allowed");
-    if (groups.includes(MASTERS)) throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
+    if (groups.includes(MASTERS))
+      throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
     if (groups.length >= MANY && authorizer.decide(question("*")).allowed) return;
   }
   for (const group of groups) check(authorizer, question(group));
 }
 
-function checkExtra(authorizer: Authorizer, extra: Readonly<Record<string, readonly string[]>>, constrained: boolean, question: (key?: string, value?: string) => AccessRequest): void {
+function checkExtra(
+  authorizer: Authorizer,
+  extra: Readonly<Record<string, readonly string[]>>,
+  constrained: boolean,
+  question: (key?: string, value?: string) => AccessRequest,
+): void {
   const entries = Object.entries(extra);
   if (entries.length === 0) return;
   if (constrained) {
@@ -140,7 +179,11 @@ function checkExtra(authorizer: Authorizer, extra: Readonly<Record<string, reado
       const problem = extraProblem(key, values);
       if (problem !== undefined) throw accessDenied(question(), problem);
     }
-    if (entries.reduce((count, [, values]) => count + values.length, 0) >= MANY && authorizer.decide(question("*", "*")).allowed) return;
+    if (
+      entries.reduce((count, [, values]) => count + values.length, 0) >= MANY &&
+      authorizer.decide(question("*", "*")).allowed
+    )
+      return;
   }
   for (const [key, values] of entries) for (const value of values) check(authorizer, question(key, value));
 }
@@ -148,8 +191,10 @@ function checkExtra(authorizer: Authorizer, extra: Readonly<Record<string, reado
 function extraProblem(key: string, values: readonly string[]): string | undefined {
   if (key === "") return "impersonating the empty string key in extra is not allowed";
   const invalid = keyProblem(key);
-  if (invalid !== undefined) return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${invalid}`;
-  if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
+  if (invalid !== undefined)
+    return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${invalid}`;
+  if (key !== key.toLowerCase())
+    return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
   return values.includes("") ? "impersonating the empty string value in extra is not allowed" : undefined;
 }
 
@@ -157,10 +202,13 @@ function keyProblem(key: string): string | undefined {
   const slash = key.indexOf("/");
   const domain = key.slice(0, Math.max(slash, 0));
   const path = key.slice(slash + 1);
-  if (domain === "" || path === "") return `${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`;
+  if (domain === "" || path === "")
+    return `${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`;
   const [problem] = dnsSubdomainProblems(domain);
   if (problem !== undefined) return `${JSON.stringify(domain)}: ${problem}`;
-  return EXTRA_PATH.test(path) ? undefined : `${JSON.stringify(path)}: Invalid path (regex used for validation is '${EXTRA_PATH.source.slice(1, -1)}')`;
+  return EXTRA_PATH.test(path)
+    ? undefined
+    : `${JSON.stringify(path)}: Invalid path (regex used for validation is '${EXTRA_PATH.source.slice(1, -1)}')`;
 }
 
 function check(authorizer: Authorizer, request: AccessRequest): void {
@@ -177,5 +225,7 @@ function nodeOf(user: string): string | undefined {
 /** A user name that looks like an account's but could not be one is a plain user. */
 function accountOf(user: string): { namespace: string; name: string } | undefined {
   const account = accountOfUser(user);
-  return account && dnsLabelProblems(account.namespace).length === 0 && dnsSubdomainProblems(account.name).length === 0 ? account : undefined;
+  return account && dnsLabelProblems(account.namespace).length === 0 && dnsSubdomainProblems(account.name).length === 0
+    ? account
+    : undefined;
 }

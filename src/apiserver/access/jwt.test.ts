@@ -22,7 +22,9 @@ test("no change of a single character goes unnoticed", async () => {
   fc.assert(
     fc.property(fc.nat(token.length - 1), fc.constantFrom("a", "Z", "0", "_", "-", ".", "="), (at, character) => {
       const forged = decodeToken(token.slice(0, at) + character + token.slice(at + 1));
-      const same = forged?.input === decodeToken(token)?.input && Buffer.compare(forged?.signature ?? Buffer.alloc(0), decodeToken(token)?.signature ?? Buffer.alloc(1)) === 0;
+      const same =
+        forged?.input === decodeToken(token)?.input &&
+        Buffer.compare(forged?.signature ?? Buffer.alloc(0), decodeToken(token)?.signature ?? Buffer.alloc(1)) === 0;
       expect(forged !== undefined && hasGoodSignature(key, forged)).toBe(same);
     }),
     { seed: 7, numRuns: 300 },
@@ -30,7 +32,11 @@ test("no change of a single character goes unnoticed", async () => {
 });
 
 test("nothing that a peer sends makes reading it fail", () => {
-  const part = fc.oneof(fc.string(), fc.json().map((text) => Buffer.from(text).toString("base64url")), fc.constantFrom("", "e30", "bnVsbA", "eyJhbGciOiJSUzI1NiJ9"));
+  const part = fc.oneof(
+    fc.string(),
+    fc.json().map((text) => Buffer.from(text).toString("base64url")),
+    fc.constantFrom("", "e30", "bnVsbA", "eyJhbGciOiJSUzI1NiJ9"),
+  );
 
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
@@ -43,14 +49,23 @@ test("nothing that a peer sends makes reading it fail", () => {
 
 test("clusters have different key ids, and so have two that had the same name", () => {
   const cluster = { name: "paris", createdAt: "2024-05-01T12:00:00Z", revision: 7 };
-  const ids = [cluster, { ...cluster, name: "oslo" }, { ...cluster, revision: 8 }, { ...cluster, createdAt: "2024-05-01T12:00:01Z" }].map((of) => keyIdOf(key, of));
+  const ids = [
+    cluster,
+    { ...cluster, name: "oslo" },
+    { ...cluster, revision: 8 },
+    { ...cluster, createdAt: "2024-05-01T12:00:01Z" },
+  ].map((of) => keyIdOf(key, of));
 
   expect(new Set(ids).size).toBe(4);
 });
 
 test("a key of another kind or size is not taken", async () => {
   const { generateKeyPairSync } = await import("node:crypto");
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256", privateKeyEncoding: { type: "pkcs8", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } });
+  const { privateKey } = generateKeyPairSync("ec", {
+    namedCurve: "P-256",
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
 
   expect(() => openSigningKey(privateKey)).toThrow("must be RSA with at least 2048 bits");
 });

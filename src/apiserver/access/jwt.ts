@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens as far as service accounts need them: compact form, RS256, nothing else. What a token says about how it is to be
- * verified is never followed; a token that names another algorithm is no token.
+ * JSON Web Tokens as far as service accounts need them: compact form, RS256, nothing else. What a token says about how
+ * it is to be verified is never followed; a token that names another algorithm is no token.
  */
 import { sign, verify } from "node:crypto";
 import { isObject } from "../../base/index.ts";
@@ -38,7 +38,12 @@ export function decodeToken(token: string): DecodedToken | undefined {
   const header = decode(head);
   const payload = decode(body);
   if (!header || !payload || header.alg !== "RS256" || header.crit !== undefined) return undefined;
-  return { kid: typeof header.kid === "string" ? header.kid : "", payload, input: `${head}.${body}`, signature: Buffer.from(signature, "base64url") };
+  return {
+    kid: typeof header.kid === "string" ? header.kid : "",
+    payload,
+    input: `${head}.${body}`,
+    signature: Buffer.from(signature, "base64url"),
+  };
 }
 
 export function hasGoodSignature(key: SigningKey, { input, signature }: DecodedToken): boolean {

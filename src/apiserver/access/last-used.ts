@@ -1,4 +1,6 @@
-/** Notes on a Secret when its token was last used, so that people and cleaners find those that nobody needs any more. */
+/**
+ * Notes on a Secret when its token was last used, so that people and cleaners find those that nobody needs any more.
+ */
 import { isObject } from "../../base/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
@@ -8,14 +10,23 @@ import { keyOf } from "../clusters/resources.ts";
 const LAST_USED = "kubernetes.io/legacy-token-last-used";
 
 /** In the background: whoever brings the token does not wait for it. */
-export function markUsed(house: Housekeeping, cluster: LogicalCluster, namespace: string, secret: string, day: string): void {
+export function markUsed(
+  house: Housekeeping,
+  cluster: LogicalCluster,
+  namespace: string,
+  secret: string,
+  day: string,
+): void {
   const resource = cluster.table.resource("", "secrets");
   if (!resource) return;
   const key = keyOf(resource, cluster.name, namespace, secret);
   house.enqueue(`last use of ${key}`, () =>
     house.rewrite(key, undefined, (object) => {
       const metadata = metadataOf(object);
-      return { ...object, metadata: { ...metadata, labels: { ...(isObject(metadata.labels) ? metadata.labels : {}), [LAST_USED]: day } } };
+      return {
+        ...object,
+        metadata: { ...metadata, labels: { ...(isObject(metadata.labels) ? metadata.labels : {}), [LAST_USED]: day } },
+      };
     }),
   );
 }

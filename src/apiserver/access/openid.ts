@@ -1,4 +1,7 @@
-/** What others need to check tokens of service accounts by themselves: the issuer's description and its public keys, for each cluster. */
+/**
+ * What others need to check tokens of service accounts by themselves: the issuer's description and its public keys, for
+ * each cluster.
+ */
 import { notAcceptable } from "../../machinery/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
@@ -10,7 +13,11 @@ const CACHEABLE = { "cache-control": "public, max-age=3600" };
 const KEY_SET = "application/jwk-set+json";
 const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/;
 
-export function openIdConfiguration({ issuer }: AccountTokens, { name }: LogicalCluster, { headers }: Pick<ApiRequest, "headers">): ApiResponse {
+export function openIdConfiguration(
+  { issuer }: AccountTokens,
+  { name }: LogicalCluster,
+  { headers }: Pick<ApiRequest, "headers">,
+): ApiResponse {
   accept(headers.accept, "application/json");
   const host = headers[":authority"] ?? headers.host ?? "";
   const document = {
@@ -24,12 +31,17 @@ export function openIdConfiguration({ issuer }: AccountTokens, { name }: Logical
   return jsonResponse(200, document, CACHEABLE);
 }
 
-export async function openIdKeys(tokens: AccountTokens, cluster: LogicalCluster, { headers }: Pick<ApiRequest, "headers">): Promise<ApiResponse> {
+export async function openIdKeys(
+  tokens: AccountTokens,
+  cluster: LogicalCluster,
+  { headers }: Pick<ApiRequest, "headers">,
+): Promise<ApiResponse> {
   accept(headers.accept, KEY_SET);
   return jsonResponse(200, await tokens.keySet(cluster), { ...CACHEABLE, "content-type": KEY_SET });
 }
 
 function accept(header: string | undefined, offered: string): void {
   const types = (header ?? "*/*").split(",").map((clause) => clause.split(";", 1)[0]?.trim() ?? "");
-  if (!types.some((type) => type === "" || type === "*/*" || type === "application/*" || type === offered)) throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${offered}`);
+  if (!types.some((type) => type === "" || type === "*/*" || type === "application/*" || type === offered))
+    throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${offered}`);
 }

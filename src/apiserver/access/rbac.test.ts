@@ -8,7 +8,8 @@ beforeEach(async () => {
   server = await createAccessServer();
 });
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const codeOf = async (method: string, path: string, user = ANN): Promise<number> => (await server.ask(user, method, path)).code;
+const codeOf = async (method: string, path: string, user = ANN): Promise<number> =>
+  (await server.ask(user, method, path)).code;
 
 describe("AZ-1: roles and bindings", () => {
   test("a role allows its verbs in its namespace and nothing else", async () => {
@@ -22,7 +23,10 @@ describe("AZ-1: roles and bindings", () => {
 
   test("a cluster role counts where it is bound", async () => {
     await server.make(`${RBAC}/clusterroles`, { metadata: { name: "c" }, rules: [configMaps(["list"])] });
-    await server.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("local", { kind: "ClusterRole", name: "c" }));
+    await server.make(
+      `${RBAC}/namespaces/default/rolebindings`,
+      bindingTo("local", { kind: "ClusterRole", name: "c" }),
+    );
     expect([await codeOf("GET", MAPS), await codeOf("GET", "/api/v1/configmaps")]).toEqual([200, 403]);
 
     await server.make(`${RBAC}/clusterrolebindings`, bindingTo("everywhere", { kind: "ClusterRole", name: "c" }));
@@ -32,12 +36,18 @@ describe("AZ-1: roles and bindings", () => {
 
   const subjects: Record<string, { subject: { kind: string; name: string; namespace?: string }; user: typeof ANN }> = {
     "a group": { subject: { kind: "Group", name: "ops" }, user: { name: "x", groups: ["ops"] } },
-    "a service account of the same namespace": { subject: { kind: "ServiceAccount", name: "sa", namespace: "default" }, user: { name: "system:serviceaccount:default:sa", groups: [] } },
+    "a service account of the same namespace": {
+      subject: { kind: "ServiceAccount", name: "sa", namespace: "default" },
+      user: { name: "system:serviceaccount:default:sa", groups: [] },
+    },
   };
   for (const [who, { subject, user }] of Object.entries(subjects)) {
     test(`a binding may name ${who}`, async () => {
       await server.allow(configMaps(["list"]));
-      await server.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("b2", { kind: "Role", name: "r" }, subject));
+      await server.make(
+        `${RBAC}/namespaces/default/rolebindings`,
+        bindingTo("b2", { kind: "Role", name: "r" }, subject),
+      );
 
       expect(await codeOf("GET", MAPS, user)).toBe(200);
     });
@@ -61,8 +71,12 @@ describe("AZ-1: roles and bindings", () => {
   });
 
   test("exec and proxies are creating and getting, whatever the path is called", async () => {
-    expect((await server.ask(ANN, "POST", "/api/v1/namespaces/default/pods/p/exec")).body.message).toBe('pods "p" is forbidden: User "ann" cannot create resource "pods/exec" in API group "" in the namespace "default"');
-    expect((await server.ask(ANN, "GET", "/api/v1/nodes/n/proxy/x")).body.message).toBe('nodes "n" is forbidden: User "ann" cannot get resource "nodes/proxy" in API group "" at the cluster scope');
+    expect((await server.ask(ANN, "POST", "/api/v1/namespaces/default/pods/p/exec")).body.message).toBe(
+      'pods "p" is forbidden: User "ann" cannot create resource "pods/exec" in API group "" in the namespace "default"',
+    );
+    expect((await server.ask(ANN, "GET", "/api/v1/nodes/n/proxy/x")).body.message).toBe(
+      'nodes "n" is forbidden: User "ann" cannot get resource "nodes/proxy" in API group "" at the cluster scope',
+    );
   });
 
   test("TR-12: a role that is not there is named in the refusal", async () => {
@@ -79,7 +93,13 @@ describe("AZ-1: what is in force follows what is stored", () => {
     await server.allow(configMaps(["list"]));
     expect(await codeOf("GET", MAPS)).toBe(200);
 
-    await server.ask(ADMIN, "PATCH", `${RBAC}/namespaces/default/roles/r`, { rules: [configMaps(["get"])] }, { "content-type": "application/merge-patch+json" });
+    await server.ask(
+      ADMIN,
+      "PATCH",
+      `${RBAC}/namespaces/default/roles/r`,
+      { rules: [configMaps(["get"])] },
+      { "content-type": "application/merge-patch+json" },
+    );
     await server.settle();
     expect([await codeOf("GET", MAPS), await codeOf("GET", `${MAPS}/m`)]).toEqual([403, 404]);
 
@@ -98,7 +118,13 @@ describe("AZ-1: what is in force follows what is stored", () => {
   });
 
   test("AZ-2: a role of the profile can be changed in one cluster, and stays in the others", async () => {
-    await server.ask(ADMIN, "PATCH", `${RBAC}/clusterroles/system:discovery`, { rules: [] }, { "content-type": "application/merge-patch+json" });
+    await server.ask(
+      ADMIN,
+      "PATCH",
+      `${RBAC}/clusterroles/system:discovery`,
+      { rules: [] },
+      { "content-type": "application/merge-patch+json" },
+    );
     await server.settle();
 
     expect([await codeOf("GET", "/apis"), await codeOf("GET", "/clusters/paris/apis")]).toEqual([403, 200]);
@@ -122,9 +148,21 @@ describe("AZ-2: the roles that are there from the start", () => {
     "strangers may not look at discovery": { user: stranger, path: "/apis", want: 403 },
     "users may look at discovery": { user: ANN, path: "/api/v1", want: 200 },
     "users may not look at single health checks": { user: ANN, path: "/healthz/etcd", want: 403 },
-    "system:masters may do everything": { user: { name: "x", groups: ["system:masters"] }, path: "/api/v1/secrets", want: 200 },
-    "the scheduler may read nodes": { user: { name: "system:kube-scheduler", groups: [] }, path: "/api/v1/nodes", want: 200 },
-    "a controller's account may do its work": { user: { name: "system:serviceaccount:kube-system:replicaset-controller", groups: [] }, path: "/api/v1/pods", want: 200 },
+    "system:masters may do everything": {
+      user: { name: "x", groups: ["system:masters"] },
+      path: "/api/v1/secrets",
+      want: 200,
+    },
+    "the scheduler may read nodes": {
+      user: { name: "system:kube-scheduler", groups: [] },
+      path: "/api/v1/nodes",
+      want: 200,
+    },
+    "a controller's account may do its work": {
+      user: { name: "system:serviceaccount:kube-system:replicaset-controller", groups: [] },
+      path: "/api/v1/pods",
+      want: 200,
+    },
   };
   for (const [behaviour, { user, path, want }] of Object.entries(cases)) {
     test(behaviour, async () => expect(await codeOf("GET", path, user)).toBe(want));

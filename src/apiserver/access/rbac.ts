@@ -1,9 +1,11 @@
 /**
- * RBAC for every logical cluster: who is allowed what by roles and bindings. Nothing is denied by a rule; what no rule allows is not allowed.
+ * RBAC for every logical cluster: who is allowed what by roles and bindings. Nothing is denied by a rule; what no rule
+ * allows is not allowed.
  *
- * Bindings are filed by subject: those of a profile once for all its clusters, those that a cluster wrote itself in an index of
- * its own, which is made when somebody who needs it first asks and then kept current from the store's events. A decision
- * looks at the rules of one user. What was written is in force a moment after it is answered, as with the real server.
+ * Bindings are filed by subject: those of a profile once for all its clusters, those that a cluster wrote itself in an
+ * index of its own, which is made when somebody who needs it first asks and then kept current from the store's events.
+ * A decision looks at the rules of one user. What was written is in force a moment after it is answered, as with the
+ * real server.
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -60,7 +62,10 @@ class AllowedBy implements Decision {
     const { name, namespace, role, subjects } = this.#binding;
     const keys = subjectKeys(this.#user);
     const subject = subjects.find((candidate) => keys.includes(keyOfSubject(candidate, namespace) ?? ""));
-    const binding = namespace === undefined ? `ClusterRoleBinding ${JSON.stringify(name)}` : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
+    const binding =
+      namespace === undefined
+        ? `ClusterRoleBinding ${JSON.stringify(name)}`
+        : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
     return `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ${subject ? describeSubject(subject, namespace) : "nobody"}`;
   }
 }
@@ -69,18 +74,33 @@ export interface Rbac extends Authorizer {
   close(): void;
 }
 
-export function createRbac({ cache, clusters, store }: { cache: Cache; clusters: ClusterRegistry; store: ObjectStore }): Rbac {
+export function createRbac({
+  cache,
+  clusters,
+  store,
+}: {
+  cache: Cache;
+  clusters: ClusterRegistry;
+  store: ObjectStore;
+}): Rbac {
   const indexes = new WeakMap<LogicalCluster, ClusterIndex>();
   const profiles = new WeakMap<ProfileLayer, BindingTable>();
 
   const indexOf = (cluster: LogicalCluster): ClusterIndex => {
     const known = indexes.get(cluster);
     if (known) return known;
-    const index: ClusterIndex = { profile: profileTable(cluster), own: new BindingTable(), covered: new Set(), resolved: new Map() };
+    const index: ClusterIndex = {
+      profile: profileTable(cluster),
+      own: new BindingTable(),
+      covered: new Set(),
+      resolved: new Map(),
+    };
     indexes.set(cluster, index);
     for (const plural of BINDINGS) {
       const resource = cluster.table.resource(RBAC_GROUP, plural);
-      if (resource) for (const entry of cache.list(prefixOf(resource, cluster.name))) file(index, cluster, resource, entry.key, entry);
+      if (resource)
+        for (const entry of cache.list(prefixOf(resource, cluster.name)))
+          file(index, cluster, resource, entry.key, entry);
     }
     return index;
   };
@@ -92,13 +112,21 @@ export function createRbac({ cache, clusters, store }: { cache: Cache; clusters:
     profiles.set(profile, (table = new BindingTable()));
     for (const plural of BINDINGS) {
       const resource = profile.table.resource(RBAC_GROUP, plural);
-      if (resource) for (const entry of profile.list(resource.prefix, "", cluster)) table.put(bindingOf(relativeKey(resource, cluster, entry.key), objectIn(entry, resource.storage)));
+      if (resource)
+        for (const entry of profile.list(resource.prefix, "", cluster))
+          table.put(bindingOf(relativeKey(resource, cluster, entry.key), objectIn(entry, resource.storage)));
     }
     return table;
   };
 
   /** Takes over what is at a key now; the order in which events arrive does not matter. */
-  const file = (index: ClusterIndex, cluster: LogicalCluster, resource: Resource, key: string, entry: CachedEntry | undefined): void => {
+  const file = (
+    index: ClusterIndex,
+    cluster: LogicalCluster,
+    resource: Resource,
+    key: string,
+    entry: CachedEntry | undefined,
+  ): void => {
     const relative = relativeKey(resource, cluster, key);
     if (index.profile.get(relative)) {
       if (entry) index.covered.add(relative);
@@ -121,10 +149,16 @@ export function createRbac({ cache, clusters, store }: { cache: Cache; clusters:
     }
   };
   const stops = [...BINDINGS, ...ROLES].map((plural) =>
-    cache.watch(`/${RBAC_GROUP}/${plural}/`, cache.revision, (events) => changed(plural, new Set(events.map(({ entry, previous }) => (entry ?? previous)?.key ?? "")))),
+    cache.watch(`/${RBAC_GROUP}/${plural}/`, cache.revision, (events) =>
+      changed(plural, new Set(events.map(({ entry, previous }) => (entry ?? previous)?.key ?? ""))),
+    ),
   );
 
-  const rulesOf = (cluster: LogicalCluster, { kind, name }: RoleRef, namespace: string | undefined): Rules | undefined => {
+  const rulesOf = (
+    cluster: LogicalCluster,
+    { kind, name }: RoleRef,
+    namespace: string | undefined,
+  ): Rules | undefined => {
     const resource = cluster.table.resource(RBAC_GROUP, kind === "ClusterRole" ? "clusterroles" : "roles");
     if (!resource || (kind !== "ClusterRole" && (kind !== "Role" || namespace === undefined))) return undefined;
     const { entry } = store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
@@ -139,11 +173,17 @@ export function createRbac({ cache, clusters, store }: { cache: Cache; clusters:
   };
 
   /** The bindings of a user, each with its rules; some may come twice. Stops when `visit` says so. */
-  const visitRules = (cluster: LogicalCluster, user: UserInfo, namespace: string | undefined, visit: (binding: Binding, rules: Rules | undefined) => boolean): void => {
+  const visitRules = (
+    cluster: LogicalCluster,
+    user: UserInfo,
+    namespace: string | undefined,
+    visit: (binding: Binding, rules: Rules | undefined) => boolean,
+  ): void => {
     const index = indexOf(cluster);
     for (const place of namespace ? ["", namespace] : CLUSTER_WIDE) {
       for (const key of subjectKeys(user)) {
-        for (const binding of index.profile.of(place, key)) if (!index.covered.has(binding.key) && visit(binding, resolve(cluster, index, binding))) return;
+        for (const binding of index.profile.of(place, key))
+          if (!index.covered.has(binding.key) && visit(binding, resolve(cluster, index, binding))) return;
         for (const binding of index.own.of(place, key)) if (visit(binding, resolve(cluster, index, binding))) return;
       }
     }
@@ -158,7 +198,8 @@ export function createRbac({ cache, clusters, store }: { cache: Cache; clusters:
       let missing: RoleRef[] | undefined;
       visitRules(cluster, user, resource?.namespace, (binding, rules) => {
         if (!rules) (missing ??= []).push(binding.role);
-        else if (rules.some((rule) => (resource ? allowsResource(rule, verb, resource) : allowsPath(rule, verb, path)))) allowed = new AllowedBy(binding, user);
+        else if (rules.some((rule) => (resource ? allowsResource(rule, verb, resource) : allowsPath(rule, verb, path))))
+          allowed = new AllowedBy(binding, user);
         return allowed !== undefined;
       });
       return allowed ?? (missing ? { allowed: false, reason: `RBAC: ${describeMissing(missing)}` } : DENIED);
@@ -188,7 +229,11 @@ const NO_RULES: Rules = [];
 
 /** The roles that bindings name and that are not there, as one text. */
 export function describeMissing(missing: readonly RoleRef[], what?: string): string {
-  const texts = [...new Set(missing.map(({ kind, name }) => `${what ?? kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(name)} not found`))];
+  const texts = [
+    ...new Set(
+      missing.map(({ kind, name }) => `${what ?? kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(name)} not found`),
+    ),
+  ];
   return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 }
 
@@ -201,7 +246,7 @@ function bindingOf(key: string, object: DeepReadonly<JsonObject>): Binding {
   return {
     key,
     name: textOf(name),
-    ...(typeof namespace === "string" && { namespace }),
+    namespace: typeof namespace === "string" ? namespace : undefined,
     role: object.roleRef as unknown as RoleRef,
     subjects: (object.subjects ?? []) as unknown as Subject[],
   };

@@ -10,20 +10,54 @@ beforeEach(async () => {
   server = await createAccessServer();
   await server.allow(configMaps(["get"]));
 });
-const get = (more: JsonObject = {}): JsonObject => ({ verb: "get", resource: "configmaps", namespace: "default", ...more });
-const statusOf = async (resource: string, spec: JsonObject, user = ADMIN): Promise<JsonObject> => (await server.ask(user, "POST", `${GROUP}/${resource}`, { spec })).body.status as JsonObject;
+const get = (more: JsonObject = {}): JsonObject => ({
+  verb: "get",
+  resource: "configmaps",
+  namespace: "default",
+  ...more,
+});
+const statusOf = async (resource: string, spec: JsonObject, user = ADMIN): Promise<JsonObject> =>
+  (await server.ask(user, "POST", `${GROUP}/${resource}`, { spec })).body.status as JsonObject;
 
 describe("AZ-5: an access review", () => {
   const allowed = { allowed: true, reason: 'RBAC: allowed by RoleBinding "b/default" of Role "r" to User "ann"' };
   const cases: Record<string, { spec: JsonObject; want: JsonObject }> = {
     "says which binding allows it": { spec: { user: "ann", resourceAttributes: get() }, want: allowed },
     "is about one object as well": { spec: { user: "ann", resourceAttributes: get({ name: "x" }) }, want: allowed },
-    "says no without a reason": { spec: { user: "ann", resourceAttributes: get({ verb: "list" }) }, want: { allowed: false } },
-    "knows administrators": { spec: { groups: ["system:masters"], resourceAttributes: get() }, want: { allowed: true } },
-    "asks about paths": { spec: { groups: ["system:unauthenticated"], nonResourceAttributes: { path: "/version", verb: "get" } }, want: { allowed: true, reason: 'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"' } },
+    "says no without a reason": {
+      spec: { user: "ann", resourceAttributes: get({ verb: "list" }) },
+      want: { allowed: false },
+    },
+    "knows administrators": {
+      spec: { groups: ["system:masters"], resourceAttributes: get() },
+      want: { allowed: true },
+    },
+    "asks about paths": {
+      spec: { groups: ["system:unauthenticated"], nonResourceAttributes: { path: "/version", verb: "get" } },
+      want: {
+        allowed: true,
+        reason:
+          'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"',
+      },
+    },
     "ignores a selector that it cannot read, and says so": {
-      spec: { user: "ann", resourceAttributes: get({ fieldSelector: { rawSelector: "a" }, labelSelector: { requirements: [{ key: "a", operator: "Exists" }, { key: "b", operator: "Unheard" }] } }) },
-      want: { ...allowed, evaluationError: "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error" },
+      spec: {
+        user: "ann",
+        resourceAttributes: get({
+          fieldSelector: { rawSelector: "a" },
+          labelSelector: {
+            requirements: [
+              { key: "a", operator: "Exists" },
+              { key: "b", operator: "Unheard" },
+            ],
+          },
+        }),
+      },
+      want: {
+        ...allowed,
+        evaluationError:
+          "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error",
+      },
     },
   };
   for (const [behaviour, { spec, want }] of Object.entries(cases)) {
@@ -32,13 +66,28 @@ describe("AZ-5: an access review", () => {
 
   test("is about the asker where it says so, and about the namespace where it is sent to one", async () => {
     expect(await statusOf("selfsubjectaccessreviews", { resourceAttributes: get() }, ANN)).toEqual(allowed);
-    expect(await statusOf("namespaces/default/localsubjectaccessreviews", { user: "ann", resourceAttributes: get() })).toEqual(allowed);
+    expect(
+      await statusOf("namespaces/default/localsubjectaccessreviews", { user: "ann", resourceAttributes: get() }),
+    ).toEqual(allowed);
   });
 
   test("is refused with everything that is wrong with it", async () => {
-    const { body } = await server.ask(ADMIN, "POST", `${GROUP}/namespaces/default/localsubjectaccessreviews`, { spec: { nonResourceAttributes: { path: "/x" } } });
+    const { body } = await server.ask(ADMIN, "POST", `${GROUP}/namespaces/default/localsubjectaccessreviews`, {
+      spec: { nonResourceAttributes: { path: "/x" } },
+    });
 
-    expect(body).toMatchObject({ code: 422, details: { causes: [{ field: "spec.user" }, { field: "spec.nonResourceAttributes", message: 'Invalid value: {"Path":"/x","Verb":""}: disallowed on this kind of request' }] } });
+    expect(body).toMatchObject({
+      code: 422,
+      details: {
+        causes: [
+          { field: "spec.user" },
+          {
+            field: "spec.nonResourceAttributes",
+            message: 'Invalid value: {"Path":"/x","Verb":""}: disallowed on this kind of request',
+          },
+        ],
+      },
+    });
   });
 
   test("is not stored and cannot be read", async () => {
@@ -53,22 +102,46 @@ describe("AZ-5: an access review", () => {
 describe("AZ-5: a rules review", () => {
   test("lists what the asker may do in a namespace, each binding once", async () => {
     const user = { name: "ann", groups: ["system:authenticated", "ann"] };
-    await server.make(`${RBAC}/namespaces/default/rolebindings`, { ...bindingTo("b", { kind: "Role", name: "r" }), metadata: { name: "twice" }, subjects: [{ kind: "User", name: "ann" }, { kind: "Group", name: "ann" }] });
+    await server.make(`${RBAC}/namespaces/default/rolebindings`, {
+      ...bindingTo("b", { kind: "Role", name: "r" }),
+      metadata: { name: "twice" },
+      subjects: [
+        { kind: "User", name: "ann" },
+        { kind: "Group", name: "ann" },
+      ],
+    });
 
-    const { resourceRules, nonResourceRules, incomplete } = await statusOf("selfsubjectrulesreviews", { namespace: "default" }, user);
+    const { resourceRules, nonResourceRules, incomplete } = await statusOf(
+      "selfsubjectrulesreviews",
+      { namespace: "default" },
+      user,
+    );
 
     expect(incomplete).toBe(false);
-    expect((resourceRules as JsonObject[]).filter(({ resources }) => (resources as string[]).includes("configmaps"))).toHaveLength(2);
-    expect(nonResourceRules).toContainEqual({ verbs: ["get"], nonResourceURLs: ["/healthz", "/livez", "/readyz", "/version", "/version/"] });
+    expect(
+      (resourceRules as JsonObject[]).filter(({ resources }) => (resources as string[]).includes("configmaps")),
+    ).toHaveLength(2);
+    expect(nonResourceRules).toContainEqual({
+      verbs: ["get"],
+      nonResourceURLs: ["/healthz", "/livez", "/readyz", "/version", "/version/"],
+    });
   });
 
   test("needs a namespace", async () => {
-    expect((await server.ask(ANN, "POST", `${GROUP}/selfsubjectrulesreviews`, { spec: {} })).body).toMatchObject({ code: 400, message: "no namespace on request" });
+    expect((await server.ask(ANN, "POST", `${GROUP}/selfsubjectrulesreviews`, { spec: {} })).body).toMatchObject({
+      code: 400,
+      message: "no namespace on request",
+    });
   });
 
   test("tells of roles that are not there", async () => {
-    await server.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("broken", { kind: "ClusterRole", name: "gone" }));
+    await server.make(
+      `${RBAC}/namespaces/default/rolebindings`,
+      bindingTo("broken", { kind: "ClusterRole", name: "gone" }),
+    );
 
-    expect((await statusOf("selfsubjectrulesreviews", { namespace: "default" }, ANN)).evaluationError).toBe('clusterrole.rbac.authorization.k8s.io "gone" not found');
+    expect((await statusOf("selfsubjectrulesreviews", { namespace: "default" }, ANN)).evaluationError).toBe(
+      'clusterrole.rbac.authorization.k8s.io "gone" not found',
+    );
   });
 });

@@ -11,13 +11,33 @@ describe("AZ-1: a rule about resources", () => {
     "allows no other verb": { rule, verb: "list", want: false },
     "allows no other group": { rule, about: { ...pods, group: "apps" }, want: false },
     "allows no subresource": { rule, about: { ...pods, subresource: "log" }, want: false },
-    "allows a subresource that it names": { rule: { ...rule, resources: ["pods/log"] }, about: { ...pods, subresource: "log" }, want: true },
-    "allows a subresource of everything": { rule: { ...rule, resources: ["*/scale"] }, about: { ...pods, subresource: "scale" }, want: true },
-    "does not take the subresource of everything for the thing": { rule: { ...rule, resources: ["*/scale"] }, want: false },
-    "allows everything with stars, subresources too": { rule: { verbs: ["*"], apiGroups: ["*"], resources: ["*"] }, verb: "x", about: { group: "g", resource: "r", subresource: "s" }, want: true },
+    "allows a subresource that it names": {
+      rule: { ...rule, resources: ["pods/log"] },
+      about: { ...pods, subresource: "log" },
+      want: true,
+    },
+    "allows a subresource of everything": {
+      rule: { ...rule, resources: ["*/scale"] },
+      about: { ...pods, subresource: "scale" },
+      want: true,
+    },
+    "does not take the subresource of everything for the thing": {
+      rule: { ...rule, resources: ["*/scale"] },
+      want: false,
+    },
+    "allows everything with stars, subresources too": {
+      rule: { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+      verb: "x",
+      about: { group: "g", resource: "r", subresource: "s" },
+      want: true,
+    },
     "is about one object when it names it": { rule: { ...rule, resourceNames: ["p"] }, want: true },
     "is not about other objects": { rule: { ...rule, resourceNames: ["q"] }, want: false },
-    "is not about collections when it names objects": { rule: { ...rule, resourceNames: ["p"] }, about: { group: "", resource: "pods" }, want: false },
+    "is not about collections when it names objects": {
+      rule: { ...rule, resourceNames: ["p"] },
+      about: { group: "", resource: "pods" },
+      want: false,
+    },
     "says nothing when it is about paths": { rule: { verbs: ["get"], nonResourceURLs: ["*"] }, want: false },
   };
   for (const [behaviour, { rule: given, verb = "get", about = pods, want }] of Object.entries(cases)) {
@@ -47,11 +67,30 @@ describe("AZ-4: what somebody lacks", () => {
   ];
   const cases: Record<string, { wanted: PolicyRule; want: string[] }> = {
     "nothing of what is held": { wanted: { verbs: ["list"], apiGroups: [""], resources: ["pods"] }, want: [] },
-    "nothing of a subresource of everything": { wanted: { verbs: ["get"], apiGroups: [""], resources: ["things/scale"] }, want: [] },
-    "verbs of one thing together": { wanted: { verbs: ["get", "delete", "watch"], apiGroups: [""], resources: ["pods"] }, want: ['{APIGroups:[""], Resources:["pods"], Verbs:["delete" "watch"]}'] },
-    "all objects when only one is held": { wanted: { verbs: ["get"], apiGroups: [""], resources: ["secrets"] }, want: ['{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'] },
-    "one object of two": { wanted: { verbs: ["get"], apiGroups: [""], resources: ["secrets"], resourceNames: ["mine", "yours"] }, want: ['{APIGroups:[""], Resources:["secrets"], ResourceNames:["yours"], Verbs:["get"]}'] },
-    "paths verb by verb, sorted": { wanted: { verbs: ["get", "post"], nonResourceURLs: ["/logs/a", "/x"] }, want: ['{NonResourceURLs:["/logs/a"], Verbs:["post"]}', '{NonResourceURLs:["/x"], Verbs:["get"]}', '{NonResourceURLs:["/x"], Verbs:["post"]}'] },
+    "nothing of a subresource of everything": {
+      wanted: { verbs: ["get"], apiGroups: [""], resources: ["things/scale"] },
+      want: [],
+    },
+    "verbs of one thing together": {
+      wanted: { verbs: ["get", "delete", "watch"], apiGroups: [""], resources: ["pods"] },
+      want: ['{APIGroups:[""], Resources:["pods"], Verbs:["delete" "watch"]}'],
+    },
+    "all objects when only one is held": {
+      wanted: { verbs: ["get"], apiGroups: [""], resources: ["secrets"] },
+      want: ['{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'],
+    },
+    "one object of two": {
+      wanted: { verbs: ["get"], apiGroups: [""], resources: ["secrets"], resourceNames: ["mine", "yours"] },
+      want: ['{APIGroups:[""], Resources:["secrets"], ResourceNames:["yours"], Verbs:["get"]}'],
+    },
+    "paths verb by verb, sorted": {
+      wanted: { verbs: ["get", "post"], nonResourceURLs: ["/logs/a", "/x"] },
+      want: [
+        '{NonResourceURLs:["/logs/a"], Verbs:["post"]}',
+        '{NonResourceURLs:["/x"], Verbs:["get"]}',
+        '{NonResourceURLs:["/x"], Verbs:["post"]}',
+      ],
+    },
   };
   for (const [behaviour, { wanted, want }] of Object.entries(cases)) {
     test(behaviour, () => expect(describeRules(uncovered(held, [wanted]))).toEqual(want));

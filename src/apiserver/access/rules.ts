@@ -8,8 +8,17 @@ type Rule = DeepReadonly<PolicyRule>;
 const ALL = "*";
 const NONE: readonly string[] = [];
 
-export function allowsResource({ verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE }: Rule, verb: string, { group, resource, subresource, name }: AccessedResource): boolean {
-  return names(verbs, verb) && names(apiGroups, group) && namesResource(resources, resource, subresource) && (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)));
+export function allowsResource(
+  { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE }: Rule,
+  verb: string,
+  { group, resource, subresource, name }: AccessedResource,
+): boolean {
+  return (
+    names(verbs, verb) &&
+    names(apiGroups, group) &&
+    namesResource(resources, resource, subresource) &&
+    (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)))
+  );
 }
 
 export function allowsPath({ verbs, nonResourceURLs = NONE }: Rule, verb: string, path: string): boolean {
@@ -36,7 +45,12 @@ function coversPath(pattern: string, path: string): boolean {
 
 /** How many parts rules have when each is about one verb of one thing. */
 export function countParts(rules: readonly Rule[]): number {
-  return rules.reduce((count, { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }) => count + verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length), 0);
+  return rules.reduce(
+    (count, { verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }) =>
+      count +
+      verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length),
+    0,
+  );
 }
 
 /** The parts of `wanted` that nobody with the rules `held` has, each about one verb of one thing. */
@@ -45,7 +59,13 @@ export function uncovered(held: readonly Rule[], wanted: readonly Rule[]): Polic
 }
 
 /** A rule as rules with one group, resource, name and verb each, or one path and verb. */
-function* breakDown({ verbs, apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE }: Rule): Generator<PolicyRule> {
+function* breakDown({
+  verbs,
+  apiGroups = NONE,
+  resources = NONE,
+  resourceNames = NONE,
+  nonResourceURLs = NONE,
+}: Rule): Generator<PolicyRule> {
   for (const group of apiGroups) {
     for (const resource of resources) {
       for (const verb of verbs) {
@@ -64,13 +84,20 @@ function covers(rule: Rule, part: PolicyRule): boolean {
   const [verb = ""] = part.verbs;
   if (!names(verbs, verb)) return false;
   const [path] = part.nonResourceURLs ?? NONE;
-  if (path !== undefined) return nonResourceURLs.some((pattern) => pattern === path || coversPath(pattern, path)) && resourceNames.length === 0;
+  if (path !== undefined)
+    return (
+      nonResourceURLs.some((pattern) => pattern === path || coversPath(pattern, path)) && resourceNames.length === 0
+    );
   const [group = ""] = part.apiGroups ?? NONE;
   const [resource = ""] = part.resources ?? NONE;
   const [name] = part.resourceNames ?? NONE;
   const slash = resource.indexOf("/");
   const namesIt = names(resources, resource) || (slash >= 0 && resources.includes(`*${resource.slice(slash)}`));
-  return namesIt && names(apiGroups, group) && (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)));
+  return (
+    namesIt &&
+    names(apiGroups, group) &&
+    (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)))
+  );
 }
 
 /** Parts that differ only by their verb become one; the result is text, sorted, as refusals list it. */
@@ -86,9 +113,24 @@ export function describeRules(parts: readonly PolicyRule[]): string[] {
   return [...new Set(Array.from(merged.values(), describeRule))].sort();
 }
 
-function describeRule({ apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs }: PolicyRule): string {
-  const fields = { APIGroups: apiGroups, Resources: resources, NonResourceURLs: nonResourceURLs, ResourceNames: resourceNames, Verbs: verbs };
-  return `{${Object.entries(fields).filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${quoteList(list)}`).join(", ")}}`;
+function describeRule({
+  apiGroups = [],
+  resources = [],
+  nonResourceURLs = [],
+  resourceNames = [],
+  verbs,
+}: PolicyRule): string {
+  const fields = {
+    APIGroups: apiGroups,
+    Resources: resources,
+    NonResourceURLs: nonResourceURLs,
+    ResourceNames: resourceNames,
+    Verbs: verbs,
+  };
+  return `{${Object.entries(fields)
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${quoteList(list)}`)
+    .join(", ")}}`;
 }
 
 /** A list of texts as Go prints it: `["a" "b"]`. */

@@ -1,6 +1,6 @@
 /**
- * The key that signs service account tokens. One key serves all clusters of a server; a token is good in one of them only,
- * because the id of the key in its signed header is another for every cluster.
+ * The key that signs service account tokens. One key serves all clusters of a server; a token is good in one of them
+ * only, because the id of the key in its signed header is another for every cluster.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -29,14 +29,20 @@ export async function createSigningKey(): Promise<string> {
 export function openSigningKey(pem: string): SigningKey {
   const privateKey = createPrivateKey(pem);
   if (privateKey.asymmetricKeyType !== "rsa" || (privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < MODULUS_BITS) {
-    throw new FlotillaError("SigningKey", `the key for service account tokens must be RSA with at least ${MODULUS_BITS} bits; remove it to have a new one made, which ends all tokens`);
+    throw new FlotillaError(
+      "SigningKey",
+      `the key for service account tokens must be RSA with at least ${MODULUS_BITS} bits; remove it to have a new one made, which ends all tokens`,
+    );
   }
   const publicKey = createPublicKey(privateKey);
   return { privateKey, publicKey, der: publicKey.export({ type: "spki", format: "der" }) };
 }
 
 /** Two clusters never share an id, nor does a cluster with one of the same name that was there before it. */
-export function keyIdOf({ der }: SigningKey, { name, createdAt, revision }: { readonly name: string; readonly createdAt: string; readonly revision: number }): string {
+export function keyIdOf(
+  { der }: SigningKey,
+  { name, createdAt, revision }: { readonly name: string; readonly createdAt: string; readonly revision: number },
+): string {
   return createHash("sha256").update(der).update(`\n${name}\n${createdAt}\n${revision}`).digest("base64url");
 }
 

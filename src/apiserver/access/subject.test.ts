@@ -20,30 +20,58 @@ const Saying: Kind = {
   builtIn: true,
   hasGeneration: false,
   source: {
-    get: (_cluster, namespace, name) => ({ apiVersion: "oracle.example.com/v1", kind: "Saying", metadata: { name, ...(namespace !== undefined && { namespace }) }, text: "it will rain" }),
+    get: (_cluster, namespace, name) => ({
+      apiVersion: "oracle.example.com/v1",
+      kind: "Saying",
+      metadata: { name, ...(namespace !== undefined && { namespace }) },
+      text: "it will rain",
+    }),
     list: () => [],
     about: ({ metadata }) => {
       const { name } = metadata as { name: string };
-      return name === "lost" ? { apiVersion: "gone.example.com/v1", kind: "Gone", name } : { apiVersion: "v1", kind: "ConfigMap", namespace: "default", name };
+      return name === "lost"
+        ? { apiVersion: "gone.example.com/v1", kind: "Gone", name }
+        : { apiVersion: "v1", kind: "ConfigMap", namespace: "default", name };
     },
   },
 };
 
 let server: TestServer["server"];
 beforeEach(async () => {
-  const rule = (group: string, resource: string, names: string[]): JsonObject => ({ apiGroups: [group], resources: [resource], verbs: ["get"], ...(names.length > 0 && { resourceNames: names }) });
+  const rule = (group: string, resource: string, names: string[]): JsonObject => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs: ["get"],
+    ...(names.length > 0 && { resourceNames: names }),
+  });
   const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { namespace: "default", name: "ann" } };
   const objects = [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } },
     { ...rbac, kind: "Role", rules: [rule("oracle.example.com", "sayings", []), rule("", "configmaps", ["seen"])] },
-    { ...rbac, kind: "RoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "ann" }, subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }] },
+    {
+      ...rbac,
+      kind: "RoleBinding",
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "ann" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }],
+    },
     ...bootstrapRbac(),
   ];
-  ({ server } = await createTestServer({ profiles: { hub: { builtIns: [...kubernetesKinds, Saying], customs: [], objects } }, clusters: { hub: "hub" } }));
+  ({ server } = await createTestServer({
+    profiles: { hub: { builtIns: [...kubernetesKinds, Saying], customs: [], objects } },
+    clusters: { hub: "hub" },
+  }));
 });
 
 async function read(name: string): Promise<[number, unknown]> {
-  const { status, body } = await server.handle({ method: "GET", path: `${SAYINGS}/${name}`, query: new URLSearchParams(), headers: {}, body: new Uint8Array(), user: ANN, signal: new AbortController().signal });
+  const { status, body } = await server.handle({
+    method: "GET",
+    path: `${SAYINGS}/${name}`,
+    query: new URLSearchParams(),
+    headers: {},
+    body: new Uint8Array(),
+    user: ANN,
+    signal: new AbortController().signal,
+  });
   const answer = JSON.parse(Buffer.concat([body].flat() as Uint8Array[]).toString()) as JsonObject;
   return [status, answer["text"] ?? answer["message"]];
 }
@@ -54,7 +82,10 @@ describe("an object that tells about another", () => {
   });
 
   test("is refused to others in the words for that one", async () => {
-    expect(await read("hidden")).toEqual([403, 'configmaps "hidden" is forbidden: User "ann" cannot get resource "configmaps" in API group "" in the namespace "default"']);
+    expect(await read("hidden")).toEqual([
+      403,
+      'configmaps "hidden" is forbidden: User "ann" cannot get resource "configmaps" in API group "" in the namespace "default"',
+    ]);
   });
 
   test("is not there when nobody can be asked about that one", async () => {

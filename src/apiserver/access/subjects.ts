@@ -1,4 +1,7 @@
-/** Under which names a user can be bound, and which bindings name it: the two sides of the index of bindings meet in these keys. */
+/**
+ * Under which names a user can be bound, and which bindings name it: the two sides of the index of bindings meet in
+ * these keys.
+ */
 import type { UserInfo } from "../request/request.ts";
 
 export interface Subject {
@@ -22,10 +25,13 @@ export function subjectKeys(user: UserInfo): readonly string[] {
 }
 
 /**
- * The key under which a subject is filed; a service account is a user with a certain name. Undefined for what can name nobody. A
- * binding in a namespace may leave out the namespace of an account that is in the same.
+ * The key under which a subject is filed; a service account is a user with a certain name. Undefined for what can name
+ * nobody. A binding in a namespace may leave out the namespace of an account that is in the same.
  */
-export function keyOfSubject({ kind, name, namespace }: Subject, bindingNamespace: string | undefined): string | undefined {
+export function keyOfSubject(
+  { kind, name, namespace }: Subject,
+  bindingNamespace: string | undefined,
+): string | undefined {
   if (kind === "User" || kind === "Group") return `${kind} ${name}`;
   const home = namespace || bindingNamespace;
   return kind === "ServiceAccount" && home ? `User ${accountUser(home, name)}` : undefined;

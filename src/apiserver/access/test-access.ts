@@ -1,4 +1,6 @@
-/** A server with two clusters that have Kubernetes' roles, for the tests of this folder. Anybody may ask it something. */
+/**
+ * A server with two clusters that have Kubernetes' roles, for the tests of this folder. Anybody may ask it something.
+ */
 import { bootstrapRbac, kubernetesKinds } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -12,7 +14,11 @@ const namespaced = (name: string): KubernetesObject[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name } },
   { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: name } },
 ];
-const PROFILE: Profile = { builtIns: kubernetesKinds, customs: [], objects: [...namespaced("default"), ...namespaced("kube-system"), ...bootstrapRbac()] };
+const PROFILE: Profile = {
+  builtIns: kubernetesKinds,
+  customs: [],
+  objects: [...namespaced("default"), ...namespaced("kube-system"), ...bootstrapRbac()],
+};
 
 export const ANN: UserInfo = { name: "ann", groups: ["system:authenticated"] };
 export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -22,7 +28,13 @@ let sharedKey: Promise<string> | undefined;
 
 export interface AccessServer extends TestServer {
   /** Status code and body; `headers` may hold impersonation. */
-  ask(user: UserInfo, method: string, path: string, body?: JsonObject, headers?: Record<string, string>): Promise<{ code: number; body: JsonObject }>;
+  ask(
+    user: UserInfo,
+    method: string,
+    path: string,
+    body?: JsonObject,
+    headers?: Record<string, string>,
+  ): Promise<{ code: number; body: JsonObject }>;
   /** As the administrator; fails unless the answer is a success. */
   make(path: string, object: JsonObject): Promise<JsonObject>;
   /** A Role in `default` with these rules, and ann bound to it. */
@@ -30,7 +42,11 @@ export interface AccessServer extends TestServer {
 }
 
 export async function createAccessServer(): Promise<AccessServer> {
-  const test = await createTestServer({ profiles: { member: PROFILE }, clusters: { hub: "member", paris: "member" }, serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) } });
+  const test = await createTestServer({
+    profiles: { member: PROFILE },
+    clusters: { hub: "member", paris: "member" },
+    serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) },
+  });
   const { server } = test;
   const signal = new AbortController().signal;
   const access: AccessServer = {
@@ -38,7 +54,15 @@ export async function createAccessServer(): Promise<AccessServer> {
     async ask(user, method, path, body, headers = {}) {
       const [pathname = "", search = ""] = path.split("?");
       const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body));
-      const response = await server.handle({ method, path: pathname, query: new URLSearchParams(search), headers: { "user-agent": "test/1", ...headers }, body: bytes, user, signal });
+      const response = await server.handle({
+        method,
+        path: pathname,
+        query: new URLSearchParams(search),
+        headers: { "user-agent": "test/1", ...headers },
+        body: bytes,
+        user,
+        signal,
+      });
       const text = Buffer.concat([response.body].flat() as Uint8Array[]).toString();
       return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {} };
     },
@@ -56,7 +80,11 @@ export async function createAccessServer(): Promise<AccessServer> {
   return access;
 }
 
-export function bindingTo(name: string, role: { kind: string; name: string }, subject: JsonObject = { kind: "User", name: "ann" }): JsonObject {
+export function bindingTo(
+  name: string,
+  role: { kind: string; name: string },
+  subject: JsonObject = { kind: "User", name: "ann" },
+): JsonObject {
   return { metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", ...role }, subjects: [subject] };
 }
 

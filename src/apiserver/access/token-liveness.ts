@@ -29,7 +29,10 @@ const LEEWAY_SECONDS = 60;
 const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
 
 /** Gives the check: why a token does not count any more, or undefined when it does. */
-export function createLivenessCheck(store: ObjectStore, clock: Clock): (checked: CheckedToken, token: string) => string | undefined {
+export function createLivenessCheck(
+  store: ObjectStore,
+  clock: Clock,
+): (checked: CheckedToken, token: string) => string | undefined {
   return (checked, token) => {
     const { cluster, claims } = checked;
     const nowSeconds = Math.floor(clock.now() / 1000);
@@ -39,16 +42,20 @@ export function createLivenessCheck(store: ObjectStore, clock: Clock): (checked:
     let isLeaving = false;
     for (const needed of (checked.needed ??= neededBy(claims))) {
       const resource = cluster.table.resource("", needed.plural);
-      const entry = resource && store.find(cluster, resource, keyOf(resource, cluster.name, needed.namespace, needed.name)).entry;
+      const entry =
+        resource && store.find(cluster, resource, keyOf(resource, cluster.name, needed.namespace, needed.name)).entry;
       if (!entry) return needed.whenGone;
       if (entry === checked.alive?.[entries.push(entry) - 1]) continue;
       const object = objectIn(entry, resource.storage);
-      const problem = identityProblem(needed, object) ?? (claims.isLegacy && needed.plural === "secrets" ? secretProblem(object, token, claims) : undefined);
+      const problem =
+        identityProblem(needed, object) ??
+        (claims.isLegacy && needed.plural === "secrets" ? secretProblem(object, token, claims) : undefined);
       if (problem !== undefined) return problem;
       const { deletionTimestamp } = metadataOf(object);
       if (typeof deletionTimestamp !== "string") continue;
       isLeaving = true;
-      if (claims.isLegacy || Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS) return needed.whenLeaving;
+      if (claims.isLegacy || Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS)
+        return needed.whenLeaving;
     }
     // What is leaving has to be looked at again: it counts for a minute only.
     if (isLeaving) delete checked.alive;

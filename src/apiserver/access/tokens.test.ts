@@ -22,10 +22,18 @@ const requestToken = async (spec: JsonObject = {}, path = `${ACCOUNTS}/sa/token`
   const { body } = await server.ask(ADMIN, "POST", path, { spec });
   return (body.status as JsonObject).token as string;
 };
-const whoHas = (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefined> => createAuthenticator({ tokens: server.server.tokens }).authenticate({ bearerToken, cluster });
-const isRefused = (token: string, cluster = "hub"): Promise<void> => expect(whoHas(token, cluster)).rejects.toMatchObject({ status: { code: 401, message: "Unauthorized" } });
-const reviewOf = async (token: string, audiences?: string[]): Promise<JsonObject> => (await server.ask(ADMIN, "POST", REVIEWS, { spec: { token, ...(audiences && { audiences }) } })).body.status as JsonObject;
-const partsOf = (token: string): JsonObject[] => token.split(".").slice(0, 2).map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as JsonObject);
+const whoHas = (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefined> =>
+  createAuthenticator({ tokens: server.server.tokens }).authenticate({ bearerToken, cluster });
+const isRefused = (token: string, cluster = "hub"): Promise<void> =>
+  expect(whoHas(token, cluster)).rejects.toMatchObject({ status: { code: 401, message: "Unauthorized" } });
+const reviewOf = async (token: string, audiences?: string[]): Promise<JsonObject> =>
+  (await server.ask(ADMIN, "POST", REVIEWS, { spec: { token, ...(audiences && { audiences }) } })).body
+    .status as JsonObject;
+const partsOf = (token: string): JsonObject[] =>
+  token
+    .split(".")
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as JsonObject);
 const encode = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 describe("AN-3: a TokenRequest", () => {
@@ -33,22 +41,59 @@ describe("AN-3: a TokenRequest", () => {
     const { body } = await server.ask(ADMIN, "POST", `${ACCOUNTS}/sa/token`, { spec: {} });
 
     const uid = (body.metadata as JsonObject).uid;
-    expect(body).toMatchObject({ kind: "TokenRequest", metadata: { name: "sa", namespace: "default" }, spec: { audiences: [ISSUER], expirationSeconds: 3600 }, status: { expirationTimestamp: "2024-05-01T13:00:00Z" } });
+    expect(body).toMatchObject({
+      kind: "TokenRequest",
+      metadata: { name: "sa", namespace: "default" },
+      spec: { audiences: [ISSUER], expirationSeconds: 3600 },
+      status: { expirationTimestamp: "2024-05-01T13:00:00Z" },
+    });
     const [header, payload] = partsOf((body.status as JsonObject).token as string);
     expect(header).toMatchObject({ alg: "RS256" });
     const iat = Date.UTC(2024, 4, 1, 12) / 1000;
-    expect(payload).toMatchObject({ iss: ISSUER, aud: [ISSUER], sub: "system:serviceaccount:default:sa", iat, nbf: iat, exp: iat + 3600, "kubernetes.io": { namespace: "default", serviceaccount: { name: "sa", uid } } });
+    expect(payload).toMatchObject({
+      iss: ISSUER,
+      aud: [ISSUER],
+      sub: "system:serviceaccount:default:sa",
+      iat,
+      nbf: iat,
+      exp: iat + 3600,
+      "kubernetes.io": { namespace: "default", serviceaccount: { name: "sa", uid } },
+    });
   });
 
   const refused: Record<string, { body: JsonObject; want: JsonObject }> = {
-    "a lifetime that is too short": { body: { spec: { expirationSeconds: 599 } }, want: { code: 422, message: 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes' } },
-    "another name": { body: { metadata: { name: "zz" }, spec: {} }, want: { code: 422, message: 'TokenRequest.authentication.k8s.io "sa" is invalid: metadata.name: Invalid value: "zz": must match the service account name if specified' } },
-    "the uid of an account that was there before": { body: { metadata: { uid: "zz" }, spec: {} }, want: { code: 409, reason: "Conflict" } },
-    "an object of a kind that binds nothing": { body: { spec: { boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "x" } } }, want: { code: 400, message: "cannot bind token to object of type /v1, Kind=ConfigMap" } },
-    "an object that is not there": { body: { spec: { boundObjectRef: { kind: "Node", apiVersion: "v1", name: "n" } } }, want: { code: 404, message: 'nodes "n" not found' } },
+    "a lifetime that is too short": {
+      body: { spec: { expirationSeconds: 599 } },
+      want: {
+        code: 422,
+        message:
+          'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
+      },
+    },
+    "another name": {
+      body: { metadata: { name: "zz" }, spec: {} },
+      want: {
+        code: 422,
+        message:
+          'TokenRequest.authentication.k8s.io "sa" is invalid: metadata.name: Invalid value: "zz": must match the service account name if specified',
+      },
+    },
+    "the uid of an account that was there before": {
+      body: { metadata: { uid: "zz" }, spec: {} },
+      want: { code: 409, reason: "Conflict" },
+    },
+    "an object of a kind that binds nothing": {
+      body: { spec: { boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "x" } } },
+      want: { code: 400, message: "cannot bind token to object of type /v1, Kind=ConfigMap" },
+    },
+    "an object that is not there": {
+      body: { spec: { boundObjectRef: { kind: "Node", apiVersion: "v1", name: "n" } } },
+      want: { code: 404, message: 'nodes "n" not found' },
+    },
   };
   for (const [what, { body, want }] of Object.entries(refused)) {
-    test(`is refused for ${what}`, async () => expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/sa/token`, body)).body).toMatchObject(want));
+    test(`is refused for ${what}`, async () =>
+      expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/sa/token`, body)).body).toMatchObject(want));
   }
 
   test("is refused for an account that is not there, and for who may not ask", async () => {
@@ -57,13 +102,19 @@ describe("AN-3: a TokenRequest", () => {
   });
 
   test("for a pod carries the pod and its node", async () => {
-    const pod = await server.make("/api/v1/namespaces/default/pods", { metadata: { name: "p" }, spec: { serviceAccountName: "sa", nodeName: "n1", containers: [{ name: "c", image: "i" }] } });
+    const pod = await server.make("/api/v1/namespaces/default/pods", {
+      metadata: { name: "p" },
+      spec: { serviceAccountName: "sa", nodeName: "n1", containers: [{ name: "c", image: "i" }] },
+    });
 
     const token = await requestToken({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p" } });
 
     const { uid } = pod.metadata as JsonObject;
     expect(partsOf(token)[1]).toMatchObject({ "kubernetes.io": { pod: { name: "p", uid }, node: { name: "n1" } } });
-    expect((await whoHas(token))?.extra).toMatchObject({ "authentication.kubernetes.io/pod-name": ["p"], "authentication.kubernetes.io/node-name": ["n1"] });
+    expect((await whoHas(token))?.extra).toMatchObject({
+      "authentication.kubernetes.io/pod-name": ["p"],
+      "authentication.kubernetes.io/node-name": ["n1"],
+    });
   });
 });
 
@@ -73,8 +124,13 @@ describe("AN-2: the token of a service account", () => {
 
     const user = await whoHas(token);
 
-    expect(user).toMatchObject({ name: "system:serviceaccount:default:sa", groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"] });
-    expect(user?.extra?.["authentication.kubernetes.io/credential-id"]).toEqual([`JTI=${partsOf(token)[1]?.jti as string}`]);
+    expect(user).toMatchObject({
+      name: "system:serviceaccount:default:sa",
+      groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+    });
+    expect(user?.extra?.["authentication.kubernetes.io/credential-id"]).toEqual([
+      `JTI=${partsOf(token)[1]?.jti as string}`,
+    ]);
   });
 
   test("opens no other cluster, also when that has an account of the same name", async () => {
@@ -96,7 +152,10 @@ describe("AN-2: the token of a service account", () => {
 
     server.clock.advance(2_000);
     await isRefused(token);
-    expect(await reviewOf(token)).toEqual({ user: {}, error: "[invalid bearer token, service account token has expired]" });
+    expect(await reviewOf(token)).toEqual({
+      user: {},
+      error: "[invalid bearer token, service account token has expired]",
+    });
   });
 
   test("ends with the account, and a new account of the same name is another", async () => {
@@ -126,7 +185,9 @@ describe("AN-2: the token of a service account", () => {
     const token = await requestToken({ audiences: ["vault"] });
 
     await isRefused(token);
-    expect((await reviewOf(token)).error).toBe(`[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["${ISSUER}"]]`);
+    expect((await reviewOf(token)).error).toBe(
+      `[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["${ISSUER}"]]`,
+    );
     expect(await reviewOf(token, ["vault", "other"])).toMatchObject({ authenticated: true, audiences: ["vault"] });
   });
 });
@@ -135,19 +196,24 @@ describe("a cluster that is made again under the same name", () => {
   test("is opened neither by the administrator's token of its predecessor nor by those of its accounts", async () => {
     server.server.tokens.add({ token: "s3cret", user: "admin", groups: ["system:masters"], cluster: "paris" });
     const token = await requestToken({}, "/clusters/paris/api/v1/namespaces/default/serviceaccounts/default/token");
-    expect([(await whoHas("s3cret", "paris"))?.name, (await whoHas(token, "paris"))?.name]).toEqual(["admin", "system:serviceaccount:default:default"]);
+    expect([(await whoHas("s3cret", "paris"))?.name, (await whoHas(token, "paris"))?.name]).toEqual([
+      "admin",
+      "system:serviceaccount:default:default",
+    ]);
 
     await server.server.removeCluster("paris");
     await server.server.addCluster("paris", "member");
 
-    for (const old of ["s3cret", token]) await expect(whoHas(old, "paris")).rejects.toMatchObject({ status: { code: 401 } });
+    for (const old of ["s3cret", token])
+      await expect(whoHas(old, "paris")).rejects.toMatchObject({ status: { code: 401 } });
   });
 });
 
 describe("AN-4: what only looks like a token", () => {
   const forgeries: Record<string, (token: string, publicKey: string) => string> = {
     "a token without a signature": (token) => `${token.split(".", 2).join(".")}.`,
-    "a token that says it needs no signature": (token) => `${encode({ ...partsOf(token)[0], alg: "none" })}.${token.split(".")[1] ?? ""}.`,
+    "a token that says it needs no signature": (token) =>
+      `${encode({ ...partsOf(token)[0], alg: "none" })}.${token.split(".")[1] ?? ""}.`,
     "a token signed with the public key as a password": (token, publicKey) => {
       const input = `${encode({ ...partsOf(token)[0], alg: "HS256" })}.${token.split(".")[1] ?? ""}`;
       return `${input}.${createHmac("sha256", publicKey).update(input).digest("base64url")}`;
@@ -156,7 +222,8 @@ describe("AN-4: what only looks like a token", () => {
       const [header = "", , signature = ""] = token.split(".");
       return `${header}.${encode({ ...partsOf(token)[1], sub: "system:serviceaccount:kube-system:default" })}.${signature}`;
     },
-    "a token for a key that nobody has": (token) => `${encode({ alg: "RS256", kid: "x" })}.${token.split(".").slice(1).join(".")}`,
+    "a token for a key that nobody has": (token) =>
+      `${encode({ alg: "RS256", kid: "x" })}.${token.split(".").slice(1).join(".")}`,
     "a very long token": (token) => `${token}${"A".repeat(20_000)}`,
     "a token that is no JSON": () => "YQ.YQ.YQ",
     nothing: () => "",
@@ -166,7 +233,9 @@ describe("AN-4: what only looks like a token", () => {
       const token = await requestToken();
       const { body } = await server.ask(ADMIN, "GET", "/openid/v1/jwks", undefined, { accept: "*/*" });
       const [jwk] = body.keys as JsonObject[];
-      const publicKey = createPublicKey({ key: jwk as never, format: "jwk" }).export({ type: "spki", format: "pem" }).toString();
+      const publicKey = createPublicKey({ key: jwk as never, format: "jwk" })
+        .export({ type: "spki", format: "pem" })
+        .toString();
 
       await expect(whoHas(forge(token, publicKey))).rejects.toMatchObject({ status: { code: 401 } });
     });
@@ -177,7 +246,11 @@ describe("AN-9: a TokenReview", () => {
   test("tells whose a token is, also of those that were handed to the server", async () => {
     server.server.tokens.add({ token: "s3cret", user: "robot", cluster: "hub" });
 
-    expect(await reviewOf(await requestToken())).toMatchObject({ authenticated: true, user: { username: "system:serviceaccount:default:sa" }, audiences: [ISSUER] });
+    expect(await reviewOf(await requestToken())).toMatchObject({
+      authenticated: true,
+      user: { username: "system:serviceaccount:default:sa" },
+      audiences: [ISSUER],
+    });
     expect(await reviewOf("s3cret")).toMatchObject({ authenticated: true, user: { username: "robot" } });
     expect(await reviewOf("s3cret", ["vault"])).toEqual({ user: {}, error: "invalid bearer token" });
     expect(await reviewOf("wrong")).toEqual({ user: {}, error: "invalid bearer token" });
@@ -187,9 +260,13 @@ describe("AN-9: a TokenReview", () => {
 describe("AN-10: the issuer describes itself", () => {
   test("for each cluster, with the key that verifies its tokens", async () => {
     const token = await requestToken();
-    const keysOf = async (prefix: string): Promise<JsonObject[]> => (await server.ask(ADMIN, "GET", `${prefix}/openid/v1/jwks`, undefined, { accept: "application/jwk-set+json" })).body.keys as JsonObject[];
+    const keysOf = async (prefix: string): Promise<JsonObject[]> =>
+      (await server.ask(ADMIN, "GET", `${prefix}/openid/v1/jwks`, undefined, { accept: "application/jwk-set+json" }))
+        .body.keys as JsonObject[];
 
-    const { body } = await server.ask(ADMIN, "GET", "/clusters/paris/.well-known/openid-configuration", undefined, { host: "hub.example:6443" });
+    const { body } = await server.ask(ADMIN, "GET", "/clusters/paris/.well-known/openid-configuration", undefined, {
+      host: "hub.example:6443",
+    });
 
     expect(body).toMatchObject({ issuer: ISSUER, jwks_uri: "https://hub.example:6443/clusters/paris/openid/v1/jwks" });
     expect((await keysOf(""))[0]?.kid).toBe(partsOf(token)[0]?.kid);
@@ -209,7 +286,11 @@ describe("NS-4: a token in a Secret", () => {
   test("is the account as long as the Secret holds it", async () => {
     const account = (await server.ask(ADMIN, "GET", `${ACCOUNTS}/sa`)).body.metadata as { name: string; uid: string };
     const token = await server.server.issueSecretToken("hub", "default", account, "t");
-    const secret = { metadata: { name: "t", annotations: { "kubernetes.io/service-account.name": "sa" } }, type: "kubernetes.io/service-account-token", data: { token: Buffer.from(token).toString("base64") } };
+    const secret = {
+      metadata: { name: "t", annotations: { "kubernetes.io/service-account.name": "sa" } },
+      type: "kubernetes.io/service-account-token",
+      data: { token: Buffer.from(token).toString("base64") },
+    };
     await isRefused(token);
 
     await server.make("/api/v1/namespaces/default/secrets", secret);
@@ -217,9 +298,17 @@ describe("NS-4: a token in a Secret", () => {
     await isRefused(token, "paris");
 
     await server.settle();
-    expect((await server.ask(ADMIN, "GET", "/api/v1/namespaces/default/secrets/t")).body).toMatchObject({ metadata: { labels: { "kubernetes.io/legacy-token-last-used": "2024-05-01" } } });
+    expect((await server.ask(ADMIN, "GET", "/api/v1/namespaces/default/secrets/t")).body).toMatchObject({
+      metadata: { labels: { "kubernetes.io/legacy-token-last-used": "2024-05-01" } },
+    });
 
-    await server.ask(ADMIN, "PATCH", "/api/v1/namespaces/default/secrets/t", { data: { token: "eA==" } }, { "content-type": "application/merge-patch+json" });
+    await server.ask(
+      ADMIN,
+      "PATCH",
+      "/api/v1/namespaces/default/secrets/t",
+      { data: { token: "eA==" } },
+      { "content-type": "application/merge-patch+json" },
+    );
     await isRefused(token);
   });
 });

@@ -26,14 +26,33 @@ const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 const MAX_ATTEMPTS = 5;
 
 /** `POST pods/<name>/binding`. */
-export const podBinding: Action = { group: "", resource: "pods", subresource: "binding", run: (deps, context, input) => bind(deps, context, input, context.name) };
+export const podBinding: Action = {
+  group: "",
+  resource: "pods",
+  subresource: "binding",
+  run: (deps, context, input) => bind(deps, context, input, context.name),
+};
 /** `POST bindings`, as schedulers did it before subresources. */
-export const legacyBinding: Action = { group: "", resource: "bindings", run: (deps, context, input) => bind(deps, context, input, undefined) };
+export const legacyBinding: Action = {
+  group: "",
+  resource: "bindings",
+  run: (deps, context, input) => bind(deps, context, input, undefined),
+};
 
-async function bind(deps: OperationDependencies, context: RequestContext, input: Input, pathName: string | undefined): Promise<Answer> {
-  const sent = readSent({ ...context, served: BINDING }, input, { clock: deps.clock, facts: "core-v1", keepsUid: true }) as unknown as DeepReadonly<Binding>;
+async function bind(
+  deps: OperationDependencies,
+  context: RequestContext,
+  input: Input,
+  pathName: string | undefined,
+): Promise<Answer> {
+  const sent = readSent({ ...context, served: BINDING }, input, {
+    clock: deps.clock,
+    facts: "core-v1",
+    keepsUid: true,
+  }) as unknown as DeepReadonly<Binding>;
   const { name = "" } = sent.metadata as { name?: string };
-  if (pathName !== undefined && pathName !== name) throw badRequest("name in URL does not match name in Binding object");
+  if (pathName !== undefined && pathName !== name)
+    throw badRequest("name in URL does not match name in Binding object");
   checkTarget(sent);
   const { dryRun } = writeOptions(context, "CreateOptions");
   await assign(deps, context, sent, name, dryRun);
@@ -44,12 +63,19 @@ async function bind(deps: OperationDependencies, context: RequestContext, input:
 function checkTarget({ target }: DeepReadonly<Binding>): void {
   const problems: string[] = [];
   const { kind = "", name = "" } = target ?? {};
-  if (kind !== "" && kind !== "Node") problems.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  if (kind !== "" && kind !== "Node")
+    problems.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
   if (name === "") problems.push("target.name: Required value");
   if (problems.length > 0) throw plainError(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
 }
 
-async function assign(deps: OperationDependencies, { cluster, namespace }: RequestContext, binding: DeepReadonly<Binding>, name: string, dryRun: boolean): Promise<void> {
+async function assign(
+  deps: OperationDependencies,
+  { cluster, namespace }: RequestContext,
+  binding: DeepReadonly<Binding>,
+  name: string,
+  dryRun: boolean,
+): Promise<void> {
   const { cache, store, clock } = deps;
   const pods = cluster.table.resource("", "pods");
   if (!pods) throw notFound(PODS, name);
@@ -61,10 +87,21 @@ async function assign(deps: OperationDependencies, { cluster, namespace }: Reque
       if (!found.entry) throw notFound(PODS, name);
       const stored = objectIn(found.entry, pods.storage);
       checkPreconditions(binding, stored, `/registry/pods/${namespace ?? ""}/${name}`, name);
-      const bound = boundPod(stored as unknown as ReadPod, binding, topology, name, clock.now()) as unknown as JsonObject;
+      const bound = boundPod(
+        stored as unknown as ReadPod,
+        binding,
+        topology,
+        name,
+        clock.now(),
+      ) as unknown as JsonObject;
       const { resourceVersion: _, ...metadata } = metadataOf(bound);
-      const written = viewOfWritten(pods.storage, ordered({ ...bound, metadata }), settledIn(found.entry, pods.storage) !== undefined);
-      if (dryRun || (await store.put(cluster, found, written, { verb: "create", name: PODS, subresource: "binding" }))) return;
+      const written = viewOfWritten(
+        pods.storage,
+        ordered({ ...bound, metadata }),
+        settledIn(found.entry, pods.storage) !== undefined,
+      );
+      if (dryRun || (await store.put(cluster, found, written, { verb: "create", name: PODS, subresource: "binding" })))
+        return;
       if (attempt === MAX_ATTEMPTS) throw conflict(PODS, name, CHANGED_MEANWHILE);
     }
   });
@@ -73,14 +110,27 @@ async function assign(deps: OperationDependencies, { cluster, namespace }: Reque
 /** The uid and version that a scheduler made its decision for. */
 function checkPreconditions({ metadata }: DeepReadonly<Binding>, stored: JsonObject, key: string, name: string): void {
   const current = metadataOf(stored);
-  for (const [field, label] of [["uid", "UID"], ["resourceVersion", "ResourceVersion"]] as const) {
+  for (const [field, label] of [
+    ["uid", "UID"],
+    ["resourceVersion", "ResourceVersion"],
+  ] as const) {
     const wanted = metadata[field];
     if (!wanted || wanted === current[field]) continue;
-    throw conflict(PODS, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${textOf(current[field])}`);
+    throw conflict(
+      PODS,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${textOf(current[field])}`,
+    );
   }
 }
 
-function boundPod(pod: ReadPod, { metadata: { labels, annotations }, target }: DeepReadonly<Binding>, topology: Readonly<Record<string, string>>, name: string, nowMs: number): ReadPod {
+function boundPod(
+  pod: ReadPod,
+  { metadata: { labels, annotations }, target }: DeepReadonly<Binding>,
+  topology: Readonly<Record<string, string>>,
+  name: string,
+  nowMs: number,
+): ReadPod {
   const refuse = (why: string): never => {
     throw conflict({ group: "", resource: "pods/binding" }, name, why);
   };
@@ -93,7 +143,11 @@ function boundPod(pod: ReadPod, { metadata: { labels, annotations }, target }: D
   return withCondition(
     {
       ...pod,
-      metadata: { ...pod.metadata, ...(Object.keys(all).length > 0 && { labels: all }), ...(Object.keys(own).length > 0 && { annotations: own }) },
+      metadata: {
+        ...pod.metadata,
+        ...(Object.keys(all).length > 0 && { labels: all }),
+        ...(Object.keys(own).length > 0 && { annotations: own }),
+      },
       spec: { ...pod.spec, nodeName: target.name ?? "" },
       status,
     },
@@ -102,8 +156,14 @@ function boundPod(pod: ReadPod, { metadata: { labels, annotations }, target }: D
   );
 }
 
-function topologyOf({ store }: OperationDependencies, cluster: RequestContext["cluster"], name: string): Record<string, string> {
-  const node = createClusterReader(store, cluster).get("", "nodes", undefined, name) as unknown as DeepReadonly<Node> | undefined;
+function topologyOf(
+  { store }: OperationDependencies,
+  cluster: RequestContext["cluster"],
+  name: string,
+): Record<string, string> {
+  const node = createClusterReader(store, cluster).get("", "nodes", undefined, name) as unknown as
+    | DeepReadonly<Node>
+    | undefined;
   const labels = node?.metadata.labels ?? {};
   return Object.fromEntries(TOPOLOGY.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]]])));
 }

@@ -1,12 +1,22 @@
 /**
- * Eviction: removes a pod the polite way. A pod that serves somebody is removed only when its disruption budget has room, and the
- * budget is charged before the pod goes. Pods that do not run yet, or no more, are simply deleted.
+ * Eviction: removes a pod the polite way. A pod that serves somebody is removed only when its disruption budget has
+ * room, and the budget is charged before the pod goes. Pods that do not run yet, or no more, are simply deleted.
  */
 import { Eviction } from "../../api/index.ts";
 import type { Pod, PodDisruptionBudget } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { ApiError, badRequest, conflict, forbidden, invalid, isConflict, labelSelectorOf, matchesLabels, notFound } from "../../machinery/index.ts";
+import {
+  ApiError,
+  badRequest,
+  conflict,
+  forbidden,
+  invalid,
+  isConflict,
+  labelSelectorOf,
+  matchesLabels,
+  notFound,
+} from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
@@ -42,14 +52,27 @@ export const podEviction: Action = {
   subresource: "eviction",
   async run(deps, context, input) {
     const { name = "" } = context;
-    const eviction = readSent({ ...context, served: EVICTION }, inCurrentVersion(input), { clock: deps.clock, facts: "policy-v1" });
-    if ((metadataOf(eviction).name ?? "") !== name) throw badRequest("name in URL does not match name in Eviction object");
+    const eviction = readSent({ ...context, served: EVICTION }, inCurrentVersion(input), {
+      clock: deps.clock,
+      facts: "policy-v1",
+    });
+    if ((metadataOf(eviction).name ?? "") !== name)
+      throw badRequest("name in URL does not match name in Eviction object");
     const sent = (eviction.deleteOptions ?? {}) as JsonObject;
     if (sent.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
-      throw invalid("policy", "Eviction", name, [invalidValue("deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential", true, "can not be set for pod eviction, try after removing the option")]);
+      throw invalid("policy", "Eviction", name, [
+        invalidValue(
+          "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential",
+          true,
+          "can not be set for pod eviction, try after removing the option",
+        ),
+      ]);
     }
     const asked = deletionOptions(context, sent);
-    const options: DeletionOptions = { ...asked, dryRun: asked.dryRun || writeOptions(context, "CreateOptions").dryRun };
+    const options: DeletionOptions = {
+      ...asked,
+      dryRun: asked.dryRun || writeOptions(context, "CreateOptions").dryRun,
+    };
     for (let attempt = 1; ; attempt++) {
       const changed = await evict(deps, context, options);
       if (!changed) return { type: "object", object: SUCCESS, code: 201 };
@@ -58,22 +81,40 @@ export const podEviction: Action = {
   },
 };
 
-/** Answers the conflict when the pod was changed after it was decided, by how it was, that it may go: a pod that starts meanwhile may have a budget. */
-async function evict(deps: OperationDependencies, context: RequestContext, options: DeletionOptions): Promise<Error | undefined> {
+/**
+ * Answers the conflict when the pod was changed after it was decided, by how it was, that it may go: a pod that starts
+ * meanwhile may have a budget.
+ */
+async function evict(
+  deps: OperationDependencies,
+  context: RequestContext,
+  options: DeletionOptions,
+): Promise<Error | undefined> {
   const pod = podOf(deps, context);
-  // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget is charged.
+  // Rules that look at deletions are told that this one is an eviction, and they are asked before a disruption budget
+  // is charged.
   const object = pod as unknown as JsonObject;
   admitDeletion(deps, context, object, options.dryRun);
   const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
   let version: string | undefined;
   try {
-    version = mayIgnoreBudgets(pod) ? (isEnding(pod) ? undefined : pod.metadata.resourceVersion) : await charge(deps, context, pod, options);
+    version = mayIgnoreBudgets(pod)
+      ? isEnding(pod)
+        ? undefined
+        : pod.metadata.resourceVersion
+      : await charge(deps, context, pod, options);
     await remove(deps, context, { ...options, isAdmitted: true }, version);
     return undefined;
   } catch (error) {
     await giveBack?.();
     // Whoever named a version wants to know that it is no longer there.
-    if (error instanceof Error && isConflict(error) && version !== undefined && options.preconditions.resourceVersion === undefined) return error;
+    if (
+      error instanceof Error &&
+      isConflict(error) &&
+      version !== undefined &&
+      options.preconditions.resourceVersion === undefined
+    )
+      return error;
     throw error;
   }
 }
@@ -84,7 +125,9 @@ function inCurrentVersion(input: Input): Input {
     ...input,
     object() {
       const body = input.object();
-      return body.object.apiVersion === "policy/v1beta1" ? { ...body, object: { ...body.object, apiVersion: "policy/v1" } } : body;
+      return body.object.apiVersion === "policy/v1beta1"
+        ? { ...body, object: { ...body.object, apiVersion: "policy/v1" } }
+        : body;
     },
   };
 }
@@ -95,21 +138,42 @@ function podOf({ store }: OperationDependencies, { cluster, served, namespace, n
   return objectIn(entry, served) as unknown as ReadPod;
 }
 
-const isEnding = ({ status, metadata }: ReadPod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed" || metadata.deletionTimestamp !== undefined;
+const isEnding = ({ status, metadata }: ReadPod): boolean =>
+  status?.phase === "Succeeded" || status?.phase === "Failed" || metadata.deletionTimestamp !== undefined;
 const mayIgnoreBudgets = (pod: ReadPod): boolean => isEnding(pod) || pod.status?.phase === "Pending";
-const isReady = ({ status }: ReadPod): boolean => (status?.conditions ?? []).some(({ type, status: value }) => type === "Ready" && value === "True");
+const isReady = ({ status }: ReadPod): boolean =>
+  (status?.conditions ?? []).some(({ type, status: value }) => type === "Ready" && value === "True");
 
-/** Takes the disruption from the pod's budget. Returns the version at which the pod must be deleted, when its health was what counted. */
-async function charge(deps: OperationDependencies, context: RequestContext, pod: ReadPod, { dryRun }: DeletionOptions): Promise<string | undefined> {
+/**
+ * Takes the disruption from the pod's budget. Returns the version at which the pod must be deleted, when its health was
+ * what counted.
+ */
+async function charge(
+  deps: OperationDependencies,
+  context: RequestContext,
+  pod: ReadPod,
+  { dryRun }: DeletionOptions,
+): Promise<string | undefined> {
   const { cluster, namespace = "" } = context;
-  const budgets = (createClusterReader(deps.store, cluster).list("policy", "poddisruptionbudgets", namespace) as unknown as Budget[]).filter((budget) => covers(budget, pod));
-  if (budgets.length > 1) throw plainError("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  const budgets = (
+    createClusterReader(deps.store, cluster).list("policy", "poddisruptionbudgets", namespace) as unknown as Budget[]
+  ).filter((budget) => covers(budget, pod));
+  if (budgets.length > 1)
+    throw plainError(
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    );
   const budget = budgets[0];
   if (!budget) return undefined;
   if (!isReady(pod) && mayEvictUnready(budget)) return pod.metadata.resourceVersion;
   if (dryRun) checkBudget(budget);
   else {
-    await createClusterWriter(deps.store, deps.cache, cluster).changeStatus("policy", "poddisruptionbudgets", namespace, budget.metadata.name, (stored) => charged(stored as unknown as Budget, pod.metadata.name, deps.clock.now()));
+    await createClusterWriter(deps.store, deps.cache, cluster).changeStatus(
+      "policy",
+      "poddisruptionbudgets",
+      namespace,
+      budget.metadata.name,
+      (stored) => charged(stored as unknown as Budget, pod.metadata.name, deps.clock.now()),
+    );
   }
   return undefined;
 }
@@ -127,27 +191,67 @@ function mayEvictUnready({ spec, status }: Budget): boolean {
 
 function charged(budget: Budget, pod: string, nowMs: number): JsonObject {
   const allowed = checkBudget(budget) - 1;
-  const { disruptedPods, ...status } = budget.status ?? { currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, disruptionsAllowed: 0 };
+  const { disruptedPods, ...status } = budget.status ?? {
+    currentHealthy: 0,
+    desiredHealthy: 0,
+    expectedPods: 0,
+    disruptionsAllowed: 0,
+  };
   const conditions = (status.conditions ?? []).map((condition) =>
     allowed === 0 && condition.type === "DisruptionAllowed" && condition.status === "True"
-      ? { ...condition, status: "False", reason: "InsufficientPods", lastTransitionTime: formatTime(nowMs), observedGeneration: status.observedGeneration ?? 0 }
+      ? {
+          ...condition,
+          status: "False",
+          reason: "InsufficientPods",
+          lastTransitionTime: formatTime(nowMs),
+          observedGeneration: status.observedGeneration ?? 0,
+        }
       : condition,
   );
-  return { ...status, disruptionsAllowed: allowed, disruptedPods: { ...disruptedPods, [pod]: formatTime(nowMs) }, ...(conditions.length > 0 && { conditions }) } as unknown as JsonObject;
+  return {
+    ...status,
+    disruptionsAllowed: allowed,
+    disruptedPods: { ...disruptedPods, [pod]: formatTime(nowMs) },
+    ...(conditions.length > 0 && { conditions }),
+  } as unknown as JsonObject;
 }
 
 /** How many disruptions the budget allows; throws when there are none, or when nobody knows. */
 function checkBudget({ metadata, status }: Budget): number {
   const { name, generation = 0 } = metadata;
-  const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {}, currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status ?? {};
-  if (observedGeneration < generation) throw refused(`The disruption budget ${name} is still being processed by the server.`, 10);
-  if (disruptionsAllowed < 0) throw forbidden({ ...BUDGETS, resource: "poddisruptionbudget" }, name, "pdb disruptions allowed is negative");
-  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) throw forbidden({ ...BUDGETS, resource: "poddisruptionbudget" }, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller");
+  const {
+    observedGeneration = 0,
+    disruptionsAllowed = 0,
+    disruptedPods = {},
+    currentHealthy = 0,
+    desiredHealthy = 0,
+    conditions = [],
+  } = status ?? {};
+  if (observedGeneration < generation)
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, 10);
+  if (disruptionsAllowed < 0)
+    throw forbidden({ ...BUDGETS, resource: "poddisruptionbudget" }, name, "pdb disruptions allowed is negative");
+  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS)
+    throw forbidden(
+      { ...BUDGETS, resource: "poddisruptionbudget" },
+      name,
+      "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+    );
   if (disruptionsAllowed > 0) return disruptionsAllowed;
-  const condition = conditions.find(({ type, status: value, message }) => type === "DisruptionAllowed" && value === "False" && message);
-  if (condition?.reason === "SyncFailed") throw refused(`The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${condition.message}`);
-  if (currentHealthy <= desiredHealthy) throw refused(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`);
-  throw refused(`The disruption budget ${name} does not allow evicting pods currently${condition ? ` (${condition.reason}): ${condition.message}` : ""}`);
+  const condition = conditions.find(
+    ({ type, status: value, message }) => type === "DisruptionAllowed" && value === "False" && message,
+  );
+  if (condition?.reason === "SyncFailed")
+    throw refused(
+      `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${condition.message}`,
+    );
+  if (currentHealthy <= desiredHealthy)
+    throw refused(
+      `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
+    );
+  throw refused(
+    `The disruption budget ${name} does not allow evicting pods currently${condition ? ` (${condition.reason}): ${condition.message}` : ""}`,
+  );
 }
 
 /** 429: come back later; after how long, when that is known. */
@@ -159,23 +263,39 @@ function refused(why: string, retryAfterSeconds?: number): ApiError {
     status: "Failure",
     message: "Cannot evict pod as it would violate the pod's disruption budget.",
     reason: "TooManyRequests",
-    details: { causes: [{ reason: "DisruptionBudget", message: why }], ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+    details: { causes: [{ reason: "DisruptionBudget", message: why }], retryAfterSeconds },
     code: 429,
   });
 }
 
 /** Marks the pod as evicted and deletes it. `version` is the one that the decision was made for. */
-async function remove(deps: OperationDependencies, context: RequestContext, options: DeletionOptions, version: string | undefined): Promise<void> {
+async function remove(
+  deps: OperationDependencies,
+  context: RequestContext,
+  options: DeletionOptions,
+  version: string | undefined,
+): Promise<void> {
   const { subresource: _, ...pod } = context;
   const { preconditions } = options;
   const wanted = preconditions.resourceVersion ?? version;
   let current = wanted;
-  if (!options.dryRun) current = await mark(deps, pod, { ...preconditions, ...(wanted !== undefined && { resourceVersion: wanted }) });
-  await deleteObject(deps, pod, { ...options, preconditions: { ...preconditions, ...(wanted !== undefined && current !== undefined && { resourceVersion: current }) } });
+  if (!options.dryRun)
+    current = await mark(deps, pod, { ...preconditions, ...(wanted !== undefined && { resourceVersion: wanted }) });
+  await deleteObject(deps, pod, {
+    ...options,
+    preconditions: {
+      ...preconditions,
+      ...(wanted !== undefined && current !== undefined && { resourceVersion: current }),
+    },
+  });
 }
 
 /** Answers the version that the pod has then. */
-async function mark(deps: OperationDependencies, { cluster, served, namespace, name = "" }: RequestContext, { uid, resourceVersion }: DeletionOptions["preconditions"]): Promise<string> {
+async function mark(
+  deps: OperationDependencies,
+  { cluster, served, namespace, name = "" }: RequestContext,
+  { uid, resourceVersion }: DeletionOptions["preconditions"],
+): Promise<string> {
   const { cache, store, clock } = deps;
   const key = keyOf(served.resource, cluster.name, namespace, name);
   const { storage } = served.resource;
@@ -185,13 +305,32 @@ async function mark(deps: OperationDependencies, { cluster, served, namespace, n
     const stored = objectIn(found.entry, storage);
     const { resourceVersion: current, ...metadata } = metadataOf(stored);
     const refuse = (what: string, wanted: string, why: string): never => {
-      throw conflict({ group: "", resource: "Pod" }, name, `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${textOf(what === "UID" ? metadata.uid : current)}). The object might have been ${why}`);
+      throw conflict(
+        { group: "", resource: "Pod" },
+        name,
+        `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${textOf(what === "UID" ? metadata.uid : current)}). The object might have been ${why}`,
+      );
     };
     if (uid !== undefined && uid !== metadata.uid) refuse("UID", uid, "deleted and then recreated");
-    if (resourceVersion !== undefined && resourceVersion !== current) refuse("ResourceVersion", resourceVersion, "modified");
-    const marked = withCondition(stored as unknown as ReadPod, { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" }, clock.now()) as unknown as JsonObject;
-    const entry = await store.put(cluster, found, viewOfWritten(storage, ordered({ ...marked, metadata }), settledIn(found.entry, storage) !== undefined), { verb: "update", name: PODS, subresource: "status" });
-    if (!entry) throw conflict(PODS, name, "the object has been modified; please apply your changes to the latest version and try again");
+    if (resourceVersion !== undefined && resourceVersion !== current)
+      refuse("ResourceVersion", resourceVersion, "modified");
+    const marked = withCondition(
+      stored as unknown as ReadPod,
+      { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" },
+      clock.now(),
+    ) as unknown as JsonObject;
+    const entry = await store.put(
+      cluster,
+      found,
+      viewOfWritten(storage, ordered({ ...marked, metadata }), settledIn(found.entry, storage) !== undefined),
+      { verb: "update", name: PODS, subresource: "status" },
+    );
+    if (!entry)
+      throw conflict(
+        PODS,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+      );
     return String(entry.revision);
   });
 }

@@ -4,12 +4,23 @@ import type { Pod, PodCondition } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 
 /** The pod with a condition; its time is that of the last change of its status. Nothing else is touched. */
-export function withCondition(pod: DeepReadonly<Pod>, condition: Omit<PodCondition, "lastTransitionTime">, nowMs: number): DeepReadonly<Pod> {
+export function withCondition(
+  pod: DeepReadonly<Pod>,
+  condition: Omit<PodCondition, "lastTransitionTime">,
+  nowMs: number,
+): DeepReadonly<Pod> {
   const conditions = pod.status?.conditions ?? [];
   const before = conditions.find(({ type }) => type === condition.type);
-  const lastTransitionTime = before?.status === condition.status && before.lastTransitionTime ? before.lastTransitionTime : formatTime(nowMs);
+  const lastTransitionTime =
+    before?.status === condition.status && before.lastTransitionTime ? before.lastTransitionTime : formatTime(nowMs);
   const next: PodCondition = { ...condition, lastTransitionTime };
-  return { ...pod, status: { ...pod.status, conditions: before ? conditions.map((each) => (each === before ? next : each)) : [...conditions, next] } };
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      conditions: before ? conditions.map((each) => (each === before ? next : each)) : [...conditions, next],
+    },
+  };
 }
 
 /** Success, as both actions answer it. */

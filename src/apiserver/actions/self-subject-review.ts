@@ -10,7 +10,16 @@ export const selfSubjectReview: Action = {
   resource: "selfsubjectreviews",
   async run({ clock }, context, input) {
     const { apiVersion = "", kind = "" } = readSent(context, input, { clock, facts: "authentication-v1" });
-    return { type: "object", object: { kind, apiVersion, metadata: { creationTimestamp: formatTime(clock.now()) }, status: { userInfo: userInfoOf(context.user) } }, code: 201 };
+    return {
+      type: "object",
+      object: {
+        kind,
+        apiVersion,
+        metadata: { creationTimestamp: formatTime(clock.now()) },
+        status: { userInfo: userInfoOf(context.user) },
+      },
+      code: 201,
+    };
   },
 };
 
@@ -20,6 +29,9 @@ export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
     ...(name !== "" && { username: name }),
     ...(uid && { uid }),
     ...(groups.length > 0 && { groups: [...groups] }),
-    ...(extra && Object.keys(extra).length > 0 && { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]])) }),
+    ...(extra &&
+      Object.keys(extra).length > 0 && {
+        extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]])),
+      }),
   };
 }

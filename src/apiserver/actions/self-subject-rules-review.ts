@@ -20,7 +20,12 @@ export const selfSubjectRulesReview: Action = {
       if (resources.length > 0) resourceRules.push(withLists({ verbs, apiGroups, resources, resourceNames }));
       if (nonResourceURLs.length > 0) nonResourceRules.push(withLists({ verbs, nonResourceURLs }));
     }
-    const status: JsonObject = { resourceRules, nonResourceRules, incomplete: false, ...(missing.length > 0 && { evaluationError: describeMissing(missing) }) };
+    const status: JsonObject = {
+      resourceRules,
+      nonResourceRules,
+      incomplete: false,
+      ...(missing.length > 0 && { evaluationError: describeMissing(missing) }),
+    };
     // The answer is a new object, as with the real server: nothing of what was asked comes back.
     return { type: "object", object: { kind, apiVersion, metadata: {}, spec: {}, status }, code: 201 };
   },

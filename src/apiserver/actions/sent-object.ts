@@ -1,4 +1,7 @@
-/** The object that is sent to a review or an action: read and completed like one that is to be stored, with its field managers. */
+/**
+ * The object that is sent to a review or an action: read and completed like one that is to be stored, with its field
+ * managers.
+ */
 import { canonicalObject } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -23,20 +26,54 @@ export interface SentObjectOptions {
 }
 
 /** `context.served` is the kind that is sent. A status is the server's to give and does not come back. */
-export function readSent(context: RequestContext, input: Input, { clock, facts, complete, keepsUid = false }: SentObjectOptions): JsonObject {
+export function readSent(
+  context: RequestContext,
+  input: Input,
+  { clock, facts, complete, keepsUid = false }: SentObjectOptions,
+): JsonObject {
   const { served, namespace } = context;
   const { kind } = served.resource;
   const options = writeOptions(context, "CreateOptions");
   const body = input.object();
   checkIdentity(context, body.object, undefined);
-  const canonical = canonicalObject<KubernetesObject>(facts, kind.kind, { ...body.object, apiVersion: served.apiVersion, kind: kind.kind } as unknown as KubernetesObject) as unknown as JsonObject;
+  const canonical = canonicalObject<KubernetesObject>(facts, kind.kind, {
+    ...body.object,
+    apiVersion: served.apiVersion,
+    kind: kind.kind,
+  } as unknown as KubernetesObject) as unknown as JsonObject;
   const unknown: string[] = [];
-  const { status, ...admitted } = served.compiled.admit(canonical, options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown });
+  const { status, ...admitted } = served.compiled.admit(
+    canonical,
+    options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown },
+  );
   reportFields(unknown, body, context, options);
-  const { uid, creationTimestamp: _c, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, selfLink: _s, namespace: _n, managedFields, ...metadata } = metadataOf(admitted);
-  const object: JsonObject = { ...admitted, metadata: { ...metadata, ...(served.resource.namespaced && namespace !== undefined && { namespace }), ...(keepsUid && uid !== undefined && { uid }) } };
+  const {
+    uid,
+    creationTimestamp: _c,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    selfLink: _s,
+    namespace: _n,
+    managedFields,
+    ...metadata
+  } = metadataOf(admitted);
+  const object: JsonObject = {
+    ...admitted,
+    metadata: {
+      ...metadata,
+      ...(served.resource.namespaced && namespace !== undefined && { namespace }),
+      ...(keepsUid && uid !== undefined && { uid }),
+    },
+  };
   const completed = complete ? complete(object) : object;
-  const { status: _, ...tracked } = trackFields(context, clock, options.fieldManager, undefined, { ...completed, ...sentStatus(body.object, status) }, managedFields);
+  const { status: _, ...tracked } = trackFields(
+    context,
+    clock,
+    options.fieldManager,
+    undefined,
+    { ...completed, ...sentStatus(body.object, status) },
+    managedFields,
+  );
   return ordered(tracked);
 }
 

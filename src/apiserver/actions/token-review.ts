@@ -13,7 +13,11 @@ export const tokenReview: Action = {
     const object = readSent(context, input, { clock, facts: "authentication-v1" });
     const { token = "", audiences = [] } = object.spec as unknown as Partial<TokenReview["spec"]>;
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
-    const outcome = await tokens.authenticate(context.cluster.name, token, audiences.length > 0 ? audiences : accountTokens.audiences);
+    const outcome = await tokens.authenticate(
+      context.cluster.name,
+      token,
+      audiences.length > 0 ? audiences : accountTokens.audiences,
+    );
     const status: JsonObject =
       "user" in outcome
         ? { authenticated: true, user: userInfoOf(outcome.user), audiences: [...outcome.audiences] }

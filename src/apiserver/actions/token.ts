@@ -22,7 +22,10 @@ const REQUEST = createResource(TokenRequest).storage;
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
-/** What the kubelet asks for on behalf of pods. Old clients in them read their token once, so it lives longer than it says. */
+/**
+ * What the kubelet asks for on behalf of pods. Old clients in them read their token once, so it lives longer than it
+ * says.
+ */
 const POD_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 
@@ -37,13 +40,25 @@ export const token: Action = {
     const { clock, store, random, accountTokens } = deps;
     const { name = "", namespace = "", cluster } = context;
     checkNamespace(store, cluster, context.served.resource, namespace, name);
-    const object = readSent({ ...context, served: REQUEST }, input, { clock, facts: "authentication-v1", keepsUid: true, complete: withLifetime });
+    const object = readSent({ ...context, served: REQUEST }, input, {
+      clock,
+      facts: "authentication-v1",
+      keepsUid: true,
+      complete: withLifetime,
+    });
     const sent = metadataOf(object);
-    if (typeof sent.name === "string" && sent.name !== name) throw invalid(GROUP, KIND, name, [invalidValue("metadata.name", sent.name, "must match the service account name if specified")]);
+    if (typeof sent.name === "string" && sent.name !== name)
+      throw invalid(GROUP, KIND, name, [
+        invalidValue("metadata.name", sent.name, "must match the service account name if specified"),
+      ]);
     const read = createClusterReader(store, cluster);
     const account = identityOf(read, "serviceaccounts", namespace, name);
     if (typeof sent.uid === "string" && sent.uid !== account.uid) {
-      throw conflict({ group: GROUP, resource: KIND }, name, `the UID in the token request (${sent.uid}) does not match the UID of the service account (${account.uid})`);
+      throw conflict(
+        { group: GROUP, resource: KIND },
+        name,
+        `the UID in the token request (${sent.uid}) does not match the UID of the service account (${account.uid})`,
+      );
     }
     const spec = object.spec as unknown as Spec;
     const { audiences: asked = [], expirationSeconds = DEFAULT_SECONDS } = spec;
@@ -51,7 +66,10 @@ export const token: Action = {
     const bound = spec.boundObjectRef ? boundObjects(read, context, spec.boundObjectRef) : {};
     const audiences = asked.length > 0 ? asked : accountTokens.audiences;
     const nowMs = clock.now();
-    const extended = bound.pod !== undefined && expirationSeconds === POD_SECONDS && audiences.every((audience) => accountTokens.audiences.includes(audience));
+    const extended =
+      bound.pod !== undefined &&
+      expirationSeconds === POD_SECONDS &&
+      audiences.every((audience) => accountTokens.audiences.includes(audience));
     const issued = await accountTokens.issue(cluster, {
       namespace,
       account,
@@ -60,14 +78,18 @@ export const token: Action = {
       id: randomUuid(random),
       issuedAt: Math.floor(nowMs / 1000),
       lifetimeSeconds: extended ? EXTENDED_SECONDS : expirationSeconds,
-      ...(extended && { warnAfterSeconds: expirationSeconds }),
+      warnAfterSeconds: extended ? expirationSeconds : undefined,
     });
     return {
       type: "object",
       object: {
         ...object,
         metadata: { ...sent, name, namespace, uid: account.uid, creationTimestamp: formatTime(nowMs) },
-        spec: { ...(object.spec as JsonObject), audiences: [...audiences], boundObjectRef: (spec.boundObjectRef ?? null) as Json },
+        spec: {
+          ...(object.spec as JsonObject),
+          audiences: [...audiences],
+          boundObjectRef: (spec.boundObjectRef ?? null) as Json,
+        },
         status: { token: issued, expirationTimestamp: formatTime(nowMs + expirationSeconds * 1000) },
       },
       code: 201,
@@ -93,7 +115,11 @@ const BINDABLE = new Map([
   ["Node", "nodes"],
 ]);
 
-function boundObjects(read: ClusterReader, { namespace, name: account = "" }: RequestContext, reference: NonNullable<Spec["boundObjectRef"]>): BoundObjects {
+function boundObjects(
+  read: ClusterReader,
+  { namespace, name: account = "" }: RequestContext,
+  reference: NonNullable<Spec["boundObjectRef"]>,
+): BoundObjects {
   const { apiVersion = "", kind = "", name = "", uid } = reference;
   const { group, version } = parseApiVersion(apiVersion);
   const plural = group === "" ? BINDABLE.get(kind) : undefined;
@@ -101,14 +127,23 @@ function boundObjects(read: ClusterReader, { namespace, name: account = "" }: Re
   if (name === "") throw badRequest("Name parameter required.");
   const found = identityOf(read, plural, kind === "Node" ? undefined : namespace, name);
   const { spec } = read.get("", plural, kind === "Node" ? undefined : namespace, name) ?? {};
-  const pod = (kind === "Pod" ? spec : undefined) as DeepReadonly<{ serviceAccountName?: string; nodeName?: string }> | undefined;
-  if (kind === "Pod" && pod?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
+  const pod = (kind === "Pod" ? spec : undefined) as
+    | DeepReadonly<{ serviceAccountName?: string; nodeName?: string }>
+    | undefined;
+  if (kind === "Pod" && pod?.serviceAccountName !== account)
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
+    );
   if (uid && uid !== found.uid) {
-    throw conflict({ group, resource: kind }, name, `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+    throw conflict(
+      { group, resource: kind },
+      name,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
   }
   if (kind === "Secret") return { secret: found };
   if (kind === "Node") return { node: found };
-  return { pod: found, ...(pod?.nodeName && { node: nodeOf(read, pod.nodeName) }) };
+  return { pod: found, node: pod?.nodeName ? nodeOf(read, pod.nodeName) : undefined };
 }
 
 /** A pod may have been placed on a node that is not there yet; then its name is all that is known. */

@@ -4,10 +4,15 @@ import type { PoolRange } from "./number-pool.ts";
 const NETWORK = 10 * 2 ** 24 + 96 * 2 ** 16;
 
 /**
- * Neither the network's own address nor the last one is anybody's, and the first is the API server's (`apiServerService`). Those
- * up to 10.96.0.255 are for people who ask for them.
+ * Neither the network's own address nor the last one is anybody's, and the first is the API server's
+ * (`apiServerService`). Those up to 10.96.0.255 are for people who ask for them.
  */
-export const SERVICE_ADDRESSES: PoolRange = { first: NETWORK + 1, last: NETWORK + 2 ** 16 - 2, kept: 255, reserved: NETWORK + 1 };
+export const SERVICE_ADDRESSES: PoolRange = {
+  first: NETWORK + 1,
+  last: NETWORK + 2 ** 16 - 2,
+  kept: 255,
+  reserved: NETWORK + 1,
+};
 
 /** The number of an IPv4 address; undefined for any other text. */
 export function parseClusterAddress(text: string): number | undefined {

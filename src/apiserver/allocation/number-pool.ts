@@ -5,8 +5,8 @@ export interface PoolRange {
   readonly first: number;
   readonly last: number;
   /**
-   * So many numbers at the start of the range are given only to those who ask for them, until the rest is used up: people
-   * choose low numbers.
+   * So many numbers at the start of the range are given only to those who ask for them, until the rest is used up:
+   * people choose low numbers.
    */
   readonly kept: number;
   /** Never given to anybody. */
@@ -37,7 +37,12 @@ export class NumberPool {
   }
 
   isFree(number: number): boolean {
-    return this.includes(number) && number !== this.#range.reserved && !this.#holders.has(number) && !this.#pending.has(number);
+    return (
+      this.includes(number) &&
+      number !== this.#range.reserved &&
+      !this.#holders.has(number) &&
+      !this.#pending.has(number)
+    );
   }
 
   holderOf(number: number): string | undefined {
@@ -47,7 +52,8 @@ export class NumberPool {
   /** Any free number for which `isGood` holds; undefined when there is none. Usually the first that is looked at. */
   pick(random: Random, isGood: (number: number) => boolean): number | undefined {
     for (const { first, last, kept } of [this.#range, ...this.#added]) {
-      const number = this.#pickIn(first + kept, last, random, isGood) ?? this.#pickIn(first, first + kept - 1, random, isGood);
+      const number =
+        this.#pickIn(first + kept, last, random, isGood) ?? this.#pickIn(first, first + kept - 1, random, isGood);
       if (number !== undefined) return number;
     }
     return undefined;

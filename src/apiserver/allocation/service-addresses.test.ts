@@ -6,17 +6,28 @@ import { createTestServer, type Answered, type TestServer } from "../test-server
 const profile: Profile = {
   builtIns: [Namespace, Service, IPAddress, ServiceCIDR],
   customs: [],
-  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }, defaultServiceCidr(SERVICE_RANGE, "2024-05-01T12:00:00Z")],
+  objects: [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } },
+    defaultServiceCidr(SERVICE_RANGE, "2024-05-01T12:00:00Z"),
+  ],
 };
 const SERVICES = "/api/v1/namespaces/default/services";
 const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
 const RANGES = "/apis/networking.k8s.io/v1/servicecidrs";
 
-const start = (engine?: TestServer["engine"]): Promise<TestServer> => createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub" }, ...(engine && { engine }) });
+const start = (engine?: TestServer["engine"]): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub" }, engine });
 const create = ({ request }: TestServer, name: string, clusterIP?: string): Promise<Answered> =>
-  request("POST", SERVICES, { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port: 80 }], ...(clusterIP !== undefined && { clusterIP }) } });
-const addressOf = ({ request }: TestServer, address: string): Promise<Answered> => request("GET", `${ADDRESSES}/${address}`);
-const addRange = ({ request }: TestServer, ...cidrs: string[]): Promise<Answered> => request("POST", RANGES, { metadata: { name: "more" }, spec: { cidrs } });
+  request("POST", SERVICES, {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name },
+    spec: { ports: [{ port: 80 }], clusterIP },
+  });
+const addressOf = ({ request }: TestServer, address: string): Promise<Answered> =>
+  request("GET", `${ADDRESSES}/${address}`);
+const addRange = ({ request }: TestServer, ...cidrs: string[]): Promise<Answered> =>
+  request("POST", RANGES, { metadata: { name: "more" }, spec: { cidrs } });
 
 test("an address that a Service holds is an object, for as long as it holds it", async () => {
   const server = await start();
@@ -28,7 +39,12 @@ test("an address that a Service holds is an object, for as long as it holds it",
   await server.settle();
 
   expect(held.body).toMatchObject({
-    metadata: { labels: { "ipaddress.kubernetes.io/ip-family": "IPv4", "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" } },
+    metadata: {
+      labels: {
+        "ipaddress.kubernetes.io/ip-family": "IPv4",
+        "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+      },
+    },
     spec: { parentRef: { resource: "services", namespace: "default", name: "web" } },
   });
   expect((await addressOf(server, "10.96.7.7")).status).toBe(404);
@@ -59,7 +75,10 @@ test("one that changes hands names its new holder", async () => {
 });
 
 test("Services that were stored without one get one when the server starts", async () => {
-  const server = await createTestServer({ profiles: { hub: { ...profile, builtIns: [Namespace, Service], objects: profile.objects.slice(0, 1) } }, clusters: { hub: "hub" } });
+  const server = await createTestServer({
+    profiles: { hub: { ...profile, builtIns: [Namespace, Service], objects: profile.objects.slice(0, 1) } },
+    clusters: { hub: "hub" },
+  });
   await create(server, "web", "10.96.7.7");
   await server.settle();
 
@@ -71,7 +90,10 @@ test("Services that were stored without one get one when the server starts", asy
 
 test("an address that somebody keeps is given to no Service", async () => {
   const server = await start();
-  await server.request("POST", ADDRESSES, { metadata: { name: "10.96.7.7" }, spec: { parentRef: { resource: "gateways", name: "edge" } } });
+  await server.request("POST", ADDRESSES, {
+    metadata: { name: "10.96.7.7" },
+    spec: { parentRef: { resource: "gateways", name: "edge" } },
+  });
 
   const answer = await create(server, "web", "10.96.7.7");
 
@@ -98,5 +120,8 @@ test("the range that every cluster has comes back when it is deleted", async () 
   await server.request("DELETE", `${RANGES}/kubernetes`);
   await server.settle();
 
-  expect((await server.request("GET", `${RANGES}/kubernetes`)).body).toMatchObject({ spec: { cidrs: ["10.96.0.0/16"] }, status: { conditions: [{ type: "Ready", status: "True" }] } });
+  expect((await server.request("GET", `${RANGES}/kubernetes`)).body).toMatchObject({
+    spec: { cidrs: ["10.96.0.0/16"] },
+    status: { conditions: [{ type: "Ready", status: "True" }] },
+  });
 });

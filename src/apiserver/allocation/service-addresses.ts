@@ -1,7 +1,7 @@
 /**
- * Keeps an IPAddress for every address that a Service holds. Who holds what is decided from the Services alone, so these are
- * written a moment later and cost the writer of a Service nothing; an IPAddress that somebody else made keeps its address from
- * being given to a Service.
+ * Keeps an IPAddress for every address that a Service holds. Who holds what is decided from the Services alone, so
+ * these are written a moment later and cost the writer of a Service nothing; an IPAddress that somebody else made keeps
+ * its address from being given to a Service.
  */
 import { addressOfService, isAllocated } from "../../api/index.ts";
 import type { IPAddress } from "../../api/index.ts";
@@ -24,7 +24,8 @@ export function isKept(cache: Cache, cluster: string, address: string): boolean 
   return entry !== undefined && !isMarker(entry) && !isAllocated(readAddress(entry));
 }
 
-const readAddress = (entry: CachedEntry): DeepReadonly<IPAddress> => (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<IPAddress>;
+const readAddress = (entry: CachedEntry): DeepReadonly<IPAddress> =>
+  (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<IPAddress>;
 
 export interface ServiceAddresses {
   /** What was stored when the server started. */
@@ -55,7 +56,8 @@ export function createServiceAddresses({ house, cache, holderOf }: Dependencies)
   };
   const enqueue = (cluster: string, number: number): void => {
     // That of the API server's own Service comes with the cluster's profile, as the Service does.
-    if (number !== SERVICE_ADDRESSES.reserved) house.enqueue(`address ${cluster}/${number}`, () => settle(cluster, number));
+    if (number !== SERVICE_ADDRESSES.reserved)
+      house.enqueue(`address ${cluster}/${number}`, () => settle(cluster, number));
   };
 
   return {
@@ -63,7 +65,8 @@ export function createServiceAddresses({ house, cache, holderOf }: Dependencies)
       for (const entry of entries) {
         if (!entry.key.startsWith(SERVICES_PREFIX)) continue;
         const cluster = clusterOfKey(entry.key);
-        for (const number of heldIn(entry).addresses) if (!cache.get(`${ADDRESSES_PREFIX}${cluster}/${formatClusterAddress(number)}`)) enqueue(cluster, number);
+        for (const number of heldIn(entry).addresses)
+          if (!cache.get(`${ADDRESSES_PREFIX}${cluster}/${formatClusterAddress(number)}`)) enqueue(cluster, number);
       }
     },
     observe({ entry, previous }) {
@@ -86,7 +89,15 @@ function parentOf(serviceKey: string): { namespace: string; name: string } {
   return { namespace, name };
 }
 
-function isParent({ spec }: DeepReadonly<IPAddress>, { namespace, name }: { namespace: string; name: string }): boolean {
+function isParent(
+  { spec }: DeepReadonly<IPAddress>,
+  { namespace, name }: { namespace: string; name: string },
+): boolean {
   const { parentRef } = spec ?? {};
-  return !parentRef?.group && parentRef?.resource === "services" && parentRef.namespace === namespace && parentRef.name === name;
+  return (
+    !parentRef?.group &&
+    parentRef?.resource === "services" &&
+    parentRef.namespace === namespace &&
+    parentRef.name === name
+  );
 }

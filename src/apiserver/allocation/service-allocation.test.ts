@@ -3,13 +3,33 @@ import { Endpoints, Namespace, Service } from "../../api/index.ts";
 import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type Answered, type TestServer } from "../test-server.ts";
 
-const profile: Profile = { builtIns: [Namespace, Service, Endpoints], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
+const profile: Profile = {
+  builtIns: [Namespace, Service, Endpoints],
+  customs: [],
+  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+};
 const SERVICES = "/api/v1/namespaces/default/services";
 
-const start = (): Promise<TestServer> => createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub", member1: "hub" } });
-const service = (name: string, spec: object = {}): object => ({ apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
-const create = ({ request }: TestServer, name: string, spec?: object, query = ""): Promise<Answered> => request("POST", SERVICES + query, service(name, spec));
-const specOf = ({ body }: Answered) => body.spec as { clusterIP?: string; clusterIPs?: string[]; type: string; healthCheckNodePort?: number; ports: { nodePort?: number }[]; ipFamilies?: string[]; ipFamilyPolicy?: string };
+const start = (): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub", member1: "hub" } });
+const service = (name: string, spec: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name },
+  spec: { ports: [{ port: 80 }], ...spec },
+});
+const create = ({ request }: TestServer, name: string, spec?: object, query = ""): Promise<Answered> =>
+  request("POST", SERVICES + query, service(name, spec));
+const specOf = ({ body }: Answered) =>
+  body.spec as {
+    clusterIP?: string;
+    clusterIPs?: string[];
+    type: string;
+    healthCheckNodePort?: number;
+    ports: { nodePort?: number }[];
+    ipFamilies?: string[];
+    ipFamilyPolicy?: string;
+  };
 
 test("a Service gets an address of the cluster's range, for good", async () => {
   const server = await start();
@@ -18,14 +38,20 @@ test("a Service gets an address of the cluster's range, for good", async () => {
   const replaced = specOf(await server.request("PUT", `${SERVICES}/a`, service("a", { ports: [{ port: 81 }] })));
 
   expect(created.clusterIP).toMatch(/^10\.96\./);
-  expect(created).toMatchObject({ clusterIPs: [created.clusterIP], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" });
+  expect(created).toMatchObject({
+    clusterIPs: [created.clusterIP],
+    ipFamilies: ["IPv4"],
+    ipFamilyPolicy: "SingleStack",
+  });
   expect(replaced.clusterIP).toBe(created.clusterIP);
 });
 
 test("Services that are created at once get different numbers", async () => {
   const server = await start();
 
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(server, `s${index}`, { type: "NodePort" })));
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => create(server, `s${index}`, { type: "NodePort" })),
+  );
 
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 201));
   expect(new Set(answers.map((answer) => specOf(answer).clusterIP)).size).toBe(50);
@@ -35,17 +61,30 @@ test("Services that are created at once get different numbers", async () => {
 test("of two that ask for the same address at once one gets it", async () => {
   const server = await start();
 
-  const answers = await Promise.all([create(server, "a", { clusterIP: "10.96.7.7" }), create(server, "b", { clusterIP: "10.96.7.7" })]);
+  const answers = await Promise.all([
+    create(server, "a", { clusterIP: "10.96.7.7" }),
+    create(server, "b", { clusterIP: "10.96.7.7" }),
+  ]);
 
   expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 422]);
-  expect(answers.find(({ status }) => status === 422)?.body.message).toContain('spec.clusterIPs: Invalid value: ["10.96.7.7"]: failed to allocate IP 10.96.7.7: provided IP is already allocated');
+  expect(answers.find(({ status }) => status === 422)?.body.message).toContain(
+    'spec.clusterIPs: Invalid value: ["10.96.7.7"]: failed to allocate IP 10.96.7.7: provided IP is already allocated',
+  );
 });
 
 test("clusters do not share their numbers", async () => {
   const server = await start();
 
-  const here = await create(server, "a", { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] });
-  const there = await server.request("POST", `/clusters/member1${SERVICES}`, service("a", { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] }));
+  const here = await create(server, "a", {
+    clusterIP: "10.96.7.7",
+    type: "NodePort",
+    ports: [{ port: 80, nodePort: 31000 }],
+  });
+  const there = await server.request(
+    "POST",
+    `/clusters/member1${SERVICES}`,
+    service("a", { clusterIP: "10.96.7.7", type: "NodePort", ports: [{ port: 80, nodePort: 31000 }] }),
+  );
 
   expect([here.status, there.status]).toEqual([201, 201]);
 });
@@ -97,8 +136,14 @@ test("the type decides what a Service holds", async () => {
   const before = specOf(await create(server, "a", { type: "LoadBalancer", externalTrafficPolicy: "Local" }));
   expect(before.healthCheckNodePort).toBeGreaterThanOrEqual(30000);
 
-  const external = specOf(await server.request("PUT", `${SERVICES}/a`, service("a", { type: "ExternalName", externalName: "a.b" })));
-  const taken = await create(server, "b", { clusterIP: before.clusterIP, type: "NodePort", ports: [{ port: 80, nodePort: before.ports[0]?.nodePort }] });
+  const external = specOf(
+    await server.request("PUT", `${SERVICES}/a`, service("a", { type: "ExternalName", externalName: "a.b" })),
+  );
+  const taken = await create(server, "b", {
+    clusterIP: before.clusterIP,
+    type: "NodePort",
+    ports: [{ port: 80, nodePort: before.ports[0]?.nodePort }],
+  });
 
   expect(external).not.toHaveProperty("clusterIP");
   expect(external).not.toHaveProperty("healthCheckNodePort");
@@ -116,7 +161,11 @@ test("the address of the API server is nobody else's", async () => {
 test("numbers of Services that were there before a restart stay theirs", async () => {
   const server = await start();
   await create(server, "a", { clusterIP: "10.96.7.7" });
-  const restarted = await createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub", member1: "hub" }, engine: server.engine });
+  const restarted = await createTestServer({
+    profiles: { hub: profile },
+    clusters: { hub: "hub", member1: "hub" },
+    engine: server.engine,
+  });
 
   const answer = await create(restarted, "b", { clusterIP: "10.96.7.7" });
 
@@ -138,8 +187,14 @@ test("the Endpoints of a deleted Service go with it", async () => {
 });
 
 const headless: Record<string, [spec: object, want: object]> = {
-  "a headless Service has no address": [{ clusterIP: "None", selector: { a: "b" } }, { clusterIPs: ["None"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" }],
-  "a headless Service without selector may have endpoints of both families": [{ clusterIP: "None" }, { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }],
+  "a headless Service has no address": [
+    { clusterIP: "None", selector: { a: "b" } },
+    { clusterIPs: ["None"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
+  ],
+  "a headless Service without selector may have endpoints of both families": [
+    { clusterIP: "None" },
+    { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" },
+  ],
 };
 for (const [behaviour, [spec, want]] of Object.entries(headless)) {
   test(behaviour, async () => {

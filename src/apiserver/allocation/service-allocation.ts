@@ -1,9 +1,9 @@
 /**
  * Gives Services their cluster address and node ports.
  *
- * Numbers are drawn while the object is prepared and promised when it is about to be stored. Both happen in one turn of the
- * event loop, because this plugin is the first that reserves anything: two Services that are created at once never draw the
- * same number, and a dry run, which stores nothing, takes nothing.
+ * Numbers are drawn while the object is prepared and promised when it is about to be stored. Both happen in one turn of
+ * the event loop, because this plugin is the first that reserves anything: two Services that are created at once never
+ * draw the same number, and a dry run, which stores nothing, takes nothing.
  */
 import { heldByService, prepareService } from "../../api/index.ts";
 import type { Drawn, Service, ServicePools } from "../../api/index.ts";
@@ -36,7 +36,8 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     const { addresses, ports } = holdings.of(cluster);
     const drawn = new Set<number>();
     const isGood = (number: number): boolean => !drawn.has(number);
-    const isGoodAddress = (number: number): boolean => isGood(number) && !isKept(cache, cluster, formatClusterAddress(number));
+    const isGoodAddress = (number: number): boolean =>
+      isGood(number) && !isKept(cache, cluster, formatClusterAddress(number));
     const isTaken = (pool: NumberPool, kind: "addresses" | "ports", number: number): boolean => {
       if (drawn.has(number)) return true;
       if (pool.isFree(number)) return false;
@@ -52,12 +53,18 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
       address(requested) {
         if (requested === undefined) return asText(draw(addresses.pick(random, isGoodAddress)));
         const number = parseClusterAddress(requested);
-        if (number === undefined || !addresses.includes(number)) return { problem: "the provided network does not match the current range" };
-        return isTaken(addresses, "addresses", number) || isKept(cache, cluster, requested) ? { problem: "provided IP is already allocated" } : asText(draw(number));
+        if (number === undefined || !addresses.includes(number))
+          return { problem: "the provided network does not match the current range" };
+        return isTaken(addresses, "addresses", number) || isKept(cache, cluster, requested)
+          ? { problem: "provided IP is already allocated" }
+          : asText(draw(number));
       },
       port(requested) {
         if (requested === undefined) return draw(ports.pick(random, isGood));
-        if (!ports.includes(requested)) return { problem: `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}` };
+        if (!ports.includes(requested))
+          return {
+            problem: `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}`,
+          };
         return isTaken(ports, "ports", requested) ? { problem: "provided port is already allocated" } : draw(requested);
       },
     };
@@ -67,7 +74,8 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     plugin: {
       name: "ServiceAllocation",
       concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "", "Service"),
-      mutate: ({ context, object, oldObject }) => asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
+      mutate: ({ context, object, oldObject }) =>
+        asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
       reserve: (request) => Promise.resolve(promiseNumbers(request)),
     },
     holderOf: (cluster, address) => holdings.of(cluster).addresses.holderOf(address),
@@ -97,6 +105,8 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   }
 }
 
-const asText = (drawn: Drawn<number>): Drawn<string> => ("value" in drawn ? { value: formatClusterAddress(drawn.value) } : drawn);
-const asService = (object: DeepReadonly<JsonObject>): DeepReadonly<Service> => object as unknown as DeepReadonly<Service>;
+const asText = (drawn: Drawn<number>): Drawn<string> =>
+  "value" in drawn ? { value: formatClusterAddress(drawn.value) } : drawn;
+const asService = (object: DeepReadonly<JsonObject>): DeepReadonly<Service> =>
+  object as unknown as DeepReadonly<Service>;
 const asObject = (service: object): DeepReadonly<JsonObject> => service as DeepReadonly<JsonObject>;

@@ -1,4 +1,7 @@
-/** A Service that is gone leaves no Endpoints behind: one that is made later under its name must not lead to its old addresses. */
+/**
+ * A Service that is gone leaves no Endpoints behind: one that is made later under its name must not lead to its old
+ * addresses.
+ */
 import type { CacheEvent } from "../../store/index.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
 import { metadataOf } from "../write/metadata.ts";
@@ -9,7 +12,9 @@ import { SERVICES_PREFIX } from "./service-holdings.ts";
 const ENDPOINTS_PREFIX = "/core/endpoints/";
 
 /** Told of every event of the store. */
-export function createEndpointsRemoval(house: Pick<Housekeeping, "enqueue" | "find" | "remove">): { observe(event: CacheEvent): void } {
+export function createEndpointsRemoval(house: Pick<Housekeeping, "enqueue" | "find" | "remove">): {
+  observe(event: CacheEvent): void;
+} {
   return {
     observe({ entry, previous }) {
       const key = (entry ?? previous)?.key ?? "";

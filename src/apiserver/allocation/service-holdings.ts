@@ -1,10 +1,10 @@
 /**
- * Which Service of a logical cluster holds which address and node port. Derived from the stored Services: read when a cluster
- * first needs it, and kept current by the store's events; nothing of it is stored.
+ * Which Service of a logical cluster holds which address and node port. Derived from the stored Services: read when a
+ * cluster first needs it, and kept current by the store's events; nothing of it is stored.
  *
- * Events arrive a little after the write that they tell of. A number that was promised to a Service counts as taken until its
- * event arrives; one that seems to be held is looked up in the store before it is refused. So both directions are exact in
- * one process. Several API servers on one store could give the same number twice.
+ * Events arrive a little after the write that they tell of. A number that was promised to a Service counts as taken
+ * until its event arrives; one that seems to be held is looked up in the store before it is refused. So both directions
+ * are exact in one process. Several API servers on one store could give the same number twice.
  */
 import { heldByService } from "../../api/index.ts";
 import type { Service } from "../../api/index.ts";
@@ -77,7 +77,8 @@ export function createServiceHoldings(cache: Cache): ServiceHoldings {
     observe({ entry, previous }) {
       const key = (entry ?? previous)?.key ?? "";
       if (key.startsWith(SERVICES_PREFIX)) clusters.get(clusterOfKey(key))?.update(key, entry);
-      else if (key.startsWith(RANGES_PREFIX)) clusters.get(clusterOfKey(key))?.addresses.extend(addedRanges(cache, clusterOfKey(key)));
+      else if (key.startsWith(RANGES_PREFIX))
+        clusters.get(clusterOfKey(key))?.addresses.extend(addedRanges(cache, clusterOfKey(key)));
     },
     forget: (cluster) => void clusters.delete(cluster),
   };
@@ -88,4 +89,3 @@ export function isStale(cache: Cache, key: string, kind: "addresses" | "ports", 
   const entry = cache.get(key);
   return !entry || !heldIn(entry)[kind].includes(number);
 }
-

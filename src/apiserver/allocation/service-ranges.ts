@@ -1,6 +1,7 @@
 /**
- * The ranges that a cluster's Services get their addresses from: the one that all clusters have, and those that ServiceCIDRs add.
- * Clusters have Services of IPv4 alone, so ranges of IPv6 are kept and not drawn from, as on a server with one family.
+ * The ranges that a cluster's Services get their addresses from: the one that all clusters have, and those that
+ * ServiceCIDRs add. Clusters have Services of IPv4 alone, so ranges of IPv6 are kept and not drawn from, as on a server
+ * with one family.
  */
 import { DEFAULT_SERVICE_CIDR, SERVICE_RANGE, defaultServiceCidr, usableRanges } from "../../api/index.ts";
 import type { ServiceCIDR } from "../../api/index.ts";
@@ -26,7 +27,11 @@ export function addedRanges(cache: Cache, cluster: string): PoolRange[] {
   return cache
     .list(`${RANGES_PREFIX}${cluster}/`)
     .filter((entry) => !isMarker(entry))
-    .flatMap((entry) => usableRanges((knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<ServiceCIDR>))
+    .flatMap((entry) =>
+      usableRanges(
+        (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<ServiceCIDR>,
+      ),
+    )
     .flatMap(({ address, prefixLength }) => (prefixLength > LONGEST_PREFIX ? [] : [rangeOf(address, prefixLength)]));
 }
 
@@ -39,11 +44,18 @@ function rangeOf(address: readonly number[], prefixLength: number): PoolRange {
 }
 
 /** Told of every event of the store: the range that every cluster has comes back when it is deleted. */
-export function createDefaultRange({ house, clock }: { house: Pick<Housekeeping, "enqueue" | "find" | "create" | "rewrite">; clock: Clock }): { observe(event: CacheEvent): void } {
+export function createDefaultRange({
+  house,
+  clock,
+}: {
+  house: Pick<Housekeeping, "enqueue" | "find" | "create" | "rewrite">;
+  clock: Clock;
+}): { observe(event: CacheEvent): void } {
   return {
     observe({ entry, previous }) {
       const key = (entry ?? previous)?.key ?? "";
-      if (!key.startsWith(RANGES_PREFIX) || !key.endsWith(`/${DEFAULT_SERVICE_CIDR}`) || (entry && !isMarker(entry))) return;
+      if (!key.startsWith(RANGES_PREFIX) || !key.endsWith(`/${DEFAULT_SERVICE_CIDR}`) || (entry && !isMarker(entry)))
+        return;
       house.enqueue(`default range ${key}`, async () => {
         if (house.find(key)) return;
         const range = defaultServiceCidr(SERVICE_RANGE, formatTime(clock.now()));

@@ -1,12 +1,14 @@
 /**
- * Work that the API server does on its own: emptying namespaces, collecting garbage, cleaning up after definitions. One piece of
- * work per key at a time; what fails comes back after a while.
+ * Work that the API server does on its own: emptying namespaces, collecting garbage, cleaning up after definitions. One
+ * piece of work per key at a time; what fails comes back after a while.
  */
 import { messageOf } from "../../base/index.ts";
 import type { Clock, Log, Timer } from "../../base/index.ts";
 
 export interface Background {
-  /** Runs `work` soon. While the same key waits, it is not queued again; while it runs, it runs once more afterwards. */
+  /**
+   * Runs `work` soon. While the same key waits, it is not queued again; while it runs, it runs once more afterwards.
+   */
   enqueue(key: string, work: () => Promise<void>): void;
   /** True when nothing runs or waits for its turn. What failed and waits for the clock counts as quiet. */
   isQuiet(): boolean;

@@ -1,16 +1,31 @@
 import { expect, test } from "vitest";
 import { ResourceQuota, Role } from "../../api/index.ts";
-import { MERGE, PROFILE, createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "../test-server.ts";
+import {
+  MERGE,
+  PROFILE,
+  createTestServer,
+  holdCommits,
+  makeConfigMap,
+  makeDefinition,
+  settleTicks,
+} from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
 const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
 const MAPS = "/api/v1/namespaces/shop/configmaps";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
-const QUOTA = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard: { "count/configmaps": "5" } } };
+const QUOTA = {
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  metadata: { name: "q" },
+  spec: { hard: { "count/configmaps": "5" } },
+};
 
 async function startWithShop(): Promise<TestServer> {
-  const server = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } } });
+  const server = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } },
+  });
   await server.request("POST", "/api/v1/namespaces", SHOP);
   return server;
 }
@@ -24,7 +39,12 @@ for (const [behaviour, key] of Object.entries(heldBack)) {
   test(`a namespace waits for an object ${behaviour}, and takes it along`, async () => {
     const { request, engine, settle, cache } = await startWithShop();
     await request("POST", "/api/v1/namespaces/shop/resourcequotas", QUOTA);
-    await request("PATCH", "/api/v1/namespaces/shop/resourcequotas/q/status", { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } }, MERGE);
+    await request(
+      "PATCH",
+      "/api/v1/namespaces/shop/resourcequotas/q/status",
+      { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } },
+      MERGE,
+    );
     const held = holdCommits(engine, (candidate) => candidate === key);
     const late = request("POST", MAPS, makeConfigMap("late"));
     await held.reached;
@@ -44,11 +64,21 @@ for (const [behaviour, key] of Object.entries(heldBack)) {
 }
 
 test("rights in a namespace outlast what waits for a finalizer: whoever takes it off may need them", async () => {
-  const { request, settle } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Role] } } });
+  const { request, settle } = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Role] } },
+  });
   const ROLE = "/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles/agent";
   await request("POST", "/api/v1/namespaces", SHOP);
-  await request("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles", { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "agent" }, rules: [] });
-  await request("POST", MAPS, { ...makeConfigMap("held"), metadata: { name: "held", finalizers: ["example.com/agent"] } });
+  await request("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "Role",
+    metadata: { name: "agent" },
+    rules: [],
+  });
+  await request("POST", MAPS, {
+    ...makeConfigMap("held"),
+    metadata: { name: "held", finalizers: ["example.com/agent"] },
+  });
 
   await request("DELETE", "/api/v1/namespaces/shop");
   await settle();
@@ -57,7 +87,11 @@ test("rights in a namespace outlast what waits for a finalizer: whoever takes it
   await settle();
 
   expect(waiting.body.metadata).not.toHaveProperty("deletionTimestamp");
-  expect([waiting.status, (await request("GET", ROLE)).status, (await request("GET", "/api/v1/namespaces/shop")).status]).toEqual([200, 404, 404]);
+  expect([
+    waiting.status,
+    (await request("GET", ROLE)).status,
+    (await request("GET", "/api/v1/namespaces/shop")).status,
+  ]).toEqual([200, 404, 404]);
 });
 
 test("a namespace that is made again is empty, however many wrote to its predecessor while it went", async () => {

@@ -1,6 +1,6 @@
 /**
- * What goes with a namespace or a definition: its objects. Both are held by a finalizer until nothing is left; objects that have
- * finalizers of their own are waited for, and their deletion brings the work back.
+ * What goes with a namespace or a definition: its objects. Both are held by a finalizer until nothing is left; objects
+ * that have finalizers of their own are waited for, and their deletion brings the work back.
  */
 import { formatTime, isObject } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
@@ -31,7 +31,14 @@ const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
 const RIGHTS_GROUP = "rbac.authorization.k8s.io";
 
-export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; clusters: ClusterRegistry; clock: Clock; inFlight: InFlight; collector: Pick<GarbageCollector, "settleDependentsOf"> }): Cleanup {
+export function createCleanup(deps: {
+  house: Housekeeping;
+  store: ObjectStore;
+  clusters: ClusterRegistry;
+  clock: Clock;
+  inFlight: InFlight;
+  collector: Pick<GarbageCollector, "settleDependentsOf">;
+}): Cleanup {
   const { house, store, clusters, clock, inFlight, collector } = deps;
   /** Namespaces that are being emptied, by their place, and their keys. */
   const emptying = new Map<string, string>();
@@ -59,7 +66,8 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
     const place = namespacePlace(cluster.name, name);
     // Filed before looking, so that an object that goes meanwhile brings the work back.
     emptying.set(place, key);
-    // The namespace is marked; what was let in before is on its way, and would be there again with the next namespace of the name.
+    // The namespace is marked; what was let in before is on its way, and would be there again with the next namespace
+    // of the name.
     await inFlight.whenEmpty(place);
     const remaining = await removeContent(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
@@ -69,7 +77,10 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
       if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
       const spec = isObject(object.spec) ? object.spec : {};
       const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
-      return { ...object, spec: { ...spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) } };
+      return {
+        ...object,
+        spec: { ...spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) },
+      };
     });
   };
 
@@ -82,7 +93,10 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
       if (remaining.length > 0) return remaining;
     }
     // Rights go last: whoever has to take a finalizer off may do so by one that is kept here, as agents of members do.
-    const { rights = [], others = [] } = Object.groupBy(cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods), ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"));
+    const { rights = [], others = [] } = Object.groupBy(
+      cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods),
+      ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"),
+    );
     for (const resources of [others, rights]) {
       const remaining: Remaining[] = [];
       for (const resource of resources) remaining.push(...(await removeAll(cluster, resource, namespace)));
@@ -105,7 +119,13 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
   };
 
   const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>
-    house.rewrite(key, "status", (object) => ({ ...object, status: { ...(isObject(object.status) ? object.status : {}), conditions: namespaceConditions(object, remaining, formatTime(clock.now())) } }));
+    house.rewrite(key, "status", (object) => ({
+      ...object,
+      status: {
+        ...(isObject(object.status) ? object.status : {}),
+        conditions: namespaceConditions(object, remaining, formatTime(clock.now())),
+      },
+    }));
 
   const clearDefinition = async (key: string): Promise<void> => {
     const found = house.find(key);
@@ -127,7 +147,11 @@ export function createCleanup(deps: { house: Housekeeping; store: ObjectStore; c
 
   /** What is gone is not waited for any more: a whole cluster may have gone with it. */
   const forget = (key: string): void => {
-    const waiting = key.startsWith(NAMESPACE_PREFIX) ? emptying : key.startsWith(DEFINITION_PREFIX) ? retiring : undefined;
+    const waiting = key.startsWith(NAMESPACE_PREFIX)
+      ? emptying
+      : key.startsWith(DEFINITION_PREFIX)
+        ? retiring
+        : undefined;
     for (const [place, waitingKey] of waiting ?? []) if (waitingKey === key) waiting?.delete(place);
   };
 
@@ -159,24 +183,67 @@ function namespaceConditions(namespace: JsonObject, remaining: readonly Remainin
   const counts = new Map<string, number>();
   const finalizers = new Map<string, number>();
   for (const { resource, object } of remaining) {
-    const name = resource.name.group ? `${resource.name.resource}.${resource.name.group}` : `${resource.name.resource}.`;
+    const name = resource.name.group
+      ? `${resource.name.resource}.${resource.name.group}`
+      : `${resource.name.resource}.`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    for (const finalizer of finalizersOf(metadataOf(object))) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    for (const finalizer of finalizersOf(metadataOf(object)))
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
   }
-  const list = (items: Map<string, number>, text: (name: string, count: number) => string): string => [...items].map(([name, count]) => text(name, count)).sort().join(", ");
-  const status = isObject(namespace.status) && Array.isArray(namespace.status.conditions) ? namespace.status.conditions.filter(isObject) : [];
+  const list = (items: Map<string, number>, text: (name: string, count: number) => string): string =>
+    [...items]
+      .map(([name, count]) => text(name, count))
+      .sort()
+      .join(", ");
+  const status =
+    isObject(namespace.status) && Array.isArray(namespace.status.conditions)
+      ? namespace.status.conditions.filter(isObject)
+      : [];
   const condition = (type: string, isTrue: boolean, reason: string, message: string): JsonObject => {
     const wanted = { type, status: isTrue ? "True" : "False", reason, message };
     const before = status.find((candidate) => candidate.type === type);
-    return { ...wanted, lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? now) : now };
+    return {
+      ...wanted,
+      lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? now) : now,
+    };
   };
   return [
-    condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered"),
-    condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions", "All legacy kube types successfully parsed"),
-    condition("NamespaceDeletionContentFailure", false, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
-    condition("NamespaceContentRemaining", true, "SomeResourcesRemain", `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`),
+    condition(
+      "NamespaceDeletionDiscoveryFailure",
+      false,
+      "ResourcesDiscovered",
+      "All resources successfully discovered",
+    ),
+    condition(
+      "NamespaceDeletionGroupVersionParsingFailure",
+      false,
+      "ParsedGroupVersions",
+      "All legacy kube types successfully parsed",
+    ),
+    condition(
+      "NamespaceDeletionContentFailure",
+      false,
+      "ContentDeleted",
+      "All content successfully deleted, may be waiting on finalization",
+    ),
+    condition(
+      "NamespaceContentRemaining",
+      true,
+      "SomeResourcesRemain",
+      `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`,
+    ),
     finalizers.size > 0
-      ? condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", `Some content in the namespace has finalizers remaining: ${list(finalizers, (name, count) => `${name} in ${count} resource instances`)}`)
-      : condition("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+      ? condition(
+          "NamespaceFinalizersRemaining",
+          true,
+          "SomeFinalizersRemain",
+          `Some content in the namespace has finalizers remaining: ${list(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
+        )
+      : condition(
+          "NamespaceFinalizersRemaining",
+          false,
+          "ContentHasNoFinalizers",
+          "All content-preserving finalizers finished",
+        ),
   ];
 }

@@ -12,9 +12,20 @@ const HALF_MS = EVENT_LIFETIME_MS / 2;
 /** Events go together, so they are looked for a little after their end. */
 const SOON_MS = 5_000;
 
-const makeEvent = (name: string, extra: JsonObject = {}): JsonObject => ({ metadata: { name }, involvedObject: { kind: "Pod", namespace: "default", name: "web" }, reason: "Started", message: 'at "lastTimestamp":"2030-01-01T00:00:00Z"', type: "Normal", ...extra });
+const makeEvent = (name: string, extra: JsonObject = {}): JsonObject => ({
+  metadata: { name },
+  involvedObject: { kind: "Pod", namespace: "default", name: "web" },
+  reason: "Started",
+  message: 'at "lastTimestamp":"2030-01-01T00:00:00Z"',
+  type: "Normal",
+  ...extra,
+});
 
-const start = (options: TestServerOptions = {}): Promise<TestServer> => createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Event, EventsEvent] } }, ...options });
+const start = (options: TestServerOptions = {}): Promise<TestServer> =>
+  createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Event, EventsEvent] } },
+    ...options,
+  });
 
 async function pass({ clock, settle }: TestServer, ms: number): Promise<void> {
   clock.advance(ms);
@@ -46,7 +57,12 @@ test("an event that is told again starts over, in whichever group it is written"
   for (const name of ["silent", "repeated", "newer"]) await server.request("POST", EVENTS, makeEvent(name));
   await pass(server, HALF_MS);
   await server.request("PATCH", `${EVENTS}/repeated`, { count: 2 }, MERGE);
-  const { status } = await server.request("PATCH", "/apis/events.k8s.io/v1/namespaces/default/events/newer", { metadata: { labels: { seen: "twice" } } }, MERGE);
+  const { status } = await server.request(
+    "PATCH",
+    "/apis/events.k8s.io/v1/namespaces/default/events/newer",
+    { metadata: { labels: { seen: "twice" } } },
+    MERGE,
+  );
 
   await pass(server, HALF_MS + SOON_MS);
   const left = await names(server);
@@ -61,11 +77,18 @@ test("watchers see it deleted, at the revision of its end", async () => {
   const server = await start();
   const { body } = await server.request("POST", EVENTS, makeEvent("a"));
   const { resourceVersion } = body.metadata as { resourceVersion: string };
-  const watch = server.transport.watch({ path: { cluster: "hub", group: "", version: "v1", resource: "events" }, query: { resourceVersion } }, AbortSignal.timeout(10_000))[Symbol.asyncIterator]();
+  const watch = server.transport
+    .watch(
+      { path: { cluster: "hub", group: "", version: "v1", resource: "events" }, query: { resourceVersion } },
+      AbortSignal.timeout(10_000),
+    )
+    [Symbol.asyncIterator]();
 
   const next = watch.next();
   await pass(server, EVENT_LIFETIME_MS + SOON_MS);
-  const { value } = (await next) as { value: { type: string; object: { metadata: { name: string; resourceVersion: string } } }[] };
+  const { value } = (await next) as {
+    value: { type: string; object: { metadata: { name: string; resourceVersion: string } } }[];
+  };
   await watch.return?.();
 
   expect(value).toMatchObject([{ type: "DELETED", object: { metadata: { name: "a" } } }]);
@@ -75,7 +98,11 @@ test("watchers see it deleted, at the revision of its end", async () => {
 test("deletion by somebody else and finalizers change nothing about it", async () => {
   const server = await start();
   await server.request("POST", EVENTS, makeEvent("deleted"));
-  await server.request("POST", EVENTS, makeEvent("held", { metadata: { name: "held", finalizers: ["example.com/hold"] } }));
+  await server.request(
+    "POST",
+    EVENTS,
+    makeEvent("held", { metadata: { name: "held", finalizers: ["example.com/hold"] } }),
+  );
   await server.request("DELETE", `${EVENTS}/deleted`);
 
   await pass(server, EVENT_LIFETIME_MS + SOON_MS);
@@ -85,21 +112,45 @@ test("deletion by somebody else and finalizers change nothing about it", async (
 
 test("a restart keeps the time that is left, in the order of the times that events carry", async () => {
   const clock = createFakeClock(Date.parse("2024-05-01T12:00:00Z"));
-  const makeEntry = (name: string, fields: JsonObject): CachedEntry => ({ key: `/core/events/hub/default/${name}`, revision: 7, value: Buffer.from(JSON.stringify({ ...makeEvent(name), ...fields })) });
+  const makeEntry = (name: string, fields: JsonObject): CachedEntry => ({
+    key: `/core/events/hub/default/${name}`,
+    revision: 7,
+    value: Buffer.from(JSON.stringify({ ...makeEvent(name), ...fields })),
+  });
   const entries = [
-    makeEntry("ahead-of-us", { metadata: { creationTimestamp: "2024-05-01T10:00:00Z" }, lastTimestamp: "2031-01-01T00:00:00Z" }),
-    makeEntry("changed", { metadata: { creationTimestamp: "2024-05-01T10:00:00Z", managedFields: [{ time: "2024-05-01T11:10:00Z" }] } }),
-    makeEntry("created", { metadata: { creationTimestamp: "2024-05-01T11:05:00Z" }, message: "at 2024-05-01T11:59:00Z" }),
-    makeEntry("past", { metadata: { creationTimestamp: "2024-05-01T10:00:00Z" }, eventTime: "2024-05-01T10:00:00.000000Z" }),
+    makeEntry("ahead-of-us", {
+      metadata: { creationTimestamp: "2024-05-01T10:00:00Z" },
+      lastTimestamp: "2031-01-01T00:00:00Z",
+    }),
+    makeEntry("changed", {
+      metadata: { creationTimestamp: "2024-05-01T10:00:00Z", managedFields: [{ time: "2024-05-01T11:10:00Z" }] },
+    }),
+    makeEntry("created", {
+      metadata: { creationTimestamp: "2024-05-01T11:05:00Z" },
+      message: "at 2024-05-01T11:59:00Z",
+    }),
+    makeEntry("past", {
+      metadata: { creationTimestamp: "2024-05-01T10:00:00Z" },
+      eventTime: "2024-05-01T10:00:00.000000Z",
+    }),
     makeEntry("timeless", { metadata: {}, eventTime: null, lastTimestamp: "soon" }),
-    { key: "/core/pods/hub/default/old", revision: 7, value: Buffer.from('{"metadata":{"creationTimestamp":"2020-01-01T00:00:00Z"}}') },
+    {
+      key: "/core/pods/hub/default/old",
+      revision: 7,
+      value: Buffer.from('{"metadata":{"creationTimestamp":"2020-01-01T00:00:00Z"}}'),
+    },
   ];
   const gone: string[] = [];
-  const house = { signal: new AbortController().signal, enqueue: (_key: string, work: () => Promise<void>) => void work() };
+  const house = {
+    signal: new AbortController().signal,
+    enqueue: (_key: string, work: () => Promise<void>) => void work(),
+  };
   const cache = {
     get: (key: string) => entries.find((entry) => entry.key === key),
     async write({ key, expect: revision }: { key: string; expect: unknown }) {
-      gone.push(`${key.split("/").at(-1)}@${String(revision)} after ${Math.round((clock.now() - Date.parse("2024-05-01T12:00:00Z")) / 60_000)} min`);
+      gone.push(
+        `${key.split("/").at(-1)}@${String(revision)} after ${Math.round((clock.now() - Date.parse("2024-05-01T12:00:00Z")) / 60_000)} min`,
+      );
       for (const previous of entries) if (previous.key === key) expiry.observe({ revision: 8, previous });
       return { ok: true as const, revision: 8 };
     },
@@ -112,7 +163,13 @@ test("a restart keeps the time that is left, in the order of the times that even
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  expect(gone).toEqual(["past@7 after 0 min", "created@7 after 5 min", "changed@7 after 10 min", "ahead-of-us@7 after 60 min", "timeless@7 after 60 min"]);
+  expect(gone).toEqual([
+    "past@7 after 0 min",
+    "created@7 after 5 min",
+    "changed@7 after 10 min",
+    "ahead-of-us@7 after 60 min",
+    "timeless@7 after 60 min",
+  ]);
   expect(clock.nextDue()).toBeUndefined();
 });
 

@@ -9,7 +9,10 @@ const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
 const WIDGET = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } };
 
-const ownedBy = (uid: string, name: string): JsonObject => makeConfigMap(name, { metadata: { ownerReferences: [{ apiVersion: "example.com/v1", kind: "Widget", name: "w", uid, controller: true }] } });
+const ownedBy = (uid: string, name: string): JsonObject =>
+  makeConfigMap(name, {
+    metadata: { ownerReferences: [{ apiVersion: "example.com/v1", kind: "Widget", name: "w", uid, controller: true }] },
+  });
 
 /** A server with a Widget that owns as many ConfigMaps as asked for; answers the uid of the Widget. */
 async function startWithWidget({ request, settle }: TestServer, count: number): Promise<string> {
@@ -81,7 +84,8 @@ test("a server that starts after such a crash finishes the work", async () => {
   await held.reached;
   await settleTicks();
   const left = createMemoryEngine();
-  for await (const entries of engine.scan("/")) for (const { key, value } of entries) await left.commit({ key, value, expect: "absent" });
+  for await (const entries of engine.scan("/"))
+    for (const { key, value } of entries) await left.commit({ key, value, expect: "absent" });
 
   const after = await createTestServer({ engine: left });
   await after.settle();

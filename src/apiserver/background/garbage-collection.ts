@@ -1,9 +1,9 @@
 /**
- * Dependents go with their owners. An index from the uid of an owner to the keys of its dependents is kept from the events of
- * the store, so that a deletion costs what it concerns.
+ * Dependents go with their owners. An index from the uid of an owner to the keys of its dependents is kept from the
+ * events of the store, so that a deletion costs what it concerns.
  *
- * Background deletion removes dependents whose owners are all gone. Foreground deletion (a finalizer on the owner) removes the
- * dependents that block it first. Orphaning (another finalizer) takes the owner out of its dependents.
+ * Background deletion removes dependents whose owners are all gone. Foreground deletion (a finalizer on the owner)
+ * removes the dependents that block it first. Orphaning (another finalizer) takes the owner out of its dependents.
  */
 import { gvkOf } from "../../api/index.ts";
 import type { OwnerReference } from "../../api/index.ts";
@@ -27,8 +27,8 @@ export interface GarbageCollector {
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   /**
-   * Tells every dependent of a kind's objects to go that nobody else keeps; resolves when that is durable. Afterwards the kind may
-   * go as well: a later start could not tell any more that the owners are gone.
+   * Tells every dependent of a kind's objects to go that nobody else keeps; resolves when that is durable. Afterwards
+   * the kind may go as well: a later start could not tell any more that the owners are gone.
    */
   settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
 }
@@ -36,7 +36,10 @@ export interface GarbageCollector {
 /** What an owner means to its dependent: it keeps it, it waits for it to go, or it is not there any more. */
 type OwnerState = "solid" | "waiting" | "absent";
 
-/** Owners that went lately, for dependents that were on their way: as many as controllers could be creating for at a time. */
+/**
+ * Owners that went lately, for dependents that were on their way: as many as controllers could be creating for at a
+ * time.
+ */
 const MAX_RECENTLY_GONE = 1024;
 
 /** What is known of an entry without parsing it, unless it has owners. */
@@ -51,8 +54,8 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
   /** Owners that wait for dependents or for being taken out of them, by uid. */
   const waiting = new Map<string, string>();
   /**
-   * Owners whose end was seen, by uid: they are gone also when their kind is not served any more. Those that have dependents stay
-   * known until these are settled; the others are soon forgotten.
+   * Owners whose end was seen, by uid: they are gone also when their kind is not served any more. Those that have
+   * dependents stay known until these are settled; the others are soon forgotten.
    */
   const gone = new Set<string>();
   const recentlyGone = new Set<string>();
@@ -114,18 +117,30 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     if (mayWait) attendOwner(entry.key);
   };
 
-  /** Owners, and whether the object may wait for its dependents. Its bytes are searched when nobody has parsed them: most objects have neither. */
+  /**
+   * Owners, and whether the object may wait for its dependents. Its bytes are searched when nobody has parsed them:
+   * most objects have neither.
+   */
   const observed = (entry: CachedEntry): { owners: OwnerReference[]; mayWait: boolean } => {
     const object = knownObject(entry);
     if (object) {
       const metadata = metadataOf(object);
       const finalizers = finalizersOf(metadata);
-      return { owners: ownersIn(metadata.ownerReferences), mayWait: metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)) };
+      return {
+        owners: ownersIn(metadata.ownerReferences),
+        mayWait:
+          metadata.deletionTimestamp !== undefined &&
+          (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)),
+      };
     }
     const bytes = bytesOf(entry);
     return {
-      owners: bytes.includes('"ownerReferences":[{') ? ownersIn(storedMetadataField(entry.value, "ownerReferences")) : [],
-      mayWait: bytes.includes('"deletionTimestamp"') && (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
+      owners: bytes.includes('"ownerReferences":[{')
+        ? ownersIn(storedMetadataField(entry.value, "ownerReferences"))
+        : [],
+      mayWait:
+        bytes.includes('"deletionTimestamp"') &&
+        (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
     };
   };
 
@@ -148,7 +163,10 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const uid = textOf(metadata.uid);
     if (states.includes("waiting") && dependents.has(uid)) {
       // Objects that own each other would wait for each other for ever.
-      if (isPartOfCycle(key, uid)) await house.setOwners(key, (references) => references.map((reference) => ({ ...reference, blockOwnerDeletion: false })));
+      if (isPartOfCycle(key, uid))
+        await house.setOwners(key, (references) =>
+          references.map((reference) => ({ ...reference, blockOwnerDeletion: false })),
+        );
       return house.remove(key, uid, "Foreground");
     }
     return house.remove(key, uid, propagationOf(finalizersOf(metadata)));
@@ -160,11 +178,16 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
       return found !== undefined && isWaiting(metadataOf(found.object));
     });
 
-  const dependentsOf = (key: string, uid: string): string[] => [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
+  const dependentsOf = (key: string, uid: string): string[] =>
+    [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
 
   const stateOf = ({ cluster, resource, namespace }: OwnPlace, owner: OwnerReference): OwnerState => {
     const { group, kind } = gvkOf(owner);
-    const kinds = memoized(cluster.table, "resources by kind", () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])));
+    const kinds = memoized(
+      cluster.table,
+      "resources by kind",
+      () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])),
+    );
     const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back; nothing is deleted on what cannot be seen, unless its end was.
     if (!ownerResource) return gone.has(owner.uid) || recentlyGone.has(owner.uid) ? "absent" : "solid";
@@ -173,7 +196,14 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     const place = house.locate(ownerKey);
     const entry = place && house.entryAt(place, ownerKey);
     // Nobody has parsed most owners when a server starts, and their bytes say enough: it is there, and it stays.
-    if (entry && entry.revision > 0 && !knownObject(entry) && uidOf(entry) === owner.uid && !bytesOf(entry).includes('"deletionTimestamp"')) return "solid";
+    if (
+      entry &&
+      entry.revision > 0 &&
+      !knownObject(entry) &&
+      uidOf(entry) === owner.uid &&
+      !bytesOf(entry).includes('"deletionTimestamp"')
+    )
+      return "solid";
     const current = house.find(ownerKey);
     if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
     return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
@@ -189,7 +219,8 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     if (metadata.deletionTimestamp === undefined) return;
     waiting.set(uid, key);
     if (finalizers.includes(ORPHAN_FINALIZER)) {
-      for (const dependent of dependentsOf(key, uid)) await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+      for (const dependent of dependentsOf(key, uid))
+        await house.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
       waiting.delete(uid);
       return house.removeFinalizer(key, ORPHAN_FINALIZER);
     }
@@ -203,7 +234,10 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
 
   const blocks = (key: string, uid: string): boolean => {
     const found = house.find(key);
-    return found !== undefined && ownersOf(found.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+    return (
+      found !== undefined &&
+      ownersOf(found.object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
+    );
   };
 
   return {
@@ -222,7 +256,9 @@ export function createGarbageCollector(house: Housekeeping): GarbageCollector {
     },
     async settleDependentsOf(cluster, { group, kind }) {
       const isOfKind = (owner: OwnerReference): boolean => owner.kind === kind && gvkOf(owner).group === group;
-      const concerned = [...known].flatMap(([key, { owners }]) => (clusterOfKey(key) === cluster && !house.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : []));
+      const concerned = [...known].flatMap(([key, { owners }]) =>
+        clusterOfKey(key) === cluster && !house.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
+      );
       await concurrently(concerned, house.signal, settleDependent);
     },
   };
@@ -235,7 +271,11 @@ function isWaiting(metadata: JsonObject): boolean {
 
 /** What an object says itself about its own dependents. */
 function propagationOf(finalizers: readonly string[]): Propagation {
-  return finalizers.includes(ORPHAN_FINALIZER) ? "Orphan" : finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
+  return finalizers.includes(ORPHAN_FINALIZER)
+    ? "Orphan"
+    : finalizers.includes(FOREGROUND_FINALIZER)
+      ? "Foreground"
+      : "Background";
 }
 
 function ownersOf(object: JsonObject): OwnerReference[] {

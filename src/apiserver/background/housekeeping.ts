@@ -44,7 +44,14 @@ export interface Housekeeping {
 
 const OPTIONS = ownOptions("flotilla-apiserver");
 
-export function createHousekeeping(deps: WriteDependencies & { clusters: ClusterRegistry; background: Background; leases: Pick<ControllerLeases, "isHeld">; signal: AbortSignal }): Housekeeping {
+export function createHousekeeping(
+  deps: WriteDependencies & {
+    clusters: ClusterRegistry;
+    background: Background;
+    leases: Pick<ControllerLeases, "isHeld">;
+    signal: AbortSignal;
+  },
+): Housekeeping {
   const { store, clusters, background, signal } = deps;
 
   const locate = (key: string): OwnPlace | undefined => {
@@ -53,19 +60,26 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
     const resource = cluster?.table.resource(group === "core" ? "" : group, plural);
     if (!cluster || !resource) return undefined;
     const [namespace, name] = resource.namespaced ? rest : [undefined, rest[0]];
-    return name === undefined ? undefined : { cluster, resource, name, ...(namespace !== undefined && { namespace }) };
+    return name === undefined ? undefined : { cluster, resource, name, namespace };
   };
-  const entryAt = ({ cluster, resource }: OwnPlace, key: string): CachedEntry | undefined => store.find(cluster, resource, key).entry;
+  const entryAt = ({ cluster, resource }: OwnPlace, key: string): CachedEntry | undefined =>
+    store.find(cluster, resource, key).entry;
   const find = (key: string): HousekeepingFound | undefined => {
     const place = locate(key);
     const entry = place && entryAt(place, key);
     return place && entry && { ...place, object: objectIn(entry, place.resource.storage) };
   };
-  const rewrite = async (key: string, subresource: string | undefined, change: (object: JsonObject) => JsonObject): Promise<void> => {
+  const rewrite = async (
+    key: string,
+    subresource: string | undefined,
+    change: (object: JsonObject) => JsonObject,
+  ): Promise<void> => {
     const place = locate(key);
     if (!place) return;
     try {
-      await rewriteObject(deps, ownContext(place, subresource, signal), OPTIONS, "update", (old) => ownChange(change(old)));
+      await rewriteObject(deps, ownContext(place, subresource, signal), OPTIONS, "update", (old) =>
+        ownChange(change(old)),
+      );
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -82,7 +96,13 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
       const place = locate(key);
       if (!place) return;
       try {
-        await insertObject(deps, ownContext(place, undefined, signal), OPTIONS, { object: object as unknown as JsonObject, duplicates: [] }, place.name);
+        await insertObject(
+          deps,
+          ownContext(place, undefined, signal),
+          OPTIONS,
+          { object: object as unknown as JsonObject, duplicates: [] },
+          place.name,
+        );
       } catch (error) {
         // The cluster is gone, or its namespace.
         if (!isNotFound(error)) throw error;
@@ -92,7 +112,11 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
       const place = locate(key);
       if (!place) return;
       try {
-        await deleteObject(deps, ownContext(place, undefined, signal), { dryRun: false, ...(propagation && { propagation }), preconditions: { uid } });
+        await deleteObject(deps, ownContext(place, undefined, signal), {
+          dryRun: false,
+          propagation,
+          preconditions: { uid },
+        });
       } catch (error) {
         // Gone, or another object of the same name: either way not this one any more.
         if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -102,12 +126,18 @@ export function createHousekeeping(deps: WriteDependencies & { clusters: Cluster
       rewrite(key, undefined, (object) => {
         const { ownerReferences, ...metadata } = metadataOf(object);
         const owners = change((Array.isArray(ownerReferences) ? ownerReferences : []) as unknown as OwnerReference[]);
-        return { ...object, metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners as unknown as Json }) } };
+        return {
+          ...object,
+          metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners as unknown as Json }) },
+        };
       }),
     removeFinalizer: (key, finalizer) =>
       rewrite(key, undefined, (object) => {
         const metadata = metadataOf(object);
-        return { ...object, metadata: { ...metadata, finalizers: finalizersOf(metadata).filter((other) => other !== finalizer) } };
+        return {
+          ...object,
+          metadata: { ...metadata, finalizers: finalizersOf(metadata).filter((other) => other !== finalizer) },
+        };
       }),
     rewrite,
   };

@@ -1,8 +1,8 @@
 /**
  * Namespaces: nothing is created in one that is missing or going away, and what is in one goes with it.
  *
- * Deleting a namespace marks it; `cleanup.ts` then removes its content of every kind and, when nothing is left, the finalizer
- * and with it the namespace.
+ * Deleting a namespace marks it; `cleanup.ts` then removes its content of every kind and, when nothing is left, the
+ * finalizer and with it the namespace.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError, forbidden, notFound } from "../../machinery/index.ts";
@@ -21,18 +21,37 @@ export function isNamespaceKind({ kind }: Resource): boolean {
   return kind.group === "" && kind.kind === "Namespace";
 }
 
-/** Refuses to create in a namespace that is missing or going away. Clusters that serve no namespaces have no such rule. */
-export function checkNamespace(store: ObjectStore, cluster: LogicalCluster, { name: resource }: Resource, namespace: string, name: string): void {
+/**
+ * Refuses to create in a namespace that is missing or going away. Clusters that serve no namespaces have no such rule.
+ */
+export function checkNamespace(
+  store: ObjectStore,
+  cluster: LogicalCluster,
+  { name: resource }: Resource,
+  namespace: string,
+  name: string,
+): void {
   const namespaces = cluster.table.resource("", "namespaces");
   if (!namespaces) return;
   const { entry } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
   if (!entry) throw notFound(NAMESPACES, namespace);
   if (isOfLayer(entry, cluster)) return;
   // The text is looked for before anything is parsed: almost every namespace stays.
-  if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"')) return;
+  if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"'))
+    return;
   if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return;
-  const { status } = forbidden(resource, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
-  const causes = [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }];
+  const { status } = forbidden(
+    resource,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  );
+  const causes = [
+    {
+      reason: "NamespaceTerminating",
+      message: `namespace ${namespace} is being terminated`,
+      field: "metadata.namespace",
+    },
+  ];
   throw new ApiError({ ...status, details: { ...status.details, causes } });
 }
 

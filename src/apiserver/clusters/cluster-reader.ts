@@ -23,7 +23,12 @@ class StoreReader implements ClusterReader {
     this.#cluster = cluster;
   }
 
-  get(group: string, plural: string, namespace: string | undefined, name: string): DeepReadonly<JsonObject> | undefined {
+  get(
+    group: string,
+    plural: string,
+    namespace: string | undefined,
+    name: string,
+  ): DeepReadonly<JsonObject> | undefined {
     const resource = this.#cluster.table.resource(group, plural);
     const entry = resource && this.#find(resource, namespace, name);
     return entry && objectIn(entry, resource.storage);
@@ -40,12 +45,16 @@ class StoreReader implements ClusterReader {
 
   list(group: string, plural: string, namespace?: string): DeepReadonly<JsonObject>[] {
     const resource = this.#cluster.table.resource(group, plural);
-    return resource ? this.#store.list(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage)) : [];
+    return resource
+      ? this.#store.list(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage))
+      : [];
   }
 
   written(group: string, plural: string, namespace?: string): DeepReadonly<JsonObject>[] {
     const resource = this.#cluster.table.resource(group, plural);
-    return resource ? this.#store.written(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage)) : [];
+    return resource
+      ? this.#store.written(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage))
+      : [];
   }
 
   #find(resource: Resource, namespace: string | undefined, name: string): CachedEntry | undefined {

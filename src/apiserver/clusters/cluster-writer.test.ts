@@ -19,7 +19,10 @@ test("bookkeeping that always loses the race ends with a conflict, and what it w
       return { ok: false };
     },
   };
-  const { request } = await createTestServer({ engine, profiles: { hub: { builtIns: [Namespace, ConfigMap, ResourceQuota], customs: [], objects: [namespace] } } });
+  const { request } = await createTestServer({
+    engine,
+    profiles: { hub: { builtIns: [Namespace, ConfigMap, ResourceQuota], customs: [], objects: [namespace] } },
+  });
   const hard = { "count/configmaps": "5" };
   await request("POST", QUOTAS, { metadata: { name: "q" }, spec: { hard } });
   await request("PATCH", `${QUOTAS}/q/status`, { status: { hard, used: { "count/configmaps": "0" } } }, MERGE);

@@ -1,4 +1,7 @@
-/** Changes the status of other objects of a cluster on behalf of plugins: a quota is charged before what it pays for is stored. */
+/**
+ * Changes the status of other objects of a cluster on behalf of plugins: a quota is charged before what it pays for is
+ * stored.
+ */
 import type { ClusterWriter } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { CHANGED_MEANWHILE, conflict } from "../../machinery/index.ts";
@@ -11,7 +14,9 @@ import { keyOf } from "./resources.ts";
 /** How often it is worked out again before whoever asked for it is told to come again. */
 const MAX_ATTEMPTS = 5;
 
-/** The bookkeeping is the server's own: no field manager is recorded for it, as none could ever be in conflict with it. */
+/**
+ * The bookkeeping is the server's own: no field manager is recorded for it, as none could ever be in conflict with it.
+ */
 export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {
   return {
     async changeStatus(group, plural, namespace, name, change) {
@@ -28,7 +33,8 @@ export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: L
           const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
           const written = viewOfWritten(resource.storage, { ...object, metadata, status }, false);
           // Another process on the same store may have been faster; then it is worked out again from what that wrote.
-          if (await store.put(cluster, found, written, { verb: "update", name: resource.name, subresource: "status" })) return;
+          if (await store.put(cluster, found, written, { verb: "update", name: resource.name, subresource: "status" }))
+            return;
           if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CHANGED_MEANWHILE);
         }
       });

@@ -1,11 +1,25 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { CloneSet, LogicalCluster, ResourceQuota, builtInAdmissions, logicalClusterAdmission } from "../../api/index.ts";
+import {
+  CloneSet,
+  LogicalCluster,
+  ResourceQuota,
+  builtInAdmissions,
+  logicalClusterAdmission,
+} from "../../api/index.ts";
 import { createSeededRandom, silentLog } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { createClusterRegistry } from "./clusters.ts";
 import { InFlight } from "../write/in-flight.ts";
 import { createProfileLayer } from "./profiles.ts";
-import { MERGE, PROFILE, createTestServer, holdCommits, makeConfigMap, makeDefinition, settleTicks } from "../test-server.ts";
+import {
+  MERGE,
+  PROFILE,
+  createTestServer,
+  holdCommits,
+  makeConfigMap,
+  makeDefinition,
+  settleTicks,
+} from "../test-server.ts";
 
 const profiles = { hub: PROFILE, member: { ...PROFILE, customs: [CloneSet] } };
 const clusters = { hub: "hub", paris: "member", oslo: "member" };
@@ -19,8 +33,12 @@ describe("logical clusters", () => {
 
     expect((await request("GET", "/clusters/paris/api/v1/namespaces/default/configmaps/m")).status).toBe(200);
     expect((await request("GET", "/clusters/oslo/api/v1/namespaces/default/configmaps/m")).status).toBe(404);
-    expect((await request("GET", "/api/v1/namespaces/default")).body).toEqual((await request("GET", "/clusters/hub/api/v1/namespaces/default")).body);
-    expect((await request("GET", "/clusters/nowhere/api/v1/pods")).body.message).toBe('logicalclusters.flotilla.dev "nowhere" not found');
+    expect((await request("GET", "/api/v1/namespaces/default")).body).toEqual(
+      (await request("GET", "/clusters/hub/api/v1/namespaces/default")).body,
+    );
+    expect((await request("GET", "/clusters/nowhere/api/v1/pods")).body.message).toBe(
+      'logicalclusters.flotilla.dev "nowhere" not found',
+    );
   });
 
   test("start with the objects of their profile, which cost no write", async () => {
@@ -28,27 +46,50 @@ describe("logical clusters", () => {
 
     const { body } = await request("GET", "/clusters/paris/api/v1/namespaces");
 
-    expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual(["default", "kube-system"]);
+    expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual([
+      "default",
+      "kube-system",
+    ]);
     expect(cache.list("/core/")).toEqual([]);
   });
 
   test("give the same object another uid in each cluster, and always the same one", async () => {
     const { request } = await createTestServer({ profiles, clusters });
-    const uidIn = async (cluster: string): Promise<unknown> => ((await request("GET", `/clusters/${cluster}/api/v1/namespaces/default`)).body.metadata as JsonObject).uid;
+    const uidIn = async (cluster: string): Promise<unknown> =>
+      ((await request("GET", `/clusters/${cluster}/api/v1/namespaces/default`)).body.metadata as JsonObject).uid;
 
     expect(await uidIn("paris")).toBe(await uidIn("paris"));
     expect(await uidIn("paris")).not.toBe(await uidIn("oslo"));
   });
 
   test("let objects of the profile belong to each other in every cluster", async () => {
-    const owned = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned", namespace: "default", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "" }] } };
-    const member = { ...PROFILE, objects: [...PROFILE.objects, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace: "default" } }, owned] };
+    const owned = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: {
+        name: "owned",
+        namespace: "default",
+        ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "" }],
+      },
+    };
+    const member = {
+      ...PROFILE,
+      objects: [
+        ...PROFILE.objects,
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace: "default" } },
+        owned,
+      ],
+    };
     const { request } = await createTestServer({ profiles: { hub: PROFILE, member }, clusters });
-    const metadataOf = async (cluster: string, name: string): Promise<JsonObject> => (await request("GET", `/clusters/${cluster}/api/v1/namespaces/default/configmaps/${name}`)).body.metadata as JsonObject;
+    const metadataOf = async (cluster: string, name: string): Promise<JsonObject> =>
+      (await request("GET", `/clusters/${cluster}/api/v1/namespaces/default/configmaps/${name}`)).body
+        .metadata as JsonObject;
 
     for (const cluster of ["paris", "oslo"]) {
       const { uid } = await metadataOf(cluster, "owner");
-      expect((await metadataOf(cluster, "owned")).ownerReferences).toEqual([{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }]);
+      expect((await metadataOf(cluster, "owned")).ownerReferences).toEqual([
+        { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid },
+      ]);
     }
   });
 
@@ -56,10 +97,17 @@ describe("logical clusters", () => {
     const { request } = await createTestServer({ profiles, clusters });
     const before = await request("GET", "/clusters/paris/api/v1/namespaces/default");
 
-    const { body } = await request("PATCH", "/clusters/paris/api/v1/namespaces/default", { metadata: { labels: { team: "a" } } }, MERGE);
+    const { body } = await request(
+      "PATCH",
+      "/clusters/paris/api/v1/namespaces/default",
+      { metadata: { labels: { team: "a" } } },
+      MERGE,
+    );
 
     expect((body.metadata as JsonObject).uid).toBe((before.body.metadata as JsonObject).uid);
-    expect(((await request("GET", "/clusters/oslo/api/v1/namespaces/default")).body.metadata as JsonObject).labels).toEqual({ "kubernetes.io/metadata.name": "default" });
+    expect(
+      ((await request("GET", "/clusters/oslo/api/v1/namespaces/default")).body.metadata as JsonObject).labels,
+    ).toEqual({ "kubernetes.io/metadata.name": "default" });
   });
 
   test("keep a deleted object of the profile away, and let it be made again", async () => {
@@ -102,7 +150,11 @@ describe("logical clusters", () => {
     await first.request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
     await first.settle();
     const WIDGETS = "/clusters/paris/apis/example.com/v1/namespaces/default/widgets";
-    await first.request("POST", WIDGETS, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "secret" } });
+    await first.request("POST", WIDGETS, {
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name: "secret" },
+    });
     const { commit } = first.engine;
     // The definition goes, the object of it does not: the process ends here.
     const died = Promise.withResolvers<void>();
@@ -126,7 +178,9 @@ describe("logical clusters", () => {
     const first = await createTestServer({ profiles, clusters });
     await first.request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("m"));
     const record = first.cache.list("/flotilla.dev/logicalclusters/hub/paris").at(0);
-    const marked = new TextDecoder().decode(record?.value).replace('"metadata":{', '"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z",');
+    const marked = new TextDecoder()
+      .decode(record?.value)
+      .replace('"metadata":{', '"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z",');
     await first.server.close();
     await first.engine.commit({ key: record?.key ?? "", expect: "any", value: new TextEncoder().encode(marked) });
     await first.engine.commit({ key: "/flotilla.dev/logicalclusters/hub/oslo", expect: "any", value: null });
@@ -158,8 +212,18 @@ describe("logical clusters", () => {
   test("refuse what was asked of them before they were removed and comes to the store after", async () => {
     const served = { ...profiles, member: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } };
     const { request, server, engine, cache } = await createTestServer({ profiles: served, clusters });
-    await request("POST", "/clusters/paris/api/v1/namespaces/default/resourcequotas", { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard: { "count/configmaps": "5" } } });
-    await request("PATCH", "/clusters/paris/api/v1/namespaces/default/resourcequotas/q/status", { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } }, MERGE);
+    await request("POST", "/clusters/paris/api/v1/namespaces/default/resourcequotas", {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "q" },
+      spec: { hard: { "count/configmaps": "5" } },
+    });
+    await request(
+      "PATCH",
+      "/clusters/paris/api/v1/namespaces/default/resourcequotas/q/status",
+      { status: { hard: { "count/configmaps": "5" }, used: { "count/configmaps": "0" } } },
+      MERGE,
+    );
     // The charge is on its way to the store while the cluster is marked, and the object comes after it.
     const held = holdCommits(engine, (key) => key.endsWith("/q"));
     const late = request("POST", "/clusters/paris/api/v1/namespaces/default/configmaps", makeConfigMap("late"));
@@ -197,7 +261,8 @@ describe("logical clusters", () => {
     const LOGICAL = "/apis/flotilla.dev/v1alpha1/logicalclusters";
     const served = { ...profiles, hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, LogicalCluster] } };
     const admissions = [...builtInAdmissions, logicalClusterAdmission(["hub", "member"])];
-    const start = (): ReturnType<typeof createTestServer> => createTestServer({ profiles: served, clusters, admissions });
+    const start = (): ReturnType<typeof createTestServer> =>
+      createTestServer({ profiles: served, clusters, admissions });
 
     test("are listed, and made by creating one", async () => {
       const { request } = await start();
@@ -206,7 +271,12 @@ describe("logical clusters", () => {
       const { body } = await request("GET", LOGICAL);
 
       expect(created.status).toBe(201);
-      expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual(["hub", "oslo", "paris", "rome"]);
+      expect((body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name)).toEqual([
+        "hub",
+        "oslo",
+        "paris",
+        "rome",
+      ]);
       expect((await request("GET", "/clusters/rome/api/v1/namespaces/default")).status).toBe(200);
     });
 
@@ -222,11 +292,32 @@ describe("logical clusters", () => {
       expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
     });
 
-    const refusals: Record<string, [method: string, path: string, body: object | undefined, status: number, text: string]> = {
-      "a profile that nobody knows": ["POST", LOGICAL, { metadata: { name: "rome" }, spec: { profile: "x" } }, 422, 'spec.profile: Unsupported value: "x": supported values: "hub", "member"'],
+    const refusals: Record<
+      string,
+      [method: string, path: string, body: object | undefined, status: number, text: string]
+    > = {
+      "a profile that nobody knows": [
+        "POST",
+        LOGICAL,
+        { metadata: { name: "rome" }, spec: { profile: "x" } },
+        422,
+        'spec.profile: Unsupported value: "x": supported values: "hub", "member"',
+      ],
       "no profile": ["POST", LOGICAL, { metadata: { name: "rome" }, spec: {} }, 422, "spec.profile: Required value"],
-      "a name that is no path": ["POST", LOGICAL, { metadata: { name: "a.b" }, spec: { profile: "member" } }, 422, "a name is lower-case letters, digits and '-'"],
-      "a change": ["PUT", `${LOGICAL}/paris`, { metadata: { name: "paris" }, spec: { profile: "hub" } }, 405, "does not allow this method"],
+      "a name that is no path": [
+        "POST",
+        LOGICAL,
+        { metadata: { name: "a.b" }, spec: { profile: "member" } },
+        422,
+        "a name is lower-case letters, digits and '-'",
+      ],
+      "a change": [
+        "PUT",
+        `${LOGICAL}/paris`,
+        { metadata: { name: "paris" }, spec: { profile: "hub" } },
+        405,
+        "does not allow this method",
+      ],
       "the end of the hub": ["DELETE", `${LOGICAL}/hub`, undefined, 422, "the hub cannot be deleted"],
     };
     for (const [what, [method, path, body, status, text]] of Object.entries(refusals)) {
@@ -252,7 +343,18 @@ describe("logical clusters", () => {
 
   test("share one resource table until their definitions differ, and share again when they are equal", async () => {
     const { request, cache, clock } = await createTestServer({ profiles, clusters });
-    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [], inFlight: new InFlight() });
+    const registry = createClusterRegistry({
+      cache,
+      clock,
+      random: createSeededRandom(2),
+      log: silentLog,
+      profiles: new Map([
+        ["hub", createProfileLayer("hub", PROFILE)],
+        ["member", createProfileLayer("member", profiles.member)],
+      ]),
+      knownKinds: [],
+      inFlight: new InFlight(),
+    });
     const tables = (): unknown[] => ["paris", "oslo"].map((name) => registry.get(name)?.table);
     const [paris, oslo] = tables();
     expect(paris).toBe(oslo);
@@ -274,7 +376,18 @@ describe("logical clusters", () => {
     const { request, cache, clock, settle } = await createTestServer({ profiles, clusters });
     await request("POST", `/clusters/paris/${CRDS}`, makeDefinition());
     await settle();
-    const registry = createClusterRegistry({ cache, clock, random: createSeededRandom(2), log: silentLog, profiles: new Map([["hub", createProfileLayer("hub", PROFILE)], ["member", createProfileLayer("member", profiles.member)]]), knownKinds: [], inFlight: new InFlight() });
+    const registry = createClusterRegistry({
+      cache,
+      clock,
+      random: createSeededRandom(2),
+      log: silentLog,
+      profiles: new Map([
+        ["hub", createProfileLayer("hub", PROFILE)],
+        ["member", createProfileLayer("member", profiles.member)],
+      ]),
+      knownKinds: [],
+      inFlight: new InFlight(),
+    });
     const stringify = vi.spyOn(JSON, "stringify");
     onTestFinished(() => stringify.mockRestore());
 

@@ -1,7 +1,7 @@
 /**
- * The logical clusters and what each serves. The list is stored, so clusters survive a restart and other API servers on the same
- * store see them. A cluster shares the resource table of its profile until it has definitions of its own; clusters with equal
- * definitions share tables again, and every resource is shared by the content of its definition.
+ * The logical clusters and what each serves. The list is stored, so clusters survive a restart and other API servers on
+ * the same store see them. A cluster shares the resource table of its profile until it has definitions of its own;
+ * clusters with equal definitions share tables again, and every resource is shared by the content of its definition.
  */
 import { createHash } from "node:crypto";
 import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "../../api/index.ts";
@@ -75,7 +75,15 @@ export class ClusterError extends FlotillaError {
   }
 }
 
-export function createClusterRegistry(options: { cache: Cache; clock: Clock; random: Random; log: Log; profiles: ReadonlyMap<string, ProfileLayer>; knownKinds: readonly Kind[]; inFlight: InFlight }): ClusterRegistry {
+export function createClusterRegistry(options: {
+  cache: Cache;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  profiles: ReadonlyMap<string, ProfileLayer>;
+  knownKinds: readonly Kind[];
+  inFlight: InFlight;
+}): ClusterRegistry {
   const { cache, clock, random, log, profiles, inFlight } = options;
   const clusters = new Map<string, MutableCluster>();
   /** Those that are removed and not yet empty. */
@@ -89,16 +97,21 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     for (const listener of listeners) listener(change);
   };
 
-  const resourceOf = (given: DeepReadonly<Definition>, id = contentId(given)): Resource => resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
+  const resourceOf = (given: DeepReadonly<Definition>, id = contentId(given)): Resource =>
+    resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
 
-  /** What is served by the definition of an entry, told apart by its content; undefined for one that is not established. */
+  /**
+   * What is served by the definition of an entry, told apart by its content; undefined for one that is not established.
+   */
   const contentIds = new WeakMap<CachedEntry, string | undefined>();
 
   const tableOf = (name: string, profile: ProfileLayer): ResourceTable => {
     const definitions = profile.table.resource(CRD_GROUP, CRD_PLURAL);
     const own = definitions ? cache.list(prefixOf(definitions, name)) : [];
     if (!definitions || own.length === 0) return profile.table;
-    const served = new Map(profile.table.resources.map((resource) => [`${resource.name.resource}.${resource.name.group}`, resource]));
+    const served = new Map(
+      profile.table.resources.map((resource) => [`${resource.name.resource}.${resource.name.group}`, resource]),
+    );
     const signature = createHash("sha256").update(profile.name);
     for (const entry of own) {
       const definitionName = entry.key.slice(entry.key.lastIndexOf("/") + 1);
@@ -111,9 +124,16 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
 
     function servedBy(entry: CachedEntry): Resource | undefined {
       if (isMarker(entry)) return undefined;
-      const definition = objectIn(entry, required(definitions, "the kind CustomResourceDefinition").storage) as unknown as DeepReadonly<Definition>;
+      const definition = objectIn(
+        entry,
+        required(definitions, "the kind CustomResourceDefinition").storage,
+      ) as unknown as DeepReadonly<Definition>;
       // Schemas are large, and every write of one definition looks at all of its cluster: each content is read once.
-      if (!contentIds.has(entry)) contentIds.set(entry, conditionOf(definition, "Established")?.status === "True" ? contentId(definition) : undefined);
+      if (!contentIds.has(entry))
+        contentIds.set(
+          entry,
+          conditionOf(definition, "Established")?.status === "True" ? contentId(definition) : undefined,
+        );
       const id = contentIds.get(entry);
       return id === undefined ? undefined : resourceOf(definition, id);
     }
@@ -134,7 +154,10 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     }
     if (current) return;
     const profile = profiles.get(record.spec.profile);
-    if (!profile) throw new ClusterError(`the cluster ${name} has the profile ${record.spec.profile}, which this server does not know; start it with that profile`);
+    if (!profile)
+      throw new ClusterError(
+        `the cluster ${name} has the profile ${record.spec.profile}, which this server does not know; start it with that profile`,
+      );
     const abort = new AbortController();
     const cluster: MutableCluster = {
       name,
@@ -159,8 +182,9 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
   };
 
   /**
-   * Deletes whatever is stored under the name of a cluster, whether or not a profile or a definition still says what it is, so
-   * that a later cluster of the name finds nothing. The record goes last: after a crash the next start carries on.
+   * Deletes whatever is stored under the name of a cluster, whether or not a profile or a definition still says what it
+   * is, so that a later cluster of the name finds nothing. The record goes last: after a crash the next start carries
+   * on.
    */
   const finishRemoval = async (name: string): Promise<void> => {
     await inFlight.whenEmpty(clusterPlace(name));
@@ -183,7 +207,10 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
   };
 
   const removals = new Map<string, Promise<void>>();
-  /** Empties a cluster that is being deleted. Whoever waits for it is told when it fails; otherwise the next start carries on. */
+  /**
+   * Empties a cluster that is being deleted. Whoever waits for it is told when it fails; otherwise the next start
+   * carries on.
+   */
   const removeInBackground = (entry: CachedEntry): Promise<void> => {
     const name = entry.key.slice(RECORDS.length);
     let removal = removals.get(name);
@@ -230,36 +257,54 @@ export function createClusterRegistry(options: { cache: Cache; clock: Clock; ran
     },
 
     async add(name, profile) {
-      if (!CLUSTER_NAME.test(name)) throw new ClusterError(`cannot add the cluster ${JSON.stringify(name)}: a name is lower-case letters, digits and '-', at most 63 characters`);
-      if (!profiles.has(profile)) throw new ClusterError(`cannot add the cluster ${name}: there is no profile ${profile} (known: ${[...profiles.keys()].join(", ")})`);
+      if (!CLUSTER_NAME.test(name))
+        throw new ClusterError(
+          `cannot add the cluster ${JSON.stringify(name)}: a name is lower-case letters, digits and '-', at most 63 characters`,
+        );
+      if (!profiles.has(profile))
+        throw new ClusterError(
+          `cannot add the cluster ${name}: there is no profile ${profile} (known: ${[...profiles.keys()].join(", ")})`,
+        );
       const existing = clusters.get(name);
       if (existing) {
-        if (existing.profile.name !== profile) throw new ClusterError(`the cluster ${name} exists with profile ${existing.profile.name}; remove it before adding it as ${profile}`);
+        if (existing.profile.name !== profile)
+          throw new ClusterError(
+            `the cluster ${name} exists with profile ${existing.profile.name}; remove it before adding it as ${profile}`,
+          );
         return;
       }
       const record = newRecord(name, profile, { clock, random });
       const outcome = await cache.write({ key: RECORDS + name, expect: "absent", value: encodeObject(record) });
       load(name);
-      if (!outcome.ok && !clusters.has(name)) throw new ClusterError(`the cluster ${name} is being removed; try again when it is gone`);
+      if (!outcome.ok && !clusters.has(name))
+        throw new ClusterError(`the cluster ${name} is being removed; try again when it is gone`);
     },
 
     async remove(name) {
       // The records of all clusters are in the hub.
       if (name === HUB) throw new ClusterError("the hub cannot be removed");
-      for (let entry; (entry = cache.get(RECORDS + name)); ) {
+      for (let entry; (entry = cache.get(RECORDS + name));) {
         const record = recordIn(entry);
         if (record.metadata.deletionTimestamp !== undefined) {
           load(name);
           return removeInBackground(entry);
         }
-        const removing = { ...record, metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 } };
+        const removing = {
+          ...record,
+          metadata: { ...record.metadata, deletionTimestamp: formatTime(clock.now()), deletionGracePeriodSeconds: 0 },
+        };
         // Whether this mark or somebody else's is there now, the next look finds it.
-        await cache.write({ key: RECORDS + name, expect: entry.revision, value: encodeObject(removing as unknown as JsonObject) });
+        await cache.write({
+          key: RECORDS + name,
+          expect: entry.revision,
+          value: encodeObject(removing as unknown as JsonObject),
+        });
       }
     },
 
     async finishRemovals() {
-      for (const entry of cache.list(RECORDS)) if (recordIn(entry).metadata.deletionTimestamp !== undefined) await removeInBackground(entry);
+      for (const entry of cache.list(RECORDS))
+        if (recordIn(entry).metadata.deletionTimestamp !== undefined) await removeInBackground(entry);
     },
 
     close() {
@@ -275,12 +320,14 @@ export function clusterNotFound(name: string): ApiError {
 }
 
 function contentId(definition: DeepReadonly<Definition>): string {
-  return createHash("sha256").update(JSON.stringify(withAcceptedNames(definition).spec)).digest("base64url");
+  return createHash("sha256")
+    .update(JSON.stringify(withAcceptedNames(definition).spec))
+    .digest("base64url");
 }
 
 /** `/<group>/<resource>/` of everything that is stored, in whichever cluster. Costs one search each. */
 function* storedPrefixes(cache: Cache): Generator<string> {
-  for (let after = "/"; ; ) {
+  for (let after = "/"; ;) {
     const [next] = cache.list("/", { after, limit: 1 });
     if (!next) return;
     const end = next.key.indexOf("/", next.key.indexOf("/", 1) + 1);
@@ -297,7 +344,13 @@ function recordIn({ value }: CachedEntry): ClusterRecord {
 /** The object as the API would have stored it. */
 function newRecord(name: string, profile: string, { clock, random }: { clock: Clock; random: Random }): JsonObject {
   const { group, storageVersion, kind } = LogicalClusterKind;
-  const metadata = { name, uid: randomUuid(random), creationTimestamp: formatTime(clock.now()), generation: 1, finalizers: [LOGICAL_CLUSTER_FINALIZER] };
+  const metadata = {
+    name,
+    uid: randomUuid(random),
+    creationTimestamp: formatTime(clock.now()),
+    generation: 1,
+    finalizers: [LOGICAL_CLUSTER_FINALIZER],
+  };
   return { apiVersion: `${group}/${storageVersion}`, kind, metadata, spec: { profile } };
 }
 

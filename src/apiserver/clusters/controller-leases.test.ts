@@ -13,22 +13,34 @@ const lease = (holderIdentity: string, name = "kube-controller-manager"): object
   spec: { holderIdentity, leaseDurationSeconds: 15 },
 });
 
-const start = (): Promise<TestServer> => createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Lease] } } });
+const start = (): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Lease] } } });
 
 /** An owner and its dependent; the owner goes in the background. */
 async function abandon({ request, settle }: TestServer): Promise<void> {
   const { body } = await request("POST", CONFIG_MAPS, makeConfigMap("owner"));
   const { uid } = body.metadata as { uid: string };
-  await request("POST", CONFIG_MAPS, makeConfigMap("dependent", { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] } }));
+  await request(
+    "POST",
+    CONFIG_MAPS,
+    makeConfigMap("dependent", {
+      metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] },
+    }),
+  );
   await request("DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Background`);
   await settle();
 }
-const isThere = async ({ request }: TestServer, path: string): Promise<boolean> => (await request("GET", path)).status === 200;
+const isThere = async ({ request }: TestServer, path: string): Promise<boolean> =>
+  (await request("GET", path)).status === 200;
 
 test("dependents and namespaces are somebody else's while the lease is held", async () => {
   const server = await start();
   await server.request("POST", LEASES, lease("outside"));
-  await server.request("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await server.request("POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "shop" },
+  });
 
   await abandon(server);
   await server.request("DELETE", "/api/v1/namespaces/shop");

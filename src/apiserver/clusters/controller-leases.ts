@@ -1,6 +1,7 @@
 /**
- * Which logical clusters have a kube-controller-manager of their own at work. It collects garbage and empties namespaces as the
- * server does, and two that do so stumble over each other; so while it holds its lease, the server leaves that work to it.
+ * Which logical clusters have a kube-controller-manager of their own at work. It collects garbage and empties
+ * namespaces as the server does, and two that do so stumble over each other; so while it holds its lease, the server
+ * leaves that work to it.
  *
  * As in leader election, what counts is when a renewal was seen here: nobody's clock is trusted.
  */
@@ -24,7 +25,13 @@ export interface ControllerLeases {
 }
 
 /** `onLapse` is told when a holder gave up or went silent: what it left undone is the server's again. */
-export function createControllerLeases({ clock, onLapse }: { clock: Clock; onLapse(cluster: string): void }): ControllerLeases {
+export function createControllerLeases({
+  clock,
+  onLapse,
+}: {
+  clock: Clock;
+  onLapse(cluster: string): void;
+}): ControllerLeases {
   const held = new Map<string, { untilMs: number; timer: Timer }>();
 
   const lapse = (cluster: string): void => {

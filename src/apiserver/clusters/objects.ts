@@ -1,6 +1,6 @@
 /**
- * The objects of logical clusters: what a cluster wrote, above the layer of its profile. Writing an object of the layer copies it
- * up; deleting one leaves a marker, so that it stays away.
+ * The objects of logical clusters: what a cluster wrote, above the layer of its profile. Writing an object of the layer
+ * copies it up; deleting one leaves a marker, so that it stays away.
  */
 import { invariant } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -39,9 +39,14 @@ export interface ObjectStore {
   /** What the cluster itself wrote, without its profile's objects; in key order. */
   written(cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
   count(cluster: LogicalCluster, resource: Resource, namespace?: string): number;
-  /** The state that the events after a revision led away from. Throws `CompactedError` when it can no longer be told. */
+  /**
+   * The state that the events after a revision led away from. Throws `CompactedError` when it can no longer be told.
+   */
   listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
-  /** The entry as written, or undefined when somebody else was faster. The view is of the storage version; its object must not be changed any more. */
+  /**
+   * The entry as written, or undefined when somebody else was faster. The view is of the storage version; its object
+   * must not be changed any more.
+   */
   put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
   /** The revision of the deletion, or undefined when somebody else was faster. */
   remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
@@ -50,7 +55,10 @@ export interface ObjectStore {
 }
 
 export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: InFlight): ObjectStore {
-  /** The only way to the store, also for those that waited since they found their cluster: a removed one takes nothing any more. */
+  /**
+   * The only way to the store, also for those that waited since they found their cluster: a removed one takes nothing
+   * any more.
+   */
   const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
     const place = clusterPlace(cluster.name);
     cluster.removed.throwIfAborted();
@@ -63,10 +71,16 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
   };
 
   const layered = (cluster: LogicalCluster, { prefix }: Resource, key: string): CachedEntry | undefined =>
-    cluster.profile.has(prefix) ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster) : undefined;
+    cluster.profile.has(prefix)
+      ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster)
+      : undefined;
 
   /** False where the layer has nothing: then there are no markers either, and a list is what was written. */
-  const isLayered = (cluster: LogicalCluster, { prefix, namespaced }: Resource, namespace: string | undefined): boolean => cluster.profile.has(prefix, namespaced ? namespace : undefined);
+  const isLayered = (
+    cluster: LogicalCluster,
+    { prefix, namespaced }: Resource,
+    namespace: string | undefined,
+  ): boolean => cluster.profile.has(prefix, namespaced ? namespace : undefined);
 
   /** The layer's entries of a list that the cluster has neither replaced nor deleted. */
   const uncovered = (cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[] => {
@@ -89,13 +103,16 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       if (!isLayered(cluster, resource, namespace)) return cache.list(prefix, page);
       // Layers are small (namespaces, roles, definitions), so the two are joined and then cut.
       const own = cache.list(prefix, page?.after === undefined ? {} : { after: page.after });
-      const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(byKey);
+      const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(
+        byKey,
+      );
       const { after, limit } = page ?? {};
       const rest = after === undefined ? joined : joined.filter(({ key }) => compareKeys(key, after) > 0);
       return limit === undefined ? rest : rest.slice(0, limit);
     },
 
-    written: (cluster, resource, namespace) => cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
+    written: (cluster, resource, namespace) =>
+      cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
 
     count(cluster, resource, namespace) {
       if (isLayered(cluster, resource, namespace)) return store.list(cluster, resource, namespace).length;
@@ -119,8 +136,13 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
     },
 
     async put(cluster, { key, entry: former, expect }, { object, view }, cause) {
-      invariant((object.metadata as JsonObject).resourceVersion === undefined, `the value of ${key} has no resourceVersion`);
-      const { value, layout } = former ? encodeSharing(object, formerOf(former, view.served)) : { value: encodeObject(object), layout: undefined };
+      invariant(
+        (object.metadata as JsonObject).resourceVersion === undefined,
+        `the value of ${key} has no resourceVersion`,
+      );
+      const { value, layout } = former
+        ? encodeSharing(object, formerOf(former, view.served))
+        : { value: encodeObject(object), layout: undefined };
       // Where the parts of a new object lie is worked out when it is first changed: most are changed never or often.
       if (layout) view.layout = layout;
       const outcome = await write(cluster, { key, expect, value }, view);
@@ -144,7 +166,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       const key = (entry ?? previous)?.key ?? "";
       const before = previous ? (isMarker(previous) ? undefined : previous) : layered(cluster, resource, key);
       const now = entry && !isMarker(entry) ? entry : undefined;
-      return { revision, ...(now && { entry: now }), ...(before && { previous: before }) };
+      return { revision, entry: now, previous: before };
     },
   };
   return store;

@@ -1,7 +1,7 @@
 /**
- * A profile is what a logical cluster is born with: kinds and bootstrap objects. Its objects are a shared read-only layer below
- * the cluster's own writes. Nothing of it is stored per cluster: uid and times derive from the cluster, so a thousand members
- * hold one copy of OpenKruise's definitions.
+ * A profile is what a logical cluster is born with: kinds and bootstrap objects. Its objects are a shared read-only
+ * layer below the cluster's own writes. Nothing of it is stored per cluster: uid and times derive from the cluster, so
+ * a thousand members hold one copy of OpenKruise's definitions.
  */
 import { hash } from "node:crypto";
 import { asNewNamespace, gvkOf, parseApiVersion } from "../../api/index.ts";
@@ -61,7 +61,12 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const layer = new Map<string, Map<string, LayerObject>>();
   /** Prefix and namespace of what is in one. */
   const namespaces = new Set<string>();
-  const add = (resource: Resource, relativeKey: string, object: () => JsonObject, owners: readonly LayerOwner[] = []): void => {
+  const add = (
+    resource: Resource,
+    relativeKey: string,
+    object: () => JsonObject,
+    owners: readonly LayerOwner[] = [],
+  ): void => {
     let objects = layer.get(resource.prefix);
     if (!objects) layer.set(resource.prefix, (objects = new Map()));
     let made: JsonObject | undefined;
@@ -69,28 +74,49 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   };
 
   const byKind = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.kind.kind}`, resource]));
-  const resourceOf = ({ group, kind }: { group: string; kind: string }): Resource | undefined => byKind.get(`${group}/${kind}`);
+  const resourceOf = ({ group, kind }: { group: string; kind: string }): Resource | undefined =>
+    byKind.get(`${group}/${kind}`);
   const ownersOf = ({ metadata: { namespace, name: owned, ownerReferences = [] } }: KubernetesObject): LayerOwner[] =>
     ownerReferences.map((reference) => {
       const owner = resourceOf({ group: parseApiVersion(reference.apiVersion).group, kind: reference.kind });
-      invariant(owner, `the owner ${reference.kind} ${reference.name} of the bootstrap object ${owned} of profile ${name} is of a kind it serves`);
-      return { reference: reference as unknown as JsonObject, prefix: owner.prefix, relativeKey: owner.namespaced ? `${namespace ?? ""}/${reference.name}` : reference.name };
+      invariant(
+        owner,
+        `the owner ${reference.kind} ${reference.name} of the bootstrap object ${owned} of profile ${name} is of a kind it serves`,
+      );
+      return {
+        reference: reference as unknown as JsonObject,
+        prefix: owner.prefix,
+        relativeKey: owner.namespaced ? `${namespace ?? ""}/${reference.name}` : reference.name,
+      };
     });
 
   for (const object of profile.objects) {
     const { group, version, kind } = gvkOf(object);
     const resource = resourceOf({ group, kind });
-    invariant(resource && resource.storage.version === version, `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`);
+    invariant(
+      resource && resource.storage.version === version,
+      `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} is of a kind it serves, in its storage version`,
+    );
     const { namespace, name: objectName } = object.metadata;
     if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);
-    add(resource, resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName, () => complete(resource, object), ownersOf(object));
+    add(
+      resource,
+      resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName,
+      () => complete(resource, object),
+      ownersOf(object),
+    );
   }
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
   if (definitions) {
-    for (const kind of profile.customs) add(definitions, `${kind.plural}.${kind.group}`, () => complete(definitions, definitionOf(kind)));
+    for (const kind of profile.customs)
+      add(definitions, `${kind.plural}.${kind.group}`, () => complete(definitions, definitionOf(kind)));
   }
   const sorted = new Map<string, LayerObject[]>();
-  for (const [prefix, objects] of layer) sorted.set(prefix, [...objects.values()].toSorted((a, b) => Buffer.compare(Buffer.from(a.relativeKey), Buffer.from(b.relativeKey))));
+  for (const [prefix, objects] of layer)
+    sorted.set(
+      prefix,
+      [...objects.values()].toSorted((a, b) => Buffer.compare(Buffer.from(a.relativeKey), Buffer.from(b.relativeKey))),
+    );
 
   const seen = new WeakMap<LayerViewer, Map<LayerObject, CachedEntry>>();
 
@@ -111,7 +137,8 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     },
     list(prefix, within, viewer) {
       const found: CachedEntry[] = [];
-      for (const object of sorted.get(prefix) ?? []) if (object.relativeKey.startsWith(within)) found.push(layerEntry(object, prefix, viewer));
+      for (const object of sorted.get(prefix) ?? [])
+        if (object.relativeKey.startsWith(within)) found.push(layerEntry(object, prefix, viewer));
       return found;
     },
   };
@@ -121,19 +148,33 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
   // Copied, because what follows changes it in place, and bootstrap objects belong to whoever wired the server.
   const admitted = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
-  const completed = isNamespaceKind(resource) ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject) : admitted;
+  const completed = isNamespaceKind(resource)
+    ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject)
+    : admitted;
   const metadata = completed.metadata as JsonObject;
   if (resource.kind.hasGeneration) metadata.generation ??= 1;
   return ordered(completed);
 }
 
 /** An entry that is not stored. It shares everything but its metadata with all other clusters of the profile. */
-function layerEntry({ served, relativeKey, object, owners }: LayerObject, prefix: string, viewer: LayerViewer): CachedEntry {
+function layerEntry(
+  { served, relativeKey, object, owners }: LayerObject,
+  prefix: string,
+  viewer: LayerViewer,
+): CachedEntry {
   const keyOf = (place: string, relative: string): string => `${place}${viewer.name}/${relative}`;
   const key = keyOf(prefix, relativeKey);
   const shared = object();
-  const ownerReferences = owners.map((owner): JsonObject => ({ ...owner.reference, uid: derivedUid(keyOf(owner.prefix, owner.relativeKey), viewer) }));
-  const metadata: JsonObject = { ...(shared.metadata as JsonObject), uid: derivedUid(key, viewer), creationTimestamp: viewer.createdAt, ...(owners.length > 0 && { ownerReferences }) };
+  const ownerReferences = owners.map((owner): JsonObject => ({
+    ...owner.reference,
+    uid: derivedUid(keyOf(owner.prefix, owner.relativeKey), viewer),
+  }));
+  const metadata: JsonObject = {
+    ...(shared.metadata as JsonObject),
+    uid: derivedUid(key, viewer),
+    creationTimestamp: viewer.createdAt,
+    ...(owners.length > 0 && { ownerReferences }),
+  };
   const own: JsonObject = { ...shared, metadata };
   return {
     key,

@@ -1,6 +1,7 @@
 /**
- * What a logical cluster serves: resources in their versions. A `Resource` is made from a `Kind`, whether that is code or came
- * from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its compiled schemas.
+ * What a logical cluster serves: resources in their versions. A `Resource` is made from a `Kind`, whether that is code
+ * or came from a CustomResourceDefinition, and is shared by every cluster that serves the same thing; so are its
+ * compiled schemas.
  */
 import { formatApiVersion } from "../../api/index.ts";
 import type { Column, Kind, KindVersion, SpecPart } from "../../api/index.ts";
@@ -68,7 +69,10 @@ export function createResources(kinds: readonly Kind[]): Resource[] {
   const given = new Set(kinds);
   return kinds.map((kind) => {
     if (!kind.storedAs) return sharedResource(kind);
-    invariant(given.has(kind.storedAs), `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view is served too`);
+    invariant(
+      given.has(kind.storedAs),
+      `the kind ${kind.storedAs.kind} of which ${kind.group} ${kind.kind} is another view is served too`,
+    );
     return sharedResource(kind, { storedIn: sharedResource(kind.storedAs) });
   });
 }
@@ -92,7 +96,12 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
   };
   for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
   const served = all.filter(({ version }) => !options.unserved?.has(version));
-  const storage = options.storedIn?.storage ?? required(all.find(({ isStorage }) => isStorage), `the storage version ${kind.storageVersion} of kind ${kind.kind}`);
+  const storage =
+    options.storedIn?.storage ??
+    required(
+      all.find(({ isStorage }) => isStorage),
+      `the storage version ${kind.storageVersion} of kind ${kind.kind}`,
+    );
   return resource;
 }
 
@@ -118,17 +127,22 @@ function createVersion(resource: Resource, version: string, declared: KindVersio
     get columns() {
       return declared.columns;
     },
-    subresources: declared.subresources ? { ...withoutStatusAndScale(kind.subresources), ...declared.subresources } : kind.subresources,
+    subresources: declared.subresources
+      ? { ...withoutStatusAndScale(kind.subresources), ...declared.subresources }
+      : kind.subresources,
     isStorage: version === kind.storageVersion && kind.storedAs === undefined,
     metadataAt: `{"apiVersion":"${apiVersion}","kind":"${kind.kind}","metadata":{`.length,
-    ...(declared.deprecationWarning !== undefined && { deprecationWarning: declared.deprecationWarning }),
-    ...(declared.toStorage && { toStorage: declared.toStorage }),
-    ...(declared.fromStorage && { fromStorage: declared.fromStorage }),
+    deprecationWarning: declared.deprecationWarning,
+    toStorage: declared.toStorage,
+    fromStorage: declared.fromStorage,
   };
 }
 
 /** The part of an object that a subresource writes. The name comes from a path, so only own properties count. */
-export function partOf({ subresources: { parts } }: ServedVersion, subresource: string | undefined): SpecPart | undefined {
+export function partOf(
+  { subresources: { parts } }: ServedVersion,
+  subresource: string | undefined,
+): SpecPart | undefined {
   return parts && subresource !== undefined && Object.hasOwn(parts, subresource) ? parts[subresource] : undefined;
 }
 
@@ -139,12 +153,16 @@ function withoutStatusAndScale(subresources: Kind["subresources"]): Kind["subres
 
 /** Where an object of a resource lives. Cluster-scoped kinds have no namespace segment. */
 export function keyOf(resource: Resource, cluster: string, namespace: string | undefined, name: string): string {
-  return resource.namespaced ? `${resource.prefix}${cluster}/${namespace ?? ""}/${name}` : `${resource.prefix}${cluster}/${name}`;
+  return resource.namespaced
+    ? `${resource.prefix}${cluster}/${namespace ?? ""}/${name}`
+    : `${resource.prefix}${cluster}/${name}`;
 }
 
 /** What the keys of a list begin with: a namespace, or a whole cluster. */
 export function prefixOf(resource: Resource, cluster: string, namespace?: string): string {
-  return namespace === undefined || !resource.namespaced ? `${resource.prefix}${cluster}/` : `${resource.prefix}${cluster}/${namespace}/`;
+  return namespace === undefined || !resource.namespaced
+    ? `${resource.prefix}${cluster}/`
+    : `${resource.prefix}${cluster}/${namespace}/`;
 }
 
 /** The cluster segment of a key: the third. */
@@ -158,7 +176,10 @@ export function clusterOfKey(key: string): string {
 export interface ResourceTable {
   readonly resources: readonly Resource[];
   find(group: string, version: string, plural: string): ServedVersion | undefined;
-  /** The same for parts of this process, which also see the version in which objects are stored and nobody else is served. */
+  /**
+   * The same for parts of this process, which also see the version in which objects are stored and nobody else is
+   * served.
+   */
   findStored(group: string, version: string, plural: string): ServedVersion | undefined;
   /** The resource of a group by its plural, in whatever version. */
   resource(group: string, plural: string): Resource | undefined;
@@ -180,13 +201,16 @@ export function createResourceTable(resources: readonly Resource[]): ResourceTab
       groups.add(resource.name.group).add(`${resource.name.group}/${served.version}`);
     }
     const { storage } = resource;
-    if (!resource.kind.storedAs && !resource.versions.includes(storage)) unserved.set(`${storage.apiVersion}/${resource.name.resource}`, storage);
+    if (!resource.kind.storedAs && !resource.versions.includes(storage))
+      unserved.set(`${storage.apiVersion}/${resource.name.resource}`, storage);
   }
-  const keyed = (group: string, version: string, plural: string): string => `${group ? `${group}/${version}` : version}/${plural}`;
+  const keyed = (group: string, version: string, plural: string): string =>
+    `${group ? `${group}/${version}` : version}/${plural}`;
   return {
     resources,
     find: (group, version, plural) => byVersion.get(keyed(group, version, plural)),
-    findStored: (group, version, plural) => byVersion.get(keyed(group, version, plural)) ?? unserved.get(keyed(group, version, plural)),
+    findStored: (group, version, plural) =>
+      byVersion.get(keyed(group, version, plural)) ?? unserved.get(keyed(group, version, plural)),
     resource: (group, plural) => byName.get(`${group}/${plural}`),
     hasGroup: (group, version) => groups.has(version === undefined ? group : `${group}/${version}`),
     memo: new Map(),

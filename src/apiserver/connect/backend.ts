@@ -1,6 +1,6 @@
 /**
- * What stands behind the subresources that lead into a cluster: whoever runs its containers, or pretends to. A profile or the
- * simulation provides it; a cluster without one answers as a server does whose kubelets cannot be reached.
+ * What stands behind the subresources that lead into a cluster: whoever runs its containers, or pretends to. A profile
+ * or the simulation provides it; a cluster without one answers as a server does whose kubelets cannot be reached.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { ConnectResponse } from "../../api/index.ts";
@@ -17,8 +17,18 @@ export interface ContainerRuntime {
   /** Undefined for a container that it does not run. */
   logs?(container: ContainerTarget, options: { previous: boolean }): ContainerLog | undefined;
   /** Runs a command until it ends, or until the peer is gone. */
-  exec?(container: ContainerTarget, options: ExecOptions, streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;
-  attach?(container: ContainerTarget, options: Omit<ExecOptions, "command">, streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;
+  exec?(
+    container: ContainerTarget,
+    options: ExecOptions,
+    streams: ContainerStreams,
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number }>;
+  attach?(
+    container: ContainerTarget,
+    options: Omit<ExecOptions, "command">,
+    streams: ContainerStreams,
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number }>;
   /** An HTTP request to a pod, a service or a node. */
   proxy?(target: ProxyTarget, request: ProxyRequest, signal: AbortSignal): Promise<ConnectResponse>;
 }

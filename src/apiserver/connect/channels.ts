@@ -1,6 +1,7 @@
 /**
- * `v5.channel.k8s.io` and `v4.channel.k8s.io`: the streams of a command over one WebSocket. The first byte of a message says which
- * stream it belongs to; how the command ended comes last, as a Status. In v5 the peer can also say that it closes a stream.
+ * `v5.channel.k8s.io` and `v4.channel.k8s.io`: the streams of a command over one WebSocket. The first byte of a message
+ * says which stream it belongs to; how the command ended comes last, as a Status. In v5 the peer can also say that it
+ * closes a stream.
  */
 import type { Duplex } from "node:stream";
 import { isObject, messageOf } from "../../base/index.ts";
@@ -57,7 +58,8 @@ export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, sessio
     message.set(chunk, 1);
     if (!web.send(message)) await web.drained();
   };
-  const output = (channel: number, wanted: boolean) => (chunk: Uint8Array) => (wanted ? send(channel, chunk) : Promise.resolve());
+  const output = (channel: number, wanted: boolean) => (chunk: Uint8Array) =>
+    wanted ? send(channel, chunk) : Promise.resolve();
   // The peer learns that it is connected before the command has anything to say.
   void send(session.stdout ? CHANNEL.stdout : session.stderr ? CHANNEL.stderr : CHANNEL.error, new Uint8Array());
   const streams: ContainerStreams = {
@@ -74,7 +76,12 @@ export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, sessio
   };
   session.run(streams, abort.signal).then(
     ({ exitCode }) => finish(exitStatus(exitCode)),
-    (error: unknown) => finish(error instanceof ApiError ? error.status : { metadata: {}, status: "Failure", message: messageOf(error), reason: "InternalError", code: 500 }),
+    (error: unknown) =>
+      finish(
+        error instanceof ApiError
+          ? error.status
+          : { metadata: {}, status: "Failure", message: messageOf(error), reason: "InternalError", code: 500 },
+      ),
   );
   return () => web.close();
 }

@@ -13,41 +13,124 @@ const START_MS = Date.parse("2026-01-01T00:00:00Z");
 
 /** Pods as they are stored on a cluster with one node; admission would want more of them than these tests do. */
 async function createServer(runtime?: ContainerRuntime): Promise<TestServer> {
-  const builtIns = [...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"), Pod, Node, Service, ClusterRole, ClusterRoleBinding];
-  const test = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns } }, admissions: [], ...(runtime && { connect: { runtimeOf: () => runtime } }) });
+  const builtIns = [
+    ...PROFILE.builtIns.filter(({ kind }) => kind !== "Pod" && kind !== "Node" && kind !== "Service"),
+    Pod,
+    Node,
+    Service,
+    ClusterRole,
+    ClusterRoleBinding,
+  ];
+  const test = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns } },
+    admissions: [],
+    connect: runtime ? { runtimeOf: () => runtime } : undefined,
+  });
   const put = (path: string, object: JsonObject): Promise<unknown> => test.request("POST", path, object);
-  const pod = (name: string, spec: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
+  const pod = (name: string, spec: JsonObject): JsonObject => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec,
+  });
   await put("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "node1" } });
   await put(PODS, pod("waits", { containers: [{ name: "c" }] }));
   await put(PODS, pod("lost", { nodeName: "gone", containers: [{ name: "c" }] }));
   await put(PODS, pod("runs", { nodeName: "node1", containers: [{ name: "c" }] }));
-  await put(PODS, pod("two", { nodeName: "node1", initContainers: [{ name: "i" }], containers: [{ name: "c" }, { name: "d" }] }));
-  await put("/api/v1/namespaces/default/services", { apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+  await put(
+    PODS,
+    pod("two", { nodeName: "node1", initContainers: [{ name: "i" }], containers: [{ name: "c" }, { name: "d" }] }),
+  );
+  await put("/api/v1/namespaces/default/services", {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web" },
+    spec: { ports: [{ port: 80 }] },
+  });
   return test;
 }
 
 describe("without anybody who runs containers", () => {
   const cases: Record<string, { path: string; method?: string; status: number; message?: string }> = {
-    "AG-4: a pod that is not there has no log": { path: `${PODS}/none/log`, status: 404, message: 'pods "none" not found' },
+    "AG-4: a pod that is not there has no log": {
+      path: `${PODS}/none/log`,
+      status: 404,
+      message: 'pods "none" not found',
+    },
     "AG-4: a pod that waits for a node has written nothing": { path: `${PODS}/waits/log`, status: 204 },
-    "AG-4: a pod on a node that is not there cannot be found": { path: `${PODS}/lost/log`, status: 404, message: 'pods "gone" not found' },
-    "AG-4: a node that cannot be reached is an error": { path: `${PODS}/runs/log`, status: 500, message: "the logs of container c cannot be read: no kubelet of node node1 can be reached" },
-    "AG-4: one of several containers has to be chosen": { path: `${PODS}/two/log`, status: 400, message: "a container name must be specified for pod two, choose one of: [i c d]" },
-    "AG-4: the container has to be one of the pod": { path: `${PODS}/waits/log?container=q`, status: 400, message: "container q is not valid for pod waits" },
-    "AG-4: a negative number of lines is wrong": { path: `${PODS}/waits/log?tailLines=-1`, status: 422, message: 'PodLogOptions "waits" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0' },
+    "AG-4: a pod on a node that is not there cannot be found": {
+      path: `${PODS}/lost/log`,
+      status: 404,
+      message: 'pods "gone" not found',
+    },
+    "AG-4: a node that cannot be reached is an error": {
+      path: `${PODS}/runs/log`,
+      status: 500,
+      message: "the logs of container c cannot be read: no kubelet of node node1 can be reached",
+    },
+    "AG-4: one of several containers has to be chosen": {
+      path: `${PODS}/two/log`,
+      status: 400,
+      message: "a container name must be specified for pod two, choose one of: [i c d]",
+    },
+    "AG-4: the container has to be one of the pod": {
+      path: `${PODS}/waits/log?container=q`,
+      status: 400,
+      message: "container q is not valid for pod waits",
+    },
+    "AG-4: a negative number of lines is wrong": {
+      path: `${PODS}/waits/log?tailLines=-1`,
+      status: 422,
+      message: 'PodLogOptions "waits" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    },
     "AG-4: two beginnings are wrong": {
       path: `${PODS}/waits/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z`,
       status: 422,
-      message: 'PodLogOptions "waits" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+      message:
+        'PodLogOptions "waits" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
     },
-    "AG-4: what is no number is refused": { path: `${PODS}/waits/log?tailLines=x`, status: 400, message: 'strconv.ParseInt: parsing "x": invalid syntax' },
-    "AG-4: a log cannot be written": { path: `${PODS}/waits/log`, method: "POST", status: 405, message: "the server does not allow this method on the requested resource" },
-    "AG-3: a command needs a node": { path: `${PODS}/waits/exec?command=ls`, status: 400, message: "pod waits does not have a host assigned" },
-    "AG-3: a command needs another protocol": { path: `${PODS}/runs/exec?command=ls`, status: 400, message: "Upgrade request required" },
-    "AG-2: a service has nobody behind it": { path: "/api/v1/namespaces/default/services/web:80/proxy/x", status: 503, message: 'no endpoints available for service "web"' },
-    "AG-2: a pod without an address cannot be reached": { path: `${PODS}/runs/proxy/x`, method: "DELETE", status: 400, message: "address not allowed" },
-    "AG-2: a node cannot be reached": { path: "/api/v1/nodes/node1/proxy/healthz", status: 503, message: "error trying to reach service: no kubelet of node node1 can be reached" },
-    "AG-2: the target of a proxy has at most a scheme, a name and a port": { path: `${PODS}/ftp:runs:80/proxy/`, status: 400, message: 'invalid pod request "ftp:runs:80"' },
+    "AG-4: what is no number is refused": {
+      path: `${PODS}/waits/log?tailLines=x`,
+      status: 400,
+      message: 'strconv.ParseInt: parsing "x": invalid syntax',
+    },
+    "AG-4: a log cannot be written": {
+      path: `${PODS}/waits/log`,
+      method: "POST",
+      status: 405,
+      message: "the server does not allow this method on the requested resource",
+    },
+    "AG-3: a command needs a node": {
+      path: `${PODS}/waits/exec?command=ls`,
+      status: 400,
+      message: "pod waits does not have a host assigned",
+    },
+    "AG-3: a command needs another protocol": {
+      path: `${PODS}/runs/exec?command=ls`,
+      status: 400,
+      message: "Upgrade request required",
+    },
+    "AG-2: a service has nobody behind it": {
+      path: "/api/v1/namespaces/default/services/web:80/proxy/x",
+      status: 503,
+      message: 'no endpoints available for service "web"',
+    },
+    "AG-2: a pod without an address cannot be reached": {
+      path: `${PODS}/runs/proxy/x`,
+      method: "DELETE",
+      status: 400,
+      message: "address not allowed",
+    },
+    "AG-2: a node cannot be reached": {
+      path: "/api/v1/nodes/node1/proxy/healthz",
+      status: 503,
+      message: "error trying to reach service: no kubelet of node node1 can be reached",
+    },
+    "AG-2: the target of a proxy has at most a scheme, a name and a port": {
+      path: `${PODS}/ftp:runs:80/proxy/`,
+      status: 400,
+      message: 'invalid pod request "ftp:runs:80"',
+    },
   };
   for (const [behaviour, { path, method = "GET", status, message }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -91,13 +174,24 @@ describe("a log", () => {
 
       expect([status, headers["content-type"]]).toEqual([200, "text/plain"]);
       expect(await readAll(response.body as ByteStream)).toBe(want);
-      expect(asked.at(-1)).toMatchObject({ cluster: "hub", namespace: "default", container: "d", pod: { metadata: { name: "two" } } });
+      expect(asked.at(-1)).toMatchObject({
+        cluster: "hub",
+        namespace: "default",
+        container: "d",
+        pod: { metadata: { name: "two" } },
+      });
     });
   }
 });
 
 describe("a command", () => {
-  const HANDSHAKE = { upgrade: "websocket", connection: "Upgrade", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13", "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io" };
+  const HANDSHAKE = {
+    upgrade: "websocket",
+    connection: "Upgrade",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "sec-websocket-version": "13",
+    "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io",
+  };
   /** Says what it is told, in capitals, until the peer has no more to say; ends with the number of chunks. */
   const shout: ContainerRuntime = {
     async exec(_target, { command }, streams) {
@@ -113,9 +207,22 @@ describe("a command", () => {
     },
   };
 
-  async function exec(query: string, headers: Record<string, string> = HANDSHAKE, runtime = shout): Promise<ApiResponse> {
+  async function exec(
+    query: string,
+    headers: Record<string, string> = HANDSHAKE,
+    runtime = shout,
+  ): Promise<ApiResponse> {
     const { server } = await createServer(runtime);
-    return server.handle({ method: "GET", path: `${PODS}/runs/exec`, query: new URLSearchParams(query), headers, body: new Uint8Array(), user: ADMIN, signal: new AbortController().signal, canUpgrade: true });
+    return server.handle({
+      method: "GET",
+      path: `${PODS}/runs/exec`,
+      query: new URLSearchParams(query),
+      headers,
+      body: new Uint8Array(),
+      user: ADMIN,
+      signal: new AbortController().signal,
+      canUpgrade: true,
+    });
   }
 
   test("AG-3: has its streams in channels, and ends with its exit code", async () => {
@@ -129,14 +236,26 @@ describe("a command", () => {
     socket.sayBytes(Buffer.from([255, 0]));
     const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
 
-    expect(response.headers).toMatchObject({ "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "sec-websocket-protocol": "v5.channel.k8s.io" });
+    expect(response.headers).toMatchObject({
+      "sec-websocket-accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
+      "sec-websocket-protocol": "v5.channel.k8s.io",
+    });
     expect(messages).toEqual([
       [1, ""],
       [1, "echo hi:"],
       [1, "width 80;"],
       [1, "ABC"],
       [2, "done"],
-      [3, JSON.stringify({ metadata: {}, status: "Failure", message: "command terminated with non-zero exit code: exit status 1", reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: "1" }] } })],
+      [
+        3,
+        JSON.stringify({
+          metadata: {},
+          status: "Failure",
+          message: "command terminated with non-zero exit code: exit status 1",
+          reason: "NonZeroExitCode",
+          details: { causes: [{ reason: "ExitCode", message: "1" }] },
+        }),
+      ],
     ]);
   });
 
@@ -153,13 +272,20 @@ describe("a command", () => {
   });
 
   test("AG-3: that is refused ends with the reason", async () => {
-    const response = await exec("command=true&stdout=true", HANDSHAKE, { exec: () => Promise.reject(badRequest("nothing runs here")) });
+    const response = await exec("command=true&stdout=true", HANDSHAKE, {
+      exec: () => Promise.reject(badRequest("nothing runs here")),
+    });
     const socket = new PeerSocket();
 
     response.upgrade?.(socket, Buffer.alloc(0));
     const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
 
-    expect(JSON.parse(messages.at(-1)?.[1] ?? "")).toMatchObject({ status: "Failure", message: "nothing runs here", reason: "BadRequest", code: 400 });
+    expect(JSON.parse(messages.at(-1)?.[1] ?? "")).toMatchObject({
+      status: "Failure",
+      message: "nothing runs here",
+      reason: "BadRequest",
+      code: 400,
+    });
   });
 
   test("AG-3: that is not given any input finds its end", async () => {
@@ -179,8 +305,14 @@ describe("a command", () => {
 
   const refused: Record<string, { headers: Record<string, string>; status: number }> = {
     "AG-3: SPDY is not spoken": { headers: { ...HANDSHAKE, upgrade: "SPDY/3.1" }, status: 501 },
-    "AG-3: a protocol that is not known is refused": { headers: { ...HANDSHAKE, "sec-websocket-protocol": "chat" }, status: 400 },
-    "AG-3: another version of WebSockets is refused": { headers: { ...HANDSHAKE, "sec-websocket-version": "8" }, status: 400 },
+    "AG-3: a protocol that is not known is refused": {
+      headers: { ...HANDSHAKE, "sec-websocket-protocol": "chat" },
+      status: 400,
+    },
+    "AG-3: another version of WebSockets is refused": {
+      headers: { ...HANDSHAKE, "sec-websocket-version": "8" },
+      status: 400,
+    },
   };
   for (const [behaviour, { headers, status }] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -194,23 +326,73 @@ describe("a command", () => {
 describe("somebody who may", () => {
   const roles = "/apis/rbac.authorization.k8s.io/v1";
   const cases: Record<string, { verbs: string[]; method: string; path: string; want: [number, string | undefined] }> = {
-    "AG-3: only read can run no command": { verbs: ["get", "list"], method: "GET", path: "waits/exec?command=ls", want: [403, 'pods "waits" is forbidden: '] },
-    "AG-3: only read cannot attach": { verbs: ["get", "list"], method: "GET", path: "waits/attach", want: [403, 'pods "waits" is forbidden: '] },
-    "AG-3: only read cannot forward ports": { verbs: ["get", "list"], method: "GET", path: "waits/portforward", want: [403, 'pods "waits" is forbidden: '] },
-    "AG-3: only read does not learn whether a pod is there": { verbs: ["get", "list"], method: "GET", path: "none/exec?command=ls", want: [403, 'pods "none" is forbidden: '] },
-    "AG-4: only read can read logs": { verbs: ["get", "list"], method: "GET", path: "waits/log", want: [204, undefined] },
-    "AG-3: read and create can run commands": { verbs: ["get", "create"], method: "GET", path: "waits/exec?command=ls", want: [400, "pod waits does not have a host assigned"] },
-    "AG-3: create needs nothing else for SPDY": { verbs: ["create"], method: "POST", path: "waits/exec?command=ls", want: [400, "pod waits does not have a host assigned"] },
+    "AG-3: only read can run no command": {
+      verbs: ["get", "list"],
+      method: "GET",
+      path: "waits/exec?command=ls",
+      want: [403, 'pods "waits" is forbidden: '],
+    },
+    "AG-3: only read cannot attach": {
+      verbs: ["get", "list"],
+      method: "GET",
+      path: "waits/attach",
+      want: [403, 'pods "waits" is forbidden: '],
+    },
+    "AG-3: only read cannot forward ports": {
+      verbs: ["get", "list"],
+      method: "GET",
+      path: "waits/portforward",
+      want: [403, 'pods "waits" is forbidden: '],
+    },
+    "AG-3: only read does not learn whether a pod is there": {
+      verbs: ["get", "list"],
+      method: "GET",
+      path: "none/exec?command=ls",
+      want: [403, 'pods "none" is forbidden: '],
+    },
+    "AG-4: only read can read logs": {
+      verbs: ["get", "list"],
+      method: "GET",
+      path: "waits/log",
+      want: [204, undefined],
+    },
+    "AG-3: read and create can run commands": {
+      verbs: ["get", "create"],
+      method: "GET",
+      path: "waits/exec?command=ls",
+      want: [400, "pod waits does not have a host assigned"],
+    },
+    "AG-3: create needs nothing else for SPDY": {
+      verbs: ["create"],
+      method: "POST",
+      path: "waits/exec?command=ls",
+      want: [400, "pod waits does not have a host assigned"],
+    },
   };
   for (const [behaviour, { verbs, method, path, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
       const { request, server, settle } = await createServer();
-      await request("POST", `${roles}/clusterroles`, { metadata: { name: "r" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs }] });
-      await request("POST", `${roles}/clusterrolebindings`, { metadata: { name: "r" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" }, subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "eve" }] });
+      await request("POST", `${roles}/clusterroles`, {
+        metadata: { name: "r" },
+        rules: [{ apiGroups: ["*"], resources: ["*"], verbs }],
+      });
+      await request("POST", `${roles}/clusterrolebindings`, {
+        metadata: { name: "r" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" },
+        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "eve" }],
+      });
       await settle();
       const [pathname = "", search] = path.split("?");
 
-      const response = await server.handle({ method, path: `${PODS}/${pathname}`, query: new URLSearchParams(search), headers: {}, body: new Uint8Array(), user: { name: "eve", groups: ["system:authenticated"] }, signal: new AbortController().signal });
+      const response = await server.handle({
+        method,
+        path: `${PODS}/${pathname}`,
+        query: new URLSearchParams(search),
+        headers: {},
+        body: new Uint8Array(),
+        user: { name: "eve", groups: ["system:authenticated"] },
+        signal: new AbortController().signal,
+      });
 
       const text = Buffer.from(response.body as Uint8Array).toString();
       expect([response.status, text === "" ? undefined : (JSON.parse(text) as JsonObject).message]).toEqual(want);
@@ -219,16 +401,29 @@ describe("somebody who may", () => {
 });
 
 test("AG-2: a proxy keeps the sender's credentials from what is behind it", async () => {
-  const { request } = await createServer({ proxy: async (_target, { headers }) => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(headers)) }) });
+  const { request } = await createServer({
+    proxy: async (_target, { headers }) => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(headers)) }),
+  });
 
-  const { body } = await request("GET", `${PODS}/runs/proxy/`, undefined, { authorization: "Bearer s3cret", "impersonate-user": "eve", "impersonate-group": "system:masters", accept: "text/html" });
+  const { body } = await request("GET", `${PODS}/runs/proxy/`, undefined, {
+    authorization: "Bearer s3cret",
+    "impersonate-user": "eve",
+    "impersonate-group": "system:masters",
+    accept: "text/html",
+  });
 
   expect(body).toEqual({ "user-agent": "test/1", accept: "text/html" });
 });
 
 test("AG-2: a proxy passes method, path, query and body on", async () => {
   const { request } = await createServer({
-    proxy: async (target, { method, path, query, body }) => ({ status: 202, headers: { "content-type": "text/plain" }, body: Buffer.from(`${target.scheme} ${target.name} ${target.port} ${method} ${path} ${query.toString()} ${Buffer.from(body).toString()}`) }),
+    proxy: async (target, { method, path, query, body }) => ({
+      status: 202,
+      headers: { "content-type": "text/plain" },
+      body: Buffer.from(
+        `${target.scheme} ${target.name} ${target.port} ${method} ${path} ${query.toString()} ${Buffer.from(body).toString()}`,
+      ),
+    }),
   });
 
   const { status, text } = await request("PUT", `${PODS}/https:runs:8080/proxy/a/b?c=d`, "body");

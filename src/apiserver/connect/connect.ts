@@ -1,9 +1,17 @@
 /**
- * Requests that lead into a cluster: logs, commands, proxies. What can be checked here is checked first, in the order of
- * Kubernetes; then whoever runs the containers of the cluster takes over.
+ * Requests that lead into a cluster: logs, commands, proxies. What can be checked here is checked first, in the order
+ * of Kubernetes; then whoever runs the containers of the cluster takes over.
  */
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
-import { badRequest, forbidden, internalError, methodNotAllowed, notFound, notImplemented, unavailable } from "../../machinery/index.ts";
+import {
+  badRequest,
+  forbidden,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  notImplemented,
+  unavailable,
+} from "../../machinery/index.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../context.ts";
 import { plainError } from "../context.ts";
@@ -28,14 +36,33 @@ export interface ConnectDependencies {
   backend?: ConnectBackend;
 }
 
-const VERBS: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", OPTIONS: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const VERBS: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  OPTIONS: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 const NO_CACHE = "no-cache, private";
 
-export async function connectResponse(deps: ConnectDependencies, context: RequestContext, request: ApiRequest, path: string): Promise<ApiResponse> {
+export async function connectResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  path: string,
+): Promise<ApiResponse> {
   const { served, subresource = "" } = context;
   const shape = connectShape(served.resource, subresource);
   const verb = Object.hasOwn(VERBS, request.method) ? VERBS[request.method] : undefined;
-  if (!shape || verb === undefined || !shape.verbs.includes(verb) || (!shape.hasPath && request.method !== "GET" && request.method !== "POST")) throw methodNotAllowed();
+  if (
+    !shape ||
+    verb === undefined ||
+    !shape.verbs.includes(verb) ||
+    (!shape.hasPath && request.method !== "GET" && request.method !== "POST")
+  )
+    throw methodNotAllowed();
   switch (subresource) {
     case "log":
       return logResponse(deps, context);
@@ -48,16 +75,29 @@ export async function connectResponse(deps: ConnectDependencies, context: Reques
 }
 
 /**
- * WebSockets begin with GET, and whoever may only read has the right to that. A command is more than reading, so it needs the
- * right to create, however it begins. The refusal holds only what the roles say, as that of Kubernetes does.
+ * WebSockets begin with GET, and whoever may only read has the right to that. A command is more than reading, so it
+ * needs the right to create, however it begins. The refusal holds only what the roles say, as that of Kubernetes does.
  */
-function checkMayCreate({ authorizer }: ConnectDependencies, { cluster, served, namespace, name = "", user }: RequestContext, subresource: string): void {
+function checkMayCreate(
+  { authorizer }: ConnectDependencies,
+  { cluster, served, namespace, name = "", user }: RequestContext,
+  subresource: string,
+): void {
   const about = served.resource.name;
-  const { allowed, reason } = authorizer.decide({ user, verb: "create", cluster: cluster.name, resource: { ...about, subresource, ...(namespace !== undefined && { namespace }), name } });
+  const { allowed, reason } = authorizer.decide({
+    user,
+    verb: "create",
+    cluster: cluster.name,
+    resource: { ...about, subresource, namespace, name },
+  });
   if (!allowed) throw forbidden(about, name, reason);
 }
 
-function find(deps: ConnectDependencies, { cluster, served, namespace }: RequestContext, name: string): DeepReadonly<JsonObject> {
+function find(
+  deps: ConnectDependencies,
+  { cluster, served, namespace }: RequestContext,
+  name: string,
+): DeepReadonly<JsonObject> {
   const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
   if (!entry) throw notFound(served.resource.name, name);
   return objectIn(entry, served);
@@ -67,14 +107,20 @@ function runtimeOf({ backend }: ConnectDependencies, { cluster }: RequestContext
   return backend?.runtimeOf(cluster.name);
 }
 
-function targetOf({ cluster, namespace = "" }: RequestContext, pod: DeepReadonly<JsonObject>, container: string): ContainerTarget {
+function targetOf(
+  { cluster, namespace = "" }: RequestContext,
+  pod: DeepReadonly<JsonObject>,
+  container: string,
+): ContainerTarget {
   return { cluster: cluster.name, namespace, pod, container };
 }
 
 function nodeExists({ store }: ConnectDependencies, { cluster }: RequestContext): (name: string) => boolean {
   return (name) => {
     const nodes = cluster.table.resource("", "nodes");
-    return nodes !== undefined && store.find(cluster, nodes, keyOf(nodes, cluster.name, undefined, name)).entry !== undefined;
+    return (
+      nodes !== undefined && store.find(cluster, nodes, keyOf(nodes, cluster.name, undefined, name)).entry !== undefined
+    );
   };
 }
 
@@ -90,12 +136,21 @@ function logResponse(deps: ConnectDependencies, context: RequestContext): ApiRes
   if (runtime?.hasNodes !== false) checkNode(node, nodeExists(deps, context));
   const log = runtime?.logs?.(targetOf(context, pod, container), { previous: options.previous });
   if (!log) throw plainError(`the logs of container ${container} cannot be read: ${unreachable(node)}`);
-  return { status: 200, headers: { "content-type": "text/plain", "cache-control": NO_CACHE }, body: streamOf(logBytes(log, options, signal)) };
+  return {
+    status: 200,
+    headers: { "content-type": "text/plain", "cache-control": NO_CACHE },
+    body: streamOf(logBytes(log, options, signal)),
+  };
 }
 
 const unreachable = (node: string): string => `no kubelet of node ${node} can be reached`;
 
-function streamResponse(deps: ConnectDependencies, context: RequestContext, request: ApiRequest, subresource: string): ApiResponse {
+function streamResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  subresource: string,
+): ApiResponse {
   const { name = "", query } = context;
   const pod = find(deps, context, name);
   const container = subresource === "portforward" ? "" : containerOf(pod, name, query.get("container") ?? "");
@@ -104,14 +159,26 @@ function streamResponse(deps: ConnectDependencies, context: RequestContext, requ
   checkNode(node, nodeExists(deps, context));
   if (!request.canUpgrade) throw badRequest("Upgrade request required");
   // Also a simulated kubelet has nothing that would listen.
-  if (subresource === "portforward") throw badRequest(`port forwarding is refused: there is no process in pod ${name} to talk to`);
-  const options = { command: query.getAll("command"), stdin: flagOf(query.get("stdin")), stdout: flagOf(query.get("stdout")), stderr: flagOf(query.get("stderr")), tty: flagOf(query.get("tty")) };
+  if (subresource === "portforward")
+    throw badRequest(`port forwarding is refused: there is no process in pod ${name} to talk to`);
+  const options = {
+    command: query.getAll("command"),
+    stdin: flagOf(query.get("stdin")),
+    stdout: flagOf(query.get("stdout")),
+    stderr: flagOf(query.get("stderr")),
+    tty: flagOf(query.get("tty")),
+  };
   const target = targetOf(context, pod, container);
   const runtime = runtimeOf(deps, context);
-  const run = subresource === "exec" ? runtime?.exec?.bind(runtime, target, options) : runtime?.attach?.bind(runtime, target, options);
+  const run =
+    subresource === "exec"
+      ? runtime?.exec?.bind(runtime, target, options)
+      : runtime?.attach?.bind(runtime, target, options);
   if (!run) throw internalError(`error dialing backend: ${unreachable(node)}`);
   // A terminal has one output.
-  return upgrade(request, (socket, head) => serveChannels(socket, head, deps.clock, { ...options, stderr: options.stderr && !options.tty, run }));
+  return upgrade(request, (socket, head) =>
+    serveChannels(socket, head, deps.clock, { ...options, stderr: options.stderr && !options.tty, run }),
+  );
 }
 
 /** The answer to a WebSocket handshake. */
@@ -119,25 +186,60 @@ function upgrade({ headers }: ApiRequest, take: NonNullable<ApiResponse["upgrade
   const asked = headers.upgrade?.toLowerCase() ?? "";
   if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (WebSockets work)`);
   const key = headers["sec-websocket-key"] ?? "";
-  if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw badRequest("the WebSocket handshake is not that of version 13");
+  if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key))
+    throw badRequest("the WebSocket handshake is not that of version 13");
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((text) => text.trim());
   const protocol = CHANNEL_PROTOCOLS.find((known) => offered.includes(known));
-  if (protocol === undefined) throw badRequest(`unable to upgrade: none of the protocols is known: ${offered.join(", ").slice(0, 256)}; known are ${CHANNEL_PROTOCOLS.join(", ")}`);
-  return { status: 101, headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-accept": acceptKey(key), "sec-websocket-protocol": protocol }, body: new Uint8Array(), upgrade: take };
+  if (protocol === undefined)
+    throw badRequest(
+      `unable to upgrade: none of the protocols is known: ${offered.join(", ").slice(0, 256)}; known are ${CHANNEL_PROTOCOLS.join(", ")}`,
+    );
+  return {
+    status: 101,
+    headers: {
+      upgrade: "websocket",
+      connection: "Upgrade",
+      "sec-websocket-accept": acceptKey(key),
+      "sec-websocket-protocol": protocol,
+    },
+    body: new Uint8Array(),
+    upgrade: take,
+  };
 }
 
-async function proxyResponse(deps: ConnectDependencies, context: RequestContext, request: ApiRequest, path: string): Promise<ApiResponse> {
+async function proxyResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  path: string,
+): Promise<ApiResponse> {
   const { cluster, served, namespace, name: asked = "", query, signal } = context;
   const resource = served.resource.name.resource as ProxyTarget["resource"];
   const parts = asked.split(":");
   const [scheme, name, port] = parts.length === 3 ? parts : ["", parts[0], parts[1] ?? ""];
-  if (parts.length > 3 || !name || (scheme !== "" && scheme !== "http" && scheme !== "https")) throw badRequest(`invalid ${resource.slice(0, -1)} request ${JSON.stringify(asked)}`);
+  if (parts.length > 3 || !name || (scheme !== "" && scheme !== "http" && scheme !== "https"))
+    throw badRequest(`invalid ${resource.slice(0, -1)} request ${JSON.stringify(asked)}`);
   const object = find(deps, context, name);
   const proxy = runtimeOf(deps, context)?.proxy;
   if (!proxy) throw notReachable(resource, name, object);
-  const target: ProxyTarget = { cluster: cluster.name, resource, ...(namespace !== undefined && { namespace }), name, scheme: scheme ?? "", port: port ?? "" };
-  const answer = await proxy(target, { method: request.method, path: `/${path}`, query, headers: proxiedHeaders(request.headers), body: request.body }, signal);
-  return { status: answer.status, headers: answer.headers, body: answer.body instanceof Uint8Array ? answer.body : streamOf(answer.body) };
+  const target: ProxyTarget = {
+    cluster: cluster.name,
+    resource,
+    namespace,
+    name,
+    scheme: scheme ?? "",
+    port: port ?? "",
+  };
+  const answer = await proxy(
+    target,
+    { method: request.method, path: `/${path}`, query, headers: proxiedHeaders(request.headers), body: request.body },
+    signal,
+  );
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: answer.body instanceof Uint8Array ? answer.body : streamOf(answer.body),
+  };
 }
 
 /** Without a network to the cluster: what a server says that finds nobody at the other end. */
@@ -145,5 +247,7 @@ function notReachable(resource: ProxyTarget["resource"], name: string, object: D
   if (resource === "services") return unavailable(`no endpoints available for service ${JSON.stringify(name)}`);
   const { status } = object as { status?: { podIP?: string; addresses?: readonly unknown[] } };
   if (resource === "pods" && !status?.podIP) return badRequest("address not allowed");
-  return unavailable(`error trying to reach service: ${resource === "nodes" ? unreachable(name) : `no network to pod ${name}`}`);
+  return unavailable(
+    `error trying to reach service: ${resource === "nodes" ? unreachable(name) : `no network to pod ${name}`}`,
+  );
 }

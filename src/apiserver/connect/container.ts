@@ -7,19 +7,24 @@ import { textOf } from "../request/text.ts";
 /** The one container that there is, or the one that was asked for. */
 export function containerOf(pod: DeepReadonly<JsonObject>, podName: string, asked: string): string {
   const { spec } = pod as { spec?: DeepReadonly<JsonObject> };
-  const names = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) => namesIn(spec?.[field]));
+  const names = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) =>
+    namesIn(spec?.[field]),
+  );
   if (asked !== "") {
     if (!names.includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${podName}`);
     return asked;
   }
   const [only, ...more] = names;
   if (only === undefined) throw badRequest(`a container name must be specified for pod ${podName}`);
-  if (more.length > 0) throw badRequest(`a container name must be specified for pod ${podName}, choose one of: [${names.join(" ")}]`);
+  if (more.length > 0)
+    throw badRequest(`a container name must be specified for pod ${podName}, choose one of: [${names.join(" ")}]`);
   return only;
 }
 
 function namesIn(containers: DeepReadonly<Json> | undefined): string[] {
-  return Array.isArray(containers) ? containers.flatMap((container) => (isObject(container) ? [textOf(container.name ?? "")] : [])) : [];
+  return Array.isArray(containers)
+    ? containers.flatMap((container) => (isObject(container) ? [textOf(container.name ?? "")] : []))
+    : [];
 }
 
 /** The node that a pod was given; empty while it waits for one. */

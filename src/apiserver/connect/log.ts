@@ -23,12 +23,19 @@ export function logOptions(query: URLSearchParams, podName: string, nowMs: numbe
   const limitBytes = integerOf(query.get("limitBytes"));
   const sinceSeconds = integerOf(query.get("sinceSeconds"));
   const sinceTime = query.get("sinceTime") ?? "";
-  if (sinceTime !== "" && (!RFC3339.test(sinceTime) || Number.isNaN(Date.parse(sinceTime)))) throw badRequest(`parsing time ${JSON.stringify(sinceTime)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(sinceTime)} as "2006"`);
+  if (sinceTime !== "" && (!RFC3339.test(sinceTime) || Number.isNaN(Date.parse(sinceTime))))
+    throw badRequest(
+      `parsing time ${JSON.stringify(sinceTime)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(sinceTime)} as "2006"`,
+    );
   const errors: FieldError[] = [];
-  if (tailLines !== undefined && tailLines < 0) errors.push(invalidValue("tailLines", tailLines, "must be greater than or equal to 0"));
-  if (limitBytes !== undefined && limitBytes < 1) errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
-  if (sinceSeconds !== undefined && sinceTime !== "") errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
-  else if (sinceSeconds !== undefined && sinceSeconds < 1) errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
+  if (tailLines !== undefined && tailLines < 0)
+    errors.push(invalidValue("tailLines", tailLines, "must be greater than or equal to 0"));
+  if (limitBytes !== undefined && limitBytes < 1)
+    errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
+  if (sinceSeconds !== undefined && sinceTime !== "")
+    errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+  else if (sinceSeconds !== undefined && sinceSeconds < 1)
+    errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
   // Asking for one of two streams is not part of this version.
   if (query.has("stream")) errors.push(forbiddenField("stream", "may not be specified"));
   if (errors.length > 0) throw invalid("", "PodLogOptions", podName, errors);
@@ -37,14 +44,21 @@ export function logOptions(query: URLSearchParams, podName: string, nowMs: numbe
     follow: flagOf(query.get("follow")),
     previous: flagOf(query.get("previous")),
     timestamps: flagOf(query.get("timestamps")),
-    sinceMs: sinceTime !== "" ? Date.parse(sinceTime) : sinceSeconds === undefined ? undefined : nowMs - sinceSeconds * 1000,
+    sinceMs:
+      sinceTime !== "" ? Date.parse(sinceTime) : sinceSeconds === undefined ? undefined : nowMs - sinceSeconds * 1000,
     tailLines,
     limitBytes,
   };
 }
 
-/** The log as it goes over the wire, a piece at a time; nothing of what comes later is waited for unless it is followed. */
-export async function* logBytes(log: ContainerLog, options: LogOptions, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/**
+ * The log as it goes over the wire, a piece at a time; nothing of what comes later is waited for unless it is followed.
+ */
+export async function* logBytes(
+  log: ContainerLog,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
   const cut = (bytes: Uint8Array): Uint8Array => {
     const piece = bytes.byteLength > left ? bytes.subarray(0, left) : bytes;

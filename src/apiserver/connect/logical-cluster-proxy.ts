@@ -4,7 +4,12 @@ import { bodyOf } from "../direct-transport.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 
 /** The roles of the logical cluster decide what the caller may do in it. */
-export async function callLogicalCluster(handle: (request: ApiRequest) => Promise<ApiResponse>, cluster: string, request: ConnectRequest, signal: AbortSignal): Promise<ConnectResponse> {
+export async function callLogicalCluster(
+  handle: (request: ApiRequest) => Promise<ApiResponse>,
+  cluster: string,
+  request: ConnectRequest,
+  signal: AbortSignal,
+): Promise<ConnectResponse> {
   const { method, rawPath, query, headers, user, upgrade, body = new Uint8Array() } = request;
   const response = await handle({
     method,
@@ -17,5 +22,10 @@ export async function callLogicalCluster(handle: (request: ApiRequest) => Promis
     canUpgrade: upgrade !== undefined,
   });
   const whole = response.body instanceof Uint8Array ? response.body : undefined;
-  return { status: response.status, headers: response.headers, body: whole ?? bodyOf(response.body, signal), ...(response.upgrade && { upgrade: response.upgrade }) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: whole ?? bodyOf(response.body, signal),
+    upgrade: response.upgrade,
+  };
 }

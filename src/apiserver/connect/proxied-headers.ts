@@ -1,6 +1,7 @@
 /**
- * The headers of a request as what is behind a proxy sees them. Whoever runs there is a stranger: what proves to us who sent the
- * request, or says whom he acts as, would let it do the same. Cookies are its own, since nothing here reads them.
+ * The headers of a request as what is behind a proxy sees them. Whoever runs there is a stranger: what proves to us who
+ * sent the request, or says whom he acts as, would let it do the same. Cookies are its own, since nothing here reads
+ * them.
  */
 import { setOwn } from "../../base/index.ts";
 
@@ -10,7 +11,17 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const SECRET: ReadonlySet<string> = new Set(["authorization", "x-remote-user", "x-remote-uid", "x-remote-group"]);
 const SECRET_PREFIXES = ["impersonate-", "x-remote-extra-"] as const;
 /** They are about the connection to us, not about the request. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set(["connection", "proxy-connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"]);
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "proxy-connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 const PROTOCOLS = "sec-websocket-protocol";
 /** Browsers cannot set headers on a WebSocket, so they put their token among the protocols. */
 const TOKEN_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
@@ -19,7 +30,12 @@ export function proxiedHeaders(headers: Headers): Headers {
   const named = new Set(listOf(headers.connection).map((name) => name.toLowerCase()));
   const kept: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(headers)) {
-    const isDropped = name.startsWith(":") || SECRET.has(name) || HOP_BY_HOP.has(name) || named.has(name) || SECRET_PREFIXES.some((prefix) => name.startsWith(prefix));
+    const isDropped =
+      name.startsWith(":") ||
+      SECRET.has(name) ||
+      HOP_BY_HOP.has(name) ||
+      named.has(name) ||
+      SECRET_PREFIXES.some((prefix) => name.startsWith(prefix));
     if (!isDropped) setOwn(kept, name, name === PROTOCOLS ? withoutToken(value) : value);
   }
   return kept;

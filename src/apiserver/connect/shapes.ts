@@ -1,6 +1,7 @@
 /**
- * The subresources of built-in kinds that lead into a pod, a service, a node or a member instead of to an object: which there are,
- * which methods they take, and which options they are called with. What answers them is a `ConnectBackend`, or the kind's own code.
+ * The subresources of built-in kinds that lead into a pod, a service, a node or a member instead of to an object: which
+ * there are, which methods they take, and which options they are called with. What answers them is a `ConnectBackend`,
+ * or the kind's own code.
  */
 import type { Resource } from "../clusters/resources.ts";
 
@@ -13,11 +14,18 @@ export interface ConnectShape {
 }
 
 const stream = (kind: string): ConnectShape => ({ kind, verbs: ["create", "get"], hasPath: false });
-const proxy = (kind: string): ConnectShape => ({ kind, verbs: ["create", "delete", "get", "patch", "update"], hasPath: true });
+const proxy = (kind: string): ConnectShape => ({
+  kind,
+  verbs: ["create", "delete", "get", "patch", "update"],
+  hasPath: true,
+});
 
 const NONE: Readonly<Record<string, ConnectShape>> = {};
 
-const SHAPES: ReadonlyMap<string, Readonly<Record<string, ConnectShape>>> = new Map<string, Readonly<Record<string, ConnectShape>>>([
+const SHAPES: ReadonlyMap<string, Readonly<Record<string, ConnectShape>>> = new Map<
+  string,
+  Readonly<Record<string, ConnectShape>>
+>([
   [
     "pods",
     {

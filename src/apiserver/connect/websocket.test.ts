@@ -22,7 +22,10 @@ class FakeSocket extends Duplex {
 /** A frame as clients send it: masked. */
 function frame(opcode: number, data: Buffer, isFinal = true): Buffer {
   const mask = Buffer.from([1, 2, 3, 4]);
-  const head = data.byteLength < 126 ? Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | data.byteLength]) : Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | 126, data.byteLength >> 8, data.byteLength & 255]);
+  const head =
+    data.byteLength < 126
+      ? Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | data.byteLength])
+      : Buffer.from([(isFinal ? 0x80 : 0) | opcode, 0x80 | 126, data.byteLength >> 8, data.byteLength & 255]);
   return Buffer.concat([head, mask, data.map((byte, index) => byte ^ (mask[index & 3] ?? 0))]);
 }
 
@@ -30,7 +33,10 @@ function open(head: Buffer = Buffer.alloc(0)) {
   const socket = new FakeSocket();
   const messages: string[] = [];
   let closed = 0;
-  const web = new WebSocket(socket, head, createFakeClock(), { message: (data) => messages.push(data.toString()), closed: () => closed++ });
+  const web = new WebSocket(socket, head, createFakeClock(), {
+    message: (data) => messages.push(data.toString()),
+    closed: () => closed++,
+  });
   return { socket, messages, web, closed: () => closed };
 }
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -57,7 +63,9 @@ describe("a WebSocket", () => {
   test("joins fragments, and answers a ping between them", async () => {
     const { socket, messages } = open();
 
-    socket.push(Buffer.concat([frame(2, Buffer.from("he"), false), frame(9, Buffer.from("p")), frame(0, Buffer.from("llo"))]));
+    socket.push(
+      Buffer.concat([frame(2, Buffer.from("he"), false), frame(9, Buffer.from("p")), frame(0, Buffer.from("llo"))]),
+    );
     await tick();
 
     expect(messages).toEqual(["hello"]);
@@ -67,7 +75,12 @@ describe("a WebSocket", () => {
   test("ends a message of endlessly many fragments, also when there is nothing in them", async () => {
     const { socket, messages, closed } = open();
 
-    socket.push(Buffer.concat([frame(2, Buffer.alloc(0), false), ...Array.from({ length: 5000 }, () => frame(0, Buffer.alloc(0), false))]));
+    socket.push(
+      Buffer.concat([
+        frame(2, Buffer.alloc(0), false),
+        ...Array.from({ length: 5000 }, () => frame(0, Buffer.alloc(0), false)),
+      ]),
+    );
     await tick();
 
     expect(messages).toEqual([]);
@@ -133,14 +146,18 @@ describe("a WebSocket", () => {
 
   test("gives every message back whole", () => {
     fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 }), fc.integer({ min: 1, max: 50 }), (messages, size) => {
-        const { socket, messages: read } = open();
-        const bytes = Buffer.concat(messages.map((message) => frame(2, Buffer.from(message))));
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 6 }),
+        fc.integer({ min: 1, max: 50 }),
+        (messages, size) => {
+          const { socket, messages: read } = open();
+          const bytes = Buffer.concat(messages.map((message) => frame(2, Buffer.from(message))));
 
-        for (let at = 0; at < bytes.byteLength; at += size) socket.emit("data", bytes.subarray(at, at + size));
+          for (let at = 0; at < bytes.byteLength; at += size) socket.emit("data", bytes.subarray(at, at + size));
 
-        expect(read).toEqual(messages.map((message) => Buffer.from(message).toString()));
-      }),
+          expect(read).toEqual(messages.map((message) => Buffer.from(message).toString()));
+        },
+      ),
     );
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The server's side of a WebSocket (RFC 6455) on a socket whose HTTP request asked for one. Small on purpose: whole messages in
- * and out, fragments joined, pings answered; no extensions. Every message is bounded, and a peer that breaks the rules is
- * told which and let go.
+ * The server's side of a WebSocket (RFC 6455) on a socket whose HTTP request asked for one. Small on purpose: whole
+ * messages in and out, fragments joined, pings answered; no extensions. Every message is bounded, and a peer that
+ * breaks the rules is told which and let go.
  */
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -11,7 +11,9 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /** What a peer's key is answered with. */
 export function acceptKey(key: string): string {
-  return createHash("sha1").update(key + GUID).digest("base64");
+  return createHash("sha1")
+    .update(key + GUID)
+    .digest("base64");
 }
 
 const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -135,18 +137,23 @@ export class WebSocket {
     const second = input[1] ?? 0;
     const opcode = first & 0x0f;
     const isFinal = (first & 0x80) !== 0;
-    if ((first & 0x70) !== 0 || (second & 0x80) === 0) return this.#fail(CLOSE_PROTOCOL, "frames are masked and use no extension");
+    if ((first & 0x70) !== 0 || (second & 0x80) === 0)
+      return this.#fail(CLOSE_PROTOCOL, "frames are masked and use no extension");
     const short = second & 0x7f;
     const lengthSize = short === 126 ? 2 : short === 127 ? 8 : 0;
     if (input.byteLength < 2 + lengthSize + 4) return false;
-    const length = lengthSize === 0 ? short : lengthSize === 2 ? input.readUInt16BE(2) : Number(input.readBigUInt64BE(2));
+    const length =
+      lengthSize === 0 ? short : lengthSize === 2 ? input.readUInt16BE(2) : Number(input.readBigUInt64BE(2));
     const isControl = opcode >= OPCODE.close;
-    if (isControl && (length > MAX_CONTROL_BYTES || !isFinal)) return this.#fail(CLOSE_PROTOCOL, "control frames are short and whole");
-    if (this.#fragmentBytes + length > MAX_MESSAGE_BYTES) return this.#fail(CLOSE_TOO_BIG, `messages are at most ${MAX_MESSAGE_BYTES} bytes`);
+    if (isControl && (length > MAX_CONTROL_BYTES || !isFinal))
+      return this.#fail(CLOSE_PROTOCOL, "control frames are short and whole");
+    if (this.#fragmentBytes + length > MAX_MESSAGE_BYTES)
+      return this.#fail(CLOSE_TOO_BIG, `messages are at most ${MAX_MESSAGE_BYTES} bytes`);
     const start = 2 + lengthSize + 4;
     if (input.byteLength < start + length) return false;
     const data = Buffer.from(input.subarray(start, start + length));
-    for (let index = 0; index < length; index++) data[index] = (data[index] ?? 0) ^ (input[start - 4 + (index & 3)] ?? 0);
+    for (let index = 0; index < length; index++)
+      data[index] = (data[index] ?? 0) ^ (input[start - 4 + (index & 3)] ?? 0);
     this.#input = input.subarray(start + length);
     return isControl ? this.#control(opcode, data) : this.#data(opcode, isFinal, data);
   }
@@ -160,13 +167,15 @@ export class WebSocket {
 
   #data(opcode: number, isFinal: boolean, data: Buffer): boolean {
     const isContinuation = opcode === OPCODE.continuation;
-    if (opcode > OPCODE.binary || isContinuation !== this.#inMessage) return this.#fail(CLOSE_PROTOCOL, "fragments out of order");
+    if (opcode > OPCODE.binary || isContinuation !== this.#inMessage)
+      return this.#fail(CLOSE_PROTOCOL, "fragments out of order");
     this.#inMessage = !isFinal;
     if (isFinal && this.#fragments.length === 0) {
       this.#handlers.message(data);
       return true;
     }
-    if (this.#fragments.length === MAX_FRAGMENTS) return this.#fail(CLOSE_TOO_BIG, `messages have at most ${MAX_FRAGMENTS} fragments`);
+    if (this.#fragments.length === MAX_FRAGMENTS)
+      return this.#fail(CLOSE_TOO_BIG, `messages have at most ${MAX_FRAGMENTS} fragments`);
     this.#fragments.push(data);
     this.#fragmentBytes += data.byteLength;
     if (!isFinal) return true;

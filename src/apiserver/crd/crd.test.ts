@@ -7,7 +7,12 @@ import { textOf } from "../request/text.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
-const widget = (spec: JsonObject): JsonObject => ({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec });
+const widget = (spec: JsonObject): JsonObject => ({
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  metadata: { name: "w" },
+  spec,
+});
 
 describe("a definition", () => {
   test("is established and served when the request that makes it is answered", async () => {
@@ -23,8 +28,19 @@ describe("a definition", () => {
       status: { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] },
     });
     expect(established.body).toMatchObject({
-      metadata: { managedFields: expect.arrayContaining([expect.objectContaining({ manager: "kube-apiserver", subresource: "status" })]) },
-      status: { conditions: [{ type: "NamesAccepted", status: "True" }, { type: "Established", status: "True" }], acceptedNames: { plural: "widgets", shortNames: ["wd"] }, storedVersions: ["v1"] },
+      metadata: {
+        managedFields: expect.arrayContaining([
+          expect.objectContaining({ manager: "kube-apiserver", subresource: "status" }),
+        ]),
+      },
+      status: {
+        conditions: [
+          { type: "NamesAccepted", status: "True" },
+          { type: "Established", status: "True" },
+        ],
+        acceptedNames: { plural: "widgets", shortNames: ["wd"] },
+        storedVersions: ["v1"],
+      },
     });
     expect(created.body.spec).toEqual({ size: 3 });
     expect(server.writes.total()).toBe(3);
@@ -48,7 +64,12 @@ describe("a definition", () => {
     await request("POST", WIDGETS, widget({}));
     const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/color";
 
-    await request("PATCH", `${CRDS}/widgets.example.com`, [{ op: "add", path, value: { type: "string", default: "red" } }], { "content-type": "application/json-patch+json" });
+    await request(
+      "PATCH",
+      `${CRDS}/widgets.example.com`,
+      [{ op: "add", path, value: { type: "string", default: "red" } }],
+      { "content-type": "application/json-patch+json" },
+    );
     const { body } = await request("GET", `${WIDGETS}/w`);
 
     expect(body.spec).toEqual({ size: 3, color: "red" });
@@ -66,7 +87,11 @@ describe("a definition", () => {
     await server.request("PATCH", `${WIDGETS}/w`, { metadata: { finalizers: null } }, MERGE);
     await server.settle();
 
-    expect(waiting.body).toMatchObject({ status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Terminating", status: "True" })]) } });
+    expect(waiting.body).toMatchObject({
+      status: {
+        conditions: expect.arrayContaining([expect.objectContaining({ type: "Terminating", status: "True" })]),
+      },
+    });
     expect(refused.body.message).toContain("create not allowed while custom resource definition is terminating");
     expect((await server.request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
     expect((await server.request("GET", WIDGETS)).text).toBe("404 page not found\n");
@@ -76,7 +101,10 @@ describe("a definition", () => {
     const server = await createTestServer();
     const gadgets = `${CRDS}/gadgets.example.com`;
     await server.request("POST", CRDS, makeDefinition());
-    await server.request("POST", CRDS, { ...makeDefinition({ names: { plural: "gadgets", kind: "Gadget", shortNames: ["wd"] } }), metadata: { name: "gadgets.example.com" } });
+    await server.request("POST", CRDS, {
+      ...makeDefinition({ names: { plural: "gadgets", kind: "Gadget", shortNames: ["wd"] } }),
+      metadata: { name: "gadgets.example.com" },
+    });
 
     const waiting = await server.request("GET", gadgets);
     const unserved = await server.request("GET", "/apis/example.com/v1/gadgets");
@@ -84,9 +112,24 @@ describe("a definition", () => {
     await server.settle();
     const established = await server.request("GET", gadgets);
 
-    expect(waiting.body).toMatchObject({ status: { conditions: [{ type: "NamesAccepted", status: "False", reason: "ShortNamesConflict", message: '"wd" is already in use' }, { type: "Established", status: "False" }] } });
+    expect(waiting.body).toMatchObject({
+      status: {
+        conditions: [
+          { type: "NamesAccepted", status: "False", reason: "ShortNamesConflict", message: '"wd" is already in use' },
+          { type: "Established", status: "False" },
+        ],
+      },
+    });
     expect(unserved.status).toBe(404);
-    expect(established.body).toMatchObject({ status: { conditions: [{ type: "NamesAccepted", status: "True" }, { type: "Established", status: "True" }], acceptedNames: { shortNames: ["wd"] } } });
+    expect(established.body).toMatchObject({
+      status: {
+        conditions: [
+          { type: "NamesAccepted", status: "True" },
+          { type: "Established", status: "True" },
+        ],
+        acceptedNames: { shortNames: ["wd"] },
+      },
+    });
     expect((await server.request("GET", "/apis/example.com/v1/gadgets")).status).toBe(200);
   });
 
@@ -95,19 +138,33 @@ describe("a definition", () => {
     await first.request("POST", CRDS, makeDefinition());
     const key = "/apiextensions.k8s.io/customresourcedefinitions/hub/widgets.example.com";
     const stored = JSON.parse(new TextDecoder().decode(first.cache.get(key)?.value)) as JsonObject;
-    await first.cache.write({ key, expect: "any", value: new TextEncoder().encode(JSON.stringify({ ...stored, status: { storedVersions: ["v1"] } })) });
+    await first.cache.write({
+      key,
+      expect: "any",
+      value: new TextEncoder().encode(JSON.stringify({ ...stored, status: { storedVersions: ["v1"] } })),
+    });
     await first.server.close();
 
     const second = await createTestServer({ engine: first.engine, clusters: {} });
 
-    expect((await second.request("GET", `${CRDS}/widgets.example.com`)).body).toMatchObject({ status: { conditions: [{ type: "NamesAccepted", status: "True" }, { type: "Established", status: "True" }] } });
+    expect((await second.request("GET", `${CRDS}/widgets.example.com`)).body).toMatchObject({
+      status: {
+        conditions: [
+          { type: "NamesAccepted", status: "True" },
+          { type: "Established", status: "True" },
+        ],
+      },
+    });
     expect((await second.request("GET", WIDGETS)).status).toBe(200);
   });
 
   test("keeps the names that it was served under when new ones are taken", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
-    await request("POST", CRDS, { ...makeDefinition({ names: { plural: "gadgets", kind: "Gadget", shortNames: ["gd"] } }), metadata: { name: "gadgets.example.com" } });
+    await request("POST", CRDS, {
+      ...makeDefinition({ names: { plural: "gadgets", kind: "Gadget", shortNames: ["gd"] } }),
+      metadata: { name: "gadgets.example.com" },
+    });
 
     await request("PATCH", `${CRDS}/gadgets.example.com`, { spec: { names: { shortNames: ["wd"] } } }, MERGE);
     const discovery = await request("GET", "/apis/example.com/v1");
@@ -118,27 +175,57 @@ describe("a definition", () => {
   test("serves every version and stores one", async () => {
     const { request } = await createTestServer();
     const open = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    await request("POST", CRDS, makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: open }, { name: "v1alpha1", served: true, storage: false, schema: open, deprecated: true }] }));
+    await request(
+      "POST",
+      CRDS,
+      makeDefinition({
+        versions: [
+          { name: "v1", served: true, storage: true, schema: open },
+          { name: "v1alpha1", served: true, storage: false, schema: open, deprecated: true },
+        ],
+      }),
+    );
 
     await request("POST", WIDGETS, widget({ a: 1 }));
     const old = await request("GET", WIDGETS.replace("/v1/", "/v1alpha1/"));
 
-    expect(old.body).toMatchObject({ apiVersion: "example.com/v1alpha1", items: [{ apiVersion: "example.com/v1alpha1", spec: { a: 1 } }] });
+    expect(old.body).toMatchObject({
+      apiVersion: "example.com/v1alpha1",
+      items: [{ apiVersion: "example.com/v1alpha1", spec: { a: 1 } }],
+    });
     expect(old.headers.warning).toEqual(['299 - "example.com/v1alpha1 Widget is deprecated"']);
   });
 
   test("gives each version its own subresources", async () => {
     const { request } = await createTestServer();
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    await request("POST", CRDS, makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema }, { name: "v2", served: true, storage: false, schema, subresources: { status: {} } }] }));
+    await request(
+      "POST",
+      CRDS,
+      makeDefinition({
+        versions: [
+          { name: "v1", served: true, storage: true, schema },
+          { name: "v2", served: true, storage: false, schema, subresources: { status: {} } },
+        ],
+      }),
+    );
     await request("POST", WIDGETS, { ...widget({}), status: { phase: "a" } });
 
     const plain = await request("PATCH", `${WIDGETS}/w`, { status: { phase: "b" } }, MERGE);
     const reserved = await request("PATCH", `${WIDGETS.replace("/v1/", "/v2/")}/w`, { status: { phase: "c" } }, MERGE);
     const missing = await request("GET", `${WIDGETS}/w/status`);
-    const through = await request("PATCH", `${WIDGETS.replace("/v1/", "/v2/")}/w/status`, { status: { phase: "d" } }, MERGE);
+    const through = await request(
+      "PATCH",
+      `${WIDGETS.replace("/v1/", "/v2/")}/w/status`,
+      { status: { phase: "d" } },
+      MERGE,
+    );
 
-    expect([plain, reserved, through].map(({ body }) => body.status)).toEqual([{ phase: "b" }, { phase: "b" }, { phase: "d" }]);
+    expect([plain, reserved, through].map(({ body }) => body.status)).toEqual([
+      { phase: "b" },
+      { phase: "b" },
+      { phase: "d" },
+    ]);
     expect(missing.body.message).toBe('widgets.example.com "w" not found');
   });
 
@@ -148,7 +235,16 @@ describe("a definition", () => {
   for (const [behaviour, { schema, want }] of Object.entries(warnings)) {
     test(behaviour, async () => {
       const { request } = await createTestServer();
-      const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { a: schema } } } } } }];
+      const versions = [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { a: schema } } } },
+          },
+        },
+      ];
 
       const { status, headers } = await request("POST", CRDS, makeDefinition({ versions }));
 
@@ -158,22 +254,57 @@ describe("a definition", () => {
   }
 
   const failures: Record<string, { definition: JsonObject; want: string }> = {
-    "must be named after its plural and group": { definition: { ...makeDefinition(), metadata: { name: "wrong" } }, want: 'metadata.name: Invalid value: "wrong": must be spec.names.plural+"."+spec.group' },
-    "must have one storage version": { definition: makeDefinition({ versions: [] }), want: "must have exactly one version marked as storage version" },
-    "must not take a group of Kubernetes": { definition: { ...makeDefinition({ group: "x.k8s.io" }), metadata: { name: "widgets.x.k8s.io" } }, want: "protected groups must have approval annotation" },
+    "must be named after its plural and group": {
+      definition: { ...makeDefinition(), metadata: { name: "wrong" } },
+      want: 'metadata.name: Invalid value: "wrong": must be spec.names.plural+"."+spec.group',
+    },
+    "must have one storage version": {
+      definition: makeDefinition({ versions: [] }),
+      want: "must have exactly one version marked as storage version",
+    },
+    "must not take a group of Kubernetes": {
+      definition: { ...makeDefinition({ group: "x.k8s.io" }), metadata: { name: "widgets.x.k8s.io" } },
+      want: "protected groups must have approval annotation",
+    },
     "must not need a conversion webhook": {
       definition: makeDefinition({
-        conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://example.com/convert" } } },
-        versions: ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema: { type: "object" } } })),
+        conversion: {
+          strategy: "Webhook",
+          webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://example.com/convert" } },
+        },
+        versions: ["v1", "v2"].map((name) => ({
+          name,
+          served: true,
+          storage: name === "v1",
+          schema: { openAPIV3Schema: { type: "object" } },
+        })),
       }),
       want: "Flotilla does not call conversion webhooks yet",
     },
     "must have patterns that can be run": {
-      definition: makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "string", pattern: "(" } } } } }] }),
+      definition: makeDefinition({
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "string", pattern: "(" } } } },
+          },
+        ],
+      }),
       want: "must be a valid regular expression",
     },
     "must have defaults that fit": {
-      definition: makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "string", default: 5 } } } } }] }),
+      definition: makeDefinition({
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "string", default: 5 } } } },
+          },
+        ],
+      }),
       want: "properties[spec].default",
     },
   };
@@ -192,28 +323,65 @@ describe("a definition", () => {
     const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [CloneSet] } } });
     const { body } = await request("GET", `${CRDS}/clonesets.apps.kruise.io`);
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-    const cloneSet = (version: string): JsonObject => ({ apiVersion: `apps.kruise.io/${version}`, kind: "CloneSet", metadata: { name: version }, spec: { replicas: 2, selector: { matchLabels: { a: "b" } }, template } });
+    const cloneSet = (version: string): JsonObject => ({
+      apiVersion: `apps.kruise.io/${version}`,
+      kind: "CloneSet",
+      metadata: { name: version },
+      spec: { replicas: 2, selector: { matchLabels: { a: "b" } }, template },
+    });
 
     const versions = ((body.spec as JsonObject).versions as JsonObject[]).map(({ name }) => textOf(name));
-    for (const version of versions) await request("POST", `/apis/apps.kruise.io/${version}/namespaces/default/clonesets`, cloneSet(version));
-    const lists = await Promise.all(versions.map((version) => request("GET", `/apis/apps.kruise.io/${version}/clonesets`)));
+    for (const version of versions)
+      await request("POST", `/apis/apps.kruise.io/${version}/namespaces/default/clonesets`, cloneSet(version));
+    const lists = await Promise.all(
+      versions.map((version) => request("GET", `/apis/apps.kruise.io/${version}/clonesets`)),
+    );
 
-    expect(body).toMatchObject({ status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]) } });
-    for (const [index, list] of lists.entries()) expect((list.body.items as JsonObject[]).map(({ apiVersion }) => apiVersion)).toEqual(versions.map(() => `apps.kruise.io/${versions[index]}`));
+    expect(body).toMatchObject({
+      status: {
+        conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]),
+      },
+    });
+    for (const [index, list] of lists.entries())
+      expect((list.body.items as JsonObject[]).map(({ apiVersion }) => apiVersion)).toEqual(
+        versions.map(() => `apps.kruise.io/${versions[index]}`),
+      );
   });
 });
 
 describe("an object of a definition", () => {
-  const rules = { type: "object", properties: { size: { type: "integer", "x-kubernetes-validations": [{ rule: "self < 10", message: "too large" }] }, replicas: { type: "integer" } } };
+  const rules = {
+    type: "object",
+    properties: {
+      size: { type: "integer", "x-kubernetes-validations": [{ rule: "self < 10", message: "too large" }] },
+      replicas: { type: "integer" },
+    },
+  };
   const withRules = (spec: JsonObject): JsonObject =>
-    makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec } } }, subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } } }] });
+    makeDefinition({
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
+          subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+        },
+      ],
+    });
   const refused: Record<string, { spec: JsonObject; want: string }> = {
-    "obeys the rules of its schema": { spec: { size: 12 }, want: 'Widget.example.com "w" is invalid: spec.size: Invalid value: 12: too large' },
+    "obeys the rules of its schema": {
+      spec: { size: 12 },
+      want: 'Widget.example.com "w" is invalid: spec.size: Invalid value: 12: too large',
+    },
     "is looked at by rules only when the rest of it is right": {
       spec: { size: "x" },
       want: "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
     },
-    "cannot be scaled below nothing": { spec: { replicas: -1 }, want: ".spec.replicas: Invalid value: -1: should be a non-negative integer" },
+    "cannot be scaled below nothing": {
+      spec: { replicas: -1 },
+      want: ".spec.replicas: Invalid value: -1: should be a non-negative integer",
+    },
   };
   for (const [behaviour, { spec, want }] of Object.entries(refused)) {
     test(behaviour, async () => {
@@ -231,7 +399,12 @@ describe("an object of a definition", () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, withRules({ type: "object", properties: { size: { type: "integer" } } }));
     await request("POST", WIDGETS, widget({ size: 12 }));
-    await request("PATCH", `${CRDS}/widgets.example.com`, [{ op: "replace", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec", value: rules }], { "content-type": "application/json-patch+json" });
+    await request(
+      "PATCH",
+      `${CRDS}/widgets.example.com`,
+      [{ op: "replace", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec", value: rules }],
+      { "content-type": "application/json-patch+json" },
+    );
 
     const kept = await request("PATCH", `${WIDGETS}/w`, { metadata: { labels: { a: "b" } } }, MERGE);
     const changed = await request("PATCH", `${WIDGETS}/w`, { spec: { size: 13 } }, MERGE);
@@ -245,7 +418,10 @@ describe("an object of a definition", () => {
     await request("POST", CRDS, makeDefinition());
     await request("POST", WIDGETS, widget({}));
 
-    const { status, headers } = await request("PUT", `${WIDGETS}/w`, { ...widget({ junk: 1 }), metadata: { name: "w", resourceVersion: "1" } });
+    const { status, headers } = await request("PUT", `${WIDGETS}/w`, {
+      ...widget({ junk: 1 }),
+      metadata: { name: "w", resourceVersion: "1" },
+    });
 
     expect(status).toBe(409);
     expect(headers.warning).toEqual(['299 - "unknown field \\"spec.junk\\""']);
@@ -255,9 +431,14 @@ describe("an object of a definition", () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, makeDefinition());
 
-    const { headers } = await request("POST", WIDGETS, { ...widget({}), metadata: { name: "w", finalizers: ["mine", "example.com/mine"] } });
+    const { headers } = await request("POST", WIDGETS, {
+      ...widget({}),
+      metadata: { name: "w", finalizers: ["mine", "example.com/mine"] },
+    });
 
-    expect(headers.warning).toEqual([expect.stringContaining('metadata.finalizers: \\"mine\\": prefer a domain-qualified finalizer name')]);
+    expect(headers.warning).toEqual([
+      expect.stringContaining('metadata.finalizers: \\"mine\\": prefer a domain-qualified finalizer name'),
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions and kinds are two forms of one thing. A definition that somebody creates becomes a kind, which is
- * then served like any other; the kinds of a profile that are code show up as definitions.
+ * CustomResourceDefinitions and kinds are two forms of one thing. A definition that somebody creates becomes a kind,
+ * which is then served like any other; the kinds of a profile that are code show up as definitions.
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "../../api/index.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths } from "../../api/index.ts";
@@ -32,7 +32,14 @@ export interface DefinitionVersion {
   deprecationWarning?: string;
   schema?: { openAPIV3Schema?: Schema };
   subresources?: { status?: JsonObject; scale?: ScalePaths };
-  additionalPrinterColumns?: { name: string; type: string; format?: string; description?: string; priority?: number; jsonPath: string }[];
+  additionalPrinterColumns?: {
+    name: string;
+    type: string;
+    format?: string;
+    description?: string;
+    priority?: number;
+    jsonPath: string;
+  }[];
   selectableFields?: { jsonPath: string }[];
 }
 
@@ -60,17 +67,32 @@ export function isDefinition(resource: Resource): boolean {
   return resource.kind.kind === "CustomResourceDefinition" && resource.kind.group === CRD_GROUP;
 }
 
-export function conditionOf(definition: DeepReadonly<Definition>, type: string): DeepReadonly<DefinitionCondition> | undefined {
+export function conditionOf(
+  definition: DeepReadonly<Definition>,
+  type: string,
+): DeepReadonly<DefinitionCondition> | undefined {
   return definition.status?.conditions?.find((condition) => condition.type === type);
 }
 
 /** A kind of ours as the definition that would make it, accepted and established. */
 export function definitionOf(kind: Kind): Definition {
   const definition = customResourceDefinitionOf(kind) as unknown as Definition;
-  return { ...definition, status: { acceptedNames: definition.spec.names, storedVersions: [kind.storageVersion], conditions: [ACCEPTED, ESTABLISHED] } };
+  return {
+    ...definition,
+    status: {
+      acceptedNames: definition.spec.names,
+      storedVersions: [kind.storageVersion],
+      conditions: [ACCEPTED, ESTABLISHED],
+    },
+  };
 }
 
-export const ACCEPTED: DefinitionCondition = { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
+export const ACCEPTED: DefinitionCondition = {
+  type: "NamesAccepted",
+  status: "True",
+  reason: "NoConflicts",
+  message: "no conflicts found",
+};
 export const ESTABLISHED: DefinitionCondition = {
   type: "Established",
   status: "True",
@@ -87,17 +109,23 @@ export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepRea
 }
 
 /**
- * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions is
- * used in place of the webhook that the definition names, and objects are stored as we store them whatever the definition says, so
- * that one watch sees those of all clusters in one form. A version in which they are stored only stays out of sight.
+ * What a definition serves. `known` is our own declaration of the kind, if we have one: its conversion between versions
+ * is used in place of the webhook that the definition names, and objects are stored as we store them whatever the
+ * definition says, so that one watch sees those of all clusters in one form. A version in which they are stored only
+ * stays out of sight.
  */
 export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
   const { spec } = definition;
   const { group, names } = spec;
   const versions = spec.versions.toSorted((a, b) => compareVersions(a.name, b.name));
   // A version that is stored but not served still has to be read.
-  const readable = { ...definition, spec: { ...spec, versions: versions.map((version) => ({ ...version, served: true })) } };
-  const kind = kindOfCustomResourceDefinition(readable as unknown as Parameters<typeof kindOfCustomResourceDefinition>[0]);
+  const readable = {
+    ...definition,
+    spec: { ...spec, versions: versions.map((version) => ({ ...version, served: true })) },
+  };
+  const kind = kindOfCustomResourceDefinition(
+    readable as unknown as Parameters<typeof kindOfCustomResourceDefinition>[0],
+  );
   const ours = known && isOneOf(kind, known) ? known : undefined;
   const declared = Object.entries(kind.versions).map(([name, version]): [string, KindVersion] => {
     const { toStorage, fromStorage } = ours?.versions[name] ?? {};
@@ -106,7 +134,9 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
       {
         ...version,
         ...(version.deprecationWarning !== undefined && {
-          deprecationWarning: versions.find((candidate) => candidate.name === name)?.deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`,
+          deprecationWarning:
+            versions.find((candidate) => candidate.name === name)?.deprecationWarning ??
+            `${group}/${name} ${names.kind} is deprecated`,
         }),
         ...(toStorage && { toStorage }),
         ...(fromStorage && { fromStorage }),
@@ -121,18 +151,33 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
   }
   const { connect } = known?.subresources ?? {};
   return createResource(
-    { ...kind, storageVersion: ours?.storageVersion ?? kind.storageVersion, versions: Object.fromEntries(declared), subresources: { ...kind.subresources, ...(connect && { connect }) } },
     {
-      ...(names.listKind && { listKind: names.listKind }),
+      ...kind,
+      storageVersion: ours?.storageVersion ?? kind.storageVersion,
+      versions: Object.fromEntries(declared),
+      subresources: { ...kind.subresources, ...(connect && { connect }) },
+    },
+    {
+      listKind: names.listKind || undefined,
       unserved,
-      selectableFields: [...new Set(versions.flatMap((version) => version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")))],
+      selectableFields: [
+        ...new Set(
+          versions
+            .flatMap((version) => version.selectableFields ?? [])
+            .map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
+        ),
+      ],
     },
   );
 }
 
 /** True when a kind is one that we know, in versions that we know. */
 function isOneOf(kind: Kind, known: Kind): boolean {
-  return kind.kind === known.kind && kind.scope === known.scope && Object.keys(kind.versions).every((version) => Object.hasOwn(known.versions, version));
+  return (
+    kind.kind === known.kind &&
+    kind.scope === known.scope &&
+    Object.keys(kind.versions).every((version) => Object.hasOwn(known.versions, version))
+  );
 }
 
 /** The order in which versions are preferred: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name. */

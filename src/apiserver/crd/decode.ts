@@ -1,6 +1,6 @@
 /**
- * The real server reads a custom object by its definition before it looks at anything else, so what the definition does not know
- * is told even when the request is refused for another reason. Here that is done when a request is refused.
+ * The real server reads a custom object by its definition before it looks at anything else, so what the definition does
+ * not know is told even when the request is refused for another reason. Here that is done when a request is refused.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -15,15 +15,32 @@ import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
 /** Warns of unknown fields in a body that was refused; throws when the request is strict. */
-export function tellUnknown(deps: Pick<AdmitDependencies, "admissions">, context: RequestContext, body: DecodedObject, verb: "create" | "update"): void {
+export function tellUnknown(
+  deps: Pick<AdmitDependencies, "admissions">,
+  context: RequestContext,
+  body: DecodedObject,
+  verb: "create" | "update",
+): void {
   const { served, subresource } = context;
   if (served.resource.kind.builtIn || (subresource !== undefined && subresource !== "status")) return;
   const object = canonicalOf(deps, context, body.object);
-  if (object) reportFields(unknownFields(served.resource, object), body, context, writeOptions(context, verb === "create" ? "CreateOptions" : "UpdateOptions"));
+  if (object)
+    reportFields(
+      unknownFields(served.resource, object),
+      body,
+      context,
+      writeOptions(context, verb === "create" ? "CreateOptions" : "UpdateOptions"),
+    );
 }
 
-/** Undefined when what was sent has no canonical form: that is what it is refused for, and its fields are not unknown. */
-function canonicalOf(deps: Pick<AdmitDependencies, "admissions">, context: RequestContext, object: JsonObject): JsonObject | undefined {
+/**
+ * Undefined when what was sent has no canonical form: that is what it is refused for, and its fields are not unknown.
+ */
+function canonicalOf(
+  deps: Pick<AdmitDependencies, "admissions">,
+  context: RequestContext,
+  object: JsonObject,
+): JsonObject | undefined {
   try {
     return canonicalForm(deps, context, object, () => {});
   } catch (error) {
@@ -36,7 +53,15 @@ function canonicalOf(deps: Pick<AdmitDependencies, "admissions">, context: Reque
 export function checkReadable({ served }: RequestContext, { metadata, kind: sent, apiVersion }: JsonObject): void {
   const { kind } = served.resource;
   const problem = kind.builtIn ? undefined : metadataProblem(metadata);
-  if (problem !== undefined) throw undecodable({ sent: textOf(sent ?? kind.kind), version: parseApiVersion(textOf(apiVersion ?? served.apiVersion)).version, kind: kind.kind }, problem);
+  if (problem !== undefined)
+    throw undecodable(
+      {
+        sent: textOf(sent ?? kind.kind),
+        version: parseApiVersion(textOf(apiVersion ?? served.apiVersion)).version,
+        kind: kind.kind,
+      },
+      problem,
+    );
 }
 
 /** The error with what could not be read; a patch tells the same problem in other words. */
@@ -53,6 +78,7 @@ function unknownFields({ kind, versions, storage }: Resource, object: JsonObject
   const served = [...versions, storage].find((version) => version.apiVersion === apiVersion);
   const unknown: string[] = [];
   if (served) served.compiled.admit(object, { unknownFields: unknown });
-  else unknown.push(...Object.keys(object).filter((key) => key !== "apiVersion" && key !== "kind" && key !== "metadata"));
+  else
+    unknown.push(...Object.keys(object).filter((key) => key !== "apiVersion" && key !== "kind" && key !== "metadata"));
   return unknown;
 }

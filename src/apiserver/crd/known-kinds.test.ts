@@ -13,20 +13,34 @@ const KEY = { cluster: "bare", namespace: "default", name: "web" };
 
 /** The definition of a kind with these versions only, converted by a webhook, as upstream publishes it. */
 function published(kind: Kind, versions: readonly string[], storage: string): JsonObject {
-  const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as JsonObject & { metadata: JsonObject; spec: { versions: (JsonObject & { name: string })[] } };
+  const definition = JSON.parse(JSON.stringify(customResourceDefinitionOf(kind))) as JsonObject & {
+    metadata: JsonObject;
+    spec: { versions: (JsonObject & { name: string })[] };
+  };
   return {
     ...definition,
     metadata: { name: definition.metadata.name ?? "" },
     spec: {
       ...definition.spec,
-      versions: definition.spec.versions.filter(({ name }) => versions.includes(name)).map((version) => ({ ...version, storage: version.name === storage })),
-      conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: { service: { namespace: "kruise-system", name: "kruise-webhook-service", path: "/convert" } } } },
+      versions: definition.spec.versions
+        .filter(({ name }) => versions.includes(name))
+        .map((version) => ({ ...version, storage: version.name === storage })),
+      conversion: {
+        strategy: "Webhook",
+        webhook: {
+          conversionReviewVersions: ["v1"],
+          clientConfig: { service: { namespace: "kruise-system", name: "kruise-webhook-service", path: "/convert" } },
+        },
+      },
     },
   };
 }
 
 async function start(): Promise<TestServer> {
-  return createTestServer({ profiles: { hub: { ...PROFILE, customs: [CloneSet, AdvancedStatefulSet] }, bare: PROFILE }, clusters: { hub: "hub", bare: "bare" } });
+  return createTestServer({
+    profiles: { hub: { ...PROFILE, customs: [CloneSet, AdvancedStatefulSet] }, bare: PROFILE },
+    clusters: { hub: "hub", bare: "bare" },
+  });
 }
 
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
@@ -44,8 +58,21 @@ test("objects are completed and refused as on a cluster that has OpenKruise", as
   const created = await request("POST", SETS, cloneSet());
   const refused = await request("PATCH", `${SETS}/web`, { spec: { updateStrategy: { partition: "abc" } } }, MERGE);
 
-  expect(created.body).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", spec: { updateStrategy: { type: "ReCreate", maxUnavailable: "20%" }, template: { spec: { restartPolicy: "Always" } } } });
-  expect(refused).toMatchObject({ status: 422, body: { message: expect.stringMatching(/^admission webhook "vcloneset\.kb\.io" denied the request: spec\.updateStrategy\.partition: /) } });
+  expect(created.body).toMatchObject({
+    apiVersion: "apps.kruise.io/v1alpha1",
+    spec: {
+      updateStrategy: { type: "ReCreate", maxUnavailable: "20%" },
+      template: { spec: { restartPolicy: "Always" } },
+    },
+  });
+  expect(refused).toMatchObject({
+    status: 422,
+    body: {
+      message: expect.stringMatching(
+        /^admission webhook "vcloneset\.kb\.io" denied the request: spec\.updateStrategy\.partition: /,
+      ),
+    },
+  });
 });
 
 test("controllers see them in the version in which they work, which nobody else is served", async () => {
@@ -55,12 +82,24 @@ test("controllers see them in the version in which they work, which nobody else 
   await request("POST", SETS, cloneSet({ updateStrategy: { type: "InPlaceIfPossible", partition: 1 } }));
 
   const seen = await client.get(CloneSet, KEY);
-  await client.updateStatus(CloneSet, "bare", { ...seen, status: { replicas: 2, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 0, updatedReadyReplicas: 0 } });
+  await client.updateStatus(CloneSet, "bare", {
+    ...seen,
+    status: { replicas: 2, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 0, updatedReadyReplicas: 0 },
+  });
   const shown = await request("GET", `${SETS}/web`);
   const hidden = await request("GET", "/clusters/bare/apis/apps.kruise.io/v1beta1/namespaces/default/clonesets/web");
 
-  expect(seen).toMatchObject({ apiVersion: "apps.kruise.io/v1beta1", spec: { updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 1 } } } });
-  expect(shown.body).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", spec: { updateStrategy: { type: "InPlaceIfPossible", partition: 1 } }, status: { readyReplicas: 1 } });
+  expect(seen).toMatchObject({
+    apiVersion: "apps.kruise.io/v1beta1",
+    spec: {
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "InPlaceIfPossible", partition: 1 } },
+    },
+  });
+  expect(shown.body).toMatchObject({
+    apiVersion: "apps.kruise.io/v1alpha1",
+    spec: { updateStrategy: { type: "InPlaceIfPossible", partition: 1 } },
+    status: { readyReplicas: 1 },
+  });
   expect(hidden.status).toBe(404);
 });
 
@@ -70,7 +109,9 @@ test("a controller that watches all clusters is told of a cluster whose definiti
   const stopping = new AbortController();
   const seen: string[] = [];
   const watching = (async () => {
-    for await (const batch of client.watch(CloneSet, { cluster: "*", signal: stopping.signal })) for (const event of batch) if (event.type === "ADDED") seen.push(`${event.object.apiVersion} ${event.object.metadata.name}`);
+    for await (const batch of client.watch(CloneSet, { cluster: "*", signal: stopping.signal }))
+      for (const event of batch)
+        if (event.type === "ADDED") seen.push(`${event.object.apiVersion} ${event.object.metadata.name}`);
   })();
   await settleTicks();
 
@@ -86,22 +127,36 @@ test("a controller that watches all clusters is told of a cluster whose definiti
 test("versions that a webhook would convert are converted by the server", async () => {
   const { request } = await start();
   await request("POST", CRDS, published(AdvancedStatefulSet, ["v1alpha1", "v1beta1"], "v1alpha1"));
-  const at = (version: string): string => `/clusters/bare/apis/apps.kruise.io/${version}/namespaces/default/statefulsets`;
+  const at = (version: string): string =>
+    `/clusters/bare/apis/apps.kruise.io/${version}/namespaces/default/statefulsets`;
 
-  const created = await request("POST", at("v1beta1"), { ...cloneSet({ reserveOrdinals: [1] }), apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" });
+  const created = await request("POST", at("v1beta1"), {
+    ...cloneSet({ reserveOrdinals: [1] }),
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "StatefulSet",
+  });
   const older = await request("GET", `${at("v1alpha1")}/web`);
 
   expect(created).toMatchObject({ status: 201, body: { spec: { reserveOrdinals: [1] } } });
-  expect(older.body).toMatchObject({ apiVersion: "apps.kruise.io/v1alpha1", spec: { podManagementPolicy: "OrderedReady" } });
+  expect(older.body).toMatchObject({
+    apiVersion: "apps.kruise.io/v1alpha1",
+    spec: { podManagementPolicy: "OrderedReady" },
+  });
   expect(older.body.spec).not.toHaveProperty("reserveOrdinals");
 });
 
 test("a definition with a version that is not known is served as it stands", async () => {
   const { request } = await start();
   const definition = published(CloneSet, ["v1alpha1"], "v1alpha1") as JsonObject & { spec: { versions: JsonObject[] } };
-  await request("POST", CRDS, { ...definition, spec: { ...definition.spec, versions: definition.spec.versions.map((version) => ({ ...version, name: "v3" })) } });
+  await request("POST", CRDS, {
+    ...definition,
+    spec: { ...definition.spec, versions: definition.spec.versions.map((version) => ({ ...version, name: "v3" })) },
+  });
 
-  const { status } = await request("POST", SETS.replace("v1alpha1", "v3"), { ...cloneSet({ updateStrategy: { type: "ReCreate", partition: 0, maxUnavailable: 1, maxSurge: 0 } }), apiVersion: "apps.kruise.io/v3" });
+  const { status } = await request("POST", SETS.replace("v1alpha1", "v3"), {
+    ...cloneSet({ updateStrategy: { type: "ReCreate", partition: 0, maxUnavailable: 1, maxSurge: 0 } }),
+    apiVersion: "apps.kruise.io/v3",
+  });
 
   expect(status).toBe(201);
 });

@@ -1,6 +1,6 @@
 /**
- * The rules for objects of custom kinds: their schema, their scale, their finalizers. In the order of the real server, which
- * reports everything together.
+ * The rules for objects of custom kinds: their schema, their scale, their finalizers. In the order of the real server,
+ * which reports everything together.
  */
 import type { ScalePaths } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -14,25 +14,44 @@ import { pathParts } from "../scale/paths.ts";
 const NOTHING: readonly FieldError[] = [];
 
 /** Rules are not run on an object that lacks what they may look at, or has too much of it. */
-const BLOCKING: ReadonlySet<FieldError["type"]> = new Set(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
+const BLOCKING: ReadonlySet<FieldError["type"]> = new Set([
+  "NotSupported",
+  "Required",
+  "TooLong",
+  "TooMany",
+  "TypeInvalid",
+]);
 const UNCHECKED: FieldError = {
   type: "Invalid",
   field: "<nil>",
-  message: "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+  message:
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
 /** Everything that is wrong with an object of a custom kind, in addition to what is wrong with its metadata. */
-export function customErrors(context: RequestContext, object: JsonObject, oldObject: JsonObject | undefined, settled: JsonObject | undefined, metadataErrors: readonly FieldError[]): readonly FieldError[] {
+export function customErrors(
+  context: RequestContext,
+  object: JsonObject,
+  oldObject: JsonObject | undefined,
+  settled: JsonObject | undefined,
+  metadataErrors: readonly FieldError[],
+): readonly FieldError[] {
   const errors = schemaErrors(context, object, oldObject, settled);
   const { validations } = context.served;
   if (!validations.hasRules) return errors;
-  if (errors.some(({ type }) => BLOCKING.has(type)) || metadataErrors.some(({ type }) => BLOCKING.has(type))) return [...errors, UNCHECKED];
+  if (errors.some(({ type }) => BLOCKING.has(type)) || metadataErrors.some(({ type }) => BLOCKING.has(type)))
+    return [...errors, UNCHECKED];
   const outcome = validations.validate(object, oldObject);
   for (const text of outcome.warnings) context.warn(text);
   return outcome.errors.length === 0 ? errors : [...errors, ...outcome.errors];
 }
 
-function schemaErrors({ served, subresource }: RequestContext, object: JsonObject, oldObject: JsonObject | undefined, settled: JsonObject | undefined): readonly FieldError[] {
+function schemaErrors(
+  { served, subresource }: RequestContext,
+  object: JsonObject,
+  oldObject: JsonObject | undefined,
+  settled: JsonObject | undefined,
+): readonly FieldError[] {
   const part = subresource === "status" ? "status" : undefined;
   const findings = served.compiled.validate(object, { settled, oldObject, part });
   const { scale } = served.subresources;
@@ -42,7 +61,11 @@ function schemaErrors({ served, subresource }: RequestContext, object: JsonObjec
 }
 
 /** Warns of what is only unwise in an object that is otherwise right. */
-export function warnOfCustom({ subresource, warn }: RequestContext, object: JsonObject, oldObject: JsonObject | undefined): void {
+export function warnOfCustom(
+  { subresource, warn }: RequestContext,
+  object: JsonObject,
+  oldObject: JsonObject | undefined,
+): void {
   if (subresource !== undefined) return;
   for (const text of finalizerWarnings(metadataOf(object), oldObject && metadataOf(oldObject))) warn(text);
 }
@@ -50,14 +73,19 @@ export function warnOfCustom({ subresource, warn }: RequestContext, object: Json
 const MAX_REPLICAS = 2 ** 31 - 1;
 
 /** Whatever the schema says, what the scale subresource reads must be a number of replicas. */
-function scaleProblems(object: JsonObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths, statusOnly: boolean): FieldError[] {
+function scaleProblems(
+  object: JsonObject,
+  { specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths,
+  statusOnly: boolean,
+): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of statusOnly ? [statusReplicasPath] : [specReplicasPath, statusReplicasPath]) {
     const { value, problem } = readPath(object, path, "int64");
     const replicas = typeof value === "number" ? value : 0;
     if (problem !== undefined) errors.push(wrong(path, 0, problem));
     else if (replicas < 0) errors.push(wrong(path, replicas, "should be a non-negative integer"));
-    else if (replicas > MAX_REPLICAS) errors.push(wrong(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`));
+    else if (replicas > MAX_REPLICAS)
+      errors.push(wrong(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`));
   }
   if (labelSelectorPath) {
     const { problem } = readPath(object, labelSelectorPath, "string");
@@ -66,7 +94,11 @@ function scaleProblems(object: JsonObject, { specReplicasPath, statusReplicasPat
   return errors;
 }
 
-const wrong = (field: string, value: Json, why: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${formatValue(value)}: ${why}` });
+const wrong = (field: string, value: Json, why: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${formatValue(value)}: ${why}`,
+});
 
 /** The value that a scale path leads to, or why it cannot be read. */
 function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {
@@ -74,12 +106,19 @@ function readPath(object: JsonObject, path: string, type: "int64" | "string"): {
   const parts = pathParts(path);
   for (const [index, part] of parts.entries()) {
     if (value === undefined) return {};
-    if (!isObject(value)) return { problem: `.${parts.slice(0, index + 1).join(".")} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected map[string]interface{}` };
+    if (!isObject(value))
+      return {
+        problem: `.${parts.slice(0, index + 1).join(".")} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected map[string]interface{}`,
+      };
     value = Object.hasOwn(value, part) ? value[part] : undefined;
   }
   if (value === undefined) return {};
   const fits = type === "string" ? typeof value === "string" : Number.isInteger(value);
-  return fits ? { value } : { problem: `.${parts.join(".")} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected ${type}` };
+  return fits
+    ? { value }
+    : {
+        problem: `.${parts.join(".")} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected ${type}`,
+      };
 }
 
 const plainText = (value: Json): string => (typeof value === "string" ? value : formatValue(value));

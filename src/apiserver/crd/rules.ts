@@ -4,12 +4,20 @@ import { CRD_FINALIZER, conditionOf } from "./crd.ts";
 import type { Definition, DefinitionCondition } from "./crd.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
 
-/** The first deletion of a definition marks it, whatever the request says about dependents: its objects go first, and are refused from now on. */
+/**
+ * The first deletion of a definition marks it, whatever the request says about dependents: its objects go first, and
+ * are refused from now on.
+ */
 export function retiredDefinition(object: JsonObject, now: string): JsonObject {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
   const finalizers = [...new Set([...finalizersOf(metadata), CRD_FINALIZER])];
   const marked = { ...object, metadata: { ...metadata, deletionTimestamp: now, finalizers } };
-  return withTerminating(marked, now, "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon");
+  return withTerminating(
+    marked,
+    now,
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  );
 }
 
 /** The objects of a definition are being deleted. */
@@ -20,7 +28,13 @@ export function markDeleting(object: JsonObject, now: string): JsonObject {
 function withTerminating(object: JsonObject, now: string, reason: string, message: string): JsonObject {
   const { status } = object as unknown as Definition;
   const before = conditionOf(object as unknown as Definition, "Terminating");
-  const condition: DefinitionCondition = { type: "Terminating", status: "True", lastTransitionTime: before?.lastTransitionTime ?? now, reason, message };
+  const condition: DefinitionCondition = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: before?.lastTransitionTime ?? now,
+    reason,
+    message,
+  };
   const others = (status?.conditions ?? []).filter(({ type }) => type !== "Terminating");
   return { ...object, status: { ...status, conditions: [...others, condition] } as unknown as JsonObject };
 }

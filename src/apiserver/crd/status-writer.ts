@@ -10,7 +10,15 @@ import type { WriteDependencies } from "../write/write.ts";
 /** As Kubernetes names the manager of these fields. */
 const OPTIONS = ownOptions("kube-apiserver");
 
-export async function writeDefinitionStatus(deps: WriteDependencies, cluster: LogicalCluster, name: string, change: (definition: JsonObject) => JsonObject, signal: AbortSignal): Promise<void> {
+export async function writeDefinitionStatus(
+  deps: WriteDependencies,
+  cluster: LogicalCluster,
+  name: string,
+  change: (definition: JsonObject) => JsonObject,
+  signal: AbortSignal,
+): Promise<void> {
   const resource = required(cluster.table.resource(CRD_GROUP, CRD_PLURAL), "the kind CustomResourceDefinition");
-  await rewriteObject(deps, ownContext({ cluster, resource, name }, "status", signal), OPTIONS, "update", (old) => ownChange(change(old)));
+  await rewriteObject(deps, ownContext({ cluster, resource, name }, "status", signal), OPTIONS, "update", (old) =>
+    ownChange(change(old)),
+  );
 }

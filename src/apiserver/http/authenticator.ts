@@ -1,10 +1,11 @@
 /**
- * Who sends a request: a client certificate (its common name is the user, its organizations are the groups) or a bearer token.
- * The certificate wins when both are good, as in Kubernetes.
+ * Who sends a request: a client certificate (its common name is the user, its organizations are the groups) or a bearer
+ * token. The certificate wins when both are good, as in Kubernetes.
  *
  * One authority vouches for the clients of all logical clusters, so a certificate can say where it counts: with the
- * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else. Certificates that were signed for a request carry
- * the id of the cluster in which the request was made: their subject is what was asked for, to the letter.
+ * organization `flotilla.dev:cluster:<name>` it is good in that cluster and nowhere else. Certificates that were signed
+ * for a request carry the id of the cluster in which the request was made: their subject is what was asked for, to the
+ * letter.
  */
 import { unauthorized } from "../../machinery/index.ts";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
@@ -21,18 +22,28 @@ const CLUSTER_PREFIX = "flotilla.dev:cluster:";
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
 export interface AuthenticatorOptions {
-  /** Whether the cluster of this name is the one with this id, and not another that came after it. Unset: certificates of requests are good nowhere. */
+  /**
+   * Whether the cluster of this name is the one with this id, and not another that came after it. Unset: certificates
+   * of requests are good nowhere.
+   */
   isCluster?(name: string, id: string): boolean;
   /** Those of the server, or a fixed list. */
   tokens?: BearerTokens | readonly StaticToken[];
-  /** Who brings no credentials comes in as `system:anonymous`, to everything or to some paths; what it may do there is for the cluster's roles to say. */
+  /**
+   * Who brings no credentials comes in as `system:anonymous`, to everything or to some paths; what it may do there is
+   * for the cluster's roles to say.
+   */
   anonymous?: boolean | ReadonlySet<string>;
 }
 
 /** What a load balancer asks, which has no credentials. */
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
-export function createAuthenticator({ tokens = [], anonymous = false, isCluster = () => false }: AuthenticatorOptions = {}): Authenticator {
+export function createAuthenticator({
+  tokens = [],
+  anonymous = false,
+  isCluster = () => false,
+}: AuthenticatorOptions = {}): Authenticator {
   const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
   /** A connection keeps its subject, and with it its user. */
   const users = new WeakMap<ClientSubject, UserInfo>();
@@ -44,7 +55,12 @@ export function createAuthenticator({ tokens = [], anonymous = false, isCluster 
 
   return {
     async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
-      if (certificate && isGoodIn(certificate, cluster) && (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))) return userOf(certificate);
+      if (
+        certificate &&
+        isGoodIn(certificate, cluster) &&
+        (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))
+      )
+        return userOf(certificate);
       if (bearerToken === undefined) {
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;
@@ -57,8 +73,13 @@ export function createAuthenticator({ tokens = [], anonymous = false, isCluster 
 }
 
 function userOfSubject({ commonName, organizations, credentialId }: ClientSubject): UserInfo {
-  const user = authenticatedUser(commonName, organizations.filter((organization) => !organization.startsWith(CLUSTER_PREFIX)));
-  return credentialId === undefined ? user : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
+  const user = authenticatedUser(
+    commonName,
+    organizations.filter((organization) => !organization.startsWith(CLUSTER_PREFIX)),
+  );
+  return credentialId === undefined
+    ? user
+    : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
 }
 
 /** A certificate without a common name says who signed it, but not who it is. */

@@ -2,8 +2,8 @@
  * Certificates in a directory: made when they are missing, renewed when they are about to expire, when the server gets
  * another name, or when the authority changed.
  *
- * A key and its certificate share one file, `<name>.pem`, written whole and then renamed into place: after a crash they still
- * belong together. Files have mode 0600, the directory 0700.
+ * A key and its certificate share one file, `<name>.pem`, written whole and then renamed into place: after a crash they
+ * still belong together. Files have mode 0600, the directory 0700.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
@@ -45,14 +45,24 @@ export async function ensureCertificates(options: {
   const { directory, hosts, clock, log } = options;
   await mkdir(directory, { recursive: true, mode: SECRET_DIRECTORY_MODE });
 
-  const keep = async (name: string, isGood: (pair: KeyPair) => boolean, make: () => Promise<KeyPair>): Promise<KeyPair> => {
-    if (!FILE_NAME.test(name)) throw new CertificateError(`"${name}" cannot be the name of a certificate file; use lower-case letters, digits, dots and dashes`);
+  const keep = async (
+    name: string,
+    isGood: (pair: KeyPair) => boolean,
+    make: () => Promise<KeyPair>,
+  ): Promise<KeyPair> => {
+    if (!FILE_NAME.test(name))
+      throw new CertificateError(
+        `"${name}" cannot be the name of a certificate file; use lower-case letters, digits, dots and dashes`,
+      );
     const path = join(directory, `${name}.pem`);
     const kept = await readPair(path);
     if (kept && isGood(kept)) return kept;
     const made = await make();
     await writeSecret(path, made.key + made.certificate);
-    log.info(kept ? "certificate renewed" : "certificate created", { name, validTo: new X509Certificate(made.certificate).validTo });
+    log.info(kept ? "certificate renewed" : "certificate created", {
+      name,
+      validTo: new X509Certificate(made.certificate).validTo,
+    });
     return made;
   };
 
@@ -97,7 +107,9 @@ async function readPair(path: string): Promise<KeyPair | undefined> {
   const certificate = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/)?.[0];
   if (key === undefined || certificate === undefined || !belongTogether(certificate, key)) {
     // Making a new one could lock out everyone who trusts the old one, so a person decides.
-    throw new CertificateError(`${path} does not hold a private key and its certificate; restore it, or remove it to have a new one made`);
+    throw new CertificateError(
+      `${path} does not hold a private key and its certificate; restore it, or remove it to have a new one made`,
+    );
   }
   return { certificate, key };
 }

@@ -26,7 +26,18 @@ describe("certificate authority", () => {
     expect(certificate.ca).toBe(false);
   });
 
-  const names = ["alice", "system:node:a", "Zoë, the first", "a+b=c", "x\\y", "tab\there", "O=system:masters", 'x"system:masters"', "#0c0161", "日本"];
+  const names = [
+    "alice",
+    "system:node:a",
+    "Zoë, the first",
+    "a+b=c",
+    "x\\y",
+    "tab\there",
+    "O=system:masters",
+    'x"system:masters"',
+    "#0c0161",
+    "日本",
+  ];
   for (const name of names) {
     test(`a client certificate keeps the name ${JSON.stringify(name)} and its groups apart`, async () => {
       const authority = await createCertificateAuthority({ clock: createFakeClock() });
@@ -49,14 +60,24 @@ describe("certificates in a directory", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
   const ensure = (hosts: string[] = [], organizations = ["system:masters"]): Promise<Certificates> =>
-    ensureCertificates({ directory, hosts, clients: { admin: { commonName: "admin", organizations } }, clock, log: createLog({ level: "debug", clock, write: (line) => lines.push(line) }) });
+    ensureCertificates({
+      directory,
+      hosts,
+      clients: { admin: { commonName: "admin", organizations } },
+      clock,
+      log: createLog({ level: "debug", clock, write: (line) => lines.push(line) }),
+    });
 
   test("they are made once and kept", async () => {
     const first = await ensure(["hub.example"]);
 
     const second = await ensure(["hub.example"]);
 
-    expect([second.authority.certificate, second.serving, second.clients]).toEqual([first.authority.certificate, first.serving, first.clients]);
+    expect([second.authority.certificate, second.serving, second.clients]).toEqual([
+      first.authority.certificate,
+      first.serving,
+      first.clients,
+    ]);
     expect(await readdir(directory)).toEqual(["ca.pem", "client-admin.pem", "serving.pem"]);
   });
 
@@ -76,12 +97,37 @@ describe("certificates in a directory", () => {
     expect(lines.join("")).not.toMatch(/PRIVATE|BEGIN/);
   });
 
-  const renewals: Record<string, { change: () => void; hosts?: string[]; organizations?: string[]; want: { ca: boolean; serving: boolean; admin: boolean } }> = {
-    "nothing is renewed while there is time": { change: () => clock.advance(330 * DAY_MS), want: { ca: false, serving: false, admin: false } },
-    "leaves are renewed a month before they expire": { change: () => clock.advance(340 * DAY_MS), want: { ca: false, serving: true, admin: true } },
-    "a new authority renews everything that the old one signed": { change: () => clock.advance(3630 * DAY_MS), want: { ca: true, serving: true, admin: true } },
-    "a new host renews the serving certificate": { change: () => {}, hosts: ["new.example"], want: { ca: false, serving: true, admin: false } },
-    "other groups renew the client's": { change: () => {}, organizations: ["ops"], want: { ca: false, serving: false, admin: true } },
+  const renewals: Record<
+    string,
+    {
+      change: () => void;
+      hosts?: string[];
+      organizations?: string[];
+      want: { ca: boolean; serving: boolean; admin: boolean };
+    }
+  > = {
+    "nothing is renewed while there is time": {
+      change: () => clock.advance(330 * DAY_MS),
+      want: { ca: false, serving: false, admin: false },
+    },
+    "leaves are renewed a month before they expire": {
+      change: () => clock.advance(340 * DAY_MS),
+      want: { ca: false, serving: true, admin: true },
+    },
+    "a new authority renews everything that the old one signed": {
+      change: () => clock.advance(3630 * DAY_MS),
+      want: { ca: true, serving: true, admin: true },
+    },
+    "a new host renews the serving certificate": {
+      change: () => {},
+      hosts: ["new.example"],
+      want: { ca: false, serving: true, admin: false },
+    },
+    "other groups renew the client's": {
+      change: () => {},
+      organizations: ["ops"],
+      want: { ca: false, serving: false, admin: true },
+    },
   };
   for (const [behaviour, { change, hosts, organizations, want }] of Object.entries(renewals)) {
     test(behaviour, async () => {
@@ -100,8 +146,10 @@ describe("certificates in a directory", () => {
 
   const damage: Record<string, (text: string, other: string) => string> = {
     "an empty file is not replaced silently": () => "",
-    "a damaged certificate is not replaced silently": (text) => text.replace(/(?<=BEGIN CERTIFICATE-----\n)..../, "AAAA"),
-    "the certificate of another key is not replaced silently": (text, other) => text.replace(/-----BEGIN CERTIFICATE[^]*/, other.slice(other.indexOf("-----BEGIN CERTIFICATE"))),
+    "a damaged certificate is not replaced silently": (text) =>
+      text.replace(/(?<=BEGIN CERTIFICATE-----\n)..../, "AAAA"),
+    "the certificate of another key is not replaced silently": (text, other) =>
+      text.replace(/-----BEGIN CERTIFICATE[^]*/, other.slice(other.indexOf("-----BEGIN CERTIFICATE"))),
   };
   for (const [behaviour, harm] of Object.entries(damage)) {
     test(behaviour, async () => {
@@ -109,12 +157,21 @@ describe("certificates in a directory", () => {
       const path = join(directory, "ca.pem");
       await writeFile(path, harm(await readFile(path, "utf8"), await readFile(join(directory, "serving.pem"), "utf8")));
 
-      await expect(ensure()).rejects.toMatchObject({ code: "Certificate", message: expect.stringContaining("remove it to have a new one made") as string });
+      await expect(ensure()).rejects.toMatchObject({
+        code: "Certificate",
+        message: expect.stringContaining("remove it to have a new one made") as string,
+      });
     });
   }
 
   test("a client's name cannot lead out of the directory", async () => {
-    const options = { directory, hosts: [], clients: { "../../x": { commonName: "x", organizations: [] } }, clock, log: createLog({ level: "silent", clock, write: () => {} }) };
+    const options = {
+      directory,
+      hosts: [],
+      clients: { "../../x": { commonName: "x", organizations: [] } },
+      clock,
+      log: createLog({ level: "silent", clock, write: () => {} }),
+    };
 
     await expect(ensureCertificates(options)).rejects.toMatchObject({ code: "Certificate" });
   });

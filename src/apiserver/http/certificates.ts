@@ -38,26 +38,52 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000;
 /** A program that is restarted once a month never serves an expired certificate. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 
-export async function createCertificateAuthority({ clock, commonName = "flotilla-ca" }: { clock: Clock; commonName?: string }): Promise<CertificateAuthority> {
+export async function createCertificateAuthority({
+  clock,
+  commonName = "flotilla-ca",
+}: {
+  clock: Clock;
+  commonName?: string;
+}): Promise<CertificateAuthority> {
   const { publicKey, privateKey } = generateKeys();
-  const certificate = writeCertificate({ subject: [{ attribute: "CN", value: commonName }], publicKey, signingKey: privateKey, ...validity(clock, CA_LIFETIME_MS) });
+  const certificate = writeCertificate({
+    subject: [{ attribute: "CN", value: commonName }],
+    publicKey,
+    signingKey: privateKey,
+    ...validity(clock, CA_LIFETIME_MS),
+  });
   return openCertificateAuthority({ certificate, key: exportKey(privateKey) }, clock);
 }
 
 /** The authority whose certificate and key were kept. */
 export function openCertificateAuthority(pair: KeyPair, clock: Clock): CertificateAuthority {
-  const issue = async (subject: DistinguishedName, usage: "serverAuth" | "clientAuth", hosts?: readonly string[]): Promise<KeyPair> => {
+  const issue = async (
+    subject: DistinguishedName,
+    usage: "serverAuth" | "clientAuth",
+    hosts?: readonly string[],
+  ): Promise<KeyPair> => {
     const { publicKey, privateKey } = generateKeys();
-    const issuer = { certificate: pair.certificate, usage, ...(hosts && { hosts }) };
-    const certificate = writeCertificate({ subject, publicKey, issuer, signingKey: createPrivateKey(pair.key), ...validity(clock, LEAF_LIFETIME_MS) });
+    const issuer = { certificate: pair.certificate, usage, hosts };
+    const certificate = writeCertificate({
+      subject,
+      publicKey,
+      issuer,
+      signingKey: createPrivateKey(pair.key),
+      ...validity(clock, LEAF_LIFETIME_MS),
+    });
     return { certificate, key: exportKey(privateKey) };
   };
 
   return {
     ...pair,
     signRequest: (request, terms) => signRequest(pair, request, terms, clock.now()),
-    issueServing: (hosts) => issue([{ attribute: "CN", value: "flotilla-apiserver" }], "serverAuth", servingHosts(hosts)),
-    issueClient: ({ commonName, organizations }) => issue([...organizations.map((value) => ({ attribute: "O" as const, value })), { attribute: "CN", value: commonName }], "clientAuth"),
+    issueServing: (hosts) =>
+      issue([{ attribute: "CN", value: "flotilla-apiserver" }], "serverAuth", servingHosts(hosts)),
+    issueClient: ({ commonName, organizations }) =>
+      issue(
+        [...organizations.map((value) => ({ attribute: "O" as const, value })), { attribute: "CN", value: commonName }],
+        "clientAuth",
+      ),
   };
 }
 
@@ -70,7 +96,8 @@ function servingHosts(hosts: readonly string[]): string[] {
 export function isUsable(pair: KeyPair, authority: string, clock: Clock): boolean {
   const certificate = new X509Certificate(pair.certificate);
   const nowMs = clock.now();
-  if (certificate.validFromDate.getTime() > nowMs || certificate.validToDate.getTime() < nowMs + RENEW_BEFORE_MS) return false;
+  if (certificate.validFromDate.getTime() > nowMs || certificate.validToDate.getTime() < nowMs + RENEW_BEFORE_MS)
+    return false;
   const issuer = new X509Certificate(authority);
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
@@ -78,7 +105,9 @@ export function isUsable(pair: KeyPair, authority: string, clock: Clock): boolea
 /** True when the certificate is good for all these names and addresses. */
 export function coversHosts(certificate: string, hosts: readonly string[]): boolean {
   const parsed = new X509Certificate(certificate);
-  return servingHosts(hosts).every((host) => (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host, { wildcards: false })) !== undefined);
+  return servingHosts(hosts).every(
+    (host) => (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host, { wildcards: false })) !== undefined,
+  );
 }
 
 function validity(clock: Clock, lifetimeMs: number): { notBeforeMs: number; notAfterMs: number } {

@@ -1,4 +1,7 @@
-/** Who a client is over TLS, and how it gets there: kubeconfigs with certificates that change, plugins and proxies, against the front end. */
+/**
+ * Who a client is over TLS, and how it gets there: kubeconfigs with certificates that change, plugins and proxies,
+ * against the front end.
+ */
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
@@ -34,20 +37,43 @@ afterEach(async () => {
 const whoami = async ({ user, query }: ApiRequest): Promise<ApiResponse> => {
   const body = Buffer.from(JSON.stringify({ name: user?.name }));
   if (query.get("watch") === null) return { status: 200, headers: { "content-type": "application/json" }, body };
-  return { status: 200, headers: {}, body: { open: (sink) => (sink.write(Buffer.from(`{"type":"ADDED","object":${body.toString()}}\n`)), () => {}) } };
+  return {
+    status: 200,
+    headers: {},
+    body: { open: (sink) => (sink.write(Buffer.from(`{"type":"ADDED","object":${body.toString()}}\n`)), () => {}) },
+  };
 };
 
 async function serve(): Promise<number> {
-  const server = createHttpServer({ handle: whoami, authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }), tls: { ...serving, clientCa: authority.certificate }, log: silentLog });
+  const server = createHttpServer({
+    handle: whoami,
+    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
+    tls: { ...serving, clientCa: authority.certificate },
+    log: silentLog,
+  });
   closing.push(() => server.close());
   return (await server.listen(0)).port;
 }
 
 /** The connection of a kubeconfig with one user and these fields. */
-function connection(server: string, user: object, cluster: object = {}, clock = createFakeClock()): Promise<KubeconfigConnection> {
+function connection(
+  server: string,
+  user: object,
+  cluster: object = {},
+  clock = createFakeClock(),
+): Promise<KubeconfigConnection> {
   const ca = Buffer.from(authority.certificate).toString("base64");
-  const config = { "current-context": "a", clusters: [{ name: "a", cluster: { server, "certificate-authority-data": ca, ...cluster } }], users: [{ name: "u", user }], contexts: [{ name: "a", context: { cluster: "a", user: "u" } }] };
-  return connectionOf(parseKubeconfig(JSON.stringify(config), { directory }), undefined, { environment: { PATH: process.env["PATH"] }, isTerminal: false, clock });
+  const config = {
+    "current-context": "a",
+    clusters: [{ name: "a", cluster: { server, "certificate-authority-data": ca, ...cluster } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "a", context: { cluster: "a", user: "u" } }],
+  };
+  return connectionOf(parseKubeconfig(JSON.stringify(config), { directory }), undefined, {
+    environment: { PATH: process.env["PATH"] },
+    isTerminal: false,
+    clock,
+  });
 }
 function open(settings: KubeconfigConnection, clock = createFakeClock()): Transport {
   const transport = createHttp2Transport({ ...settings, cluster: { only: "oslo" }, clock });
@@ -55,7 +81,8 @@ function open(settings: KubeconfigConnection, clock = createFakeClock()): Transp
   return transport;
 }
 const pods = { cluster: "oslo", group: "", version: "v1", resource: "pods" };
-const ask = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: { ...pods, namespace: "shop", name: "a" } });
+const ask = (transport: Transport): Promise<unknown> =>
+  transport.send({ verb: "get", path: { ...pods, namespace: "shop", name: "a" } });
 
 async function writePair(name: string): Promise<void> {
   const { certificate, key } = await authority.issueClient({ commonName: name, organizations: [] });
@@ -69,7 +96,15 @@ test("a client certificate that changes on disk is used for what comes next, and
   const clock = createFakeClock();
   const port = await serve();
   await writePair("first");
-  const transport = open(await connection(`https://127.0.0.1:${port}`, { "client-certificate": "client.crt", "client-key": "client.key" }, {}, clock), clock);
+  const transport = open(
+    await connection(
+      `https://127.0.0.1:${port}`,
+      { "client-certificate": "client.crt", "client-key": "client.key" },
+      {},
+      clock,
+    ),
+    clock,
+  );
   const before = await ask(transport);
   const watch = transport.watch({ path: pods }, new AbortController().signal)[Symbol.asyncIterator]();
   await watch.next();
@@ -88,7 +123,15 @@ test("half of a changed pair is passed over", async () => {
   const clock = createFakeClock();
   const port = await serve();
   await writePair("first");
-  const transport = open(await connection(`https://127.0.0.1:${port}`, { "client-certificate": "client.crt", "client-key": "client.key" }, {}, clock), clock);
+  const transport = open(
+    await connection(
+      `https://127.0.0.1:${port}`,
+      { "client-certificate": "client.crt", "client-key": "client.key" },
+      {},
+      clock,
+    ),
+    clock,
+  );
   await ask(transport);
   const { certificate } = await authority.issueClient({ commonName: "second", organizations: [] });
 
@@ -101,8 +144,18 @@ test("half of a changed pair is passed over", async () => {
 test("a plugin gives a client certificate", async () => {
   const port = await serve();
   const { certificate, key } = await authority.issueClient({ commonName: "plugged-in", organizations: [] });
-  const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: { clientCertificateData: certificate, clientKeyData: key } };
-  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: ["-e", "console.log(process.env.CREDENTIAL)"], env: [{ name: "CREDENTIAL", value: JSON.stringify(credential) }], interactiveMode: "Never" };
+  const credential = {
+    apiVersion: "client.authentication.k8s.io/v1",
+    kind: "ExecCredential",
+    status: { clientCertificateData: certificate, clientKeyData: key },
+  };
+  const exec = {
+    apiVersion: "client.authentication.k8s.io/v1",
+    command: process.execPath,
+    args: ["-e", "console.log(process.env.CREDENTIAL)"],
+    env: [{ name: "CREDENTIAL", value: JSON.stringify(credential) }],
+    interactiveMode: "Never",
+  };
 
   const transport = open(await connection(`https://127.0.0.1:${port}`, { exec }));
 
@@ -111,16 +164,31 @@ test("a plugin gives a client certificate", async () => {
 
 test("a server is known by the name that the kubeconfig gives it", async () => {
   const port = await serve();
-  const named = open(await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "kube.example" }));
-  const wrong = open(await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "10.9.9.9" }));
-  const unchecked = open(await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "other.example", "insecure-skip-tls-verify": true }));
+  const named = open(
+    await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "kube.example" }),
+  );
+  const wrong = open(
+    await connection(`https://127.0.0.1:${port}`, { token: "s3cret" }, { "tls-server-name": "10.9.9.9" }),
+  );
+  const unchecked = open(
+    await connection(
+      `https://127.0.0.1:${port}`,
+      { token: "s3cret" },
+      { "tls-server-name": "other.example", "insecure-skip-tls-verify": true },
+    ),
+  );
 
   expect([await ask(named), await ask(unchecked)]).toEqual([{ name: "robot" }, { name: "robot" }]);
   await expect(ask(wrong)).rejects.toThrow(/is for another name/);
 });
 
 /** Connects whatever it is asked for with the port, in the clear or over TLS. */
-async function serveProxy(target: number, seen: string[], secure: boolean, onClose: () => void = () => {}): Promise<number> {
+async function serveProxy(
+  target: number,
+  seen: string[],
+  secure: boolean,
+  onClose: () => void = () => {},
+): Promise<number> {
   const proxy = secure ? https.createServer({ cert: serving.certificate, key: serving.key }) : http.createServer();
   const sockets = new Set<net.Socket>();
   proxy.on("connect", (request, socket) => {
@@ -144,7 +212,9 @@ test("HTTP/2 goes through a proxy, with the server's own certificate behind it",
   const seen: string[] = [];
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const proxy = await serveProxy(await serve(), seen, false, close);
-  const transport = open(await connection("https://kube.example:6443", { token: "s3cret" }, { "proxy-url": `http://127.0.0.1:${proxy}` }));
+  const transport = open(
+    await connection("https://kube.example:6443", { token: "s3cret" }, { "proxy-url": `http://127.0.0.1:${proxy}` }),
+  );
 
   const answers = await Promise.all([ask(transport), ask(transport)]);
   await transport.close();
@@ -156,14 +226,18 @@ test("HTTP/2 goes through a proxy, with the server's own certificate behind it",
 
 test("HTTP/1.1 goes through a proxy too", async () => {
   const seen: string[] = [];
-  const old = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => response.end(JSON.stringify({ version: request.httpVersion })));
+  const old = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) =>
+    response.end(JSON.stringify({ version: request.httpVersion })),
+  );
   await new Promise<void>((resolve) => old.listen(0, "127.0.0.1", resolve));
   closing.push(() => {
     old.closeAllConnections();
     return new Promise((resolve) => old.close(() => resolve()));
   });
   const proxy = await serveProxy((old.address() as AddressInfo).port, seen, false);
-  const transport = open(await connection("https://kube.example:6443", {}, { "proxy-url": `http://127.0.0.1:${proxy}` }));
+  const transport = open(
+    await connection("https://kube.example:6443", {}, { "proxy-url": `http://127.0.0.1:${proxy}` }),
+  );
 
   const answers = [await ask(transport), await ask(transport)];
 
@@ -174,7 +248,11 @@ test("HTTP/1.1 goes through a proxy too", async () => {
 
 test("a proxy over TLS must be one that the system trusts", async () => {
   const proxy = await serveProxy(await serve(), [], true);
-  const transport = open(await connection("https://kube.example:6443", {}, { "proxy-url": `https://127.0.0.1:${proxy}` }));
+  const transport = open(
+    await connection("https://kube.example:6443", {}, { "proxy-url": `https://127.0.0.1:${proxy}` }),
+  );
 
-  await expect(ask(transport)).rejects.toThrow(/through the proxy https:\/\/127.0.0.1:\d+: the server's certificate comes from a CA that is not trusted|self-signed/);
+  await expect(ask(transport)).rejects.toThrow(
+    /through the proxy https:\/\/127.0.0.1:\d+: the server's certificate comes from a CA that is not trusted|self-signed/,
+  );
 });

@@ -105,7 +105,8 @@ class RunningExchange implements Exchange {
 
   checkDeadline(nowMs: number): void {
     // A stream that is over is an answer like any other: its end has to be taken in time.
-    if (this.#stopStream && this.#deadlineMs === Number.POSITIVE_INFINITY && this.#wire.output.writableEnded) this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
+    if (this.#stopStream && this.#deadlineMs === Number.POSITIVE_INFINITY && this.#wire.output.writableEnded)
+      this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
     if (nowMs <= this.#deadlineMs || this.#wire.closed) return;
     if (!this.#handling) return this.#wire.destroy();
     this.#expired = true;
@@ -174,12 +175,24 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
-function identify(headers: Headers, { cluster, path }: ReturnType<typeof splitCluster>, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+function identify(
+  headers: Headers,
+  { cluster, path }: ReturnType<typeof splitCluster>,
+  peer: Peer,
+  deps: ExchangeDependencies,
+): Promise<UserInfo | undefined> {
   const bearerToken = bearerOf(headers["authorization"]);
   const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
   // A bad certificate is bad credentials, unless a token says who it is.
-  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject)) throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
-  return deps.authenticator.authenticate({ certificate, bearerToken, ...(bearerToken !== undefined && { bearerDigest: digestFrom(peer, bearerToken) }), cluster, path });
+  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
+    throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
+  return deps.authenticator.authenticate({
+    certificate,
+    bearerToken,
+    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
+    cluster,
+    path,
+  });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -1,4 +1,6 @@
-/** Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together. */
+/**
+ * Reads a request's body within two bounds: its own size, and what all bodies that are being read may take together.
+ */
 import { badRequest, tooLarge, tooManyRequests } from "../../machinery/index.ts";
 import type { ApiError } from "../../machinery/index.ts";
 import { MAX_BODY_BYTES } from "../write/decode.ts";
@@ -9,7 +11,13 @@ export interface BodyReader {
   read(wire: Wire): Promise<Uint8Array>;
 }
 
-export function createBodyReader({ maxBytes = MAX_BODY_BYTES, maxTotalBytes }: { maxBytes?: number; maxTotalBytes: number }): BodyReader {
+export function createBodyReader({
+  maxBytes = MAX_BODY_BYTES,
+  maxTotalBytes,
+}: {
+  maxBytes?: number;
+  maxTotalBytes: number;
+}): BodyReader {
   let total = 0;
   const limit = (): ApiError => tooLarge(`Request entity too large: limit is ${maxBytes}`);
 
@@ -32,7 +40,8 @@ export function createBodyReader({ maxBytes = MAX_BODY_BYTES, maxTotalBytes }: {
           length += chunk.length;
           total += chunk.length;
           if (length > maxBytes) settle(() => reject(limit()));
-          else if (total > maxTotalBytes) settle(() => reject(tooManyRequests("too many large requests at the same time; try again")));
+          else if (total > maxTotalBytes)
+            settle(() => reject(tooManyRequests("too many large requests at the same time; try again")));
         };
         const onEnd = (): void => {
           // A stream that the peer resets ends like one that is complete, but it is closed before it was answered.

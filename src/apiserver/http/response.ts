@@ -1,4 +1,7 @@
-/** Sends an answer: whole, long ones in pieces that are never joined, compressed when it is long and the peer likes that, or as a stream. */
+/**
+ * Sends an answer: whole, long ones in pieces that are never joined, compressed when it is long and the peer likes
+ * that, or as a stream.
+ */
 import { constants, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { ApiError, internalError } from "../../machinery/index.ts";
@@ -17,11 +20,20 @@ const compress = promisify(gzip);
 export function failureResponse(error: unknown, log: Log): ApiResponse {
   if (!(error instanceof ApiError)) log.error("request failed unexpectedly", { error });
   const response = statusResponse(error instanceof ApiError ? error : internalError("see the server's log"));
-  return response.status === 401 ? { ...response, headers: { ...response.headers, "www-authenticate": 'Bearer realm="flotilla"' } } : response;
+  return response.status === 401
+    ? { ...response, headers: { ...response.headers, "www-authenticate": 'Bearer realm="flotilla"' } }
+    : response;
 }
 
-/** Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a stream. */
-export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop: () => void) => void): void | Promise<void> {
+/**
+ * Hands an answer to the connection, at once unless it has to be compressed first. `onStream` learns what stops a
+ * stream.
+ */
+export function sendResponse(
+  wire: Wire,
+  response: ApiResponse,
+  onStream: (stop: () => void) => void,
+): void | Promise<void> {
   const { status, headers, body } = response;
   if (response.upgrade && wire.upgrade) {
     wire.respond(status, headers, undefined, false);
@@ -37,7 +49,12 @@ export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop:
   const pieces: readonly Uint8Array[] = body instanceof Uint8Array ? [body] : body;
   let length = 0;
   for (const piece of pieces) length += piece.length;
-  if (length > GZIP_FROM_BYTES && !withoutBody && acceptsGzip(wire.headers["accept-encoding"]) && headers["content-encoding"] === undefined) {
+  if (
+    length > GZIP_FROM_BYTES &&
+    !withoutBody &&
+    acceptsGzip(wire.headers["accept-encoding"]) &&
+    headers["content-encoding"] === undefined
+  ) {
     return sendCompressed(wire, response, pieces, length);
   }
   // A peer that leaves early gets no finish, and the body is garbage then.
@@ -45,13 +62,25 @@ export function sendResponse(wire: Wire, response: ApiResponse, onStream: (stop:
   sendWhole(wire, status, headers, pieces, length, withoutBody);
 }
 
-function sendWhole(wire: Wire, status: number, headers: ApiResponse["headers"], pieces: readonly Uint8Array[], length: number, withoutBody: boolean): void {
+function sendWhole(
+  wire: Wire,
+  status: number,
+  headers: ApiResponse["headers"],
+  pieces: readonly Uint8Array[],
+  length: number,
+  withoutBody: boolean,
+): void {
   const end = withoutBody || length === 0;
   wire.respond(status, headers, length, end);
   if (!end) writePieces(wire, pieces, length);
 }
 
-async function sendCompressed(wire: Wire, { status, headers }: ApiResponse, pieces: readonly Uint8Array[], length: number): Promise<void> {
+async function sendCompressed(
+  wire: Wire,
+  { status, headers }: ApiResponse,
+  pieces: readonly Uint8Array[],
+  length: number,
+): Promise<void> {
   // Runs in a worker of Node's pool, which takes one buffer; the copy is small beside the work.
   const packed = await compress(Buffer.concat(pieces, length), { level: constants.Z_BEST_SPEED });
   if (wire.closed) return;

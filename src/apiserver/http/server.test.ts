@@ -22,7 +22,9 @@ beforeAll(async () => {
   authority = await createCertificateAuthority({ clock: systemClock });
   serving = await authority.issueServing([]);
   alice = await authority.issueClient({ commonName: "alice", organizations: ["ops"] });
-  stranger = await (await createCertificateAuthority({ clock: systemClock })).issueClient({ commonName: "alice", organizations: ["system:masters"] });
+  stranger = await (
+    await createCertificateAuthority({ clock: systemClock })
+  ).issueClient({ commonName: "alice", organizations: ["system:masters"] });
 });
 
 const closing: (() => Promise<void>)[] = [];
@@ -37,9 +39,18 @@ const json = (value: unknown, status = 200, headers: Record<string, string> = {}
 });
 /** Answers with what it was asked. */
 const echo = async (request: ApiRequest): Promise<ApiResponse> =>
-  json({ method: request.method, path: request.path, query: Object.fromEntries(request.query), user: request.user, body: Buffer.from(request.body).toString() });
+  json({
+    method: request.method,
+    path: request.path,
+    query: Object.fromEntries(request.query),
+    user: request.user,
+    body: Buffer.from(request.body).toString(),
+  });
 
-async function serve(handle: (request: ApiRequest) => Promise<ApiResponse>, options: Partial<HttpServerOptions> & { port?: number } = {}): Promise<{ server: HttpServer; port: number }> {
+async function serve(
+  handle: (request: ApiRequest) => Promise<ApiResponse>,
+  options: Partial<HttpServerOptions> & { port?: number } = {},
+): Promise<{ server: HttpServer; port: number }> {
   const server = createHttpServer({
     handle,
     authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
@@ -53,13 +64,19 @@ async function serve(handle: (request: ApiRequest) => Promise<ApiResponse>, opti
 }
 
 function connect(port: number, options: Partial<Http2TransportOptions> = {}): Transport {
-  const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}`), cluster: { root: "hub" }, ca: authority.certificate, ...options });
+  const transport = createHttp2Transport({
+    server: new URL(`https://127.0.0.1:${port}`),
+    cluster: { root: "hub" },
+    ca: authority.certificate,
+    ...options,
+  });
   closing.push(() => transport.close());
   return transport;
 }
 
 const pods = { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "shop" };
-const getPod = (transport: Transport): Promise<unknown> => transport.send({ verb: "get", path: { ...pods, name: "a" } });
+const getPod = (transport: Transport): Promise<unknown> =>
+  transport.send({ verb: "get", path: { ...pods, name: "a" } });
 
 interface Answer {
   status: number;
@@ -68,14 +85,30 @@ interface Answer {
 }
 
 /** One HTTP/1.1 request, as simple tools send it. */
-function http1(port: number, options: { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer } = {}): Promise<Answer> {
+function http1(
+  port: number,
+  options: { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer } = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = https.request({ host: "127.0.0.1", port, ca: authority.certificate, path: options.path ?? "/", method: options.method ?? "GET", headers: options.headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }));
-    });
+    const request = https.request(
+      {
+        host: "127.0.0.1",
+        port,
+        ca: authority.certificate,
+        path: options.path ?? "/",
+        method: options.method ?? "GET",
+        headers: options.headers,
+        agent: false,
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+        );
+      },
+    );
     request.on("error", reject);
     request.end(options.body);
   });
@@ -85,8 +118,14 @@ describe("who is there", () => {
   const anonymous = { name: "system:anonymous", groups: ["system:unauthenticated"] };
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: unknown }> = {
     "nobody in particular without credentials": { options: () => ({}), want: anonymous },
-    "the user of a client certificate": { options: () => ({ cert: alice.certificate, key: alice.key }), want: { name: "alice", groups: ["ops", "system:authenticated"] } },
-    "the user of a token": { options: () => ({ token: "s3cret" }), want: { name: "robot", groups: ["system:authenticated"] } },
+    "the user of a client certificate": {
+      options: () => ({ cert: alice.certificate, key: alice.key }),
+      want: { name: "alice", groups: ["ops", "system:authenticated"] },
+    },
+    "the user of a token": {
+      options: () => ({ token: "s3cret" }),
+      want: { name: "robot", groups: ["system:authenticated"] },
+    },
     "the user of a good token, even with a certificate of somebody else's authority": {
       options: () => ({ token: "s3cret", cert: stranger.certificate, key: stranger.key }),
       want: { name: "robot", groups: ["system:authenticated"] },
@@ -108,7 +147,9 @@ describe("who is there", () => {
     test(behaviour, async () => {
       const { port } = await serve(echo);
 
-      await expect(getPod(connect(port, options()))).rejects.toMatchObject({ status: { code: 401, reason: "Unauthorized" } });
+      await expect(getPod(connect(port, options()))).rejects.toMatchObject({
+        status: { code: 401, reason: "Unauthorized" },
+      });
     });
   }
 
@@ -117,7 +158,6 @@ describe("who is there", () => {
 
     expect((await http1(port, { headers: { authorization: "Basic YTpi" } })).status).toBe(401);
   });
-
 });
 
 describe("a request that takes too long", () => {
@@ -129,16 +169,24 @@ describe("a request that takes too long", () => {
       await new Promise((over) => signal.addEventListener("abort", over, { once: true }));
       return json({});
     };
-    void serve(arrived, { clock }).then(({ port }) => http1(port, { method, path, headers: { authorization: "Bearer s3cret" } }).then(resolve));
+    void serve(arrived, { clock }).then(({ port }) =>
+      http1(port, { method, path, headers: { authorization: "Bearer s3cret" } }).then(resolve),
+    );
     return promise;
   };
 
-  for (const [method, afterMs] of [["GET", 70_000], ["DELETE", 40_000]] as const) {
+  for (const [method, afterMs] of [
+    ["GET", 70_000],
+    ["DELETE", 40_000],
+  ] as const) {
     test(`TR-6: ${method} is answered with 504`, async () => {
       const { status, body } = await slow(method, afterMs);
 
       expect(status).toBe(504);
-      expect(JSON.parse(body.toString())).toMatchObject({ reason: "Timeout", message: "Timeout: request did not complete within the allotted timeout" });
+      expect(JSON.parse(body.toString())).toMatchObject({
+        reason: "Timeout",
+        message: "Timeout: request did not complete within the allotted timeout",
+      });
     });
   }
 
@@ -154,7 +202,10 @@ describe("a request that takes too long", () => {
     };
     const { port } = await serve(patient, { clock });
 
-    const { status } = await http1(port, { path: "/clusters/a/api/v1/namespaces/default/services/web/proxy/slow", headers: { authorization: "Bearer s3cret" } });
+    const { status } = await http1(port, {
+      path: "/clusters/a/api/v1/namespaces/default/services/web/proxy/slow",
+      headers: { authorization: "Bearer s3cret" },
+    });
 
     expect(status).toBe(200);
   });
@@ -190,17 +241,37 @@ describe("requests", () => {
   test("the core sees method, path, query and body, and other clusters below their prefix", async () => {
     const { port } = await serve(echo);
 
-    const answer = await connect(port, { token: "s3cret" }).send({ verb: "create", path: { ...pods, cluster: "paris" }, query: { fieldManager: "a b" }, body: { name: "é" } });
+    const answer = await connect(port, { token: "s3cret" }).send({
+      verb: "create",
+      path: { ...pods, cluster: "paris" },
+      query: { fieldManager: "a b" },
+      body: { name: "é" },
+    });
 
-    expect(answer).toMatchObject({ method: "POST", path: "/clusters/paris/api/v1/namespaces/shop/pods", query: { fieldManager: "a b" }, body: '{"name":"é"}' });
+    expect(answer).toMatchObject({
+      method: "POST",
+      path: "/clusters/paris/api/v1/namespaces/shop/pods",
+      query: { fieldManager: "a b" },
+      body: '{"name":"é"}',
+    });
   });
 
   test("HTTP/1.1 works on the same port", async () => {
     const { port } = await serve(echo);
 
-    const answer = await http1(port, { method: "POST", path: "/x?y=z", headers: { authorization: "Bearer s3cret" }, body: Buffer.from("hello") });
+    const answer = await http1(port, {
+      method: "POST",
+      path: "/x?y=z",
+      headers: { authorization: "Bearer s3cret" },
+      body: Buffer.from("hello"),
+    });
 
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ method: "POST", path: "/x", query: { y: "z" }, body: "hello" });
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      method: "POST",
+      path: "/x",
+      query: { y: "z" },
+      body: "hello",
+    });
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
   });
 
@@ -208,15 +279,28 @@ describe("requests", () => {
     const { port } = await serve(echo);
     const body = { data: "x".repeat(3 * 1024 * 1024) };
 
-    await expect(connect(port, { token: "s3cret" }).send({ verb: "create", path: pods, body })).rejects.toMatchObject({ status: { code: 413, reason: "RequestEntityTooLarge" } });
-    expect((await http1(port, { method: "POST", headers: { authorization: "Bearer s3cret", "content-length": "4000000", expect: "100-continue" } })).status).toBe(413);
+    await expect(connect(port, { token: "s3cret" }).send({ verb: "create", path: pods, body })).rejects.toMatchObject({
+      status: { code: 413, reason: "RequestEntityTooLarge" },
+    });
+    expect(
+      (
+        await http1(port, {
+          method: "POST",
+          headers: { authorization: "Bearer s3cret", "content-length": "4000000", expect: "100-continue" },
+        })
+      ).status,
+    ).toBe(413);
   });
 
   test("what a stranger sends is not kept for it", async () => {
     const { port } = await serve(echo);
 
-    expect(await connect(port).send({ verb: "create", path: pods, body: { data: "x".repeat(1024 * 1024) } })).toMatchObject({ body: "", user: { name: "system:anonymous" } });
-    expect(JSON.parse((await http1(port, { method: "POST", path: "/x", body: Buffer.from("hello") })).body.toString())).toMatchObject({ body: "" });
+    expect(
+      await connect(port).send({ verb: "create", path: pods, body: { data: "x".repeat(1024 * 1024) } }),
+    ).toMatchObject({ body: "", user: { name: "system:anonymous" } });
+    expect(
+      JSON.parse((await http1(port, { method: "POST", path: "/x", body: Buffer.from("hello") })).body.toString()),
+    ).toMatchObject({ body: "" });
   });
 
   test("HEAD is answered with the head alone", async () => {
@@ -228,7 +312,11 @@ describe("requests", () => {
   });
 
   test("an answer in pieces arrives whole", async () => {
-    const { port } = await serve(async () => ({ status: 200, headers: { "content-type": "application/json" }, body: ['{"items":[', "1", ",2", "]}"].map((text) => Buffer.from(text)) }));
+    const { port } = await serve(async () => ({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: ['{"items":[', "1", ",2", "]}"].map((text) => Buffer.from(text)),
+    }));
 
     expect(await connect(port).send({ verb: "list", path: pods })).toEqual({ items: [1, 2] });
     expect((await http1(port)).body.toString()).toBe('{"items":[1,2]}');
@@ -277,7 +365,9 @@ describe("requests", () => {
     }));
 
     const socket = tlsConnect({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
-    socket.write("GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\nAuthorization: Bearer s3cret\r\n\r\n");
+    socket.write(
+      "GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\nAuthorization: Bearer s3cret\r\n\r\n",
+    );
     const [head] = (await once(socket, "data")) as [Buffer];
     socket.write("hello");
     const [rest] = (await once(socket, "data")) as [Buffer];
@@ -292,7 +382,9 @@ describe("requests", () => {
     const { port } = await serve((request) => (reached++, echo(request)));
 
     const [answer] = await Promise.allSettled([http1(port, { headers: { "x-long": "x".repeat(70_000) } })]);
-    await expect(connect(port).raw({ cluster: "hub", method: "GET", path: "/", headers: { "x-long": "x".repeat(70_000) } })).rejects.toMatchObject({ code: "Unreachable" });
+    await expect(
+      connect(port).raw({ cluster: "hub", method: "GET", path: "/", headers: { "x-long": "x".repeat(70_000) } }),
+    ).rejects.toMatchObject({ code: "Unreachable" });
 
     expect(answer.status === "rejected" || answer.value.status >= 400).toBe(true);
     expect(reached).toBe(0);
@@ -318,15 +410,21 @@ describe("requests", () => {
 });
 
 describe("watches", () => {
-  const event = (name: string, size = 0): Buffer => Buffer.from(`${JSON.stringify({ type: "ADDED", object: { name, data: "x".repeat(size) } })}\n`);
+  const event = (name: string, size = 0): Buffer =>
+    Buffer.from(`${JSON.stringify({ type: "ADDED", object: { name, data: "x".repeat(size) } })}\n`);
   /** A handler whose watch hands its sink to the test. */
   function watching(): { handle: () => Promise<ApiResponse>; opened: Promise<ByteSink>; stopped: Promise<void> } {
     const { promise: opened, resolve: open } = Promise.withResolvers<ByteSink>();
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
     const body = { open: (sink: ByteSink) => (open(sink), () => stop()) };
-    return { handle: async () => ({ status: 200, headers: { "content-type": "application/json" }, body }), opened, stopped };
+    return {
+      handle: async () => ({ status: 200, headers: { "content-type": "application/json" }, body }),
+      opened,
+      stopped,
+    };
   }
-  const namesOf = (events: { object: unknown }[]): unknown[] => events.map(({ object }) => (object as { name: unknown }).name);
+  const namesOf = (events: { object: unknown }[]): unknown[] =>
+    events.map(({ object }) => (object as { name: unknown }).name);
 
   test("events arrive until the server ends the watch", async () => {
     const { handle, opened } = watching();
@@ -344,7 +442,8 @@ describe("watches", () => {
   const leaving: Record<string, (transport: Transport, opened: Promise<ByteSink>) => Promise<void>> = {
     "the source is told when the reader stops reading": async (transport, opened) => {
       void opened.then((sink) => sink.write(event("a")));
-      for await (const events of transport.watch({ path: pods }, new AbortController().signal)) if (events.length > 0) break;
+      for await (const events of transport.watch({ path: pods }, new AbortController().signal))
+        if (events.length > 0) break;
     },
     "the source is told when the reader's signal is aborted, and the reader just ends": async (transport, opened) => {
       const controller = new AbortController();
@@ -405,7 +504,7 @@ describe("watches", () => {
     const sink = await opened;
     sink.write(event("0"));
     await first;
-    for (let full = false; !full; ) full = !sink.write(event("more", 256 * 1024)) && (await stillFull(sink));
+    for (let full = false; !full;) full = !sink.write(event("more", 256 * 1024)) && (await stillFull(sink));
 
     sink.end();
     // Slowly, so that the connection shows that it is alive, and only this watch is at fault.
@@ -421,12 +520,18 @@ describe("watches", () => {
     const sinks: ByteSink[] = [];
     const { port } = await serve((request) =>
       request.query.has("watch")
-        ? Promise.resolve({ status: 200, headers: {}, body: { open: (sink: ByteSink) => (sinks.push(sink), sink.write(event("a")), () => {}) } })
+        ? Promise.resolve({
+            status: 200,
+            headers: {},
+            body: { open: (sink: ByteSink) => (sinks.push(sink), sink.write(event("a")), () => {}) },
+          })
         : echo(request),
     );
     const transport = connect(port);
     const controller = new AbortController();
-    const watches = Array.from({ length: 1100 }, () => transport.watch({ path: pods }, controller.signal)[Symbol.asyncIterator]());
+    const watches = Array.from({ length: 1100 }, () =>
+      transport.watch({ path: pods }, controller.signal)[Symbol.asyncIterator](),
+    );
 
     await Promise.all(watches.map((watch) => watch.next()));
     const answer = await getPod(transport);
@@ -442,7 +547,12 @@ describe("stopping", () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { server, port } = await serve(async (request) => {
-      if (request.query.has("watch")) return { status: 200, headers: {}, body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) } };
+      if (request.query.has("watch"))
+        return {
+          status: 200,
+          headers: {},
+          body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) },
+        };
       arrive();
       await released;
       return json({ answered: true });
@@ -460,7 +570,10 @@ describe("stopping", () => {
     expect(await running).toEqual({ answered: true });
     expect(ended.done).toBe(true);
     await closed;
-    await expect(getPod(connect(port))).rejects.toMatchObject({ code: "Unreachable", message: expect.stringContaining("nothing listens there") as string });
+    await expect(getPod(connect(port))).rejects.toMatchObject({
+      code: "Unreachable",
+      message: expect.stringContaining("nothing listens there") as string,
+    });
   });
 
   test("a long answer that is on its way is finished", async () => {
@@ -472,7 +585,9 @@ describe("stopping", () => {
     });
     const transport = connect(port);
     const overHttp1 = http1(port);
-    const overHttp2 = transport.raw({ cluster: "hub", method: "GET", path: "/" }).then(async ({ body }) => Buffer.concat(await Array.fromAsync(body)));
+    const overHttp2 = transport
+      .raw({ cluster: "hub", method: "GET", path: "/" })
+      .then(async ({ body }) => Buffer.concat(await Array.fromAsync(body)));
 
     await answered;
     const closed = server.close();
@@ -517,13 +632,18 @@ describe("stopping", () => {
     server.setTls({ ...(await other.issueServing([])), clientCa: authority.certificate });
 
     await expect(getPod(connect(port))).rejects.toMatchObject({ code: "Unreachable" });
-    expect(await getPod(connect(port, { ca: other.certificate, cert: alice.certificate, key: alice.key }))).toMatchObject({ user: { name: "alice" } });
+    expect(
+      await getPod(connect(port, { ca: other.certificate, cert: alice.certificate, key: alice.key })),
+    ).toMatchObject({ user: { name: "alice" } });
   });
 
   test("a taken port is named", async () => {
     const { port } = await serve(echo);
 
-    await expect(serve(echo, { port })).rejects.toMatchObject({ code: "Listen", message: expect.stringContaining(`port ${port}`) as string });
+    await expect(serve(echo, { port })).rejects.toMatchObject({
+      code: "Listen",
+      message: expect.stringContaining(`port ${port}`) as string,
+    });
   });
 });
 

@@ -1,8 +1,8 @@
 /**
  * The front door: one TLS port that speaks HTTP/2 and HTTP/1.1 and hands requests to the core.
  *
- * Every peer is bounded: handshake, headers, bodies and answers have deadlines, idle connections are closed, silent ones
- * are asked whether they are still there. A watch lasts as long as its peer reads it; the core gives up slow ones.
+ * Every peer is bounded: handshake, headers, bodies and answers have deadlines, idle connections are closed, silent
+ * ones are asked whether they are still there. A watch lasts as long as its peer reads it; the core gives up slow ones.
  */
 import http2 from "node:http2";
 import type { Http2Session } from "node:http2";
@@ -50,7 +50,9 @@ export interface HttpServer {
   listen(port: number, host?: string): Promise<{ port: number }>;
   /** Takes new certificates for new connections. */
   setTls(tls: ServerTls): void;
-  /** Says good-bye to the peers, ends streams, waits for running requests within the bound, then closes what is left. */
+  /**
+   * Says good-bye to the peers, ends streams, waits for running requests within the bound, then closes what is left.
+   */
   close(): Promise<void>;
 }
 
@@ -63,7 +65,10 @@ export class ListenError extends FlotillaError {
 
 /** An informer-heavy Go process holds hundreds of watches on one connection. */
 const MAX_CONCURRENT_STREAMS = 1000;
-/** For what peers send us; what we send waits in windows of theirs, one per stream, so that a slow watch holds up nothing else. */
+/**
+ * For what peers send us; what we send waits in windows of theirs, one per stream, so that a slow watch holds up
+ * nothing else.
+ */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Node's own bound of 10 MB per connection is reached by a thousand watches. */
@@ -86,7 +91,14 @@ const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
-  const deps = { handle: options.handle, authenticator: options.authenticator, bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }), clock, log, isStopping: () => stopping };
+  const deps = {
+    handle: options.handle,
+    authenticator: options.authenticator,
+    bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }),
+    clock,
+    log,
+    isStopping: () => stopping,
+  };
   const exchanges = new Set<Exchange>();
   let onDrained: (() => void) | undefined;
   let stopping = false;
@@ -102,7 +114,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     minVersion: "TLSv1.2",
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxSessionMemory: SESSION_MEMORY_MB,
-    settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_BYTES },
+    settings: {
+      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+    },
     ...http1Limits(options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS),
   });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
@@ -119,7 +135,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   server.on("session", (session) => {
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    sessions.set(session, { peer: peerOf(session.socket as TLSSocket), streams: 0, idleSinceMs: clock.now(), quietSweeps: 0 });
+    sessions.set(session, {
+      peer: peerOf(session.socket as TLSSocket),
+      streams: 0,
+      idleSinceMs: clock.now(),
+      quietSweeps: 0,
+    });
     // Broken connections are everyday; their streams end and tell who needs to know.
     session.on("error", (error) => log.debug("connection failed", { error }));
     session.once("close", () => sessions.delete(session));
@@ -169,11 +190,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error }));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
-    start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) => socket.once("close", listener));
+    start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
+      socket.once("close", listener),
+    );
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // What came was not HTTP, or too much of it or too slow, so there is nobody to explain it to. A peer that keeps its side open does not keep ours.
-    if (socket.writable) socket.end(`HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+    // What came was not HTTP, or too much of it or too slow, so there is nobody to explain it to. A peer that keeps its
+    // side open does not keep ours.
+    if (socket.writable)
+      socket.end(
+        `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+        () => socket.destroy(),
+      );
     else socket.destroy();
   });
 
@@ -188,7 +216,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     async listen(port, host = "127.0.0.1") {
       await new Promise<void>((resolve, reject) => {
-        server.once("error", (cause) => reject(new ListenError(`listening on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`, { cause })));
+        server.once("error", (cause) =>
+          reject(
+            new ListenError(
+              `listening on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`,
+              { cause },
+            ),
+          ),
+        );
         server.listen(port, host, resolve);
       });
       server.on("error", (error) => log.error("server failed", { error }));
@@ -198,10 +233,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     setTls: (tls) => server.setSecureContext(secureContext(tls)),
     async close() {
       options.onStopping?.();
-      if (options.stopDelayMs) await new Promise<void>((resolve) => void clock.after(options.stopDelayMs ?? 0, resolve));
+      if (options.stopDelayMs)
+        await new Promise<void>((resolve) => void clock.after(options.stopDelayMs ?? 0, resolve));
       stopping = true;
       sweeper?.cancel();
-      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose answer is still being flushed.
+      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose answer is still being
+      // flushed.
       const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
       for (const exchange of exchanges) exchange.endStream();
       for (const session of sessions.keys()) session.close();
@@ -245,11 +282,18 @@ function sweepSession(session: Http2Session, state: SessionState, nowMs: number)
   if (state.streams === 0 && nowMs - state.idleSinceMs > IDLE_TIMEOUT_MS) return session.close();
   state.quietSweeps++;
   if (state.quietSweeps > 2 * PING_AFTER_SWEEPS) return session.destroy();
-  if (state.quietSweeps % PING_AFTER_SWEEPS === 0) session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
+  if (state.quietSweeps % PING_AFTER_SWEEPS === 0)
+    session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
 }
 
 /** Node looks at its deadlines now and then, so that it does so often enough for the shortest is part of them. */
-const http1Limits = (headersTimeout: number) => ({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS, connectionsCheckingInterval: headersTimeout / 4 });
+const http1Limits = (headersTimeout: number) => ({
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: IDLE_TIMEOUT_MS,
+  connectionsCheckingInterval: headersTimeout / 4,
+});
 
 function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
   // Without an authority of ours Node would trust the public ones to name our users.

@@ -17,15 +17,28 @@ const DAY_MS = 24 * HOUR_MS;
 const USAGES = ["digital signature", "key encipherment", "client auth"];
 
 const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const requestFor = (subject: RequestSubject): CertificateRequest => parseCertificateRequest(Buffer.from(writeCertificateRequest({ subject, ...keys })).toString("base64"));
+const requestFor = (subject: RequestSubject): CertificateRequest =>
+  parseCertificateRequest(Buffer.from(writeCertificateRequest({ subject, ...keys })).toString("base64"));
 
-async function sign(request: CertificateRequest, terms: { usages?: readonly string[]; lifetimeMs?: number; cluster?: string } = {}, clock: Clock = createFakeClock()): Promise<X509Certificate> {
+async function sign(
+  request: CertificateRequest,
+  terms: { usages?: readonly string[]; lifetimeMs?: number; cluster?: string } = {},
+  clock: Clock = createFakeClock(),
+): Promise<X509Certificate> {
   const authority = await createCertificateAuthority({ clock });
-  return new X509Certificate(authority.signRequest(request, { usages: USAGES, lifetimeMs: DAY_MS, cluster: "hub.1", ...terms }));
+  return new X509Certificate(
+    authority.signRequest(request, { usages: USAGES, lifetimeMs: DAY_MS, cluster: "hub.1", ...terms }),
+  );
 }
 
 test("a certificate has the subject, the key and the other names that were asked for", async () => {
-  const request: CertificateRequest = { ...requestFor({ O: ["a", "b"], CN: ["jane"] }), dnsNames: ["jane.example"], emailAddresses: ["j@example"], ipAddresses: [Uint8Array.from([10, 0, 0, 1])], uris: ["spiffe://x"] };
+  const request: CertificateRequest = {
+    ...requestFor({ O: ["a", "b"], CN: ["jane"] }),
+    dnsNames: ["jane.example"],
+    emailAddresses: ["j@example"],
+    ipAddresses: [Uint8Array.from([10, 0, 0, 1])],
+    uris: ["spiffe://x"],
+  };
 
   const certificate = await sign(request);
 
@@ -45,7 +58,10 @@ test("it says in which cluster it counts, and others do not", async () => {
 
 for (const text of ["a + O=system:masters", "a\\, CN=admin", 'quoted "x"', "grüße", "#lead", " space ", "a=b"]) {
   test(`a user called ${JSON.stringify(text)} is nobody else`, async () => {
-    expect(subjectOf(await sign(requestFor({ O: [text], CN: [text] })))).toEqual({ commonName: text, organizations: [text] });
+    expect(subjectOf(await sign(requestFor({ O: [text], CN: [text] })))).toEqual({
+      commonName: text,
+      organizations: [text],
+    });
   });
 }
 
@@ -69,11 +85,15 @@ test("an authority that has expired signs nothing", async () => {
   const authority = await createCertificateAuthority({ clock });
   clock.advance(3651 * DAY_MS);
 
-  expect(() => authority.signRequest(requestFor({ CN: ["jane"] }), { usages: USAGES, lifetimeMs: DAY_MS, cluster: "hub.1" })).toThrow(/the authority expired at/);
+  expect(() =>
+    authority.signRequest(requestFor({ CN: ["jane"] }), { usages: USAGES, lifetimeMs: DAY_MS, cluster: "hub.1" }),
+  ).toThrow(/the authority expired at/);
 });
 
 test("usages that are not a client's are not signed", async () => {
-  await expect(sign(requestFor({ CN: ["jane"] }), { usages: ["server auth"] })).rejects.toThrow(/not issued for the usage "server auth"/);
+  await expect(sign(requestFor({ CN: ["jane"] }), { usages: ["server auth"] })).rejects.toThrow(
+    /not issued for the usage "server auth"/,
+  );
 });
 
 test("over TLS a certificate opens its own cluster, and one that has expired is told so", async () => {
@@ -84,7 +104,11 @@ test("over TLS a certificate opens its own cluster, and one that has expired is 
   const good = authority.signRequest(requestFor({ CN: ["jane"] }), terms);
   const old = openCertificateAuthority(authority, past).signRequest(requestFor({ CN: ["jane"] }), terms);
   const server = createHttpServer({
-    handle: async ({ user }) => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify({ name: user?.name })) }),
+    handle: async ({ user }) => ({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ name: user?.name })),
+    }),
     authenticator: createAuthenticator({ isCluster: (name, id) => `${name}.1` === id }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
@@ -93,10 +117,15 @@ test("over TLS a certificate opens its own cluster, and one that has expired is 
   const key = keys.privateKey.export({ type: "pkcs8", format: "pem" });
   const ask = (cert: string, path: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const request = https.get({ port, host: "127.0.0.1", path, ca: authority.certificate, cert, key, agent: false }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk)).once("end", () => resolve(`${response.statusCode ?? 0} ${Buffer.concat(chunks).toString()}`));
-      });
+      const request = https.get(
+        { port, host: "127.0.0.1", path, ca: authority.certificate, cert, key, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response
+            .on("data", (chunk: Buffer) => chunks.push(chunk))
+            .once("end", () => resolve(`${response.statusCode ?? 0} ${Buffer.concat(chunks).toString()}`));
+        },
+      );
       request.once("error", reject);
     });
 
@@ -105,5 +134,7 @@ test("over TLS a certificate opens its own cluster, and one that has expired is 
 
   expect(answers[0]).toBe('200 {"name":"jane"}');
   expect(answers[1]).toMatch(/^401 .*"message":"Unauthorized"/);
-  expect(answers[2]).toMatch(/^401 .*"message":"Unauthorized: the client certificate expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; ask for a new one"/);
+  expect(answers[2]).toMatch(
+    /^401 .*"message":"Unauthorized: the client certificate expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; ask for a new one"/,
+  );
 });

@@ -1,7 +1,7 @@
 /**
- * Certificates for requests: the subject and the other names that were asked for, the usages that the signer allows, and nothing else of the
- * request. One authority vouches for the clients of all logical clusters, so an extension says in which of them the request was made:
- * whoever may approve requests in one cluster must not make users of another.
+ * Certificates for requests: the subject and the other names that were asked for, the usages that the signer allows,
+ * and nothing else of the request. One authority vouches for the clients of all logical clusters, so an extension says
+ * in which of them the request was made: whoever may approve requests in one cluster must not make users of another.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { der, derItems, identifierOf, readDer, writeSubject, type CertificateRequest } from "../../api/index.ts";
@@ -17,8 +17,8 @@ export interface RequestTerms {
 }
 
 /**
- * The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 in parts, below the number under which everybody may make their own that way. As one number
- * below 2.25 it would be larger than Go reads.
+ * The UUID c6b8762d-aa52-406f-ba51-be2687d8a461 in parts, below the number under which everybody may make their own
+ * that way. As one number below 2.25 it would be larger than Go reads.
  */
 const CLUSTER_EXTENSION = "1.2.840.113556.1.8000.2554.50872.30253.43602.16495.47697.12461703.14197857";
 /** Clocks of clients are never quite right. */
@@ -30,10 +30,19 @@ const KEY_USAGES: Readonly<Record<string, number>> = { "digital signature": 0, "
 const EXTENDED_USAGES: Readonly<Record<string, string>> = { "client auth": "1.3.6.1.5.5.7.3.2" };
 
 /** PEM, signed with the authority's key. */
-export function signRequest(authority: { certificate: string; key: string }, request: CertificateRequest, terms: RequestTerms, nowMs: number): string {
+export function signRequest(
+  authority: { certificate: string; key: string },
+  request: CertificateRequest,
+  terms: RequestTerms,
+  nowMs: number,
+): string {
   const issuing = new X509Certificate(authority.certificate);
   const signerEndMs = issuing.validToDate.getTime();
-  if (nowMs >= signerEndMs) throw new FlotillaError("Certificate", `signing a certificate for ${JSON.stringify(request.commonName)}: the authority expired at ${formatTime(signerEndMs)}`);
+  if (nowMs >= signerEndMs)
+    throw new FlotillaError(
+      "Certificate",
+      `signing a certificate for ${JSON.stringify(request.commonName)}: the authority expired at ${formatTime(signerEndMs)}`,
+    );
   const endMs = nowMs + terms.lifetimeMs - (terms.lifetimeMs < SHORT_MS ? 0 : BACKDATE_MS);
   return assembleCertificate({
     issuerName: subjectBytes(issuing),
@@ -41,7 +50,13 @@ export function signRequest(authority: { certificate: string; key: string }, req
     publicBytes: request.publicKey.export({ type: "spki", format: "der" }),
     notBeforeMs: nowMs - BACKDATE_MS,
     notAfterMs: Math.min(endMs, signerEndMs),
-    extensions: [...usageExtensions(terms.usages), extension(EXTENSION.basicConstraints, der.sequence(), true), authorityKey(issuing), ...nameExtensions(request), extension(CLUSTER_EXTENSION, der.utf8(terms.cluster))],
+    extensions: [
+      ...usageExtensions(terms.usages),
+      extension(EXTENSION.basicConstraints, der.sequence(), true),
+      authorityKey(issuing),
+      ...nameExtensions(request),
+      extension(CLUSTER_EXTENSION, der.utf8(terms.cluster)),
+    ],
     signingKey: createPrivateKey(authority.key),
   });
 }
@@ -52,7 +67,8 @@ export function clusterOf(certificate: X509Certificate): string | undefined {
   if (!extensions) return undefined;
   for (const item of derItems(required(derItems(extensions)[0], "the extensions of a certificate"))) {
     const [identifier, ...rest] = derItems(item);
-    if (identifier && identifierOf(identifier) === CLUSTER_EXTENSION) return Buffer.from(readDer(required(rest.at(-1), "the value of an extension").content).content).toString();
+    if (identifier && identifierOf(identifier) === CLUSTER_EXTENSION)
+      return Buffer.from(readDer(required(rest.at(-1), "the value of an extension").content).content).toString();
   }
   return undefined;
 }
@@ -72,7 +88,11 @@ function usageExtensions(usages: readonly string[]): Buffer[] {
   }
   return [
     ...(bits === 0 ? [] : [extension(EXTENSION.keyUsage, der.bits(Buffer.from([bits]), 7 - last), true)]),
-    ...(extended.length === 0 ? [] : [extension(EXTENSION.extendedUsage, der.sequence(...extended.map((identifier) => der.identifier(identifier))))]),
+    ...(extended.length === 0
+      ? []
+      : [
+          extension(EXTENSION.extendedUsage, der.sequence(...extended.map((identifier) => der.identifier(identifier)))),
+        ]),
   ];
 }
 

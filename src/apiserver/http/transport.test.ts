@@ -26,7 +26,12 @@ afterEach(async () => {
 });
 
 function connect(port: number, options: Partial<Http2TransportOptions> = {}): Transport {
-  const transport = createHttp2Transport({ server: new URL(`https://127.0.0.1:${port}`), cluster: { only: "oslo" }, ca: authority.certificate, ...options });
+  const transport = createHttp2Transport({
+    server: new URL(`https://127.0.0.1:${port}`),
+    cluster: { only: "oslo" },
+    ca: authority.certificate,
+    ...options,
+  });
   closing.push(() => transport.close());
   return transport;
 }
@@ -42,7 +47,11 @@ async function listen(server: net.Server): Promise<number> {
 /** A front end whose watches say one thing and then keep quiet. */
 async function serveQuietWatch(): Promise<number> {
   const server = createHttpServer({
-    handle: async () => ({ status: 200, headers: {}, body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) } }),
+    handle: async () => ({
+      status: 200,
+      headers: {},
+      body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) },
+    }),
     authenticator: createAuthenticator({ anonymous: true }),
     tls: serving,
     log: silentLog,
@@ -69,8 +78,14 @@ test("a server that speaks only HTTP/1.1 is understood", async () => {
 
 describe("trust", () => {
   const cases: Record<string, { options: () => Partial<Http2TransportOptions>; want: RegExp }> = {
-    "an unknown authority is explained": { options: () => ({ ca: stranger.certificate }), want: /CA that is not trusted; give it with certificate-authority-data/ },
-    "a certificate for another name is explained": { options: () => ({ serverName: "oslo.example" }), want: /is for another name; use a name that it lists, or set tls-server-name/ },
+    "an unknown authority is explained": {
+      options: () => ({ ca: stranger.certificate }),
+      want: /CA that is not trusted; give it with certificate-authority-data/,
+    },
+    "a certificate for another name is explained": {
+      options: () => ({ serverName: "oslo.example" }),
+      want: /is for another name; use a name that it lists, or set tls-server-name/,
+    },
   };
   for (const [behaviour, { options, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -89,7 +104,15 @@ describe("trust", () => {
   });
 
   test("a port without TLS is explained", async () => {
-    const port = await listen(net.createServer((socket) => void socket.on("error", () => {}).resume().end("HTTP/1.1 400 Bad Request\r\n\r\n")));
+    const port = await listen(
+      net.createServer(
+        (socket) =>
+          void socket
+            .on("error", () => {})
+            .resume()
+            .end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      ),
+    );
 
     await expect(getPod(connect(port))).rejects.toThrow(/does not speak TLS/);
   });
@@ -108,7 +131,8 @@ test("after a failed attempt requests fail at once, and the next attempt comes a
 
   await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
   const afterFirst = attempts;
-  for (let request = 0; request < 20; request++) await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
+  for (let request = 0; request < 20; request++)
+    await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
   const duringBackOff = attempts - afterFirst;
   clock.advance(2000);
   await expect(getPod(transport)).rejects.toMatchObject({ code: "Unreachable" });
@@ -122,7 +146,10 @@ test("a peer that falls silent is given up, and its watch ends with an error", a
   const sockets: net.Socket[] = [];
   const proxy = net.createServer((socket) => {
     const onward = net.connect(upstream, "127.0.0.1");
-    sockets.push(socket.on("error", () => {}), onward.on("error", () => {}));
+    sockets.push(
+      socket.on("error", () => {}),
+      onward.on("error", () => {}),
+    );
     socket.pipe(onward).pipe(socket);
   });
   const port = await listen(proxy);

@@ -34,9 +34,19 @@ export interface Wire {
 }
 
 /** They belong to one HTTP/1.1 connection. HTTP/2 forbids them, and Node sets its own for HTTP/1.1. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
 
-export function http2Wire(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: readonly string[]): Wire {
+export function http2Wire(
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+): Wire {
   // The only header that Node hands over as a list is set-cookie, which no request carries.
   return new Http2Wire(stream, headers as Headers, rawHeaders);
 }
@@ -112,8 +122,8 @@ export function http1Wire(request: IncomingMessage, response: ServerResponse): W
 }
 
 /**
- * An HTTP/1.1 request that asks for another protocol. Node gives us its bare socket, so the head is written by hand, and the
- * connection ends with an answer that is not the upgrade.
+ * An HTTP/1.1 request that asks for another protocol. Node gives us its bare socket, so the head is written by hand,
+ * and the connection ends with an answer that is not the upgrade.
  */
 export function upgradeWire(request: IncomingMessage, socket: Duplex, head: Buffer): Wire {
   return {
@@ -132,7 +142,8 @@ export function upgradeWire(request: IncomingMessage, socket: Duplex, head: Buff
       const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
       for (const [name, value] of Object.entries(headers)) {
         if (status !== 101 && HOP_BY_HOP.has(name.toLowerCase())) continue;
-        for (const one of Array.isArray(value) ? value : [value]) lines.push(`${name}: ${one.replaceAll(/[\r\n]/g, " ")}`);
+        for (const one of Array.isArray(value) ? value : [value])
+          lines.push(`${name}: ${one.replaceAll(/[\r\n]/g, " ")}`);
       }
       if (status !== 101) lines.push("connection: close");
       if (status !== 101 && length !== undefined) lines.push(`content-length: ${length}`);

@@ -1,6 +1,6 @@
 /**
- * Writes an X.509 certificate (RFC 5280): P-256 keys, signed with ECDSA and SHA-256. Reading and checking them is Node's own
- * work; of an issuer only its name is taken here, byte for byte, because the two must compare equal.
+ * Writes an X.509 certificate (RFC 5280): P-256 keys, signed with ECDSA and SHA-256. Reading and checking them is
+ * Node's own work; of an issuer only its name is taken here, byte for byte, because the two must compare equal.
  */
 import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -24,7 +24,14 @@ export interface CertificateContents {
 
 const ATTRIBUTES = { CN: "2.5.4.3", O: "2.5.4.10" } as const;
 const USAGES = { serverAuth: "1.3.6.1.5.5.7.3.1", clientAuth: "1.3.6.1.5.5.7.3.2" } as const;
-export const EXTENSION = { subjectKey: "2.5.29.14", keyUsage: "2.5.29.15", alternativeNames: "2.5.29.17", basicConstraints: "2.5.29.19", authorityKey: "2.5.29.35", extendedUsage: "2.5.29.37" } as const;
+export const EXTENSION = {
+  subjectKey: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  alternativeNames: "2.5.29.17",
+  basicConstraints: "2.5.29.19",
+  authorityKey: "2.5.29.35",
+  extendedUsage: "2.5.29.37",
+} as const;
 const ECDSA_SHA256 = der.sequence(der.identifier("1.2.840.10045.4.3.2"));
 const VERSION_3 = der.tagged(0xa0, der.integer(Buffer.from([2])));
 /** The bits, from the left: digitalSignature 0, keyCertSign 5, cRLSign 6. */
@@ -32,16 +39,40 @@ const SIGNS = der.bits(Buffer.from([0b1000_0000]), 7);
 const SIGNS_CERTIFICATES = der.bits(Buffer.from([0b1000_0110]), 1);
 
 /** PEM. */
-export function writeCertificate({ subject, publicKey, notBeforeMs, notAfterMs, issuer, signingKey }: CertificateContents): string {
+export function writeCertificate({
+  subject,
+  publicKey,
+  notBeforeMs,
+  notAfterMs,
+  issuer,
+  signingKey,
+}: CertificateContents): string {
   const name = nameOf(subject);
   const publicBytes = publicKey.export({ type: "spki", format: "der" });
   const issuing = issuer && new X509Certificate(issuer.certificate);
-  const extensions = issuer && issuing ? leafExtensions(issuing, issuer.usage, issuer.hosts) : authorityExtensions(publicBytes);
-  return assembleCertificate({ issuerName: issuing ? subjectBytes(issuing) : name, name, publicBytes, notBeforeMs, notAfterMs, extensions, signingKey });
+  const extensions =
+    issuer && issuing ? leafExtensions(issuing, issuer.usage, issuer.hosts) : authorityExtensions(publicBytes);
+  return assembleCertificate({
+    issuerName: issuing ? subjectBytes(issuing) : name,
+    name,
+    publicBytes,
+    notBeforeMs,
+    notAfterMs,
+    extensions,
+    signingKey,
+  });
 }
 
 /** The parts of a certificate in DER; PEM of the signed whole. */
-export function assembleCertificate(parts: { issuerName: Uint8Array; name: Uint8Array; publicBytes: Uint8Array; notBeforeMs: number; notAfterMs: number; extensions: readonly Uint8Array[]; signingKey: KeyObject }): string {
+export function assembleCertificate(parts: {
+  issuerName: Uint8Array;
+  name: Uint8Array;
+  publicBytes: Uint8Array;
+  notBeforeMs: number;
+  notAfterMs: number;
+  extensions: readonly Uint8Array[];
+  signingKey: KeyObject;
+}): string {
   const { issuerName, name, publicBytes, notBeforeMs, notAfterMs, extensions, signingKey } = parts;
   const contents = der.sequence(
     VERSION_3,
@@ -64,7 +95,11 @@ function authorityExtensions(publicBytes: Uint8Array): Buffer[] {
   ];
 }
 
-function leafExtensions(issuing: X509Certificate, usage: keyof typeof USAGES, hosts: readonly string[] | undefined): Buffer[] {
+function leafExtensions(
+  issuing: X509Certificate,
+  usage: keyof typeof USAGES,
+  hosts: readonly string[] | undefined,
+): Buffer[] {
   return [
     extension(EXTENSION.basicConstraints, der.sequence(), true),
     extension(EXTENSION.keyUsage, SIGNS, true),
@@ -76,7 +111,10 @@ function leafExtensions(issuing: X509Certificate, usage: keyof typeof USAGES, ho
 
 /** Which key signed it. */
 export function authorityKey(issuing: X509Certificate): Buffer {
-  const key = createPublicKey(issuing.publicKey.export({ type: "spki", format: "pem" })).export({ type: "spki", format: "der" });
+  const key = createPublicKey(issuing.publicKey.export({ type: "spki", format: "pem" })).export({
+    type: "spki",
+    format: "der",
+  });
   return extension(EXTENSION.authorityKey, der.sequence(der.tagged(0x80, keyIdentifier(key))));
 }
 
@@ -86,7 +124,11 @@ export function extension(identifier: string, value: Uint8Array, critical = fals
 }
 
 function nameOf(name: DistinguishedName): Buffer {
-  return der.sequence(...name.map(({ attribute, value }) => der.set(der.sequence(der.identifier(ATTRIBUTES[attribute]), der.utf8(value)))));
+  return der.sequence(
+    ...name.map(({ attribute, value }) =>
+      der.set(der.sequence(der.identifier(ATTRIBUTES[attribute]), der.utf8(value))),
+    ),
+  );
 }
 
 function alternativeName(host: string): Buffer {
@@ -97,7 +139,8 @@ function alternativeName(host: string): Buffer {
 /** The sixteen bytes of an address in any of its spellings: a URL writes it in one form, groups in hexadecimal. */
 function addressBytes(host: string): Buffer {
   const [before = "", after] = new URL(`http://[${host}]`).hostname.slice(1, -1).split("::");
-  const groupsOf = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const groupsOf = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
   const head = groupsOf(before);
   const tail = groupsOf(after ?? "");
   const groups = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
@@ -107,10 +150,15 @@ function addressBytes(host: string): Buffer {
 /** RFC 5280, 4.2.1.2: the SHA-1 of the key's bits, which are a name here and no proof of anything. */
 function keyIdentifier(publicBytes: Uint8Array): Buffer {
   const [, bits] = derItems(readDer(publicBytes));
-  return createHash("sha1").update((bits?.content ?? publicBytes).subarray(1)).digest();
+  return createHash("sha1")
+    .update((bits?.content ?? publicBytes).subarray(1))
+    .digest();
 }
 
-/** Who a certificate is for, as its bytes say it: the field after version, serial number, algorithm, issuer and validity. */
+/**
+ * Who a certificate is for, as its bytes say it: the field after version, serial number, algorithm, issuer and
+ * validity.
+ */
 export function subjectBytes(certificate: X509Certificate): Uint8Array {
   return required(contentsOf(certificate)[5], "the subject of a certificate that Node could read").whole;
 }

@@ -5,7 +5,16 @@ import { createServerMetrics } from "./server-metrics.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
 
 const NOTHING = { objects: new Map<string, number>(), backlogBytes: 0 };
-const seen = (resource: string): ObservedRequest => ({ cluster: "hub", verb: "GET", group: "", version: "v1", resource, subresource: "", scope: "resource", dryRun: false });
+const seen = (resource: string): ObservedRequest => ({
+  cluster: "hub",
+  verb: "GET",
+  group: "",
+  version: "v1",
+  resource,
+  subresource: "",
+  scope: "resource",
+  dryRun: false,
+});
 
 describe("the figures of a server", () => {
   test("OP-5: count requests by what they asked for and how they were answered", async () => {
@@ -16,8 +25,12 @@ describe("the figures of a server", () => {
     const { text, headers } = await request("GET", "/metrics");
 
     expect(headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect(text).toContain('apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="POST",version="v1"} 1\n');
-    expect(text).toContain('apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1\n');
+    expect(text).toContain(
+      'apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="POST",version="v1"} 1\n',
+    );
+    expect(text).toContain(
+      'apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1\n',
+    );
     expect(text).toContain('apiserver_storage_objects{resource="configmaps"} 1\n');
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
   });
@@ -41,7 +54,10 @@ describe("the figures of a server", () => {
   });
 
   test("tell of the controllers in this process on the hub, once for all clusters", async () => {
-    const controllers = { problems: () => [], writeMetrics: (text: MetricsText) => text.sample("workqueue_depth", [["name", "deployment"]], 3) };
+    const controllers = {
+      problems: () => [],
+      writeMetrics: (text: MetricsText) => text.sample("workqueue_depth", [["name", "deployment"]], 3),
+    };
     const { request } = await createTestServer({ controllers, clusters: { hub: "hub", paris: "hub" } });
 
     const [hub, member] = [await request("GET", "/metrics"), await request("GET", "/clusters/paris/metrics")];
@@ -51,14 +67,27 @@ describe("the figures of a server", () => {
   });
 
   test("tell what is known of a member's workloads on its own page, and of all members on a page of the hub", async () => {
-    const workloads = { write: (text: MetricsText, cluster: string) => text.sample("kruise_cloneset_created", [["cloneset", cluster]], 1), page: (only?: string) => `of ${only ?? "all"}\n` };
+    const workloads = {
+      write: (text: MetricsText, cluster: string) => text.sample("kruise_cloneset_created", [["cloneset", cluster]], 1),
+      page: (only?: string) => `of ${only ?? "all"}\n`,
+    };
     const { request } = await createTestServer({ workloads, clusters: { hub: "hub", paris: "hub" } });
 
-    const pages = [await request("GET", "/clusters/paris/metrics"), await request("GET", "/metrics"), await request("GET", "/metrics/members"), await request("GET", "/metrics/members?cluster=paris"), await request("GET", "/clusters/paris/metrics/members")];
+    const pages = [
+      await request("GET", "/clusters/paris/metrics"),
+      await request("GET", "/metrics"),
+      await request("GET", "/metrics/members"),
+      await request("GET", "/metrics/members?cluster=paris"),
+      await request("GET", "/clusters/paris/metrics/members"),
+    ];
 
     expect(pages[0]?.text).toContain('kruise_cloneset_created{cloneset="paris"} 1\n');
     expect(pages[1]?.text).not.toContain("kruise_cloneset_created");
-    expect(pages.slice(2).map(({ status, text }) => [status, text])).toEqual([[200, "of all\n"], [200, "of paris\n"], [404, "404 page not found\n"]]);
+    expect(pages.slice(2).map(({ status, text }) => [status, text])).toEqual([
+      [200, "of all\n"],
+      [200, "of paris\n"],
+      [404, "404 page not found\n"],
+    ]);
   });
 
   test("leave out requests that are answered when their cluster is gone", () => {
@@ -80,7 +109,9 @@ describe("the figures of a server", () => {
 
     meter.sent(3);
 
-    expect(metrics.render("hub", NOTHING)).toContain('resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 1\n');
+    expect(metrics.render("hub", NOTHING)).toContain(
+      'resource="pods",scope="resource",subresource="",verb="WATCH",version="v1"} 1\n',
+    );
     meter.close();
     meter.close();
     const after = metrics.render("hub", NOTHING);
@@ -96,7 +127,10 @@ describe("the figures of a server", () => {
       metrics.end(false, seen(`kind${index}`), 200, 0.001);
     }
 
-    const lines = metrics.render("hub", NOTHING).split("\n").filter((line) => line.startsWith("apiserver_request_total"));
+    const lines = metrics
+      .render("hub", NOTHING)
+      .split("\n")
+      .filter((line) => line.startsWith("apiserver_request_total"));
     expect(lines.length).toBe(5001);
     expect(lines.at(-1)).toMatch(/resource="other".* 1000$/);
   });

@@ -1,6 +1,6 @@
 /**
- * What the API server counts about itself, under the names that Kubernetes' dashboards know. Every logical cluster has its own
- * figures, as if it were a server of its own; those of the process are the same for all.
+ * What the API server counts about itself, under the names that Kubernetes' dashboards know. Every logical cluster has
+ * its own figures, as if it were a server of its own; those of the process are the same for all.
  *
  * Labels are taken from resources that are served, never from what a peer sent, and the number of series is bounded.
  */
@@ -8,18 +8,64 @@ import { Histogram, MetricsText, writeGauge, writeProcessMetrics } from "../../b
 import type { Labels, Metric } from "../../base/index.ts";
 
 /** Upper bounds in seconds, those of Kubernetes' request durations, so that its dashboards work. */
-const DURATION_BUCKETS: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const DURATION_BUCKETS: readonly number[] = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 
 const REQUEST_LABELS = ["component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version"];
-const REQUESTS: Metric = { name: "apiserver_request_total", type: "counter", help: "Requests by what they asked for and how they were answered.", labels: ["code", ...REQUEST_LABELS] };
-const DURATIONS: Metric = { name: "apiserver_request_duration_seconds", type: "histogram", help: "How long requests took, without watches.", labels: REQUEST_LABELS, buckets: DURATION_BUCKETS };
-const IN_FLIGHT: Metric = { name: "apiserver_current_inflight_requests", type: "gauge", help: "Requests that are being answered, in all logical clusters.", labels: ["request_kind"] };
-const LONG_RUNNING: Metric = { name: "apiserver_longrunning_requests", type: "gauge", help: "Watches that are open.", labels: ["component", "group", "resource", "scope", "subresource", "verb", "version"] };
-const WATCH_EVENTS: Metric = { name: "apiserver_watch_events_total", type: "counter", help: "Events that were told to watchers.", labels: ["group", "resource", "version"] };
-const BACKLOG: Metric = { name: "flotilla_watch_backlog_bytes", type: "gauge", help: "What watches hold for peers that have not read it yet; at 8 MiB writers to the cluster wait.", labels: [] };
-const OBJECTS: Metric = { name: "apiserver_storage_objects", type: "gauge", help: "Stored objects by resource.", labels: ["resource"] };
+const REQUESTS: Metric = {
+  name: "apiserver_request_total",
+  type: "counter",
+  help: "Requests by what they asked for and how they were answered.",
+  labels: ["code", ...REQUEST_LABELS],
+};
+const DURATIONS: Metric = {
+  name: "apiserver_request_duration_seconds",
+  type: "histogram",
+  help: "How long requests took, without watches.",
+  labels: REQUEST_LABELS,
+  buckets: DURATION_BUCKETS,
+};
+const IN_FLIGHT: Metric = {
+  name: "apiserver_current_inflight_requests",
+  type: "gauge",
+  help: "Requests that are being answered, in all logical clusters.",
+  labels: ["request_kind"],
+};
+const LONG_RUNNING: Metric = {
+  name: "apiserver_longrunning_requests",
+  type: "gauge",
+  help: "Watches that are open.",
+  labels: ["component", "group", "resource", "scope", "subresource", "verb", "version"],
+};
+const WATCH_EVENTS: Metric = {
+  name: "apiserver_watch_events_total",
+  type: "counter",
+  help: "Events that were told to watchers.",
+  labels: ["group", "resource", "version"],
+};
+const BACKLOG: Metric = {
+  name: "flotilla_watch_backlog_bytes",
+  type: "gauge",
+  help: "What watches hold for peers that have not read it yet; at 8 MiB writers to the cluster wait.",
+  labels: [],
+};
+const OBJECTS: Metric = {
+  name: "apiserver_storage_objects",
+  type: "gauge",
+  help: "Stored objects by resource.",
+  labels: ["resource"],
+};
 
-export const serverMetrics: readonly Metric[] = [REQUESTS, DURATIONS, IN_FLIGHT, LONG_RUNNING, WATCH_EVENTS, BACKLOG, OBJECTS];
+export const serverMetrics: readonly Metric[] = [
+  REQUESTS,
+  DURATIONS,
+  IN_FLIGHT,
+  LONG_RUNNING,
+  WATCH_EVENTS,
+  BACKLOG,
+  OBJECTS,
+];
 
 /** What a request turned out to be; filled while it is answered. */
 export interface ObservedRequest {
@@ -77,7 +123,12 @@ interface ClusterSeries {
 
 /** Kinds times verbs of one cluster stay far below; a client that makes definitions in a loop does not. */
 const MAX_SERIES_PER_CLUSTER = 5000;
-const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresource"> = { group: "other", version: "", resource: "other", subresource: "" };
+const OTHER: Pick<ObservedRequest, "group" | "version" | "resource" | "subresource"> = {
+  group: "other",
+  version: "",
+  resource: "other",
+  subresource: "",
+};
 
 /** Requests to clusters that are not served any more, when they are answered at last, are nobody's figures. */
 export function createServerMetrics(isServed: (cluster: string) => boolean = () => true): ServerMetrics {
@@ -129,7 +180,11 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
       ]);
       writeWatches(text, [...watches.values()]);
       writeGauge(text, BACKLOG, [[[], backlogBytes]]);
-      writeGauge(text, OBJECTS, Array.from(objects, ([resource, count]) => [[resource], count] as const));
+      writeGauge(
+        text,
+        OBJECTS,
+        Array.from(objects, ([resource, count]) => [[resource], count] as const),
+      );
       writeProcessMetrics(text);
       more?.(text);
       return text.finish();
@@ -143,9 +198,19 @@ function requestSeries(all: Map<string, RequestSeries>, request: ObservedRequest
   const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope}${dryRun ? " dry" : ""}`;
   let series = all.get(key);
   if (series) return series;
-  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource) return requestSeries(all, { ...request, ...OTHER });
+  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource)
+    return requestSeries(all, { ...request, ...OTHER });
   series = {
-    labels: [["component", "apiserver"], ["dry_run", dryRun ? "All" : ""], ["group", group], ["resource", resource], ["scope", scope], ["subresource", subresource], ["verb", verb], ["version", version]],
+    labels: [
+      ["component", "apiserver"],
+      ["dry_run", dryRun ? "All" : ""],
+      ["group", group],
+      ["resource", resource],
+      ["scope", scope],
+      ["subresource", subresource],
+      ["verb", verb],
+      ["version", version],
+    ],
     codes: new Map(),
     duration: new Histogram(DURATION_BUCKETS),
   };
@@ -158,15 +223,29 @@ function watchSeries(all: Map<string, WatchSeries>, request: ObservedRequest): W
   const key = `${group}/${version}/${resource} ${scope}`;
   let series = all.get(key);
   if (series) return series;
-  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource) return watchSeries(all, { ...request, ...OTHER });
-  series = { labels: [["component", "apiserver"], ["group", group], ["resource", resource], ["scope", scope], ["subresource", ""], ["verb", "WATCH"], ["version", version]], running: 0, events: 0 };
+  if (all.size >= MAX_SERIES_PER_CLUSTER && resource !== OTHER.resource)
+    return watchSeries(all, { ...request, ...OTHER });
+  series = {
+    labels: [
+      ["component", "apiserver"],
+      ["group", group],
+      ["resource", resource],
+      ["scope", scope],
+      ["subresource", ""],
+      ["verb", "WATCH"],
+      ["version", version],
+    ],
+    running: 0,
+    events: 0,
+  };
   all.set(key, series);
   return series;
 }
 
 function writeRequests(text: MetricsText, all: readonly RequestSeries[]): void {
   text.family(REQUESTS);
-  for (const { labels, codes } of all) for (const [code, count] of codes) text.sample(REQUESTS.name, [["code", String(code)], ...labels], count);
+  for (const { labels, codes } of all)
+    for (const [code, count] of codes) text.sample(REQUESTS.name, [["code", String(code)], ...labels], count);
   text.family(DURATIONS);
   for (const { labels, duration } of all) duration.write(text, DURATIONS.name, labels);
 }

@@ -1,6 +1,6 @@
 /**
- * The schema of a custom resource as OpenAPI v3 shows it: what the definition says, with the fields that every object has and
- * what the extensions mean spelled out.
+ * The schema of a custom resource as OpenAPI v3 shows it: what the definition says, with the fields that every object
+ * has and what the extensions mean spelled out.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { Schema } from "../../machinery/index.ts";
@@ -13,7 +13,10 @@ export function customName({ resource: { kind }, version }: ServedVersion): stri
 }
 
 const METADATA: JsonObject = { description: "Standard object's metadata.", allOf: [refTo(OBJECT_META)] };
-const API_VERSION: JsonObject = { type: "string", description: "APIVersion defines the version of the schema that this object is written in." };
+const API_VERSION: JsonObject = {
+  type: "string",
+  description: "APIVersion defines the version of the schema that this object is written in.",
+};
 const KIND: JsonObject = { type: "string", description: "Kind says what this object is." };
 
 export function customSchema({ resource: { kind }, version, schema }: ServedVersion): JsonObject {
@@ -38,8 +41,16 @@ function converted(schema: Schema): JsonObject {
     ...(rest as JsonObject),
     ...(schema["x-kubernetes-int-or-string"] && !schema.anyOf && !schema.allOf && { anyOf: INT_OR_STRING }),
     ...(isEmbedded && { required: [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])] }),
-    ...((properties || isEmbedded) && { properties: { ...(properties && convertAll(properties)), ...(isEmbedded && { apiVersion: API_VERSION, kind: KIND, metadata: METADATA }) } }),
+    ...((properties || isEmbedded) && {
+      properties: {
+        ...(properties && convertAll(properties)),
+        ...(isEmbedded && { apiVersion: API_VERSION, kind: KIND, metadata: METADATA }),
+      },
+    }),
     ...(items && { items: converted(items) }),
-    ...(additionalProperties !== undefined && { additionalProperties: typeof additionalProperties === "object" ? converted(additionalProperties) : additionalProperties }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === "object" ? converted(additionalProperties) : additionalProperties,
+    }),
   };
 }

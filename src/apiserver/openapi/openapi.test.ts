@@ -5,7 +5,10 @@ import type { TestServer } from "../test-server.ts";
 
 const REF = "#/components/schemas/";
 
-async function document(server: TestServer, name: string): Promise<{ paths: Record<string, JsonObject>; components: { schemas: Record<string, JsonObject> } }> {
+async function document(
+  server: TestServer,
+  name: string,
+): Promise<{ paths: Record<string, JsonObject>; components: { schemas: Record<string, JsonObject> } }> {
   return (await server.request("GET", `/openapi/v3/${name}`)).body as never;
 }
 
@@ -13,7 +16,9 @@ describe("OpenAPI v3", () => {
   test("OA-1: an address with the hash may be kept for ever, and one with another hash leads to it", async () => {
     const { request } = await createTestServer();
     const { text } = await request("GET", "/openapi/v3");
-    const { serverRelativeURL } = (JSON.parse(text) as { paths: Record<string, { serverRelativeURL: string }> }).paths["apis/apps/v1"] ?? { serverRelativeURL: "" };
+    const { serverRelativeURL } = (JSON.parse(text) as { paths: Record<string, { serverRelativeURL: string }> }).paths[
+      "apis/apps/v1"
+    ] ?? { serverRelativeURL: "" };
 
     const right = await request("GET", serverRelativeURL);
     const wrong = await request("GET", "/openapi/v3/apis/apps/v1?hash=old");
@@ -39,7 +44,16 @@ describe("OpenAPI v3", () => {
 
     const answers = await Promise.all(names.map(async (name) => (await request("GET", `/openapi/v3/${name}`)).status));
 
-    expect(names).toEqual(["api", "api/v1", "apis", "apis/apiextensions.k8s.io", "apis/apiextensions.k8s.io/v1", "apis/apps", "apis/apps/v1", "version"]);
+    expect(names).toEqual([
+      "api",
+      "api/v1",
+      "apis",
+      "apis/apiextensions.k8s.io",
+      "apis/apiextensions.k8s.io/v1",
+      "apis/apps",
+      "apis/apps/v1",
+      "version",
+    ]);
     expect(new Set(answers)).toEqual(new Set([200]));
   });
 
@@ -48,8 +62,17 @@ describe("OpenAPI v3", () => {
 
     const patch = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]?.patch as JsonObject;
 
-    expect(patch).toMatchObject({ operationId: "patchAppsV1NamespacedDeployment", "x-kubernetes-action": "patch", "x-kubernetes-group-version-kind": { group: "apps", kind: "Deployment", version: "v1" } });
-    expect((patch.parameters as { name: string }[]).map(({ name }) => name)).toEqual(["dryRun", "fieldManager", "fieldValidation", "force"]);
+    expect(patch).toMatchObject({
+      operationId: "patchAppsV1NamespacedDeployment",
+      "x-kubernetes-action": "patch",
+      "x-kubernetes-group-version-kind": { group: "apps", kind: "Deployment", version: "v1" },
+    });
+    expect((patch.parameters as { name: string }[]).map(({ name }) => name)).toEqual([
+      "dryRun",
+      "fieldManager",
+      "fieldValidation",
+      "force",
+    ]);
   });
 
   test("OA-4: a field says how it is merged, and a type is referred to by its name upstream", async () => {
@@ -63,14 +86,18 @@ describe("OpenAPI v3", () => {
       "x-kubernetes-patch-merge-key": "name",
       "x-kubernetes-patch-strategy": "merge",
     });
-    expect(components.schemas["io.k8s.api.apps.v1.RollingUpdateDeployment"]).toHaveProperty("properties.maxSurge", { $ref: `${REF}io.k8s.apimachinery.pkg.util.intstr.IntOrString` });
+    expect(components.schemas["io.k8s.api.apps.v1.RollingUpdateDeployment"]).toHaveProperty("properties.maxSurge", {
+      $ref: `${REF}io.k8s.apimachinery.pkg.util.intstr.IntOrString`,
+    });
   });
 
   test("every reference leads somewhere", async () => {
     for (const name of ["api/v1", "apis/apps/v1", "apis/apiextensions.k8s.io/v1"]) {
       const found = await document(await createTestServer(), name);
 
-      const missing = [...JSON.stringify(found).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, target]) => target ?? "").filter((target) => !(target in found.components.schemas));
+      const missing = [...JSON.stringify(found).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)]
+        .map(([, target]) => target ?? "")
+        .filter((target) => !(target in found.components.schemas));
 
       expect(missing).toEqual([]);
     }
@@ -80,7 +107,10 @@ describe("OpenAPI v3", () => {
     const { server, request } = await createTestServer({ clusters: { hub: "hub", paris: "hub" } });
     await server.addCluster("oslo", "hub");
 
-    const answers = [await request("GET", "/clusters/paris/openapi/v3/api/v1"), await request("GET", "/clusters/oslo/openapi/v3/api/v1")];
+    const answers = [
+      await request("GET", "/clusters/paris/openapi/v3/api/v1"),
+      await request("GET", "/clusters/oslo/openapi/v3/api/v1"),
+    ];
 
     expect(answers[0]?.response.body).toBe(answers[1]?.response.body);
   });
@@ -104,7 +134,8 @@ describe("a custom resource", () => {
       },
     },
   };
-  const definition = (openAPIV3Schema: JsonObject): JsonObject => makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] });
+  const definition = (openAPIV3Schema: JsonObject): JsonObject =>
+    makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] });
 
   test("OA-5: is published in v3 with what every object has", async () => {
     const server = await createTestServer();
@@ -113,9 +144,15 @@ describe("a custom resource", () => {
     const { components } = await document(server, "apis/example.com/v1");
 
     const widget = components.schemas["com.example.v1.Widget"];
-    expect(widget).toMatchObject({ description: "A widget.", "x-kubernetes-group-version-kind": [{ group: "example.com", kind: "Widget", version: "v1" }] });
+    expect(widget).toMatchObject({
+      description: "A widget.",
+      "x-kubernetes-group-version-kind": [{ group: "example.com", kind: "Widget", version: "v1" }],
+    });
     expect(Object.keys(widget?.properties as object)).toEqual(["apiVersion", "kind", "metadata", "spec"]);
-    expect(widget).toHaveProperty("properties.spec.properties.port", { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] });
+    expect(widget).toHaveProperty("properties.spec.properties.port", {
+      "x-kubernetes-int-or-string": true,
+      anyOf: [{ type: "integer" }, { type: "string" }],
+    });
   });
 
   test("OA-5: is published in v2 without what v2 cannot say", async () => {
@@ -128,17 +165,30 @@ describe("a custom resource", () => {
     expect(widget?.properties.spec).toEqual({
       type: "object",
       required: ["size"],
-      properties: { name: {}, size: { type: "integer" }, port: { "x-kubernetes-int-or-string": true }, open: { "x-kubernetes-preserve-unknown-fields": true }, list: {} },
+      properties: {
+        name: {},
+        size: { type: "integer" },
+        port: { "x-kubernetes-int-or-string": true },
+        open: { "x-kubernetes-preserve-unknown-fields": true },
+        list: {},
+      },
     });
   });
 
   test("OA-5: that is open at its root is a bare object in v2", async () => {
     const { request } = await createTestServer();
-    await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition({ type: "object", "x-kubernetes-preserve-unknown-fields": true }));
+    await request(
+      "POST",
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+      definition({ type: "object", "x-kubernetes-preserve-unknown-fields": true }),
+    );
 
     const { body } = await request("GET", "/openapi/v2");
 
-    expect((body.definitions as JsonObject)["com.example.v1.Widget"]).toEqual({ type: "object", "x-kubernetes-group-version-kind": [{ group: "example.com", kind: "Widget", version: "v1" }] });
+    expect((body.definitions as JsonObject)["com.example.v1.Widget"]).toEqual({
+      type: "object",
+      "x-kubernetes-group-version-kind": [{ group: "example.com", kind: "Widget", version: "v1" }],
+    });
   });
 });
 
@@ -146,9 +196,14 @@ describe("OpenAPI v2", () => {
   test("OA-3: is protobuf for those who ask for it, under a name that Go can read", async () => {
     const { request } = await createTestServer();
 
-    const { status, headers, response } = await request("GET", "/openapi/v2", undefined, { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" });
+    const { status, headers, response } = await request("GET", "/openapi/v2", undefined, {
+      accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    });
 
-    expect([status, headers["content-type"]]).toEqual([200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"]);
+    expect([status, headers["content-type"]]).toEqual([
+      200,
+      "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    ]);
     // Field 1, swagger: "2.0".
     expect(Buffer.from(response.body as Uint8Array).subarray(0, 5)).toEqual(Buffer.from([0x0a, 3, 0x32, 0x2e, 0x30]));
   });

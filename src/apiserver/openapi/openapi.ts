@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents. kubectl reads v3, one document per group and version, to learn that fields are validated here and to
- * explain kinds; v2, one document for everything, is for older clients and tools.
+ * OpenAPI documents. kubectl reads v3, one document per group and version, to learn that fields are validated here and
+ * to explain kinds; v2, one document for everything, is for older clients and tools.
  *
  * Documents are made when somebody asks for them and kept as bytes. Clusters that serve the same versions share them.
  */
@@ -31,19 +31,41 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /** `nowMs` is for saying until when a document may be kept. */
-export function openApiV3Response(table: ResourceTable, name: string | undefined, request: ApiRequest, nowMs: number): ApiResponse {
+export function openApiV3Response(
+  table: ResourceTable,
+  name: string | undefined,
+  request: ApiRequest,
+  nowMs: number,
+): ApiResponse {
   if (name === undefined) return indexResponse(table);
-  if (acceptedType(request.headers.accept, ["application/json"]) === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
+  if (acceptedType(request.headers.accept, ["application/json"]) === undefined)
+    return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
   const document = documentOf(table, name);
   if (!document) return { status: 404, headers: { "cache-control": PRIVATE }, body: NOTHING };
   const { hash } = document;
   const asked = request.query.get("hash");
-  if (asked === null || asked === hash) return documentResponse(document, "application/json", request, asked === null ? undefined : nowMs + YEAR_MS);
-  return { status: 301, headers: { location: `${request.path}?hash=${hash}`, "cache-control": PRIVATE, "content-type": "application/json", etag: `"${hash}"`, vary: "Accept" }, body: NOTHING };
+  if (asked === null || asked === hash)
+    return documentResponse(document, "application/json", request, asked === null ? undefined : nowMs + YEAR_MS);
+  return {
+    status: 301,
+    headers: {
+      location: `${request.path}?hash=${hash}`,
+      "cache-control": PRIVATE,
+      "content-type": "application/json",
+      etag: `"${hash}"`,
+      vary: "Accept",
+    },
+    body: NOTHING,
+  };
 }
 
 /** With `expiresMs` the address names its content, which never changes. */
-function documentResponse({ body, hash }: Document, type: string, request: ApiRequest, expiresMs?: number): ApiResponse {
+function documentResponse(
+  { body, hash }: Document,
+  type: string,
+  request: ApiRequest,
+  expiresMs?: number,
+): ApiResponse {
   const etag = `"${hash}"`;
   const headers = {
     "content-type": type,
@@ -52,16 +74,28 @@ function documentResponse({ body, hash }: Document, type: string, request: ApiRe
     "cache-control": expiresMs === undefined ? PRIVATE : "public, immutable",
     ...(expiresMs !== undefined && { expires: new Date(expiresMs).toUTCString() }),
   };
-  return request.headers["if-none-match"] === etag ? { status: 304, headers, body: NOTHING } : { status: 200, headers, body };
+  return request.headers["if-none-match"] === etag
+    ? { status: 304, headers, body: NOTHING }
+    : { status: 200, headers, body };
 }
 
 /**
- * The addresses are those of a server of its own, as Kubernetes gives them: clients put the prefix in front that they reach it with, which
- * is `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot know.
+ * The addresses are those of a server of its own, as Kubernetes gives them: clients put the prefix in front that they
+ * reach it with, which is `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot
+ * know.
  */
 function indexResponse(table: ResourceTable): ApiResponse {
-  const paths = memoized(table, "openapi index", () => namesOf(table).map((name) => [name, documentOf(table, name)?.hash ?? ""] as const));
-  return textResponse(200, JSON.stringify({ paths: Object.fromEntries(paths.map(([name, hash]) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` }])) }));
+  const paths = memoized(table, "openapi index", () =>
+    namesOf(table).map((name) => [name, documentOf(table, name)?.hash ?? ""] as const),
+  );
+  return textResponse(
+    200,
+    JSON.stringify({
+      paths: Object.fromEntries(
+        paths.map(([name, hash]) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` }]),
+      ),
+    }),
+  );
 }
 
 /** Documents of resources, and of the pages that say what there is. */
@@ -69,7 +103,8 @@ function namesOf(table: ResourceTable): string[] {
   const names = ["api", "apis", "version"];
   for (const group of groupsOf(table)) {
     if (group !== "") names.push(`apis/${group}`);
-    for (const version of versionsOf(table, group)) names.push(group === "" ? `api/${version}` : `apis/${group}/${version}`);
+    for (const version of versionsOf(table, group))
+      names.push(group === "" ? `api/${version}` : `apis/${group}/${version}`);
   }
   return names.sort();
 }
@@ -77,7 +112,11 @@ function namesOf(table: ResourceTable): string[] {
 function documentOf(table: ResourceTable, name: string): Document | undefined {
   const [root, first = "", second, ...rest] = name.split("/");
   if (rest.length > 0) return undefined;
-  const isPage = name === "api" || name === "apis" || name === "version" || (root === "apis" && second === undefined && table.hasGroup(first));
+  const isPage =
+    name === "api" ||
+    name === "apis" ||
+    name === "version" ||
+    (root === "apis" && second === undefined && table.hasGroup(first));
   if (isPage) return memoized(table, `openapi ${name}`, () => finished(pageDocument(name)));
   const [group, version] = root === "api" ? ["", first] : [first, second ?? ""];
   if ((root !== "api" && root !== "apis") || (root === "api" && second !== undefined)) return undefined;
@@ -98,7 +137,10 @@ const documents = new WeakMap<Resource, { served: readonly ServedVersion[]; docu
 function sharedDocument(served: readonly ServedVersion[], path: string): Document {
   const [first] = served;
   const known = (first && documents.get(first.resource)) ?? [];
-  const same = known.find((candidate) => candidate.served.length === served.length && candidate.served.every((other, index) => other === served[index]));
+  const same = known.find(
+    (candidate) =>
+      candidate.served.length === served.length && candidate.served.every((other, index) => other === served[index]),
+  );
   if (same) return same.document;
   const document = finished(makeDocument(served, path));
   if (first) documents.set(first.resource, [...known, { served, document }]);
@@ -106,7 +148,9 @@ function sharedDocument(served: readonly ServedVersion[], path: string): Documen
 }
 
 const OPENAPI = { openapi: "3.0.0", info: { title: "Kubernetes", version: "1.36" } };
-const SECURITY = { BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" } };
+const SECURITY = {
+  BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" },
+};
 
 function makeDocument(served: readonly ServedVersion[], path: string): V3Document {
   const components = new Components();
@@ -130,7 +174,15 @@ function resourcePaths(served: ServedVersion, path: string, components: Componen
   const others = new Map<string, string>();
   for (const { name, kind: other } of subresourcesOf(served.resource, served.subresources)) {
     // The options of connections are parameters, not a body; they have no schema.
-    if (other && (other.version || kind.subresources.actions?.[name])) others.set(name, components.addKind({ ...other, group: other.version ? other.group : own.group, version: other.version || own.version }));
+    if (other && (other.version || kind.subresources.actions?.[name]))
+      others.set(
+        name,
+        components.addKind({
+          ...other,
+          group: other.version ? other.group : own.group,
+          version: other.version || own.version,
+        }),
+      );
   }
   return pathsOf(served, path, { object, list, ofSubresource: ({ name }) => others.get(name) ?? object });
 }
@@ -138,16 +190,44 @@ function resourcePaths(served: ServedVersion, path: string, components: Componen
 /** A page of discovery, or the version: answered as JSON, of which no schema is given. */
 function pageDocument(name: string): V3Document {
   const group = name.startsWith("apis/") ? name.slice("apis/".length) : "core";
-  const get = { tags: [tagOf(group, "").slice(0, -1)], operationId: `get${name.replaceAll(/[^a-z0-9]+(.)|^(.)/gi, (_all, next: string | undefined, first: string | undefined) => (next ?? first ?? "").toUpperCase())}`, responses: { "200": { description: "OK", content: { "application/json": { schema: { type: "object" } } } }, "401": { description: "Unauthorized" } } };
+  const get = {
+    tags: [tagOf(group, "").slice(0, -1)],
+    operationId: `get${name.replaceAll(/[^a-z0-9]+(.)|^(.)/gi, (_all, next: string | undefined, first: string | undefined) => (next ?? first ?? "").toUpperCase())}`,
+    responses: {
+      "200": { description: "OK", content: { "application/json": { schema: { type: "object" } } } },
+      "401": { description: "Unauthorized" },
+    },
+  };
   return { ...OPENAPI, paths: { [`/${name}/`]: { get } }, components: { schemas: {}, securitySchemes: SECURITY } };
 }
 
-export function openApiV2Response(table: ResourceTable, { major, minor }: VersionInfo, request: ApiRequest): ApiResponse {
+export function openApiV2Response(
+  table: ResourceTable,
+  { major, minor }: VersionInfo,
+  request: ApiRequest,
+): ApiResponse {
   // The form with the at sign is what clients ask for, and what Go cannot read as the type of an answer.
-  const type = acceptedType(request.headers.accept, ["application/json", V2_PROTOBUF, V2_PROTOBUF.replace(".v1.0", "@v1.0")]);
+  const type = acceptedType(request.headers.accept, [
+    "application/json",
+    V2_PROTOBUF,
+    V2_PROTOBUF.replace(".v1.0", "@v1.0"),
+  ]);
   if (type === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
-  const swagger = (): JsonObject => swaggerOf(groupsOf(table).flatMap((group) => versionsOf(table, group).map((version) => makeDocument(servedIn(table, group, version), group ? `/apis/${group}/${version}` : `/api/${version}`))), `${major}.${minor}`);
-  if (type === "application/json") return documentResponse(memoized(table, "openapi v2", () => finished(swagger())), type, request);
+  const swagger = (): JsonObject =>
+    swaggerOf(
+      groupsOf(table).flatMap((group) =>
+        versionsOf(table, group).map((version) =>
+          makeDocument(servedIn(table, group, version), group ? `/apis/${group}/${version}` : `/api/${version}`),
+        ),
+      ),
+      `${major}.${minor}`,
+    );
+  if (type === "application/json")
+    return documentResponse(
+      memoized(table, "openapi v2", () => finished(swagger())),
+      type,
+      request,
+    );
   const document = memoized(table, "openapi v2 protobuf", () => {
     const body = encodeSwagger(swagger());
     return { body, hash: hashOf(body) };

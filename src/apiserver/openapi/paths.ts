@@ -20,14 +20,25 @@ type ParameterType = "string" | "integer" | "boolean";
 function parameter(name: string, type: ParameterType = "string"): JsonObject {
   return { name, in: "query", schema: { type, uniqueItems: true } };
 }
-const inPath = (name: string): JsonObject => ({ name, in: "path", required: true, schema: { type: "string", uniqueItems: true } });
+const inPath = (name: string): JsonObject => ({
+  name,
+  in: "path",
+  required: true,
+  schema: { type: "string", uniqueItems: true },
+});
 
 const NAME = inPath("name");
 const NAMESPACE = inPath("namespace");
 const PRETTY = parameter("pretty");
 const WRITE = [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation")];
 const PATCH_PARAMETERS = [...WRITE, parameter("force", "boolean")];
-const DELETE = [parameter("dryRun"), parameter("gracePeriodSeconds", "integer"), parameter("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"), parameter("orphanDependents", "boolean"), parameter("propagationPolicy")];
+const DELETE = [
+  parameter("dryRun"),
+  parameter("gracePeriodSeconds", "integer"),
+  parameter("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"),
+  parameter("orphanDependents", "boolean"),
+  parameter("propagationPolicy"),
+];
 const LIST = [
   parameter("allowWatchBookmarks", "boolean"),
   parameter("continue"),
@@ -41,7 +52,13 @@ const LIST = [
   parameter("watch", "boolean"),
 ];
 
-const STREAMS = [parameter("container"), parameter("stderr", "boolean"), parameter("stdin", "boolean"), parameter("stdout", "boolean"), parameter("tty", "boolean")];
+const STREAMS = [
+  parameter("container"),
+  parameter("stderr", "boolean"),
+  parameter("stdin", "boolean"),
+  parameter("stdout", "boolean"),
+  parameter("tty", "boolean"),
+];
 /** The options of the subresources that lead somewhere, by the kind of the options. */
 const CONNECT_PARAMETERS: Readonly<Record<string, JsonObject[]>> = {
   PodAttachOptions: STREAMS,
@@ -121,9 +138,29 @@ class ResourcePaths {
     put(
       this.#collection,
       {
-        ...(has("list") && { get: this.#operation("list", `list${this.#title}${this.#kind}`, { answers: [200], schema: list, parameters: LIST }) }),
-        ...(has("create") && { post: this.#operation("post", `create${this.#title}${this.#kind}`, { answers: [200, 201, 202], schema: object, body: object, parameters: WRITE }) }),
-        ...(has("deletecollection") && { delete: this.#operation("deletecollection", `delete${this.#title}Collection${this.#kind}`, { answers: [200], schema: STATUS, body: DELETE_OPTIONS, parameters: [...DELETE, ...LIST] }) }),
+        ...(has("list") && {
+          get: this.#operation("list", `list${this.#title}${this.#kind}`, {
+            answers: [200],
+            schema: list,
+            parameters: LIST,
+          }),
+        }),
+        ...(has("create") && {
+          post: this.#operation("post", `create${this.#title}${this.#kind}`, {
+            answers: [200, 201, 202],
+            schema: object,
+            body: object,
+            parameters: WRITE,
+          }),
+        }),
+        ...(has("deletecollection") && {
+          delete: this.#operation("deletecollection", `delete${this.#title}Collection${this.#kind}`, {
+            answers: [200],
+            schema: STATUS,
+            body: DELETE_OPTIONS,
+            parameters: [...DELETE, ...LIST],
+          }),
+        }),
       },
       [...this.#scope, PRETTY],
     );
@@ -132,13 +169,30 @@ class ResourcePaths {
       {
         ...(has("get") && this.#get("", object)),
         ...(has("update") && this.#put("", object)),
-        ...(has("delete") && { delete: this.#operation("delete", `delete${this.#title}${this.#kind}`, { answers: [200, 202], schema: STATUS, body: DELETE_OPTIONS, parameters: DELETE }) }),
+        ...(has("delete") && {
+          delete: this.#operation("delete", `delete${this.#title}${this.#kind}`, {
+            answers: [200, 202],
+            schema: STATUS,
+            body: DELETE_OPTIONS,
+            parameters: DELETE,
+          }),
+        }),
         ...(has("patch") && this.#patch("", object)),
       },
       [NAME, ...this.#scope, PRETTY],
     );
     if (resource.namespaced && has("list")) {
-      put(`${this.#base}/${resource.name.resource}`, { get: this.#operation("list", `list${this.#title}${kind}ForAllNamespaces`, { answers: [200], schema: list, parameters: LIST }) }, [PRETTY]);
+      put(
+        `${this.#base}/${resource.name.resource}`,
+        {
+          get: this.#operation("list", `list${this.#title}${kind}ForAllNamespaces`, {
+            answers: [200],
+            schema: list,
+            parameters: LIST,
+          }),
+        },
+        [PRETTY],
+      );
     }
     const connects = connectShapes(resource);
     for (const subresource of subresourcesOf(resource)) {
@@ -146,8 +200,18 @@ class ResourcePaths {
       const shape = connects[subresource.name];
       if (!shape) put(path, this.#subresource(subresource), [NAME, ...this.#scope, PRETTY]);
       else {
-        put(path, this.#connect(subresource, shape.hasPath, ""), [NAME, ...this.#scope, ...(CONNECT_PARAMETERS[shape.kind] ?? [parameter("path")])]);
-        if (shape.hasPath) put(`${path}/{path}`, this.#connect(subresource, true, "WithPath"), [NAME, ...this.#scope, inPath("path"), parameter("path")]);
+        put(path, this.#connect(subresource, shape.hasPath, ""), [
+          NAME,
+          ...this.#scope,
+          ...(CONNECT_PARAMETERS[shape.kind] ?? [parameter("path")]),
+        ]);
+        if (shape.hasPath)
+          put(`${path}/{path}`, this.#connect(subresource, true, "WithPath"), [
+            NAME,
+            ...this.#scope,
+            inPath("path"),
+            parameter("path"),
+          ]);
       }
     }
     return paths;
@@ -156,12 +220,24 @@ class ResourcePaths {
   #subresource(subresource: Subresource): JsonObject {
     const { name, verbs, kind } = subresource;
     const schema = this.#schemas.ofSubresource(subresource);
-    const gvk = kind && { group: kind.version ? kind.group : this.#gvk.group, kind: kind.kind, version: kind.version || this.#gvk.version };
+    const gvk = kind && {
+      group: kind.version ? kind.group : this.#gvk.group,
+      kind: kind.kind,
+      version: kind.version || this.#gvk.version,
+    };
     const title = capitalized(name);
     return {
       ...(verbs.includes("get") && this.#get(title, schema, gvk)),
       ...(verbs.includes("update") && this.#put(title, schema, gvk)),
-      ...(verbs.includes("create") && { post: this.#operation("post", `create${this.#title}${this.#kind}${title}`, { answers: [200, 201, 202], schema, body: schema, parameters: WRITE, gvk }) }),
+      ...(verbs.includes("create") && {
+        post: this.#operation("post", `create${this.#title}${this.#kind}${title}`, {
+          answers: [200, 201, 202],
+          schema,
+          body: schema,
+          parameters: WRITE,
+          gvk,
+        }),
+      }),
       ...(verbs.includes("patch") && this.#patch(title, schema, gvk)),
     };
   }
@@ -170,27 +246,78 @@ class ResourcePaths {
     const title = `${capitalized(name)}${suffix}`;
     const gvk = { group: "", kind: kind?.kind ?? "", version: this.#served.version };
     const answers = { "200": { description: "OK", content: { "*/*": { schema: { type: "string" } } } } };
-    const operation = (action: string, operationId: string): JsonObject => ({ tags: this.#tags, operationId, responses: answers, "x-kubernetes-action": action, "x-kubernetes-group-version-kind": gvk });
+    const operation = (action: string, operationId: string): JsonObject => ({
+      tags: this.#tags,
+      operationId,
+      responses: answers,
+      "x-kubernetes-action": action,
+      "x-kubernetes-group-version-kind": gvk,
+    });
     if (name === "log") return { get: operation("get", `read${this.#title}${this.#kind}${title}`) };
-    return Object.fromEntries((isProxy ? PROXY_METHODS : ["get", "post"]).map((method) => [method, operation("connect", `connect${this.#title}${capitalized(method)}${this.#kind}${title}`)]));
+    return Object.fromEntries(
+      (isProxy ? PROXY_METHODS : ["get", "post"]).map((method) => [
+        method,
+        operation("connect", `connect${this.#title}${capitalized(method)}${this.#kind}${title}`),
+      ]),
+    );
   }
 
   #get(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
     const parameters = this.#served.resource.kind.builtIn ? [] : [parameter("resourceVersion")];
-    return { get: this.#operation("get", `read${this.#title}${this.#kind}${suffix}`, { answers: [200], schema, parameters, gvk }) };
+    return {
+      get: this.#operation("get", `read${this.#title}${this.#kind}${suffix}`, {
+        answers: [200],
+        schema,
+        parameters,
+        gvk,
+      }),
+    };
   }
 
   #put(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
-    return { put: this.#operation("put", `replace${this.#title}${this.#kind}${suffix}`, { answers: [200, 201], schema, body: schema, parameters: WRITE, gvk }) };
+    return {
+      put: this.#operation("put", `replace${this.#title}${this.#kind}${suffix}`, {
+        answers: [200, 201],
+        schema,
+        body: schema,
+        parameters: WRITE,
+        gvk,
+      }),
+    };
   }
 
   #patch(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
-    const types = ["apply-patch+yaml", "json-patch+json", "merge-patch+json", ...(this.#served.resource.kind.builtIn ? ["strategic-merge-patch+json"] : [])];
+    const types = [
+      "apply-patch+yaml",
+      "json-patch+json",
+      "merge-patch+json",
+      ...(this.#served.resource.kind.builtIn ? ["strategic-merge-patch+json"] : []),
+    ];
     const content = Object.fromEntries(types.map((type) => [`application/${type}`, { schema: refTo(PATCH) }]));
-    return { patch: { ...this.#operation("patch", `patch${this.#title}${this.#kind}${suffix}`, { answers: [200, 201], schema, parameters: PATCH_PARAMETERS, gvk }), requestBody: { content, required: true } } };
+    return {
+      patch: {
+        ...this.#operation("patch", `patch${this.#title}${this.#kind}${suffix}`, {
+          answers: [200, 201],
+          schema,
+          parameters: PATCH_PARAMETERS,
+          gvk,
+        }),
+        requestBody: { content, required: true },
+      },
+    };
   }
 
-  #operation(action: string, operationId: string, about: { answers: number[]; schema: string; body?: string; parameters: JsonObject[]; gvk?: GroupVersionKind | undefined }): JsonObject {
+  #operation(
+    action: string,
+    operationId: string,
+    about: {
+      answers: number[];
+      schema: string;
+      body?: string;
+      parameters: JsonObject[];
+      gvk?: GroupVersionKind | undefined;
+    },
+  ): JsonObject {
     const { answers, schema, body, parameters, gvk = this.#gvk } = about;
     const content = { "application/json": { schema: refTo(schema) }, "application/yaml": { schema: refTo(schema) } };
     const description = (code: number): string => (code === 200 ? "OK" : code === 201 ? "Created" : "Accepted");
@@ -198,8 +325,16 @@ class ResourcePaths {
       tags: this.#tags,
       operationId,
       ...(parameters.length > 0 && { parameters }),
-      ...(body !== undefined && { requestBody: { content: { "*/*": { schema: refTo(body) } }, ...(body !== DELETE_OPTIONS && { required: true }) } }),
-      responses: { ...Object.fromEntries(answers.map((code) => [String(code), { description: description(code), content }])), "401": { description: "Unauthorized" } },
+      ...(body !== undefined && {
+        requestBody: {
+          content: { "*/*": { schema: refTo(body) } },
+          ...(body !== DELETE_OPTIONS && { required: true }),
+        },
+      }),
+      responses: {
+        ...Object.fromEntries(answers.map((code) => [String(code), { description: description(code), content }])),
+        "401": { description: "Unauthorized" },
+      },
       "x-kubernetes-action": action,
       "x-kubernetes-group-version-kind": gvk,
     };

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI v2 document in the protobuf form of gnostic, which old clients insist on. The form is the document's own with
- * numbers for names, so a table of them is all that encoding needs.
+ * An OpenAPI v2 document in the protobuf form of gnostic, which old clients insist on. The form is the document's own
+ * with numbers for names, so a table of them is all that encoding needs.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -28,11 +28,24 @@ const entries = (shape: Shape, number = 1): Shape => ({ map: shape, number });
 
 const SCHEMA = message("Schema");
 const parameter: Shape = {
-  choose: (value) => [1, { choose: () => (value.in === "body" ? [1, message("BodyParameter")] : [2, { choose: () => (value.in === "path" ? [4, message("PathParameter")] : [3, message("QueryParameter")]) }]) }],
+  choose: (value) => [
+    1,
+    {
+      choose: () =>
+        value.in === "body"
+          ? [1, message("BodyParameter")]
+          : [
+              2,
+              { choose: () => (value.in === "path" ? [4, message("PathParameter")] : [3, message("QueryParameter")]) },
+            ],
+    },
+  ],
 };
 
 /** Numbers and shapes of the fields, and the number of what begins with `x-`. */
-const MESSAGES: Readonly<Record<string, { fields: Readonly<Record<string, readonly [number, Shape]>>; extensions: number }>> = {
+const MESSAGES: Readonly<
+  Record<string, { fields: Readonly<Record<string, readonly [number, Shape]>>; extensions: number }>
+> = {
   Document: {
     extensions: 16,
     fields: {
@@ -45,7 +58,10 @@ const MESSAGES: Readonly<Record<string, { fields: Readonly<Record<string, readon
     },
   },
   Info: { extensions: 7, fields: { title: [1, "string"], version: [2, "string"] } },
-  ApiKey: { extensions: 5, fields: { type: [1, "string"], name: [2, "string"], in: [3, "string"], description: [4, "string"] } },
+  ApiKey: {
+    extensions: 5,
+    fields: { type: [1, "string"], name: [2, "string"], in: [3, "string"], description: [4, "string"] },
+  },
   PathItem: {
     extensions: 10,
     fields: {
@@ -73,9 +89,38 @@ const MESSAGES: Readonly<Record<string, { fields: Readonly<Record<string, readon
     },
   },
   Response: { extensions: 5, fields: { description: [1, "string"], schema: [2, { choose: () => [1, SCHEMA] }] } },
-  BodyParameter: { extensions: 6, fields: { description: [1, "string"], name: [2, "string"], in: [3, "string"], required: [4, "bool"], schema: [5, SCHEMA] } },
-  QueryParameter: { extensions: 23, fields: { required: [1, "bool"], in: [2, "string"], description: [3, "string"], name: [4, "string"], type: [6, "string"], uniqueItems: [20, "bool"] } },
-  PathParameter: { extensions: 22, fields: { required: [1, "bool"], in: [2, "string"], description: [3, "string"], name: [4, "string"], type: [5, "string"], uniqueItems: [19, "bool"] } },
+  BodyParameter: {
+    extensions: 6,
+    fields: {
+      description: [1, "string"],
+      name: [2, "string"],
+      in: [3, "string"],
+      required: [4, "bool"],
+      schema: [5, SCHEMA],
+    },
+  },
+  QueryParameter: {
+    extensions: 23,
+    fields: {
+      required: [1, "bool"],
+      in: [2, "string"],
+      description: [3, "string"],
+      name: [4, "string"],
+      type: [6, "string"],
+      uniqueItems: [20, "bool"],
+    },
+  },
+  PathParameter: {
+    extensions: 22,
+    fields: {
+      required: [1, "bool"],
+      in: [2, "string"],
+      description: [3, "string"],
+      name: [4, "string"],
+      type: [5, "string"],
+      uniqueItems: [19, "bool"],
+    },
+  },
   Schema: {
     extensions: 31,
     fields: {
@@ -115,7 +160,8 @@ export function encodeSwagger(document: JsonObject): Uint8Array {
 function writeMessage(writer: Writer, name: string, value: JsonObject): void {
   const { fields, extensions } = MESSAGES[name] ?? { fields: {}, extensions: 0 };
   for (const [key, inner] of Object.entries(value)) {
-    if (key.startsWith("x-")) writer.nested(extensions, () => writeNamed(writer, key, () => writeField(writer, 2, "any", inner)));
+    if (key.startsWith("x-"))
+      writer.nested(extensions, () => writeNamed(writer, key, () => writeField(writer, 2, "any", inner)));
     else {
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       // What this form has no place for is left out; v3 says it.
@@ -154,14 +200,18 @@ function writeField(writer: Writer, number: number, shape: Shape, value: Json): 
     });
   } else {
     writer.nested(number, () => {
-      for (const [name, inner] of Object.entries(value as JsonObject)) writer.nested(shape.number, () => writeNamed(writer, name, () => writeField(writer, 2, shape.map, inner)));
+      for (const [name, inner] of Object.entries(value as JsonObject))
+        writer.nested(shape.number, () => writeNamed(writer, name, () => writeField(writer, 2, shape.map, inner)));
     });
   }
 }
 
 const FIRST_SIZE = 1 << 20;
 
-/** Writes protobuf fields one behind the other. The length of a nested part is known when it is written, and then moved in before it. */
+/**
+ * Writes protobuf fields one behind the other. The length of a nested part is known when it is written, and then moved
+ * in before it.
+ */
 class Writer {
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
   #length = 0;

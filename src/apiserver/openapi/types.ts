@@ -1,6 +1,6 @@
 /**
- * The component schemas of Kubernetes' own types, made from their fact tables under the names that upstream gives them. Every
- * type is a component and is referred to; only what is reached from a kind is part of a document.
+ * The component schemas of Kubernetes' own types, made from their fact tables under the names that upstream gives them.
+ * Every type is a component and is referred to; only what is reached from a kind is part of a document.
  */
 import { structOf } from "../../api/index.ts";
 import type { FactField, FactStruct, FactType, Leaf } from "../../api/index.ts";
@@ -27,10 +27,15 @@ function packageOf(table: string): string {
   return `io.k8s.api.${table.replace("-", ".")}`;
 }
 
-/** The table of a group and version: named after the first part of the group, and after the project where that is not Kubernetes. */
+/**
+ * The table of a group and version: named after the first part of the group, and after the project where that is not
+ * Kubernetes.
+ */
 function tableOfGroup(group: string, version: string): string {
   const [first, project] = group.split(".", 2);
-  return project === undefined || group.endsWith(".k8s.io") ? `${first || "core"}-${version}` : `${first}-${project}-${version}`;
+  return project === undefined || group.endsWith(".k8s.io")
+    ? `${first || "core"}-${version}`
+    : `${first}-${project}-${version}`;
 }
 
 /** Leaves that are types of their own upstream. Their values have a form of their own, and so have they. */
@@ -38,14 +43,29 @@ const LEAF_TYPES: Partial<Record<Leaf, { name: string; schema: JsonObject }>> = 
   Time: { name: `${META}.Time`, schema: { type: "string", format: "date-time" } },
   MicroTime: { name: `${META}.MicroTime`, schema: { type: "string", format: "date-time" } },
   Duration: { name: `${META}.Duration`, schema: { type: "string" } },
-  Quantity: { name: "io.k8s.apimachinery.pkg.api.resource.Quantity", schema: { oneOf: [{ type: "string" }, { type: "number" }], description: "An amount: a number with an optional suffix, such as 500m or 2Gi." } },
-  IntOrString: { name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString", schema: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] } },
+  Quantity: {
+    name: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    schema: {
+      oneOf: [{ type: "string" }, { type: "number" }],
+      description: "An amount: a number with an optional suffix, such as 500m or 2Gi.",
+    },
+  },
+  IntOrString: {
+    name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+    schema: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
+  },
   RawObject: { name: "io.k8s.apimachinery.pkg.runtime.RawExtension", schema: { type: "object" } },
   // Clients leave a schema that says nothing at all out of their printouts, and stumble; a description is enough.
   Json: { name: `${EXTENSIONS}.JSON`, schema: { description: "Any JSON value." } },
-  SchemaOrArray: { name: `${EXTENSIONS}.JSONSchemaPropsOrArray`, schema: { description: "A schema, or a list of schemas." } },
+  SchemaOrArray: {
+    name: `${EXTENSIONS}.JSONSchemaPropsOrArray`,
+    schema: { description: "A schema, or a list of schemas." },
+  },
   SchemaOrBool: { name: `${EXTENSIONS}.JSONSchemaPropsOrBool`, schema: { description: "A schema, or true or false." } },
-  SchemaOrStringArray: { name: `${EXTENSIONS}.JSONSchemaPropsOrStringArray`, schema: { description: "A schema, or a list of strings." } },
+  SchemaOrStringArray: {
+    name: `${EXTENSIONS}.JSONSchemaPropsOrStringArray`,
+    schema: { description: "A schema, or a list of strings." },
+  },
 };
 
 const PLAIN: Partial<Record<Leaf, { schema: JsonObject; zero: string | number | boolean }>> = {
@@ -58,13 +78,20 @@ const PLAIN: Partial<Record<Leaf, { schema: JsonObject; zero: string | number | 
 
 /** One of several fields is set; a table of fields does not say so. */
 const UNIONS: Readonly<Record<string, JsonObject[]>> = {
-  "core-v1.AppArmorProfile": [{ discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } }],
+  "core-v1.AppArmorProfile": [
+    { discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } },
+  ],
   "core-v1.PodSchedulingGroup": [{ "fields-to-discriminateBy": { podGroupName: "PodGroupName" } }],
-  "core-v1.SeccompProfile": [{ discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } }],
+  "core-v1.SeccompProfile": [
+    { discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } },
+  ],
 };
 
 const TYPE_META: JsonObject = {
-  apiVersion: { type: "string", description: "APIVersion defines the version of the schema that this object is written in." },
+  apiVersion: {
+    type: "string",
+    description: "APIVersion defines the version of the schema that this object is written in.",
+  },
   kind: { type: "string", description: "Kind says what this object is." },
 };
 
@@ -86,7 +113,10 @@ export class Components {
   readonly schemas: JsonObject = {};
 
   constructor() {
-    this.schemas[PATCH] = { type: "object", description: "A change to an object: its form is that of the content type." };
+    this.schemas[PATCH] = {
+      type: "object",
+      description: "A change to an object: its form is that of the content type.",
+    };
   }
 
   /** A kind of Kubernetes; its name is answered. */
@@ -107,14 +137,24 @@ export class Components {
     const name = this.#add(structOf("meta-v1", kind));
     const schema = this.schemas[name] as JsonObject;
     Object.assign(schema.properties as JsonObject, TYPE_META);
-    schema["x-kubernetes-group-version-kind"] = [{ group: "", kind, version: "v1" }, ...(kind === "Status" ? [] : groups.filter(({ group }) => group !== "").map(({ group, version }) => ({ group, kind, version })))];
+    schema["x-kubernetes-group-version-kind"] = [
+      { group: "", kind, version: "v1" },
+      ...(kind === "Status"
+        ? []
+        : groups.filter(({ group }) => group !== "").map(({ group, version }) => ({ group, kind, version }))),
+    ];
   }
 
   addObjectMeta(): void {
     this.#add(structOf("meta-v1", "ObjectMeta"));
   }
 
-  addList(itemName: string, { group, version }: { group: string; version: string }, listKind: string, isBuiltIn: boolean): string {
+  addList(
+    itemName: string,
+    { group, version }: { group: string; version: string },
+    listKind: string,
+    isBuiltIn: boolean,
+  ): string {
     const name = `${itemName.slice(0, itemName.lastIndexOf("."))}.${listKind}`;
     this.#add(structOf("meta-v1", "ListMeta"));
     this.schemas[name] = {
@@ -140,10 +180,16 @@ export class Components {
     const describe = struct.table === "meta-v1" ? META_DESCRIPTIONS[struct.name] : undefined;
     const mapType = struct.schema["x-kubernetes-map-type"];
     // An empty list of fields would not survive a client that writes the document out again.
-    const schema: JsonObject = { type: "object", ...(struct.flat.size > 0 && { properties }), ...(mapType && { "x-kubernetes-map-type": mapType }), ...(unions && { "x-kubernetes-unions": unions }) };
+    const schema: JsonObject = {
+      type: "object",
+      ...(struct.flat.size > 0 && { properties }),
+      ...(mapType && { "x-kubernetes-map-type": mapType }),
+      ...(unions && { "x-kubernetes-unions": unions }),
+    };
     // Set before its fields are looked at: a type may contain itself.
     this.schemas[name] = schema;
-    for (const [key, field] of [...struct.flat].sort(([a], [b]) => (a < b ? -1 : 1))) properties[key] = described(this.#field(field), describe?.[key]);
+    for (const [key, field] of [...struct.flat].sort(([a], [b]) => (a < b ? -1 : 1)))
+      properties[key] = described(this.#field(field), describe?.[key]);
     for (const [key, field] of struct.flat) if (!field.optional) required.push(key);
     if (required.length > 0) schema.required = required;
     return name;
@@ -165,7 +211,9 @@ export class Components {
       ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
     };
     // Nothing may stand beside a reference.
-    return "$ref" in schema && Object.keys(extras).length > 0 ? { allOf: [schema], ...extras } : { ...schema, ...extras };
+    return "$ref" in schema && Object.keys(extras).length > 0
+      ? { allOf: [schema], ...extras }
+      : { ...schema, ...extras };
   }
 
   /** `always` says that Go writes the value even when it is zero, which then is its default. */

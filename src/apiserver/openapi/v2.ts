@@ -1,6 +1,6 @@
 /**
- * OpenAPI v2 out of the v3 documents. It can say less: defaults, alternatives and null are left out, and what a client would then
- * misread loses its type, as in Kubernetes.
+ * OpenAPI v2 out of the v3 documents. It can say less: defaults, alternatives and null are left out, and what a client
+ * would then misread loses its type, as in Kubernetes.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -15,7 +15,8 @@ export function swaggerOf(documents: readonly V3Document[], version: string): Js
   const definitions: JsonObject = {};
   const paths: JsonObject = {};
   for (const document of documents) {
-    for (const [name, schema] of Object.entries(document.components.schemas)) definitions[name] = merged(definitions[name], definitionOf(name, schema as JsonObject));
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      definitions[name] = merged(definitions[name], definitionOf(name, schema as JsonObject));
     for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(item as JsonObject);
   }
   return {
@@ -23,18 +24,22 @@ export function swaggerOf(documents: readonly V3Document[], version: string): Js
     info: { title: "Kubernetes", version },
     paths: sorted(paths),
     definitions: sorted(definitions),
-    securityDefinitions: { BearerToken: { type: "apiKey", name: "authorization", in: "header", description: "Bearer Token authentication" } },
+    securityDefinitions: {
+      BearerToken: { type: "apiKey", name: "authorization", in: "header", description: "Bearer Token authentication" },
+    },
     security: [{ BearerToken: [] }],
   };
 }
 
-const sorted = (map: JsonObject): JsonObject => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+const sorted = (map: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A type that several documents have is the same in each; only the groups that it stands for come together. */
 function merged(known: Json | undefined, schema: JsonObject): JsonObject {
   if (!isObject(known)) return schema;
   const groups = new Map<string, Json>();
-  for (const kind of [...listOf(known[GROUP_KIND]), ...listOf(schema[GROUP_KIND])]) groups.set(JSON.stringify(kind), kind);
+  for (const kind of [...listOf(known[GROUP_KIND]), ...listOf(schema[GROUP_KIND])])
+    groups.set(JSON.stringify(kind), kind);
   return groups.size === 0 ? known : { ...known, [GROUP_KIND]: [...groups.values()] };
 }
 
@@ -43,9 +48,11 @@ const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
 
 function definitionOf(name: string, schema: JsonObject): JsonObject {
   if (name.endsWith(".intstr.IntOrString")) return { type: "string", format: "int-or-string" };
-  if (name.endsWith(".resource.Quantity")) return { type: "string", ...(schema.description !== undefined && { description: schema.description }) };
+  if (name.endsWith(".resource.Quantity"))
+    return { type: "string", ...(schema.description !== undefined && { description: schema.description }) };
   // Nothing can be said about an object that is open at its root.
-  if (schema["x-kubernetes-preserve-unknown-fields"] === true) return { type: "object", [GROUP_KIND]: schema[GROUP_KIND] ?? [] };
+  if (schema["x-kubernetes-preserve-unknown-fields"] === true)
+    return { type: "object", [GROUP_KIND]: schema[GROUP_KIND] ?? [] };
   return schemaOf(schema);
 }
 
@@ -53,29 +60,60 @@ const SCHEMAS = "#/components/schemas/";
 const reference = (text: string): string => `#/definitions/${text.slice(SCHEMAS.length)}`;
 
 function schemaOf(schema: JsonObject): JsonObject {
-  const { $ref, allOf, anyOf: _any, oneOf: _one, not: _not, default: _default, nullable, properties, items, additionalProperties, required, type, ...rest } = schema;
+  const {
+    $ref,
+    allOf,
+    anyOf: _any,
+    oneOf: _one,
+    not: _not,
+    default: _default,
+    nullable,
+    properties,
+    items,
+    additionalProperties,
+    required,
+    type,
+    ...rest
+  } = schema;
   const [first] = listOf(allOf);
-  const target = typeof $ref === "string" ? $ref : isObject(first) && typeof first.$ref === "string" ? first.$ref : undefined;
+  const target =
+    typeof $ref === "string" ? $ref : isObject(first) && typeof first.$ref === "string" ? first.$ref : undefined;
   if (target !== undefined) return { ...rest, $ref: reference(target) };
   const isOpen = rest["x-kubernetes-preserve-unknown-fields"] === true;
   // Old clients fail on fields inside of a value whose type they are not told.
   const isBare = nullable === true || isOpen;
   const keepsType = !isBare || (isOpen && nullable !== true && type !== "object" && type !== "array");
-  const mandatory = isObject(properties) ? listOf(required).filter((name) => !isNullable(properties[textOf(name)])) : listOf(required);
+  const mandatory = isObject(properties)
+    ? listOf(required).filter((name) => !isNullable(properties[textOf(name)]))
+    : listOf(required);
   return {
     ...rest,
     ...(type !== undefined && keepsType && { type }),
     ...(mandatory.length > 0 && !isBare && { required: mandatory }),
-    ...(isObject(properties) && !isBare && { properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, schemaOf(property as JsonObject)])) }),
+    ...(isObject(properties) &&
+      !isBare && {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, property]) => [name, schemaOf(property as JsonObject)]),
+        ),
+      }),
     ...(isObject(items) && !isBare && { items: schemaOf(items) }),
-    ...(additionalProperties !== undefined && { additionalProperties: isObject(additionalProperties) ? schemaOf(additionalProperties) : additionalProperties }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: isObject(additionalProperties) ? schemaOf(additionalProperties) : additionalProperties,
+    }),
   };
 }
 
 const isNullable = (schema: Json | undefined): boolean => isObject(schema) && schema.nullable === true;
 
 function pathItem(item: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, key === "parameters" ? listOf(value).map((parameter) => parameterOf(parameter as JsonObject)) : operationOf(value as JsonObject)]));
+  return Object.fromEntries(
+    Object.entries(item).map(([key, value]) => [
+      key,
+      key === "parameters"
+        ? listOf(value).map((parameter) => parameterOf(parameter as JsonObject))
+        : operationOf(value as JsonObject),
+    ]),
+  );
 }
 
 function parameterOf({ schema, ...rest }: JsonObject): JsonObject {
@@ -84,10 +122,29 @@ function parameterOf({ schema, ...rest }: JsonObject): JsonObject {
 
 function operationOf({ requestBody, responses, parameters, ...rest }: JsonObject): JsonObject {
   const consumes = isObject(requestBody) ? Object.keys(requestBody.content as JsonObject) : ["*/*"];
-  const answers = Object.entries(responses as JsonObject).map(([code, answer]): [string, JsonObject] => [code, answerOf(answer as JsonObject)]);
-  const body: JsonObject[] = isObject(requestBody) ? [{ name: "body", in: "body", ...(requestBody.required === true && { required: true }), schema: contentSchema(requestBody) ?? {} }] : [];
+  const answers = Object.entries(responses as JsonObject).map(([code, answer]): [string, JsonObject] => [
+    code,
+    answerOf(answer as JsonObject),
+  ]);
+  const body: JsonObject[] = isObject(requestBody)
+    ? [
+        {
+          name: "body",
+          in: "body",
+          ...(requestBody.required === true && { required: true }),
+          schema: contentSchema(requestBody) ?? {},
+        },
+      ]
+    : [];
   const all = [...body, ...listOf(parameters).map((parameter) => parameterOf(parameter as JsonObject))];
-  return { ...rest, consumes, produces: ["application/json", "application/yaml"], schemes: ["https"], ...(all.length > 0 && { parameters: all }), responses: Object.fromEntries(answers) };
+  return {
+    ...rest,
+    consumes,
+    produces: ["application/json", "application/yaml"],
+    schemes: ["https"],
+    ...(all.length > 0 && { parameters: all }),
+    responses: Object.fromEntries(answers),
+  };
 }
 
 function answerOf(answer: JsonObject): JsonObject {

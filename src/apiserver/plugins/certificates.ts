@@ -1,6 +1,6 @@
 /**
- * Who may do what to certificate requests beyond the right to write them: approving and signing need a right on the signer that is asked,
- * and nobody asks for a client certificate of the group that may do everything.
+ * Who may do what to certificate requests beyond the right to write them: approving and signing need a right on the
+ * signer that is asked, and nobody asks for a client certificate of the group that may do everything.
  */
 import { CLIENT_SIGNER, parseCertificateRequest } from "../../api/index.ts";
 import type { CertificateSigningRequest } from "../../api/index.ts";
@@ -20,12 +20,17 @@ const KIND = "CertificateSigningRequest";
 type Request = DeepReadonly<CertificateSigningRequest>;
 
 const readAs = (object: DeepReadonly<JsonObject> | undefined): Request => (object ?? {}) as unknown as Request;
-const refused = ({ context, object }: PluginRequest, why: string): Error => forbidden(context.served.resource.name, textOf(metadataOf(object as JsonObject).name ?? ""), why);
+const refused = ({ context, object }: PluginRequest, why: string): Error =>
+  forbidden(context.served.resource.name, textOf(metadataOf(object as JsonObject).name ?? ""), why);
 
 export function createCertificatePlugins({ authorizer }: { authorizer: Authorizer }): readonly Plugin[] {
   /** A right on one signer, or on all of its domain. */
   const isAllowed = ({ context: { cluster, user } }: PluginRequest, verb: string, signer: string): boolean =>
-    [signer, `${signer.split("/")[0] ?? ""}/*`].some((name) => authorizer.decide({ user, cluster: cluster.name, verb, resource: { group: GROUP, resource: "signers", name } }).allowed);
+    [signer, `${signer.split("/")[0] ?? ""}/*`].some(
+      (name) =>
+        authorizer.decide({ user, cluster: cluster.name, verb, resource: { group: GROUP, resource: "signers", name } })
+          .allowed,
+    );
 
   return [
     {
@@ -33,7 +38,11 @@ export function createCertificatePlugins({ authorizer }: { authorizer: Authorize
       concerns: (context, operation) => operation === "UPDATE" && writesKind(context, GROUP, KIND, "approval"),
       validate(request) {
         const { signerName } = readAs(request.oldObject).spec;
-        if (!isAllowed(request, "approve", signerName)) throw refused(request, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`);
+        if (!isAllowed(request, "approve", signerName))
+          throw refused(
+            request,
+            `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`,
+          );
       },
     },
     {
@@ -42,9 +51,14 @@ export function createCertificatePlugins({ authorizer }: { authorizer: Authorize
       validate(request) {
         const old = readAs(request.oldObject);
         const { status = {} } = readAs(request.object);
-        if (status.certificate === old.status?.certificate && equalJson(status.conditions ?? [], old.status?.conditions ?? [])) return;
+        if (
+          status.certificate === old.status?.certificate &&
+          equalJson(status.conditions ?? [], old.status?.conditions ?? [])
+        )
+          return;
         const { signerName } = old.spec;
-        if (!isAllowed(request, "sign", signerName)) throw refused(request, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`);
+        if (!isAllowed(request, "sign", signerName))
+          throw refused(request, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`);
       },
     },
     {

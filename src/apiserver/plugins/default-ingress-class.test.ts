@@ -3,18 +3,32 @@ import { EndpointSlice, Ingress, IngressClass, Namespace } from "../../api/index
 import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer } from "../test-server.ts";
 
-const profile: Profile = { builtIns: [Namespace, Ingress, IngressClass, EndpointSlice], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
+const profile: Profile = {
+  builtIns: [Namespace, Ingress, IngressClass, EndpointSlice],
+  customs: [],
+  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+};
 const INGRESSES = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
 const CLASSES = "/apis/networking.k8s.io/v1/ingressclasses";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
-const ingress = (name: string, spec: object = {}, annotations = {}): object => ({ metadata: { name, annotations }, spec: { defaultBackend: { service: { name: "s", port: { number: 80 } } }, ...spec } });
+const ingress = (name: string, spec: object = {}, annotations = {}): object => ({
+  metadata: { name, annotations },
+  spec: { defaultBackend: { service: { name: "s", port: { number: 80 } } }, ...spec },
+});
 
 test("an Ingress that names no class gets the default", async () => {
   const { request } = await createTestServer({ profiles: { hub: profile } });
-  await request("POST", CLASSES, { metadata: { name: "x", annotations: { "ingressclass.kubernetes.io/is-default-class": "true" } }, spec: { controller: "a.b/c" } });
+  await request("POST", CLASSES, {
+    metadata: { name: "x", annotations: { "ingressclass.kubernetes.io/is-default-class": "true" } },
+    spec: { controller: "a.b/c" },
+  });
 
-  const [open, named, annotated] = [await request("POST", INGRESSES, ingress("a")), await request("POST", INGRESSES, ingress("b", { ingressClassName: "y" })), await request("POST", INGRESSES, ingress("c", {}, { "kubernetes.io/ingress.class": "z" }))];
+  const [open, named, annotated] = [
+    await request("POST", INGRESSES, ingress("a")),
+    await request("POST", INGRESSES, ingress("b", { ingressClassName: "y" })),
+    await request("POST", INGRESSES, ingress("c", {}, { "kubernetes.io/ingress.class": "z" })),
+  ];
 
   expect(open.body.spec).toMatchObject({ ingressClassName: "x" });
   expect(named.body.spec).toMatchObject({ ingressClassName: "y" });

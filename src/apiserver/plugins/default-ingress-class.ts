@@ -11,8 +11,14 @@ export const defaultIngressClass: Plugin = {
   concerns: (context, operation) => operation === "CREATE" && writesKind(context, "networking.k8s.io", "Ingress"),
   mutate({ object, read }): DeepReadonly<JsonObject> {
     const { metadata, spec } = object as unknown as DeepReadonly<Ingress>;
-    if (spec?.ingressClassName !== undefined || metadata.annotations?.[INGRESS_CLASS_ANNOTATION] !== undefined) return object;
-    const name = defaultClass(read.list("networking.k8s.io", "ingressclasses"), (annotations) => annotations[DEFAULT_INGRESS_CLASS] === "true");
-    return name === undefined ? object : { ...object, spec: { ...(object.spec as JsonObject | undefined), ingressClassName: name } };
+    if (spec?.ingressClassName !== undefined || metadata.annotations?.[INGRESS_CLASS_ANNOTATION] !== undefined)
+      return object;
+    const name = defaultClass(
+      read.list("networking.k8s.io", "ingressclasses"),
+      (annotations) => annotations[DEFAULT_INGRESS_CLASS] === "true",
+    );
+    return name === undefined
+      ? object
+      : { ...object, spec: { ...(object.spec as JsonObject | undefined), ingressClassName: name } };
   },
 };

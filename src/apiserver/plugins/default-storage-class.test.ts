@@ -4,15 +4,26 @@ import type { JsonObject } from "../../base/index.ts";
 import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type TestServer } from "../test-server.ts";
 
-const profile: Profile = { builtIns: [Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass], customs: [], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }] };
+const profile: Profile = {
+  builtIns: [Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass],
+  customs: [],
+  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+};
 const CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims";
 const VOLUMES = "/api/v1/persistentvolumes";
 const CLASSES = "/apis/storage.k8s.io/v1/storageclasses";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
 const start = (): Promise<TestServer> => createTestServer({ profiles: { hub: profile } });
-const claim = (spec: object = {}): object => ({ metadata: { name: "c" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec } });
-const storageClass = (name: string, fields: object = {}, isDefault = true): object => ({ metadata: { name, ...(isDefault && { annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }) }, provisioner: "p", ...fields });
+const claim = (spec: object = {}): object => ({
+  metadata: { name: "c" },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
+});
+const storageClass = (name: string, fields: object = {}, isDefault = true): object => ({
+  metadata: { name, annotations: isDefault ? { "storageclass.kubernetes.io/is-default-class": "true" } : undefined },
+  provisioner: "p",
+  ...fields,
+});
 const specOf = (body: JsonObject) => body.spec as { storageClassName?: string };
 
 test("a claim that names no class gets the default, which its writer does not own", async () => {
@@ -43,13 +54,20 @@ test("a bound claim grows when its class allows it", async () => {
   const grow = async (storageClassName: string) => {
     const name = `c-${storageClassName}`;
     await request("POST", CLAIMS, { ...claim({ storageClassName }), metadata: { name } });
-    await request("PATCH", `${CLAIMS}/${name}/status`, { status: { phase: "Bound", capacity: { storage: "1Gi" } } }, MERGE);
+    await request(
+      "PATCH",
+      `${CLAIMS}/${name}/status`,
+      { status: { phase: "Bound", capacity: { storage: "1Gi" } } },
+      MERGE,
+    );
     return request("PATCH", `${CLAIMS}/${name}`, { spec: { resources: { requests: { storage: "2Gi" } } } }, MERGE);
   };
 
   const [fixed, elastic] = [await grow("fixed"), await grow("elastic")];
 
-  expect(fixed.body.message).toBe('persistentvolumeclaims "c-fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize');
+  expect(fixed.body.message).toBe(
+    'persistentvolumeclaims "c-fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+  );
   expect(elastic.status).toBe(200);
 });
 
@@ -57,15 +75,27 @@ test("claims and volumes are kept while they are in use, and are born pending", 
   const { request } = await start();
 
   const created = await request("POST", CLAIMS, claim());
-  const volume = await request("POST", VOLUMES, { metadata: { name: "v", finalizers: ["a.b/c"] }, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } } });
+  const volume = await request("POST", VOLUMES, {
+    metadata: { name: "v", finalizers: ["a.b/c"] },
+    spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } },
+  });
 
-  expect(created.body).toMatchObject({ metadata: { finalizers: ["kubernetes.io/pvc-protection"] }, status: { phase: "Pending" } });
-  expect(volume.body).toMatchObject({ metadata: { finalizers: ["a.b/c", "kubernetes.io/pv-protection"] }, status: { phase: "Pending", lastPhaseTransitionTime: "2024-05-01T12:00:00Z" } });
+  expect(created.body).toMatchObject({
+    metadata: { finalizers: ["kubernetes.io/pvc-protection"] },
+    status: { phase: "Pending" },
+  });
+  expect(volume.body).toMatchObject({
+    metadata: { finalizers: ["a.b/c", "kubernetes.io/pv-protection"] },
+    status: { phase: "Pending", lastPhaseTransitionTime: "2024-05-01T12:00:00Z" },
+  });
 });
 
 test("a change of a volume's phase is dated", async () => {
   const { request, clock } = await start();
-  await request("POST", VOLUMES, { metadata: { name: "v" }, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } } });
+  await request("POST", VOLUMES, {
+    metadata: { name: "v" },
+    spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } },
+  });
   clock.advance(60_000);
 
   const noted = await request("PATCH", `${VOLUMES}/v/status`, { status: { message: "m" } }, MERGE);

@@ -6,7 +6,12 @@ import { writesPod } from "../pods.ts";
 
 const TOLERATED_SECONDS = 300;
 
-const tolerationOf = (key: string): Toleration => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: TOLERATED_SECONDS });
+const tolerationOf = (key: string): Toleration => ({
+  key,
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds: TOLERATED_SECONDS,
+});
 const DEFAULTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map(tolerationOf);
 
 export const defaultTolerations: Plugin = {
@@ -15,7 +20,13 @@ export const defaultTolerations: Plugin = {
   mutate({ object }) {
     const pod = object as unknown as DeepReadonly<Pod>;
     const present = pod.spec.tolerations ?? [];
-    const missing = DEFAULTS.filter(({ key }) => !present.some((toleration) => (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === "NoExecute")));
+    const missing = DEFAULTS.filter(
+      ({ key }) =>
+        !present.some(
+          (toleration) =>
+            (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === "NoExecute"),
+        ),
+    );
     if (missing.length === 0) return object;
     return { ...pod, spec: { ...pod.spec, tolerations: [...present, ...missing] } };
   },

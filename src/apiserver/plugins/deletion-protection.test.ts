@@ -35,7 +35,10 @@ describe("an object of the hub that is protected", () => {
 });
 
 test("the copy on a member is not protected there", async () => {
-  const { request, server } = await createTestServer({ profiles: { hub: PROFILE, member: PROFILE }, clusters: { hub: "hub", m1: "member" } });
+  const { request, server } = await createTestServer({
+    profiles: { hub: PROFILE, member: PROFILE },
+    clusters: { hub: "hub", m1: "member" },
+  });
   await request("POST", `/clusters/m1${PATH}`, protectedMap());
 
   const deleted = await request("DELETE", `/clusters/m1${PATH}/a`);

@@ -1,6 +1,7 @@
 /**
- * What the server does for claims of devices besides their rules: whoever binds a claim, or reports on a device in one, needs a
- * permission of its own for that; devices are given for administration only in namespaces that allow it; taints are dated.
+ * What the server does for claims of devices besides their rules: whoever binds a claim, or reports on a device in one,
+ * needs a permission of its own for that; devices are given for administration only in namespaces that allow it; taints
+ * are dated.
  */
 import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "../../api/index.ts";
 import type { ResourceClaim, ResourceSlice } from "../../api/index.ts";
@@ -25,22 +26,36 @@ const ADMIN_LABEL = "resource.kubernetes.io/admin-access";
 const NODE_NAME_KEY = "authentication.kubernetes.io/node-name";
 const ACCOUNT_PREFIX = "system:serviceaccount:";
 
-const statusOf = (object: Read | undefined): Status => (object as unknown as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
+const statusOf = (object: Read | undefined): Status =>
+  (object as unknown as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
 
 export function createDeviceClaims({ clock, authorizer }: { clock: Clock; authorizer: Authorizer }): Plugin {
   return {
     name: "DeviceClaims",
-    concerns: ({ served: { resource } }, operation) => operation !== "DELETE" && resource.kind.group === GROUP && resource.kind.builtIn,
+    concerns: ({ served: { resource } }, operation) =>
+      operation !== "DELETE" && resource.kind.group === GROUP && resource.kind.builtIn,
     mutate({ context, object, oldObject }): Read {
       const { kind } = context.served.resource.kind;
       if (kind === "ResourceSlice") return dateTaints(object, formatTime(clock.now()));
       if (kind !== "ResourceClaim" || context.subresource !== "status") return object;
-      return prepareClaimStatus(object as unknown as DeepReadonly<ResourceClaim>, oldObject as unknown as DeepReadonly<ResourceClaim> | undefined);
+      return prepareClaimStatus(
+        object as unknown as DeepReadonly<ResourceClaim>,
+        oldObject as unknown as DeepReadonly<ResourceClaim> | undefined,
+      );
     },
     validate(request) {
       const { context, object } = request;
-      const errors = context.subresource === "status" ? [...checkAdminResults(request), ...checkStatusAccess(authorizer, request)] : checkAdminRequests(request);
-      if (errors.length > 0) throw invalid(GROUP, context.served.resource.kind.kind, textOf(metadataOf(object as JsonObject).name ?? ""), errors);
+      const errors =
+        context.subresource === "status"
+          ? [...checkAdminResults(request), ...checkStatusAccess(authorizer, request)]
+          : checkAdminRequests(request);
+      if (errors.length > 0)
+        throw invalid(
+          GROUP,
+          context.served.resource.kind.kind,
+          textOf(metadataOf(object as JsonObject).name ?? ""),
+          errors,
+        );
     },
   };
 }
@@ -49,7 +64,11 @@ export function createDeviceClaims({ clock, authorizer }: { clock: Clock; author
 function dateTaints(object: Read, now: string): Read {
   const { spec } = object as unknown as DeepReadonly<ResourceSlice>;
   if (!spec?.devices?.some(({ taints = [] }) => taints.some(({ timeAdded }) => timeAdded === undefined))) return object;
-  const devices = spec.devices.map((device) => (device.taints ? { ...device, taints: device.taints.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now })) } : device));
+  const devices = spec.devices.map((device) =>
+    device.taints
+      ? { ...device, taints: device.taints.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now })) }
+      : device,
+  );
   return { ...object, spec: { ...spec, devices } };
 }
 
@@ -57,7 +76,12 @@ const checkAdminNamespace = ({ context, read }: PluginRequest, at: string): Fiel
   const { labels } = metadataOf((read.get("", "namespaces", undefined, context.namespace ?? "") ?? {}) as JsonObject);
   return (labels as JsonObject | undefined)?.[ADMIN_LABEL] === "true"
     ? []
-    : [forbiddenField(at, `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`)];
+    : [
+        forbiddenField(
+          at,
+          `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
+        ),
+      ];
 };
 
 /** Only a new claim is looked at: what it asks for never changes. */
@@ -66,13 +90,16 @@ function checkAdminRequests(request: PluginRequest): FieldError[] {
   if (operation !== "CREATE") return [];
   const { kind } = context.served.resource.kind;
   const spec = object.spec as DeepReadonly<JsonObject> | undefined;
-  const holder = (kind === "ResourceClaim" ? spec : kind === "ResourceClaimTemplate" ? spec?.spec : undefined) as { devices?: { requests?: Requests } } | undefined;
+  const holder = (kind === "ResourceClaim" ? spec : kind === "ResourceClaimTemplate" ? spec?.spec : undefined) as
+    | { devices?: { requests?: Requests } }
+    | undefined;
   const index = holder?.devices?.requests?.findIndex(({ exactly }) => exactly?.adminAccess === true) ?? -1;
   return index < 0 ? [] : checkAdminNamespace(request, `spec.devices.requests[${index}].adminAccess`);
 }
 
 function checkAdminResults(request: PluginRequest): FieldError[] {
-  const adminIn = ({ allocation }: Status): number => allocation?.devices?.results?.findIndex(({ adminAccess }) => adminAccess === true) ?? -1;
+  const adminIn = ({ allocation }: Status): number =>
+    allocation?.devices?.results?.findIndex(({ adminAccess }) => adminAccess === true) ?? -1;
   const index = adminIn(statusOf(request.object));
   // What was granted before stays so, whatever became of the namespace.
   if (index < 0 || adminIn(statusOf(request.oldObject)) >= 0) return [];
@@ -80,31 +107,59 @@ function checkAdminResults(request: PluginRequest): FieldError[] {
 }
 
 /** Schedulers bind, drivers report: the permission to write the status alone does neither. */
-function checkStatusAccess(authorizer: Authorizer, { context, options, object, oldObject }: PluginRequest): FieldError[] {
+function checkStatusAccess(
+  authorizer: Authorizer,
+  { context, options, object, oldObject }: PluginRequest,
+): FieldError[] {
   if (isMaster(context.user)) return [];
   const [status, old] = [statusOf(object), statusOf(oldObject)];
   const verb = options.isPatch ? "patch" : "update";
   const errors: FieldError[] = [];
   if (!equalJson(status.allocation, old.allocation) || !equalJson(status.reservedFor, old.reservedFor)) {
     const problem = refusal(authorizer, accessTo(context, verb, "binding"));
-    if (problem !== undefined) errors.push(forbiddenField("status.allocation", `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission: ${problem}`));
+    if (problem !== undefined)
+      errors.push(
+        forbiddenField(
+          "status.allocation",
+          `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission: ${problem}`,
+        ),
+      );
   }
   if (!status.allocation) return errors;
-  const verbs = [...(isOnNode(context, nodeOfAllocation(status.allocation)) ? [`associated-node:${verb}`] : []), `arbitrary-node:${verb}`];
+  const verbs = [
+    ...(isOnNode(context, nodeOfAllocation(status.allocation)) ? [`associated-node:${verb}`] : []),
+    `arbitrary-node:${verb}`,
+  ];
   for (const driver of changedDrivers(status, old)) {
     const problems = verbs.map((one) => refusal(authorizer, accessTo(context, one, "driver", driver)));
-    if (!problems.includes(undefined)) errors.push(forbiddenField("status.devices", `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(" ")}]" permission: ${problems[0] ?? ""}`));
+    if (!problems.includes(undefined))
+      errors.push(
+        forbiddenField(
+          "status.devices",
+          `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(" ")}]" permission: ${problems[0] ?? ""}`,
+        ),
+      );
   }
   return errors;
 }
 
 /** Binding is asked for cluster-wide, reporting in the namespace of the claim and by the name of the driver. */
-function accessTo({ user, cluster, namespace }: RequestContext, verb: string, subresource: "binding" | "driver", driver?: string): AccessRequest {
+function accessTo(
+  { user, cluster, namespace }: RequestContext,
+  verb: string,
+  subresource: "binding" | "driver",
+  driver?: string,
+): AccessRequest {
   return {
     user,
     verb,
     cluster: cluster.name,
-    resource: { group: GROUP, resource: "resourceclaims", subresource, ...(driver !== undefined && { name: driver, ...(namespace !== undefined && { namespace }) }) },
+    resource: {
+      group: GROUP,
+      resource: "resourceclaims",
+      subresource,
+      ...(driver !== undefined && { name: driver, namespace }),
+    },
   };
 }
 

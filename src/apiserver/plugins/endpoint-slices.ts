@@ -1,4 +1,6 @@
-/** Empty lists of an EndpointSlice are stored as nothing, like everywhere else; who sent them owns them all the same. */
+/**
+ * Empty lists of an EndpointSlice are stored as nothing, like everywhere else; who sent them owns them all the same.
+ */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { writesKind } from "../plugin.ts";
 import type { Plugin } from "../plugin.ts";

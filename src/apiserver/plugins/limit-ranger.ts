@@ -1,8 +1,17 @@
-/** LimitRanger: what containers get that do not say what they need, and what nobody in a namespace may exceed. Also for claims. */
+/**
+ * LimitRanger: what containers get that do not say what they need, and what nobody in a namespace may exceed. Also for
+ * claims.
+ */
 import { containerTotals } from "../../api/index.ts";
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { compareQuantities, forbidden, formatQuantity, parseQuantity, quantityMilliValue } from "../../machinery/index.ts";
+import {
+  compareQuantities,
+  forbidden,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+} from "../../machinery/index.ts";
 import { writesKind } from "../plugin.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { writesPod } from "../pods.ts";
@@ -22,7 +31,8 @@ interface Limit {
 
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
-const isClaim = ({ context }: Pick<PluginRequest, "context">): boolean => writesKind(context, "", "PersistentVolumeClaim");
+const isClaim = ({ context }: Pick<PluginRequest, "context">): boolean =>
+  writesKind(context, "", "PersistentVolumeClaim");
 
 export const limitRanger: Plugin = {
   name: "LimitRanger",
@@ -42,17 +52,25 @@ export const limitRanger: Plugin = {
     const former = oldObject?.metadata as { deletionTimestamp?: string } | undefined;
     if (former?.deletionTimestamp !== undefined) return;
     for (const limits of rangesOf(request)) {
-      const problems = new Set(isClaim(request) ? claimProblems(object, limits) : podProblems(object as unknown as ReadPod, limits));
+      const problems = new Set(
+        isClaim(request) ? claimProblems(object, limits) : podProblems(object as unknown as ReadPod, limits),
+      );
       if (problems.size === 0) continue;
       const { name = "" } = object.metadata as { name?: string };
-      throw forbidden(context.served.resource.name, name, problems.size === 1 ? [...problems].join() : `[${[...problems].join(", ")}]`);
+      throw forbidden(
+        context.served.resource.name,
+        name,
+        problems.size === 1 ? [...problems].join() : `[${[...problems].join(", ")}]`,
+      );
     }
   },
 };
 
 /** The limits of each LimitRange in the namespace. Most have none. */
 function rangesOf({ context, read }: PluginRequest): readonly Limit[][] {
-  return read.list("", "limitranges", context.namespace).map(({ spec }) => ((spec as { limits?: Limit[] } | undefined)?.limits ?? []));
+  return read
+    .list("", "limitranges", context.namespace)
+    .map(({ spec }) => (spec as { limits?: Limit[] } | undefined)?.limits ?? []);
 }
 
 /** What the containers of a pod leave open, and an annotation that says what was filled in. */
@@ -65,21 +83,33 @@ function withDefaults(pod: ReadPod, limits: readonly Limit[]): ReadPod {
     Object.assign(maxima, limit.default);
   }
   const notes: string[] = [];
-  const complete = (what: string) => (container: ReadContainer): ReadContainer => {
-    const { limits: own = {}, requests: asked = {} } = container.resources ?? {};
-    const missingRequests = Object.keys(requests).filter((name) => asked[name] === undefined).sort();
-    const missingLimits = Object.keys(maxima).filter((name) => own[name] === undefined).sort();
-    if (missingRequests.length > 0) notes.push(`${missingRequests.join(", ")} request for ${what} ${container.name}`);
-    if (missingLimits.length > 0) notes.push(`${missingLimits.join(", ")} limit for ${what} ${container.name}`);
-    if (missingRequests.length + missingLimits.length === 0) return container;
-    return { ...container, resources: { ...container.resources, limits: { ...maxima, ...own }, requests: { ...requests, ...asked } } };
-  };
+  const complete =
+    (what: string) =>
+    (container: ReadContainer): ReadContainer => {
+      const { limits: own = {}, requests: asked = {} } = container.resources ?? {};
+      const missingRequests = Object.keys(requests)
+        .filter((name) => asked[name] === undefined)
+        .sort();
+      const missingLimits = Object.keys(maxima)
+        .filter((name) => own[name] === undefined)
+        .sort();
+      if (missingRequests.length > 0) notes.push(`${missingRequests.join(", ")} request for ${what} ${container.name}`);
+      if (missingLimits.length > 0) notes.push(`${missingLimits.join(", ")} limit for ${what} ${container.name}`);
+      if (missingRequests.length + missingLimits.length === 0) return container;
+      return {
+        ...container,
+        resources: { ...container.resources, limits: { ...maxima, ...own }, requests: { ...requests, ...asked } },
+      };
+    };
   const containers = pod.spec.containers?.map(complete("container"));
   const initContainers = pod.spec.initContainers?.map(complete("init container"));
   if (notes.length === 0) return pod;
   return {
     ...pod,
-    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join("; ")}` } },
+    metadata: {
+      ...pod.metadata,
+      annotations: { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join("; ")}` },
+    },
     spec: { ...pod.spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
   };
 }
@@ -97,12 +127,19 @@ function claimProblems(claim: DeepReadonly<JsonObject>, limits: readonly Limit[]
 
 function podProblems({ spec }: ReadPod, limits: readonly Limit[]): string[] {
   return limits.flatMap((limit) => {
-    if (limit.type === "Container") return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) => boundProblems(limit, resources?.requests ?? {}, resources?.limits ?? {}));
+    if (limit.type === "Container")
+      return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+        boundProblems(limit, resources?.requests ?? {}, resources?.limits ?? {}),
+      );
     return limit.type === "Pod" ? boundProblems(limit, totals(spec, "requests"), totals(spec, "limits")) : [];
   });
 }
 
-function boundProblems({ type = "", min, max, maxLimitRequestRatio }: Limit, requests: Amounts, limits: Amounts): string[] {
+function boundProblems(
+  { type = "", min, max, maxLimitRequestRatio }: Limit,
+  requests: Amounts,
+  limits: Amounts,
+): string[] {
   return [
     ...each(min, (name, bound) => belowMinimum(type, name, bound, requests[name], limits[name])),
     ...each(max, (name, bound) => aboveMaximum(type, name, bound, requests[name], limits[name])),
@@ -116,16 +153,29 @@ function each(bounds: Amounts = {}, check: (name: string, bound: string | number
   return Object.entries(bounds).flatMap(([name, bound]) => check(name, bound) ?? []);
 }
 
-const isLess = (a: string | number, b: string | number): boolean => compareQuantities(parseQuantity(a), parseQuantity(b)) < 0;
+const isLess = (a: string | number, b: string | number): boolean =>
+  compareQuantities(parseQuantity(a), parseQuantity(b)) < 0;
 
-function belowMinimum(type: string, name: string, bound: string | number, request: Amount, limit: Amount): string | undefined {
+function belowMinimum(
+  type: string,
+  name: string,
+  bound: string | number,
+  request: Amount,
+  limit: Amount,
+): string | undefined {
   const rule = `minimum ${name} usage per ${type} is ${bound}`;
   if (request === undefined) return `${rule}.  No request is specified`;
   if (isLess(request, bound)) return `${rule}, but request is ${request}`;
   return limit !== undefined && isLess(limit, bound) ? `${rule}, but limit is ${limit}` : undefined;
 }
 
-function aboveMaximum(type: string, name: string, bound: string | number, request: Amount, limit: Amount): string | undefined {
+function aboveMaximum(
+  type: string,
+  name: string,
+  bound: string | number,
+  request: Amount,
+  limit: Amount,
+): string | undefined {
   const rule = `maximum ${name} usage per ${type} is ${bound}`;
   if (limit === undefined) return `${rule}.  No limit is specified`;
   if (isLess(bound, limit)) return `${rule}, but limit is ${limit}`;
@@ -138,18 +188,28 @@ function aboveMaximumRequest(type: string, name: string, bound: string | number,
   return isLess(bound, request) ? `${rule}, but request is ${request}` : undefined;
 }
 
-function aboveRatio(type: string, name: string, bound: string | number, request: Amount, limit: Amount): string | undefined {
+function aboveRatio(
+  type: string,
+  name: string,
+  bound: string | number,
+  request: Amount,
+  limit: Amount,
+): string | undefined {
   const rule = `${name} max limit to request ratio per ${type} is ${bound}`;
   const asked = Number(quantityMilliValue(parseQuantity(request ?? 0)));
   const allowed = Number(quantityMilliValue(parseQuantity(limit ?? 0)));
   if (asked === 0) return `${rule}, but no request is specified or request is 0`;
   if (allowed === 0) return `${rule}, but no limit is specified or limit is 0`;
   const ratio = allowed / asked;
-  return ratio * 1000 > Number(quantityMilliValue(parseQuantity(bound))) ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
+  return ratio * 1000 > Number(quantityMilliValue(parseQuantity(bound)))
+    ? `${rule}, but provided ratio is ${ratio.toFixed(6)}`
+    : undefined;
 }
 
 /** What a pod needs as a whole; what it asks for itself counts instead of what its containers add up to. */
 function totals(spec: ReadPod["spec"], part: "requests" | "limits"): Amounts {
-  const sums = Object.entries(containerTotals(spec, part)).map(([name, amount]) => [name, formatQuantity(amount)] as const);
+  const sums = Object.entries(containerTotals(spec, part)).map(
+    ([name, amount]) => [name, formatQuantity(amount)] as const,
+  );
   return { ...Object.fromEntries(sums), ...spec.resources?.[part] };
 }

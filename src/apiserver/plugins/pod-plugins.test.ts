@@ -5,12 +5,24 @@ import type { JsonObject } from "../../base/index.ts";
 import { createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
-const account = (namespace: string): KubernetesObject => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } });
+const account = (namespace: string): KubernetesObject => ({
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: { name: "default", namespace },
+});
 const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 const start = (objects: KubernetesObject[] = [account("default")]): Promise<TestServer> =>
-  createTestServer({ admissions: builtInAdmissions, profiles: { hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("default"), namespace("shop"), ...objects] } } });
+  createTestServer({
+    admissions: builtInAdmissions,
+    profiles: {
+      hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("default"), namespace("shop"), ...objects] },
+    },
+  });
 
-const pod = (spec: JsonObject = {}, name = "p"): JsonObject => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+const pod = (spec: JsonObject = {}, name = "p"): JsonObject => ({
+  metadata: { name },
+  spec: { containers: [{ name: "c", image: "i" }], ...spec },
+});
 const specOf = (body: JsonObject): JsonObject => body.spec as JsonObject;
 
 test("AD-9 a pod runs as the default account, with its token mounted, which nobody owns", async () => {
@@ -20,8 +32,21 @@ test("AD-9 a pod runs as the default account, with its token mounted, which nobo
 
   const [volume] = specOf(body).volumes as { name: string }[];
   expect(volume?.name).toMatch(/^kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-  expect(body).toMatchObject({ spec: { serviceAccountName: "default", containers: [{ volumeMounts: [{ name: volume?.name, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" }] }] } });
-  expect(JSON.stringify((body.metadata as JsonObject).managedFields)).not.toMatch(/serviceAccount|tolerations|volumes|priority/);
+  expect(body).toMatchObject({
+    spec: {
+      serviceAccountName: "default",
+      containers: [
+        {
+          volumeMounts: [
+            { name: volume?.name, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
+          ],
+        },
+      ],
+    },
+  });
+  expect(JSON.stringify((body.metadata as JsonObject).managedFields)).not.toMatch(
+    /serviceAccount|tolerations|volumes|priority/,
+  );
 });
 
 test("AD-9 a pod whose account does not exist is refused", async () => {
@@ -29,7 +54,10 @@ test("AD-9 a pod whose account does not exist is refused", async () => {
 
   const { status, body } = await request("POST", "/api/v1/namespaces/shop/pods", pod());
 
-  expect([status, body.message]).toEqual([403, 'pods "p" is forbidden: error looking up service account shop/default: serviceaccount "default" not found']);
+  expect([status, body.message]).toEqual([
+    403,
+    'pods "p" is forbidden: error looking up service account shop/default: serviceaccount "default" not found',
+  ]);
 });
 
 test("a cluster in which nobody makes accounts runs pods all the same", async () => {
@@ -39,7 +67,17 @@ test("a cluster in which nobody makes accounts runs pods all the same", async ()
 });
 
 test("a pod that is a template for other clusters gets neither an account nor a token, and needs none", async () => {
-  const { request } = await createTestServer({ admissions: builtInAdmissions, profiles: { hub: { podsAreTemplates: true, builtIns: kubernetesKinds, customs: [], objects: [namespace("shop"), account("default")] } } });
+  const { request } = await createTestServer({
+    admissions: builtInAdmissions,
+    profiles: {
+      hub: {
+        podsAreTemplates: true,
+        builtIns: kubernetesKinds,
+        customs: [],
+        objects: [namespace("shop"), account("default")],
+      },
+    },
+  });
 
   const { status, body } = await request("POST", "/api/v1/namespaces/shop/pods", pod());
 
@@ -49,7 +87,11 @@ test("a pod that is a template for other clusters gets neither an account nor a 
 
 test("an account decides about its token and the secrets for images", async () => {
   const { request } = await start();
-  await request("POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "sa" }, automountServiceAccountToken: false, imagePullSecrets: [{ name: "ps" }] });
+  await request("POST", "/api/v1/namespaces/default/serviceaccounts", {
+    metadata: { name: "sa" },
+    automountServiceAccountToken: false,
+    imagePullSecrets: [{ name: "ps" }],
+  });
 
   const { body } = await request("POST", "/api/v1/namespaces/default/pods", pod({ serviceAccountName: "sa" }));
 
@@ -59,7 +101,11 @@ test("an account decides about its token and the secrets for images", async () =
 
 test("AD-9 a priority class becomes a number, and the number cannot be chosen", async () => {
   const { request } = await start();
-  await request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", { metadata: { name: "hi" }, value: 1000, preemptionPolicy: "Never" });
+  await request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
+    metadata: { name: "hi" },
+    value: 1000,
+    preemptionPolicy: "Never",
+  });
 
   const high = await request("POST", "/api/v1/namespaces/default/pods", pod({ priorityClassName: "hi" }));
   const plain = await request("POST", "/api/v1/namespaces/default/pods", pod({}, "q"));
@@ -68,40 +114,79 @@ test("AD-9 a priority class becomes a number, and the number cannot be chosen", 
 
   expect(specOf(high.body)).toMatchObject({ priority: 1000, preemptionPolicy: "Never" });
   expect(specOf(plain.body)).toMatchObject({ priority: 0, preemptionPolicy: "PreemptLowerPriority" });
-  expect(chosen.body.message).toBe('pods "r" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name');
+  expect(chosen.body.message).toBe(
+    'pods "r" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+  );
   expect(unknown.body.message).toBe('pods "s" is forbidden: no PriorityClass with name none was found');
 });
 
 test("AD-9 a pod stays five minutes on a node that is gone, unless it says otherwise", async () => {
   const { request } = await start();
 
-  const { body } = await request("POST", "/api/v1/namespaces/default/pods", pod({ tolerations: [{ key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 }] }));
+  const { body } = await request(
+    "POST",
+    "/api/v1/namespaces/default/pods",
+    pod({
+      tolerations: [
+        { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 },
+      ],
+    }),
+  );
 
-  expect((specOf(body).tolerations as JsonObject[]).map(({ key, tolerationSeconds }) => [key, tolerationSeconds])).toEqual([["node.kubernetes.io/not-ready", 5], ["node.kubernetes.io/unreachable", 300]]);
+  expect(
+    (specOf(body).tolerations as JsonObject[]).map(({ key, tolerationSeconds }) => [key, tolerationSeconds]),
+  ).toEqual([
+    ["node.kubernetes.io/not-ready", 5],
+    ["node.kubernetes.io/unreachable", 300],
+  ]);
 });
 
 test("AD-9 a runtime class says what it costs and where it is", async () => {
   const { request } = await start();
-  await request("POST", "/apis/node.k8s.io/v1/runtimeclasses", { metadata: { name: "r" }, handler: "h", overhead: { podFixed: { cpu: "100m" } }, scheduling: { nodeSelector: { x: "y" } } });
+  await request("POST", "/apis/node.k8s.io/v1/runtimeclasses", {
+    metadata: { name: "r" },
+    handler: "h",
+    overhead: { podFixed: { cpu: "100m" } },
+    scheduling: { nodeSelector: { x: "y" } },
+  });
 
   const good = await request("POST", "/api/v1/namespaces/default/pods", pod({ runtimeClassName: "r" }));
-  const elsewhere = await request("POST", "/api/v1/namespaces/default/pods", pod({ runtimeClassName: "r", nodeSelector: { x: "z" } }, "q"));
+  const elsewhere = await request(
+    "POST",
+    "/api/v1/namespaces/default/pods",
+    pod({ runtimeClassName: "r", nodeSelector: { x: "z" } }, "q"),
+  );
   const unknown = await request("POST", "/api/v1/namespaces/default/pods", pod({ runtimeClassName: "none" }, "s"));
 
   expect(specOf(good.body)).toMatchObject({ overhead: { cpu: "100m" }, nodeSelector: { x: "y" } });
-  expect(elsewhere.body.message).toBe('pods "q" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[x] = y; pod.spec.nodeSelector[x] = z');
+  expect(elsewhere.body.message).toBe(
+    'pods "q" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[x] = y; pod.spec.nodeSelector[x] = z',
+  );
   expect(unknown.body.message).toBe('pods "s" is forbidden: pod rejected: RuntimeClass "none" not found');
 });
 
 test("AD-9 a limit range fills in what containers leave open and refuses what is too much", async () => {
   const { request } = await start();
-  await request("POST", "/api/v1/namespaces/default/limitranges", { metadata: { name: "l" }, spec: { limits: [{ type: "Container", default: { cpu: "500m" }, defaultRequest: { cpu: "100m" }, max: { cpu: "1" } }] } });
+  await request("POST", "/api/v1/namespaces/default/limitranges", {
+    metadata: { name: "l" },
+    spec: {
+      limits: [{ type: "Container", default: { cpu: "500m" }, defaultRequest: { cpu: "100m" }, max: { cpu: "1" } }],
+    },
+  });
 
   const filled = await request("POST", "/api/v1/namespaces/default/pods", pod());
-  const greedy = await request("POST", "/api/v1/namespaces/default/pods", pod({ containers: [{ name: "c", image: "i", resources: { limits: { cpu: "2" } } }] }, "q"));
+  const greedy = await request(
+    "POST",
+    "/api/v1/namespaces/default/pods",
+    pod({ containers: [{ name: "c", image: "i", resources: { limits: { cpu: "2" } } }] }, "q"),
+  );
 
-  expect(specOf(filled.body).containers).toMatchObject([{ resources: { limits: { cpu: "500m" }, requests: { cpu: "100m" } } }]);
-  expect((filled.body.metadata as JsonObject).annotations).toEqual({ "kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu request for container c; cpu limit for container c" });
+  expect(specOf(filled.body).containers).toMatchObject([
+    { resources: { limits: { cpu: "500m" }, requests: { cpu: "100m" } } },
+  ]);
+  expect((filled.body.metadata as JsonObject).annotations).toEqual({
+    "kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu request for container c; cpu limit for container c",
+  });
   expect(filled.body).toMatchObject({ status: { qosClass: "Burstable" } });
   expect(greedy.body.message).toBe('pods "q" is forbidden: maximum cpu usage per Container is 1, but limit is 2');
 });
@@ -125,18 +210,46 @@ test("AG-5 a binding names the node, once, and the pod takes on where that is", 
   const { body } = await request("GET", "/api/v1/namespaces/default/pods/p");
 
   expect([first.status, first.body.status]).toEqual([201, "Success"]);
-  expect([second.status, second.body.message]).toEqual([409, 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"']);
-  expect(body).toMatchObject({ metadata: { generation: 1, labels: { "topology.kubernetes.io/zone": "z" } }, spec: { nodeName: "n" }, status: { conditions: [{ type: "PodScheduled", status: "True" }] } });
+  expect([second.status, second.body.message]).toEqual([
+    409,
+    'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"',
+  ]);
+  expect(body).toMatchObject({
+    metadata: { generation: 1, labels: { "topology.kubernetes.io/zone": "z" } },
+    spec: { nodeName: "n" },
+    status: { conditions: [{ type: "PodScheduled", status: "True" }] },
+  });
 });
 
 test("AG-5 an eviction is granted while the budget has room", async () => {
   const { request } = await start();
-  await request("POST", "/api/v1/namespaces/default/pods", { ...pod({ nodeName: "n" }), metadata: { name: "p", labels: { a: "b" } } });
-  await request("PATCH", "/api/v1/namespaces/default/pods/p/status", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }, { "content-type": "application/merge-patch+json" });
-  await request("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", { metadata: { name: "b" }, spec: { minAvailable: 1, selector: { matchLabels: { a: "b" } } } });
-  const evict = (): Promise<{ status: number; body: JsonObject }> => request("POST", "/api/v1/namespaces/default/pods/p/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } });
+  await request("POST", "/api/v1/namespaces/default/pods", {
+    ...pod({ nodeName: "n" }),
+    metadata: { name: "p", labels: { a: "b" } },
+  });
+  await request(
+    "PATCH",
+    "/api/v1/namespaces/default/pods/p/status",
+    { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } },
+    { "content-type": "application/merge-patch+json" },
+  );
+  await request("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+    metadata: { name: "b" },
+    spec: { minAvailable: 1, selector: { matchLabels: { a: "b" } } },
+  });
+  const evict = (): Promise<{ status: number; body: JsonObject }> =>
+    request("POST", "/api/v1/namespaces/default/pods/p/eviction", {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { name: "p" },
+    });
   const budget = (status: JsonObject): Promise<unknown> =>
-    request("PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status", { status: { expectedPods: 1, observedGeneration: 1, desiredHealthy: 1, ...status } }, { "content-type": "application/merge-patch+json" });
+    request(
+      "PATCH",
+      "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status",
+      { status: { expectedPods: 1, observedGeneration: 1, desiredHealthy: 1, ...status } },
+      { "content-type": "application/merge-patch+json" },
+    );
 
   const unseen = await evict();
   await budget({ currentHealthy: 1, disruptionsAllowed: 0 });
@@ -144,9 +257,29 @@ test("AG-5 an eviction is granted while the budget has room", async () => {
   await budget({ currentHealthy: 2, disruptionsAllowed: 1 });
   const granted = await evict();
 
-  expect([unseen.status, unseen.body.details]).toEqual([429, { causes: [{ reason: "DisruptionBudget", message: "The disruption budget b is still being processed by the server." }], retryAfterSeconds: 10 }]);
-  expect([full.status, full.body.details]).toEqual([429, { causes: [{ reason: "DisruptionBudget", message: "The disruption budget b needs 1 healthy pods and has 1 currently" }] }]);
+  expect([unseen.status, unseen.body.details]).toEqual([
+    429,
+    {
+      causes: [
+        { reason: "DisruptionBudget", message: "The disruption budget b is still being processed by the server." },
+      ],
+      retryAfterSeconds: 10,
+    },
+  ]);
+  expect([full.status, full.body.details]).toEqual([
+    429,
+    {
+      causes: [
+        { reason: "DisruptionBudget", message: "The disruption budget b needs 1 healthy pods and has 1 currently" },
+      ],
+    },
+  ]);
   expect(granted.status).toBe(201);
   const { body } = await request("GET", "/api/v1/namespaces/default/pods/p");
-  expect(body).toMatchObject({ metadata: { deletionGracePeriodSeconds: 30 }, status: { conditions: [{ type: "Ready" }, { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" }] } });
+  expect(body).toMatchObject({
+    metadata: { deletionGracePeriodSeconds: 30 },
+    status: {
+      conditions: [{ type: "Ready" }, { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" }],
+    },
+  });
 });

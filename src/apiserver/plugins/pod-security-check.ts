@@ -27,11 +27,18 @@ export interface Check {
 }
 
 export function examined(spec: DeepReadonly<PodSpec>, annotations: Readonly<Record<string, string>> = {}): ExaminedPod {
-  return { spec, annotations, containers: [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])] };
+  return {
+    spec,
+    annotations,
+    containers: [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])],
+  };
 }
 
 /** The names of the containers that something is wrong with. */
-export function namesWhere({ containers }: ExaminedPod, isBad: (container: DeepReadonly<Container>) => boolean): string[] {
+export function namesWhere(
+  { containers }: ExaminedPod,
+  isBad: (container: DeepReadonly<Container>) => boolean,
+): string[] {
   return containers.filter(isBad).map(({ name }) => name);
 }
 
@@ -39,7 +46,8 @@ export const quoted = (items: Iterable<string>): string => [...items].map((item)
 export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort();
 export const plural = (word: string, count: number, many = `${word}s`): string => (count === 1 ? word : many);
 /** `container "a"`, `containers "a", "b"`. */
-export const containersText = (names: readonly string[]): string => `${plural("container", names.length)} ${quoted(names)}`;
+export const containersText = (names: readonly string[]): string =>
+  `${plural("container", names.length)} ${quoted(names)}`;
 
 /** Who set something bad: the pod itself, some of its containers, or both. */
 export function settersText(pod: boolean, names: readonly string[]): string {
@@ -47,6 +55,12 @@ export function settersText(pod: boolean, names: readonly string[]): string {
 }
 
 /** Windows knows nothing of what some rules ask for, and since 1.25 pods say that they are for it. */
-export const unlessWindows = (rule: Rule): Rule => (pod) => (pod.spec.os?.name === "windows" ? undefined : rule(pod));
+export const unlessWindows =
+  (rule: Rule): Rule =>
+  (pod) =>
+    pod.spec.os?.name === "windows" ? undefined : rule(pod);
 /** Who is root in a user namespace is nobody on the node, which counts since 1.35. */
-export const unlessUserNamespace = (rule: Rule): Rule => (pod) => (pod.spec.hostUsers === false ? undefined : rule(pod));
+export const unlessUserNamespace =
+  (rule: Rule): Rule =>
+  (pod) =>
+    pod.spec.hostUsers === false ? undefined : rule(pod);

@@ -1,6 +1,6 @@
 /**
- * Which level of Pod Security a namespace asks for, by its labels, and what a pod violates of a level. A label that cannot be read
- * means the strictest level where pods are refused and none where they are only talked about.
+ * Which level of Pod Security a namespace asks for, by its labels, and what a pod violates of a level. A label that
+ * cannot be read means the strictest level where pods are refused and none where they are only talked about.
  */
 import type { FieldError } from "../../machinery/index.ts";
 import { invalidValue } from "../context.ts";
@@ -45,7 +45,13 @@ export function policyOf(labels: Labels | undefined): Policy | undefined {
   const warn = read(labels, WARN, errors, "privileged");
   // Who is refused something is also warned of templates that would lead there.
   const follows = !Object.hasOwn(labels, WARN) && isLevel(labels[ENFORCE] ?? "") && enforce.level !== "privileged";
-  return { enforce, warn: follows ? { level: enforce.level, version: Object.hasOwn(labels, `${WARN}-version`) ? warn.version : enforce.version } : warn, errors };
+  return {
+    enforce,
+    warn: follows
+      ? { level: enforce.level, version: Object.hasOwn(labels, `${WARN}-version`) ? warn.version : enforce.version }
+      : warn,
+    errors,
+  };
 }
 
 const isLevel = (text: string): text is Level => (LEVELS as readonly string[]).includes(text);
@@ -61,21 +67,28 @@ function read(labels: Labels, label: string, errors: FieldError[], otherwise: Le
   const versionLabel = `${label}-version`;
   const asked = Object.hasOwn(labels, versionLabel) ? labels[versionLabel] : undefined;
   if (asked !== undefined && isVersion(asked)) version = asked;
-  else if (asked !== undefined) errors.push(invalidValue(`metadata.labels[${versionLabel}]`, asked, 'must be "latest" or "v1.x"'));
+  else if (asked !== undefined)
+    errors.push(invalidValue(`metadata.labels[${versionLabel}]`, asked, 'must be "latest" or "v1.x"'));
   return { level, version };
 }
 
 const MAX_MINOR = 2n ** 63n - 1n;
-const isVersion = (text: string): boolean => text === "latest" || (/^v1\.(0|[1-9]\d*)$/.test(text) && BigInt(text.slice("v1.".length)) <= MAX_MINOR);
+const isVersion = (text: string): boolean =>
+  text === "latest" || (/^v1\.(0|[1-9]\d*)$/.test(text) && BigInt(text.slice("v1.".length)) <= MAX_MINOR);
 
 export const textOfLevel = ({ level, version }: LevelVersion): string => `${level}:${version}`;
-export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version;
+export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean =>
+  a.level === b.level && a.version === b.version;
 /** More than before is asked for, or the same of another version, which may be more. */
 export const isStricter = (now: LevelVersion, before: LevelVersion): boolean =>
-  now.level !== "privileged" && !isSameLevel(now, before) && (now.version !== before.version || LEVELS.indexOf(now.level) > LEVELS.indexOf(before.level));
+  now.level !== "privileged" &&
+  !isSameLevel(now, before) &&
+  (now.version !== before.version || LEVELS.indexOf(now.level) > LEVELS.indexOf(before.level));
 
 /** The last version that changed a rule; later ones are as this one. */
-const NEWEST = Math.max(...[...baselineChecks, ...restrictedChecks].flatMap(({ rules }) => rules.map(([since]) => since)));
+const NEWEST = Math.max(
+  ...[...baselineChecks, ...restrictedChecks].flatMap(({ rules }) => rules.map(([since]) => since)),
+);
 const known = new Map<string, readonly Rule[]>();
 
 /** The rules of a level, worked out once for each version that is asked for, of which there are not many. */
@@ -99,5 +112,6 @@ export function violations(level: LevelVersion, pod: ExaminedPod): Violation[] {
   return rulesOf(level).flatMap((rule) => rule(pod) ?? []);
 }
 
-export const detailsOf = (found: readonly Violation[]): string => found.map(({ reason, detail }) => `${reason} (${detail})`).join(", ");
+export const detailsOf = (found: readonly Violation[]): string =>
+  found.map(({ reason, detail }) => `${reason} (${detail})`).join(", ");
 export const reasonsOf = (found: readonly Violation[]): string => found.map(({ reason }) => reason).join(", ");

@@ -1,6 +1,6 @@
 /**
- * PodSecurity: namespaces say by labels how far their pods may reach. A pod that reaches further is refused; a workload whose pods
- * would be, and a namespace whose pods already do, are stored with a warning.
+ * PodSecurity: namespaces say by labels how far their pods may reach. A pod that reaches further is refused; a workload
+ * whose pods would be, and a namespace whose pods already do, are stored with a warning.
  */
 import type { PodSpec } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -8,11 +8,24 @@ import { forbidden, invalid } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { examined } from "./pod-security-check.ts";
-import { LABEL_PREFIX, detailsOf, isSameLevel, isStricter, policyOf, reasonsOf, textOfLevel, violations } from "./pod-security-policy.ts";
+import {
+  LABEL_PREFIX,
+  detailsOf,
+  isSameLevel,
+  isStricter,
+  policyOf,
+  reasonsOf,
+  textOfLevel,
+  violations,
+} from "./pod-security-policy.ts";
 import type { LevelVersion, Policy } from "./pod-security-policy.ts";
 
 interface Labelled {
-  readonly metadata?: { readonly name?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>> };
+  readonly metadata?: {
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
 }
 interface Template extends Labelled {
   readonly spec?: DeepReadonly<PodSpec>;
@@ -29,15 +42,27 @@ const TEMPLATES: ReadonlyMap<string, Extract> = new Map<string, Extract>([
   ["apps/StatefulSet", ofWorkload],
   ["apps/DaemonSet", ofWorkload],
   ["batch/Job", ofWorkload],
-  ["batch/CronJob", ({ spec }) => (spec as { jobTemplate?: { spec?: { template?: Template } } } | undefined)?.jobTemplate?.spec?.template],
+  [
+    "batch/CronJob",
+    ({ spec }) =>
+      (spec as { jobTemplate?: { spec?: { template?: Template } } } | undefined)?.jobTemplate?.spec?.template,
+  ],
 ]);
 
 type Role = "pod" | "namespace" | Extract;
 
 /** What a write means here; undefined when it has nothing to do with pods. */
-function roleOf({ served: { resource: { kind } }, subresource }: RequestContext): Role | undefined {
+function roleOf({
+  served: {
+    resource: { kind },
+  },
+  subresource,
+}: RequestContext): Role | undefined {
   if (!kind.builtIn) return undefined;
-  if (kind.group === "" && kind.kind === "Pod") return subresource === undefined || subresource === "ephemeralcontainers" || subresource === "resize" ? "pod" : undefined;
+  if (kind.group === "" && kind.kind === "Pod")
+    return subresource === undefined || subresource === "ephemeralcontainers" || subresource === "resize"
+      ? "pod"
+      : undefined;
   if (subresource !== undefined) return undefined;
   return kind.group === "" && kind.kind === "Namespace" ? "namespace" : TEMPLATES.get(`${kind.group}/${kind.kind}`);
 }
@@ -64,7 +89,12 @@ function checkPod(request: PluginRequest, { enforce, warn }: Policy): void {
   const pod = object as Template;
   if (!pod.spec || (oldObject && !runsOtherImages(pod.spec, (oldObject as Template).spec))) return;
   const found = violations(enforce, examined(pod.spec, pod.metadata?.annotations));
-  if (found.length > 0) throw forbidden(context.served.resource.name, nameOf(request), `violates PodSecurity "${textOfLevel(enforce)}": ${detailsOf(found)}`);
+  if (found.length > 0)
+    throw forbidden(
+      context.served.resource.name,
+      nameOf(request),
+      `violates PodSecurity "${textOfLevel(enforce)}": ${detailsOf(found)}`,
+    );
   if (!isSameLevel(enforce, warn)) warnOf(request, warn, pod);
 }
 
@@ -80,7 +110,8 @@ function warnOf({ context }: PluginRequest, level: LevelVersion, template: Templ
 
 /** Of what may change about a pod, only its images and its ephemeral containers matter. */
 function runsOtherImages(spec: DeepReadonly<PodSpec>, old: DeepReadonly<PodSpec> | undefined): boolean {
-  const differ = (now: readonly Container[] = [], before: readonly Container[] = []): boolean => now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image);
+  const differ = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
+    now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image);
   if (differ(spec.containers, old?.containers) || differ(spec.initContainers, old?.initContainers)) return true;
   return (spec.ephemeralContainers ?? []).some(({ name, image }) => {
     const before = old?.ephemeralContainers?.find((container) => container.name === name);
@@ -88,7 +119,11 @@ function runsOtherImages(spec: DeepReadonly<PodSpec>, old: DeepReadonly<PodSpec>
   });
 }
 
-const UNLABELLED: Policy = { enforce: { level: "privileged", version: "latest" }, warn: { level: "privileged", version: "latest" }, errors: [] };
+const UNLABELLED: Policy = {
+  enforce: { level: "privileged", version: "latest" },
+  warn: { level: "privileged", version: "latest" },
+  errors: [],
+};
 
 function checkNamespace(request: PluginRequest): void {
   const { operation, object, oldObject } = request;
@@ -116,10 +151,16 @@ function warnOfPods(request: PluginRequest, enforce: LevelVersion): void {
     if (names) names.push(metadata?.name ?? "");
     else violators.set(reasons, [metadata?.name ?? ""]);
   }
-  if (looked.length < all.length) context.warn(`new PodSecurity enforce level only checked against the first ${looked.length} of ${all.length} existing pods`);
+  if (looked.length < all.length)
+    context.warn(
+      `new PodSecurity enforce level only checked against the first ${looked.length} of ${all.length} existing pods`,
+    );
   if (violators.size === 0) return;
-  context.warn(`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(textOfLevel(enforce))}`);
-  for (const text of [...violators].map(([reasons, names]) => `${namesText(names)}: ${reasons}`).sort()) context.warn(text);
+  context.warn(
+    `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(textOfLevel(enforce))}`,
+  );
+  for (const text of [...violators].map(([reasons, names]) => `${namesText(names)}: ${reasons}`).sort())
+    context.warn(text);
 }
 
 function namesText(names: readonly string[]): string {
@@ -133,7 +174,9 @@ function differentFirst(pods: readonly DeepReadonly<JsonObject>[]): DeepReadonly
   const seen = new Set<string>();
   const repeated: DeepReadonly<JsonObject>[] = [];
   const first = pods.filter((pod) => {
-    const { ownerReferences = [] } = pod.metadata as { ownerReferences?: readonly { readonly controller?: boolean; readonly uid: string }[] };
+    const { ownerReferences = [] } = pod.metadata as {
+      ownerReferences?: readonly { readonly controller?: boolean; readonly uid: string }[];
+    };
     const owner = ownerReferences.find(({ controller }) => controller)?.uid;
     if (owner === undefined || !seen.has(owner)) {
       if (owner !== undefined) seen.add(owner);

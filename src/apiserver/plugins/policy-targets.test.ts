@@ -4,41 +4,104 @@ import type { KubernetesObject } from "../../api/index.ts";
 import { createTestServer } from "../test-server.ts";
 import type { Answered, TestServer } from "../test-server.ts";
 
-const oslo = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name: "oslo" }, spec: { syncMode: "Push" } } as KubernetesObject;
+const oslo = {
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name: "oslo" },
+  spec: { syncMode: "Push" },
+} as KubernetesObject;
 const POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies";
 const OVERRIDES = "/apis/policy.karmada.io/v1alpha1/namespaces/default/overridepolicies";
-const warningsOf = ({ headers }: Answered): string[] => [headers.warning ?? []].flat().map((text) => text.replace(/^299 - "(.*)"$/, "$1"));
+const warningsOf = ({ headers }: Answered): string[] =>
+  [headers.warning ?? []].flat().map((text) => text.replace(/^299 - "(.*)"$/, "$1"));
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await createTestServer({ profiles: { hub: { builtIns: [Namespace, Deployment], customs: [PropagationPolicy, OverridePolicy, Cluster], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }, oslo] } } });
+  server = await createTestServer({
+    profiles: {
+      hub: {
+        builtIns: [Namespace, Deployment],
+        customs: [PropagationPolicy, OverridePolicy, Cluster],
+        objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }, oslo],
+      },
+    },
+  });
 });
 
 describe("whoever writes a policy", () => {
-  const unjoined = (at: string, names: string): string => `spec.${at}.clusterNames: no cluster has joined by the name of ${names}`;
-  const weights = (name: string): object => ({ weightPreference: { staticWeightList: [{ targetCluster: { clusterNames: [name] }, weight: 1 }] } });
+  const unjoined = (at: string, names: string): string =>
+    `spec.${at}.clusterNames: no cluster has joined by the name of ${names}`;
+  const weights = (name: string): object => ({
+    weightPreference: { staticWeightList: [{ targetCluster: { clusterNames: [name] }, weight: 1 }] },
+  });
   const cases: Record<string, { path?: string; spec: object; want: string[] }> = {
-    "is told nothing where everything is there": { spec: { resourceSelectors: [deployments], placement: { clusterAffinity: { clusterNames: ["oslo"] } } }, want: [] },
+    "is told nothing where everything is there": {
+      spec: { resourceSelectors: [deployments], placement: { clusterAffinity: { clusterNames: ["oslo"] } } },
+      want: [],
+    },
     "is warned of a kind that is not served": {
       spec: { resourceSelectors: [deployments, { apiVersion: "apps/v1", kind: "Deploymnt" }] },
-      want: ["spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1; nothing is selected until it does"],
+      want: [
+        "spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1; nothing is selected until it does",
+      ],
     },
     "is told in which version a kind is served": {
       spec: { resourceSelectors: [{ apiVersion: "apps/v9", kind: "Deployment" }] },
-      want: ["spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v9, but in apps/v1; nothing is selected until it does"],
+      want: [
+        "spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v9, but in apps/v1; nothing is selected until it does",
+      ],
     },
-    "is warned of clusters that have not joined": { spec: { resourceSelectors: [deployments], placement: { clusterAffinity: { clusterNames: ["oslo", "olso", "paris"] } } }, want: [unjoined("placement.clusterAffinity", "olso, paris")] },
+    "is warned of clusters that have not joined": {
+      spec: {
+        resourceSelectors: [deployments],
+        placement: { clusterAffinity: { clusterNames: ["oslo", "olso", "paris"] } },
+      },
+      want: [unjoined("placement.clusterAffinity", "olso, paris")],
+    },
     "is warned of them among affinities and weights": {
-      spec: { resourceSelectors: [deployments], placement: { clusterAffinities: [{ affinityName: "a", clusterNames: ["oslo"] }, { affinityName: "b", clusterNames: ["rome"] }], replicaScheduling: weights("bonn") } },
-      want: [unjoined("placement.clusterAffinities[1]", "rome"), unjoined("placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster", "bonn")],
+      spec: {
+        resourceSelectors: [deployments],
+        placement: {
+          clusterAffinities: [
+            { affinityName: "a", clusterNames: ["oslo"] },
+            { affinityName: "b", clusterNames: ["rome"] },
+          ],
+          replicaScheduling: weights("bonn"),
+        },
+      },
+      want: [
+        unjoined("placement.clusterAffinities[1]", "rome"),
+        unjoined("placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster", "bonn"),
+      ],
     },
-    "is warned of them in overrides": { path: OVERRIDES, spec: { resourceSelectors: [deployments], overrideRules: [{ targetCluster: { clusterNames: ["rome"] }, overriders: {} }] }, want: [unjoined("overrideRules[0].targetCluster", "rome")] },
-    "is told no more than can be read": { spec: { resourceSelectors: Array.from({ length: 20 }, (_, index) => ({ apiVersion: "apps/v1", kind: `Kind${index}` })) }, want: Array.from({ length: 10 }, (_, index) => `spec.resourceSelectors[${index}]: the hub does not serve Kind${index} in apps/v1; nothing is selected until it does`) },
+    "is warned of them in overrides": {
+      path: OVERRIDES,
+      spec: {
+        resourceSelectors: [deployments],
+        overrideRules: [{ targetCluster: { clusterNames: ["rome"] }, overriders: {} }],
+      },
+      want: [unjoined("overrideRules[0].targetCluster", "rome")],
+    },
+    "is told no more than can be read": {
+      spec: {
+        resourceSelectors: Array.from({ length: 20 }, (_, index) => ({ apiVersion: "apps/v1", kind: `Kind${index}` })),
+      },
+      want: Array.from(
+        { length: 10 },
+        (_, index) =>
+          `spec.resourceSelectors[${index}]: the hub does not serve Kind${index} in apps/v1; nothing is selected until it does`,
+      ),
+    },
   };
   for (const [behaviour, { path = POLICIES, spec, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
-      const answered = await server.request("POST", path, { apiVersion: "policy.karmada.io/v1alpha1", kind: path === OVERRIDES ? "OverridePolicy" : "PropagationPolicy", metadata: { name: behaviour.replaceAll(" ", "-") }, spec });
+      const answered = await server.request("POST", path, {
+        apiVersion: "policy.karmada.io/v1alpha1",
+        kind: path === OVERRIDES ? "OverridePolicy" : "PropagationPolicy",
+        metadata: { name: behaviour.replaceAll(" ", "-") },
+        spec,
+      });
 
       expect(answered.status).toBe(201);
       expect(warningsOf(answered)).toEqual(want);

@@ -1,6 +1,7 @@
 /**
- * A policy that selects a kind which is not served, or names a cluster that has not joined, is right: either may come later. More often
- * it is a slip of the pen, and nothing would ever happen, without a word. So whoever writes it is warned.
+ * A policy that selects a kind which is not served, or names a cluster that has not joined, is right: either may come
+ * later. More often it is a slip of the pen, and nothing would ever happen, without a word. So whoever writes it is
+ * warned.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ClusterAffinity, OverridePolicy, PropagationPolicy } from "../../api/index.ts";
@@ -9,7 +10,12 @@ import { memoized, type ResourceTable } from "../clusters/resources.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 
 const GROUP = "policy.karmada.io";
-const POLICIES: ReadonlySet<string> = new Set(["propagationpolicies", "clusterpropagationpolicies", "overridepolicies", "clusteroverridepolicies"]);
+const POLICIES: ReadonlySet<string> = new Set([
+  "propagationpolicies",
+  "clusterpropagationpolicies",
+  "overridepolicies",
+  "clusteroverridepolicies",
+]);
 /** A policy may have a thousand selectors and names; the first few wrong ones tell enough. */
 const MAX_WARNINGS = 10;
 const MAX_NAMES = 10;
@@ -20,7 +26,12 @@ type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 export const policyTargets: Plugin = {
   name: "PolicyTargets",
   // A controller of this process reads no warnings.
-  concerns: ({ served: { resource }, subresource, inProcess }, operation) => resource.name.group === GROUP && POLICIES.has(resource.name.resource) && operation !== "DELETE" && subresource === undefined && !inProcess,
+  concerns: ({ served: { resource }, subresource, inProcess }, operation) =>
+    resource.name.group === GROUP &&
+    POLICIES.has(resource.name.resource) &&
+    operation !== "DELETE" &&
+    subresource === undefined &&
+    !inProcess,
   validate(request) {
     const { context, object } = request;
     const spec = object["spec"] as unknown as Spec;
@@ -35,22 +46,38 @@ function unservedKinds(table: ResourceTable, { resourceSelectors = [] }: Spec): 
     const served = servedVersions(table).get(`${group}/${kind}`) ?? [];
     if (served.includes(version)) return [];
     const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
-    return [`spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; nothing is selected until it does`];
+    return [
+      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; nothing is selected until it does`,
+    ];
   });
 }
 
 /** By group and kind, which versions clients can use. */
 function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly string[]> {
-  return memoized(table, "versions of kinds", () => new Map(table.resources.map(({ name, kind, versions }) => [`${name.group}/${kind.kind}`, versions.map(({ version }) => version)])));
+  return memoized(
+    table,
+    "versions of kinds",
+    () =>
+      new Map(
+        table.resources.map(({ name, kind, versions }) => [
+          `${name.group}/${kind.kind}`,
+          versions.map(({ version }) => version),
+        ]),
+      ),
+  );
 }
 
 /** Names of clusters that nobody has joined by. */
 function strangers({ read }: PluginRequest, spec: Spec): string[] {
   return namedClusters(spec).flatMap(([at, affinity]) => {
-    const unknown = [...new Set(affinity?.clusterNames)].filter((name) => !read.get("cluster.karmada.io", "clusters", undefined, name));
+    const unknown = [...new Set(affinity?.clusterNames)].filter(
+      (name) => !read.get("cluster.karmada.io", "clusters", undefined, name),
+    );
     if (unknown.length === 0) return [];
     const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
-    return [`${at}.clusterNames: no cluster has joined by the name of ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`];
+    return [
+      `${at}.clusterNames: no cluster has joined by the name of ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`,
+    ];
   });
 }
 
@@ -62,10 +89,22 @@ function namedClusters({ placement, targetCluster, overrideRules = [] }: Spec): 
     ["spec.placement.clusterAffinity", clusterAffinity],
     ...clusterAffinities.flatMap((term, index): [string, Affinity][] => {
       const at = `spec.placement.clusterAffinities[${index}]`;
-      return [[at, term], ...(term.overflowAffinities ?? []).map((overflow, place): [string, Affinity] => [`${at}.overflowAffinities[${place}]`, overflow])];
+      return [
+        [at, term],
+        ...(term.overflowAffinities ?? []).map((overflow, place): [string, Affinity] => [
+          `${at}.overflowAffinities[${place}]`,
+          overflow,
+        ]),
+      ];
     }),
-    ...weights.map((weight, index): [string, Affinity] => [`spec.placement.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`, weight.targetCluster]),
+    ...weights.map((weight, index): [string, Affinity] => [
+      `spec.placement.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`,
+      weight.targetCluster,
+    ]),
     ["spec.targetCluster", targetCluster],
-    ...overrideRules.map((rule, index): [string, Affinity] => [`spec.overrideRules[${index}].targetCluster`, rule.targetCluster]),
+    ...overrideRules.map((rule, index): [string, Affinity] => [
+      `spec.overrideRules[${index}].targetCluster`,
+      rule.targetCluster,
+    ]),
   ];
 }

@@ -9,12 +9,23 @@ const PLURAL = "priorityclasses";
 
 export const priorityClassDefault: Plugin = {
   name: "PriorityClassDefault",
-  concerns: ({ served: { resource }, subresource }, operation) => resource.name.resource === PLURAL && resource.name.group === GROUP && operation !== "DELETE" && subresource === undefined,
+  concerns: ({ served: { resource }, subresource }, operation) =>
+    resource.name.resource === PLURAL &&
+    resource.name.group === GROUP &&
+    operation !== "DELETE" &&
+    subresource === undefined,
   validate({ object, operation, read }) {
     const { metadata, globalDefault } = object as unknown as DeepReadonly<PriorityClass>;
     if (!globalDefault) return;
     const others = read.list(GROUP, PLURAL) as unknown as DeepReadonly<PriorityClass>[];
-    const present = others.find((other) => other.globalDefault && (operation === "CREATE" || other.metadata.name !== metadata.name));
-    if (present) throw forbidden({ group: GROUP, resource: PLURAL }, metadata.name, `PriorityClass ${present.metadata.name} is already marked as default. Only one default can exist`);
+    const present = others.find(
+      (other) => other.globalDefault && (operation === "CREATE" || other.metadata.name !== metadata.name),
+    );
+    if (present)
+      throw forbidden(
+        { group: GROUP, resource: PLURAL },
+        metadata.name,
+        `PriorityClass ${present.metadata.name} is already marked as default. Only one default can exist`,
+      );
   },
 };

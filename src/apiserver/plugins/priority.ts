@@ -10,7 +10,9 @@ const GROUP = "scheduling.k8s.io";
 const CLASSES = "priorityclasses";
 
 /** The classes that every cluster has, also one whose profile does not bring them. */
-const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map(systemPriorityClasses().map((one) => [one.metadata.name, one]));
+const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map(
+  systemPriorityClasses().map((one) => [one.metadata.name, one]),
+);
 
 export const priority: Plugin = {
   name: "Priority",
@@ -26,7 +28,14 @@ function withFormer(pod: DeepReadonly<Pod>, { oldObject }: PluginRequest): DeepR
   const { spec: old } = (oldObject ?? {}) as unknown as DeepReadonly<Partial<Pod>>;
   const { priority: number = old?.priority, preemptionPolicy = old?.preemptionPolicy } = pod.spec;
   if (number === pod.spec.priority && preemptionPolicy === pod.spec.preemptionPolicy) return pod;
-  return { ...pod, spec: { ...pod.spec, ...(number !== undefined && { priority: number }), ...(preemptionPolicy && { preemptionPolicy }) } };
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      ...(number !== undefined && { priority: number }),
+      ...(preemptionPolicy && { preemptionPolicy }),
+    },
+  };
 }
 
 function withPriority(pod: DeepReadonly<Pod>, { context, read }: PluginRequest): DeepReadonly<Pod> {
@@ -36,14 +45,23 @@ function withPriority(pod: DeepReadonly<Pod>, { context, read }: PluginRequest):
   if (!found) throw refuse(`no PriorityClass with name ${spec.priorityClassName ?? ""} was found`);
   const { name, value, preemptionPolicy } = found;
   if (spec.priority !== undefined && spec.priority !== value) {
-    throw refuse(`the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`);
+    throw refuse(
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
   }
   if (preemptionPolicy && spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
-    throw refuse(`the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`);
+    throw refuse(
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    );
   }
   return {
     ...pod,
-    spec: { ...spec, ...(name !== "" && { priorityClassName: name }), priority: value, ...(preemptionPolicy && { preemptionPolicy: preemptionPolicy as NonNullable<Pod["spec"]["preemptionPolicy"]> }) },
+    spec: {
+      ...spec,
+      ...(name !== "" && { priorityClassName: name }),
+      priority: value,
+      ...(preemptionPolicy && { preemptionPolicy: preemptionPolicy as NonNullable<Pod["spec"]["preemptionPolicy"]> }),
+    },
   };
 }
 
@@ -53,7 +71,11 @@ interface Found {
   preemptionPolicy: string | undefined;
 }
 
-const foundIn = ({ metadata, value = 0, preemptionPolicy }: DeepReadonly<PriorityClass>): Found => ({ name: metadata.name, value, preemptionPolicy });
+const foundIn = ({ metadata, value = 0, preemptionPolicy }: DeepReadonly<PriorityClass>): Found => ({
+  name: metadata.name,
+  value,
+  preemptionPolicy,
+});
 
 function classOf(read: ClusterReader, name: string): Found | undefined {
   const stored = read.get(GROUP, CLASSES, undefined, name) as unknown as DeepReadonly<PriorityClass> | undefined;

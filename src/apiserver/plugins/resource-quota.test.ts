@@ -6,16 +6,29 @@ const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "defa
 const builtIns = [Namespace, ConfigMap, Service, ResourceQuota, PriorityClass];
 const QUOTAS = "/api/v1/namespaces/default/resourcequotas";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-const start = (): Promise<TestServer> => createTestServer({ profiles: { hub: { builtIns, customs: [], objects: [namespace] } } });
+const start = (): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: { builtIns, customs: [], objects: [namespace] } } });
 
 /** A quota as its controller would have filled it. */
-async function makeQuota({ request }: TestServer, name: string, hard: Record<string, string>, used: Record<string, string>): Promise<void> {
+async function makeQuota(
+  { request }: TestServer,
+  name: string,
+  hard: Record<string, string>,
+  used: Record<string, string>,
+): Promise<void> {
   await request("POST", QUOTAS, { metadata: { name }, spec: { hard } });
-  await request("PATCH", `${QUOTAS}/${name}/status`, { status: { hard, used } }, { "content-type": "application/merge-patch+json" });
+  await request(
+    "PATCH",
+    `${QUOTAS}/${name}/status`,
+    { status: { hard, used } },
+    { "content-type": "application/merge-patch+json" },
+  );
 }
 
-const usedOf = async ({ request }: TestServer, name: string): Promise<unknown> => ((await request("GET", `${QUOTAS}/${name}`)).body.status as { used: unknown }).used;
-const create = ({ request }: TestServer, name: string, query = ""): ReturnType<TestServer["request"]> => request("POST", CONFIG_MAPS + query, { metadata: { name } });
+const usedOf = async ({ request }: TestServer, name: string): Promise<unknown> =>
+  ((await request("GET", `${QUOTAS}/${name}`)).body.status as { used: unknown }).used;
+const create = ({ request }: TestServer, name: string, query = ""): ReturnType<TestServer["request"]> =>
+  request("POST", CONFIG_MAPS + query, { metadata: { name } });
 
 test("AD-9 what is created is charged, and refused when nothing is left", async () => {
   const server = await start();
@@ -24,7 +37,9 @@ test("AD-9 what is created is charged, and refused when nothing is left", async 
   const answers = [await create(server, "a"), await create(server, "b")];
 
   expect(answers.map(({ status }) => status)).toEqual([201, 403]);
-  expect(answers[1]?.body.message).toBe('configmaps "b" is forbidden: exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1');
+  expect(answers[1]?.body.message).toBe(
+    'configmaps "b" is forbidden: exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1',
+  );
   expect(await usedOf(server, "q")).toEqual({ "count/configmaps": "1" });
 });
 
@@ -77,8 +92,15 @@ test("at most one class of priority is the default", async () => {
   await request("POST", classes, { metadata: { name: "a" }, value: 1, globalDefault: true });
 
   const second = await request("POST", classes, { metadata: { name: "b" }, value: 1, globalDefault: true });
-  const same = await request("PUT", `${classes}/a`, { metadata: { name: "a" }, value: 1, globalDefault: true, description: "d" });
+  const same = await request("PUT", `${classes}/a`, {
+    metadata: { name: "a" },
+    value: 1,
+    globalDefault: true,
+    description: "d",
+  });
 
   expect([second.status, same.status]).toEqual([403, 200]);
-  expect(second.body.message).toBe('priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass a is already marked as default. Only one default can exist');
+  expect(second.body.message).toBe(
+    'priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass a is already marked as default. Only one default can exist',
+  );
 });

@@ -1,9 +1,19 @@
 /**
- * ResourceQuota: what a namespace may hold is charged before it is stored. `status.used` is changed under compare-and-set, so two
- * requests can never both take what is left. What was charged for an object that could not be stored is given back; deletions are
- * counted by the quota controller.
+ * ResourceQuota: what a namespace may hold is charged before it is stored. `status.used` is changed under
+ * compare-and-set, so two requests can never both take what is left. What was charged for an object that could not be
+ * stored is given back; deletions are counted by the quota controller.
  */
-import { addAmounts, exceeding, onlyAmounts, quotaEvaluatorOf, quotaMatches, readAmounts, subtractAmounts, withoutZeros, writeAmounts } from "../../api/index.ts";
+import {
+  addAmounts,
+  exceeding,
+  onlyAmounts,
+  quotaEvaluatorOf,
+  quotaMatches,
+  readAmounts,
+  subtractAmounts,
+  withoutZeros,
+  writeAmounts,
+} from "../../api/index.ts";
 import type { Amounts, ClusterWriter, QuotaEvaluator, ResourceQuota } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { forbidden, type ApiError } from "../../machinery/index.ts";
@@ -13,7 +23,10 @@ import { textOf } from "../request/text.ts";
 
 type Quota = DeepReadonly<ResourceQuota>;
 
-function evaluatorFor({ served: { resource }, namespace, subresource }: RequestContext, operation: PluginRequest["operation"]): QuotaEvaluator | undefined {
+function evaluatorFor(
+  { served: { resource }, namespace, subresource }: RequestContext,
+  operation: PluginRequest["operation"],
+): QuotaEvaluator | undefined {
   if (operation === "DELETE" || namespace === undefined || !resource.namespaced) return undefined;
   const evaluator = quotaEvaluatorOf(resource.name.group, resource.name.resource);
   return evaluator?.handles(operation, subresource) ? evaluator : undefined;
@@ -25,8 +38,17 @@ function refusal({ context, object }: PluginRequest, why: string): ApiError {
 
 const hardOf = ({ status }: Quota): string[] => Object.keys(status?.hard ?? {});
 
-/** What the request adds to a quota; undefined when the quota has nothing to say about it. Throws when the object cannot be counted. */
-function chargeOf(quota: Quota, evaluator: QuotaEvaluator, request: PluginRequest, usage: Amounts, former: Amounts | undefined): Amounts | undefined {
+/**
+ * What the request adds to a quota; undefined when the quota has nothing to say about it. Throws when the object cannot
+ * be counted.
+ */
+function chargeOf(
+  quota: Quota,
+  evaluator: QuotaEvaluator,
+  request: PluginRequest,
+  usage: Amounts,
+  former: Amounts | undefined,
+): Amounts | undefined {
   const { object, oldObject } = request;
   const hard = hardOf(quota);
   if (!quotaMatches(quota, hard, evaluator, object)) return undefined;
@@ -34,8 +56,10 @@ function chargeOf(quota: Quota, evaluator: QuotaEvaluator, request: PluginReques
   const problem = evaluator.problem?.(object, new Set(counted));
   if (problem !== undefined) throw refusal(request, `failed quota: ${quota.metadata.name}: ${problem}`);
   const { used = {} } = quota.status ?? {};
-  if (counted.some((name) => used[name] === undefined)) throw refusal(request, `status unknown for quota: ${quota.metadata.name}, resources: ${counted.sort().join(",")}`);
-  const added = oldObject && former && quotaMatches(quota, hard, evaluator, oldObject) ? subtractAmounts(usage, former) : usage;
+  if (counted.some((name) => used[name] === undefined))
+    throw refusal(request, `status unknown for quota: ${quota.metadata.name}, resources: ${counted.sort().join(",")}`);
+  const added =
+    oldObject && former && quotaMatches(quota, hard, evaluator, oldObject) ? subtractAmounts(usage, former) : usage;
   const charge = onlyAmounts(withoutZeros(added), new Set(hard));
   return charge.size > 0 ? charge : undefined;
 }
@@ -52,7 +76,10 @@ function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts
     Object.entries(writeAmounts(onlyAmounts(amounts, names)))
       .map(([name, amount]) => `${name}=${amount}`)
       .join(",");
-  throw refusal(request, `exceeded quota: ${quota.metadata.name}, requested: ${shown(charge)}, used: ${shown(used)}, limited: ${shown(hard)}`);
+  throw refusal(
+    request,
+    `exceeded quota: ${quota.metadata.name}, requested: ${shown(charge)}, used: ${shown(used)}, limited: ${shown(hard)}`,
+  );
 }
 
 /** The charge of every quota that counts the object, by name. */
@@ -60,7 +87,11 @@ function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
   const { context, operation, object, oldObject, read } = request;
   const charges = new Map<Quota, Amounts>();
   const evaluator = evaluatorFor(context, operation);
-  if (!evaluator || (oldObject && evaluator.concerns && context.subresource === undefined && !evaluator.concerns(object, oldObject))) return charges;
+  if (
+    !evaluator ||
+    (oldObject && evaluator.concerns && context.subresource === undefined && !evaluator.concerns(object, oldObject))
+  )
+    return charges;
   const quotas = read.list("", "resourcequotas", context.namespace) as unknown as Quota[];
   if (quotas.length === 0) return charges;
   // A pod that is overdue in going away is for the controller to see: here it counts.
@@ -81,7 +112,10 @@ async function giveBack(charges: readonly [Quota, Amounts][], write: ClusterWrit
   for (const [{ metadata }, charge] of charges) {
     await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) => {
       const { hard, used } = (stored as unknown as Quota).status ?? {};
-      return withUsed(stored, subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {})))));
+      return withUsed(
+        stored,
+        subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {})))),
+      );
     });
   }
 }
@@ -105,7 +139,9 @@ export const resourceQuota: Plugin = {
     try {
       for (const [quota, charge] of charges) {
         const { metadata } = quota;
-        await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) => withUsed(stored, charged(stored as unknown as Quota, charge, request)));
+        await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) =>
+          withUsed(stored, charged(stored as unknown as Quota, charge, request)),
+        );
         done.push([quota, charge]);
       }
     } catch (error) {

@@ -11,7 +11,10 @@ type ReadToleration = DeepReadonly<Toleration>;
 
 interface RuntimeClass {
   readonly overhead?: { readonly podFixed?: Readonly<Record<string, string>> };
-  readonly scheduling?: { readonly nodeSelector?: Readonly<Record<string, string>>; readonly tolerations?: readonly ReadToleration[] };
+  readonly scheduling?: {
+    readonly nodeSelector?: Readonly<Record<string, string>>;
+    readonly tolerations?: readonly ReadToleration[];
+  };
 }
 
 export const runtimeClass: Plugin = {
@@ -25,11 +28,13 @@ export const runtimeClass: Plugin = {
   },
   validate(request) {
     const pod = request.object as unknown as ReadPod;
-    if (pod.spec.overhead && !classOf(pod, request)?.overhead) throw refused(pod, request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+    if (pod.spec.overhead && !classOf(pod, request)?.overhead)
+      throw refused(pod, request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
   },
 };
 
-const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error => forbidden(context.served.resource.name, metadata.name, why);
+const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error =>
+  forbidden(context.served.resource.name, metadata.name, why);
 
 function classOf(pod: ReadPod, request: PluginRequest): RuntimeClass | undefined {
   const { runtimeClassName } = pod.spec;
@@ -42,7 +47,8 @@ function classOf(pod: ReadPod, request: PluginRequest): RuntimeClass | undefined
 function withOverhead(pod: ReadPod, { overhead }: RuntimeClass, request: PluginRequest): ReadPod {
   if (!overhead) return pod;
   const { podFixed = {} } = overhead;
-  if (Object.keys(pod.spec.overhead ?? {}).length > 0 && !equalJson(pod.spec.overhead, podFixed)) throw refused(pod, request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  if (Object.keys(pod.spec.overhead ?? {}).length > 0 && !equalJson(pod.spec.overhead, podFixed))
+    throw refused(pod, request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   return { ...pod, spec: { ...pod.spec, overhead: podFixed } };
 }
 
@@ -51,18 +57,32 @@ function withScheduling(pod: ReadPod, { scheduling }: RuntimeClass, request: Plu
   const nodeSelector = { ...pod.spec.nodeSelector };
   for (const [key, value] of Object.entries(scheduling.nodeSelector ?? {})) {
     const own = Object.hasOwn(nodeSelector, key) ? nodeSelector[key] : undefined;
-    if (own !== undefined && own !== value) throw refused(pod, request, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`);
+    if (own !== undefined && own !== value)
+      throw refused(
+        pod,
+        request,
+        `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
+      );
     nodeSelector[key] = value;
   }
   const tolerations = merged([...(pod.spec.tolerations ?? []), ...(scheduling.tolerations ?? [])]);
-  return { ...pod, spec: { ...pod.spec, ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }), ...(tolerations.length > 0 && { tolerations }) } };
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+      ...(tolerations.length > 0 && { tolerations }),
+    },
+  };
 }
 
 /** Without those that another one covers. */
 function merged(all: readonly ReadToleration[]): ReadToleration[] {
   const kept: ReadToleration[] = [];
   for (const [index, toleration] of all.entries()) {
-    const isCovered = kept.some((other) => covers(other, toleration)) || all.slice(index + 1).some((other) => !equalJson(other, toleration) && covers(other, toleration));
+    const isCovered =
+      kept.some((other) => covers(other, toleration)) ||
+      all.slice(index + 1).some((other) => !equalJson(other, toleration) && covers(other, toleration));
     if (!isCovered) kept.push(toleration);
   }
   return kept;
@@ -72,7 +92,12 @@ function covers(wider: ReadToleration, toleration: ReadToleration): boolean {
   if (equalJson(wider, toleration)) return true;
   if ((toleration.key ?? "") !== (wider.key ?? "") && !(!wider.key && wider.operator === "Exists")) return false;
   if (wider.effect && toleration.effect !== wider.effect) return false;
-  if (wider.effect === "NoExecute" && wider.tolerationSeconds !== undefined && (toleration.tolerationSeconds === undefined || toleration.tolerationSeconds > wider.tolerationSeconds)) return false;
+  if (
+    wider.effect === "NoExecute" &&
+    wider.tolerationSeconds !== undefined &&
+    (toleration.tolerationSeconds === undefined || toleration.tolerationSeconds > wider.tolerationSeconds)
+  )
+    return false;
   if (wider.operator === "Exists") return true;
   const isEqual = (operator: string | undefined): boolean => operator === undefined || operator === "Equal";
   return isEqual(wider.operator) && isEqual(toleration.operator) && (toleration.value ?? "") === (wider.value ?? "");

@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: every pod runs as an account of its namespace. The account's token is mounted where clients look for it, and
- * its secrets are used to pull images.
+ * ServiceAccount: every pod runs as an account of its namespace. The account's token is mounted where clients look for
+ * it, and its secrets are used to pull images.
  */
 import type { Container, Pod, Volume } from "../../api/index.ts";
 import { NAME_ALPHABET } from "../../base/index.ts";
@@ -31,7 +31,10 @@ const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
-  concerns: (context, operation) => !context.cluster.profile.podsAreTemplates && ((operation === "CREATE" && writesPod(context)) || (operation === "UPDATE" && writesPod(context, "ephemeralcontainers"))),
+  concerns: (context, operation) =>
+    !context.cluster.profile.podsAreTemplates &&
+    ((operation === "CREATE" && writesPod(context)) ||
+      (operation === "UPDATE" && writesPod(context, "ephemeralcontainers"))),
   mutate(request) {
     if (request.operation === "UPDATE") return request.object;
     const pod = request.object as unknown as ReadPod;
@@ -41,10 +44,16 @@ export const serviceAccount: Plugin = {
     }
     const name = pod.spec.serviceAccountName || DEFAULT_ACCOUNT;
     const account = accountOf(pod, name, request);
-    let result: ReadPod = name === pod.spec.serviceAccountName ? pod : { ...pod, spec: { ...pod.spec, serviceAccountName: name, serviceAccount: name } };
-    if (pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) result = withToken(result);
+    let result: ReadPod =
+      name === pod.spec.serviceAccountName
+        ? pod
+        : { ...pod, spec: { ...pod.spec, serviceAccountName: name, serviceAccount: name } };
+    if (pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
+      result = withToken(result);
     if (!pod.spec.imagePullSecrets?.length && account.imagePullSecrets?.length) {
-      const imagePullSecrets = account.imagePullSecrets.map(({ name: secret }) => (secret === undefined ? {} : { name: secret }));
+      const imagePullSecrets = account.imagePullSecrets.map(({ name: secret }) =>
+        secret === undefined ? {} : { name: secret },
+      );
       result = { ...result, spec: { ...result.spec, imagePullSecrets } };
     }
     const problem = isTrue(account.metadata?.annotations?.[LIMIT_SECRETS]) ? secretProblem(account, result) : undefined;
@@ -55,18 +64,28 @@ export const serviceAccount: Plugin = {
     if (request.operation !== "UPDATE") return;
     const pod = request.object as unknown as ReadPod;
     const name = pod.spec.serviceAccountName ?? "";
-    if (name === "") throw refused(pod, request, `no service account specified for pod ${request.context.namespace ?? ""}/${pod.metadata.name}`);
+    if (name === "")
+      throw refused(
+        pod,
+        request,
+        `no service account specified for pod ${request.context.namespace ?? ""}/${pod.metadata.name}`,
+      );
     const account = accountOf(pod, name, request);
     if (!isTrue(account.metadata?.annotations?.[LIMIT_SECRETS])) return;
-    const problem = secretProblem(account, { ...pod, spec: { containers: [], ephemeralContainers: pod.spec.ephemeralContainers ?? [] } });
+    const problem = secretProblem(account, {
+      ...pod,
+      spec: { containers: [], ephemeralContainers: pod.spec.ephemeralContainers ?? [] },
+    });
     // The real server takes this for a failure of its own.
     if (problem !== undefined) throw plainError(problem);
   },
 };
 
-const isTrue = (text: string | undefined): boolean => text !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(text);
+const isTrue = (text: string | undefined): boolean =>
+  text !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(text);
 const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
-const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error => forbidden(context.served.resource.name, metadata.name, why);
+const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error =>
+  forbidden(context.served.resource.name, metadata.name, why);
 
 /** A pod that stands for a file on a node has nothing of the cluster's. */
 function checkMirror(pod: ReadPod, request: PluginRequest): void {
@@ -76,15 +95,19 @@ function checkMirror(pod: ReadPod, request: PluginRequest): void {
   const hasSecrets =
     spec.imagePullSecrets?.some(({ name }) => name) ||
     spec.volumes?.some(({ secret, projected }) => secret || projected?.sources?.some((source) => source.secret)) ||
-    containers.some(({ env, envFrom }) => env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom?.some(({ secretRef }) => secretRef));
+    containers.some(
+      ({ env, envFrom }) =>
+        env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom?.some(({ secretRef }) => secretRef),
+    );
   if (hasSecrets) throw refused(pod, request, "a mirror pod may not reference secrets");
-  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) throw refused(pod, request, "a mirror pod may not use ServiceAccountToken volume projections");
+  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)))
+    throw refused(pod, request, "a mirror pod may not use ServiceAccountToken volume projections");
 }
 
 /**
- * The account that a pod runs as. Where nobody makes default accounts (the cluster itself has none), and for controllers of this
- * process, which would only come back until it is there, a default account that does not exist yet is taken for one without
- * settings.
+ * The account that a pod runs as. Where nobody makes default accounts (the cluster itself has none), and for
+ * controllers of this process, which would only come back until it is there, a default account that does not exist yet
+ * is taken for one without settings.
  */
 function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceAccount {
   const { context, read } = request;
@@ -92,18 +115,30 @@ function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceA
   const account = read.get("", ACCOUNTS, namespace, name);
   if (account) return account;
   if (name === DEFAULT_ACCOUNT && (context.inProcess || !read.get("", ACCOUNTS, "default", DEFAULT_ACCOUNT))) return {};
-  throw refused(pod, request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
+  throw refused(
+    pod,
+    request,
+    `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+  );
 }
 
 /** Mounts the token in every container that has nothing there already. */
 function withToken(pod: ReadPod): ReadPod {
   const { spec, metadata } = pod;
-  const lacks = (container: ReadContainer): boolean => !container.volumeMounts?.some(({ mountPath }) => mountPath === TOKEN_PATH);
+  const lacks = (container: ReadContainer): boolean =>
+    !container.volumeMounts?.some(({ mountPath }) => mountPath === TOKEN_PATH);
   const existing = spec.volumes?.find(({ name }) => name?.startsWith(TOKEN_VOLUME))?.name;
   if (!spec.containers?.some(lacks) && !spec.initContainers?.some(lacks)) return pod;
-  const name = existing ?? `${TOKEN_VOLUME}${suffixOf(metadata.ownerReferences?.find(({ controller }) => controller)?.uid ?? metadata.uid ?? "")}`;
+  const name =
+    existing ??
+    `${TOKEN_VOLUME}${suffixOf(metadata.ownerReferences?.find(({ controller }) => controller)?.uid ?? metadata.uid ?? "")}`;
   const mount = (container: ReadContainer): ReadContainer =>
-    lacks(container) ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath: TOKEN_PATH }] } : container;
+    lacks(container)
+      ? {
+          ...container,
+          volumeMounts: [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath: TOKEN_PATH }],
+        }
+      : container;
   return {
     ...pod,
     spec: {
@@ -116,12 +151,15 @@ function withToken(pod: ReadPod): ReadPod {
 }
 
 /**
- * Five characters that look as generated names do. A uid is random already, and the name has to be unique within the pod only: the
- * pods of one controller have the same, so that they can share their volumes and containers in memory.
+ * Five characters that look as generated names do. A uid is random already, and the name has to be unique within the
+ * pod only: the pods of one controller have the same, so that they can share their volumes and containers in memory.
  */
 function suffixOf(uid: string): string {
   let suffix = "";
-  for (let index = 0; index < 5; index++) suffix += NAME_ALPHABET[Number.parseInt(uid.slice(index * 2, index * 2 + 2), 16) % NAME_ALPHABET.length] ?? NAME_ALPHABET[0];
+  for (let index = 0; index < 5; index++)
+    suffix +=
+      NAME_ALPHABET[Number.parseInt(uid.slice(index * 2, index * 2 + 2), 16) % NAME_ALPHABET.length] ??
+      NAME_ALPHABET[0];
   return suffix;
 }
 
@@ -132,7 +170,11 @@ function tokenVolume(name: string): Volume {
       sources: [
         { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
         { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-        { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+        {
+          downwardAPI: {
+            items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
+          },
+        },
       ],
       defaultMode: 0o644,
     },
@@ -140,20 +182,33 @@ function tokenVolume(name: string): Volume {
 }
 
 /** What a pod uses that its account does not list, when the account insists on its list. */
-function secretProblem({ metadata, secrets = [], imagePullSecrets = [] }: ServiceAccount, { spec }: ReadPod): string | undefined {
+function secretProblem(
+  { metadata, secrets = [], imagePullSecrets = [] }: ServiceAccount,
+  { spec }: ReadPod,
+): string | undefined {
   const allowed = new Set(secrets.map(({ name }) => name));
   const why = `is not allowed because service account ${metadata?.name ?? ""} does not reference that`;
-  for (const { secret } of spec.volumes ?? []) if (secret && !allowed.has(secret.secretName)) return `volume with secret.secretName="${secret.secretName ?? ""}" ${why} secret`;
-  for (const [kind, containers] of [["init container", spec.initContainers], ["container", spec.containers], ["ephemeral container", spec.ephemeralContainers]] as const) {
+  for (const { secret } of spec.volumes ?? [])
+    if (secret && !allowed.has(secret.secretName))
+      return `volume with secret.secretName="${secret.secretName ?? ""}" ${why} secret`;
+  for (const [kind, containers] of [
+    ["init container", spec.initContainers],
+    ["container", spec.containers],
+    ["ephemeral container", spec.ephemeralContainers],
+  ] as const) {
     for (const { name: container, env, envFrom } of containers ?? []) {
       for (const { name, valueFrom } of env ?? []) {
         const secret = valueFrom?.secretKeyRef;
-        if (secret && !allowed.has(secret.name)) return `${kind} ${container} with envVar ${name} referencing secret.secretName="${secret.name ?? ""}" ${why} secret`;
+        if (secret && !allowed.has(secret.name))
+          return `${kind} ${container} with envVar ${name} referencing secret.secretName="${secret.name ?? ""}" ${why} secret`;
       }
-      for (const { secretRef } of envFrom ?? []) if (secretRef && !allowed.has(secretRef.name)) return `${kind} ${container} with envFrom referencing secret.secretName="${secretRef.name ?? ""}" ${why} secret`;
+      for (const { secretRef } of envFrom ?? [])
+        if (secretRef && !allowed.has(secretRef.name))
+          return `${kind} ${container} with envFrom referencing secret.secretName="${secretRef.name ?? ""}" ${why} secret`;
     }
   }
   const pulls = new Set(imagePullSecrets.map(({ name }) => name));
-  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) if (!pulls.has(name)) return `imagePullSecrets[${index}].name="${name ?? ""}" ${why} imagePullSecret`;
+  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries())
+    if (!pulls.has(name)) return `imagePullSecrets[${index}].name="${name ?? ""}" ${why} imagePullSecret`;
   return undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * What the server itself sets on volumes, claims and classes of attributes: the finalizer that keeps one while it is in use, the
- * phase in which a volume or claim is born and when that last changed, and the two names of what a claim is filled from.
+ * What the server itself sets on volumes, claims and classes of attributes: the finalizer that keeps one while it is in
+ * use, the phase in which a volume or claim is born and when that last changed, and the two names of what a claim is
+ * filled from.
  */
 import { prepareClaim } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
@@ -19,14 +20,17 @@ const CLASS_FINALIZER = "kubernetes.io/vac-protection";
 function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | "class" | undefined {
   const { kind, group, builtIn } = resource.kind;
   if (!builtIn) return undefined;
-  if (group === "") return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
+  if (group === "")
+    return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
   return kind === "VolumeAttributesClass" && group === "storage.k8s.io" ? "class" : undefined;
 }
 
 function protect(object: Read, finalizer: string): Read {
   const metadata = metadataOf(object as JsonObject);
   const finalizers = finalizersOf(metadata);
-  return finalizers.includes(finalizer) ? object : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+  return finalizers.includes(finalizer)
+    ? object
+    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
 export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
@@ -37,11 +41,18 @@ export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
       const isNew = operation === "CREATE";
       if (kindOf(context) === "class") return isNew ? protect(object, CLASS_FINALIZER) : object;
       if (kindOf(context) === "volume") {
-        if (isNew) return { ...protect(object, VOLUME_FINALIZER), status: { phase: "Pending", lastPhaseTransitionTime: formatTime(clock.now()) } };
+        if (isNew)
+          return {
+            ...protect(object, VOLUME_FINALIZER),
+            status: { phase: "Pending", lastPhaseTransitionTime: formatTime(clock.now()) },
+          };
         return context.subresource === "status" ? withTransition(object, oldObject ?? object) : object;
       }
       if (context.subresource !== undefined) return object;
-      const claim = prepareClaim(object as unknown as DeepReadonly<PersistentVolumeClaim>, oldObject as unknown as DeepReadonly<PersistentVolumeClaim> | undefined) as unknown as Read;
+      const claim = prepareClaim(
+        object as unknown as DeepReadonly<PersistentVolumeClaim>,
+        oldObject as unknown as DeepReadonly<PersistentVolumeClaim> | undefined,
+      ) as unknown as Read;
       return isNew ? { ...protect(claim, CLAIM_FINALIZER), status: { phase: "Pending" } } : claim;
     },
   };
@@ -52,8 +63,19 @@ export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
     const { status: before = {} } = oldObject as unknown as DeepReadonly<PersistentVolume>;
     const { lastPhaseTransitionTime: time } = status;
     const isSame = status.phase === before.phase;
-    if (isSame ? time !== undefined || before.lastPhaseTransitionTime === undefined : time !== undefined && time !== before.lastPhaseTransitionTime) return object;
+    if (
+      isSame
+        ? time !== undefined || before.lastPhaseTransitionTime === undefined
+        : time !== undefined && time !== before.lastPhaseTransitionTime
+    )
+      return object;
     const dated = isSame ? before.lastPhaseTransitionTime : formatTime(clock.now());
-    return { ...object, status: { ...(object.status as JsonObject | undefined), ...(dated !== undefined && { lastPhaseTransitionTime: dated }) } };
+    return {
+      ...object,
+      status: {
+        ...(object.status as JsonObject | undefined),
+        ...(dated !== undefined && { lastPhaseTransitionTime: dated }),
+      },
+    };
   }
 }

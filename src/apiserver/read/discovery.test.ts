@@ -19,8 +19,19 @@ const Review: Kind = {
 };
 
 async function createServer() {
-  const pod: Kind = { ...Pod, subresources: { status: true, actions: { eviction: { group: "policy", version: "v1", kind: "Eviction" }, binding: { group: "", version: "v1", kind: "Binding" } } } };
-  return createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns.filter((kind) => kind !== Pod), pod, Review] } } });
+  const pod: Kind = {
+    ...Pod,
+    subresources: {
+      status: true,
+      actions: {
+        eviction: { group: "policy", version: "v1", kind: "Eviction" },
+        binding: { group: "", version: "v1", kind: "Binding" },
+      },
+    },
+  };
+  return createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns.filter((kind) => kind !== Pod), pod, Review] } },
+  });
 }
 
 async function rows(path: string): Promise<JsonObject[]> {
@@ -59,7 +70,15 @@ describe("the resources of a group version", () => {
   });
 
   test("DI-7: a review is not stored, so it has no storage version", async () => {
-    expect(await rows("/apis/authorization.k8s.io/v1")).toEqual([{ name: "subjectaccessreviews", singularName: "subjectaccessreview", namespaced: false, kind: "SubjectAccessReview", verbs: ["create"] }]);
+    expect(await rows("/apis/authorization.k8s.io/v1")).toEqual([
+      {
+        name: "subjectaccessreviews",
+        singularName: "subjectaccessreview",
+        namespaced: false,
+        kind: "SubjectAccessReview",
+        verbs: ["create"],
+      },
+    ]);
   });
 
   test("namespaces are never deleted together", async () => {
@@ -73,7 +92,9 @@ describe("aggregated discovery", () => {
   test("DI-2: answers with the media type that was asked for", async () => {
     const { request } = await createServer();
 
-    const { status, headers, body } = await request("GET", "/apis", undefined, { accept: `${AGGREGATED},application/json` });
+    const { status, headers, body } = await request("GET", "/apis", undefined, {
+      accept: `${AGGREGATED},application/json`,
+    });
 
     expect(status).toBe(200);
     expect(headers).toMatchObject({ "content-type": AGGREGATED, vary: "Accept", "cache-control": "public" });
@@ -84,7 +105,10 @@ describe("aggregated discovery", () => {
     const { request } = await createServer();
     const first = await request("GET", "/apis", undefined, { accept: AGGREGATED });
 
-    const again = await request("GET", "/apis", undefined, { accept: AGGREGATED, "if-none-match": String(first.headers.etag) });
+    const again = await request("GET", "/apis", undefined, {
+      accept: AGGREGATED,
+      "if-none-match": String(first.headers.etag),
+    });
 
     expect([again.status, again.text]).toEqual([304, ""]);
   });
@@ -95,7 +119,12 @@ describe("aggregated discovery", () => {
 
     const { body } = await request("GET", "/apis", undefined, { accept: AGGREGATED });
 
-    expect((body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(["apps", "authorization.k8s.io", "apiextensions.k8s.io", "example.com"]);
+    expect((body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual([
+      "apps",
+      "authorization.k8s.io",
+      "apiextensions.k8s.io",
+      "example.com",
+    ]);
   });
 
   test("DI-2: is for the roots only", async () => {

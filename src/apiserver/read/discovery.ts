@@ -1,6 +1,6 @@
 /**
- * Discovery: what a cluster serves, in the two forms that clients ask for. Documents are made once per resource table and kept
- * as bytes; clusters that serve the same share them.
+ * Discovery: what a cluster serves, in the two forms that clients ask for. Documents are made once per resource table
+ * and kept as bytes; clusters that serve the same share them.
  */
 import { createHash } from "node:crypto";
 import { negotiate } from "../request/negotiate.ts";
@@ -17,33 +17,55 @@ import { isNamespaceKind } from "../background/namespaces.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-export function discoveryResponse(table: ResourceTable, route: Extract<Route, { type: "discovery" }>, headers: ApiRequest["headers"]): ApiResponse {
+export function discoveryResponse(
+  table: ResourceTable,
+  route: Extract<Route, { type: "discovery" }>,
+  headers: ApiRequest["headers"],
+): ApiResponse {
   const isRoot = route.group === undefined;
-  const { as } = negotiate(headers.accept, ({ kind, group, version }) => isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2");
+  const { as } = negotiate(
+    headers.accept,
+    ({ kind, group, version }) =>
+      isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2",
+  );
   if (as) return aggregatedResponse(table, route.legacy, headers["if-none-match"]);
   return jsonResponse(200, legacyDocument(table, route), { vary: "Accept" });
 }
 
 function aggregatedResponse(table: ResourceTable, legacy: boolean, known: string | undefined): ApiResponse {
   const { body, etag } = memoized(table, `aggregated ${legacy}`, () => {
-    const items = groupsOf(table).filter((group) => (group === "") === legacy).map((group) => aggregatedGroup(table, group));
-    const body = encode(JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }));
+    const items = groupsOf(table)
+      .filter((group) => (group === "") === legacy)
+      .map((group) => aggregatedGroup(table, group));
+    const body = encode(
+      JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }),
+    );
     return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
   });
   const headers = { "content-type": AGGREGATED, "cache-control": "public", etag, vary: "Accept" };
   return known === etag ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
 }
 
-function legacyDocument(table: ResourceTable, { legacy, group, version }: Extract<Route, { type: "discovery" }>): unknown {
+function legacyDocument(
+  table: ResourceTable,
+  { legacy, group, version }: Extract<Route, { type: "discovery" }>,
+): unknown {
   if (group === undefined) {
     if (legacy) return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
-    return memoized(table, "groups", () => ({ kind: "APIGroupList", apiVersion: "v1", groups: groupsOf(table).filter(Boolean).map((name) => groupDocument(table, name)) }));
+    return memoized(table, "groups", () => ({
+      kind: "APIGroupList",
+      apiVersion: "v1",
+      groups: groupsOf(table)
+        .filter(Boolean)
+        .map((name) => groupDocument(table, name)),
+    }));
   }
-  if (!table.hasGroup(group, version)) throw table.hasGroup(group) ? pathNotFound() : legacy ? pathNotFound() : new PageNotFound();
+  if (!table.hasGroup(group, version))
+    throw table.hasGroup(group) ? pathNotFound() : legacy ? pathNotFound() : new PageNotFound();
   if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupDocument(table, group) };
   return memoized(table, `resources ${group}/${version}`, () => ({
     kind: "APIResourceList",
-    ...(group && { apiVersion: "v1" }),
+    apiVersion: group ? "v1" : undefined,
     groupVersion: group ? `${group}/${version}` : version,
     resources: servedIn(table, group, version).flatMap(resourceRows),
   }));
@@ -56,16 +78,23 @@ function groupDocument(table: ResourceTable, name: string): object {
 
 /** Kubernetes' own groups have an order of their own; the others follow by name. */
 const GROUP_ORDER =
-  "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(" ");
+  "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(
+    " ",
+  );
 
 export function groupsOf(table: ResourceTable): string[] {
-  const rank = (group: string): number => (group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length);
+  const rank = (group: string): number =>
+    group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length;
   const groups = new Set(table.resources.filter(({ versions }) => versions.length > 0).map(({ name }) => name.group));
   return [...groups].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 export function versionsOf(table: ResourceTable, group: string): string[] {
-  const versions = new Set(table.resources.filter(({ name }) => name.group === group).flatMap((resource) => resource.versions.map(({ version }) => version)));
+  const versions = new Set(
+    table.resources
+      .filter(({ name }) => name.group === group)
+      .flatMap((resource) => resource.versions.map(({ version }) => version)),
+  );
   return [...versions].sort(compareVersions);
 }
 
@@ -91,20 +120,43 @@ export function verbsOf(resource: Resource): readonly string[] {
 export interface Subresource {
   name: string;
   verbs: readonly string[];
-  /** Set when the subresource speaks another kind than its parent; of the parent's group and version where they are empty. */
+  /**
+   * Set when the subresource speaks another kind than its parent; of the parent's group and version where they are
+   * empty.
+   */
   kind?: { group: string; version: string; kind: string };
 }
 
 /** Everything below an object of a resource, by name; definitions list the status first. */
-export function subresourcesOf(resource: Resource, { status, scale, connect, actions, parts }: ServedVersion["subresources"] = resource.kind.subresources): Subresource[] {
+export function subresourcesOf(
+  resource: Resource,
+  { status, scale, connect, actions, parts }: ServedVersion["subresources"] = resource.kind.subresources,
+): Subresource[] {
   const rows: Subresource[] = [];
   if (status) rows.push({ name: "status", verbs: SUBRESOURCE_VERBS });
-  if (scale) rows.push({ name: "scale", verbs: SUBRESOURCE_VERBS, kind: { group: "autoscaling", version: "v1", kind: "Scale" } });
-  if (!resource.kind.builtIn) return [...rows, ...Object.keys(connect ?? {}).sort().map((name) => ({ name, verbs: ["create", "get"] }))];
+  if (scale)
+    rows.push({
+      name: "scale",
+      verbs: SUBRESOURCE_VERBS,
+      kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+    });
+  if (!resource.kind.builtIn)
+    return [
+      ...rows,
+      ...Object.keys(connect ?? {})
+        .sort()
+        .map((name) => ({ name, verbs: ["create", "get"] })),
+    ];
   if (isNamespaceKind(resource)) rows.push({ name: "finalize", verbs: ["update"] });
   for (const name in parts) rows.push({ name, verbs: SUBRESOURCE_VERBS });
-  for (const [name, kind] of Object.entries(actions ?? {})) rows.push({ name, verbs: ["create"], kind: kind.group === resource.name.group ? { group: "", version: "", kind: kind.kind } : kind });
-  for (const [name, { kind, verbs }] of Object.entries(connectShapes(resource))) rows.push({ name, verbs, kind: { group: "", version: "", kind } });
+  for (const [name, kind] of Object.entries(actions ?? {}))
+    rows.push({
+      name,
+      verbs: ["create"],
+      kind: kind.group === resource.name.group ? { group: "", version: "", kind: kind.kind } : kind,
+    });
+  for (const [name, { kind, verbs }] of Object.entries(connectShapes(resource)))
+    rows.push({ name, verbs, kind: { group: "", version: "", kind } });
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -116,9 +168,9 @@ function resourceRows({ resource, subresources: declared }: ServedVersion): obje
     namespaced,
     kind: kind.kind,
     verbs: verbsOf(resource),
-    ...(kind.shortNames?.length && { shortNames: kind.shortNames }),
-    ...(kind.categories?.length && { categories: kind.categories }),
-    ...(isStored(resource) && { storageVersionHash: storageVersionHash(resource) }),
+    shortNames: kind.shortNames?.length ? kind.shortNames : undefined,
+    categories: kind.categories?.length ? kind.categories : undefined,
+    storageVersionHash: isStored(resource) ? storageVersionHash(resource) : undefined,
   };
   const subresources = subresourcesOf(resource, declared).map(({ name: sub, verbs, kind: other }) => ({
     name: `${name.resource}/${sub}`,
@@ -142,15 +194,25 @@ function storageVersionHash({ kind, storage }: Resource): string {
 function aggregatedGroup(table: ResourceTable, group: string): object {
   return {
     metadata: group ? { name: group } : {},
-    versions: versionsOf(table, group).map((version) => ({ version, resources: servedIn(table, group, version).map(aggregatedResource), freshness: "Current" })),
+    versions: versionsOf(table, group).map((version) => ({
+      version,
+      resources: servedIn(table, group, version).map(aggregatedResource),
+      freshness: "Current",
+    })),
   };
 }
 
 function aggregatedResource({ resource, version, subresources: declared }: ServedVersion): object {
   const { kind, name, singular, namespaced } = resource;
   // The real server leaves group and version of its own kinds out, and clients fill them in from where they stand.
-  const responseKind = kind.builtIn ? { group: "", version: "", kind: kind.kind } : { group: kind.group, version, kind: kind.kind };
-  const subresources = subresourcesOf(resource, declared).map(({ name: subresource, verbs, kind: other }) => ({ subresource, responseKind: other ?? responseKind, verbs }));
+  const responseKind = kind.builtIn
+    ? { group: "", version: "", kind: kind.kind }
+    : { group: kind.group, version, kind: kind.kind };
+  const subresources = subresourcesOf(resource, declared).map(({ name: subresource, verbs, kind: other }) => ({
+    subresource,
+    responseKind: other ?? responseKind,
+    verbs,
+  }));
   return {
     resource: name.resource,
     responseKind,

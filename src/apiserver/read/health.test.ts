@@ -5,11 +5,27 @@ describe("health", () => {
   const cases: Record<string, { path: string; status: number; text: RegExp }> = {
     "OP-4: is one word": { path: "/healthz", status: 200, text: /^ok$/ },
     "OP-4: is told per check": { path: "/readyz/ping", status: 200, text: /^ok$/ },
-    "OP-4: knows checks of several parts": { path: "/livez/poststarthook/rbac/bootstrap-roles", status: 200, text: /^ok$/ },
+    "OP-4: knows checks of several parts": {
+      path: "/livez/poststarthook/rbac/bootstrap-roles",
+      status: 200,
+      text: /^ok$/,
+    },
     "OP-4: has no check of another name": { path: "/readyz/nope", status: 404, text: /^404 page not found\n$/ },
-    "OP-4: lists the checks": { path: "/livez?verbose", status: 200, text: /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n[^]*livez check passed\n$/ },
-    "OP-4: says which checks were left out": { path: "/readyz?verbose&exclude=etcd", status: 200, text: /\[\+\]etcd excluded: ok\n/ },
-    "OP-4: says which checks to leave out it does not know": { path: "/readyz?verbose&exclude=nope", status: 200, text: /warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n$/ },
+    "OP-4: lists the checks": {
+      path: "/livez?verbose",
+      status: 200,
+      text: /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n[^]*livez check passed\n$/,
+    },
+    "OP-4: says which checks were left out": {
+      path: "/readyz?verbose&exclude=etcd",
+      status: 200,
+      text: /\[\+\]etcd excluded: ok\n/,
+    },
+    "OP-4: says which checks to leave out it does not know": {
+      path: "/readyz?verbose&exclude=nope",
+      status: 200,
+      text: /warn: some health checks cannot be excluded: no matches for "nope"\nreadyz check passed\n$/,
+    },
   };
   for (const [behaviour, { path, status, text }] of Object.entries(cases)) {
     test(behaviour, async () => {

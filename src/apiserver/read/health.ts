@@ -1,7 +1,7 @@
 /**
- * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers at all has
- * opened its store and built what it serves, so most checks can only succeed; what changes is whether it is about to stop, whether
- * its disk takes writes, and how the controllers are that run beside it.
+ * `/healthz`, `/livez` and `/readyz`: checks by name, each of which can be asked for or left out. A server that answers
+ * at all has opened its store and built what it serves, so most checks can only succeed; what changes is whether it is
+ * about to stop, whether its disk takes writes, and how the controllers are that run beside it.
  */
 import type { ApiResponse } from "../request/request.ts";
 import { textResponse } from "../request/respond.ts";
@@ -21,7 +21,10 @@ type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
 interface Check {
   name: string;
   isReadiness?: true;
-  /** Of the server as a whole. A member that fails it would be left by its workloads, for a disk that all clusters of the server share. */
+  /**
+   * Of the server as a whole. A member that fails it would be left by its workloads, for a disk that all clusters of
+   * the server share.
+   */
   isOfHub?: true;
   passes?(state: HealthState): boolean;
 }
@@ -45,20 +48,31 @@ const CHECKS: readonly Check[] = [
   { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
 ];
 
-const checksOf = (endpoint: Endpoint, isHub: boolean): readonly Check[] => CHECKS.filter(({ isReadiness, isOfHub }) => (!isReadiness || endpoint === "readyz") && (!isOfHub || isHub));
+const checksOf = (endpoint: Endpoint, isHub: boolean): readonly Check[] =>
+  CHECKS.filter(({ isReadiness, isOfHub }) => (!isReadiness || endpoint === "readyz") && (!isOfHub || isHub));
 
 /** The paths of all checks, for the list of what there is. */
 export function healthPaths(isHub: boolean): string[] {
-  return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [`/${endpoint}`, ...checksOf(endpoint, isHub).map(({ name }) => `/${endpoint}/${name}`)]);
+  return (["healthz", "livez", "readyz"] as const).flatMap((endpoint) => [
+    `/${endpoint}`,
+    ...checksOf(endpoint, isHub).map(({ name }) => `/${endpoint}/${name}`),
+  ]);
 }
 
-export function healthResponse({ endpoint, check }: Extract<Route, { type: "health" }>, query: URLSearchParams, state: HealthState, isHub: boolean): ApiResponse {
+export function healthResponse(
+  { endpoint, check }: Extract<Route, { type: "health" }>,
+  query: URLSearchParams,
+  state: HealthState,
+  isHub: boolean,
+): ApiResponse {
   const checks = checksOf(endpoint, isHub);
   const passes = (candidate: Check): boolean => candidate.passes?.(state) ?? true;
   if (check !== undefined) {
     const found = checks.find(({ name }) => name === check);
     if (!found) return textResponse(404, "404 page not found\n");
-    return passes(found) ? textResponse(200, "ok") : textResponse(500, `internal server error: ${check} check failed\n`);
+    return passes(found)
+      ? textResponse(200, "ok")
+      : textResponse(500, `internal server error: ${check} check failed\n`);
   }
   const excluded = new Set(query.getAll("exclude"));
   const lines: string[] = [];
@@ -71,7 +85,13 @@ export function healthResponse({ endpoint, check }: Extract<Route, { type: "heal
       lines.push(`[-]${candidate.name} failed: reason withheld`);
     }
   }
-  if (excluded.size > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].sort().map((name) => JSON.stringify(name)).join(", ")}`);
+  if (excluded.size > 0)
+    lines.push(
+      `warn: some health checks cannot be excluded: no matches for ${[...excluded]
+        .sort()
+        .map((name) => JSON.stringify(name))
+        .join(", ")}`,
+    );
   if (failed) return textResponse(500, `${lines.join("\n")}\n${endpoint} check failed\n`);
   return textResponse(200, query.has("verbose") ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok");
 }

@@ -1,4 +1,7 @@
-/** Reads of kinds whose objects code makes up: they come out as if they were stored, so that selectors, tables and formats work alike. */
+/**
+ * Reads of kinds whose objects code makes up: they come out as if they were stored, so that selectors, tables and
+ * formats work alike.
+ */
 import type { ObjectSource } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { notFound } from "../../machinery/index.ts";

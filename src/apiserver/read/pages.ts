@@ -36,7 +36,12 @@ export interface WorkloadMetrics {
 
 export type PageRoute = Exclude<Route, ResourceRoute>;
 
-export function pageResponse({ deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions, cluster: LogicalCluster, route: PageRoute, request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+export function pageResponse(
+  { deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions,
+  cluster: LogicalCluster,
+  route: PageRoute,
+  request: ApiRequest,
+): ApiResponse | Promise<ApiResponse> {
   if (route.type === "unknown") throw new PageNotFound();
   // Health is answered whatever the method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
@@ -60,28 +65,54 @@ export function pageResponse({ deps, version, health, metrics, writeControllerMe
         return metricsText(workloads.page(request.query.get("cluster") ?? undefined));
       }
       // One set of controllers serves all clusters, so its figures are told once.
-      return metricsResponse(metrics, deps, cluster, cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)));
+      return metricsResponse(
+        metrics,
+        deps,
+        cluster,
+        cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)),
+      );
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
   }
 }
 
-function metricsResponse(metrics: ServerMetrics, { store, pressure }: OperationDependencies, cluster: LogicalCluster, more: PageOptions["writeControllerMetrics"]): ApiResponse {
+function metricsResponse(
+  metrics: ServerMetrics,
+  { store, pressure }: OperationDependencies,
+  cluster: LogicalCluster,
+  more: PageOptions["writeControllerMetrics"],
+): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
     const { group, resource: name } = resource.name;
     const { verbs } = resource.kind;
-    if (!verbs || verbs.includes("list")) objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
+    if (!verbs || verbs.includes("list"))
+      objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
   }
   return metricsText(metrics.render(cluster.name, { objects, backlogBytes: pressure.bytes(cluster.name) }, more));
 }
 
 function metricsText(text: string): ApiResponse {
-  return { status: 200, headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-cache, private" }, body: encode(text) };
+  return {
+    status: 200,
+    headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-cache, private" },
+    body: encode(text),
+  };
 }
 
 function rootPaths({ name, table }: LogicalCluster): string[] {
-  const paths = new Set(["/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/version", ...healthPaths(name === HUB)]);
+  const paths = new Set([
+    "/.well-known/openid-configuration",
+    "/api",
+    "/apis",
+    "/apis/",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openid/v1/jwks",
+    "/version",
+    ...healthPaths(name === HUB),
+  ]);
   for (const { versions } of table.resources) {
     for (const { apiVersion } of versions) {
       if (!apiVersion.includes("/")) paths.add(`/api/${apiVersion}`);

@@ -6,12 +6,18 @@ import { textOf } from "../request/text.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
-const namesIn = ({ body }: Answered): unknown[] => (body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name);
+const namesIn = ({ body }: Answered): unknown[] =>
+  (body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name);
 const metadataIn = ({ body }: Answered): JsonObject => body.metadata as JsonObject;
 
 async function withConfigMaps(...names: string[]): Promise<TestServer> {
   const server = await createTestServer();
-  for (const name of names) await server.request("POST", CONFIG_MAPS, makeConfigMap(name, { metadata: { labels: { odd: name.length % 2 === 1 ? "yes" : "no" } } }));
+  for (const name of names)
+    await server.request(
+      "POST",
+      CONFIG_MAPS,
+      makeConfigMap(name, { metadata: { labels: { odd: name.length % 2 === 1 ? "yes" : "no" } } }),
+    );
   return server;
 }
 
@@ -21,7 +27,11 @@ describe("listing", () => {
 
     const list = await request("GET", CONFIG_MAPS);
 
-    expect(list.body).toMatchObject({ kind: "ConfigMapList", apiVersion: "v1", metadata: { resourceVersion: String(cache.revision) } });
+    expect(list.body).toMatchObject({
+      kind: "ConfigMapList",
+      apiVersion: "v1",
+      metadata: { resourceVersion: String(cache.revision) },
+    });
     expect(namesIn(list)).toEqual(["a", "b", "c"]);
   });
 
@@ -30,8 +40,12 @@ describe("listing", () => {
 
     expect(namesIn(await request("GET", `${CONFIG_MAPS}?labelSelector=odd%3Dyes`))).toEqual(["a", "ccc"]);
     expect(namesIn(await request("GET", `${CONFIG_MAPS}?fieldSelector=metadata.name%3Dbb`))).toEqual(["bb"]);
-    expect((await request("GET", `${CONFIG_MAPS}?fieldSelector=spec.x%3D1`)).body.message).toBe('"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"');
-    expect((await request("GET", "/api/v1/pods?fieldSelector=spec.priority%3D0")).body.message).toBe("field label not supported: spec.priority");
+    expect((await request("GET", `${CONFIG_MAPS}?fieldSelector=spec.x%3D1`)).body.message).toBe(
+      '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    );
+    expect((await request("GET", "/api/v1/pods?fieldSelector=spec.priority%3D0")).body.message).toBe(
+      "field label not supported: spec.priority",
+    );
   });
 
   test("LW-4: pages show the state of the first page, whatever happens meanwhile", async () => {
@@ -103,7 +117,10 @@ describe("a revision from the future", () => {
     const { status, body } = await pending;
 
     expect(status).toBe(504);
-    expect(body).toMatchObject({ reason: "Timeout", details: { causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 } });
+    expect(body).toMatchObject({
+      reason: "Timeout",
+      details: { causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 },
+    });
   });
 });
 
@@ -111,7 +128,11 @@ describe("the items of a list", () => {
   test("LW-1: do not repeat what they are when the kind is one of Kubernetes, and do when it is not", async () => {
     const { request } = await withConfigMaps("m");
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
-    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
+    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name: "w" },
+    });
 
     const { body: maps } = await request("GET", CONFIG_MAPS);
     const { body: widgets } = await request("GET", "/apis/example.com/v1/widgets");
@@ -133,7 +154,9 @@ describe("a list that takes any state", () => {
 });
 
 describe("the metadata of objects", () => {
-  const accept = (kind: string, version = "v1"): Record<string, string> => ({ accept: `application/json;as=${kind};v=${version};g=meta.k8s.io` });
+  const accept = (kind: string, version = "v1"): Record<string, string> => ({
+    accept: `application/json;as=${kind};v=${version};g=meta.k8s.io`,
+  });
 
   test("CN-8: is all that is answered, in the version that was asked for", async () => {
     const { request } = await withConfigMaps("m");
@@ -141,9 +164,16 @@ describe("the metadata of objects", () => {
     const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadata", "v1beta1"));
     const all = await request("GET", CONFIG_MAPS, undefined, accept("PartialObjectMetadataList"));
 
-    expect(one.body).toMatchObject({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1beta1", metadata: { name: "m" } });
+    expect(one.body).toMatchObject({
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1beta1",
+      metadata: { name: "m" },
+    });
     expect(one.body).not.toHaveProperty("data");
-    expect(all.body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata", metadata: { name: "m" } }] });
+    expect(all.body).toMatchObject({
+      kind: "PartialObjectMetadataList",
+      items: [{ kind: "PartialObjectMetadata", metadata: { name: "m" } }],
+    });
   });
 
   test("CN-8: of a list is not that of an object, and the other way round", async () => {
@@ -152,8 +182,14 @@ describe("the metadata of objects", () => {
     const one = await request("GET", `${CONFIG_MAPS}/m`, undefined, accept("PartialObjectMetadataList"));
     const all = await request("GET", CONFIG_MAPS, undefined, accept("PartialObjectMetadata"));
 
-    expect([one.status, one.body.message]).toEqual([406, "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"]);
-    expect([all.status, all.body.message]).toEqual([406, "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)"]);
+    expect([one.status, one.body.message]).toEqual([
+      406,
+      "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)",
+    ]);
+    expect([all.status, all.body.message]).toEqual([
+      406,
+      "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+    ]);
   });
 });
 
@@ -172,21 +208,44 @@ describe("other forms of an answer", () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apps/v1/namespaces/default/deployments", makeDeployment("web"));
 
-    const { body } = await request("GET", "/apis/apps/v1/deployments", undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    const { body } = await request("GET", "/apis/apps/v1/deployments", undefined, {
+      accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    });
 
-    expect((body.columnDefinitions as JsonObject[]).slice(0, 5).map(({ name }) => name)).toEqual(["Name", "Ready", "Up-to-date", "Available", "Age"]);
-    expect((body.rows as JsonObject[])[0]).toMatchObject({ cells: expect.arrayContaining(["web", "0/1"]), object: { kind: "PartialObjectMetadata", metadata: { name: "web" } } });
+    expect((body.columnDefinitions as JsonObject[]).slice(0, 5).map(({ name }) => name)).toEqual([
+      "Name",
+      "Ready",
+      "Up-to-date",
+      "Available",
+      "Age",
+    ]);
+    expect((body.rows as JsonObject[])[0]).toMatchObject({
+      cells: expect.arrayContaining(["web", "0/1"]),
+      object: { kind: "PartialObjectMetadata", metadata: { name: "web" } },
+    });
   });
 
   test("CN-6: a row says when a pod has come to its end", async () => {
     const { request } = await createTestServer({ admissions: [] });
     const pods = "/api/v1/namespaces/default/pods";
-    await request("POST", pods, { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "x" }] } });
-    await request("PATCH", `${pods}/p/status`, { status: { phase: "Failed" } }, { "content-type": "application/merge-patch+json" });
+    await request("POST", pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "p" },
+      spec: { containers: [{ name: "c", image: "x" }] },
+    });
+    await request(
+      "PATCH",
+      `${pods}/p/status`,
+      { status: { phase: "Failed" } },
+      { "content-type": "application/merge-patch+json" },
+    );
 
     const { body } = await request("GET", pods, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
 
-    expect(body).toHaveProperty("rows.0.conditions", [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }]);
+    expect(body).toHaveProperty("rows.0.conditions", [
+      { type: "Completed", status: "True", reason: "Failed", message: "The pod failed." },
+    ]);
   });
 
   test("CN-1: YAML has sorted keys", async () => {

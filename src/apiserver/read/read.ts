@@ -44,11 +44,18 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   const { labelSelector, fieldSelector, limit, continueToken, resourceVersion, match } = listQuery(query, false);
   const selection = selectionOf(resource, labelSelector, fieldSelector);
   const { source } = resource.kind;
-  if (source) return { entries: madeUpEntries(context, source).filter((entry) => selection.everything || matchesEntry(selection, entry, context)), revision: deps.cache.revision };
+  if (source)
+    return {
+      entries: madeUpEntries(context, source).filter(
+        (entry) => selection.everything || matchesEntry(selection, entry, context),
+      ),
+      revision: deps.cache.revision,
+    };
   const prefix = prefixOf(resource, cluster.name, namespace);
   if (continueToken !== "") {
     const token = decodeToken(continueToken);
-    if (resourceVersion !== undefined && resourceVersion !== 0) throw badRequest("specifying resource version is not allowed when using continue");
+    if (resourceVersion !== undefined && resourceVersion !== 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
     if (token.revision > 0) await deps.cache.recall(token.revision);
     const entries = token.revision < 0 ? undefined : snapshot(deps, context, token.revision, token);
     const revision = token.revision < 0 ? deps.cache.revision : token.revision;
@@ -56,12 +63,19 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   }
   if (resourceVersion !== undefined) await waitFor(deps, resourceVersion, context.signal);
   // A revision with a limit and no match means exactly that revision: what old clients page by.
-  const exact = resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
+  const exact =
+    resourceVersion !== undefined && resourceVersion > 0 && (match === "Exact" || (match === "" && limit > 0));
   if (exact) await deps.cache.recall(resourceVersion);
   const entries = exact ? snapshot(deps, context, resourceVersion) : undefined;
   // Who takes any state is answered at once and whole, as by the real server's cache.
   const whole = resourceVersion === 0 ? 0 : limit;
-  return page(deps, context, selection, { entries, revision: exact ? resourceVersion : deps.cache.revision, seen: 0 }, whole);
+  return page(
+    deps,
+    context,
+    selection,
+    { entries, revision: exact ? resourceVersion : deps.cache.revision, seen: 0 },
+    whole,
+  );
 }
 
 interface PageStart {
@@ -73,12 +87,23 @@ interface PageStart {
 }
 
 /** The matching entries after a key, cut to a limit. */
-function page({ store }: ReadDependencies, context: RequestContext, selection: Selection, start: PageStart, limit: number): ListResult {
+function page(
+  { store }: ReadDependencies,
+  context: RequestContext,
+  selection: Selection,
+  start: PageStart,
+  limit: number,
+): ListResult {
   const { cluster, served, namespace } = context;
   const { after, revision, seen } = start;
-  const select = (entries: readonly CachedEntry[]): readonly CachedEntry[] => (selection.everything ? entries : entries.filter((entry) => matchesEntry(selection, entry, context)));
+  const select = (entries: readonly CachedEntry[]): readonly CachedEntry[] =>
+    selection.everything ? entries : entries.filter((entry) => matchesEntry(selection, entry, context));
   const all = start.entries && (after === undefined ? start.entries : start.entries.filter(({ key }) => key > after));
-  if (limit <= 0) return { entries: select(all ?? store.list(cluster, served.resource, namespace, after === undefined ? {} : { after })), revision };
+  if (limit <= 0)
+    return {
+      entries: select(all ?? store.list(cluster, served.resource, namespace, after === undefined ? {} : { after })),
+      revision,
+    };
 
   const found = all ? select(all).slice(0, limit + 1) : collect(store, context, selection, limit + 1, after);
   const entries = found.slice(0, limit);
@@ -92,19 +117,25 @@ function page({ store }: ReadDependencies, context: RequestContext, selection: S
     revision,
     continueToken: encodeToken({ revision, start: last.key.slice(prefix.length), seen: counted }),
     // What does not match is not known without looking, so a selection has no count.
-    ...(selection.everything && total > counted && { remaining: total - counted }),
+    remaining: selection.everything && total > counted ? total - counted : undefined,
   };
 }
 
 const CHUNK = 500;
 
 /** Up to `limit` matching entries, looked for in chunks so that a small page of a large list stays cheap. */
-function collect(store: ObjectStore, context: RequestContext, selection: Selection, limit: number, start: string | undefined): CachedEntry[] {
+function collect(
+  store: ObjectStore,
+  context: RequestContext,
+  selection: Selection,
+  limit: number,
+  start: string | undefined,
+): CachedEntry[] {
   const { cluster, served, namespace } = context;
   const found: CachedEntry[] = [];
-  for (let after = start; ; ) {
+  for (let after = start; ;) {
     const size = selection.everything ? limit : CHUNK;
-    const chunk = store.list(cluster, served.resource, namespace, { ...(after !== undefined && { after }), limit: size });
+    const chunk = store.list(cluster, served.resource, namespace, { after, limit: size });
     for (const entry of chunk) {
       if (!selection.everything && !matchesEntry(selection, entry, context)) continue;
       found.push(entry);
@@ -116,13 +147,22 @@ function collect(store: ObjectStore, context: RequestContext, selection: Selecti
 }
 
 /** A name is compared with the key, so that selecting one object parses one. */
-export function matchesEntry(selection: Selection, entry: CachedEntry, { served }: Pick<RequestContext, "served">): boolean {
+export function matchesEntry(
+  selection: Selection,
+  entry: CachedEntry,
+  { served }: Pick<RequestContext, "served">,
+): boolean {
   if (selection.name !== undefined && !entry.key.endsWith(`/${selection.name}`)) return false;
   return selection.matches(entry, served);
 }
 
 /** Everything as it was at a revision; undefined when nothing changed since, so that the present serves as well. */
-function snapshot({ cache, store }: ReadDependencies, { cluster, served, namespace }: RequestContext, revision: number, token?: Token): readonly CachedEntry[] | undefined {
+function snapshot(
+  { cache, store }: ReadDependencies,
+  { cluster, served, namespace }: RequestContext,
+  revision: number,
+  token?: Token,
+): readonly CachedEntry[] | undefined {
   if (revision >= cache.revision) return undefined;
   try {
     if (cache.eventsAfter(prefixOf(served.resource, cluster.name, namespace), revision).length === 0) return undefined;
@@ -136,7 +176,11 @@ function snapshot({ cache, store }: ReadDependencies, { cluster, served, namespa
   }
 }
 
-export async function waitFor({ cache, clock }: Pick<ReadDependencies, "cache" | "clock">, revision: number, signal: AbortSignal): Promise<void> {
+export async function waitFor(
+  { cache, clock }: Pick<ReadDependencies, "cache" | "clock">,
+  revision: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (revision <= cache.revision) return;
   const abort = new AbortController();
   const stop = (): void => abort.abort(signal.reason);
@@ -158,7 +202,10 @@ function tooLargeRevision(asked: number, current: number): ApiError {
     status: "Failure",
     message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
     reason: "Timeout",
-    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
     code: 504,
   });
 }
@@ -190,7 +237,8 @@ function decodeToken(text: string): Token {
   }
   const { v, rv, start, n } = (token ?? {}) as Record<string, unknown>;
   if (v !== TOKEN_VERSION) throw badToken(`server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
-  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0) throw badToken(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
+  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0)
+    throw badToken(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
   if (typeof start !== "string" || start === "") throw badToken(`encoded start key empty (version ${TOKEN_VERSION})`);
   return { revision: rv, start, seen: typeof n === "number" && n >= 0 ? n : 0 };
 }

@@ -1,6 +1,7 @@
 /**
- * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced in. What
- * had to be computed (another version) is kept beside the entry and goes with it; the parsed form while somebody reads it.
+ * Objects as they are served. Bytes are the truth: the stored value goes out as it is, with `resourceVersion` spliced
+ * in. What had to be computed (another version) is kept beside the entry and goes with it; the parsed form while
+ * somebody reads it.
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the place to splice is found in its first bytes.
  */
@@ -19,7 +20,10 @@ export interface View {
   object?: WeakRef<JsonObject>;
   /** The stored value is what this version serves, byte for byte. */
   verbatim?: boolean;
-  /** The object passed admission and validation in this very version, so what a later write shares with it is known to be right. */
+  /**
+   * The object passed admission and validation in this very version, so what a later write shares with it is known to
+   * be right.
+   */
   settled?: boolean;
   /** Set when it is not: the whole object with its resourceVersion. */
   bytes?: Uint8Array;
@@ -105,7 +109,10 @@ export function objectAt(entry: CachedEntry, served: ServedVersion, revision: nu
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(revision) } };
 }
 
-/** Three pieces that make the object in a version, at a revision. None is a copy when the stored value is served verbatim. */
+/**
+ * Three pieces that make the object in a version, at a revision. None is a copy when the stored value is served
+ * verbatim.
+ */
 export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
   const view = viewOf(entry, served);
   if (!isServedVerbatim(entry, view)) {
@@ -124,7 +131,8 @@ const COPY_UP_TO_BYTES = 16 * 1024;
 /** The object in a version as the answer to a request for it alone. */
 export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | readonly Uint8Array[] {
   const { value, revision } = entry;
-  if (revision === 0 || value.byteLength > COPY_UP_TO_BYTES || !isServedVerbatim(entry, viewOf(entry, served))) return piecesIn(entry, served);
+  if (revision === 0 || value.byteLength > COPY_UP_TO_BYTES || !isServedVerbatim(entry, viewOf(entry, served)))
+    return piecesIn(entry, served);
   const at = metadataStart(value, served);
   const inserted = `"resourceVersion":"${revision}",`;
   const bytes = Buffer.allocUnsafe(value.byteLength + inserted.length);
@@ -135,8 +143,8 @@ export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | 
 }
 
 /**
- * Writes the object in a version. An item of one of Kubernetes' own lists, which says once what all of its items are, goes without
- * apiVersion and kind.
+ * Writes the object in a version. An item of one of Kubernetes' own lists, which says once what all of its items are,
+ * goes without apiVersion and kind.
  */
 export function writeObject(entry: CachedEntry, served: ServedVersion, output: ByteWriter): void {
   const isItem = served.resource.kind.builtIn;
@@ -163,9 +171,13 @@ function isServedVerbatim(entry: CachedEntry, view: View): boolean {
   return (view.verbatim ??= served.isStorage && (served.resource.kind.builtIn || isVerbatim(entry, view)));
 }
 
-/** The position right after the first `"metadata":{`. Nearly always it is where this version puts it, so that place is looked at first. */
+/**
+ * The position right after the first `"metadata":{`. Nearly always it is where this version puts it, so that place is
+ * looked at first.
+ */
 function metadataStart(value: Uint8Array, { metadataAt }: ServedVersion): number {
-  if (value[metadataAt - 1] === OPEN_BRACE && value[metadataAt - 2] === COLON && isMetadataBefore(value, metadataAt)) return metadataAt;
+  if (value[metadataAt - 1] === OPEN_BRACE && value[metadataAt - 2] === COLON && isMetadataBefore(value, metadataAt))
+    return metadataAt;
   const at = Buffer.from(value.buffer, value.byteOffset, Math.min(value.byteLength, 1024)).indexOf(METADATA);
   invariant(at >= 0, "a stored value does not begin with apiVersion, kind and metadata");
   return at + METADATA.length;
@@ -176,11 +188,15 @@ const COLON = 0x3a;
 
 function isMetadataBefore(value: Uint8Array, end: number): boolean {
   const start = end - METADATA.length;
-  for (let index = 0; index < METADATA.length; index++) if (value[start + index] !== METADATA.charCodeAt(index)) return false;
+  for (let index = 0; index < METADATA.length; index++)
+    if (value[start + index] !== METADATA.charCodeAt(index)) return false;
   return true;
 }
 
-/** After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing changes. */
+/**
+ * After a restart the schema may be another than the one the value was written under; equal bytes prove that nothing
+ * changes.
+ */
 function isVerbatim(entry: CachedEntry, view: View): boolean {
   const object = objectIn(entry, view.served);
   const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;

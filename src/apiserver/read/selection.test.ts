@@ -6,9 +6,21 @@ import { selectionOf } from "./selection.ts";
 
 describe("a field selector", () => {
   const refused: Record<string, { kind: Kind; selector: string; want: string }> = {
-    "of a kind without fields of its own knows name and namespace": { kind: Deployment, selector: "status.replicas=1", want: '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"' },
-    "of a kind with its own fields names what is wrong": { kind: Secret, selector: "data=x", want: "field label not supported: data" },
-    "does not reach what every object inherits": { kind: Pod, selector: "constructor=x", want: "field label not supported: constructor" },
+    "of a kind without fields of its own knows name and namespace": {
+      kind: Deployment,
+      selector: "status.replicas=1",
+      want: '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    },
+    "of a kind with its own fields names what is wrong": {
+      kind: Secret,
+      selector: "data=x",
+      want: "field label not supported: data",
+    },
+    "does not reach what every object inherits": {
+      kind: Pod,
+      selector: "constructor=x",
+      want: "field label not supported: constructor",
+    },
   };
   for (const [behaviour, { kind, selector, want }] of Object.entries(refused)) {
     test(`LW-15: ${behaviour}`, () => {

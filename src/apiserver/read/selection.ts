@@ -20,15 +20,25 @@ const EVERYTHING: Selection = { everything: true, matches: () => true };
 export function selectionOf(resource: Resource, labelSelector: string, fieldSelector: string): Selection {
   if (labelSelector === "" && fieldSelector === "") return EVERYTHING;
   const labels = labelSelector === "" ? undefined : parseLabelSelector(labelSelector);
-  const fields = fieldSelector === "" ? [] : parseFieldSelector(fieldSelector).map(({ path, op, value }) => ({ read: fieldReader(resource, path), path, op, value }));
+  const fields =
+    fieldSelector === ""
+      ? []
+      : parseFieldSelector(fieldSelector).map(({ path, op, value }) => ({
+          read: fieldReader(resource, path),
+          path,
+          op,
+          value,
+        }));
   const name = fields.find(({ path, op }) => path === "metadata.name" && op === "=")?.value;
   return {
     everything: false,
-    ...(name !== undefined && { name }),
+    name,
     matches(entry, served) {
       const object = objectIn(entry, served);
       for (const { read, op, value } of fields) if ((read(object) === value) !== (op === "=")) return false;
-      return !labels || matchesLabels(labels, (object.metadata as JsonObject).labels as Record<string, string> | undefined);
+      return (
+        !labels || matchesLabels(labels, (object.metadata as JsonObject).labels as Record<string, string> | undefined)
+      );
     },
   };
 }

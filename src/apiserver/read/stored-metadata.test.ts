@@ -7,12 +7,18 @@ const metadata = {
   name: "web",
   uid: "42",
   generation: 7,
-  labels: { uid: "not this", "a\"b\\": "}],\"ownerReferences\":[{" },
+  labels: { uid: "not this", 'a"b\\': '}],"ownerReferences":[{' },
   annotations: {},
   ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "größe \\", uid: "u", controller: true }],
   finalizers: ["a", "b"],
 };
-const stored = (given: object): Uint8Array => encodeObject({ apiVersion: "v1", kind: "ConfigMap", metadata: given, spec: { metadata: { ownerReferences: [{ name: "inner" }], uid: "inner" } } } as unknown as JsonObject);
+const stored = (given: object): Uint8Array =>
+  encodeObject({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: given,
+    spec: { metadata: { ownerReferences: [{ name: "inner" }], uid: "inner" } },
+  } as unknown as JsonObject);
 
 for (const [field, value] of Object.entries(metadata)) {
   test(`reads ${field} as parsing the whole object would`, () => {

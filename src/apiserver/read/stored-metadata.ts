@@ -1,6 +1,6 @@
 /**
- * One field of an object's metadata, read from the stored bytes without parsing the rest. After a start thousands of objects are asked
- * for their owners and uid, and parsing them whole for that took longer than reading them from disk.
+ * One field of an object's metadata, read from the stored bytes without parsing the rest. After a start thousands of
+ * objects are asked for their owners and uid, and parsing them whole for that took longer than reading them from disk.
  */
 import type { Json } from "../../base/index.ts";
 
@@ -11,16 +11,19 @@ const SEARCHED_BYTES = 1024;
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Undefined when the metadata does not have it. Stored values are JSON without spaces, as `encodeObject` writes them. */
+/**
+ * Undefined when the metadata does not have it. Stored values are JSON without spaces, as `encodeObject` writes them.
+ */
 export function storedMetadataField(value: Uint8Array, field: string): Json | undefined {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const found = bytes.subarray(0, SEARCHED_BYTES).indexOf(METADATA);
   if (found < 0) return undefined;
-  for (let at = found + METADATA.length; bytes[at] === QUOTE; ) {
+  for (let at = found + METADATA.length; bytes[at] === QUOTE;) {
     const keyEnd = endOfString(bytes, at);
     const valueStart = keyEnd + 1; // Behind the colon.
     const valueEnd = endOfValue(bytes, valueStart);
-    if (bytes[keyEnd] === COLON && bytes.toString("latin1", at + 1, keyEnd - 1) === field) return JSON.parse(bytes.toString("utf8", valueStart, valueEnd)) as Json;
+    if (bytes[keyEnd] === COLON && bytes.toString("latin1", at + 1, keyEnd - 1) === field)
+      return JSON.parse(bytes.toString("utf8", valueStart, valueEnd)) as Json;
     if (bytes[valueEnd] !== COMMA) return undefined;
     at = valueEnd + 1;
   }
@@ -37,7 +40,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 /** The position behind the value that begins here: the comma or brace that follows it. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let depth = 0;
-  for (let at = start; at < bytes.length; ) {
+  for (let at = start; at < bytes.length;) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfString(bytes, at);
     else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACE)) return at;

@@ -19,11 +19,23 @@ export function includeObjectOf(query: URLSearchParams): TableOptions["includeOb
   const value = query.get("includeObject") ?? "";
   if (value === "" || value === "Metadata") return "Metadata";
   if (value === "None" || value === "Object") return value;
-  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
-const NAME: Column = { name: "Name", type: "string", format: "name", description: "The name of the object, unique among its kind in its namespace." };
-const AGE: Column = { name: "Age", type: "date", description: "How long ago the object was created.", jsonPath: ".metadata.creationTimestamp" };
+const NAME: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description: "The name of the object, unique among its kind in its namespace.",
+};
+const AGE: Column = {
+  name: "Age",
+  type: "date",
+  description: "How long ago the object was created.",
+  jsonPath: ".metadata.creationTimestamp",
+};
 
 /** Built-in kinds state all of their columns; those of definitions come after the name. */
 function columnsOf({ resource, columns }: ServedVersion): readonly Column[] {
@@ -31,7 +43,13 @@ function columnsOf({ resource, columns }: ServedVersion): readonly Column[] {
   return [NAME, ...(columns.length > 0 ? columns : [AGE])];
 }
 
-export function tableOf(served: ServedVersion, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions, withColumns = true): JsonObject {
+export function tableOf(
+  served: ServedVersion,
+  objects: readonly JsonObject[],
+  metadata: JsonObject,
+  options: TableOptions,
+  withColumns = true,
+): JsonObject {
   const columns = columnsOf(served);
   const cells = columns.map((column) => cellOf(column));
   const { version = "v1" } = options;
@@ -43,7 +61,12 @@ export function tableOf(served: ServedVersion, objects: readonly JsonObject[], m
     rows: objects.map((object) => ({
       cells: cells.map((cell) => cell(object, options.nowMs)),
       ...rowConditions(served, object),
-      object: options.includeObject === "None" ? null : options.includeObject === "Object" ? object : partialMetadata(object, version),
+      object:
+        options.includeObject === "None"
+          ? null
+          : options.includeObject === "Object"
+            ? object
+            : partialMetadata(object, version),
     })),
   };
 }
@@ -62,7 +85,12 @@ function rowConditions({ resource: { kind } }: ServedVersion, { status }: JsonOb
 }
 
 /** A bookmark has no fields to print; what it says is in the metadata of its row. */
-export function bookmarkTable(served: ServedVersion, bare: JsonObject, { includeObject, version = "v1" }: TableOptions, withColumns: boolean): JsonObject {
+export function bookmarkTable(
+  served: ServedVersion,
+  bare: JsonObject,
+  { includeObject, version = "v1" }: TableOptions,
+  withColumns: boolean,
+): JsonObject {
   const { resourceVersion = "", annotations } = bare.metadata as JsonObject;
   return {
     kind: "Table",
@@ -70,7 +98,17 @@ export function bookmarkTable(served: ServedVersion, bare: JsonObject, { include
     metadata: { resourceVersion },
     columnDefinitions: withColumns ? columnsOf(served).map(definitionOfColumn) : null,
     // The end of the initial events is told even to those who want no objects.
-    rows: [{ cells: [], object: includeObject === "None" && !annotations ? null : includeObject === "Object" ? bare : partialMetadata(bare, version) }],
+    rows: [
+      {
+        cells: [],
+        object:
+          includeObject === "None" && !annotations
+            ? null
+            : includeObject === "Object"
+              ? bare
+              : partialMetadata(bare, version),
+      },
+    ],
   };
 }
 
@@ -125,12 +163,19 @@ function printedTime(text: string, nowMs: number): string {
 }
 
 export function partialMetadata(object: JsonObject, version: Representation["version"] = "v1"): JsonObject {
-  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.kind === "DaemonSet" ? ownMetadata(object) : (object.metadata ?? {}) };
+  return {
+    kind: "PartialObjectMetadata",
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: object.kind === "DaemonSet" ? ownMetadata(object) : (object.metadata ?? {}),
+  };
 }
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
-/** The annotation with which a DaemonSet counts its templates is a field upstream, and shows as metadata in whole objects only. */
+/**
+ * The annotation with which a DaemonSet counts its templates is a field upstream, and shows as metadata in whole
+ * objects only.
+ */
 function ownMetadata({ metadata }: JsonObject): JsonObject {
   const { annotations, ...rest } = isObject(metadata) ? metadata : {};
   if (!isObject(annotations)) return rest;
@@ -138,6 +183,15 @@ function ownMetadata({ metadata }: JsonObject): JsonObject {
   return Object.keys(others).length > 0 ? { ...rest, annotations: others } : rest;
 }
 
-export function metadataListOf(objects: readonly JsonObject[], metadata: JsonObject, version: Representation["version"] = "v1"): JsonObject {
-  return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata, items: objects.map((object) => partialMetadata(object, version)) };
+export function metadataListOf(
+  objects: readonly JsonObject[],
+  metadata: JsonObject,
+  version: Representation["version"] = "v1",
+): JsonObject {
+  return {
+    kind: "PartialObjectMetadataList",
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata,
+    items: objects.map((object) => partialMetadata(object, version)),
+  };
 }

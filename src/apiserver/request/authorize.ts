@@ -1,5 +1,6 @@
 /**
- * Who may do what: the question that every request asks, and the refusal in the words that clients know. `access/rbac.ts` answers it.
+ * Who may do what: the question that every request asks, and the refusal in the words that clients know.
+ * `access/rbac.ts` answers it.
  */
 import type { PolicyRule, RoleRef } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -43,7 +44,11 @@ export interface Authorizer {
   /** What somebody may do in a namespace, or in the whole cluster where none is given. */
   rulesFor(cluster: LogicalCluster, user: UserInfo, namespace: string | undefined): UserRules;
   /** The rules of a role; undefined when it is not there. */
-  rulesOf(cluster: LogicalCluster, role: RoleRef, namespace: string | undefined): readonly DeepReadonly<PolicyRule>[] | undefined;
+  rulesOf(
+    cluster: LogicalCluster,
+    role: RoleRef,
+    namespace: string | undefined,
+  ): readonly DeepReadonly<PolicyRule>[] | undefined;
 }
 
 export const MASTERS = "system:masters";
@@ -71,5 +76,9 @@ export function accessDenied({ user, verb, resource, path }: AccessRequest, reas
   const { group, name = "", namespace, subresource } = resource;
   const what = subresource ? `${resource.resource}/${subresource}` : resource.resource;
   const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  return forbidden({ group, resource: resource.resource }, name, `User ${JSON.stringify(user.name)} cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`);
+  return forbidden(
+    { group, resource: resource.resource },
+    name,
+    `User ${JSON.stringify(user.name)} cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`,
+  );
 }

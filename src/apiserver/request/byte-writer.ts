@@ -1,6 +1,7 @@
 /**
- * Gathers a long answer in few large chunks: bytes and ASCII text are copied once, to the place from which they are sent. Chunks that
- * were sent are filled again, because fresh ones cost more than what is written to them: pages to map, and garbage to collect.
+ * Gathers a long answer in few large chunks: bytes and ASCII text are copied once, to the place from which they are
+ * sent. Chunks that were sent are filled again, because fresh ones cost more than what is written to them: pages to
+ * map, and garbage to collect.
  */
 
 /** Fewer writes to the connection, and no single copy of the whole. */
@@ -38,7 +39,10 @@ export class ByteWriter {
     return this.#chunks;
   }
 
-  /** Gives the chunks back. For whoever sent them, when the connection has taken the last byte; without it they become garbage. */
+  /**
+   * Gives the chunks back. For whoever sent them, when the connection has taken the last byte; without it they become
+   * garbage.
+   */
   release(): void {
     for (const chunk of this.#reusable.splice(0)) if (spares.length < MAX_SPARES) spares.push(chunk);
   }

@@ -12,7 +12,16 @@ export function longest(method: string): number {
 
 /** The answer to a request whose time is over. What it began may still come to its end. */
 export function requestTimedOut(): ApiError {
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Timeout: request did not complete within the allotted timeout", reason: "Timeout", details: {}, code: 504 });
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "Timeout: request did not complete within the allotted timeout",
+    reason: "Timeout",
+    details: {},
+    code: 504,
+  });
 }
 
 /** What the work comes to, or 504 when it takes longer. */

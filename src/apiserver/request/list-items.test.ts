@@ -18,12 +18,15 @@ function makeEntries(count: number, revision = 1): CachedEntry[] {
 
 const textOf = (items: ListItems | undefined): string => Buffer.concat(items?.chunks ?? []).toString();
 /** The answers to the same question, one after the other. */
-const ask = (entries: readonly CachedEntry[], times: number): ListItems[] => Array.from({ length: times }, () => listItems([...entries], served));
+const ask = (entries: readonly CachedEntry[], times: number): ListItems[] =>
+  Array.from({ length: times }, () => listItems([...entries], served));
 
 test("items are joined and closed, each with its revision", () => {
   const items = listItems(makeEntries(2, 7), served);
 
-  expect(textOf(items)).toBe('{"metadata":{"resourceVersion":"7","name":"map-0"}},{"metadata":{"resourceVersion":"8","name":"map-1"}}]}');
+  expect(textOf(items)).toBe(
+    '{"metadata":{"resourceVersion":"7","name":"map-0"}},{"metadata":{"resourceVersion":"8","name":"map-1"}}]}',
+  );
 });
 
 test("a list that is asked for again and again is written twice and then sent as it is", () => {

@@ -1,7 +1,7 @@
 /**
- * The items of a list answer as bytes. Many clients ask for the same list at the same time, informers after a restart above all: what
- * was asked for twice is kept and sent again while nothing in it changes, which saves the one copy that a list otherwise takes.
- * Entries are replaced and never changed, so that the same entries are the same bytes.
+ * The items of a list answer as bytes. Many clients ask for the same list at the same time, informers after a restart
+ * above all: what was asked for twice is kept and sent again while nothing in it changes, which saves the one copy that
+ * a list otherwise takes. Entries are replaced and never changed, so that the same entries are the same bytes.
  */
 import type { CachedEntry } from "../../store/index.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
@@ -29,7 +29,10 @@ const ITEM_BYTES = 1024;
 const MAX_ASKED = 8;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** The newest first. Weak, so that a full collection takes them, with the entries that only they still name: nothing is held for nobody. */
+/**
+ * The newest first. Weak, so that a full collection takes them, with the entries that only they still name: nothing is
+ * held for nobody.
+ */
 const asked: WeakRef<AskedList>[] = [];
 
 export function listItems(entries: readonly CachedEntry[], served: ServedVersion): ListItems {

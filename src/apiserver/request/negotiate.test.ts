@@ -8,11 +8,20 @@ describe("the representation of an answer", () => {
   const cases: Record<string, { accept: string | undefined; want: string }> = {
     "is JSON when nothing is asked for": { accept: undefined, want: "json object" },
     "is JSON for any type": { accept: "*/*", want: "json object" },
-    "is the first that can be served": { accept: "application/vnd.kubernetes.protobuf,application/json", want: "json object" },
+    "is the first that can be served": {
+      accept: "application/vnd.kubernetes.protobuf,application/json",
+      want: "json object",
+    },
     "is what the client likes best": { accept: "application/json;q=0.1, application/yaml;q=0.9", want: "yaml object" },
     "is a table for kubectl": { accept: `${TABLE},application/json`, want: "json table" },
-    "is metadata only": { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", want: "json metadata" },
-    "falls back when the form is unknown": { accept: "application/json;as=Nope;v=v1;g=meta.k8s.io,application/json", want: "json object" },
+    "is metadata only": {
+      accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+      want: "json metadata",
+    },
+    "falls back when the form is unknown": {
+      accept: "application/json;as=Nope;v=v1;g=meta.k8s.io,application/json",
+      want: "json object",
+    },
   };
   for (const [behaviour, { accept, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -22,18 +31,30 @@ describe("the representation of an answer", () => {
     });
   }
 
-  for (const accept of ["text/html", "application/*", "application/cbor", "__proto__", "constructor", "application/vnd.kubernetes.protobuf"]) {
+  for (const accept of [
+    "text/html",
+    "application/*",
+    "application/cbor",
+    "__proto__",
+    "constructor",
+    "application/vnd.kubernetes.protobuf",
+  ]) {
     test(`is refused for ${accept}`, () => {
       expect(() => representationOf({ accept }, NO_QUERY)).toThrow("406: Not Acceptable");
     });
   }
 
   test("is refused as a table where there are no columns", () => {
-    expect(() => representationOf({ accept: TABLE }, NO_QUERY, false)).toThrow("only the following media types are accepted");
+    expect(() => representationOf({ accept: TABLE }, NO_QUERY, false)).toThrow(
+      "only the following media types are accepted",
+    );
   });
 
   test("is in the version of meta.k8s.io that was asked for", () => {
-    const { as, version } = representationOf({ accept: "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io" }, NO_QUERY);
+    const { as, version } = representationOf(
+      { accept: "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io" },
+      NO_QUERY,
+    );
 
     expect([as, version]).toEqual(["metadata-list", "v1beta1"]);
   });
@@ -54,5 +75,9 @@ describe("the representation of an answer", () => {
 });
 
 test("a failure is YAML for those who accept nothing else before it", () => {
-  expect(["application/yaml", "application/yaml, */*", "application/json, application/yaml", "text/html", undefined].map(failureFormat)).toEqual(["yaml", "yaml", "json", "json", "json"]);
+  expect(
+    ["application/yaml", "application/yaml, */*", "application/json, application/yaml", "text/html", undefined].map(
+      failureFormat,
+    ),
+  ).toEqual(["yaml", "yaml", "json", "json", "json"]);
 });

@@ -35,15 +35,29 @@ const KINDS: ReadonlyMap<string, Representation["as"]> = new Map([
 ]);
 
 /**
- * For reads and writes of objects: as they are, as a Table, or their metadata only. Whether what is answered is a list shows
- * later, so a form that does not fit it is refused by whoever renders it. Reviews have no columns, and so no table.
+ * For reads and writes of objects: as they are, as a Table, or their metadata only. Whether what is answered is a list
+ * shows later, so a form that does not fit it is refused by whoever renders it. Reviews have no columns, and so no
+ * table.
  */
-export function representationOf({ accept, "user-agent": agent = "" }: Readonly<Record<string, string | undefined>>, query: URLSearchParams, hasTable = true): Representation {
+export function representationOf(
+  { accept, "user-agent": agent = "" }: Readonly<Record<string, string | undefined>>,
+  query: URLSearchParams,
+  hasTable = true,
+): Representation {
   const pretty = isPretty(query, agent);
-  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return pretty ? PRETTY_OBJECT : JSON_OBJECT;
-  const offers = ({ kind, group, version }: Form): boolean => group === "meta.k8s.io" && (version === "v1" || version === "v1beta1") && (kind === "Table" ? hasTable : KINDS.has(kind));
+  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*")
+    return pretty ? PRETTY_OBJECT : JSON_OBJECT;
+  const offers = ({ kind, group, version }: Form): boolean =>
+    group === "meta.k8s.io" &&
+    (version === "v1" || version === "v1beta1") &&
+    (kind === "Table" ? hasTable : KINDS.has(kind));
   const { format, as, pretty: asked } = negotiate(accept, offers);
-  return { format, as: (as && KINDS.get(as.kind)) ?? "object", version: as?.version === "v1beta1" ? "v1beta1" : "v1", pretty: pretty || asked };
+  return {
+    format,
+    as: (as && KINDS.get(as.kind)) ?? "object",
+    version: as?.version === "v1beta1" ? "v1beta1" : "v1",
+    pretty: pretty || asked,
+  };
 }
 
 /** People who look at an API with a browser or a command line get lines, unless they say otherwise. */
@@ -65,7 +79,9 @@ export function failureFormat(accept: string | undefined): Representation["forma
   return "json";
 }
 
-/** The first clause that can be served; throws 406 when there is none. `offers` says which `as=` forms the endpoint has. */
+/**
+ * The first clause that can be served; throws 406 when there is none. `offers` says which `as=` forms the endpoint has.
+ */
 export function negotiate(accept: string | undefined, offers: (as: Form) => boolean): Accepted {
   let mediaTypeKnown = false;
   for (const { type, parameters } of parseAccept(accept ?? "")) {
@@ -100,14 +116,14 @@ interface Clause {
 const MAX_CLAUSES = 32;
 
 function parseAccept(accept: string): Clause[] {
-  const clauses = accept
-    .split(",", MAX_CLAUSES)
-    .map((text) => {
-      const [type = "", ...rest] = text.split(";").map((part) => part.trim());
-      const parameters = new Map(rest.map((part) => [part.slice(0, part.indexOf("=")).trim(), part.slice(part.indexOf("=") + 1).trim()]));
-      const quality = Number(parameters.get("q") ?? 1);
-      return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
-    });
+  const clauses = accept.split(",", MAX_CLAUSES).map((text) => {
+    const [type = "", ...rest] = text.split(";").map((part) => part.trim());
+    const parameters = new Map(
+      rest.map((part) => [part.slice(0, part.indexOf("=")).trim(), part.slice(part.indexOf("=") + 1).trim()]),
+    );
+    const quality = Number(parameters.get("q") ?? 1);
+    return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+  });
   // The sort is stable, so equal qualities keep the order of the client.
   return clauses.sort((a, b) => b.quality - a.quality);
 }
@@ -124,5 +140,13 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
 
 /** A failure of negotiation has no details, unlike every other one. */
 export function withoutDetails(message: string): ApiError {
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason: "NotAcceptable", code: 406 });
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason: "NotAcceptable",
+    code: 406,
+  });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../machinery/index.ts";
 import { asksForWatch, listQuery, parseRevision, timeoutMsOf } from "./options.ts";
 
-const FIELD = "ListOptions.meta.k8s.io \"\" is invalid: ";
+const FIELD = 'ListOptions.meta.k8s.io "" is invalid: ';
 
 function failureOf(run: () => unknown): string {
   try {
@@ -16,14 +16,35 @@ function failureOf(run: () => unknown): string {
 
 describe("the options of a list", () => {
   const cases: Record<string, { query: string; want: string }> = {
-    "a match needs a revision": { query: "resourceVersionMatch=Exact", want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided` },
-    "a match cannot go with a token": { query: "resourceVersionMatch=Exact&resourceVersion=1&continue=x", want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided` },
-    "any state is not an exact one": { query: "resourceVersionMatch=Exact&resourceVersion=0", want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"` },
-    "a match is one of two": { query: "resourceVersionMatch=Foo&resourceVersion=1", want: `422 ${FIELD}resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""` },
-    "initial events are for watches": { query: "sendInitialEvents=false", want: `422 ${FIELD}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list` },
-    "a revision is a number": { query: "resourceVersion=x", want: '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
+    "a match needs a revision": {
+      query: "resourceVersionMatch=Exact",
+      want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
+    },
+    "a match cannot go with a token": {
+      query: "resourceVersionMatch=Exact&resourceVersion=1&continue=x",
+      want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided`,
+    },
+    "any state is not an exact one": {
+      query: "resourceVersionMatch=Exact&resourceVersion=0",
+      want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`,
+    },
+    "a match is one of two": {
+      query: "resourceVersionMatch=Foo&resourceVersion=1",
+      want: `422 ${FIELD}resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`,
+    },
+    "initial events are for watches": {
+      query: "sendInitialEvents=false",
+      want: `422 ${FIELD}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
+    },
+    "a revision is a number": {
+      query: "resourceVersion=x",
+      want: '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    },
     "a limit is a number": { query: "limit=x", want: '400 strconv.ParseInt: parsing "x": invalid syntax' },
-    "a limit has a limit": { query: "limit=99999999999999999999", want: '400 strconv.ParseInt: parsing "99999999999999999999": value out of range' },
+    "a limit has a limit": {
+      query: "limit=99999999999999999999",
+      want: '400 strconv.ParseInt: parsing "99999999999999999999": value out of range',
+    },
     "everything fits": { query: "resourceVersionMatch=NotOlderThan&resourceVersion=0&limit=5", want: "none" },
   };
   for (const [behaviour, { query, want }] of Object.entries(cases)) {
@@ -35,14 +56,26 @@ describe("the options of a list", () => {
 
 describe("the options of a watch", () => {
   const cases: Record<string, { query: string; want: string }> = {
-    "a plain watch takes no match": { query: "resourceVersionMatch=NotOlderThan", want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided` },
-    "initial events need a match": { query: "sendInitialEvents=true", want: `422 ${FIELD}resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan` },
+    "a plain watch takes no match": {
+      query: "resourceVersionMatch=NotOlderThan",
+      want: `422 ${FIELD}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`,
+    },
+    "initial events need a match": {
+      query: "sendInitialEvents=true",
+      want: `422 ${FIELD}resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
+    },
     "the match is not an exact one": {
       query: "sendInitialEvents=true&resourceVersionMatch=Exact",
       want: `422 ${FIELD}[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
     },
-    "a revision is a number": { query: "resourceVersion=x", want: '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
-    "everything fits": { query: "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", want: "none" },
+    "a revision is a number": {
+      query: "resourceVersion=x",
+      want: '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    },
+    "everything fits": {
+      query: "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+      want: "none",
+    },
   };
   for (const [behaviour, { query, want }] of Object.entries(cases)) {
     test(`LW-2: ${behaviour}`, () => {
@@ -53,7 +86,15 @@ describe("the options of a watch", () => {
   test("LW-2: watch is true for everything but 0 and false", () => {
     const values = ["watch", "watch=", "watch=1", "watch=no", "watch=0", "watch=FALSE", ""];
 
-    expect(values.map((query) => asksForWatch(new URLSearchParams(query)))).toEqual([true, true, true, true, false, false, false]);
+    expect(values.map((query) => asksForWatch(new URLSearchParams(query)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test("LW-2: a revision that cannot be read is the server's mistake on a get", () => {

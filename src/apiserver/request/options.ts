@@ -18,22 +18,38 @@ type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteO
 const MAX_MANAGER_BYTES = 128;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-export function writeOptions({ query, userAgent, user, inProcess }: RequestContext, kind: OptionsKind, apply = false): WriteOptions {
+export function writeOptions(
+  { query, userAgent, user, inProcess }: RequestContext,
+  kind: OptionsKind,
+  apply = false,
+): WriteOptions {
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun");
   if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
   const named = query.get("fieldManager") ?? "";
-  if (Buffer.byteLength(named) > MAX_MANAGER_BYTES) errors.push({ type: "TooLong", field: "fieldManager", message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes` });
+  if (Buffer.byteLength(named) > MAX_MANAGER_BYTES)
+    errors.push({
+      type: "TooLong",
+      field: "fieldManager",
+      message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes`,
+    });
   const unprintable = named.search(UNPRINTABLE);
   if (unprintable >= 0) {
     const code = (named.codePointAt(unprintable) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    errors.push({ type: "Invalid", field: "fieldManager", message: `Invalid value: ${JSON.stringify(named)}: invalid character U+${code} (at position ${unprintable})` });
+    errors.push({
+      type: "Invalid",
+      field: "fieldManager",
+      message: `Invalid value: ${JSON.stringify(named)}: invalid character U+${code} (at position ${unprintable})`,
+    });
   }
   const validation = query.get("fieldValidation") ?? "";
-  if (!["", "Ignore", "Strict", "Warn"].includes(validation)) errors.push(unsupportedValue("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
+  if (!["", "Ignore", "Strict", "Warn"].includes(validation))
+    errors.push(unsupportedValue("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   const force = query.get("force") === "true" || query.get("force") === "1";
-  if (apply && named === "") errors.push({ type: "Required", field: "fieldManager", message: "Required value: is required for apply patch" });
-  if (!apply && query.has("force") && kind === "PatchOptions") errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
+  if (apply && named === "")
+    errors.push({ type: "Required", field: "fieldManager", message: "Required value: is required for apply patch" });
+  if (!apply && query.has("force") && kind === "PatchOptions")
+    errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
   if (errors.length > 0) throw invalid("meta.k8s.io", kind, "", errors);
   return {
     dryRun: dryRun.length > 0,
@@ -74,7 +90,9 @@ export function listQuery(query: URLSearchParams, watch: boolean): ListQuery {
   const continueToken = query.get("continue") ?? "";
   const initial = query.get("sendInitialEvents");
   const sendInitialEvents = initial === null ? undefined : initial !== "0" && initial.toLowerCase() !== "false";
-  const errors = watch ? watchErrors(match, sendInitialEvents, continueToken) : listErrors(match, resourceVersion, sendInitialEvents, continueToken);
+  const errors = watch
+    ? watchErrors(match, sendInitialEvents, continueToken)
+    : listErrors(match, resourceVersion, sendInitialEvents, continueToken);
   if (errors.length > 0) throw invalid("meta.k8s.io", "ListOptions", "", errors);
   return {
     labelSelector: query.get("labelSelector") ?? "",
@@ -89,31 +107,62 @@ export function listQuery(query: URLSearchParams, watch: boolean): ListQuery {
   };
 }
 
-function listErrors(match: string, resourceVersion: string, sendInitialEvents: boolean | undefined, continueToken: string): FieldError[] {
+function listErrors(
+  match: string,
+  resourceVersion: string,
+  sendInitialEvents: boolean | undefined,
+  continueToken: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (match !== "") {
-    if (resourceVersion === "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
-    if (continueToken !== "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
-    if (match !== "Exact" && match !== "NotOlderThan") errors.push(unsupportedValue("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
-    if (match === "Exact" && resourceVersion === "0") errors.push(forbiddenField("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    if (resourceVersion === "")
+      errors.push(
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+      );
+    if (continueToken !== "")
+      errors.push(
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+      );
+    if (match !== "Exact" && match !== "NotOlderThan")
+      errors.push(unsupportedValue("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
+    if (match === "Exact" && resourceVersion === "0")
+      errors.push(
+        forbiddenField("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+      );
   }
-  if (sendInitialEvents !== undefined) errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  if (sendInitialEvents !== undefined)
+    errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   return errors;
 }
 
 function watchErrors(match: string, sendInitialEvents: boolean | undefined, continueToken: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (sendInitialEvents === undefined && match !== "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-  if (sendInitialEvents !== undefined && match !== "NotOlderThan") errors.push(forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-  if (match !== "" && match !== "NotOlderThan") errors.push(unsupportedValue("resourceVersionMatch", match, ["NotOlderThan"]));
-  if (continueToken !== "") errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+  if (sendInitialEvents === undefined && match !== "")
+    errors.push(
+      forbiddenField(
+        "resourceVersionMatch",
+        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+      ),
+    );
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan")
+    errors.push(
+      forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+    );
+  if (match !== "" && match !== "NotOlderThan")
+    errors.push(unsupportedValue("resourceVersionMatch", match, ["NotOlderThan"]));
+  if (continueToken !== "")
+    errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
   return errors;
 }
 
 /** A revision out of a query. What cannot be read is 400 on a list and 500 elsewhere, as the real server has it. */
 export function parseRevision(text: string, verb: "list" | "watch" | "get"): number | undefined {
   if (text === "") return undefined;
-  const problem = !/^\d+$/.test(text) ? "invalid syntax" : Number(text) > Number.MAX_SAFE_INTEGER ? "value out of range" : undefined;
+  const problem = !/^\d+$/.test(text)
+    ? "invalid syntax"
+    : Number(text) > Number.MAX_SAFE_INTEGER
+      ? "value out of range"
+      : undefined;
   if (problem === undefined) return Number(text);
   const message = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${problem}`;
   throw verb === "list" ? badRequest(`invalid resource version: ${message}`) : plainError(message);
@@ -124,21 +173,38 @@ export function integerOf(text: string | null): number | undefined {
   if (text === null || text === "") return undefined;
   const number = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${Number.isNaN(number) ? "invalid syntax" : "value out of range"}`);
+  throw badRequest(
+    `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${Number.isNaN(number) ? "invalid syntax" : "value out of range"}`,
+  );
 }
 
 /** True for any value, even an empty one, but `0` and `false`. */
 export const flagOf = (text: string | null): boolean => text !== null && text !== "0" && text.toLowerCase() !== "false";
 
 const DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/;
-const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
-/** How long a request may take, when it says so itself; longer than `longestMs` it never may, and that the front end sees to. */
+/**
+ * How long a request may take, when it says so itself; longer than `longestMs` it never may, and that the front end
+ * sees to.
+ */
 export function timeoutMsOf(query: URLSearchParams, longestMs: number): number | undefined {
   const timeout = query.get("timeout");
   if (timeout === null || timeout === "" || timeout === "0") return undefined;
-  if (!DURATION.test(timeout)) throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`);
+  if (!DURATION.test(timeout))
+    throw badRequest(
+      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
+    );
   let totalMs = 0;
-  for (const [, amount = "0", unit = "s"] of timeout.matchAll(/([\d.]+)([a-zµ]+)/g)) totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
+  for (const [, amount = "0", unit = "s"] of timeout.matchAll(/([\d.]+)([a-zµ]+)/g))
+    totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
   return totalMs === 0 || totalMs >= longestMs ? undefined : totalMs;
 }

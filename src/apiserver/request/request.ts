@@ -15,7 +15,9 @@ export interface ApiRequest {
   /** The connection can be given to another protocol, and the peer asks for it in its `upgrade` header. */
   canUpgrade?: boolean;
   method: string;
-  /** The path as it came, with `/clusters/<name>` in front where it had one, still percent-encoded; without the query. */
+  /**
+   * The path as it came, with `/clusters/<name>` in front where it had one, still percent-encoded; without the query.
+   */
   path: string;
   query: URLSearchParams;
   /** Lower-case names. */
@@ -33,13 +35,20 @@ export interface ApiResponse {
   headers: Record<string, string | string[]>;
   /** Whole, in pieces that need not be joined, or a stream. */
   body: Uint8Array | readonly Uint8Array[] | ByteStream;
-  /** To be called when the connection has taken the whole body, which is then used again; not calling it costs no more than garbage. */
+  /**
+   * To be called when the connection has taken the whole body, which is then used again; not calling it costs no more
+   * than garbage.
+   */
   release?(): void;
-  /** Comes with status 101 and only for requests that may be upgraded: takes over the connection when its head is sent. */
+  /**
+   * Comes with status 101 and only for requests that may be upgraded: takes over the connection when its head is sent.
+   */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }
 
-/** A watch. Bytes are offered as they come about; the source holds back, and in the end gives up, when the sink is slow. */
+/**
+ * A watch. Bytes are offered as they come about; the source holds back, and in the end gives up, when the sink is slow.
+ */
 export interface ByteStream {
   /** Called once. Returns what to call when the peer goes away. */
   open(sink: ByteSink): () => void;
@@ -62,7 +71,10 @@ export interface Credentials {
   path?: string;
 }
 
-/** Who sends a request, or undefined for somebody without credentials who may come in. Throws `unauthorized()` for all others. */
+/**
+ * Who sends a request, or undefined for somebody without credentials who may come in. Throws `unauthorized()` for all
+ * others.
+ */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<UserInfo | undefined>;
 }

@@ -20,12 +20,29 @@ export const encode = (text: string): Uint8Array => encoder.encode(text);
 
 const PRIVATE = "no-cache, private";
 
-export function jsonResponse(status: number, value: unknown, headers: Record<string, string | string[]> = {}): ApiResponse {
-  return { status, headers: { "content-type": "application/json", "cache-control": PRIVATE, ...headers }, body: encode(JSON.stringify(value)) };
+export function jsonResponse(
+  status: number,
+  value: unknown,
+  headers: Record<string, string | string[]> = {},
+): ApiResponse {
+  return {
+    status,
+    headers: { "content-type": "application/json", "cache-control": PRIVATE, ...headers },
+    body: encode(JSON.stringify(value)),
+  };
 }
 
 export function textResponse(status: number, text: string, headers: Record<string, string> = {}): ApiResponse {
-  return { status, headers: { "content-type": "text/plain; charset=utf-8", "cache-control": PRIVATE, "x-content-type-options": "nosniff", ...headers }, body: encode(text) };
+  return {
+    status,
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": PRIVATE,
+      "x-content-type-options": "nosniff",
+      ...headers,
+    },
+    body: encode(text),
+  };
 }
 
 export function statusResponse({ status }: ApiError, format: Representation["format"] = "json"): ApiResponse {
@@ -33,10 +50,20 @@ export function statusResponse({ status }: ApiError, format: Representation["for
   return valueResponse(status.code, status, format, retry === undefined ? {} : { "retry-after": String(retry) });
 }
 
-function valueResponse(code: number, value: JsonObject | Status, format: Representation["format"], headers: Record<string, string> = {}, pretty = false): ApiResponse {
+function valueResponse(
+  code: number,
+  value: JsonObject | Status,
+  format: Representation["format"],
+  headers: Record<string, string> = {},
+  pretty = false,
+): ApiResponse {
   if (format === "json" && !pretty) return jsonResponse(code, value, headers);
   const body = format === "json" ? `${JSON.stringify(value, null, 2)}\n` : formatYaml(value);
-  return { status: code, headers: { "content-type": `application/${format}`, "cache-control": PRIVATE, ...headers }, body: encode(body) };
+  return {
+    status: code,
+    headers: { "content-type": `application/${format}`, "cache-control": PRIVATE, ...headers },
+    body: encode(body),
+  };
 }
 
 /** An answer in the representation that the client asked for. Throws 406 for one that it cannot have. */
@@ -49,15 +76,24 @@ export function answerResponse(answer: Answer, representation: Representation, o
     const { entry, code } = answer;
     switch (as) {
       case "table":
-        return respond(code, tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options));
+        return respond(
+          code,
+          tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options),
+        );
       case "metadata":
         return respond(code, partialMetadata(objectIn(entry, served), version));
       case "metadata-list":
-        throw withoutDetails(`you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`);
+        throw withoutDetails(
+          `you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`,
+        );
       default:
     }
     if (format === "yaml" || pretty) return respond(code, objectIn(entry, served));
-    return { status: code, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: bodyIn(entry, served) };
+    return {
+      status: code,
+      headers: { "content-type": "application/json", "cache-control": PRIVATE },
+      body: bodyIn(entry, served),
+    };
   }
   const { result } = answer;
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
@@ -65,13 +101,25 @@ export function answerResponse(answer: Answer, representation: Representation, o
     case "table":
       return respond(200, tableOf(served, objects(), listMetadata(result, served, true), options));
     case "metadata":
-      throw withoutDetails(`you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`);
+      throw withoutDetails(
+        `you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`,
+      );
     case "metadata-list":
       return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
     default:
   }
-  if (format === "yaml" || pretty) return respond(200, { kind: served.resource.listKind, apiVersion: served.apiVersion, metadata: listMetadata(result, served), items: served.resource.kind.builtIn ? objects().map(withoutType) : objects() });
-  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, ...listBody(served, result) };
+  if (format === "yaml" || pretty)
+    return respond(200, {
+      kind: served.resource.listKind,
+      apiVersion: served.apiVersion,
+      metadata: listMetadata(result, served),
+      items: served.resource.kind.builtIn ? objects().map(withoutType) : objects(),
+    });
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "cache-control": PRIVATE },
+    ...listBody(served, result),
+  };
 }
 
 /** Items of built-in lists say nothing of their kind: the list does. */
@@ -88,9 +136,11 @@ function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): s
 
 function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release"> {
   const { resource, apiVersion } = served;
-  const head = encode(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`);
+  const head = encode(
+    `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
+  );
   const { chunks, release } = listItems(result.entries, served);
-  return { body: [head, ...chunks], ...(release && { release }) };
+  return { body: [head, ...chunks], release };
 }
 
 /** One line of a watch: `{"type":…,"object":…}` and a line feed. */

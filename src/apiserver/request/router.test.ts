@@ -5,15 +5,56 @@ import type { Route } from "./router.ts";
 describe("the path of a request", () => {
   const resource = { type: "resource", rest: "", watch: false } as const;
   const cases: Record<string, { path: string; want: Route }> = {
-    "names a collection of the core group": { path: "/api/v1/pods", want: { ...resource, group: "", version: "v1", resource: "pods" } },
-    "names an object in a namespace": { path: "/apis/apps/v1/namespaces/a/deployments/b", want: { ...resource, group: "apps", version: "v1", namespace: "a", resource: "deployments", name: "b" } },
-    "names a subresource": { path: "/apis/apps/v1/namespaces/a/deployments/b/scale", want: { ...resource, group: "apps", version: "v1", namespace: "a", resource: "deployments", name: "b", subresource: "scale" } },
-    "names a namespace itself": { path: "/api/v1/namespaces/a", want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a" } },
-    "takes status and finalize for parts of the namespace": { path: "/api/v1/namespaces/a/finalize", want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a", subresource: "finalize" } },
-    "keeps what follows a proxy": { path: "/api/v1/nodes/n/proxy/a/b", want: { ...resource, group: "", version: "v1", resource: "nodes", name: "n", subresource: "proxy", rest: "a/b" } },
-    "decodes escapes in names": { path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aadmin", want: { ...resource, group: "rbac.authorization.k8s.io", version: "v1", resource: "clusterroles", name: "system:admin" } },
-    "knows the old watch prefix": { path: "/api/v1/watch/namespaces/a/pods", want: { ...resource, group: "", version: "v1", namespace: "a", resource: "pods", watch: true } },
-    "names a group and version": { path: "/apis/apps/v1", want: { type: "discovery", legacy: false, group: "apps", version: "v1" } },
+    "names a collection of the core group": {
+      path: "/api/v1/pods",
+      want: { ...resource, group: "", version: "v1", resource: "pods" },
+    },
+    "names an object in a namespace": {
+      path: "/apis/apps/v1/namespaces/a/deployments/b",
+      want: { ...resource, group: "apps", version: "v1", namespace: "a", resource: "deployments", name: "b" },
+    },
+    "names a subresource": {
+      path: "/apis/apps/v1/namespaces/a/deployments/b/scale",
+      want: {
+        ...resource,
+        group: "apps",
+        version: "v1",
+        namespace: "a",
+        resource: "deployments",
+        name: "b",
+        subresource: "scale",
+      },
+    },
+    "names a namespace itself": {
+      path: "/api/v1/namespaces/a",
+      want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a" },
+    },
+    "takes status and finalize for parts of the namespace": {
+      path: "/api/v1/namespaces/a/finalize",
+      want: { ...resource, group: "", version: "v1", resource: "namespaces", name: "a", subresource: "finalize" },
+    },
+    "keeps what follows a proxy": {
+      path: "/api/v1/nodes/n/proxy/a/b",
+      want: { ...resource, group: "", version: "v1", resource: "nodes", name: "n", subresource: "proxy", rest: "a/b" },
+    },
+    "decodes escapes in names": {
+      path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aadmin",
+      want: {
+        ...resource,
+        group: "rbac.authorization.k8s.io",
+        version: "v1",
+        resource: "clusterroles",
+        name: "system:admin",
+      },
+    },
+    "knows the old watch prefix": {
+      path: "/api/v1/watch/namespaces/a/pods",
+      want: { ...resource, group: "", version: "v1", namespace: "a", resource: "pods", watch: true },
+    },
+    "names a group and version": {
+      path: "/apis/apps/v1",
+      want: { type: "discovery", legacy: false, group: "apps", version: "v1" },
+    },
     "may end with a slash": { path: "/apis/", want: { type: "discovery", legacy: false } },
     "may be the root": { path: "/", want: { type: "root" } },
     "may be nothing that is known": { path: "/nope", want: { type: "unknown" } },

@@ -1,7 +1,9 @@
 /**
- * Reads what a request is about from its path. Pure string work: whether the resource exists is for the cluster's table to say.
+ * Reads what a request is about from its path. Pure string work: whether the resource exists is for the cluster's table
+ * to say.
  *
- * `/clusters/<name>/…` addresses a logical cluster; without it the hub is meant, because stock tools take a host and a port.
+ * `/clusters/<name>/…` addresses a logical cluster; without it the hub is meant, because stock tools take a host and a
+ * port.
  */
 import { badRequest, pathNotFound } from "../../machinery/index.ts";
 
@@ -60,19 +62,30 @@ export function routeOf(path: string): Route {
       return routeOfVersion(segments[1] ?? "", segments, 2, false);
     case "openapi":
       if (segments[1] === "v2" && segments.length === 2) return { type: "openapi-v2" };
-      if (segments[1] === "v3") return segments.length === 2 ? { type: "openapi-v3" } : { type: "openapi-v3", document: segments.slice(2).join("/") };
+      if (segments[1] === "v3")
+        return segments.length === 2
+          ? { type: "openapi-v3" }
+          : { type: "openapi-v3", document: segments.slice(2).join("/") };
       return UNKNOWN;
     case ".well-known":
-      return segments[1] === "openid-configuration" && segments.length === 2 ? { type: "openid-configuration" } : UNKNOWN;
+      return segments[1] === "openid-configuration" && segments.length === 2
+        ? { type: "openid-configuration" }
+        : UNKNOWN;
     case "openid":
-      return segments[1] === "v1" && segments[2] === "jwks" && segments.length === 3 ? { type: "openid-keys" } : UNKNOWN;
+      return segments[1] === "v1" && segments[2] === "jwks" && segments.length === 3
+        ? { type: "openid-keys" }
+        : UNKNOWN;
     case "version":
       return segments.length === 1 ? { type: "version" } : UNKNOWN;
     case "healthz":
     case "livez":
     case "readyz":
       if (end < path.length) return UNKNOWN;
-      return { type: "health", endpoint: segments[0], ...(segments.length > 1 && { check: segments.slice(1).join("/") }) };
+      return {
+        type: "health",
+        endpoint: segments[0],
+        check: segments.length > 1 ? segments.slice(1).join("/") : undefined,
+      };
     case "metrics":
       if (segments.length === 1) return { type: "metrics", of: "server" };
       return segments[1] === "members" && segments.length === 2 ? { type: "metrics", of: "members" } : UNKNOWN;
@@ -83,7 +96,9 @@ export function routeOf(path: string): Route {
   }
 }
 
-/** The part of a path after `/api/` or `/apis/<group>/`, which begins at a segment: a version, then a resource in it. */
+/**
+ * The part of a path after `/api/` or `/apis/<group>/`, which begins at a segment: a version, then a resource in it.
+ */
 function routeOfVersion(group: string, segments: readonly string[], start: number, legacy: boolean): Route {
   const version = segments[start] ?? "";
   if (segments.length === start + 1) return { type: "discovery", legacy, group, version };
@@ -103,9 +118,9 @@ function routeOfVersion(group: string, segments: readonly string[], start: numbe
     group,
     version,
     resource,
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(subresource !== undefined && { subresource }),
+    namespace,
+    name,
+    subresource,
     rest: segments.length > at + 3 ? segments.slice(at + 3).join("/") : "",
     watch,
   };

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { warningHeaders } from "./warnings.ts";
 
 /** What a client that reads UTF-8 sees. */
-const seen = (...texts: string[]): string[] => warningHeaders(new Set(texts)).map((header) => Buffer.from(header, "latin1").toString());
+const seen = (...texts: string[]): string[] =>
+  warningHeaders(new Set(texts)).map((header) => Buffer.from(header, "latin1").toString());
 
 const cases: Record<string, { text: string; want: string }> = {
   "a text is quoted": { text: "old", want: '299 - "old"' },
@@ -18,7 +19,8 @@ for (const [behaviour, { text, want }] of Object.entries(cases)) {
 }
 
 test("a header holds only what HTTP allows", () => {
-  for (const header of warningHeaders(new Set(["中", "\uD800", "\u007F", "é"]))) expect(header).toMatch(/^[\x20-\x7e\x80-\xff]*$/);
+  for (const header of warningHeaders(new Set(["中", "\uD800", "\u007F", "é"])))
+    expect(header).toMatch(/^[\x20-\x7e\x80-\xff]*$/);
 });
 
 test("texts of 4096 characters in all are left whole", () => {
@@ -26,7 +28,11 @@ test("texts of 4096 characters in all are left whole", () => {
 });
 
 test("texts that are longer in all are cut to 256 characters each", () => {
-  expect(seen("👩".repeat(300), "short", "b".repeat(5000))).toEqual([`299 - "${"👩".repeat(256)}"`, '299 - "short"', `299 - "${"b".repeat(256)}"`]);
+  expect(seen("👩".repeat(300), "short", "b".repeat(5000))).toEqual([
+    `299 - "${"👩".repeat(256)}"`,
+    '299 - "short"',
+    `299 - "${"b".repeat(256)}"`,
+  ]);
 });
 
 test("what does not fit even then is left out", () => {

@@ -1,6 +1,6 @@
 /**
- * The `Warning:` headers of an answer. Their texts name fields that a client made up, so they are bounded as on the real server:
- * once all texts together are too long each is cut, and what then still does not fit is left out.
+ * The `Warning:` headers of an answer. Their texts name fields that a client made up, so they are bounded as on the
+ * real server: once all texts together are too long each is cut, and what then still does not fit is left out.
  */
 
 /** In code points, of the texts alone. */
@@ -39,8 +39,8 @@ function lengthOf(text: string): number {
 }
 
 /**
- * `299 - "text"`, with what a quoted string may not hold escaped or left out. Node writes one byte for each character of a header,
- * and clients read UTF-8, so each byte of the text's UTF-8 becomes a character.
+ * `299 - "text"`, with what a quoted string may not hold escaped or left out. Node writes one byte for each character
+ * of a header, and clients read UTF-8, so each byte of the text's UTF-8 becomes a character.
  */
 function warningHeader(text: string): string {
   const quoted = text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&");

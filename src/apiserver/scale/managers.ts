@@ -1,6 +1,7 @@
 /**
- * Who owns the replicas of an object, seen from its scale. The scale has field managers of its own: those of the object that own
- * its replicas, with the path that replicas have in a Scale. What a write makes of them goes back into the object.
+ * Who owns the replicas of an object, seen from its scale. The scale has field managers of its own: those of the object
+ * that own its replicas, with the path that replicas have in a Scale. What a write makes of them goes back into the
+ * object.
  */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -18,10 +19,16 @@ export interface ScaleManagers {
   inParent(entries: Json | undefined): Json;
 }
 
-export function scaleManagers(managedFields: Json | undefined, { served }: RequestContext, replicasPath: readonly string[]): ScaleManagers {
+export function scaleManagers(
+  managedFields: Json | undefined,
+  { served }: RequestContext,
+  replicasPath: readonly string[],
+): ScaleManagers {
   const parents = (Array.isArray(managedFields) ? managedFields : []).filter(isObject);
   const versions = new Set(served.resource.versions.map(({ apiVersion }) => apiVersion));
-  const owners = parents.filter(({ apiVersion, fieldsV1 }) => versions.has(textOf(apiVersion)) && hasField(fieldsV1, replicasPath));
+  const owners = parents.filter(
+    ({ apiVersion, fieldsV1 }) => versions.has(textOf(apiVersion)) && hasField(fieldsV1, replicasPath),
+  );
   const entries = owners.map((entry) => ({ ...entry, apiVersion: SCALE_VERSION, fieldsV1: IN_SCALE }));
   return {
     entries: entries.length > 0 ? entries : undefined,
@@ -31,12 +38,20 @@ export function scaleManagers(managedFields: Json | undefined, { served }: Reque
       const merged: JsonObject[] = [];
       for (const parent of parents) {
         if (!versions.has(textOf(parent.apiVersion))) continue;
-        const isKept = !owners.includes(parent) || (parent.operation === "Apply" && left.some((entry) => isSameApplier(entry, parent)));
+        const isKept =
+          !owners.includes(parent) ||
+          (parent.operation === "Apply" && left.some((entry) => isSameApplier(entry, parent)));
         const fieldsV1 = isKept ? parent.fieldsV1 : fieldSetDifference(parent.fieldsV1, replicasPath);
         if (fieldsV1 !== undefined) merged.push(isKept ? parent : { ...parent, fieldsV1 });
       }
       for (const entry of left) {
-        if (!hasField(entry.fieldsV1, ["spec", "replicas"]) || merged.some((parent) => entry.operation === "Apply" && parent.operation === "Apply" && isSameApplier(entry, parent))) continue;
+        if (
+          !hasField(entry.fieldsV1, ["spec", "replicas"]) ||
+          merged.some(
+            (parent) => entry.operation === "Apply" && parent.operation === "Apply" && isSameApplier(entry, parent),
+          )
+        )
+          continue;
         // Times are those of the object's own entries, and this is none of them.
         const { time: _, ...rest } = entry;
         merged.push({ ...rest, apiVersion: served.apiVersion, fieldsV1: singleField(replicasPath) });

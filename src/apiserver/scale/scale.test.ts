@@ -11,15 +11,31 @@ const deployment = (replicas: number): JsonObject => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "web" },
-  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+  },
 });
-const scale = (replicas: number): JsonObject => ({ apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "web" }, spec: { replicas } });
+const scale = (replicas: number): JsonObject => ({
+  apiVersion: "autoscaling/v1",
+  kind: "Scale",
+  metadata: { name: "web" },
+  spec: { replicas },
+});
 
 /** Who owns the replicas, as `manager operation subresource`. */
 async function ownersOfReplicas({ request }: TestServer): Promise<string[]> {
   const { body } = await request("GET", `${DEPLOYMENTS}/web`);
-  const entries = (body.metadata as JsonObject).managedFields as { manager: string; operation: string; subresource?: string; fieldsV1: { "f:spec"?: JsonObject } }[];
-  return entries.filter(({ fieldsV1 }) => fieldsV1["f:spec"]?.["f:replicas"]).map(({ manager, operation, subresource = "" }) => `${manager} ${operation} ${subresource}`.trim());
+  const entries = (body.metadata as JsonObject).managedFields as {
+    manager: string;
+    operation: string;
+    subresource?: string;
+    fieldsV1: { "f:spec"?: JsonObject };
+  }[];
+  return entries
+    .filter(({ fieldsV1 }) => fieldsV1["f:spec"]?.["f:replicas"])
+    .map(({ manager, operation, subresource = "" }) => `${manager} ${operation} ${subresource}`.trim());
 }
 
 describe("scaling", () => {
@@ -58,17 +74,39 @@ describe("scaling", () => {
     const refused = await server.request("PATCH", `${SCALE}?fieldManager=hpa`, scale(3), APPLY);
     const forced = await server.request("PATCH", `${SCALE}?fieldManager=hpa&force=true`, scale(3), APPLY);
 
-    expect([refused.status, refused.body.message]).toEqual([409, 'Apply failed with 1 conflict: conflict with "me": .spec.replicas']);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "me": .spec.replicas',
+    ]);
     expect(forced.body).toMatchObject({ spec: { replicas: 3 } });
     expect(await ownersOfReplicas(server)).toEqual(["hpa Apply scale"]);
   });
 
   const failures: Record<string, { body: JsonObject; query?: string; want: [number, string] }> = {
-    "refuses a negative number": { body: scale(-1), want: [422, 'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0'] },
-    "refuses another kind": { body: { ...scale(1), kind: "Deployment" }, want: [400, 'no kind "Deployment" is registered for version "autoscaling/v1"'] },
-    "refuses another name": { body: { ...scale(1), metadata: { name: "other" } }, want: [400, "does not match the name on the URL (web)"] },
-    "refuses an unknown field when that is asked for": { body: { ...scale(1), foo: 1 }, query: "?fieldValidation=Strict", want: [400, 'strict decoding error: unknown field "foo"'] },
-    "refuses what is no number": { body: { ...scale(1), spec: { replicas: "x" } }, want: [400, "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"] },
+    "refuses a negative number": {
+      body: scale(-1),
+      want: [
+        422,
+        'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+      ],
+    },
+    "refuses another kind": {
+      body: { ...scale(1), kind: "Deployment" },
+      want: [400, 'no kind "Deployment" is registered for version "autoscaling/v1"'],
+    },
+    "refuses another name": {
+      body: { ...scale(1), metadata: { name: "other" } },
+      want: [400, "does not match the name on the URL (web)"],
+    },
+    "refuses an unknown field when that is asked for": {
+      body: { ...scale(1), foo: 1 },
+      query: "?fieldValidation=Strict",
+      want: [400, 'strict decoding error: unknown field "foo"'],
+    },
+    "refuses what is no number": {
+      body: { ...scale(1), spec: { replicas: "x" } },
+      want: [400, "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"],
+    },
   };
   for (const [behaviour, { body, query = "", want }] of Object.entries(failures)) {
     test(behaviour, async () => {

@@ -4,7 +4,11 @@ import { createBackPressure } from "./back-pressure.ts";
 
 const never = new AbortController().signal;
 
-function arrange(): { clock: ReturnType<typeof createFakeClock>; pressure: ReturnType<typeof createBackPressure>; write(signal?: AbortSignal): { done: boolean } } {
+function arrange(): {
+  clock: ReturnType<typeof createFakeClock>;
+  pressure: ReturnType<typeof createBackPressure>;
+  write(signal?: AbortSignal): { done: boolean };
+} {
   const clock = createFakeClock();
   const pressure = createBackPressure({ clock, limitBytes: 100, shareBytes: 40, stallMs: 3000, maxWaitMs: 2000 });
   const write = (signal = never): { done: boolean } => {

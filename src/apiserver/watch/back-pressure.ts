@@ -1,11 +1,12 @@
 /**
- * Writers wait while watchers are behind. Without it a server takes writes faster than a thousand watchers can read them, and
- * what they see is seconds old.
+ * Writers wait while watchers are behind. Without it a server takes writes faster than a thousand watchers can read
+ * them, and what they see is seconds old.
  *
- * Every watch reports what it holds for its peer. Those of one logical cluster together may hold so much; beyond that new writes to
- * that cluster from outside wait, and go on when half of it is gone. A watch counts up to a share, and not at all once it has read
- * nothing for a while: peers that do not read cannot stop the writers, they are cut off when their own backlog is full. No writer waits
- * longer than a bound, because a write that comes late is better than none.
+ * Every watch reports what it holds for its peer. Those of one logical cluster together may hold so much; beyond that
+ * new writes to that cluster from outside wait, and go on when half of it is gone. A watch counts up to a share, and
+ * not at all once it has read nothing for a while: peers that do not read cannot stop the writers, they are cut off
+ * when their own backlog is full. No writer waits longer than a bound, because a write that comes late is better than
+ * none.
  */
 import type { Clock } from "../../base/index.ts";
 
@@ -40,7 +41,13 @@ const SHARE_BYTES = 128 * 1024;
 const STALL_MS = 2000;
 const MAX_WAIT_MS = 2000;
 
-export function createBackPressure({ clock, limitBytes = LIMIT_BYTES, shareBytes = SHARE_BYTES, stallMs = STALL_MS, maxWaitMs = MAX_WAIT_MS }: BackPressureOptions): BackPressure {
+export function createBackPressure({
+  clock,
+  limitBytes = LIMIT_BYTES,
+  shareBytes = SHARE_BYTES,
+  stallMs = STALL_MS,
+  maxWaitMs = MAX_WAIT_MS,
+}: BackPressureOptions): BackPressure {
   const clusters = new Map<string, ClusterPressure>();
   return {
     join(cluster) {

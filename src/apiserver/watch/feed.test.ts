@@ -11,7 +11,13 @@ const LARGE = 600 * 1024;
 const cluster = { name: "hub", revision: 1 } as LogicalCluster;
 
 function makeNotice(key: string, revision: number, type: Notice["type"] = "ADDED", size = LARGE): Notice {
-  return { type, cluster, served: {} as ServedVersion, entry: { key, revision, value: new Uint8Array(size), memo: undefined }, revision };
+  return {
+    type,
+    cluster,
+    served: {} as ServedVersion,
+    entry: { key, revision, value: new Uint8Array(size), memo: undefined },
+    revision,
+  };
 }
 
 function makeFeed(): { feed: Feed; parsed: string[]; held(): number; take(): Promise<string[] | undefined> } {
@@ -22,11 +28,15 @@ function makeFeed(): { feed: Feed; parsed: string[]; held(): number; take(): Pro
     return { type, object: { metadata: { name: entry.key, resourceVersion: String(revision) } } };
   };
   const feed = new Feed({ track: (change) => void (held += change), turns: new ListTurns(), eventOf });
-  const nameOf = ({ type, object, isInitial }: TransportWatchEvent): string => [type, ...Object.values(object.metadata as Record<string, string>), ...(isInitial ? ["initial"] : [])].join(" ");
+  const nameOf = ({ type, object, isInitial }: TransportWatchEvent): string =>
+    [type, ...Object.values(object.metadata as Record<string, string>), ...(isInitial ? ["initial"] : [])].join(" ");
   return { feed, parsed, held: () => held, take: async () => (await feed.take())?.map(nameOf) };
 }
 
-const end = (revision: number): TransportWatchEvent => ({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(revision) } } });
+const end = (revision: number): TransportWatchEvent => ({
+  type: "BOOKMARK",
+  object: { metadata: { resourceVersion: String(revision) } },
+});
 
 test("a short list comes whole and before every change", async () => {
   const { feed, take } = makeFeed();

@@ -1,9 +1,10 @@
 /**
  * Batches between the server, which never waits, and a reader in the same process that takes them when it is ready.
  *
- * What is there at the start comes first, then every change. A list may also be tens of thousands of objects that nobody has parsed
- * yet. Such a one is handed out in parts, each parsed when its turn has come (`list-turns.ts`), and a change does not wait for the
- * rest of it: it comes at once, and what the list would have told of the same object is left out.
+ * What is there at the start comes first, then every change. A list may also be tens of thousands of objects that
+ * nobody has parsed yet. Such a one is handed out in parts, each parsed when its turn has come (`list-turns.ts`), and a
+ * change does not wait for the rest of it: it comes at once, and what the list would have told of the same object is
+ * left out.
  */
 import type { TransportWatchEvent } from "../../client/index.ts";
 import { expired } from "../../machinery/index.ts";
@@ -13,7 +14,9 @@ import type { Notice } from "./watch.ts";
 
 /** Events that a watcher may be behind; then it has to list again, as over the network. */
 const MAX_BACKLOG = 200_000;
-/** Stored bytes of one part of a list. Parsing so much takes about ten milliseconds, which is how long other work waits. */
+/**
+ * Stored bytes of one part of a list. Parsing so much takes about ten milliseconds, which is how long other work waits.
+ */
 const PART_BYTES = 1024 * 1024;
 
 export interface FeedOptions {
@@ -53,7 +56,14 @@ export class Feed {
     if (this.#ended) return;
     this.#options.track(notices.length);
     const bytes = notices.reduce((sum, notice) => sum + sizeOf(notice), 0);
-    this.#listing = { isLong: bytes > PART_BYTES, left: notices.toReversed(), bytes, changed: new Set(), revision, end };
+    this.#listing = {
+      isLong: bytes > PART_BYTES,
+      left: notices.toReversed(),
+      bytes,
+      changed: new Set(),
+      revision,
+      end,
+    };
     this.#wake?.();
   }
 
@@ -89,7 +99,8 @@ export class Feed {
       }
       const events: TransportWatchEvent[] = [];
       // Changes that came meanwhile go before the next part of a long list.
-      if (this.#listing && (this.#events.length === 0 || !this.#listing.isLong)) this.#takeListed(this.#listing, events);
+      if (this.#listing && (this.#events.length === 0 || !this.#listing.isLong))
+        this.#takeListed(this.#listing, events);
       if (!this.#listing || this.#listing.isLong) this.#takeChanges(events);
       if (events.length > 0) return events;
       if (this.#listing) continue;
@@ -123,7 +134,7 @@ export class Feed {
   #takeListed(listing: Listing, events: TransportWatchEvent[]): void {
     const { left, changed, isLong } = listing;
     const before = left.length;
-    for (let bytes = 0; bytes < PART_BYTES; ) {
+    for (let bytes = 0; bytes < PART_BYTES;) {
       const notice = left.pop();
       if (!notice) break;
       const size = sizeOf(notice);
@@ -140,5 +151,8 @@ export class Feed {
   }
 }
 
-/** What there is to parse. Objects of a profile are there as objects, and making their bytes would cost more than everything else. */
+/**
+ * What there is to parse. Objects of a profile are there as objects, and making their bytes would cost more than
+ * everything else.
+ */
 const sizeOf = ({ entry, cluster }: Notice): number => (isOfLayer(entry, cluster) ? 0 : entry.value.byteLength);

@@ -1,6 +1,6 @@
 /**
- * A watch as lines of JSON. An event is rendered once, however many watch it; a watcher that cannot keep up is cut off, and
- * lists again, so that it never holds up the others.
+ * A watch as lines of JSON. An event is rendered once, however many watch it; a watcher that cannot keep up is cut off,
+ * and lists again, so that it never holds up the others.
  */
 import type { Clock, JsonObject, Random, Timer } from "../../base/index.ts";
 import { ApiError, expired, internalError } from "../../machinery/index.ts";
@@ -27,7 +27,10 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 /** A last bookmark comes this long before the end, so that the next watch starts close. */
 const LAST_BOOKMARK_MS = 2000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
-/** Initial objects are rendered as the peer takes them, about this much at a time: what a slow line carries well within a stall. */
+/**
+ * Initial objects are rendered as the peer takes them, about this much at a time: what a slow line carries well within
+ * a stall.
+ */
 const INITIAL_CHUNK_BYTES = 256 * 1024;
 
 export type StreamDependencies = WatchDependencies & { random: Random; pressure: BackPressure };
@@ -75,7 +78,9 @@ class WatchStream {
   #closed = false;
   #columnsSent = false;
   #meter: WatchMeter | undefined;
-  /** A streaming list waits until what it has is as new as it was asked for, one that goes on until the past is known. */
+  /**
+   * A streaming list waits until what it has is as new as it was asked for, one that goes on until the past is known.
+   */
   #waits = true;
   #lastRevision = 0;
 
@@ -99,7 +104,7 @@ class WatchStream {
         group: resource.name.group,
         version,
         resource: resource.name.resource,
-        ...(namespace !== undefined && { namespace }),
+        namespace,
         labelSelector: query.labelSelector,
         fieldSelector: query.fieldSelector,
         resourceVersion: query.resourceVersion,
@@ -144,10 +149,12 @@ class WatchStream {
   #schedule(): void {
     const { clock, random } = this.#deps;
     const { timeoutSeconds, allowBookmarks } = this.#request.query;
-    const timeoutMs = timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + random.next());
+    const timeoutMs =
+      timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + random.next());
     this.#timers.add(clock.after(timeoutMs, () => this.#end()));
     if (!allowBookmarks) return;
-    if (timeoutMs >= LAST_BOOKMARK_MS) this.#timers.add(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
+    if (timeoutMs >= LAST_BOOKMARK_MS)
+      this.#timers.add(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()));
     this.#repeat(clock);
   }
 
@@ -164,7 +171,8 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher was told, an older change may still be on its way here.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
-    if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length) this.#offer(this.#bookmarkLine(revision, false));
+    if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
+      this.#offer(this.#bookmarkLine(revision, false));
   }
 
   #end(error?: Error): void {
@@ -244,7 +252,11 @@ class WatchStream {
   #nextInitial(): Uint8Array {
     const lines: Uint8Array[] = [];
     let bytes = 0;
-    for (let notice = this.#initial[this.#position]; notice && bytes < INITIAL_CHUNK_BYTES; notice = this.#initial[++this.#position]) {
+    for (
+      let notice = this.#initial[this.#position];
+      notice && bytes < INITIAL_CHUNK_BYTES;
+      notice = this.#initial[++this.#position]
+    ) {
       const line = this.#line(notice);
       lines.push(line);
       bytes += line.byteLength;
@@ -261,11 +273,19 @@ class WatchStream {
     const { representation } = this.#request;
     const { type, entry, served, revision } = notice;
     const object = objectAt(entry, served, revision);
-    return encode(`${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`);
+    return encode(
+      `${JSON.stringify({ type, object: representation.as === "table" ? this.#table(object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`,
+    );
   }
 
   #table(object: JsonObject, revision: number): JsonObject {
-    return tableOf(this.#request.served, [object], { resourceVersion: String(revision) }, this.#tableOptions(), this.#isFirst());
+    return tableOf(
+      this.#request.served,
+      [object],
+      { resourceVersion: String(revision) },
+      this.#tableOptions(),
+      this.#isFirst(),
+    );
   }
 
   #tableOptions(): TableOptions {
@@ -282,10 +302,17 @@ class WatchStream {
 
   #bookmarkLine(revision: number, initialEnd: boolean): Uint8Array {
     const { served, representation } = this.#request;
-    const metadata: JsonObject = { resourceVersion: String(revision), ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }) };
+    const metadata: JsonObject = {
+      resourceVersion: String(revision),
+      ...(initialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }),
+    };
     const bare: JsonObject = { kind: served.resource.kind.kind, apiVersion: served.apiVersion, metadata };
     const object =
-      representation.as === "table" ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst()) : representation.as === "metadata" ? partialMetadata(bare, representation.version) : bare;
+      representation.as === "table"
+        ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst())
+        : representation.as === "metadata"
+          ? partialMetadata(bare, representation.version)
+          : bare;
     return encode(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
 }
@@ -297,13 +324,17 @@ interface SharedLine {
   line: Uint8Array;
 }
 
-/** Lines of the events that are being told right now. Watchers are told one after another, so a moment is long enough. */
+/**
+ * Lines of the events that are being told right now. Watchers are told one after another, so a moment is long enough.
+ */
 const lines = new Map<CachedEntry, SharedLine[]>();
 
 function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
   if (lines.size === 0) queueMicrotask(() => lines.clear());
   let known = lines.get(entry);
-  const found = known?.find((candidate) => candidate.served === served && candidate.type === type && candidate.revision === revision);
+  const found = known?.find(
+    (candidate) => candidate.served === served && candidate.type === type && candidate.revision === revision,
+  );
   if (found) return found.line;
   const line = entryLine(type, entry, served, revision);
   if (!known) lines.set(entry, (known = []));

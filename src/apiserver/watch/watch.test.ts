@@ -26,7 +26,12 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
   const stream: Stream = {
     chunks,
     accept: true,
-    events: () => Buffer.concat(chunks).toString().split("\n").filter(Boolean).map((line) => JSON.parse(line) as { type: string; object: JsonObject }),
+    events: () =>
+      Buffer.concat(chunks)
+        .toString()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { type: string; object: JsonObject }),
     get ended() {
       return ended;
     },
@@ -48,7 +53,8 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
   return stream;
 }
 
-const typesOf = (stream: Stream): string[] => stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
+const typesOf = (stream: Stream): string[] =>
+  stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
 
 describe("a watch", () => {
   test("LW-6: tells what is there, then every change", async () => {
@@ -62,7 +68,9 @@ describe("a watch", () => {
     await server.settle();
 
     expect(typesOf(stream)).toEqual(["ADDED a", "MODIFIED a", "DELETED a"]);
-    expect(stream.events().map(({ object }) => Number((object.metadata as JsonObject).resourceVersion))).toEqual([2, 3, 4]);
+    expect(stream.events().map(({ object }) => Number((object.metadata as JsonObject).resourceVersion))).toEqual([
+      2, 3, 4,
+    ]);
     expect(stream.events()[2]?.object.data).toEqual({ a: "1", b: "2" });
   });
 
@@ -76,7 +84,10 @@ describe("a watch", () => {
     await server.settle();
 
     expect(typesOf(stream)).toEqual(["ADDED a", "DELETED a"]);
-    expect(stream.events()[1]?.object).toMatchObject({ metadata: { labels: { on: "yes" }, resourceVersion: "4" }, data: { a: "1" } });
+    expect(stream.events()[1]?.object).toMatchObject({
+      metadata: { labels: { on: "yes" }, resourceVersion: "4" },
+      data: { a: "1" },
+    });
   });
 
   test("LW-8: starts after a revision without repeating it", async () => {
@@ -106,12 +117,18 @@ describe("a watch", () => {
     await after.settle();
 
     expect(typesOf(stream)).toEqual(["ADDED b", "MODIFIED a", "DELETED a", "ADDED c"]);
-    expect(stream.events()[2]?.object).toMatchObject({ metadata: { resourceVersion: String(revision + 3) }, data: { a: "1", b: "2" } });
+    expect(stream.events()[2]?.object).toMatchObject({
+      metadata: { resourceVersion: String(revision + 3) },
+      data: { a: "1", b: "2" },
+    });
   });
 
   test("LW-7: goes on after a restart and deletes what stopped to match meanwhile", async () => {
     const before = await createTestServer();
-    await before.request("POST", CONFIG_MAPS, { ...makeConfigMap("a"), metadata: { name: "a", labels: { on: "yes" } } });
+    await before.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap("a"),
+      metadata: { name: "a", labels: { on: "yes" } },
+    });
     const { revision } = before.cache;
     await before.request("PATCH", `${CONFIG_MAPS}/a`, { metadata: { labels: { on: "no" } } }, MERGE);
     await before.server.close();
@@ -121,7 +138,9 @@ describe("a watch", () => {
     await after.settle();
 
     expect(typesOf(stream)).toEqual(["DELETED a"]);
-    expect(stream.events()[0]?.object).toMatchObject({ metadata: { labels: { on: "yes" }, resourceVersion: String(revision + 1) } });
+    expect(stream.events()[0]?.object).toMatchObject({
+      metadata: { labels: { on: "yes" }, resourceVersion: String(revision + 1) },
+    });
   });
 
   test("LW-10: promises no revision before it knows the past that it goes on from", async () => {
@@ -154,26 +173,42 @@ describe("a watch", () => {
     const { revision } = server.cache;
     await server.server.addCluster("paris", "hub");
 
-    const { response } = await server.request("GET", `/clusters/paris${CONFIG_MAPS}?watch=1&resourceVersion=${revision}`);
+    const { response } = await server.request(
+      "GET",
+      `/clusters/paris${CONFIG_MAPS}?watch=1&resourceVersion=${revision}`,
+    );
     const lines: Uint8Array[] = [];
     (response.body as ByteStream).open({ write: (chunk) => lines.push(chunk) > 0, onDrain: () => {}, end: () => {} });
 
-    expect(JSON.parse(Buffer.concat(lines).toString())).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+    expect(JSON.parse(Buffer.concat(lines).toString())).toMatchObject({
+      type: "ERROR",
+      object: { code: 410, reason: "Expired" },
+    });
   });
 
   test("LW-11: marks the end of a streaming list with a bookmark", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
 
-    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+    const stream = await watch(
+      server,
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+    );
 
     expect(typesOf(stream)).toEqual(["ADDED a", "BOOKMARK"]);
-    expect(stream.events()[1]?.object).toEqual({ kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } } });
+    expect(stream.events()[1]?.object).toEqual({
+      kind: "ConfigMap",
+      apiVersion: "v1",
+      metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } },
+    });
   });
 
   test("LW-11: no bookmark comes while a streaming list waits for what it was asked for", async () => {
     const server = await createTestServer();
-    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999&timeoutSeconds=4");
+    const stream = await watch(
+      server,
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999&timeoutSeconds=4",
+    );
 
     server.clock.advance(3000);
     await server.settle();
@@ -183,13 +218,32 @@ describe("a watch", () => {
 
   test("LW-11, CN-6: the end of a streaming list is a row of a Table", async () => {
     const server = await createTestServer();
-    const stream = await watch(server, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=None", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    const stream = await watch(
+      server,
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=None",
+      { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+    );
 
     const [bookmark] = stream.events();
 
-    expect(bookmark).toMatchObject({ type: "BOOKMARK", object: { kind: "Table", rows: [{ object: { kind: "PartialObjectMetadata", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } }] } });
+    expect(bookmark).toMatchObject({
+      type: "BOOKMARK",
+      object: {
+        kind: "Table",
+        rows: [
+          {
+            object: {
+              kind: "PartialObjectMetadata",
+              metadata: { annotations: { "k8s.io/initial-events-end": "true" } },
+            },
+          },
+        ],
+      },
+    });
     expect(bookmark).not.toHaveProperty("object.metadata.annotations");
-    expect(bookmark).toMatchObject({ object: { columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }] } });
+    expect(bookmark).toMatchObject({
+      object: { columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }] },
+    });
   });
 
   test("TR-4: below the old prefix nothing can be written", async () => {
@@ -268,7 +322,8 @@ describe("a watch", () => {
   test("LW-13: a large start is written in pieces", async () => {
     const server = await createTestServer();
     const data = { a: "x".repeat(100_000) };
-    for (const name of ["a", "b", "c", "d", "e"]) await server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), data });
+    for (const name of ["a", "b", "c", "d", "e"])
+      await server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), data });
 
     const stream = await watch(server, "");
 
@@ -293,9 +348,19 @@ describe("a watch", () => {
   test("watchers that select the same share the bytes, and those that select otherwise do not", async () => {
     const server = await createTestServer();
     const [one, two] = [await watch(server, "labelSelector=on%3Dyes"), await watch(server, "labelSelector=on%3Dyes")];
-    const others = [await watch(server, "labelSelector=on%21%3Dyes"), await watch(server, "labelSelector=on%3Dyes&fieldSelector=metadata.name%3Dc")];
+    const others = [
+      await watch(server, "labelSelector=on%21%3Dyes"),
+      await watch(server, "labelSelector=on%3Dyes&fieldSelector=metadata.name%3Dc"),
+    ];
 
-    await Promise.all(["a", "b", "c"].map((name) => server.request("POST", CONFIG_MAPS, { ...makeConfigMap(name), metadata: { name, labels: { on: name === "b" ? "no" : "yes" } } })));
+    await Promise.all(
+      ["a", "b", "c"].map((name) =>
+        server.request("POST", CONFIG_MAPS, {
+          ...makeConfigMap(name),
+          metadata: { name, labels: { on: name === "b" ? "no" : "yes" } },
+        }),
+      ),
+    );
     await server.settle();
 
     expect(typesOf(one)).toEqual(["ADDED a", "ADDED c"]);
@@ -309,11 +374,15 @@ describe("a watch", () => {
     stream.accept = false;
     const large = { ...makeConfigMap("x"), data: { a: "x".repeat(900_000) } };
 
-    for (let index = 0; index < 22; index++) await server.request("POST", CONFIG_MAPS, { ...large, metadata: { name: `large-${index}` } });
+    for (let index = 0; index < 22; index++)
+      await server.request("POST", CONFIG_MAPS, { ...large, metadata: { name: `large-${index}` } });
     await server.settle();
 
     const [first, last] = stream.events();
-    const resumed = await watch(server, `resourceVersion=${textOf((required(first, "an event").object.metadata as JsonObject).resourceVersion)}`);
+    const resumed = await watch(
+      server,
+      `resourceVersion=${textOf((required(first, "an event").object.metadata as JsonObject).resourceVersion)}`,
+    );
     await server.settle();
 
     expect(stream.ended).toBe(true);
@@ -330,7 +399,10 @@ describe("a watch", () => {
 
     const [first, second] = stream.events();
     expect(first?.object.columnDefinitions).toHaveLength(3);
-    expect(second?.object).toMatchObject({ columnDefinitions: null, rows: [{ cells: ["b", expect.anything(), expect.anything()] }] });
+    expect(second?.object).toMatchObject({
+      columnDefinitions: null,
+      rows: [{ cells: ["b", expect.anything(), expect.anything()] }],
+    });
   });
 
   test("ends when the definition of its kind changes", async () => {
@@ -352,7 +424,10 @@ describe("the direct transport", () => {
   const path = { cluster: "*", group: "", version: "v1", resource: "namespaces" };
 
   test("watches every cluster at once, those that come later included", async () => {
-    const { transport, server, settle } = await createTestServer({ profiles: { hub: PROFILE }, clusters: { hub: "hub" } });
+    const { transport, server, settle } = await createTestServer({
+      profiles: { hub: PROFILE },
+      clusters: { hub: "hub" },
+    });
     const abort = new AbortController();
     const seen: TransportWatchEvent[] = [];
     const reading = (async () => {
@@ -368,29 +443,42 @@ describe("the direct transport", () => {
     abort.abort();
     await reading;
 
-    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`);
+    const told = seen.map(
+      ({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`,
+    );
     expect(told.slice(0, 2)).toEqual(["ADDED hub/default", "ADDED hub/kube-system"]);
     expect(told.slice(2, 5).toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
-    expect(told.slice(5).toSorted()).toEqual(["DELETED paris/default", "DELETED paris/kube-system", "DELETED paris/shop"]);
+    expect(told.slice(5).toSorted()).toEqual([
+      "DELETED paris/default",
+      "DELETED paris/kube-system",
+      "DELETED paris/shop",
+    ]);
   });
 
   test("watches the clusters that its reader names, and tells nothing of the others", async () => {
-    const { transport, server, settle } = await createTestServer({ profiles: { hub: PROFILE }, clusters: { hub: "hub" } });
+    const { transport, server, settle } = await createTestServer({
+      profiles: { hub: PROFILE },
+      clusters: { hub: "hub" },
+    });
     const abort = new AbortController();
     const seen: TransportWatchEvent[] = [];
     const reading = (async () => {
-      for await (const batch of transport.watch({ path, where: (cluster) => cluster === "paris" }, abort.signal)) seen.push(...batch);
+      for await (const batch of transport.watch({ path, where: (cluster) => cluster === "paris" }, abort.signal))
+        seen.push(...batch);
     })();
     await settle();
 
     await server.addCluster("oslo", "hub");
     await server.addCluster("paris", "hub");
-    for (const cluster of ["hub", "oslo", "paris"]) await transport.send({ verb: "create", path: { ...path, cluster }, body: { metadata: { name: "shop" } } });
+    for (const cluster of ["hub", "oslo", "paris"])
+      await transport.send({ verb: "create", path: { ...path, cluster }, body: { metadata: { name: "shop" } } });
     await settle();
     abort.abort();
     await reading;
 
-    const told = seen.map(({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`);
+    const told = seen.map(
+      ({ type, cluster, object }) => `${type} ${cluster}/${textOf((object.metadata as JsonObject).name)}`,
+    );
     expect(told.toSorted()).toEqual(["ADDED paris/default", "ADDED paris/kube-system", "ADDED paris/shop"]);
   });
 

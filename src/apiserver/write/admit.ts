@@ -1,11 +1,18 @@
 /**
- * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults it, then
- * everything that is wrong with it is reported together.
+ * What happens to an object between the client and the store: admissions complete it, the schema prunes and defaults
+ * it, then everything that is wrong with it is reported together.
  */
 import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
 import { isObject, randomUuid } from "../../base/index.ts";
 import type { Clock, JsonObject, Random } from "../../base/index.ts";
-import { coerceMetadata, DecodeError, deniedByWebhook, fieldErrorText, invalid, metadataProblem } from "../../machinery/index.ts";
+import {
+  coerceMetadata,
+  DecodeError,
+  deniedByWebhook,
+  fieldErrorText,
+  invalid,
+  metadataProblem,
+} from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
 import type { Authorizer } from "../request/authorize.ts";
@@ -57,7 +64,10 @@ export interface AdmitRequest {
   object: JsonObject;
   /** What is stored now, in the same version. */
   oldObject?: JsonObject;
-  /** The old object again, when it is known to have passed all of this: what the object shares with it is not looked at again. */
+  /**
+   * The old object again, when it is known to have passed all of this: what the object shares with it is not looked at
+   * again.
+   */
   settled?: JsonObject | undefined;
   /** What was noticed while the body was read. */
   findings: Findings;
@@ -67,7 +77,10 @@ export interface AdmitRequest {
   track(object: JsonObject): JsonObject;
 }
 
-/** The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every field error. */
+/**
+ * The object as it is to be stored, in the version of the request. Throws 400 for strict validation and 422 with every
+ * field error.
+ */
 export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject {
   const { admissions, plugins, store } = deps;
   const { context, options, operation, oldObject, settled, findings } = request;
@@ -78,47 +91,73 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   let object = request.object;
   let sibling: JsonObject | undefined;
   let reviewed: Review<JsonObject> | undefined;
-  const review = (): Review<JsonObject> => (reviewed?.object === object ? reviewed : (reviewed = reviewOf(deps, { context, options, operation, object, ...(oldObject && { oldObject }), read }, settled, sibling)));
+  const review = (): Review<JsonObject> =>
+    reviewed?.object === object
+      ? reviewed
+      : (reviewed = reviewOf(deps, { context, options, operation, object, oldObject, read }, settled, sibling));
 
   object = canonicalForm(deps, context, object, context.warn, oldObject);
   for (const { mutate } of chain) {
     const mutated = mutate?.(review());
     // An admission may hand back parts of shared objects, and what follows changes the top level and metadata in place.
-    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated as JsonObject).metadata as JsonObject } });
+    if (mutated !== undefined && mutated !== object)
+      object = ordered({
+        ...(mutated as JsonObject),
+        metadata: { ...((mutated as JsonObject).metadata as JsonObject) },
+      });
   }
   const unknown: string[] = [];
   if (!kind.builtIn) object = withReadableMetadata(object, unknown, settled);
-  object = served.compiled.admit(object, options.fieldValidation === "Ignore" ? { strictMetadata: true, settled } : { unknownFields: unknown, strictMetadata: true, settled });
+  object = served.compiled.admit(
+    object,
+    options.fieldValidation === "Ignore"
+      ? { strictMetadata: true, settled }
+      : { unknownFields: unknown, strictMetadata: true, settled },
+  );
   reportFields(unknown, findings, context, options);
   object = request.track(object);
   if (kind.builtIn) object = withoutEmptyLists(object);
-  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
+  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined)
+    checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
   const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
-  const question = (): PluginRequest => ({ context, options, operation, object, ...(oldObject && { oldObject }), read });
+  const question = (): PluginRequest => ({ context, options, operation, object, oldObject, read });
   for (const { mutate } of concerned) {
     const mutated = mutate?.(question());
-    if (mutated !== undefined && mutated !== object) object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
+    if (mutated !== undefined && mutated !== object)
+      object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
   }
   const part = partOf(served, context.subresource);
   if (part && oldObject) object = withPart(part, object, oldObject);
   for (const { prepare } of chain) {
     const prepared = prepare?.(review());
-    if (prepared !== undefined && prepared !== object) object = ordered({ ...(prepared as JsonObject), metadata: { ...(prepared as JsonObject).metadata as JsonObject } });
+    if (prepared !== undefined && prepared !== object)
+      object = ordered({
+        ...(prepared as JsonObject),
+        metadata: { ...((prepared as JsonObject).metadata as JsonObject) },
+      });
   }
   if (operation === "CREATE") sibling = deps.siblings.of(context, object);
   if (sibling) object = sharedWith(sibling, object);
 
   const known = settled ?? sibling;
   const found = validateMetadata(metadataOf(object), served.resource, known && metadataOf(known));
-  const errors = operation === "UPDATE" ? repeatMetadataErrors(found, request.errors, served.resource) : [...request.errors, ...found];
+  const errors =
+    operation === "UPDATE"
+      ? repeatMetadataErrors(found, request.errors, served.resource)
+      : [...request.errors, ...found];
   // The rules of Kubernetes' own kinds are code: they say what is required or unknown in their own order and words.
   // One by one: an object can have more mistakes than a call can take arguments.
   if (!kind.builtIn) for (const error of customErrors(context, object, oldObject, settled, errors)) errors.push(error);
   // What the rules of a kind say of an object without a name does not depend on how the name is missing.
-  if (errors.length > 0 && metadataOf(object).name === undefined) object = { ...object, metadata: { ...metadataOf(object), name: "" } };
-  // The rules of a custom kind may rely on its schema, as webhooks do: an object that does not fit it never reaches them.
-  if (kind.builtIn || errors.length === 0) for (const { validate, webhook } of chain) if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
-  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  if (errors.length > 0 && metadataOf(object).name === undefined)
+    object = { ...object, metadata: { ...metadataOf(object), name: "" } };
+  // The rules of a custom kind may rely on its schema, as webhooks do: an object that does not fit it never reaches
+  // them.
+  if (kind.builtIn || errors.length === 0)
+    for (const { validate, webhook } of chain)
+      if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
+  if (errors.length > 0)
+    throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   askWebhooks(chain, review);
   // A controller of this process reads no warnings.
   if (!context.inProcess) {
@@ -130,12 +169,19 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
 }
 
 /** What was sent in the form that the kind defines, for kinds that are also written in another; most are not. */
-export function canonicalForm({ admissions }: Pick<AdmitDependencies, "admissions">, { served: { resource } }: RequestContext, sent: JsonObject, warn: (message: string) => void, stored?: JsonObject): JsonObject {
+export function canonicalForm(
+  { admissions }: Pick<AdmitDependencies, "admissions">,
+  { served: { resource } }: RequestContext,
+  sent: JsonObject,
+  warn: (message: string) => void,
+  stored?: JsonObject,
+): JsonObject {
   let object = sent;
   for (const { canonical } of admissions.of(resource.kind.group, resource.kind.kind)) {
-    const next = canonical?.(object, { warn, ...(stored && { stored }) });
+    const next = canonical?.(object, { warn, stored });
     // What follows changes the top level and metadata in place.
-    if (next !== undefined && next !== object) object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
+    if (next !== undefined && next !== object)
+      object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
   }
   return object;
 }
@@ -146,45 +192,57 @@ function askWebhooks(chain: readonly AnyAdmission[], review: () => Review<JsonOb
     if (!webhook || !validate) continue;
     const asked = review();
     const found = validate(asked);
-    if (found.length > 0) throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found), webhook.reason);
+    if (found.length > 0)
+      throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found), webhook.reason);
   }
 }
 
 /** What an admission is asked. */
-function reviewOf({ random, clock, authorizer }: AdmitDependencies, { context, options, operation, object, oldObject, read }: PluginRequest, settled?: JsonObject, sibling?: JsonObject): Review<JsonObject> {
+function reviewOf(
+  { random, clock, authorizer }: AdmitDependencies,
+  { context, options, operation, object, oldObject, read }: PluginRequest,
+  settled?: JsonObject,
+  sibling?: JsonObject,
+): Review<JsonObject> {
   return {
     operation,
     cluster: context.cluster.name,
     version: context.served.version,
-    ...(context.subresource !== undefined && { subresource: context.subresource }),
+    subresource: context.subresource,
     user: context.user,
-    ...(context.inProcess && { inProcess: true as const }),
+    inProcess: context.inProcess ? (true as const) : undefined,
     object,
-    ...(oldObject && { oldObject }),
-    ...(settled && { settled }),
-    ...(sibling && { sibling }),
+    oldObject,
+    settled,
+    sibling,
     dryRun: options.dryRun,
     newUid: () => randomUuid(random),
     nowMs: () => clock.now(),
-    allows: ({ verb, ...resource }) => authorizer.decide({ user: context.user, cluster: context.cluster.name, verb, resource }).allowed,
+    allows: ({ verb, ...resource }) =>
+      authorizer.decide({ user: context.user, cluster: context.cluster.name, verb, resource }).allowed,
     warn: context.warn,
     read,
   };
 }
 
-/** What is stored, with the part that was sent and the managers of all that was. Writers of a status may change metadata, as elsewhere. */
+/**
+ * What is stored, with the part that was sent and the managers of all that was. Writers of a status may change
+ * metadata, as elsewhere.
+ */
 function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
   const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
   const { managedFields } = metadataOf(sent);
   const field = part.of ?? "spec";
   const whole = (object: JsonObject): JsonObject => (isObject(object[field]) ? object[field] : {});
-  const kept = field === "status" ? metadataOf(sent) : { ...metadata, ...(managedFields !== undefined && { managedFields }) };
+  const kept =
+    field === "status" ? metadataOf(sent) : { ...metadata, ...(managedFields !== undefined && { managedFields }) };
   return { ...stored, metadata: kept, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
 }
 
 /**
- * Kubernetes stores its own kinds in a form that does not tell an empty list from none. Whoever wrote one owns the field all the
- * same. Fields that may be left out are gone by now when they are empty, and those that may not lie no deeper than the spec.
+ * Kubernetes stores its own kinds in a form that does not tell an empty list from none. Whoever wrote one owns the
+ * field all the same. Fields that may be left out are gone by now when they are empty, and those that may not lie no
+ * deeper than the spec.
  */
 function withoutEmptyLists(object: JsonObject): JsonObject {
   const result = dropEmptyLists(object);
@@ -215,13 +273,21 @@ function withReadableMetadata(object: JsonObject, unknown: string[], settled: Js
   return readable === metadata ? object : { ...object, metadata: readable };
 }
 
-/** Asks plugins and admissions for the last word before an object is stored or removed. What they took is given back by the returned function. */
-export async function reserve(deps: AdmitDependencies & { cache: Cache }, asked: Omit<PluginRequest, "read">): Promise<() => Promise<void>> {
+/**
+ * Asks plugins and admissions for the last word before an object is stored or removed. What they took is given back by
+ * the returned function.
+ */
+export async function reserve(
+  deps: AdmitDependencies & { cache: Cache },
+  asked: Omit<PluginRequest, "read">,
+): Promise<() => Promise<void>> {
   const { admissions, plugins, store, cache } = deps;
   const { context, operation } = asked;
   const { kind } = context.served.resource;
   const concerned = plugins.filter((plugin) => plugin.reserve && plugin.concerns(context, operation));
-  const chain = admissions.of(kind.group, kind.kind).filter(({ on, reserve: takes }) => takes && on.includes(operation));
+  const chain = admissions
+    .of(kind.group, kind.kind)
+    .filter(({ on, reserve: takes }) => takes && on.includes(operation));
   if (concerned.length + chain.length === 0) return nothingTaken;
 
   const taken: (() => Promise<void>)[] = [];
@@ -233,7 +299,8 @@ export async function reserve(deps: AdmitDependencies & { cache: Cache }, asked:
   const request: PluginRequest = { ...asked, read: createClusterReader(store, context.cluster) };
   const write = createClusterWriter(store, cache, context.cluster);
   try {
-    for (const admission of chain) taken.push((await admission.reserve?.(reviewOf(deps, request), write)) ?? nothingTaken);
+    for (const admission of chain)
+      taken.push((await admission.reserve?.(reviewOf(deps, request), write)) ?? nothingTaken);
     for (const plugin of concerned) taken.push((await plugin.reserve?.(request, write)) ?? nothingTaken);
   } catch (error) {
     await giveBack();
@@ -245,14 +312,24 @@ export async function reserve(deps: AdmitDependencies & { cache: Cache }, asked:
 const nothingTaken = async (): Promise<void> => {};
 
 /** Asks the admissions about a deletion. */
-export function admitDeletion(deps: AdmitDependencies, context: RequestContext, object: JsonObject, dryRun: boolean): void {
+export function admitDeletion(
+  deps: AdmitDependencies,
+  context: RequestContext,
+  object: JsonObject,
+  dryRun: boolean,
+): void {
   const { admissions, plugins, store } = deps;
   const { kind } = context.served.resource;
-  const request: PluginRequest = { ...deletionOf(context, object, dryRun), read: createClusterReader(store, context.cluster) };
+  const request: PluginRequest = {
+    ...deletionOf(context, object, dryRun),
+    read: createClusterReader(store, context.cluster),
+  };
   const errors: FieldError[] = [];
   const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes("DELETE"));
-  for (const { validate, webhook } of chain) if (validate && !webhook) errors.push(...validate(reviewOf(deps, request)));
-  if (errors.length > 0) throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
+  for (const { validate, webhook } of chain)
+    if (validate && !webhook) errors.push(...validate(reviewOf(deps, request)));
+  if (errors.length > 0)
+    throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   askWebhooks(chain, () => reviewOf(deps, request));
   for (const plugin of plugins) {
     if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
@@ -261,5 +338,11 @@ export function admitDeletion(deps: AdmitDependencies, context: RequestContext, 
 
 /** A deletion as plugins and admissions are asked about it. */
 export function deletionOf(context: RequestContext, object: JsonObject, dryRun: boolean): Omit<PluginRequest, "read"> {
-  return { context, options: { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false }, operation: "DELETE", object, oldObject: object };
+  return {
+    context,
+    options: { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false },
+    operation: "DELETE",
+    object,
+    oldObject: object,
+  };
 }

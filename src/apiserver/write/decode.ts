@@ -1,7 +1,20 @@
 /** From the bytes of a request to an object: JSON, YAML, and the one place where protobuf is plugged in. */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { ApiError, badRequest, findDuplicateKeys, hasDuplicateKeys, jsonTypeName, notImplemented, parseYaml, parseYamlBody, readRepeatedKeys, tooLarge, undecodable, unsupportedMediaType } from "../../machinery/index.ts";
+import {
+  ApiError,
+  badRequest,
+  findDuplicateKeys,
+  hasDuplicateKeys,
+  jsonTypeName,
+  notImplemented,
+  parseYaml,
+  parseYamlBody,
+  readRepeatedKeys,
+  tooLarge,
+  undecodable,
+  unsupportedMediaType,
+} from "../../machinery/index.ts";
 import { infiniteNumber, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
@@ -20,10 +33,14 @@ export interface DecodedObject extends Findings {
   sharesWith?: JsonObject;
 }
 
-/** Turns the protobuf body of a built-in kind into its JSON form. Injected, because the field numbers are facts of `api`. */
+/**
+ * Turns the protobuf body of a built-in kind into its JSON form. Injected, because the field numbers are facts of
+ * `api`.
+ */
 export type ProtobufDecoder = (body: Uint8Array) => JsonObject;
 
-const ACCEPTED = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const ACCEPTED =
+  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 export interface Body {
   bytes: Uint8Array;
@@ -36,8 +53,16 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return contentType.split(";", 1)[0]?.trim().toLowerCase() || contentType;
 }
 
-/** The object in the body of a create or update of `served`, or of its `scale`, which is a built-in kind whatever it belongs to. */
-export function decodeObject({ bytes, contentType }: Body, served: ServedVersion, subresource: string | undefined, decodeProtobuf: ProtobufDecoder | undefined): DecodedObject {
+/**
+ * The object in the body of a create or update of `served`, or of its `scale`, which is a built-in kind whatever it
+ * belongs to.
+ */
+export function decodeObject(
+  { bytes, contentType }: Body,
+  served: ServedVersion,
+  subresource: string | undefined,
+  decodeProtobuf: ProtobufDecoder | undefined,
+): DecodedObject {
   checkSize(bytes);
   const { kind } = served.resource;
   const builtIn = kind.builtIn || subresource === "scale";
@@ -47,11 +72,13 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
       const text = decodeText(bytes);
       const object = asObject(parseJson(text, kind.kind), text, kind.kind);
       const infinite = infiniteNumber(text);
-      if (infinite !== undefined) throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
+      if (infinite !== undefined)
+        throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
       if (!builtIn) requireKind(object, text, served);
       const duplicates = hasDuplicateKeys(text, object) ? findDuplicateKeys(text) : [];
       if (duplicates.length === 0) return { object, duplicates };
-      // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse does.
+      // A struct takes the second value of a field on top of the first; a map takes the second alone, as JSON.parse
+      // does.
       return { object: builtIn ? (wellFormed(readRepeatedKeys(text), text) as JsonObject) : object, duplicates, text };
     }
     case "application/yaml": {
@@ -59,7 +86,7 @@ export function decodeObject({ bytes, contentType }: Body, served: ServedVersion
       const { value, repeated } = readYaml(text, kind.kind);
       const object = asObject(value, text, kind.kind);
       if (!builtIn) requireKind(object, JSON.stringify(object), served);
-      return { object, duplicates: [], ...(repeated.length > 0 && { problems: [yamlProblem(repeated)] }) };
+      return { object, duplicates: [], problems: repeated.length > 0 ? [yamlProblem(repeated)] : undefined };
     }
     case "application/vnd.kubernetes.protobuf":
       if (!builtIn) throw unsupportedMediaType(ACCEPTED);
@@ -75,10 +102,16 @@ function requireKind(object: JsonObject, text: string, served: ServedVersion): v
   const expected = served.resource.kind.kind;
   for (const key of ["apiVersion", "kind"]) {
     const value = object[key] ?? "";
-    if (typeof value !== "string") throw unrecognized(expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${key} of type string`, text);
+    if (typeof value !== "string")
+      throw unrecognized(
+        expected,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${key} of type string`,
+        text,
+      );
   }
   if (!object.kind) throw unrecognized(expected, `Object 'Kind' is missing in '${text}'`, text);
-  if (!object.apiVersion) throw badRequest(`the API version in the data () does not match the expected API version (${served.apiVersion})`);
+  if (!object.apiVersion)
+    throw badRequest(`the API version in the data () does not match the expected API version (${served.apiVersion})`);
 }
 
 /** A patch: JSON, or YAML for apply. */
@@ -87,7 +120,11 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
   const text = decodeText(bytes);
   if (mediaTypeOf(contentType).endsWith("yaml")) {
     const { value, repeated } = readApplied(text);
-    return { value, duplicates: [], ...(repeated.length > 0 && { problems: [`error converting YAML to JSON: ${yamlProblem(repeated)}`] }) };
+    return {
+      value,
+      duplicates: [],
+      problems: repeated.length > 0 ? [`error converting YAML to JSON: ${yamlProblem(repeated)}`] : undefined,
+    };
   }
   if (tooDeep(text)) throw badRequest("error decoding patch: exceeded max depth");
   try {
@@ -95,7 +132,7 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
     const infinite = infiniteNumber(text);
     if (infinite !== undefined) throw badRequest(`error decoding patch: ${tooLargeNumber(infinite)}`);
     const duplicates = hasDuplicateKeys(text, value) ? findDuplicateKeys(text) : [];
-    return { value, duplicates, ...(duplicates.length > 0 && { text }) };
+    return { value, duplicates, text: duplicates.length > 0 ? text : undefined };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const where = mediaTypeOf(contentType) === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
@@ -203,19 +240,30 @@ const GO_ESCAPES: ReadonlyMap<number, string> = new Map([
   [13, "\\r"],
 ]);
 
-const tooLargeNumber = (number: string): string => `json: cannot unmarshal number ${number} into Go value of type float64`;
+const tooLargeNumber = (number: string): string =>
+  `json: cannot unmarshal number ${number} into Go value of type float64`;
 
 function asObject(value: Json, text: string, kind: string): JsonObject {
   if (value === null) return {};
   if (isObject(value)) {
     for (const field of ["apiVersion", "kind"]) {
       const stated = value[field] ?? "";
-      if (typeof stated !== "string") throw unrecognized(kind, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(stated)} into Go struct field .${field} of type string`, text);
+      if (typeof stated !== "string")
+        throw unrecognized(
+          kind,
+          `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(stated)} into Go struct field .${field} of type string`,
+          text,
+        );
     }
-    if (typeof value.apiVersion === "string" && value.apiVersion.split("/", 3).length > 2) throw unrecognized(kind, `unexpected GroupVersion string: ${value.apiVersion}`, text);
+    if (typeof value.apiVersion === "string" && value.apiVersion.split("/", 3).length > 2)
+      throw unrecognized(kind, `unexpected GroupVersion string: ${value.apiVersion}`, text);
     return value;
   }
-  throw unrecognized(kind, `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${TYPE_META}`, text);
+  throw unrecognized(
+    kind,
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${TYPE_META}`,
+    text,
+  );
 }
 
 function unrecognized(kind: string, problem: string, text: string): Error {
@@ -223,7 +271,8 @@ function unrecognized(kind: string, problem: string, text: string): Error {
 }
 
 /** Where kind and version are looked for first, as Go names the type. */
-export const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+export const TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 const SHOWN_BYTES = 30;
 

@@ -29,28 +29,43 @@ export function deletionOptions({ query }: RequestContext, body: Json | undefine
   const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents: orphan } = given;
   const dryRun = Array.isArray(given.dryRun) ? given.dryRun : [];
   const errors: FieldError[] = [];
-  if (policy !== undefined && orphan !== undefined) errors.push(invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"));
-  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
+  if (policy !== undefined && orphan !== undefined)
+    errors.push(
+      invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"),
+    );
+  if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
+    errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
   if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
   if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
-  const propagation = (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
+  const propagation =
+    (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
   const { uid, resourceVersion } = isObject(given.preconditions) ? given.preconditions : {};
   return {
     dryRun: dryRun.length > 0,
-    ...(typeof grace === "number" && { graceSeconds: grace }),
-    ...(propagation && { propagation }),
-    ...(typeof orphan === "boolean" && { orphanDependents: orphan }),
-    preconditions: { ...(typeof uid === "string" && { uid }), ...(typeof resourceVersion === "string" && { resourceVersion }) },
+    graceSeconds: typeof grace === "number" ? grace : undefined,
+    propagation,
+    orphanDependents: typeof orphan === "boolean" ? orphan : undefined,
+    preconditions: {
+      uid: typeof uid === "string" ? uid : undefined,
+      resourceVersion: typeof resourceVersion === "string" ? resourceVersion : undefined,
+    },
   };
 }
 
 function fromBody(body: Json): JsonObject {
   if (body === null) return {};
-  if (!isObject(body)) throw badRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type ${TYPE_META}`);
+  if (!isObject(body))
+    throw badRequest(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type ${TYPE_META}`,
+    );
   const { apiVersion = "v1", kind = "DeleteOptions" } = body;
   if (kind !== "" && kind !== "DeleteOptions") throw badRequest(unregisteredKind(textOf(kind), textOf(apiVersion)));
   try {
-    return canonicalObject("meta-v1", "DeleteOptions", { ...body, apiVersion, kind } as unknown as KubernetesObject) as unknown as JsonObject;
+    return canonicalObject("meta-v1", "DeleteOptions", {
+      ...body,
+      apiVersion,
+      kind,
+    } as unknown as KubernetesObject) as unknown as JsonObject;
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.problem) : error;
   }
@@ -70,6 +85,7 @@ function fromQuery(query: URLSearchParams): JsonObject {
 
 function seconds(text: string | null): number | undefined {
   if (text === null) return undefined;
-  if (!/^[-+]?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[-+]?\d{1,15}$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Number(text);
 }

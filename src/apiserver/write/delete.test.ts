@@ -29,11 +29,29 @@ const statusOf = async ({ request }: TestServer, path: string): Promise<number> 
 
 describe("the options of a deletion", () => {
   const failures: Record<string, { body?: unknown; query?: string; want: [number, string] }> = {
-    "name a policy that there is": { body: { propagationPolicy: "Nope" }, want: [422, 'propagationPolicy: Unsupported value: "Nope": supported values: "Foreground", "Background", "Orphan", "nil"'] },
-    "do not say the same twice": { body: { propagationPolicy: "Orphan", orphanDependents: true }, want: [422, "orphanDependents and deletionPropagation cannot be both set"] },
-    "run dry or not": { query: "?dryRun=Nope", want: [422, 'dryRun: Unsupported value: ["Nope"]: supported values: "All"'] },
-    "have a period in seconds": { body: { gracePeriodSeconds: "x" }, want: [400, "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"] },
-    "are of their own kind": { body: { apiVersion: "v1", kind: "ConfigMap" }, want: [400, 'no kind "ConfigMap" is registered for version "v1"'] },
+    "name a policy that there is": {
+      body: { propagationPolicy: "Nope" },
+      want: [
+        422,
+        'propagationPolicy: Unsupported value: "Nope": supported values: "Foreground", "Background", "Orphan", "nil"',
+      ],
+    },
+    "do not say the same twice": {
+      body: { propagationPolicy: "Orphan", orphanDependents: true },
+      want: [422, "orphanDependents and deletionPropagation cannot be both set"],
+    },
+    "run dry or not": {
+      query: "?dryRun=Nope",
+      want: [422, 'dryRun: Unsupported value: ["Nope"]: supported values: "All"'],
+    },
+    "have a period in seconds": {
+      body: { gracePeriodSeconds: "x" },
+      want: [400, "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"],
+    },
+    "are of their own kind": {
+      body: { apiVersion: "v1", kind: "ConfigMap" },
+      want: [400, 'no kind "ConfigMap" is registered for version "v1"'],
+    },
     "are JSON": { body: "{", want: [400, "couldn't get version/kind; json parse error: unexpected end of JSON input"] },
     "are an object": { body: [], want: [400, "json: cannot unmarshal array into Go value"] },
   };
@@ -75,7 +93,13 @@ describe("deleting", () => {
     const { status, body } = await server.request("DELETE", `${CONFIG_MAPS}/m`);
 
     expect(status).toBe(200);
-    expect(body).toEqual({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "m", kind: "configmaps", uid: (created.metadata as JsonObject).uid } });
+    expect(body).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Success",
+      details: { name: "m", kind: "configmaps", uid: (created.metadata as JsonObject).uid },
+    });
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
 
@@ -85,12 +109,21 @@ describe("deleting", () => {
 
     const marked = await server.request("DELETE", `${CONFIG_MAPS}/m`);
     const again = await server.request("DELETE", `${CONFIG_MAPS}/m`);
-    const added = await server.request("PATCH", `${CONFIG_MAPS}/m`, { metadata: { finalizers: ["example.com/a", "example.com/b"] } }, MERGE);
+    const added = await server.request(
+      "PATCH",
+      `${CONFIG_MAPS}/m`,
+      { metadata: { finalizers: ["example.com/a", "example.com/b"] } },
+      MERGE,
+    );
     const released = await server.request("PATCH", `${CONFIG_MAPS}/m`, { metadata: { finalizers: null } }, MERGE);
 
-    expect(marked.body).toMatchObject({ metadata: { deletionTimestamp: "2024-05-01T12:00:00Z", deletionGracePeriodSeconds: 0 } });
+    expect(marked.body).toMatchObject({
+      metadata: { deletionTimestamp: "2024-05-01T12:00:00Z", deletionGracePeriodSeconds: 0 },
+    });
     expect(again.body).toEqual(marked.body);
-    expect(added.body.message).toContain('no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/b"}');
+    expect(added.body.message).toContain(
+      'no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/b"}',
+    );
     expect(released.status).toBe(200);
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
@@ -100,14 +133,19 @@ describe("deleting", () => {
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
     const wrongUid = await server.request("DELETE", `${CONFIG_MAPS}/m`, { preconditions: { uid: "other" } });
-    const wrongVersion = await server.request("DELETE", `${CONFIG_MAPS}/m`, { preconditions: { resourceVersion: "1" } });
+    const wrongVersion = await server.request("DELETE", `${CONFIG_MAPS}/m`, {
+      preconditions: { resourceVersion: "1" },
+    });
 
     expect([wrongUid.status, wrongVersion.status]).toEqual([409, 409]);
   });
 
   test("of a running pod leaves it to its kubelet", async () => {
     const server = await createTestServer();
-    const pod = (name: string, spec: JsonObject): JsonObject => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+    const pod = (name: string, spec: JsonObject): JsonObject => ({
+      metadata: { name },
+      spec: { containers: [{ name: "c", image: "i" }], ...spec },
+    });
     await server.request("POST", PODS, pod("running", { nodeName: "n" }));
     await server.request("POST", PODS, pod("waiting", {}));
 
@@ -116,18 +154,29 @@ describe("deleting", () => {
     const stillThere = await statusOf(server, `${PODS}/running`);
     await server.request("DELETE", `${PODS}/running?gracePeriodSeconds=0`);
 
-    expect(running.body).toMatchObject({ metadata: { deletionTimestamp: "2024-05-01T12:00:30Z", deletionGracePeriodSeconds: 30 } });
-    expect([stillThere, await statusOf(server, `${PODS}/running`), await statusOf(server, `${PODS}/waiting`)]).toEqual([200, 404, 404]);
+    expect(running.body).toMatchObject({
+      metadata: { deletionTimestamp: "2024-05-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+    });
+    expect([stillThere, await statusOf(server, `${PODS}/running`), await statusOf(server, `${PODS}/waiting`)]).toEqual([
+      200, 404, 404,
+    ]);
   });
 
   test("of a collection takes what the selector matches", async () => {
     const server = await createTestServer();
-    for (const name of ["a", "b"]) await server.request("POST", CONFIG_MAPS, makeConfigMap(name, { metadata: { labels: { go: name === "a" ? "yes" : "no" } } }));
+    for (const name of ["a", "b"])
+      await server.request(
+        "POST",
+        CONFIG_MAPS,
+        makeConfigMap(name, { metadata: { labels: { go: name === "a" ? "yes" : "no" } } }),
+      );
 
     const { body } = await server.request("DELETE", `${CONFIG_MAPS}?labelSelector=go%3Dyes`);
 
     expect(body.items).toHaveLength(1);
-    expect([await statusOf(server, `${CONFIG_MAPS}/a`), await statusOf(server, `${CONFIG_MAPS}/b`)]).toEqual([404, 200]);
+    expect([await statusOf(server, `${CONFIG_MAPS}/a`), await statusOf(server, `${CONFIG_MAPS}/b`)]).toEqual([
+      404, 200,
+    ]);
   });
 
   test("of a collection makes many writes durable together, and answers in the order of the list", async () => {
@@ -147,7 +196,15 @@ describe("deleting", () => {
     for (let index = 0; index < 40; index++) await server.request("POST", CONFIG_MAPS, makeConfigMap(`m-${index}`));
     const abort = new AbortController();
 
-    const answer = server.server.handle({ method: "DELETE", path: CONFIG_MAPS, query: new URLSearchParams(), headers: {}, body: new Uint8Array(), user: ADMIN, signal: abort.signal });
+    const answer = server.server.handle({
+      method: "DELETE",
+      path: CONFIG_MAPS,
+      query: new URLSearchParams(),
+      headers: {},
+      body: new Uint8Array(),
+      user: ADMIN,
+      signal: abort.signal,
+    });
     abort.abort(timedOut("the peer went away"));
 
     expect((await answer).status).toBe(504);
@@ -158,7 +215,8 @@ describe("deleting", () => {
     const { engine, most } = countingEngine();
     const server = await createTestServer({ engine });
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "full" } });
-    for (let index = 0; index < 20; index++) await server.request("POST", "/api/v1/namespaces/full/configmaps", makeConfigMap(`m-${index}`));
+    for (let index = 0; index < 20; index++)
+      await server.request("POST", "/api/v1/namespaces/full/configmaps", makeConfigMap(`m-${index}`));
 
     await server.request("DELETE", "/api/v1/namespaces/full");
     await server.settle();
@@ -182,7 +240,15 @@ describe("dependents", () => {
   async function family(block = false): Promise<TestServer & { owner: JsonObject }> {
     const server = await createTestServer();
     const { body: owner } = await server.request("POST", CONFIG_MAPS, makeConfigMap("owner"));
-    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: (owner.metadata as JsonObject).uid ?? "", blockOwnerDeletion: block }];
+    const ownerReferences = [
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        name: "owner",
+        uid: (owner.metadata as JsonObject).uid ?? "",
+        blockOwnerDeletion: block,
+      },
+    ];
     await server.request("POST", CONFIG_MAPS, makeConfigMap("child", { metadata: { ownerReferences } }));
     return { ...server, owner };
   }
@@ -206,8 +272,12 @@ describe("dependents", () => {
     await server.request("PATCH", `${CONFIG_MAPS}/child`, { metadata: { finalizers: null } }, MERGE);
     await server.settle();
 
-    expect(held.body).toMatchObject({ metadata: { finalizers: ["foregroundDeletion"], deletionTimestamp: expect.anything() } });
-    expect([await statusOf(server, `${CONFIG_MAPS}/owner`), await statusOf(server, `${CONFIG_MAPS}/child`)]).toEqual([404, 404]);
+    expect(held.body).toMatchObject({
+      metadata: { finalizers: ["foregroundDeletion"], deletionTimestamp: expect.anything() },
+    });
+    expect([await statusOf(server, `${CONFIG_MAPS}/owner`), await statusOf(server, `${CONFIG_MAPS}/child`)]).toEqual([
+      404, 404,
+    ]);
   });
 
   test("are left alone, without their owner, when they are orphaned", async () => {
@@ -224,7 +294,12 @@ describe("dependents", () => {
   test("stay while another owner lives", async () => {
     const server = await family();
     const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
-    const references = [server.owner, second].map(({ metadata }) => ({ apiVersion: "v1", kind: "ConfigMap", name: (metadata as JsonObject).name, uid: (metadata as JsonObject).uid }));
+    const references = [server.owner, second].map(({ metadata }) => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      name: (metadata as JsonObject).name,
+      uid: (metadata as JsonObject).uid,
+    }));
     await server.request("PATCH", `${CONFIG_MAPS}/child`, { metadata: { ownerReferences: references } }, MERGE);
 
     await server.request("DELETE", `${CONFIG_MAPS}/owner`);
@@ -237,19 +312,35 @@ describe("dependents", () => {
   test("that own each other go together", async () => {
     const server = await family(true);
     const { body: child } = await server.request("GET", `${CONFIG_MAPS}/child`);
-    const back = [{ apiVersion: "v1", kind: "ConfigMap", name: "child", uid: (child.metadata as JsonObject).uid, blockOwnerDeletion: true }];
+    const back = [
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        name: "child",
+        uid: (child.metadata as JsonObject).uid,
+        blockOwnerDeletion: true,
+      },
+    ];
     await server.request("PATCH", `${CONFIG_MAPS}/owner`, { metadata: { ownerReferences: back } }, MERGE);
 
     await server.request("DELETE", `${CONFIG_MAPS}/owner`, { propagationPolicy: "Foreground" });
     await server.settle();
 
-    expect([await statusOf(server, `${CONFIG_MAPS}/owner`), await statusOf(server, `${CONFIG_MAPS}/child`)]).toEqual([404, 404]);
+    expect([await statusOf(server, `${CONFIG_MAPS}/owner`), await statusOf(server, `${CONFIG_MAPS}/child`)]).toEqual([
+      404, 404,
+    ]);
   });
 
   test("of an owner that waits for them stay when another one keeps them", async () => {
     const server = await family(true);
     const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
-    const references = [server.owner, second].map(({ metadata }) => ({ apiVersion: "v1", kind: "ConfigMap", name: (metadata as JsonObject).name, uid: (metadata as JsonObject).uid, blockOwnerDeletion: true }));
+    const references = [server.owner, second].map(({ metadata }) => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      name: (metadata as JsonObject).name,
+      uid: (metadata as JsonObject).uid,
+      blockOwnerDeletion: true,
+    }));
     await server.request("PATCH", `${CONFIG_MAPS}/child`, { metadata: { ownerReferences: references } }, MERGE);
 
     await server.request("DELETE", `${CONFIG_MAPS}/owner`, { propagationPolicy: "Foreground" });
@@ -262,7 +353,9 @@ describe("dependents", () => {
 
   test("whose owner never was are collected", async () => {
     const server = await createTestServer();
-    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "11111111-2222-3333-4444-555555555555" }];
+    const ownerReferences = [
+      { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "11111111-2222-3333-4444-555555555555" },
+    ];
 
     await server.request("POST", CONFIG_MAPS, makeConfigMap("child", { metadata: { ownerReferences } }));
     await server.settle();
@@ -286,7 +379,14 @@ describe("namespaces", () => {
     await server.request("PATCH", `${path}/held`, { metadata: { finalizers: null } }, MERGE);
     await server.settle();
 
-    expect(waiting.body).toMatchObject({ status: { phase: "Terminating", conditions: expect.arrayContaining([expect.objectContaining({ type: "NamespaceContentRemaining", status: "True" })]) } });
+    expect(waiting.body).toMatchObject({
+      status: {
+        phase: "Terminating",
+        conditions: expect.arrayContaining([
+          expect.objectContaining({ type: "NamespaceContentRemaining", status: "True" }),
+        ]),
+      },
+    });
     expect(refused.body).toMatchObject({ code: 403, details: { causes: [{ reason: "NamespaceTerminating" }] } });
     expect(await statusOf(server, "/api/v1/namespaces/shop")).toBe(404);
     expect(server.cache.list("/core/configmaps/hub/shop/")).toEqual([]);
@@ -295,6 +395,8 @@ describe("namespaces", () => {
   test("that everything depends on cannot be deleted", async () => {
     const { request } = await createTestServer();
 
-    expect((await request("DELETE", "/api/v1/namespaces/default")).body.message).toBe('namespaces "default" is forbidden: this namespace may not be deleted');
+    expect((await request("DELETE", "/api/v1/namespaces/default")).body.message).toBe(
+      'namespaces "default" is forbidden: this namespace may not be deleted',
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Deletion. An object without finalizers goes at once; otherwise it is marked, and goes when the last finalizer does. Pods
- * wait for whoever runs them.
+ * Deletion. An object without finalizers goes at once; otherwise it is marked, and goes when the last finalizer does.
+ * Pods wait for whoever runs them.
  */
 import { formatTime, isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -35,7 +35,12 @@ export type Deleted = { entry: CachedEntry; gone: boolean };
 
 const MAX_ATTEMPTS = 5;
 
-export async function deleteObject(deps: WriteDependencies, context: RequestContext, options: DeletionOptions, verb: "delete" | "deletecollection" = "delete"): Promise<Deleted> {
+export async function deleteObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: DeletionOptions,
+  verb: "delete" | "deletecollection" = "delete",
+): Promise<Deleted> {
   const { cluster, served, namespace, name = "" } = context;
   const { resource } = served;
   const key = keyOf(resource, cluster.name, namespace, name);
@@ -48,7 +53,8 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
       checkPreconditions(resource, name, object, options);
       if (!options.isAdmitted) admitDeletion(deps, context, object, options.dryRun);
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
-      const giveBack = options.dryRun || options.isAdmitted ? undefined : await reserve(deps, deletionOf(context, object, false));
+      const giveBack =
+        options.dryRun || options.isAdmitted ? undefined : await reserve(deps, deletionOf(context, object, false));
       let deleted: Deleted | undefined;
       try {
         deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
@@ -61,11 +67,18 @@ export async function deleteObject(deps: WriteDependencies, context: RequestCont
   });
 }
 
-const JOB_WARNING = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+const JOB_WARNING =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 const isJob = ({ kind }: Resource): boolean => kind.builtIn && kind.group === "batch" && kind.kind === "Job";
 const isPod = ({ kind }: Resource): boolean => kind.group === "" && kind.kind === "Pod";
 
-async function removeOrMark(deps: WriteDependencies, context: RequestContext, options: DeletionOptions, found: Found & { entry: CachedEntry }, verb: WriteCause["verb"]): Promise<Deleted | undefined> {
+async function removeOrMark(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: DeletionOptions,
+  found: Found & { entry: CachedEntry },
+  verb: WriteCause["verb"],
+): Promise<Deleted | undefined> {
   const { cluster, served } = context;
   const { resource } = served;
   const { storage } = resource;
@@ -73,7 +86,8 @@ async function removeOrMark(deps: WriteDependencies, context: RequestContext, op
   const { marked, gone } = markedForDeletion(objectIn(found.entry, storage), resource, options, deps.clock.now());
   const written = marked && viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined);
   if (options.dryRun) return { entry: written ? unstoredEntry(found, written) : found.entry, gone };
-  // Whoever watches pods learns that one is told to stop before it is gone. Controllers in this process need no telling.
+  // Whoever watches pods learns that one is told to stop before it is gone. Controllers in this process need no
+  // telling.
   if (written && !(gone && context.inProcess)) {
     const entry = await deps.store.put(cluster, found, written, cause);
     if (!entry) return undefined;
@@ -85,7 +99,12 @@ async function removeOrMark(deps: WriteDependencies, context: RequestContext, op
 }
 
 /** The last state is shown at the revision of the deletion. */
-async function remove({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, found: Found & { entry: CachedEntry }, cause: WriteCause): Promise<Deleted | undefined> {
+async function remove(
+  { store }: WriteDependencies,
+  { cluster, served: { resource } }: RequestContext,
+  found: Found & { entry: CachedEntry },
+  cause: WriteCause,
+): Promise<Deleted | undefined> {
   const { key, value } = found.entry;
   const revision = await store.remove(cluster, resource, found, cause);
   return revision === undefined ? undefined : { entry: { key, value, revision }, gone: true };
@@ -100,16 +119,22 @@ interface Marked {
 
 function markedForDeletion(object: JsonObject, resource: Resource, options: DeletionOptions, nowMs: number): Marked {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
-  if (isDefinition(resource) && metadata.deletionTimestamp === undefined) return { marked: ordered(retiredDefinition(object, formatTime(nowMs))), gone: false };
+  if (isDefinition(resource) && metadata.deletionTimestamp === undefined)
+    return { marked: ordered(retiredDefinition(object, formatTime(nowMs))), gone: false };
   const finalizers = finalizersFor(metadata, resource, options);
   const isWaiting = finalizers.length > 0 || (isNamespaceKind(resource) && hasOwnFinalizers(object));
-  const mark = isPod(resource) ? podMark(object, metadata, options, nowMs) : plainMark(metadata, nowMs, isNamespaceKind(resource));
+  const mark = isPod(resource)
+    ? podMark(object, metadata, options, nowMs)
+    : plainMark(metadata, nowMs, isNamespaceKind(resource));
   if (mark === "pending") return { gone: false };
   // Only pods are told to stop when nothing holds them; the others just go.
   if (!isWaiting && !isPod(resource)) return { gone: true };
   const gone = !isWaiting && (mark === undefined ? true : mark.deletionGracePeriodSeconds === 0);
   const before = finalizersOf(metadata);
-  const isSame = mark === undefined && finalizers.length === before.length && finalizers.every((finalizer) => before.includes(finalizer));
+  const isSame =
+    mark === undefined &&
+    finalizers.length === before.length &&
+    finalizers.every((finalizer) => before.includes(finalizer));
   if (isSame) return { gone };
   const { finalizers: __, ...rest } = metadata;
   const marked: JsonObject = {
@@ -117,11 +142,14 @@ function markedForDeletion(object: JsonObject, resource: Resource, options: Dele
     metadata: {
       ...rest,
       ...(isNamespaceKind(resource) && mark ? { deletionTimestamp: mark.deletionTimestamp } : mark),
-      ...(metadata.deletionTimestamp === undefined && typeof metadata.generation === "number" && metadata.generation > 0 && { generation: metadata.generation + 1 }),
+      ...(metadata.deletionTimestamp === undefined &&
+        typeof metadata.generation === "number" &&
+        metadata.generation > 0 && { generation: metadata.generation + 1 }),
       ...(finalizers.length > 0 && { finalizers }),
     },
   };
-  if (isNamespaceKind(resource)) marked.status = { ...(isObject(object.status) ? object.status : {}), phase: "Terminating" };
+  if (isNamespaceKind(resource))
+    marked.status = { ...(isObject(object.status) ? object.status : {}), phase: "Terminating" };
   return { marked: ordered(marked), gone };
 }
 
@@ -132,14 +160,29 @@ function hasOwnFinalizers({ spec }: JsonObject): boolean {
 type Mark = { deletionTimestamp: string; deletionGracePeriodSeconds: number };
 
 /** The mark of a kind that goes as soon as it may; undefined when it is there already. */
-function plainMark({ deletionTimestamp, deletionGracePeriodSeconds }: JsonObject, nowMs: number, isNamespace: boolean): Mark | undefined {
+function plainMark(
+  { deletionTimestamp, deletionGracePeriodSeconds }: JsonObject,
+  nowMs: number,
+  isNamespace: boolean,
+): Mark | undefined {
   // Namespaces have no period: they take as long as it takes.
   if (typeof deletionTimestamp === "string" && (isNamespace || deletionGracePeriodSeconds === 0)) return undefined;
-  return { deletionTimestamp: typeof deletionTimestamp === "string" ? deletionTimestamp : formatTime(nowMs), deletionGracePeriodSeconds: 0 };
+  return {
+    deletionTimestamp: typeof deletionTimestamp === "string" ? deletionTimestamp : formatTime(nowMs),
+    deletionGracePeriodSeconds: 0,
+  };
 }
 
-/** The mark of a pod, which is given time to stop. That time can only be made shorter; whoever asks for more, or for nothing, waits with the others. */
-function podMark(pod: JsonObject, { deletionTimestamp, deletionGracePeriodSeconds }: JsonObject, { graceSeconds }: DeletionOptions, nowMs: number): Mark | "pending" | undefined {
+/**
+ * The mark of a pod, which is given time to stop. That time can only be made shorter; whoever asks for more, or for
+ * nothing, waits with the others.
+ */
+function podMark(
+  pod: JsonObject,
+  { deletionTimestamp, deletionGracePeriodSeconds }: JsonObject,
+  { graceSeconds }: DeletionOptions,
+  nowMs: number,
+): Mark | "pending" | undefined {
   if (typeof deletionTimestamp !== "string") {
     const grace = graceSecondsOf(pod, graceSeconds);
     return { deletionTimestamp: formatTime(nowMs + grace * 1000), deletionGracePeriodSeconds: grace };
@@ -154,12 +197,19 @@ function podMark(pod: JsonObject, { deletionTimestamp, deletionGracePeriodSecond
   return { deletionTimestamp: formatTime(Math.max(end, nowMs)), deletionGracePeriodSeconds: grace };
 }
 
-/** The finalizers that carry out how dependents are treated: as the request says, or what was chosen before, or what the kind does. */
+/**
+ * The finalizers that carry out how dependents are treated: as the request says, or what was chosen before, or what the
+ * kind does.
+ */
 function finalizersFor(metadata: JsonObject, resource: Resource, { propagation }: DeletionOptions): string[] {
   const before = finalizersOf(metadata);
   const others = before.filter((finalizer) => finalizer !== FOREGROUND_FINALIZER && finalizer !== ORPHAN_FINALIZER);
-  const chosen = propagation ?? chosenBefore(before) ?? (resource.kind.traits?.orphansDependents ? "Orphan" : "Background");
-  return [...others, ...(chosen === "Foreground" ? [FOREGROUND_FINALIZER] : chosen === "Orphan" ? [ORPHAN_FINALIZER] : [])];
+  const chosen =
+    propagation ?? chosenBefore(before) ?? (resource.kind.traits?.orphansDependents ? "Orphan" : "Background");
+  return [
+    ...others,
+    ...(chosen === "Foreground" ? [FOREGROUND_FINALIZER] : chosen === "Orphan" ? [ORPHAN_FINALIZER] : []),
+  ];
 }
 
 function chosenBefore(finalizers: readonly string[]): "Foreground" | "Orphan" | undefined {
@@ -167,7 +217,12 @@ function chosenBefore(finalizers: readonly string[]): "Foreground" | "Orphan" | 
   return first === undefined ? undefined : first === ORPHAN_FINALIZER ? "Orphan" : "Foreground";
 }
 
-function checkPreconditions({ kind, name: resource }: Resource, name: string, object: JsonObject, { preconditions }: DeletionOptions): void {
+function checkPreconditions(
+  { kind, name: resource }: Resource,
+  name: string,
+  object: JsonObject,
+  { preconditions }: DeletionOptions,
+): void {
   const { uid, resourceVersion } = metadataOf(object);
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
   const about = isNamespace ? resource : { group: kind.group, resource: kind.kind };
@@ -204,16 +259,29 @@ export function deletedStatus({ name: { group, resource } }: Resource, object: J
     apiVersion: "v1",
     metadata: {},
     status: "Success",
-    details: { name: textOf(name), ...(group && { group }), kind: resource, ...(typeof uid === "string" && { uid }) },
+    details: {
+      name: textOf(name),
+      group: group || undefined,
+      kind: resource,
+      uid: typeof uid === "string" ? uid : undefined,
+    },
   };
 }
 
 /** Deletes what a list selects, each as if it were deleted alone. Answers with the list. */
-export async function deleteCollection(deps: WriteDependencies, context: RequestContext, options: DeletionOptions): Promise<ListResult> {
+export async function deleteCollection(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: DeletionOptions,
+): Promise<ListResult> {
   const result = await listObjects(deps, context);
   await concurrently(result.entries, context.signal, async (entry) => {
     const metadata = metadataOf(objectIn(entry, context.served));
-    const item: RequestContext = { ...context, name: textOf(metadata.name), ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }) };
+    const item: RequestContext = {
+      ...context,
+      name: textOf(metadata.name),
+      ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }),
+    };
     try {
       await deleteObject(deps, item, options, "deletecollection");
     } catch (error) {

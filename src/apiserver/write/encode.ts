@@ -1,6 +1,7 @@
 /**
- * The bytes of an object that is to be stored. A write changes a small part of an object, so where the large parts of it lie in
- * the bytes is remembered, and a part that the next write shares is copied as bytes instead of being written out again.
+ * The bytes of an object that is to be stored. A write changes a small part of an object, so where the large parts of
+ * it lie in the bytes is remembered, and a part that the next write shares is copied as bytes instead of being written
+ * out again.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -39,7 +40,12 @@ const MAX_PARTS = 12;
 /** The value to store. `object` has no resourceVersion, and its first keys are apiVersion, kind and metadata. */
 export function encodeSharing(object: JsonObject, former?: Former): Encoded {
   const writer = new Writer(former);
-  writer.fields(object, (key, value) => (key === "metadata" && isObject(value) ? writer.fields(value, writeMetadata) : writer.part(key, value)), FIRST_FIELDS);
+  writer.fields(
+    object,
+    (key, value) =>
+      key === "metadata" && isObject(value) ? writer.fields(value, writeMetadata) : writer.part(key, value),
+    FIRST_FIELDS,
+  );
   return writer.finish();
 
   function writeMetadata(key: string, value: Json): void {
@@ -66,7 +72,10 @@ class Writer {
     this.#pending += text;
   }
 
-  /** `first` are written before the others: JavaScript lists keys that look like numbers before all that were put in earlier. */
+  /**
+   * `first` are written before the others: JavaScript lists keys that look like numbers before all that were put in
+   * earlier.
+   */
   fields(map: JsonObject, write: (key: string, value: Json) => void, first: readonly string[] = []): void {
     let before = "{";
     const field = (key: string): void => {
@@ -146,7 +155,9 @@ class Writer {
   }
 }
 
-/** Which remembered part of the former object a value is; -1 when it is none. Field managers may have changed places. */
+/**
+ * Which remembered part of the former object a value is; -1 when it is none. Field managers may have changed places.
+ */
 function placeOf(value: Json, key: string | number, { object, layout }: Former): number {
   if (typeof key === "string") return object[key] === value ? layout.keys.indexOf(key) : -1;
   const { managedFields } = object.metadata as JsonObject;

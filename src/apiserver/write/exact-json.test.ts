@@ -16,9 +16,15 @@ for (const [behaviour, { text, want }] of Object.entries(numbers)) {
 }
 
 const surrogates: Record<string, { text: string; want: Json }> = {
-  "half of a surrogate pair is replaced in values and in keys": { text: '{"a\\ud800":["\\udc00b"]}', want: { "a\uFFFD": ["\uFFFDb"] } },
+  "half of a surrogate pair is replaced in values and in keys": {
+    text: '{"a\\ud800":["\\udc00b"]}',
+    want: { "a\uFFFD": ["\uFFFDb"] },
+  },
   "a whole pair stays": { text: '{"\\ud83d\\udc69":"\\ud83d\\udc69"}', want: { "👩": "👩" } },
-  "a key stays an ordinary one beside it": { text: '{"__proto__":"\\ud800"}', want: JSON.parse('{"__proto__":"\uFFFD"}') as Json },
+  "a key stays an ordinary one beside it": {
+    text: '{"__proto__":"\\ud800"}',
+    want: JSON.parse('{"__proto__":"\uFFFD"}') as Json,
+  },
 };
 for (const [behaviour, { text, want }] of Object.entries(surrogates)) {
   test(behaviour, () => {

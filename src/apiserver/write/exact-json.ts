@@ -1,6 +1,7 @@
 /**
- * JSON that JavaScript reads into something that it cannot write again: numbers beyond every number become infinite, and half of a
- * surrogate pair has no bytes of its own. What is parsed must equal what is stored, so the first are refused and the second replaced.
+ * JSON that JavaScript reads into something that it cannot write again: numbers beyond every number become infinite,
+ * and half of a surrogate pair has no bytes of its own. What is parsed must equal what is stored, so the first are
+ * refused and the second replaced.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -13,7 +14,8 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs;
 /** The first number of a JSON text that is too large to be one, as it stands there. */
 export function infiniteNumber(text: string): string | undefined {
   if (!MAY_BE_INFINITE.test(text)) return undefined;
-  for (const [token] of text.matchAll(STRING_OR_NUMBER)) if (!token.startsWith('"') && !Number.isFinite(Number(token))) return token;
+  for (const [token] of text.matchAll(STRING_OR_NUMBER))
+    if (!token.startsWith('"') && !Number.isFinite(Number(token))) return token;
   return undefined;
 }
 

@@ -23,7 +23,10 @@ describe("strict validation names unknown and repeated fields as they come", () 
 
       const { status, body } = await request("POST", `${CONFIG_MAPS}?fieldValidation=Strict`, text, headers);
 
-      expect([status, body.message]).toEqual([400, `ConfigMap in version "v1" cannot be handled as a ConfigMap: ${want}`]);
+      expect([status, body.message]).toEqual([
+        400,
+        `ConfigMap in version "v1" cannot be handled as a ConfigMap: ${want}`,
+      ]);
     });
   }
 
@@ -31,17 +34,28 @@ describe("strict validation names unknown and repeated fields as they come", () 
     const { request } = await createTestServer();
     await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
-    const { status, body } = await request("PATCH", `${CONFIG_MAPS}/m?fieldValidation=Strict`, '[{"op":"add","path":"/data/b","value":"1","foo":1,"op":"add"}]', JSON_PATCH);
+    const { status, body } = await request(
+      "PATCH",
+      `${CONFIG_MAPS}/m?fieldValidation=Strict`,
+      '[{"op":"add","path":"/data/b","value":"1","foo":1,"op":"add"}]',
+      JSON_PATCH,
+    );
 
     expect(status).toBe(422);
-    expect(body.message).toContain('strict decoding error: json patch unknown field "[0].foo", json patch duplicate field "[0].op"');
+    expect(body.message).toContain(
+      'strict decoding error: json patch unknown field "[0].foo", json patch duplicate field "[0].op"',
+    );
   });
 });
 
 test("the second value of a repeated field is laid over the first", async () => {
   const { request } = await createTestServer();
 
-  const { body, headers } = await request("POST", CONFIG_MAPS, '{"metadata":{"name":"m"},"data":{"a":"1","k":"x"},"data":{"a":"2"}}');
+  const { body, headers } = await request(
+    "POST",
+    CONFIG_MAPS,
+    '{"metadata":{"name":"m"},"data":{"a":"1","k":"x"},"data":{"a":"2"}}',
+  );
 
   expect(body.data).toEqual({ a: "2", k: "x" });
   expect(headers["warning"]).toEqual(['299 - "duplicate field \\"data\\""']);
@@ -54,7 +68,17 @@ test("a patch is refused with what its result cannot be read for", async () => {
   const { status, body } = await request("PATCH", `${CONFIG_MAPS}/m`, { data: { a: 5 } }, MERGE);
 
   expect(status).toBe(422);
-  expect(body.details).toEqual({ causes: [{ reason: "FieldValueInvalid", field: "patch", message: expect.stringMatching(/: json: cannot unmarshal number into Go struct field ConfigMap.data of type string$/) }] });
+  expect(body.details).toEqual({
+    causes: [
+      {
+        reason: "FieldValueInvalid",
+        field: "patch",
+        message: expect.stringMatching(
+          /: json: cannot unmarshal number into Go struct field ConfigMap.data of type string$/,
+        ),
+      },
+    ],
+  });
 });
 
 test("a body that cannot be read is told so before it is told that there is nothing to update", async () => {

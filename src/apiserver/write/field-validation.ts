@@ -14,10 +14,19 @@ export interface Findings {
 }
 
 /** Throws 400 when the request is strict. `unknown` are the paths of fields that the kind does not have. */
-export function reportFields(unknown: readonly string[], findings: Findings, { served, warn }: RequestContext, { fieldValidation }: WriteOptions): void {
-  if (fieldValidation === "Ignore" || (unknown.length === 0 && findings.duplicates.length === 0 && !findings.problems)) return;
+export function reportFields(
+  unknown: readonly string[],
+  findings: Findings,
+  { served, warn }: RequestContext,
+  { fieldValidation }: WriteOptions,
+): void {
+  if (fieldValidation === "Ignore" || (unknown.length === 0 && findings.duplicates.length === 0 && !findings.problems))
+    return;
   const { kind } = served.resource;
-  const problems = [...(findings.problems ?? []), ...(kind.builtIn ? typedProblems(unknown, findings) : customProblems(unknown, findings))].slice(0, MAX_STRICT_PROBLEMS);
+  const problems = [
+    ...(findings.problems ?? []),
+    ...(kind.builtIn ? typedProblems(unknown, findings) : customProblems(unknown, findings)),
+  ].slice(0, MAX_STRICT_PROBLEMS);
   if (problems.length === 0) return;
   if (fieldValidation === "Strict") {
     const problem = `strict decoding error: ${problems.join(", ")}`;
@@ -35,14 +44,20 @@ function typedProblems(unknown: readonly string[], { duplicates, text }: Finding
   if (duplicates.length === 0) return [...new Set(unknown)].map(unknownField);
   // A patch is no object of the kind: its own keys come first.
   if (text === undefined) return [...duplicates.map(duplicateField), ...unknown.map(unknownField)];
-  return inOrderOfAppearance(text, unknown).map(({ field, repeated }) => (repeated ? duplicateField(field) : unknownField(field)));
+  return inOrderOfAppearance(text, unknown).map(({ field, repeated }) =>
+    repeated ? duplicateField(field) : unknownField(field),
+  );
 }
 
 /** A custom resource is read as a map, and pruned afterwards. */
 function customProblems(unknown: readonly string[], { duplicates }: Findings): string[] {
   const isMetadata = (field: string): boolean => field.startsWith("metadata.");
   const fields = [...new Set(unknown)].sort();
-  return [...duplicates.map(duplicateField), ...fields.filter(isMetadata).map(unknownField), ...fields.filter((field) => !isMetadata(field)).map(unknownField)];
+  return [
+    ...duplicates.map(duplicateField),
+    ...fields.filter(isMetadata).map(unknownField),
+    ...fields.filter((field) => !isMetadata(field)).map(unknownField),
+  ];
 }
 
 const YAML_PREFIXES = ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"];
@@ -50,7 +65,12 @@ const YAML_PREFIXES = ["yaml: unmarshal errors:\n", "error converting YAML to JS
 /** The reader of YAML reports all its keys at once; a warning is about one of them. */
 export function yamlLines(problem: string): string[] {
   const prefix = YAML_PREFIXES.find((start) => problem.startsWith(start));
-  return prefix === undefined ? [problem] : problem.slice(prefix.length).split("\n").map((line) => line.trim());
+  return prefix === undefined
+    ? [problem]
+    : problem
+        .slice(prefix.length)
+        .split("\n")
+        .map((line) => line.trim());
 }
 
 /** The words of the reader of YAML for keys that are there twice. */

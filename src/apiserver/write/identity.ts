@@ -12,20 +12,39 @@ import { memoized } from "../clusters/resources.ts";
 import type { ResourceTable } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
-/** The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. `stored` is the metadata of what it is to replace. */
-export function checkIdentity(context: RequestContext, object: JsonObject, pathName: string | undefined, stored?: JsonObject): void {
+/**
+ * The body must be of the endpoint's kind and name; what it leaves out is filled in from the path. `stored` is the
+ * metadata of what it is to replace.
+ */
+export function checkIdentity(
+  context: RequestContext,
+  object: JsonObject,
+  pathName: string | undefined,
+  stored?: JsonObject,
+): void {
   const { served } = context;
   const { kind } = served.resource;
   checkReadable(context, object);
   const sentKind = textOf(object.kind ?? "") || kind.kind;
   const sentVersion = textOf(object.apiVersion ?? "") || served.apiVersion;
-  if (sentKind !== kind.kind || sentVersion !== served.apiVersion) refuseKind(context, sentVersion, sentKind, metadataOf(object));
-  if (kind.builtIn && !isUsual(object.metadata, stored)) checkMetadata(object.metadata ?? {}, { apiVersion: served.apiVersion, kind: kind.kind });
+  if (sentKind !== kind.kind || sentVersion !== served.apiVersion)
+    refuseKind(context, sentVersion, sentKind, metadataOf(object));
+  if (kind.builtIn && !isUsual(object.metadata, stored))
+    checkMetadata(object.metadata ?? {}, { apiVersion: served.apiVersion, kind: kind.kind });
   checkPlace(context, metadataOf(object), pathName);
 }
 
 /** Fields that the server replaces, so that nobody looks at them again. */
-const REPLACED = new Set(["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"]);
+const REPLACED = new Set([
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "selfLink",
+  "managedFields",
+]);
 
 /** Whether metadata has nothing that would have to be looked at now or never. */
 function isUsual(metadata: Json | undefined, stored: JsonObject = {}): boolean {
@@ -37,13 +56,26 @@ function isUsual(metadata: Json | undefined, stored: JsonObject = {}): boolean {
 }
 
 /** The namespace and the name. Custom kinds and Kubernetes' own are alike here. */
-export function checkPlace({ served, namespace }: RequestContext, metadata: JsonObject, pathName: string | undefined): void {
-  if (served.resource.namespaced && typeof metadata.namespace === "string" && metadata.namespace !== "" && metadata.namespace !== namespace) {
+export function checkPlace(
+  { served, namespace }: RequestContext,
+  metadata: JsonObject,
+  pathName: string | undefined,
+): void {
+  if (
+    served.resource.namespaced &&
+    typeof metadata.namespace === "string" &&
+    metadata.namespace !== "" &&
+    metadata.namespace !== namespace
+  ) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (pathName === undefined) return;
-  if (metadata.name === undefined || metadata.name === null || metadata.name === "") throw badRequest(`the name of the object (${pathName} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== pathName) throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${pathName})`);
+  if (metadata.name === undefined || metadata.name === null || metadata.name === "")
+    throw badRequest(`the name of the object (${pathName} based on URL) was undeterminable: name must be provided`);
+  if (metadata.name !== pathName)
+    throw badRequest(
+      `the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${pathName})`,
+    );
 }
 
 /** Versions of Kubernetes' groups that can be read, although nobody serves them any more. */
@@ -70,17 +102,32 @@ const FORMER_EXTENSIONS = new Set(["Deployment", "DaemonSet", "ReplicaSet", "Ing
 /** Whether a body states another version of the kind that can be read. */
 function isOtherVersion({ group, kind, versions }: Kind, sentGroup: string, version: string, sent: string): boolean {
   if (sent !== kind) return false;
-  if (sentGroup === group) return Object.hasOwn(versions, version) || (Object.hasOwn(FORMER_VERSIONS, group) && FORMER_VERSIONS[group]?.includes(version) === true);
+  if (sentGroup === group)
+    return (
+      Object.hasOwn(versions, version) ||
+      (Object.hasOwn(FORMER_VERSIONS, group) && FORMER_VERSIONS[group]?.includes(version) === true)
+    );
   return sentGroup === "extensions" && version === "v1beta1" && FORMER_EXTENSIONS.has(kind);
 }
 
-function refuseKind({ cluster, served }: RequestContext, apiVersion: string, sent: string, metadata: JsonObject): never {
+function refuseKind(
+  { cluster, served }: RequestContext,
+  apiVersion: string,
+  sent: string,
+  metadata: JsonObject,
+): never {
   const { kind } = served.resource;
   const { group, version } = parseApiVersion(apiVersion);
   if (kind.builtIn && !isOtherVersion(kind, group, version, sent)) {
-    throw undecodable({ sent, version, kind: kind.kind }, kindProblem(cluster.table, apiVersion, sent, kind.group, kind.kind));
+    throw undecodable(
+      { sent, version, kind: kind.kind },
+      kindProblem(cluster.table, apiVersion, sent, kind.group, kind.kind),
+    );
   }
-  if (apiVersion !== served.apiVersion) throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`);
+  if (apiVersion !== served.apiVersion)
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    );
   throw invalid(kind.group, sent, textOf(metadata.name ?? ""), [invalidValue("kind", sent, `must be ${kind.kind}`)]);
 }
 
@@ -90,13 +137,26 @@ export function otherKind({ cluster, served }: RequestContext, apiVersion: strin
   return new DecodeError(kindProblem(cluster.table, apiVersion, sent, kind.group, kind.kind));
 }
 
-/** The problem with a kind that nobody knows. The file is where the real server keeps its list of kinds; clients see it. */
+/**
+ * The problem with a kind that nobody knows. The file is where the real server keeps its list of kinds; clients see it.
+ */
 export function unregisteredKind(sent: string, apiVersion: string): string {
   return `no kind ${JSON.stringify(sent)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 function kindProblem(table: ResourceTable, apiVersion: string, sent: string, group: string, kind: string): string {
-  const known = memoized(table, "kinds that can be read", () => new Set(table.resources.filter((resource) => resource.kind.builtIn).flatMap(({ kind: { kind: name }, listKind, versions }) => versions.flatMap((served) => [`${served.apiVersion} ${name}`, `${served.apiVersion} ${listKind}`]))));
+  const known = memoized(
+    table,
+    "kinds that can be read",
+    () =>
+      new Set(
+        table.resources
+          .filter((resource) => resource.kind.builtIn)
+          .flatMap(({ kind: { kind: name }, listKind, versions }) =>
+            versions.flatMap((served) => [`${served.apiVersion} ${name}`, `${served.apiVersion} ${listKind}`]),
+          ),
+      ),
+  );
   if (!known.has(`${apiVersion} ${sent}`)) return unregisteredKind(sent, apiVersion);
   return `converting (${parseApiVersion(apiVersion).version}.${sent}) to (${packageOf(group)}.${kind}): unknown conversion`;
 }

@@ -1,10 +1,12 @@
 /**
- * Writes that were let through and are not visible yet, counted by place: a namespace, the objects of a definition, a cluster.
+ * Writes that were let through and are not visible yet, counted by place: a namespace, the objects of a definition, a
+ * cluster.
  *
- * Whoever empties a place closes it first: it is marked, and the mark is visible. A writer enters a place, looks for the mark and
- * leaves when its write is visible or refused, with nothing awaited between entering and looking. So a writer either entered
- * before the mark was visible, and `whenEmpty` waits for it, or it sees the mark and is refused: what a place holds when
- * `whenEmpty` has resolved is all that it will ever hold. This holds among the writers of one process, which is what a store has.
+ * Whoever empties a place closes it first: it is marked, and the mark is visible. A writer enters a place, looks for
+ * the mark and leaves when its write is visible or refused, with nothing awaited between entering and looking. So a
+ * writer either entered before the mark was visible, and `whenEmpty` waits for it, or it sees the mark and is refused:
+ * what a place holds when `whenEmpty` has resolved is all that it will ever hold. This holds among the writers of one
+ * process, which is what a store has.
  */
 export class InFlight {
   readonly #counts = new Map<string, number>();

@@ -4,27 +4,67 @@ import type { JsonObject } from "../../base/index.ts";
 import { createTestServer, MERGE, PROFILE } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
-const WORKS = { cluster: "hub", group: "work.karmada.io", version: "v1alpha1", resource: "works", namespace: "default" };
-const makeWork = (name: string): JsonObject => ({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name }, spec: { workload: { manifests: [] } } });
-const startServer = (): Promise<TestServer> => createTestServer({ profiles: { hub: { ...PROFILE, customs: [Work, ResourceBinding] } } });
-const managersOf = ({ metadata }: JsonObject): unknown => ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
+const WORKS = {
+  cluster: "hub",
+  group: "work.karmada.io",
+  version: "v1alpha1",
+  resource: "works",
+  namespace: "default",
+};
+const makeWork = (name: string): JsonObject => ({
+  apiVersion: "work.karmada.io/v1alpha1",
+  kind: "Work",
+  metadata: { name },
+  spec: { workload: { manifests: [] } },
+});
+const startServer = (): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: { ...PROFILE, customs: [Work, ResourceBinding] } } });
+const managersOf = ({ metadata }: JsonObject): unknown =>
+  ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
 
 describe("what the pipeline makes on the hub", () => {
   test("carries no field managers while only parts of this process write it", async () => {
     const { transport } = await startServer();
-    await transport.send({ verb: "create", path: WORKS, query: { fieldManager: "flotilla-dispatch" }, body: makeWork("web") });
+    await transport.send({
+      verb: "create",
+      path: WORKS,
+      query: { fieldManager: "flotilla-dispatch" },
+      body: makeWork("web"),
+    });
 
-    const written = await transport.send({ verb: "patch", path: { ...WORKS, name: "web", subresource: "status" }, patchType: "merge", query: { fieldManager: "flotilla-status" }, body: { status: { conditions: [] } } });
+    const written = await transport.send({
+      verb: "patch",
+      path: { ...WORKS, name: "web", subresource: "status" },
+      patchType: "merge",
+      query: { fieldManager: "flotilla-status" },
+      body: { status: { conditions: [] } },
+    });
 
     expect(managersOf(written)).toBeUndefined();
   });
 
   test("says what somebody from outside wrote, and from then on who changes it", async () => {
     const { transport, request } = await startServer();
-    await transport.send({ verb: "create", path: WORKS, query: { fieldManager: "flotilla-dispatch" }, body: makeWork("web") });
-    const { body: edited } = await request("PATCH", "/apis/work.karmada.io/v1alpha1/namespaces/default/works/web?fieldManager=ann", { spec: { suspendDispatching: true } }, MERGE);
+    await transport.send({
+      verb: "create",
+      path: WORKS,
+      query: { fieldManager: "flotilla-dispatch" },
+      body: makeWork("web"),
+    });
+    const { body: edited } = await request(
+      "PATCH",
+      "/apis/work.karmada.io/v1alpha1/namespaces/default/works/web?fieldManager=ann",
+      { spec: { suspendDispatching: true } },
+      MERGE,
+    );
 
-    const written = await transport.send({ verb: "patch", path: { ...WORKS, name: "web" }, patchType: "merge", query: { fieldManager: "flotilla-dispatch" }, body: { spec: { suspendDispatching: false } } });
+    const written = await transport.send({
+      verb: "patch",
+      path: { ...WORKS, name: "web" },
+      patchType: "merge",
+      query: { fieldManager: "flotilla-dispatch" },
+      body: { spec: { suspendDispatching: false } },
+    });
 
     expect(managersOf(edited)).toEqual(["ann"]);
     expect(managersOf(written)).toEqual(["flotilla-dispatch"]);
@@ -34,7 +74,12 @@ describe("what the pipeline makes on the hub", () => {
 test("what is not the pipeline's own carries field managers, whoever writes it", async () => {
   const { transport } = await startServer();
 
-  const written = await transport.send({ verb: "create", path: { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default" }, query: { fieldManager: "flotilla-match" }, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data: { a: "1" } } });
+  const written = await transport.send({
+    verb: "create",
+    path: { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default" },
+    query: { fieldManager: "flotilla-match" },
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data: { a: "1" } },
+  });
 
   expect(managersOf(written)).toEqual(["flotilla-match"]);
 });

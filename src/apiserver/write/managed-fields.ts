@@ -9,12 +9,28 @@ import type { ServedVersion } from "../clusters/resources.ts";
 import { HUB } from "../request/router.ts";
 
 /**
- * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest of the
- * write, and no person or tool applies to them.
+ * Objects that the member simulation itself writes by the thousand. Their field managers would cost more than the rest
+ * of the write, and no person or tool applies to them.
  */
-const UNTRACKED_ON_MEMBERS = new Set(["Pod", "Node", "Event", "Lease", "EndpointSlice", "ControllerRevision", "NodeImage", "NodePodProbe"]);
-/** Objects that the pipeline makes on the hub, several for every template: which stage writes which field is fixed, and the managers were a third of their bytes. */
-const UNTRACKED_ON_HUB = new Set(["work.karmada.io/Work", "work.karmada.io/ResourceBinding", "work.karmada.io/ClusterResourceBinding"]);
+const UNTRACKED_ON_MEMBERS = new Set([
+  "Pod",
+  "Node",
+  "Event",
+  "Lease",
+  "EndpointSlice",
+  "ControllerRevision",
+  "NodeImage",
+  "NodePodProbe",
+]);
+/**
+ * Objects that the pipeline makes on the hub, several for every template: which stage writes which field is fixed, and
+ * the managers were a third of their bytes.
+ */
+const UNTRACKED_ON_HUB = new Set([
+  "work.karmada.io/Work",
+  "work.karmada.io/ResourceBinding",
+  "work.karmada.io/ClusterResourceBinding",
+]);
 
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
   if (!context.inProcess) return true;
@@ -23,18 +39,29 @@ function tracksFields(context: RequestContext, stored: Json | undefined): boolea
   return stored !== undefined || !isPipelines(context);
 }
 
-const isPipelines = ({ cluster, served: { resource } }: RequestContext): boolean => cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
+const isPipelines = ({ cluster, served: { resource } }: RequestContext): boolean =>
+  cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
 
 /** `after` with `metadata.managedFields`. `given` is what the client sent there, if anything. */
-export function trackFields(context: RequestContext, clock: Clock, manager: string, before: JsonObject | undefined, after: JsonObject, given: Json | undefined): JsonObject {
+export function trackFields(
+  context: RequestContext,
+  clock: Clock,
+  manager: string,
+  before: JsonObject | undefined,
+  after: JsonObject,
+  given: Json | undefined,
+): JsonObject {
   const { served, subresource } = context;
   const metadata = metadataOf(after);
   const stored = before && metadataOf(before).managedFields;
   const kept = given ?? stored;
-  if (!tracksFields(context, stored)) return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
-  // The main endpoint does not write a status that has its own, nor a spec that never changes, so nobody owns them through it.
+  if (!tracksFields(context, stored))
+    return stored === undefined ? after : { ...after, metadata: { ...metadata, managedFields: stored } };
+  // The main endpoint does not write a status that has its own, nor a spec that never changes, so nobody owns them
+  // through it.
   const hidesStatus = subresource === undefined && after.status !== undefined && served.subresources.status === true;
-  const hidesSpec = subresource === undefined && after.spec !== undefined && served.resource.kind.traits?.fixedSpec === true;
+  const hidesSpec =
+    subresource === undefined && after.spec !== undefined && served.resource.kind.traits?.fixedSpec === true;
   const hidden = [...(hidesStatus ? ["status"] : []), ...(hidesSpec ? ["spec"] : [])];
   const seen = without(after, hidden);
   const recorded = recordUpdate({
@@ -49,7 +76,9 @@ export function trackFields(context: RequestContext, clock: Clock, manager: stri
     versions: otherVersions(served),
     beginsRecord: isPipelines(context),
   });
-  return hidden.length === 0 ? recorded : { ...recorded, ...(hidesSpec && { spec: after.spec }), ...(hidesStatus && { status: after.status }) };
+  return hidden.length === 0
+    ? recorded
+    : { ...recorded, ...(hidesSpec && { spec: after.spec }), ...(hidesStatus && { status: after.status }) };
 }
 
 const versionsOf = new WeakMap<ServedVersion, OtherVersions>();
@@ -59,7 +88,12 @@ export function otherVersions(served: ServedVersion): OtherVersions {
   let versions = versionsOf.get(served);
   if (!versions) {
     const known = new Map<string, OtherVersion>();
-    for (const other of [...served.resource.versions, served.resource.storage]) known.set(other.apiVersion, { schema: other.schema, fromRequest: (object) => converted(object, served, other), toRequest: (object) => converted(object, other, served) });
+    for (const other of [...served.resource.versions, served.resource.storage])
+      known.set(other.apiVersion, {
+        schema: other.schema,
+        fromRequest: (object) => converted(object, served, other),
+        toRequest: (object) => converted(object, other, served),
+      });
     versions = (apiVersion) => known.get(apiVersion);
     versionsOf.set(served, versions);
   }

@@ -30,7 +30,8 @@ export function metadataOf(object: JsonObject): JsonObject {
 /** A name from `generateName`, when no name was given. */
 export function generatedName(metadata: JsonObject, random: Random): string | undefined {
   const { name, generateName } = metadata;
-  if (typeof generateName !== "string" || generateName === "" || (typeof name === "string" && name !== "")) return undefined;
+  if (typeof generateName !== "string" || generateName === "" || (typeof name === "string" && name !== ""))
+    return undefined;
   return generateName.slice(0, MAX_GENERATED_BASE) + randomSuffix(random, GENERATED_SUFFIX_LENGTH);
 }
 
@@ -40,13 +41,32 @@ export interface Identity {
 }
 
 /** Metadata of a new object: what the client may not choose is set or removed. The order is the one that is stored. */
-export function metadataForCreate(given: JsonObject, { namespace, name }: Identity, resource: Resource, deps: { clock: Clock; random: Random }): JsonObject {
-  const { name: _n, namespace: _ns, uid: _u, resourceVersion: _r, generation, creationTimestamp: _c, deletionTimestamp: _d, deletionGracePeriodSeconds: _g, selfLink: _s, managedFields: _m, ...kept } = given;
+export function metadataForCreate(
+  given: JsonObject,
+  { namespace, name }: Identity,
+  resource: Resource,
+  deps: { clock: Clock; random: Random },
+): JsonObject {
+  const {
+    name: _n,
+    namespace: _ns,
+    uid: _u,
+    resourceVersion: _r,
+    generation,
+    creationTimestamp: _c,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    selfLink: _s,
+    managedFields: _m,
+    ...kept
+  } = given;
   return {
     name,
     ...(namespace !== undefined && { namespace }),
     uid: randomUuid(deps.random),
-    ...(resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration ? { generation: 1 } : typeof generation === "number" && { generation }),
+    ...(resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration
+      ? { generation: 1 }
+      : typeof generation === "number" && { generation }),
     creationTimestamp: formatTime(deps.clock.now()),
     ...kept,
   };
@@ -54,7 +74,19 @@ export function metadataForCreate(given: JsonObject, { namespace, name }: Identi
 
 /** Metadata of an update: what the client may not change comes from the stored object. */
 export function metadataForUpdate(given: JsonObject, stored: JsonObject): JsonObject {
-  const { resourceVersion: _r, selfLink: _s, creationTimestamp: _c, uid: _u, generation: _g, managedFields: _m, name: _n, namespace: _ns, deletionTimestamp: _d, deletionGracePeriodSeconds: _p, ...kept } = given;
+  const {
+    resourceVersion: _r,
+    selfLink: _s,
+    creationTimestamp: _c,
+    uid: _u,
+    generation: _g,
+    managedFields: _m,
+    name: _n,
+    namespace: _ns,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _p,
+    ...kept
+  } = given;
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = stored;
   return {
     ...(name !== undefined && { name }),
@@ -79,41 +111,59 @@ const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: strin
 /** `settled` is metadata that was found valid; what is the very same in both is not looked at again. */
 export function validateMetadata(metadata: JsonObject, { kind }: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  if (settled === undefined || metadata.name !== settled.name || metadata.generateName !== settled.generateName) checkName(metadata, NAME_RULES[kind.traits?.names ?? "subdomain"], errors);
+  if (settled === undefined || metadata.name !== settled.name || metadata.generateName !== settled.generateName)
+    checkName(metadata, NAME_RULES[kind.traits?.names ?? "subdomain"], errors);
   const { generation, labels, annotations, ownerReferences, finalizers } = metadata;
-  if (typeof generation === "number" && generation < 0) errors.push(invalidValue("metadata.generation", generation, "must be greater than or equal to 0"));
+  if (typeof generation === "number" && generation < 0)
+    errors.push(invalidValue("metadata.generation", generation, "must be greater than or equal to 0"));
   if (labels !== settled?.labels) checkLabels(labels, errors);
   if (annotations !== settled?.annotations) checkAnnotations(annotations, errors);
   if (ownerReferences !== settled?.ownerReferences) checkOwners(ownerReferences, errors);
-  if (finalizers !== settled?.finalizers) checkFinalizers(finalizers, kind.builtIn && !kind.traits?.plainFinalizers, errors);
+  if (finalizers !== settled?.finalizers)
+    checkFinalizers(finalizers, kind.builtIn && !kind.traits?.plainFinalizers, errors);
   return errors;
 }
 
-function checkName({ name, generateName }: JsonObject, problemsOf: (name: string) => readonly string[], errors: FieldError[]): void {
+function checkName(
+  { name, generateName }: JsonObject,
+  problemsOf: (name: string) => readonly string[],
+  errors: FieldError[],
+): void {
   if (typeof generateName === "string" && generateName !== "") {
-    for (const problem of problemsOf(prefixAsName(generateName))) errors.push(invalidValue("metadata.generateName", generateName, problem));
+    for (const problem of problemsOf(prefixAsName(generateName)))
+      errors.push(invalidValue("metadata.generateName", generateName, problem));
   }
-  if (typeof name !== "string" || name === "") errors.push(requiredValue("metadata.name", "name or generateName is required"));
+  if (typeof name !== "string" || name === "")
+    errors.push(requiredValue("metadata.name", "name or generateName is required"));
   else for (const problem of problemsOf(name)) errors.push(invalidValue("metadata.name", name, problem));
 }
 
-/** A prefix may end in a dash, which the suffix completes. Kubernetes looks at it without its last two characters then. */
-const prefixAsName = (prefix: string): string => (prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix);
+/**
+ * A prefix may end in a dash, which the suffix completes. Kubernetes looks at it without its last two characters then.
+ */
+const prefixAsName = (prefix: string): string =>
+  prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
 
 function checkLabels(labels: Json | undefined, errors: FieldError[]): void {
   if (!isObject(labels)) return;
   for (const key of Object.keys(labels)) {
     const value = labels[key];
     for (const problem of labelKeyProblems(key)) errors.push(invalidValue("metadata.labels", key, problem));
-    for (const problem of labelValueProblems(textOf(value))) errors.push(invalidValue("metadata.labels", value, problem));
+    for (const problem of labelValueProblems(textOf(value)))
+      errors.push(invalidValue("metadata.labels", value, problem));
   }
 }
 
 function checkAnnotations(annotations: Json | undefined, errors: FieldError[]): void {
   if (!isObject(annotations)) return;
-  for (const key of Object.keys(annotations)) for (const problem of annotationKeyProblems(key)) errors.push(invalidValue("metadata.annotations", key, problem));
+  for (const key of Object.keys(annotations))
+    for (const problem of annotationKeyProblems(key)) errors.push(invalidValue("metadata.annotations", key, problem));
   if (annotationsAreTooLong(annotations as Record<string, string>)) {
-    errors.push({ type: "TooLong", field: "metadata.annotations", message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` });
+    errors.push({
+      type: "TooLong",
+      field: "metadata.annotations",
+      message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes`,
+    });
   }
 }
 
@@ -132,21 +182,44 @@ function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
     const name = textOf(reference.name ?? "");
     const uid = textOf(reference.uid ?? "");
     const [, version = apiVersion, more] = apiVersion.split("/");
-    if (version === "" || more !== undefined) errors.push(invalidValue(`${OWNERS}.apiVersion`, apiVersion, "version must not be empty"));
+    if (version === "" || more !== undefined)
+      errors.push(invalidValue(`${OWNERS}.apiVersion`, apiVersion, "version must not be empty"));
     if (kind === "") errors.push(invalidValue(`${OWNERS}.kind`, kind, "must not be empty"));
     if (name === "") errors.push(invalidValue(`${OWNERS}.name`, name, "must not be empty"));
     if (uid === "") errors.push(invalidValue(`${OWNERS}.uid`, uid, "must not be empty"));
-    if (apiVersion === "v1" && kind === "Event") errors.push(invalidValue(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
+    if (apiVersion === "v1" && kind === "Event")
+      errors.push(invalidValue(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
     if (reference.controller !== true) continue;
     if (controller === undefined) controller = `${kind}/${name}`;
-    else if (++others <= MAX_SHOWN_CONTROLLERS) errors.push(invalidValue(OWNERS, owners.map(shownOwner), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`));
+    else if (++others <= MAX_SHOWN_CONTROLLERS)
+      errors.push(
+        invalidValue(
+          OWNERS,
+          owners.map(shownOwner),
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`,
+        ),
+      );
   }
 }
 
 /** In the order of the Go struct. */
 function shownOwner(owner: Json): JsonObject {
-  const { apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion } = isObject(owner) ? owner : {};
-  return { apiVersion, kind, name, uid, ...(controller !== undefined && { controller }), ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }) };
+  const {
+    apiVersion = "",
+    kind = "",
+    name = "",
+    uid = "",
+    controller,
+    blockOwnerDeletion,
+  } = isObject(owner) ? owner : {};
+  return {
+    apiVersion,
+    kind,
+    name,
+    uid,
+    ...(controller !== undefined && { controller }),
+    ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+  };
 }
 
 const KNOWN_FINALIZERS = new Set<Json>(["kubernetes", "orphan", "foregroundDeletion"]);
@@ -155,25 +228,45 @@ const OWN_FINALIZER = "metadata.finalizers[";
 
 function checkFinalizers(finalizers: Json | undefined, qualified: boolean, errors: FieldError[]): void {
   if (!Array.isArray(finalizers)) return;
-  for (const finalizer of finalizers) for (const problem of labelKeyProblems(textOf(finalizer))) errors.push(invalidValue("metadata.finalizers", finalizer, problem));
+  for (const finalizer of finalizers)
+    for (const problem of labelKeyProblems(textOf(finalizer)))
+      errors.push(invalidValue("metadata.finalizers", finalizer, problem));
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
-    errors.push(invalidValue("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
+    errors.push(
+      invalidValue("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+    );
   }
   if (!qualified) return;
   for (const [index, finalizer] of finalizers.entries()) {
     if (!textOf(finalizer).includes("/") && !KNOWN_FINALIZERS.has(finalizer)) {
-      errors.push(invalidValue(`${OWN_FINALIZER}${index}]`, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+      errors.push(
+        invalidValue(
+          `${OWN_FINALIZER}${index}]`,
+          finalizer,
+          "name is neither a standard finalizer name nor is it fully qualified",
+        ),
+      );
     }
   }
 }
 
-const ONLY_WHEN_CREATED = new Set(["metadata.name", "metadata.generateName", "metadata.generation", "metadata.finalizers"]);
+const ONLY_WHEN_CREATED = new Set([
+  "metadata.name",
+  "metadata.generateName",
+  "metadata.generation",
+  "metadata.finalizers",
+]);
 
 /**
- * The errors of an update's metadata as the real server lists them. It looks at metadata for every kind, once as for a new object
- * and once for what an update may not do, and most kinds look again; clients see each finding as often as it was made.
+ * The errors of an update's metadata as the real server lists them. It looks at metadata for every kind, once as for a
+ * new object and once for what an update may not do, and most kinds look again; clients see each finding as often as it
+ * was made.
  */
-export function repeatMetadataErrors(found: readonly FieldError[], update: readonly FieldError[], { kind }: Resource): FieldError[] {
+export function repeatMetadataErrors(
+  found: readonly FieldError[],
+  update: readonly FieldError[],
+  { kind }: Resource,
+): FieldError[] {
   if (found.length === 0 && update.length === 0) return [];
   const own = found.filter(({ field }) => field.startsWith(OWN_FINALIZER));
   const common = found.filter((error) => !own.includes(error));
@@ -195,13 +288,22 @@ export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): F
     const before = new Set(finalizersOf(stored));
     const added = finalizersOf(given).filter((finalizer) => !before.has(finalizer));
     if (added.length > 0) {
-      const list = [...new Set(added)].sort().map((finalizer) => JSON.stringify(finalizer)).join(", ");
-      errors.push(forbiddenField("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`));
+      const list = [...new Set(added)]
+        .sort()
+        .map((finalizer) => JSON.stringify(finalizer))
+        .join(", ");
+      errors.push(
+        forbiddenField(
+          "metadata.finalizers",
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+        ),
+      );
     }
   }
   const immutable = (field: string): void => {
     const value = given[field];
-    if (value !== undefined && value !== null && value !== "" && !equalJson(value, stored[field])) errors.push(invalidValue(`metadata.${field}`, value, "field is immutable"));
+    if (value !== undefined && value !== null && value !== "" && !equalJson(value, stored[field]))
+      errors.push(invalidValue(`metadata.${field}`, value, "field is immutable"));
   };
   immutable("uid");
   // Once it is set, the stored one stays whatever an update says.

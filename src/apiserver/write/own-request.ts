@@ -1,4 +1,6 @@
-/** The server as a client of itself: what it changes on its own account goes the way of every write, under its own name. */
+/**
+ * The server as a client of itself: what it changes on its own account goes the way of every write, under its own name.
+ */
 import type { JsonObject } from "../../base/index.ts";
 import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
@@ -18,13 +20,17 @@ export interface OwnPlace {
 
 const NO_QUERY = new URLSearchParams();
 
-export function ownContext({ cluster, resource, namespace, name }: OwnPlace, subresource: string | undefined, signal: AbortSignal): RequestContext {
+export function ownContext(
+  { cluster, resource, namespace, name }: OwnPlace,
+  subresource: string | undefined,
+  signal: AbortSignal,
+): RequestContext {
   return {
     cluster,
     served: resource.storage,
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     name,
-    ...(subresource !== undefined && { subresource }),
+    subresource,
     query: NO_QUERY,
     user: { name: "system:apiserver", groups: [MASTERS] },
     userAgent: "",
@@ -34,9 +40,16 @@ export function ownContext({ cluster, resource, namespace, name }: OwnPlace, sub
   };
 }
 
-export const ownOptions = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldManager, fieldValidation: "Ignore", force: false });
+export const ownOptions = (fieldManager: string): WriteOptions => ({
+  dryRun: false,
+  fieldManager,
+  fieldValidation: "Ignore",
+  force: false,
+});
 
-/** What to store. The version that was read is not insisted on: the change is worked out again from whatever is there. */
+/**
+ * What to store. The version that was read is not insisted on: the change is worked out again from whatever is there.
+ */
 export function ownChange(object: JsonObject): Change {
   const { resourceVersion: _, ...metadata } = metadataOf(object);
   return { object: { ...object, metadata }, duplicates: [], requiresVersion: false };

@@ -13,21 +13,43 @@ describe("patching", () => {
     await request("POST", DEPLOYMENTS, makeDeployment("web"));
 
     const merged = await request("PATCH", `${DEPLOYMENTS}/web`, { metadata: { labels: { a: "1" } } }, MERGE);
-    const edited = await request("PATCH", `${DEPLOYMENTS}/web`, [{ op: "replace", path: "/spec/replicas", value: 4 }], { "content-type": "application/json-patch+json" });
+    const edited = await request("PATCH", `${DEPLOYMENTS}/web`, [{ op: "replace", path: "/spec/replicas", value: 4 }], {
+      "content-type": "application/json-patch+json",
+    });
     const strategic = { spec: { template: { spec: { containers: [{ name: "side", image: "side:1" }] } } } };
-    const joined = await request("PATCH", `${DEPLOYMENTS}/web`, strategic, { "content-type": "application/strategic-merge-patch+json" });
+    const joined = await request("PATCH", `${DEPLOYMENTS}/web`, strategic, {
+      "content-type": "application/strategic-merge-patch+json",
+    });
 
     expect(merged.body).toMatchObject({ metadata: { labels: { a: "1" }, generation: 1 } });
     expect(edited.body).toMatchObject({ spec: { replicas: 4 }, metadata: { generation: 2 } });
-    expect(joined.body).toMatchObject({ spec: { template: { spec: { containers: [{ name: "side" }, { name: "main", image: "web:1" }] } } } });
+    expect(joined.body).toMatchObject({
+      spec: { template: { spec: { containers: [{ name: "side" }, { name: "main", image: "web:1" }] } } },
+    });
   });
 
   const failures: Record<string, { patch: unknown; headers?: Record<string, string>; want: [number, string] }> = {
-    "refuses an unknown media type": { patch: {}, headers: { "content-type": "application/json" }, want: [415, "415: Unsupported Media Type"] },
-    "refuses to change the name": { patch: { metadata: { name: "other" } }, want: [400, "the name of the object (other) does not match the name on the URL (m)"] },
-    "refuses to change the uid": { patch: { metadata: { uid: "x" } }, want: [422, "metadata.uid: Invalid value: \"x\": field is immutable"] },
-    "refuses to change the kind": { patch: { kind: "Secret" }, want: [422, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"] },
-    "refuses an old resourceVersion": { patch: { metadata: { resourceVersion: "1" }, data: { b: "2" } }, want: [409, "the object has been modified"] },
+    "refuses an unknown media type": {
+      patch: {},
+      headers: { "content-type": "application/json" },
+      want: [415, "415: Unsupported Media Type"],
+    },
+    "refuses to change the name": {
+      patch: { metadata: { name: "other" } },
+      want: [400, "the name of the object (other) does not match the name on the URL (m)"],
+    },
+    "refuses to change the uid": {
+      patch: { metadata: { uid: "x" } },
+      want: [422, 'metadata.uid: Invalid value: "x": field is immutable'],
+    },
+    "refuses to change the kind": {
+      patch: { kind: "Secret" },
+      want: [422, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"],
+    },
+    "refuses an old resourceVersion": {
+      patch: { metadata: { resourceVersion: "1" }, data: { b: "2" } },
+      want: [409, "the object has been modified"],
+    },
     "refuses unknown fields in strict mode": { patch: { nope: 1 }, want: [422, 'unknown field "nope"'] },
   };
   for (const [behaviour, { patch, headers = MERGE, want }] of Object.entries(failures)) {
@@ -46,7 +68,12 @@ describe("patching", () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
 
-    const { status } = await request("PATCH", "/apis/example.com/v1/namespaces/default/widgets/w", {}, { "content-type": "application/strategic-merge-patch+json" });
+    const { status } = await request(
+      "PATCH",
+      "/apis/example.com/v1/namespaces/default/widgets/w",
+      {},
+      { "content-type": "application/strategic-merge-patch+json" },
+    );
 
     expect(status).toBe(415);
   });
@@ -54,17 +81,31 @@ describe("patching", () => {
 
 describe("applying", () => {
   test("a kind that says how it is when it is made does so by apply too, and nobody owns it", async () => {
-    const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node] } } });
-    const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n", labels: { a: "1" } }, status: { capacity: { pods: "10" } } };
+    const { request } = await createTestServer({
+      profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node] } },
+    });
+    const node = {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n", labels: { a: "1" } },
+      status: { capacity: { pods: "10" } },
+    };
 
     const { body } = await request("PATCH", "/api/v1/nodes/n?fieldManager=me", node, APPLY);
 
     expect(body).toMatchObject({ status: { capacity: { pods: "10" } } });
-    expect((body.metadata as JsonObject).managedFields).toMatchObject([{ manager: "me", fieldsV1: { "f:metadata": { "f:labels": { "f:a": {} } } } }]);
+    expect((body.metadata as JsonObject).managedFields).toMatchObject([
+      { manager: "me", fieldsV1: { "f:metadata": { "f:labels": { "f:a": {} } } } },
+    ]);
     expect(JSON.stringify(body.metadata)).not.toContain("f:status");
   });
 
-  const wanted = (data: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data });
+  const wanted = (data: JsonObject): JsonObject => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "m" },
+    data,
+  });
 
   test("creates what is absent, then owns exactly what it states", async () => {
     const { request } = await createTestServer();
@@ -74,7 +115,9 @@ describe("applying", () => {
 
     expect([created.status, narrowed.status]).toEqual([201, 200]);
     expect(narrowed.body.data).toEqual({ a: "1" });
-    expect(narrowed.body).toMatchObject({ metadata: { managedFields: [{ manager: "one", operation: "Apply", fieldsV1: { "f:data": { "f:a": {} } } }] } });
+    expect(narrowed.body).toMatchObject({
+      metadata: { managedFields: [{ manager: "one", operation: "Apply", fieldsV1: { "f:data": { "f:a": {} } } }] },
+    });
   });
 
   test("conflicts over a field of another manager unless it is forced", async () => {
@@ -84,7 +127,11 @@ describe("applying", () => {
     const refused = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=two`, wanted({ a: "2" }), APPLY);
     const forced = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=two&force=true`, wanted({ a: "2" }), APPLY);
 
-    expect(refused.body).toMatchObject({ code: 409, message: 'Apply failed with 1 conflict: conflict with "one": .data.a', details: { causes: [{ reason: "FieldManagerConflict", field: ".data.a" }] } });
+    expect(refused.body).toMatchObject({
+      code: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .data.a',
+      details: { causes: [{ reason: "FieldManagerConflict", field: ".data.a" }] },
+    });
     expect(forced.body.data).toEqual({ a: "2" });
   });
 
@@ -102,7 +149,12 @@ describe("applying", () => {
   test("reads YAML", async () => {
     const { request } = await createTestServer();
 
-    const { body } = await request("PATCH", `${CONFIG_MAPS}/m?fieldManager=one`, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: "on"\n', APPLY);
+    const { body } = await request(
+      "PATCH",
+      `${CONFIG_MAPS}/m?fieldManager=one`,
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: "on"\n',
+      APPLY,
+    );
 
     expect(body.data).toEqual({ a: "on" });
   });
@@ -110,6 +162,8 @@ describe("applying", () => {
   test("needs a field manager", async () => {
     const { request } = await createTestServer();
 
-    expect((await request("PATCH", `${CONFIG_MAPS}/m`, wanted({}), APPLY)).body.message).toContain("fieldManager: Required value");
+    expect((await request("PATCH", `${CONFIG_MAPS}/m`, wanted({}), APPLY)).body.message).toContain(
+      "fieldManager: Required value",
+    );
   });
 });

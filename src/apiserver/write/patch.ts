@@ -49,9 +49,13 @@ const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
   "application/apply-patch+yaml": "apply",
 };
 
-const CUSTOM_TYPES = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+const CUSTOM_TYPES =
+  "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-/** The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not have it. */
+/**
+ * The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not
+ * have it.
+ */
 export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
   const type = Object.hasOwn(CONTENT_TYPES, mediaType) ? CONTENT_TYPES[mediaType] : undefined;
   if (type === "strategic" && !builtIn) throw unsupportedMediaType(CUSTOM_TYPES);
@@ -67,19 +71,39 @@ export interface DecodedPatch extends Findings {
   value: Json;
 }
 
-export async function patchObject(deps: WriteDependencies, context: RequestContext, type: PatchType, patch: DecodedPatch): Promise<Written> {
+export async function patchObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  type: PatchType,
+  patch: DecodedPatch,
+): Promise<Written> {
   const options = writeOptions(context, "PatchOptions", type === "apply");
   if (type === "apply") return applyObject(deps, context, options, patch);
   const findings = type === "json" ? operationFindings(patch) : patch;
   return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch.value, findings));
 }
 
-function patched(context: RequestContext, type: Exclude<PatchType, "apply">, old: JsonObject, value: Json, { duplicates, problems }: Findings): Change {
+function patched(
+  context: RequestContext,
+  type: Exclude<PatchType, "apply">,
+  old: JsonObject,
+  value: Json,
+  { duplicates, problems }: Findings,
+): Change {
   const { served, name = "" } = context;
   const { kind } = served.resource;
-  const result = type === "json" ? applyJsonPatch(old, value) : type === "merge" ? applyMergePatch(old, readMergePatch(value)) : applyStrategicMergePatch(old, value, served.schema);
-  const failure = (problem: string): Error => (type === "strategic" ? patchInvalid(formatGo(value), conversionProblem(problem)) : patchInvalid(kind.builtIn ? JSON.stringify(result) : formatJson(result), problem));
-  if (!isObject(result)) throw failure(`json: cannot unmarshal ${jsonTypeName(result)} into Go value of type map[string]interface {}`);
+  const result =
+    type === "json"
+      ? applyJsonPatch(old, value)
+      : type === "merge"
+        ? applyMergePatch(old, readMergePatch(value))
+        : applyStrategicMergePatch(old, value, served.schema);
+  const failure = (problem: string): Error =>
+    type === "strategic"
+      ? patchInvalid(formatGo(value), conversionProblem(problem))
+      : patchInvalid(kind.builtIn ? JSON.stringify(result) : formatJson(result), problem);
+  if (!isObject(result))
+    throw failure(`json: cannot unmarshal ${jsonTypeName(result)} into Go value of type map[string]interface {}`);
   // Without its version an object cannot be read at all, which shows first in its name.
   if (type !== "strategic" && !result.apiVersion) {
     if (!kind.builtIn) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
@@ -89,9 +113,10 @@ function patched(context: RequestContext, type: Exclude<PatchType, "apply">, old
   const sent = textOf(result.kind ?? "") || kind.kind;
   if (!kind.builtIn) checkCustomKind(context, apiVersion, sent);
   // A strategic merge is one of structs, which are what they are.
-  if (type !== "strategic" && (apiVersion !== served.apiVersion || sent !== kind.kind)) throw failure(otherKind(context, apiVersion, sent).problem);
+  if (type !== "strategic" && (apiVersion !== served.apiVersion || sent !== kind.kind))
+    throw failure(otherKind(context, apiVersion, sent).problem);
   checkPlace(context, metadataOf(result), name);
-  return { object: withSentVersion(result, old), duplicates, ...(problems && { problems }), requiresVersion: false, failure };
+  return { object: withSentVersion(result, old), duplicates, problems, requiresVersion: false, failure };
 }
 
 /** What a patch makes of a custom object is read as whatever it says it is, and found to be another kind. */
@@ -99,7 +124,8 @@ function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: stri
   const { kind } = served.resource.kind;
   const errors: FieldError[] = [];
   if (sent !== kind) errors.push(invalidValue("kind", sent, `must be ${kind}`));
-  if (apiVersion !== served.apiVersion) errors.push(invalidValue("apiVersion", apiVersion, `must be ${served.apiVersion}`));
+  if (apiVersion !== served.apiVersion)
+    errors.push(invalidValue("apiVersion", apiVersion, `must be ${served.apiVersion}`));
   if (errors.length > 0) throw invalid(parseApiVersion(apiVersion).group, sent, name, errors);
 }
 
@@ -109,12 +135,17 @@ const OPERATION_KEYS = new Set(["op", "path", "from", "value"]);
 function operationFindings({ value, duplicates, text }: DecodedPatch): Findings {
   const unknown: string[] = [];
   for (const [index, operation] of (Array.isArray(value) ? value : []).entries()) {
-    for (const key in isObject(operation) ? operation : {}) if (!OPERATION_KEYS.has(key)) unknown.push(`[${index}].${key}`);
+    for (const key in isObject(operation) ? operation : {})
+      if (!OPERATION_KEYS.has(key)) unknown.push(`[${index}].${key}`);
     if (unknown.length >= MAX_STRICT_PROBLEMS) break;
   }
   if (unknown.length === 0 && duplicates.length === 0) return NO_FINDINGS;
-  const found = text === undefined ? unknown.map((field) => ({ field, repeated: false })) : inOrderOfAppearance(text, unknown);
-  return { duplicates: [], problems: found.map(({ field, repeated }) => `json patch ${repeated ? "duplicate" : "unknown"} field "${field}"`) };
+  const found =
+    text === undefined ? unknown.map((field) => ({ field, repeated: false })) : inOrderOfAppearance(text, unknown);
+  return {
+    duplicates: [],
+    problems: found.map(({ field, repeated }) => `json patch ${repeated ? "duplicate" : "unknown"} field "${field}"`),
+  };
 }
 
 const NO_FINDINGS: Findings = { duplicates: [] };
@@ -128,7 +159,12 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
 }
 
 /** Server-side apply: the patch is everything that this manager wants. Creates the object when it is absent. */
-async function applyObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, patch: DecodedPatch): Promise<Written> {
+async function applyObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  patch: DecodedPatch,
+): Promise<Written> {
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
   const given = readApplied(served, patch.value);
@@ -156,7 +192,11 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
     });
     reportRepeated(patch, context, options);
     // What a status endpoint is sent beside the status is ignored, but for its name.
-    checkPlace(context, subresource === "status" && live ? { ...metadataOf(object), ...metadataOf(applied) } : metadataOf(object), name);
+    checkPlace(
+      context,
+      subresource === "status" && live ? { ...metadataOf(object), ...metadataOf(applied) } : metadataOf(object),
+      name,
+    );
     return object;
   };
   const key = keyOf(resource, cluster.name, namespace, name);
@@ -166,21 +206,48 @@ async function applyObject(deps: WriteDependencies, context: RequestContext, opt
     const { uid } = metadataOf(applied);
     const { status } = applied;
     // A kind that says how it is when it is made does so here too, and nobody owns that through this endpoint.
-    const object = { ...compute(undefined), ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }) };
-    if (typeof uid === "string" && uid !== "") throw conflict(resource.name, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
-    const entry = await readable(context, applied, () => insertObject(deps, context, options, { object, duplicates: [] }, name, "patch", metadataOf(object).managedFields ?? []));
+    const object = {
+      ...compute(undefined),
+      ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }),
+    };
+    if (typeof uid === "string" && uid !== "")
+      throw conflict(
+        resource.name,
+        name,
+        `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+      );
+    const entry = await readable(context, applied, () =>
+      insertObject(
+        deps,
+        context,
+        options,
+        { object, duplicates: [] },
+        name,
+        "patch",
+        metadataOf(object).managedFields ?? [],
+      ),
+    );
     if (entry) return { entry, created: true };
   }
-  const rewrite = (): Promise<Written> => rewriteObject(deps, context, options, "patch", (live) => {
-    const sent = metadataOf(applied).resourceVersion;
-    if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CHANGED_MEANWHILE);
-    const object = compute(live);
-    return { object: withSentVersion(object, live), duplicates: [], requiresVersion: false, appliedFields: metadataOf(object).managedFields ?? [] };
-  });
+  const rewrite = (): Promise<Written> =>
+    rewriteObject(deps, context, options, "patch", (live) => {
+      const sent = metadataOf(applied).resourceVersion;
+      if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion)
+        throw conflict(resource.name, name, CHANGED_MEANWHILE);
+      const object = compute(live);
+      return {
+        object: withSentVersion(object, live),
+        duplicates: [],
+        requiresVersion: false,
+        appliedFields: metadataOf(object).managedFields ?? [],
+      };
+    });
   return readable(context, applied, rewrite);
 }
 
-/** A configuration that fits the schema may still lead to what its kind cannot read. The real server answers 500 then. */
+/**
+ * A configuration that fits the schema may still lead to what its kind cannot read. The real server answers 500 then.
+ */
 async function readable<T>({ served }: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -188,21 +255,37 @@ async function readable<T>({ served }: RequestContext, applied: JsonObject, work
     if (!(error instanceof DecodeError) || !served.resource.kind.builtIn) throw error;
     const { namespace, name } = metadataOf(applied);
     const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
-    throw plainError(`failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`);
+    throw plainError(
+      `failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`,
+    );
   }
 }
 
 /** The configuration in the body of an apply, which must be of the endpoint's kind and version. */
-export function readApplied({ apiVersion, resource }: Pick<ServedVersion, "apiVersion" | "resource">, patch: Json, kind = resource.kind.kind): JsonObject {
-  if (patch !== null && !isObject(patch)) throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`);
+export function readApplied(
+  { apiVersion, resource }: Pick<ServedVersion, "apiVersion" | "resource">,
+  patch: Json,
+  kind = resource.kind.kind,
+): JsonObject {
+  if (patch !== null && !isObject(patch))
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
+    );
   const applied = patch ?? {};
   const sent = textOf(applied.apiVersion ?? "");
-  if (sent !== apiVersion || applied.kind !== kind) throw badRequest(`invalid object type: ${sent.includes("/") ? sent : `/${sent}`}, Kind=${textOf(applied.kind ?? "")}`);
+  if (sent !== apiVersion || applied.kind !== kind)
+    throw badRequest(
+      `invalid object type: ${sent.includes("/") ? sent : `/${sent}`}, Kind=${textOf(applied.kind ?? "")}`,
+    );
   return applied;
 }
 
 /** Keys that a configuration holds twice. They are looked for when everything else is right with it. */
-export function reportRepeated({ problems = [] }: Findings, { warn }: RequestContext, { fieldValidation }: WriteOptions): void {
+export function reportRepeated(
+  { problems = [] }: Findings,
+  { warn }: RequestContext,
+  { fieldValidation }: WriteOptions,
+): void {
   if (fieldValidation === "Ignore") return;
   for (const problem of problems) {
     if (fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${problem}`);

@@ -6,7 +6,11 @@ import { createTestServer } from "../test-server.ts";
 
 test("what was taken for a write that is refused is given back by all, also when one of them fails", async () => {
   const given: string[] = [];
-  const take = (reserve: NonNullable<Admission<ConfigMap>["reserve"]>): Admission<ConfigMap> => ({ for: ConfigMap, on: ["CREATE"], reserve });
+  const take = (reserve: NonNullable<Admission<ConfigMap>["reserve"]>): Admission<ConfigMap> => ({
+    for: ConfigMap,
+    on: ["CREATE"],
+    reserve,
+  });
   const admissions = [
     take(async () => async () => {
       given.push("first");
@@ -17,7 +21,10 @@ test("what was taken for a write that is refused is given back by all, also when
       throw forbidden({ group: "", resource: "configmaps" }, "c", "there is no room");
     }),
   ];
-  const { request } = await createTestServer({ admissions, profiles: { hub: { builtIns: [ConfigMap], customs: [], objects: [] } } });
+  const { request } = await createTestServer({
+    admissions,
+    profiles: { hub: { builtIns: [ConfigMap], customs: [], objects: [] } },
+  });
 
   const { status } = await request("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "c" } });
 

@@ -13,16 +13,34 @@ function makePod(name: string, controller = OWNER): JsonObject {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, labels: { app: "web" }, annotations: { note: "x" }, ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: controller, controller: true }] },
+    metadata: {
+      name,
+      labels: { app: "web" },
+      annotations: { note: "x" },
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: controller, controller: true }],
+    },
     spec: {
-      containers: [{ name: "main", image: "web:1", ports: [{ containerPort: 80 }], resources: { requests: { cpu: "1", memory: "1Gi" } }, env: [{ name: "A", value: "b" }] }],
+      containers: [
+        {
+          name: "main",
+          image: "web:1",
+          ports: [{ containerPort: 80 }],
+          resources: { requests: { cpu: "1", memory: "1Gi" } },
+          env: [{ name: "A", value: "b" }],
+        },
+      ],
       tolerations: [{ key: "a", operator: "Exists" }],
       volumes: [{ name: "data", emptyDir: {} }],
     },
   };
 }
 
-const create = (server: TestServer, pod: JsonObject): Promise<JsonObject> => server.transport.send({ verb: "create", path: { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "default" }, body: pod });
+const create = (server: TestServer, pod: JsonObject): Promise<JsonObject> =>
+  server.transport.send({
+    verb: "create",
+    path: { cluster: "hub", group: "", version: "v1", resource: "pods", namespace: "default" },
+    body: pod,
+  });
 const part = (object: JsonObject, name: string): JsonObject => object[name] as JsonObject;
 
 test("pods of one controller share whatever is equal, in memory too", async () => {
@@ -53,7 +71,16 @@ test("names that follow from the name of the pod are checked for each", async ()
   const { request } = await createTestServer();
   const withClaim = (name: string): JsonObject => {
     const pod = makePod(name);
-    part(pod, "spec").volumes = [{ name: "data", ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } } } }];
+    part(pod, "spec").volumes = [
+      {
+        name: "data",
+        ephemeral: {
+          volumeClaimTemplate: {
+            spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+          },
+        },
+      },
+    ];
     return pod;
   };
 
@@ -68,7 +95,12 @@ test("names that follow from the name of the pod are checked for each", async ()
 function placesIn(value: Json, path: readonly string[] = []): (readonly string[])[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((item, index) => placesIn(item, [...path, String(index)]))];
   if (!isObject(value)) return [path];
-  return [path, [...path, "extra"], [...path, "__proto__"], ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key]))];
+  return [
+    path,
+    [...path, "extra"],
+    [...path, "__proto__"],
+    ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key])),
+  ];
 }
 
 function changed(object: JsonObject, path: readonly string[], value: Json): JsonObject {
@@ -81,10 +113,29 @@ function changed(object: JsonObject, path: readonly string[], value: Json): Json
   return result;
 }
 
-const VALUES: readonly Json[] = [null, "", "a", "not a label!", 0, -1, 2.5, true, [], {}, [null], { a: "b" }, "1000m", ["x", "x"], [{ name: "main", image: "web:2" }]];
+const VALUES: readonly Json[] = [
+  null,
+  "",
+  "a",
+  "not a label!",
+  0,
+  -1,
+  2.5,
+  true,
+  [],
+  {},
+  [null],
+  { a: "b" },
+  "1000m",
+  ["x", "x"],
+  [{ name: "main", image: "web:2" }],
+];
 
 test("a pod is answered the same whether or not another of its controller is known", { timeout: 60_000 }, async () => {
-  const run = fc.array(fc.record({ place: fc.nat(), value: fc.constantFrom(...VALUES) }), { minLength: 1, maxLength: 8 });
+  const run = fc.array(fc.record({ place: fc.nat(), value: fc.constantFrom(...VALUES) }), {
+    minLength: 1,
+    maxLength: 8,
+  });
   await fc.assert(
     fc.asyncProperty(run, async (changes) => {
       for (const { place, value } of changes) {

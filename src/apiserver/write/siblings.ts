@@ -1,7 +1,8 @@
 /**
- * Pods of one controller are alike but for their names. What equals the pod that was created before for the same controller becomes
- * the very same part: a spec that is shared as a whole was validated already, and the parsed form of a thousand pods holds their
- * containers, volumes and tolerations once. That takes a third off the heap of a pod that an informer holds (`docs/performance.md`).
+ * Pods of one controller are alike but for their names. What equals the pod that was created before for the same
+ * controller becomes the very same part: a spec that is shared as a whole was validated already, and the parsed form of
+ * a thousand pods holds their containers, volumes and tolerations once. That takes a third off the heap of a pod that
+ * an informer holds (`docs/performance.md`).
  */
 import { controllerOf } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -17,7 +18,9 @@ export class Siblings {
   /** The newest pod of a controller, the least recently used controller first. */
   readonly #newest = new Map<string, JsonObject>();
 
-  /** An object that was validated and stored under the same controller; undefined for kinds that do not come in crowds. */
+  /**
+   * An object that was validated and stored under the same controller; undefined for kinds that do not come in crowds.
+   */
   of(context: RequestContext, object: JsonObject): JsonObject | undefined {
     const owner = ownerOf(context, object);
     return owner === undefined ? undefined : this.#newest.get(owner);
@@ -46,7 +49,9 @@ export function sharedWith(sibling: JsonObject, object: JsonObject): JsonObject 
   const metadata: JsonObject = { ...metadataOf(object) };
   const known = metadataOf(sibling);
   // Also texts: two that are equal are two in memory.
-  for (const key in metadata) metadata[key] = metadata[key] === known[key] ? (known[key] ?? null) : copySharing(metadata[key] ?? null, known[key]);
+  for (const key in metadata)
+    metadata[key] =
+      metadata[key] === known[key] ? (known[key] ?? null) : copySharing(metadata[key] ?? null, known[key]);
   shared.metadata = metadata;
   return shared;
 }

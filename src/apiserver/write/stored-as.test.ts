@@ -17,7 +17,12 @@ test("OP-2 an Event that is written to one group is read, listed and deleted in 
   const deleted = await request("DELETE", `${NEWER}/a`);
   const gone = await request("GET", `${CORE}/a`);
 
-  expect(read.body).toMatchObject({ apiVersion: "events.k8s.io/v1", regarding: { kind: "Pod" }, note: "m", deprecatedCount: 2 });
+  expect(read.body).toMatchObject({
+    apiVersion: "events.k8s.io/v1",
+    regarding: { kind: "Pod" },
+    note: "m",
+    deprecatedCount: 2,
+  });
   expect(listed.body.items).toHaveLength(1);
   expect([deleted.status, gone.status]).toEqual([200, 404]);
 });
@@ -25,9 +30,21 @@ test("OP-2 an Event that is written to one group is read, listed and deleted in 
 test("OP-3 an autoscaler is one object in two versions", async () => {
   const { request } = await createTestServer({ profiles: { hub } });
   const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
-  await request("POST", path("v1"), { metadata: { name: "a" }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" }, maxReplicas: 3, targetCPUUtilizationPercentage: 40 } });
+  await request("POST", path("v1"), {
+    metadata: { name: "a" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" },
+      maxReplicas: 3,
+      targetCPUUtilizationPercentage: 40,
+    },
+  });
 
-  await request("PATCH", `${path("v2")}/a`, { spec: { maxReplicas: 4 } }, { "content-type": "application/merge-patch+json" });
+  await request(
+    "PATCH",
+    `${path("v2")}/a`,
+    { spec: { maxReplicas: 4 } },
+    { "content-type": "application/merge-patch+json" },
+  );
   const { body } = await request("GET", `${path("v1")}/a`);
 
   expect(body.spec).toMatchObject({ maxReplicas: 4, minReplicas: 1, targetCPUUtilizationPercentage: 40 });

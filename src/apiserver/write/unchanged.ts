@@ -7,7 +7,10 @@ import { metadataOf } from "./metadata.ts";
 export function changesNothing(old: JsonObject, next: JsonObject): boolean {
   const { resourceVersion: _version, managedFields: oldFields, ...oldMetadata } = metadataOf(old);
   const { managedFields: nextFields, ...nextMetadata } = metadataOf(next);
-  return equalJson({ ...old, metadata: oldMetadata }, { ...next, metadata: nextMetadata }) && (oldFields === nextFields || equalJson(withoutTimes(oldFields), withoutTimes(nextFields)));
+  return (
+    equalJson({ ...old, metadata: oldMetadata }, { ...next, metadata: nextMetadata }) &&
+    (oldFields === nextFields || equalJson(withoutTimes(oldFields), withoutTimes(nextFields)))
+  );
 }
 
 function withoutTimes(managedFields: Json | undefined): Json | undefined {

@@ -20,7 +20,9 @@ function webhook(name: string, on: Operation[], problems: FieldError[], asked: s
 }
 
 test("a rule that is a webhook upstream refuses in its name and with its code, and gives no reason", async () => {
-  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])] });
+  const { request } = await createTestServer({
+    admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])],
+  });
 
   const { status, body } = await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -37,7 +39,13 @@ test("a rule that is a webhook upstream refuses in its name and with its code, a
 
 test("the first webhook that refuses ends it", async () => {
   const asked: string[] = [];
-  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [problem("data")], asked), webhook("two", ["CREATE"], [], asked)] });
+  const { request } = await createTestServer({
+    admissions: [
+      ...builtInAdmissions,
+      webhook("one", ["CREATE"], [problem("data")], asked),
+      webhook("two", ["CREATE"], [], asked),
+    ],
+  });
 
   await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -46,7 +54,9 @@ test("the first webhook that refuses ends it", async () => {
 
 test("webhooks are not asked about what the server itself refuses", async () => {
   const asked: string[] = [];
-  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [], asked)] });
+  const { request } = await createTestServer({
+    admissions: [...builtInAdmissions, webhook("one", ["CREATE"], [], asked)],
+  });
 
   const { status } = await request("POST", CONFIG_MAPS, { ...makeConfigMap("m"), data: { "not/a/key": "1" } });
 
@@ -54,7 +64,9 @@ test("webhooks are not asked about what the server itself refuses", async () => 
 });
 
 test("a webhook can keep an object from being deleted", async () => {
-  const { request } = await createTestServer({ admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])] });
+  const { request } = await createTestServer({
+    admissions: [...builtInAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])],
+  });
   await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
   const { status, body } = await request("DELETE", `${CONFIG_MAPS}/m`);

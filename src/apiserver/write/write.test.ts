@@ -9,7 +9,14 @@ const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 describe("creating", () => {
   test("sets what the client may not choose and answers 201", async () => {
     const { request } = await createTestServer();
-    const given = makeConfigMap("m", { metadata: { uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", selfLink: "/x" } });
+    const given = makeConfigMap("m", {
+      metadata: {
+        uid: "mine",
+        creationTimestamp: "2001-01-01T00:00:00Z",
+        deletionTimestamp: "2001-01-01T00:00:00Z",
+        selfLink: "/x",
+      },
+    });
 
     const { status, body } = await request("POST", CONFIG_MAPS, given);
 
@@ -23,7 +30,16 @@ describe("creating", () => {
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
         resourceVersion: "2",
         creationTimestamp: "2024-05-01T12:00:00Z",
-        managedFields: [{ manager: "test", operation: "Update", apiVersion: "v1", time: "2024-05-01T12:00:00Z", fieldsType: "FieldsV1", fieldsV1: { "f:data": { ".": {}, "f:a": {} } } }],
+        managedFields: [
+          {
+            manager: "test",
+            operation: "Update",
+            apiVersion: "v1",
+            time: "2024-05-01T12:00:00Z",
+            fieldsType: "FieldsV1",
+            fieldsV1: { "f:data": { ".": {}, "f:a": {} } },
+          },
+        ],
       },
       data: { a: "1" },
     });
@@ -59,16 +75,51 @@ describe("creating", () => {
   });
 
   const failures: Record<string, { path?: string; body: unknown; want: [number, string] }> = {
-    "is refused when the name is taken": { body: makeConfigMap("taken"), want: [409, 'configmaps "taken" already exists'] },
-    "is refused in a namespace that is missing": { path: "/api/v1/namespaces/zz/configmaps", body: makeConfigMap("m"), want: [404, 'namespaces "zz" not found'] },
-    "is refused without a name": { body: {}, want: [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'] },
-    "is refused with a resourceVersion": { body: makeConfigMap("m", { metadata: { resourceVersion: "5" } }), want: [500, "resourceVersion should not be set on objects to be created"] },
-    "is refused for another namespace than the path's": { body: makeConfigMap("m", { metadata: { namespace: "other" } }), want: [400, "the namespace of the provided object does not match the namespace sent on the request"] },
-    "is refused for another version": { body: { ...makeConfigMap("m"), apiVersion: "v2" }, want: [400, 'no kind "ConfigMap" is registered for version "v2" in scheme'] },
-    "is refused for an unknown field when that is asked for": { path: `${CONFIG_MAPS}?fieldValidation=Strict`, body: { ...makeConfigMap("m"), foo: 1 }, want: [400, 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"'] },
-    "is refused for text that is not JSON": { body: "{", want: [400, "the object provided is unrecognized (must be of type ConfigMap)"] },
-    "is refused beyond the limit of a body": { body: `"${"x".repeat(3 * 1024 * 1024)}"`, want: [413, "Request entity too large: limit is 3145728"] },
-    "is refused when it is nested without end": { body: `{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, want: [400, "exceeded max depth"] },
+    "is refused when the name is taken": {
+      body: makeConfigMap("taken"),
+      want: [409, 'configmaps "taken" already exists'],
+    },
+    "is refused in a namespace that is missing": {
+      path: "/api/v1/namespaces/zz/configmaps",
+      body: makeConfigMap("m"),
+      want: [404, 'namespaces "zz" not found'],
+    },
+    "is refused without a name": {
+      body: {},
+      want: [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'],
+    },
+    "is refused with a resourceVersion": {
+      body: makeConfigMap("m", { metadata: { resourceVersion: "5" } }),
+      want: [500, "resourceVersion should not be set on objects to be created"],
+    },
+    "is refused for another namespace than the path's": {
+      body: makeConfigMap("m", { metadata: { namespace: "other" } }),
+      want: [400, "the namespace of the provided object does not match the namespace sent on the request"],
+    },
+    "is refused for another version": {
+      body: { ...makeConfigMap("m"), apiVersion: "v2" },
+      want: [400, 'no kind "ConfigMap" is registered for version "v2" in scheme'],
+    },
+    "is refused for an unknown field when that is asked for": {
+      path: `${CONFIG_MAPS}?fieldValidation=Strict`,
+      body: { ...makeConfigMap("m"), foo: 1 },
+      want: [
+        400,
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"',
+      ],
+    },
+    "is refused for text that is not JSON": {
+      body: "{",
+      want: [400, "the object provided is unrecognized (must be of type ConfigMap)"],
+    },
+    "is refused beyond the limit of a body": {
+      body: `"${"x".repeat(3 * 1024 * 1024)}"`,
+      want: [413, "Request entity too large: limit is 3145728"],
+    },
+    "is refused when it is nested without end": {
+      body: `{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+      want: [400, "exceeded max depth"],
+    },
   };
   for (const [behaviour, { path = CONFIG_MAPS, body, want }] of Object.entries(failures)) {
     test(behaviour, async () => {
@@ -85,7 +136,11 @@ describe("creating", () => {
   test("warns of unknown and duplicate fields and drops them", async () => {
     const { request } = await createTestServer();
 
-    const { headers, body } = await request("POST", CONFIG_MAPS, '{"metadata":{"name":"m"},"foo":1,"data":{"a":"1","a":"2"}}');
+    const { headers, body } = await request(
+      "POST",
+      CONFIG_MAPS,
+      '{"metadata":{"name":"m"},"foo":1,"data":{"a":"1","a":"2"}}',
+    );
 
     expect(headers.warning).toEqual(['299 - "unknown field \\"foo\\""', '299 - "duplicate field \\"data.a\\""']);
     expect(body).not.toHaveProperty("foo");
@@ -94,7 +149,11 @@ describe("creating", () => {
   test("keeps hostile keys as ordinary data", async () => {
     const { request } = await createTestServer();
 
-    const { body } = await request("POST", CONFIG_MAPS, '{"metadata":{"name":"m","annotations":{"__proto__":"x"}},"__proto__":{"data":{"polluted":"yes"}}}');
+    const { body } = await request(
+      "POST",
+      CONFIG_MAPS,
+      '{"metadata":{"name":"m","annotations":{"__proto__":"x"}},"__proto__":{"data":{"polluted":"yes"}}}',
+    );
 
     expect(body.data).toBeUndefined();
     expect(({} as JsonObject).data).toBeUndefined();
@@ -107,8 +166,14 @@ describe("updating", () => {
     const created = await request("POST", CONFIG_MAPS, makeConfigMap("m"));
     const { resourceVersion } = created.body.metadata as JsonObject;
 
-    const first = await request("PUT", `${CONFIG_MAPS}/m`, { ...makeConfigMap("m", { metadata: { resourceVersion: resourceVersion ?? "" } }), data: { a: "2" } });
-    const second = await request("PUT", `${CONFIG_MAPS}/m`, { ...makeConfigMap("m", { metadata: { resourceVersion: resourceVersion ?? "" } }), data: { a: "3" } });
+    const first = await request("PUT", `${CONFIG_MAPS}/m`, {
+      ...makeConfigMap("m", { metadata: { resourceVersion: resourceVersion ?? "" } }),
+      data: { a: "2" },
+    });
+    const second = await request("PUT", `${CONFIG_MAPS}/m`, {
+      ...makeConfigMap("m", { metadata: { resourceVersion: resourceVersion ?? "" } }),
+      data: { a: "3" },
+    });
     const unconditional = await request("PUT", `${CONFIG_MAPS}/m`, { ...makeConfigMap("m"), data: { a: "4" } });
 
     expect([first.status, second.status, unconditional.status]).toEqual([200, 409, 200]);
@@ -130,8 +195,18 @@ describe("updating", () => {
     const { request } = await createTestServer();
     await request("POST", DEPLOYMENTS, makeDeployment("web"));
 
-    const status = await request("PATCH", `${DEPLOYMENTS}/web/status`, { spec: { replicas: 7 }, status: { replicas: 2 } }, MERGE);
-    const spec = await request("PATCH", `${DEPLOYMENTS}/web`, { spec: { replicas: 5 }, status: { replicas: 9 } }, MERGE);
+    const status = await request(
+      "PATCH",
+      `${DEPLOYMENTS}/web/status`,
+      { spec: { replicas: 7 }, status: { replicas: 2 } },
+      MERGE,
+    );
+    const spec = await request(
+      "PATCH",
+      `${DEPLOYMENTS}/web`,
+      { spec: { replicas: 5 }, status: { replicas: 9 } },
+      MERGE,
+    );
 
     expect(status.body).toMatchObject({ metadata: { generation: 1 }, spec: { replicas: 1 }, status: { replicas: 2 } });
     expect(spec.body).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 }, status: { replicas: 2 } });
@@ -146,14 +221,25 @@ describe("updating", () => {
     const { status, body } = await request("PUT", "/apis/example.com/v1/namespaces/default/widgets/w", widget);
 
     expect(status).toBe(422);
-    expect(body.message).toBe('widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update');
+    expect(body.message).toBe(
+      'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    );
   });
 
   test("never stores a resourceVersion", async () => {
     const { request, cache } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
-    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
-    await request("PATCH", "/apis/example.com/v1/namespaces/default/widgets/w/status", { status: { phase: "Ready" } }, MERGE);
+    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name: "w" },
+    });
+    await request(
+      "PATCH",
+      "/apis/example.com/v1/namespaces/default/widgets/w/status",
+      { status: { phase: "Ready" } },
+      MERGE,
+    );
     await request("PATCH", "/apis/example.com/v1/namespaces/default/widgets/w/scale", { spec: { replicas: 2 } }, MERGE);
 
     const stored = cache.list("/").map(({ value }) => Buffer.from(value).toString());
@@ -170,16 +256,31 @@ describe("the scale subresource", () => {
     const scaled = await request("PATCH", `${DEPLOYMENTS}/web/scale`, { spec: { replicas: 4 } }, MERGE);
     const parent = await request("GET", `${DEPLOYMENTS}/web`);
 
-    expect(scaled.body).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 4 }, status: { replicas: 0, selector: "app=web" } });
-    expect(parent.body).toMatchObject({ spec: { replicas: 4 }, metadata: { resourceVersion: (scaled.body.metadata as JsonObject).resourceVersion, generation: 2 } });
+    expect(scaled.body).toMatchObject({
+      kind: "Scale",
+      apiVersion: "autoscaling/v1",
+      spec: { replicas: 4 },
+      status: { replicas: 0, selector: "app=web" },
+    });
+    expect(parent.body).toMatchObject({
+      spec: { replicas: 4 },
+      metadata: { resourceVersion: (scaled.body.metadata as JsonObject).resourceVersion, generation: 2 },
+    });
   });
 
   test("of a custom object takes a scale that does not say what it is, as clients of built-in kinds send it", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
-    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
+    await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name: "w" },
+    });
 
-    const scaled = await request("PUT", "/apis/example.com/v1/namespaces/default/widgets/w/scale", { metadata: { name: "w" }, spec: { replicas: 3 } });
+    const scaled = await request("PUT", "/apis/example.com/v1/namespaces/default/widgets/w/scale", {
+      metadata: { name: "w" },
+      spec: { replicas: 3 },
+    });
 
     expect([scaled.status, scaled.body.spec]).toEqual([200, { replicas: 3 }]);
   });

@@ -4,7 +4,18 @@
  */
 import { equalJson, isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { CHANGED_MEANWHILE, DecodeError, alreadyExists, conflict, copySharing, forbidden, generatedNameTaken, invalid, notFound, pathNotFound } from "../../machinery/index.ts";
+import {
+  CHANGED_MEANWHILE,
+  DecodeError,
+  alreadyExists,
+  conflict,
+  copySharing,
+  forbidden,
+  generatedNameTaken,
+  invalid,
+  notFound,
+  pathNotFound,
+} from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Cache, CachedEntry } from "../../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
@@ -23,7 +34,14 @@ import { checkIdentity } from "./identity.ts";
 import { definitionPlace, namespacePlace } from "./in-flight.ts";
 import type { InFlight } from "./in-flight.ts";
 import { trackFields } from "./managed-fields.ts";
-import { finalizersOf, generatedName, metadataForCreate, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
+import {
+  finalizersOf,
+  generatedName,
+  metadataForCreate,
+  metadataForUpdate,
+  metadataOf,
+  validateMetadataUpdate,
+} from "./metadata.ts";
 import { isNamespaceKind } from "../background/namespaces.ts";
 import type { Found } from "../clusters/objects.ts";
 import { writeOptions } from "../request/options.ts";
@@ -55,23 +73,37 @@ const MAX_GENERATED_NAMES = 8;
 /** Objects that are remembered for others like them are few, but must not be huge. */
 const MAX_SIBLING_BYTES = 64 * 1024;
 
-export async function createObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+export async function createObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  body: DecodedObject,
+): Promise<Written> {
   const options = writeOptions(context, "CreateOptions");
   const metadata = metadataOf(body.object);
   checkIdentity(context, body.object, undefined);
   const { resourceVersion } = metadata;
-  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion)) throw plainError("resourceVersion should not be set on objects to be created");
+  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion))
+    throw plainError("resourceVersion should not be set on objects to be created");
   for (let attempt = 1; ; attempt++) {
     const generated = generatedName(metadata, deps.random);
     const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
     const entry = await insertObject(deps, context, options, body, name);
     if (entry) return { entry, created: true };
-    if (generated === undefined || attempt === MAX_GENERATED_NAMES) throw (metadata.generateName ? generatedNameTaken : alreadyExists)(context.served.resource.name, name);
+    if (generated === undefined || attempt === MAX_GENERATED_NAMES)
+      throw (metadata.generateName ? generatedNameTaken : alreadyExists)(context.served.resource.name, name);
   }
 }
 
 /** A new object under a name; undefined when the name is taken. */
-export async function insertObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"] = "create", appliedFields?: Json): Promise<CachedEntry | undefined> {
+export async function insertObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  body: DecodedObject,
+  name: string,
+  cause: WriteCause["verb"] = "create",
+  appliedFields?: Json,
+): Promise<CachedEntry | undefined> {
   const places = placesOf(context);
   for (const place of places) deps.inFlight.enter(place);
   try {
@@ -90,7 +122,15 @@ function placesOf({ cluster, served: { resource }, namespace }: RequestContext):
 }
 
 /** Looks at namespace and definition in the tick in which their places were entered. */
-async function insertInPlaces(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject, name: string, cause: WriteCause["verb"], appliedFields: Json | undefined): Promise<CachedEntry | undefined> {
+async function insertInPlaces(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  body: DecodedObject,
+  name: string,
+  cause: WriteCause["verb"],
+  appliedFields: Json | undefined,
+): Promise<CachedEntry | undefined> {
   const { cluster, served, namespace } = context;
   const { resource } = served;
   const given = metadataOf(body.object);
@@ -98,11 +138,18 @@ async function insertInPlaces(deps: WriteDependencies, context: RequestContext, 
     ...body.object,
     apiVersion: served.apiVersion,
     kind: resource.kind.kind,
-    metadata: metadataForCreate(given, { namespace: resource.namespaced ? namespace : undefined, name }, resource, deps),
+    metadata: metadataForCreate(
+      given,
+      { namespace: resource.namespaced ? namespace : undefined, name },
+      resource,
+      deps,
+    ),
   });
   if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
   const track = (admitted: JsonObject): JsonObject =>
-    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields) : withManagers(admitted, appliedFields);
+    appliedFields === undefined
+      ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields)
+      : withManagers(admitted, appliedFields);
   object = withoutRepeatedOwners(object, context, cause === "patch");
   object = admitObject(deps, { context, options, operation: "CREATE", object, findings: body, errors: [], track });
 
@@ -117,22 +164,43 @@ async function insertInPlaces(deps: WriteDependencies, context: RequestContext, 
 }
 
 /** A definition is served at once: whoever waits for the answer to writing it may use it. */
-async function settleDefinitions({ definitions }: WriteDependencies, { cluster, served, subresource }: RequestContext, definition: JsonObject): Promise<void> {
+async function settleDefinitions(
+  { definitions }: WriteDependencies,
+  { cluster, served, subresource }: RequestContext,
+  definition: JsonObject,
+): Promise<void> {
   if (subresource !== undefined || !isDefinition(served.resource)) return;
   await definitions.settle(cluster, (definition as unknown as Definition).spec.group);
 }
 
-/** Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its rules were looked at, now or before. */
-async function storeObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject, verb: WriteCause["verb"], settled: boolean): Promise<CachedEntry | undefined> {
+/**
+ * Puts a prepared object, converted to the storage version; undefined when somebody was faster. `settled`: all of its
+ * rules were looked at, now or before.
+ */
+async function storeObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  found: Found,
+  object: JsonObject,
+  verb: WriteCause["verb"],
+  settled: boolean,
+): Promise<CachedEntry | undefined> {
   const { cluster, served, subresource } = context;
   const { storage, name } = served.resource;
   const written = viewOfWritten(storage, toStorage(object, served), settled && served.isStorage);
   if (options.dryRun) return unstoredEntry(found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
-  const giveBack = await reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, ...(oldObject && { oldObject }) });
+  const giveBack = await reserve(deps, {
+    context,
+    options,
+    operation: oldObject ? "UPDATE" : "CREATE",
+    object,
+    oldObject,
+  });
   let entry: CachedEntry | undefined;
   try {
-    entry = await deps.store.put(cluster, found, written, { verb, name, ...(subresource !== undefined && { subresource }) });
+    entry = await deps.store.put(cluster, found, written, { verb, name, subresource });
   } finally {
     if (!entry) await giveBack();
   }
@@ -151,7 +219,11 @@ function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
   return storage.compiled.admit(ordered({ ...(served.toStorage?.(object) ?? object), apiVersion: storage.apiVersion }));
 }
 
-export async function updateObject(deps: WriteDependencies, context: RequestContext, body: DecodedObject): Promise<Written> {
+export async function updateObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  body: DecodedObject,
+): Promise<Written> {
   const options = writeOptions(context, "UpdateOptions");
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
@@ -172,10 +244,20 @@ export async function updateObject(deps: WriteDependencies, context: RequestCont
 }
 
 /** There is nothing to update. A body that cannot be read is told so first. */
-function missing(deps: WriteDependencies, context: RequestContext, options: WriteOptions, { object, ...findings }: DecodedObject): Error {
+function missing(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  { object, ...findings }: DecodedObject,
+): Error {
   const { served, name = "" } = context;
   const error = notFound(served.resource.name, name);
-  const read = ordered({ ...object, apiVersion: served.apiVersion, kind: served.resource.kind.kind, metadata: { ...metadataOf(object) } });
+  const read = ordered({
+    ...object,
+    apiVersion: served.apiVersion,
+    kind: served.resource.kind.kind,
+    metadata: { ...metadataOf(object) },
+  });
   const track = (): never => {
     throw error;
   };
@@ -184,7 +266,12 @@ function missing(deps: WriteDependencies, context: RequestContext, options: Writ
 }
 
 /** A PUT of something that is not there yet; undefined when somebody else was faster. */
-async function createInPlace(deps: WriteDependencies, context: RequestContext, options: WriteOptions, body: DecodedObject): Promise<CachedEntry | undefined> {
+async function createInPlace(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  body: DecodedObject,
+): Promise<CachedEntry | undefined> {
   const { served, name = "" } = context;
   const { uid } = metadataOf(body.object);
   if (typeof uid === "string" && uid !== "") throw uidConflict(context, uid, "");
@@ -195,8 +282,16 @@ async function createInPlace(deps: WriteDependencies, context: RequestContext, o
 }
 
 /** Whoever makes an object by an update or an apply must be allowed to create it. */
-export function checkMayCreate({ authorizer }: WriteDependencies, { cluster, served, namespace, name, user }: RequestContext): void {
-  const request: AccessRequest = { user, verb: "create", cluster: cluster.name, resource: { ...served.resource.name, ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) } };
+export function checkMayCreate(
+  { authorizer }: WriteDependencies,
+  { cluster, served, namespace, name, user }: RequestContext,
+): void {
+  const request: AccessRequest = {
+    user,
+    verb: "create",
+    cluster: cluster.name,
+    resource: { ...served.resource.name, namespace, name },
+  };
   const { allowed, reason } = authorizer.decide(request);
   if (!allowed) throw accessDenied(request, reason);
 }
@@ -206,14 +301,25 @@ export interface Change extends Findings {
   object: JsonObject;
   /** A replacement of the whole: some kinds then insist on a resourceVersion. */
   requiresVersion: boolean;
-  /** Set for the result of a patch, whose fault it is when that is no object of the kind: the error for such a problem. */
+  /**
+   * Set for the result of a patch, whose fault it is when that is no object of the kind: the error for such a problem.
+   */
   failure?: (problem: string) => Error;
   /** Field managers as apply worked them out; unset records an ordinary update. */
   appliedFields?: Json;
 }
 
-/** Reads, changes and writes one object, with nobody in between; again when another process was faster and the client did not insist. */
-export async function rewriteObject(deps: WriteDependencies, context: RequestContext, options: WriteOptions, verb: "update" | "patch", change: (old: JsonObject) => Change): Promise<Written> {
+/**
+ * Reads, changes and writes one object, with nobody in between; again when another process was faster and the client
+ * did not insist.
+ */
+export async function rewriteObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  verb: "update" | "patch",
+  change: (old: JsonObject) => Change,
+): Promise<Written> {
   const { cluster, served, namespace, name = "" } = context;
   const key = keyOf(served.resource, cluster.name, namespace, name);
   const written = await deps.cache.exclusive(key, async (): Promise<Written> => {
@@ -224,20 +330,41 @@ export async function rewriteObject(deps: WriteDependencies, context: RequestCon
       const settled = settledIn(found.entry, served);
       const wanted = change(old);
       const insists = checkVersion(context, wanted, found.entry);
-      const next = wanted.failure ? preparePatched(deps, context, options, old, settled, wanted, wanted.failure) : prepareUpdate(deps, context, options, old, settled, wanted);
+      const next = wanted.failure
+        ? preparePatched(deps, context, options, old, settled, wanted, wanted.failure)
+        : prepareUpdate(deps, context, options, old, settled, wanted);
       if (changesNothing(old, next)) return { entry: found.entry, created: false };
-      const entry = isFinished(next, served) ? await removeFinished(deps, context, options, found, next) : await storeObject(deps, context, options, found, next, verb, settled !== undefined || context.subresource === undefined);
+      const entry = isFinished(next, served)
+        ? await removeFinished(deps, context, options, found, next)
+        : await storeObject(
+            deps,
+            context,
+            options,
+            found,
+            next,
+            verb,
+            settled !== undefined || context.subresource === undefined,
+          );
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CHANGED_MEANWHILE);
     }
   });
   // Not while the object is held: its status may be what has to change. What was removed has given up its names.
-  if (!options.dryRun && isDefinition(served.resource)) await settleDefinitions(deps, context, objectIn(written.entry, served));
+  if (!options.dryRun && isDefinition(served.resource))
+    await settleDefinitions(deps, context, objectIn(written.entry, served));
   return written;
 }
 
 /** A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request. */
-function preparePatched(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change, failure: (problem: string) => Error): JsonObject {
+function preparePatched(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  old: JsonObject,
+  settled: JsonObject | undefined,
+  change: Change,
+  failure: (problem: string) => Error,
+): JsonObject {
   try {
     return prepareUpdate(deps, context, options, old, settled, change);
   } catch (error) {
@@ -245,7 +372,14 @@ function preparePatched(deps: WriteDependencies, context: RequestContext, option
   }
 }
 
-function prepareUpdate(deps: WriteDependencies, context: RequestContext, options: WriteOptions, old: JsonObject, settled: JsonObject | undefined, change: Change): JsonObject {
+function prepareUpdate(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  old: JsonObject,
+  settled: JsonObject | undefined,
+  change: Change,
+): JsonObject {
   const { object: given, appliedFields } = change;
   const { served, subresource } = context;
   const { kind } = served.resource;
@@ -256,9 +390,27 @@ function prepareUpdate(deps: WriteDependencies, context: RequestContext, options
   next = withoutRepeatedOwners(next, context, change.failure !== undefined || appliedFields !== undefined);
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
   const track = (admitted: JsonObject): JsonObject =>
-    appliedFields === undefined ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields) : withManagers(admitted, appliedFields);
-  next = admitObject(deps, { context, options, operation: "UPDATE", object: next, oldObject: old, settled, findings: change, errors, track });
-  if (kind.hasGeneration && (changesSpec(old, next, served.subresources.status === true) || changesRollout(context, old, next) || changesCountedLabels(context, old, next))) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+    appliedFields === undefined
+      ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields)
+      : withManagers(admitted, appliedFields);
+  next = admitObject(deps, {
+    context,
+    options,
+    operation: "UPDATE",
+    object: next,
+    oldObject: old,
+    settled,
+    findings: change,
+    errors,
+    track,
+  });
+  if (
+    kind.hasGeneration &&
+    (changesSpec(old, next, served.subresources.status === true) ||
+      changesRollout(context, old, next) ||
+      changesCountedLabels(context, old, next))
+  )
+    metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
   return next;
 }
 
@@ -276,26 +428,44 @@ function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isP
   }
   if (repeated.length === 0) return object;
   const when = isPatched ? " after mutating admission happens" : "";
-  warn(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`);
+  warn(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+  );
   return { ...object, metadata: { ...metadata, ownerReferences: kept } };
 }
 
 /** The same text for the same owner, in whichever order its fields come. */
-const identityOf = (owner: Json): string => JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
+const identityOf = (owner: Json): string =>
+  JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
 
 /** The object with these managers; an empty list is none. */
 function withManagers(object: JsonObject, managedFields: Json): JsonObject {
   const { managedFields: _, ...metadata } = metadataOf(object);
-  return { ...object, metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) } };
+  return {
+    ...object,
+    metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) },
+  };
 }
 
-/** Which part of the object a request may change: everything but the status, only the status, only the finalizers, or the part that the kind names, which is taken out later. */
-function combine({ served, subresource }: RequestContext, old: JsonObject, given: JsonObject, metadata: JsonObject): JsonObject {
+/**
+ * Which part of the object a request may change: everything but the status, only the status, only the finalizers, or
+ * the part that the kind names, which is taken out later.
+ */
+function combine(
+  { served, subresource }: RequestContext,
+  old: JsonObject,
+  given: JsonObject,
+  metadata: JsonObject,
+): JsonObject {
   const { resource } = served;
   if (subresource === "status") {
     const { status: _, ...rest } = old;
     const { resourceVersion: __, ...stored } = metadataOf(old);
-    return { ...rest, metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored, ...(given.status !== undefined && { status: given.status }) };
+    return {
+      ...rest,
+      metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored,
+      ...(given.status !== undefined && { status: given.status }),
+    };
   }
   if (subresource === "finalize") {
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
@@ -324,39 +494,80 @@ function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObjec
 
 /** Anything outside metadata, and outside status where that has its own subresource. */
 function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): boolean {
-  const ignored = (key: string): boolean => key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
+  const ignored = (key: string): boolean =>
+    key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
   if (Object.keys(next).some((key) => !ignored(key) && !equalJson(next[key], old[key]))) return true;
   return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
 }
 
 /** Some kinds are told apart by their labels, which are then part of what they want. */
-function changesCountedLabels({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
-  return subresource === undefined && resource.kind.traits?.labelsCountAsSpec === true && !equalJson(metadataOf(old).labels, metadataOf(next).labels);
+function changesCountedLabels(
+  { served: { resource }, subresource }: RequestContext,
+  old: JsonObject,
+  next: JsonObject,
+): boolean {
+  return (
+    subresource === undefined &&
+    resource.kind.traits?.labelsCountAsSpec === true &&
+    !equalJson(metadataOf(old).labels, metadataOf(next).labels)
+  );
 }
 
 /** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of what it wants. */
-function changesRollout({ served: { resource }, subresource }: RequestContext, old: JsonObject, next: JsonObject): boolean {
-  return subresource === undefined && resource.kind.kind === "Deployment" && resource.kind.group === "apps" && !equalJson(metadataOf(old).annotations, metadataOf(next).annotations);
+function changesRollout(
+  { served: { resource }, subresource }: RequestContext,
+  old: JsonObject,
+  next: JsonObject,
+): boolean {
+  return (
+    subresource === undefined &&
+    resource.kind.kind === "Deployment" &&
+    resource.kind.group === "apps" &&
+    !equalJson(metadataOf(old).annotations, metadataOf(next).annotations)
+  );
 }
 
 /** An object that is being deleted goes when its last finalizer is removed and nobody has to stop it first. */
 function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
   const metadata = metadataOf(object);
-  if (metadata.deletionTimestamp === undefined || finalizersOf(metadata).length > 0 || Number(metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
-  return !isNamespaceKind(resource) || !isObject(object.spec) || !Array.isArray(object.spec.finalizers) || object.spec.finalizers.length === 0;
+  if (
+    metadata.deletionTimestamp === undefined ||
+    finalizersOf(metadata).length > 0 ||
+    Number(metadata.deletionGracePeriodSeconds ?? 0) > 0
+  )
+    return false;
+  return (
+    !isNamespaceKind(resource) ||
+    !isObject(object.spec) ||
+    !Array.isArray(object.spec.finalizers) ||
+    object.spec.finalizers.length === 0
+  );
 }
 
-async function removeFinished(deps: WriteDependencies, context: RequestContext, options: WriteOptions, found: Found, object: JsonObject): Promise<CachedEntry | undefined> {
+async function removeFinished(
+  deps: WriteDependencies,
+  context: RequestContext,
+  options: WriteOptions,
+  found: Found,
+  object: JsonObject,
+): Promise<CachedEntry | undefined> {
   const { cluster, served } = context;
   const last = unstoredEntry(found, viewOfWritten(served.resource.storage, toStorage(object, served), false));
   if (options.dryRun) return last;
-  const revision = await deps.store.remove(cluster, served.resource, found, { verb: "delete", name: served.resource.name });
+  const revision = await deps.store.remove(cluster, served.resource, found, {
+    verb: "delete",
+    name: served.resource.name,
+  });
   if (revision !== undefined && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return revision === undefined ? undefined : last;
 }
 
 /** Compares the resourceVersion that the client sent, if any. True when it insists on it. */
-function checkVersion({ served: { resource }, name = "" }: RequestContext, { object, requiresVersion }: Change, entry: CachedEntry): boolean {
+function checkVersion(
+  { served: { resource }, name = "" }: RequestContext,
+  { object, requiresVersion }: Change,
+  entry: CachedEntry,
+): boolean {
   const sent = metadataOf(object).resourceVersion;
   const text = typeof sent === "string" ? sent : "";
   if (text === "" || text === "0") {
@@ -371,8 +582,16 @@ function checkVersion({ served: { resource }, name = "" }: RequestContext, { obj
   return true;
 }
 
-export function uidConflict({ served: { resource }, namespace, name = "" }: RequestContext, sent: string, stored: unknown): Error {
-  const path = [resource.kind.builtIn ? "" : `${resource.name.group}/`, resource.name.resource, resource.namespaced ? `/${namespace ?? ""}` : ""].join("");
+export function uidConflict(
+  { served: { resource }, namespace, name = "" }: RequestContext,
+  sent: string,
+  stored: unknown,
+): Error {
+  const path = [
+    resource.kind.builtIn ? "" : `${resource.name.group}/`,
+    resource.name.resource,
+    resource.namespaced ? `/${namespace ?? ""}` : "",
+  ].join("");
   return conflict(
     resource.name,
     name,
@@ -381,11 +600,19 @@ export function uidConflict({ served: { resource }, namespace, name = "" }: Requ
 }
 
 /** Objects of a definition that is going away, or is gone, are not created any more. */
-function checkDefinitionAlive({ store }: WriteDependencies, { cluster, served: { resource } }: RequestContext, name: string): void {
+function checkDefinitionAlive(
+  { store }: WriteDependencies,
+  { cluster, served: { resource } }: RequestContext,
+  name: string,
+): void {
   if (resource.kind.builtIn) return;
   const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
   if (!definitions) return;
-  const { entry } = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`));
+  const { entry } = store.find(
+    cluster,
+    definitions,
+    keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`),
+  );
   // It went while the request waited its turn.
   if (!entry) throw pathNotFound();
   if (isOfLayer(entry, cluster)) return;

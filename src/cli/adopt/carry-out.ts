@@ -1,9 +1,17 @@
 /**
- * Adopts what was planned. The template comes last and held back (`flotilla.dev/unmanaged`), so that whatever the hub decides about it
- * touches no member yet. Only when the real Works say what the members run is it let through. Stopping anywhere leaves every member as it is,
- * and the next run goes on from there.
+ * Adopts what was planned. The template comes last and held back (`flotilla.dev/unmanaged`), so that whatever the hub
+ * decides about it touches no member yet. Only when the real Works say what the members run is it let through. Stopping
+ * anywhere leaves every member as it is, and the next run goes on from there.
  */
-import { bindingName, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
+import {
+  bindingName,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../../api/index.ts";
 import type { Kind, KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, sleep } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -49,11 +57,17 @@ export interface Adopted {
 }
 
 const LOOK_MS = 250;
-const POLICY_KINDS: Readonly<Record<string, Kind>> = Object.fromEntries([PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy].map((kind) => [kind.kind, kind as Kind]));
+const POLICY_KINDS: Readonly<Record<string, Kind>> = Object.fromEntries(
+  [PropagationPolicy, ClusterPropagationPolicy, OverridePolicy, ClusterOverridePolicy].map((kind) => [
+    kind.kind,
+    kind as Kind,
+  ]),
+);
 
 export async function carryOut(resources: readonly Resource[], deps: CarryOut): Promise<Adopted[]> {
   const { client, signal, progress } = deps;
-  for (const { overrides, policy } of resources) for (const manifest of [overrides, policy]) if (manifest) await applyPolicy(client, manifest, signal);
+  for (const { overrides, policy } of resources)
+    for (const manifest of [overrides, policy]) if (manifest) await applyPolicy(client, manifest, signal);
   for (const resource of resources) if (!resource.isKnown) await createHeld(client, resource, signal);
   for (const resource of resources) await bindPolicies(client, resource, signal);
   progress("waiting for the hub to make the members' copies");
@@ -70,34 +84,69 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
   const wanted = manifest as unknown as PropagationPolicy;
   const kind = POLICY_KINDS[wanted.kind] as Kind<PropagationPolicy>;
   const { namespace, name } = wanted.metadata;
-  const existing = await find(client, kind, { cluster: "hub", ...(namespace && { namespace }), name }, { signal });
-  const selects = ({ spec }: DeepReadonly<PropagationPolicy>): unknown[] => spec.resourceSelectors.map((selector) => [selector.kind, selector.name]);
-  if (existing && !equalJson(selects(existing), selects(wanted))) throw new FlotillaError("Adopt", `${titleOf(wanted)} is there and selects other objects; rename it, or adopt with --policy ${name}`);
+  const existing = await find(client, kind, { cluster: "hub", namespace: namespace || undefined, name }, { signal });
+  const selects = ({ spec }: DeepReadonly<PropagationPolicy>): unknown[] =>
+    spec.resourceSelectors.map((selector) => [selector.kind, selector.name]);
+  if (existing && !equalJson(selects(existing), selects(wanted)))
+    throw new FlotillaError(
+      "Adopt",
+      `${titleOf(wanted)} is there and selects other objects; rename it, or adopt with --policy ${name}`,
+    );
   // One that belonged to an earlier template is about to go with it.
-  if (existing?.metadata.ownerReferences?.length) await client.delete(kind, { cluster: "hub", ...(namespace && { namespace }), name }, { preconditions: { uid: existing.metadata.uid ?? "" }, signal });
+  if (existing?.metadata.ownerReferences?.length)
+    await client.delete(
+      kind,
+      { cluster: "hub", namespace: namespace || undefined, name },
+      { preconditions: { uid: existing.metadata.uid ?? "" }, signal },
+    );
   await client.apply(kind, "hub", wanted, { force: true, signal });
 }
 
-/** What was made for a template goes with it: left behind, it would divide the next object of that name by what this one had. */
+/**
+ * What was made for a template goes with it: left behind, it would divide the next object of that name by what this one
+ * had.
+ */
 async function bindPolicies(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
-  const { apiVersion, kind, metadata } = await client.get(resource.kind, { cluster: "hub", ...keyOf(resource) }, { signal });
+  const { apiVersion, kind, metadata } = await client.get(
+    resource.kind,
+    { cluster: "hub", ...keyOf(resource) },
+    { signal },
+  );
   const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "" };
-  for (const policyKind of metadata.namespace ? [PropagationPolicy, OverridePolicy] : [ClusterPropagationPolicy, ClusterOverridePolicy]) {
-    const key = { cluster: "hub", ...(metadata.namespace && { namespace: metadata.namespace }), name: adoptionName(resource) };
+  for (const policyKind of metadata.namespace
+    ? [PropagationPolicy, OverridePolicy]
+    : [ClusterPropagationPolicy, ClusterOverridePolicy]) {
+    const key = { cluster: "hub", namespace: metadata.namespace || undefined, name: adoptionName(resource) };
     const policy = await find<KubernetesObject>(client, policyKind, key, { signal });
-    if (policy?.metadata.annotations?.[MADE_FOR_ADOPTION] === undefined || policy.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) continue;
+    if (
+      policy?.metadata.annotations?.[MADE_FOR_ADOPTION] === undefined ||
+      policy.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)
+    )
+      continue;
     await client.patch(policyKind, key, { metadata: { ownerReferences: [owner] } }, { type: "merge", signal });
   }
 }
 
-async function createHeld(client: Client, { kind, template }: { kind: Kind; template: Manifest }, signal: AbortSignal): Promise<void> {
+async function createHeld(
+  client: Client,
+  { kind, template }: { kind: Kind; template: Manifest },
+  signal: AbortSignal,
+): Promise<void> {
   const { metadata } = template;
-  const held = { ...template, metadata: { ...metadata, annotations: { ...metadata.annotations, [UNMANAGED]: "true" } } };
+  const held = {
+    ...template,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [UNMANAGED]: "true" } },
+  };
   await client.create(kind, "hub", held, { signal });
 }
 
 async function letThrough(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
-  await client.patch(resource.kind, { cluster: "hub", ...keyOf(resource) }, { metadata: { annotations: { [UNMANAGED]: null } } }, { type: "merge", signal });
+  await client.patch(
+    resource.kind,
+    { cluster: "hub", ...keyOf(resource) },
+    { metadata: { annotations: { [UNMANAGED]: null } } },
+    { type: "merge", signal },
+  );
 }
 
 /** The Works that the hub made for the newest template, one for each member. */
@@ -108,44 +157,84 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
     const template = await client.get(resource.kind, { cluster: "hub", ...keyOf(resource) }, { signal });
     const works = await Promise.all(resource.copies.map(({ cluster }) => workOf(client, resource, cluster, signal)));
     const generation = String(template.metadata.generation ?? 0);
-    const current = works.filter((work) => work !== undefined && valueAt(work.spec.workload?.manifests?.[0], ["metadata", "annotations", TEMPLATE_GENERATION]) === generation);
+    const current = works.filter(
+      (work) =>
+        work !== undefined &&
+        valueAt(work.spec.workload?.manifests?.[0], ["metadata", "annotations", TEMPLATE_GENERATION]) === generation,
+    );
     if (current.length === works.length) return current as DeepReadonly<Work>[];
-    if (clock.now() >= untilMs) throw new FlotillaError("Adopt", `the hub has made ${current.length} of ${works.length} copies of ${titleOf(resource.template)} after ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was touched, and the same command goes on from here`);
+    if (clock.now() >= untilMs)
+      throw new FlotillaError(
+        "Adopt",
+        `the hub has made ${current.length} of ${works.length} copies of ${titleOf(resource.template)} after ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was touched, and the same command goes on from here`,
+      );
     await sleep(clock, LOOK_MS, signal);
   }
 }
 
 async function scheduling(resource: Resource, deps: CarryOut): Promise<string> {
-  return findCondition((await bindingOf(resource, deps))?.status?.conditions ?? [], "Scheduled")?.message ?? "no policy has it yet";
+  return (
+    findCondition((await bindingOf(resource, deps))?.status?.conditions ?? [], "Scheduled")?.message ??
+    "no policy has it yet"
+  );
 }
 
-function bindingOf(resource: Resource, { client, signal }: CarryOut): Promise<DeepReadonly<ResourceBinding> | undefined> {
+function bindingOf(
+  resource: Resource,
+  { client, signal }: CarryOut,
+): Promise<DeepReadonly<ResourceBinding> | undefined> {
   const { namespace, name } = keyOf(resource);
   const kind = namespace ? ResourceBinding : (ClusterResourceBinding as unknown as Kind<ResourceBinding>);
-  return find(client, kind, { cluster: "hub", ...(namespace && { namespace }), name: bindingName(resource.kind.kind, name) }, { signal });
+  return find(
+    client,
+    kind,
+    { cluster: "hub", namespace: namespace || undefined, name: bindingName(resource.kind.kind, name) },
+    { signal },
+  );
 }
 
 /** The last look before a member is touched: the real Works, and what runs now. */
 async function check(resource: Resource, works: readonly DeepReadonly<Work>[], deps: CarryOut): Promise<void> {
-  const copies = (await Promise.all(resource.copies.map((copy) => readAgain(resource, copy, deps)))) as [Copy, ...Copy[]];
-  const outlook: Outlook = await outlookOf({ ...resource, copies }, works, deps.interpreter, await elsewhere(resource, deps));
-  if (isRefused(outlook) && !deps.force) throw new FlotillaError("Adopt", `${describeRefusal(outlook)}; no member was touched. Delete the template on the hub, which members do not notice while it has ${UNMANAGED}, and adopt it again`);
+  const copies = (await Promise.all(resource.copies.map((copy) => readAgain(resource, copy, deps)))) as [
+    Copy,
+    ...Copy[],
+  ];
+  const outlook: Outlook = await outlookOf(
+    { ...resource, copies },
+    works,
+    deps.interpreter,
+    await elsewhere(resource, deps),
+  );
+  if (isRefused(outlook) && !deps.force)
+    throw new FlotillaError(
+      "Adopt",
+      `${describeRefusal(outlook)}; no member was touched. Delete the template on the hub, which members do not notice while it has ${UNMANAGED}, and adopt it again`,
+    );
 }
 
 /** A template that is let through goes to all of its members, and nobody has looked at the others. */
 async function elsewhere(resource: Resource, deps: CarryOut): Promise<string[]> {
-  const template = await deps.client.get(resource.kind, { cluster: "hub", ...keyOf(resource) }, { signal: deps.signal });
+  const template = await deps.client.get(
+    resource.kind,
+    { cluster: "hub", ...keyOf(resource) },
+    { signal: deps.signal },
+  );
   if (template.metadata.annotations?.[UNMANAGED] === undefined) return [];
   const { clusters = [], requiredBy = [] } = (await bindingOf(resource, deps))?.spec ?? {};
   const known = new Set(resource.copies.map(({ cluster }) => cluster));
-  const others = new Set([...clusters, ...requiredBy.flatMap((each) => each.clusters ?? [])].map(({ name }) => name).filter((name) => !known.has(name)));
+  const others = new Set(
+    [...clusters, ...requiredBy.flatMap((each) => each.clusters ?? [])]
+      .map(({ name }) => name)
+      .filter((name) => !known.has(name)),
+  );
   return others.size > 0 ? [`it goes to ${[...others].join(", ")} too; name all of its members in --from`] : [];
 }
 
 async function readAgain(resource: Resource, copy: Copy, { readers }: CarryOut): Promise<Copy> {
   const { cluster, object } = copy;
   const now = await readers.get(cluster)?.get(resource.kind, keyOf(resource));
-  if (now?.metadata.uid !== object.metadata.uid) throw new FlotillaError("Adopt", `${titleOf(object)} was deleted on ${cluster} in the meantime`);
+  if (now?.metadata.uid !== object.metadata.uid)
+    throw new FlotillaError("Adopt", `${titleOf(object)} was deleted on ${cluster} in the meantime`);
   return { ...copy, object: now ?? object };
 }
 
@@ -155,17 +244,37 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
   for (;;) {
     const now = await Promise.all(resource.copies.map((copy) => readAgain(resource, copy, deps)));
     const waiting = now.filter((copy) => !isDelivered(resource, copy));
-    if (waiting.length === 0) return now.map((copy, index) => adoptedMember(resource, resource.copies[index] ?? copy, copy));
+    if (waiting.length === 0)
+      return now.map((copy, index) => adoptedMember(resource, resource.copies[index] ?? copy, copy));
     if (clock.now() >= untilMs) {
-      const reasons = await Promise.all(waiting.map(async ({ cluster }) => `${cluster}: ${findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")?.message ?? "nothing is heard of its Work yet"}`));
-      throw new FlotillaError("Adopt", `${titleOf(resource.template)} is not in the hub's hands after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub goes on trying`);
+      const reasons = await Promise.all(
+        waiting.map(
+          async ({ cluster }) =>
+            `${cluster}: ${findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")?.message ?? "nothing is heard of its Work yet"}`,
+        ),
+      );
+      throw new FlotillaError(
+        "Adopt",
+        `${titleOf(resource.template)} is not in the hub's hands after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub goes on trying`,
+      );
     }
     await sleep(clock, LOOK_MS, signal);
   }
 }
 
-function adoptedMember({ replicas }: Resource, { cluster, object: before, isAutoscaled }: Copy, { object: after }: Copy): AdoptedMember {
+function adoptedMember(
+  { replicas }: Resource,
+  { cluster, object: before, isAutoscaled }: Copy,
+  { object: after }: Copy,
+): AdoptedMember {
   const count = replicas?.get(cluster);
   const isSame = (...steps: string[]): boolean => equalJson(valueAt(before, steps), valueAt(after, steps));
-  return { cluster, ...(count !== undefined && { replicas: count }), isUnchanged: isSame("spec", "template") && (isAutoscaled === true || isSame("spec", "replicas")) && isSame("status", "updateRevision") };
+  return {
+    cluster,
+    replicas: count,
+    isUnchanged:
+      isSame("spec", "template") &&
+      (isAutoscaled === true || isSame("spec", "replicas")) &&
+      isSame("status", "updateRevision"),
+  };
 }

@@ -2,8 +2,12 @@ import { expect, test } from "vitest";
 import { findDifferences, formatSteps, keepingOverrider, valueAt } from "./differences.ts";
 
 test("differences are found field by field; lists of another length differ as a whole", () => {
-  const before = { spec: { replicas: 2, template: { containers: [{ name: "web", image: "a" }] }, args: ["x"], gone: 1 } };
-  const after = { spec: { replicas: 2, template: { containers: [{ name: "web", image: "b" }] }, args: ["x", "y"], come: 2 } };
+  const before = {
+    spec: { replicas: 2, template: { containers: [{ name: "web", image: "a" }] }, args: ["x"], gone: 1 },
+  };
+  const after = {
+    spec: { replicas: 2, template: { containers: [{ name: "web", image: "b" }] }, args: ["x", "y"], come: 2 },
+  };
 
   expect(findDifferences(before, after)).toEqual([
     { steps: ["spec", "template", "containers", "0", "image"], before: "a", after: "b" },
@@ -31,9 +35,18 @@ test("places are shown as people write them", () => {
 });
 
 test.each([
-  [{ steps: ["data", "a/b~c"], before: "x", after: "y" }, { path: "/data/a~1b~0c", operator: "replace", value: "x" }],
-  [{ steps: ["data", "a"], before: "x" }, { path: "/data/a", operator: "add", value: "x" }],
-  [{ steps: ["data", "a"], after: "y" }, { path: "/data/a", operator: "remove" }],
+  [
+    { steps: ["data", "a/b~c"], before: "x", after: "y" },
+    { path: "/data/a~1b~0c", operator: "replace", value: "x" },
+  ],
+  [
+    { steps: ["data", "a"], before: "x" },
+    { path: "/data/a", operator: "add", value: "x" },
+  ],
+  [
+    { steps: ["data", "a"], after: "y" },
+    { path: "/data/a", operator: "remove" },
+  ],
 ])("an overrider leaves the member what it has (%#)", (difference, want) => {
   expect(keepingOverrider(difference)).toEqual(want);
 });

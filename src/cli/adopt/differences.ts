@@ -23,14 +23,26 @@ export function findDifferences(before: DeepReadonly<unknown>, after: DeepReadon
   function walk(steps: readonly string[], left: unknown, right: unknown): void {
     if (equalJson(left ?? undefined, right ?? undefined)) return;
     if (steps.length < MAX_DEPTH && isObject(left) && isObject(right)) {
-      for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) walk([...steps, key], own(left, key), own(right, key));
-    } else if (steps.length < MAX_DEPTH && Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
+      for (const key of new Set([...Object.keys(left), ...Object.keys(right)]))
+        walk([...steps, key], own(left, key), own(right, key));
+    } else if (
+      steps.length < MAX_DEPTH &&
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length
+    ) {
       left.forEach((item: unknown, index) => walk([...steps, String(index)], item, right[index]));
-    } else found.push({ steps, ...(left !== undefined && left !== null && { before: left as Json }), ...(right !== undefined && right !== null && { after: right as Json }) });
+    } else
+      found.push({
+        steps,
+        before: left !== undefined && left !== null ? (left as Json) : undefined,
+        after: right !== undefined && right !== null ? (right as Json) : undefined,
+      });
   }
 }
 
-const own = (object: Readonly<Record<string, unknown>>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
+const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** The value at a place; undefined where there is none. */
 export function valueAt(object: unknown, steps: readonly string[]): unknown {
@@ -44,7 +56,11 @@ export function valueAt(object: unknown, steps: readonly string[]): unknown {
 
 /** `spec.template.spec.containers[0].image`; a key with dots in it is set apart. */
 export function formatSteps(steps: readonly string[]): string {
-  return steps.reduce((path, step) => (/^\d+$/.test(step) || !/^[A-Za-z0-9_-]+$/.test(step) ? `${path}[${step}]` : `${path}${path && "."}${step}`), "");
+  return steps.reduce(
+    (path, step) =>
+      /^\d+$/.test(step) || !/^[A-Za-z0-9_-]+$/.test(step) ? `${path}[${step}]` : `${path}${path && "."}${step}`,
+    "",
+  );
 }
 
 /** The overrider that leaves the member what it has. */

@@ -1,6 +1,6 @@
 /**
- * Whether a difference leaves everything that runs on a member as it is. What cannot be shown to be harmless is not: the template is
- * made of what runs, so that little should differ at all. Pure.
+ * Whether a difference leaves everything that runs on a member as it is. What cannot be shown to be harmless is not:
+ * the template is made of what runs, so that little should differ at all. Pure.
  */
 import type { Json } from "../../base/index.ts";
 import { keptPods } from "../../interpreter/index.ts";
@@ -13,7 +13,10 @@ import type { Copy } from "./merge-copies.ts";
 const PACE = /^spec\.(updateStrategy|scaleStrategy)(\.rollingUpdate)?\.(maxUnavailable|maxSurge)$/;
 const PARTITION = /^spec\.updateStrategy(\.rollingUpdate)?\.partition$/;
 
-export function isHarmless(difference: Difference, { object: live, isAutoscaled = false }: Pick<Copy, "object" | "isAutoscaled">): boolean {
+export function isHarmless(
+  difference: Difference,
+  { object: live, isAutoscaled = false }: Pick<Copy, "object" | "isAutoscaled">,
+): boolean {
   const { steps } = difference;
   if (steps[0] === "metadata") return true;
   const path = steps.join(".");
@@ -38,11 +41,16 @@ function holdsBackAlike({ before, after }: Difference, live: Live): boolean {
   const size = sizeOf(live);
   if (size === undefined) return false;
   const rounding = live.kind === "DaemonSet" ? "floor" : "ceil";
-  const kept = [before, after].map((partition) => (isPartition(partition) ? keptPods(partition, size, rounding) : undefined));
+  const kept = [before, after].map((partition) =>
+    isPartition(partition) ? keptPods(partition, size, rounding) : undefined,
+  );
   return kept[0] !== undefined && kept[0] === kept[1];
 }
 
-const isPartition = (value: Json | undefined): value is number | string | undefined => value === undefined || typeof value === "number" || (typeof value === "string" && /^\d{1,9}(\.\d{1,9})?%$/.test(value));
+const isPartition = (value: Json | undefined): value is number | string | undefined =>
+  value === undefined ||
+  typeof value === "number" ||
+  (typeof value === "string" && /^\d{1,9}(\.\d{1,9})?%$/.test(value));
 
 function sizeOf(live: Live): number | undefined {
   const size = valueAt(live, ["status", "replicas"]) ?? valueAt(live, ["status", "desiredNumberScheduled"]);

@@ -3,23 +3,40 @@ import { dynamicKind } from "../../api/index.ts";
 import { createMemberReader } from "./member-reader.ts";
 import type { MemberReader } from "./member-reader.ts";
 
-const kind = dynamicKind({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" });
+const kind = dynamicKind({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  scope: "Namespaced",
+});
 const PROXY = "/apis/cluster.karmada.io/v1alpha1/clusters/oslo/proxy";
 
 /** A hub that gives these answers and remembers what it was asked. */
-function readerOf(answers: Record<string, { status?: number; body: unknown }>): { reader: MemberReader; asked: string[] } {
+function readerOf(answers: Record<string, { status?: number; body: unknown }>): {
+  reader: MemberReader;
+  asked: string[];
+} {
   const asked: string[] = [];
   const raw = ({ path }: { path: string }) => {
     asked.push(path);
     const { status = 200, body } = answers[path.slice(PROXY.length)] ?? { status: 404, body: {} };
     const bytes = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-    return Promise.resolve({ status, headers: {}, body: (async function* () { yield await Promise.resolve(bytes); })() });
+    return Promise.resolve({
+      status,
+      headers: {},
+      body: (async function* () {
+        yield await Promise.resolve(bytes);
+      })(),
+    });
   };
   return { reader: createMemberReader({ raw }, "oslo", new AbortController().signal), asked };
 }
 
 test("an object is read through the proxy of its Cluster; one that is not there is undefined", async () => {
-  const { reader, asked } = readerOf({ "/apis/apps/v1/namespaces/shop/deployments/web": { body: { kind: "Deployment" } } });
+  const { reader, asked } = readerOf({
+    "/apis/apps/v1/namespaces/shop/deployments/web": { body: { kind: "Deployment" } },
+  });
 
   expect(await reader.get(kind, { namespace: "shop", name: "web" })).toEqual({ kind: "Deployment" });
   expect(await reader.get(kind, { namespace: "shop", name: "api" })).toBeUndefined();
@@ -28,7 +45,10 @@ test("an object is read through the proxy of its Cluster; one that is not there 
 
 test("a list is read page by page, and its items say what they are", async () => {
   const path = "/apis/apps/v1/namespaces/shop/deployments?limit=500&labelSelector=app%3Dweb";
-  const { reader } = readerOf({ [path]: { body: { metadata: { continue: "x" }, items: [{ metadata: { name: "a" } }] } }, [`${path}&continue=x`]: { body: { metadata: {}, items: [{ metadata: { name: "b" } }] } } });
+  const { reader } = readerOf({
+    [path]: { body: { metadata: { continue: "x" }, items: [{ metadata: { name: "a" } }] } },
+    [`${path}&continue=x`]: { body: { metadata: {}, items: [{ metadata: { name: "b" } }] } },
+  });
 
   const items = await reader.list(kind, { namespace: "shop", labelSelector: "app=web" });
 
@@ -36,15 +56,25 @@ test("a list is read page by page, and its items say what they are", async () =>
 });
 
 test("a kind is served in the versions that list it, and in no other of its group", async () => {
-  const { reader } = readerOf({ "/apis/apps/v1": { body: { resources: [{ name: "deployments" }, { name: "deployments/scale" }] } }, "/apis/apps/v2": { body: { resources: [{ name: "statefulsets" }] } } });
+  const { reader } = readerOf({
+    "/apis/apps/v1": { body: { resources: [{ name: "deployments" }, { name: "deployments/scale" }] } },
+    "/apis/apps/v2": { body: { resources: [{ name: "statefulsets" }] } },
+  });
 
-  expect([await reader.serves(kind), await reader.serves({ ...kind, storageVersion: "v2" }), await reader.serves({ ...kind, storageVersion: "v3" })]).toEqual([true, false, false]);
+  expect([
+    await reader.serves(kind),
+    await reader.serves({ ...kind, storageVersion: "v2" }),
+    await reader.serves({ ...kind, storageVersion: "v3" }),
+  ]).toEqual([true, false, false]);
 });
 
 test("a failure is told in the member's words, or in those of what stands between", async () => {
   const path = "/apis/apps/v1/namespaces/shop/deployments/web";
-  const failing = (body: unknown): Promise<unknown> => readerOf({ [path]: { status: 503, body } }).reader.get(kind, { namespace: "shop", name: "web" });
+  const failing = (body: unknown): Promise<unknown> =>
+    readerOf({ [path]: { status: 503, body } }).reader.get(kind, { namespace: "shop", name: "web" });
 
-  await expect(failing({ kind: "Status", message: "the member sleeps" })).rejects.toThrow(`reading ${path} on oslo through the hub: the member sleeps; 'flotilla doctor --clusters oslo' says more`);
+  await expect(failing({ kind: "Status", message: "the member sleeps" })).rejects.toThrow(
+    `reading ${path} on oslo through the hub: the member sleeps; 'flotilla doctor --clusters oslo' says more`,
+  );
   await expect(failing("bad gateway")).rejects.toThrow("it answered 503: bad gateway");
 });

@@ -1,4 +1,7 @@
-/** Reads one member's objects through the hub's cluster proxy, so that whoever adopts needs no credentials of the member. Writes nothing. */
+/**
+ * Reads one member's objects through the hub's cluster proxy, so that whoever adopts needs no credentials of the
+ * member. Writes nothing.
+ */
 import { formatApiVersion } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, isObject } from "../../base/index.ts";
@@ -28,16 +31,30 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
 
   /** Undefined for what is not there. */
   async function ask(path: string): Promise<JsonObject | undefined> {
-    const { status, body } = await client.raw({ method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } }, signal);
+    const { status, body } = await client.raw(
+      { method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } },
+      signal,
+    );
     const text = await readText(body);
     if (status === 404) return undefined;
-    if (status !== 200) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: ${failureOf(status, text).message}${status >= 500 ? whereToLook(cluster) : ""}`);
+    if (status !== 200)
+      throw new FlotillaError(
+        "Member",
+        `reading ${path} on ${cluster} through the hub: ${failureOf(status, text).message}${status >= 500 ? whereToLook(cluster) : ""}`,
+      );
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
+    if (!isObject(value))
+      throw new FlotillaError("Member", `reading ${path} on ${cluster} through the hub: the answer is not an object`);
     return value;
   }
 
-  const collection = (kind: AnyKind, namespace: string | undefined) => ({ cluster, group: kind.group, version: kind.storageVersion, resource: kind.plural, ...(kind.scope === "Namespaced" && namespace && { namespace }) });
+  const collection = (kind: AnyKind, namespace: string | undefined) => ({
+    cluster,
+    group: kind.group,
+    version: kind.storageVersion,
+    resource: kind.plural,
+    namespace: kind.scope === "Namespaced" && namespace ? namespace : undefined,
+  });
 
   return {
     async get(kind, { namespace, name }) {
@@ -45,19 +62,35 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
     },
     async list(kind, { namespace, labelSelector }) {
       const items: Live[] = [];
-      for (let next: string | undefined = ""; next !== undefined; ) {
-        const query: Record<string, string> = { limit: String(PAGE), ...(labelSelector && { labelSelector }), ...(next && { continue: next }) };
+      for (let next: string | undefined = ""; next !== undefined;) {
+        const query: Record<string, string> = {
+          limit: String(PAGE),
+          ...(labelSelector && { labelSelector }),
+          ...(next && { continue: next }),
+        };
         const page = await ask(`${resourcePath(collection(kind, namespace))}${queryText(query)}`);
         // The items of a list do not repeat what they are.
-        for (const item of Array.isArray(page?.["items"]) ? page["items"].filter(isObject) : []) items.push({ ...item, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind } as unknown as Live);
+        for (const item of Array.isArray(page?.["items"]) ? page["items"].filter(isObject) : [])
+          items.push({
+            ...item,
+            apiVersion: formatApiVersion(kind.group, kind.storageVersion),
+            kind: kind.kind,
+          } as unknown as Live);
         const more = isObject(page?.["metadata"]) ? page["metadata"]["continue"] : undefined;
         next = typeof more === "string" && more !== "" ? more : undefined;
       }
       return items;
     },
     async serves({ group, storageVersion, plural }) {
-      const answer = await ask(group ? `/apis/${encodeURIComponent(group)}/${encodeURIComponent(storageVersion)}` : `/api/${encodeURIComponent(storageVersion)}`);
-      return Array.isArray(answer?.["resources"]) && answer["resources"].some((resource) => isObject(resource) && resource["name"] === plural);
+      const answer = await ask(
+        group
+          ? `/apis/${encodeURIComponent(group)}/${encodeURIComponent(storageVersion)}`
+          : `/api/${encodeURIComponent(storageVersion)}`,
+      );
+      return (
+        Array.isArray(answer?.["resources"]) &&
+        answer["resources"].some((resource) => isObject(resource) && resource["name"] === plural)
+      );
     },
   };
 }

@@ -6,27 +6,72 @@ import { mergeCopies } from "./merge-copies.ts";
 import type { Copy, Merged } from "./merge-copies.ts";
 
 const interpreter = createInterpreter();
-const make = (kind: string, spec: object): KubernetesObject => ({ apiVersion: "apps.kruise.io/v1beta1", kind, metadata: { namespace: "shop", name: "web" }, spec }) as unknown as KubernetesObject;
-const merge = (objects: KubernetesObject[], scope?: "cluster"): Promise<Merged> => mergeCopies(objects.map((object, index) => ({ cluster: `member${index + 1}`, object })) as unknown as [Copy], interpreter, scope);
+const make = (kind: string, spec: object): KubernetesObject =>
+  ({
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind,
+    metadata: { namespace: "shop", name: "web" },
+    spec,
+  }) as unknown as KubernetesObject;
+const merge = (objects: KubernetesObject[], scope?: "cluster"): Promise<Merged> =>
+  mergeCopies(
+    objects.map((object, index) => ({ cluster: `member${index + 1}`, object })) as unknown as [Copy],
+    interpreter,
+    scope,
+  );
 const specOf = ({ template }: Merged): unknown => (template as { spec?: unknown }).spec;
 
 const rolling = (more: object): object => ({ updateStrategy: { rollingUpdate: more } });
 const cases: Record<string, { objects: KubernetesObject[]; scope?: "cluster"; want: object }> = {
-  "one member's object is the template": { objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 9 }) })], want: { replicas: 6, ...rolling({ partition: 9 }) } },
+  "one member's object is the template": {
+    objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 9 }) })],
+    want: { replicas: 6, ...rolling({ partition: 9 }) },
+  },
   "replicas, partition and budgets add up": {
-    objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 3, maxUnavailable: 2 }) }), make("CloneSet", { replicas: 4, ...rolling({ partition: 2, maxUnavailable: 1 }) })],
+    objects: [
+      make("CloneSet", { replicas: 6, ...rolling({ partition: 3, maxUnavailable: 2 }) }),
+      make("CloneSet", { replicas: 4, ...rolling({ partition: 2, maxUnavailable: 1 }) }),
+    ],
     want: { replicas: 10, ...rolling({ partition: 5, maxUnavailable: 3 }) },
   },
-  "a partition counts no more pods than its member has": { objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 100 }) }), make("CloneSet", { replicas: 4, ...rolling({ partition: 0 }) })], want: { replicas: 10, ...rolling({ partition: 6 }) } },
-  "percentages stay": { objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: "50%" }) }), make("CloneSet", { replicas: 4, ...rolling({ partition: "50%" }) })], want: { replicas: 10, ...rolling({ partition: "50%" }) } },
-  "only replicas add up where each cluster counts for itself": { objects: [make("CloneSet", { replicas: 6, ...rolling({ partition: 3 }) }), make("CloneSet", { replicas: 4, ...rolling({ partition: 3 }) })], scope: "cluster", want: { replicas: 10, ...rolling({ partition: 3 }) } },
+  "a partition counts no more pods than its member has": {
+    objects: [
+      make("CloneSet", { replicas: 6, ...rolling({ partition: 100 }) }),
+      make("CloneSet", { replicas: 4, ...rolling({ partition: 0 }) }),
+    ],
+    want: { replicas: 10, ...rolling({ partition: 6 }) },
+  },
+  "percentages stay": {
+    objects: [
+      make("CloneSet", { replicas: 6, ...rolling({ partition: "50%" }) }),
+      make("CloneSet", { replicas: 4, ...rolling({ partition: "50%" }) }),
+    ],
+    want: { replicas: 10, ...rolling({ partition: "50%" }) },
+  },
+  "only replicas add up where each cluster counts for itself": {
+    objects: [
+      make("CloneSet", { replicas: 6, ...rolling({ partition: 3 }) }),
+      make("CloneSet", { replicas: 4, ...rolling({ partition: 3 }) }),
+    ],
+    scope: "cluster",
+    want: { replicas: 10, ...rolling({ partition: 3 }) },
+  },
   "ordinals that every member leaves free are withheld": {
-    objects: [make("StatefulSet", { replicas: 3, reserveOrdinals: [7] }), make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2", 7] })],
+    objects: [
+      make("StatefulSet", { replicas: 3, reserveOrdinals: [7] }),
+      make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2", 7] }),
+    ],
     want: { replicas: 5, reserveOrdinals: [7] },
   },
-  "ordinals that another member runs are not": { objects: [make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2"] }), make("StatefulSet", { replicas: 3 })], want: { replicas: 5 } },
+  "ordinals that another member runs are not": {
+    objects: [make("StatefulSet", { replicas: 2, reserveOrdinals: ["0-2"] }), make("StatefulSet", { replicas: 3 })],
+    want: { replicas: 5 },
+  },
   "a set that keeps an order updates one pod at a time, however many members it is on": {
-    objects: [make("StatefulSet", { replicas: 2, ...rolling({ maxUnavailable: 1 }) }), make("StatefulSet", { replicas: 3, ...rolling({ maxUnavailable: 1 }) })],
+    objects: [
+      make("StatefulSet", { replicas: 2, ...rolling({ maxUnavailable: 1 }) }),
+      make("StatefulSet", { replicas: 3, ...rolling({ maxUnavailable: 1 }) }),
+    ],
     want: { replicas: 5, ...rolling({ maxUnavailable: 1 }) },
   },
 };
@@ -37,16 +82,38 @@ for (const [behaviour, { objects, scope, want }] of Object.entries(cases)) {
 }
 
 test("the budgets of a kind that is not divided stay each member's own", async () => {
-  const deployment = (replicas: number): KubernetesObject => makeDeployment("shop/web").replicas(replicas).with(({ spec }) => (spec.strategy = { rollingUpdate: { maxUnavailable: 1 } })).build();
+  const deployment = (replicas: number): KubernetesObject =>
+    makeDeployment("shop/web")
+      .replicas(replicas)
+      .with(({ spec }) => (spec.strategy = { rollingUpdate: { maxUnavailable: 1 } }))
+      .build();
 
   const merged = await merge([deployment(2), deployment(3)]);
 
   expect(specOf(merged)).toMatchObject({ replicas: 5, strategy: { rollingUpdate: { maxUnavailable: 1 } } });
-  expect([...(merged.replicas ?? [])]).toEqual([["member1", 2], ["member2", 3]]);
+  expect([...(merged.replicas ?? [])]).toEqual([
+    ["member1", 2],
+    ["member2", 3],
+  ]);
 });
 
 test("what has no replicas is the first member's", async () => {
-  const merged = await merge([{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" }, data: { colour: "blue" } } as KubernetesObject, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" }, data: { colour: "red" } } as KubernetesObject]);
+  const merged = await merge([
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "settings" },
+      data: { colour: "blue" },
+    } as KubernetesObject,
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "settings" },
+      data: { colour: "red" },
+    } as KubernetesObject,
+  ]);
 
-  expect(merged).toEqual({ template: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" }, data: { colour: "blue" } } });
+  expect(merged).toEqual({
+    template: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" }, data: { colour: "blue" } },
+  });
 });

@@ -1,7 +1,7 @@
 /**
- * One template for the fleet, made of what several members run: replicas, a partition and budgets add up, so that the division gives each
- * member its own part back. Everything else is taken from the first member; where another differs, the plan shows it. Pure, but for the
- * rules of the kind, which may be a user's.
+ * One template for the fleet, made of what several members run: replicas, a partition and budgets add up, so that the
+ * division gives each member its own part back. Everything else is taken from the first member; where another differs,
+ * the plan shows it. Pure, but for the rules of the kind, which may be a user's.
  */
 import { copy, isObject, setOwn } from "../../base/index.ts";
 import type { Json, Mutable } from "../../base/index.ts";
@@ -26,32 +26,52 @@ export interface Merged {
   replicas?: ReadonlyMap<string, number>;
 }
 
-const PARTITIONS = [["spec", "updateStrategy", "partition"], ["spec", "updateStrategy", "rollingUpdate", "partition"]];
+const PARTITIONS = [
+  ["spec", "updateStrategy", "partition"],
+  ["spec", "updateStrategy", "rollingUpdate", "partition"],
+];
 const BUDGETS = [
   ["spec", "scaleStrategy", "maxUnavailable"],
-  ...["maxUnavailable", "maxSurge"].flatMap((name) => [["spec", "updateStrategy", name], ["spec", "updateStrategy", "rollingUpdate", name]]),
+  ...["maxUnavailable", "maxSurge"].flatMap((name) => [
+    ["spec", "updateStrategy", name],
+    ["spec", "updateStrategy", "rollingUpdate", name],
+  ]),
 ];
 const RESERVED = ["spec", "reserveOrdinals"];
 /** More are not given ordinals by the division either. */
 const MAX_ORDINALS = 100_000;
 
-/** `scope` says whether the numbers count pods of the fleet or of each cluster; unset is what the object itself says. */
-export async function mergeCopies(copies: readonly [Copy, ...Copy[]], interpreter: Pick<Interpreter, "replicas" | "reviseReplicas" | "levelOf">, scope?: "cluster" | "fleet"): Promise<Merged> {
+/**
+ * `scope` says whether the numbers count pods of the fleet or of each cluster; unset is what the object itself says.
+ */
+export async function mergeCopies(
+  copies: readonly [Copy, ...Copy[]],
+  interpreter: Pick<Interpreter, "replicas" | "reviseReplicas" | "levelOf">,
+  scope?: "cluster" | "fleet",
+): Promise<Merged> {
   const base = scoped(strip(copies[0].object), scope);
-  const counts = await Promise.all(copies.map(async ({ cluster, object }) => [cluster, (await interpreter.replicas(object))?.replicas] as const));
-  const replicas = new Map(counts.flatMap(([cluster, count]) => (count === undefined ? [] : [[cluster, count] as const])));
+  const counts = await Promise.all(
+    copies.map(async ({ cluster, object }) => [cluster, (await interpreter.replicas(object))?.replicas] as const),
+  );
+  const replicas = new Map(
+    counts.flatMap(([cluster, count]) => (count === undefined ? [] : [[cluster, count] as const])),
+  );
   if (replicas.size < copies.length) return { template: base };
   if (copies.length === 1) return { template: base, replicas };
 
   const total = replicas.values().reduce((sum, count) => sum + count, 0);
   const revised = await interpreter.reviseReplicas(base, total);
-  const divides = interpreter.levelOf("divide", base) !== undefined && base.metadata.annotations?.[PARTITION_SCOPE] !== "cluster";
+  const divides =
+    interpreter.levelOf("divide", base) !== undefined && base.metadata.annotations?.[PARTITION_SCOPE] !== "cluster";
   return { template: divides ? withSums(copy(revised), copies, [...replicas.values()]) : revised, replicas };
 }
 
 function scoped(base: Manifest, scope: "cluster" | "fleet" | undefined): Manifest {
   if (scope === undefined) return base;
-  return { ...base, metadata: { ...base.metadata, annotations: { ...base.metadata.annotations, [PARTITION_SCOPE]: scope } } };
+  return {
+    ...base,
+    metadata: { ...base.metadata, annotations: { ...base.metadata.annotations, [PARTITION_SCOPE]: scope } },
+  };
 }
 
 function withSums(template: Mutable<Manifest>, copies: readonly Copy[], sizes: readonly number[]): Manifest {
@@ -60,10 +80,21 @@ function withSums(template: Mutable<Manifest>, copies: readonly Copy[], sizes: r
     return values.every((value) => typeof value === "number") ? values : undefined;
   };
   // A member cannot hold back more pods than it has.
-  for (const steps of PARTITIONS) replaceAt(template, steps, numbersAt(steps)?.reduce((sum, kept, index) => sum + Math.min(kept, sizes[index] ?? 0), 0));
+  for (const steps of PARTITIONS)
+    replaceAt(
+      template,
+      steps,
+      numbersAt(steps)?.reduce((sum, kept, index) => sum + Math.min(kept, sizes[index] ?? 0), 0),
+    );
   // One pod at a time is what a set that keeps an order is allowed, in the fleet as on a member.
-  const isOrdered = template.kind === "StatefulSet" && valueAt(template, ["spec", "podManagementPolicy"]) !== "Parallel";
-  for (const steps of isOrdered ? [] : BUDGETS) replaceAt(template, steps, numbersAt(steps)?.reduce((sum, budget) => sum + budget, 0));
+  const isOrdered =
+    template.kind === "StatefulSet" && valueAt(template, ["spec", "podManagementPolicy"]) !== "Parallel";
+  for (const steps of isOrdered ? [] : BUDGETS)
+    replaceAt(
+      template,
+      steps,
+      numbersAt(steps)?.reduce((sum, budget) => sum + budget, 0),
+    );
   const reserved = copies.map(({ object }) => valueAt(object, RESERVED));
   if (reserved.some((list) => Array.isArray(list))) replaceAt(template, RESERVED, commonOrdinals(reserved));
   return template;
@@ -79,7 +110,8 @@ function ordinalsIn(list: unknown): Set<number> {
   const ordinals = new Set<number>();
   for (const entry of Array.isArray(list) ? (list as unknown[]) : []) {
     const [, from, to] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(String(entry)) ?? [];
-    for (let ordinal = Number(from); ordinal <= Number(to ?? from) && ordinals.size < MAX_ORDINALS; ordinal++) ordinals.add(ordinal);
+    for (let ordinal = Number(from); ordinal <= Number(to ?? from) && ordinals.size < MAX_ORDINALS; ordinal++)
+      ordinals.add(ordinal);
   }
   return ordinals;
 }

@@ -45,27 +45,52 @@ export interface Outlook {
   problems: readonly string[];
 }
 
-export const isRefused = ({ members, problems }: Outlook): boolean => problems.length > 0 || members.some(({ refused, problem }) => refused.length > 0 || problem !== undefined);
+export const isRefused = ({ members, problems }: Outlook): boolean =>
+  problems.length > 0 || members.some(({ refused, problem }) => refused.length > 0 || problem !== undefined);
 
 /** `works` are those of the object, planned or real. */
-export async function outlookOf(resource: Resource, works: readonly DeepReadonly<Work>[], interpreter: Pick<Interpreter, "retain">, problems: readonly string[] = []): Promise<Outlook> {
-  const planned = new Map(works.flatMap(({ metadata, spec }) => {
-    const [cluster, manifest] = [clusterNameOf(metadata.namespace ?? ""), spec.workload?.manifests?.[0]];
-    return cluster !== undefined && manifest ? [[cluster, manifest as unknown as Manifest] as const] : [];
-  }));
-  const members = await Promise.all(resource.copies.map(async (copy) => memberOutlook(resource, copy, planned.get(copy.cluster), interpreter)));
+export async function outlookOf(
+  resource: Resource,
+  works: readonly DeepReadonly<Work>[],
+  interpreter: Pick<Interpreter, "retain">,
+  problems: readonly string[] = [],
+): Promise<Outlook> {
+  const planned = new Map(
+    works.flatMap(({ metadata, spec }) => {
+      const [cluster, manifest] = [clusterNameOf(metadata.namespace ?? ""), spec.workload?.manifests?.[0]];
+      return cluster !== undefined && manifest ? [[cluster, manifest as unknown as Manifest] as const] : [];
+    }),
+  );
+  const members = await Promise.all(
+    resource.copies.map(async (copy) => memberOutlook(resource, copy, planned.get(copy.cluster), interpreter)),
+  );
   const known = new Set(resource.copies.map(({ cluster }) => cluster));
-  const more = [...planned.keys()].filter((cluster) => !known.has(cluster)).map((cluster): MemberOutlook => ({ cluster, harmless: [], refused: [], problem: "it is not there and would be made" }));
+  const more = [...planned.keys()]
+    .filter((cluster) => !known.has(cluster))
+    .map((cluster): MemberOutlook => ({
+      cluster,
+      harmless: [],
+      refused: [],
+      problem: "it is not there and would be made",
+    }));
   return { resource, members: [...members, ...more], problems };
 }
 
-async function memberOutlook({ replicas }: Resource, copy: Copy, planned: Manifest | undefined, interpreter: Pick<Interpreter, "retain">): Promise<MemberOutlook> {
+async function memberOutlook(
+  { replicas }: Resource,
+  copy: Copy,
+  planned: Manifest | undefined,
+  interpreter: Pick<Interpreter, "retain">,
+): Promise<MemberOutlook> {
   const { cluster, object } = copy;
   const count = replicas?.get(cluster);
-  const head = { cluster, ...(count !== undefined && { replicas: count }) };
+  const head = { cluster, replicas: count };
   if (!planned) return { ...head, harmless: [], refused: [], problem: "no policy takes it there" };
   // A member's copy never has a time to live: nothing that ran to its end is made again.
-  const differences = findDifferences(withoutTimeToLive(strip(object)), strip(await interpreter.retain(planned, object)));
+  const differences = findDifferences(
+    withoutTimeToLive(strip(object)),
+    strip(await interpreter.retain(planned, object)),
+  );
   const harmless = differences.filter((difference) => isHarmless(difference, copy));
   return { ...head, harmless, refused: differences.filter((difference) => !harmless.includes(difference)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Decides what the hub gets for objects that members run, and looks ahead at what that would change there: the hub's own matcher,
- * scheduler, division and overrides answer, in a dry run. Writes nothing.
+ * Decides what the hub gets for objects that members run, and looks ahead at what that would change there: the hub's
+ * own matcher, scheduler, division and overrides answer, in a dry run. Writes nothing.
  */
 import { Namespace, ResourceInterpreterCustomization } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -57,7 +57,14 @@ export async function readInterpreter(client: Client, clock: Clock, signal: Abor
   return createHubInterpreter({ customizations: items }, clock);
 }
 
-export async function planAdoption(client: Client, found: readonly Found[], options: AdoptionOptions, interpreter: Interpreter, clock: Clock, signal: AbortSignal): Promise<AdoptionPlan> {
+export async function planAdoption(
+  client: Client,
+  found: readonly Found[],
+  options: AdoptionOptions,
+  interpreter: Interpreter,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<AdoptionPlan> {
   const adopted: string[] = [];
   const notes: string[] = [];
   const byTitle = new Map<string, Resource>();
@@ -67,7 +74,8 @@ export async function planAdoption(client: Client, found: readonly Found[], opti
       adopted.push(titleOfFound(each));
       continue;
     }
-    for (const needed of await neededBy(client, resource, options, interpreter, notes, signal)) if (!byTitle.has(titleOfFound(needed))) byTitle.set(titleOfFound(needed), needed);
+    for (const needed of await neededBy(client, resource, options, interpreter, notes, signal))
+      if (!byTitle.has(titleOfFound(needed))) byTitle.set(titleOfFound(needed), needed);
     byTitle.set(titleOfFound(each), resource);
   }
   // What was named itself has a policy of its own, also when another needs it.
@@ -81,48 +89,89 @@ export async function planAdoption(client: Client, found: readonly Found[], opti
   return { outlooks, adopted, notes };
 }
 
-async function resourceOf(client: Client, found: Found, { force, scope, policy, deps }: AdoptionOptions, interpreter: Interpreter, signal: AbortSignal): Promise<Resource | "adopted"> {
+async function resourceOf(
+  client: Client,
+  found: Found,
+  { force, scope, policy, deps }: AdoptionOptions,
+  interpreter: Interpreter,
+  signal: AbortSignal,
+): Promise<Resource | "adopted"> {
   const known = await knownOf(client, found, { force }, signal);
   if (known.state === "adopted") return "adopted";
   const { template, replicas } = await mergeCopies(found.copies, interpreter, scope);
-  const head = { ...found, ...(replicas && { replicas }) };
+  const head = { ...found, replicas };
   // An earlier run may have been stopped before its policy had the template.
-  if (known.state !== "absent" && (known.state !== "held" || isClaimed(known.template))) return { ...head, template: strip(known.template), isKnown: true };
+  if (known.state !== "absent" && (known.state !== "held" || isClaimed(known.template)))
+    return { ...head, template: strip(known.template), isKnown: true };
   const idle = found.copies.length > 1 ? found.copies.find(({ cluster }) => replicas?.get(cluster) === 0) : undefined;
-  if (idle) throw new FlotillaError("Adopt", `${titleOfFound(found)} has no replicas on ${idle.cluster}, so there is nothing to weigh it by; leave ${idle.cluster} out of --from`);
+  if (idle)
+    throw new FlotillaError(
+      "Adopt",
+      `${titleOfFound(found)} has no replicas on ${idle.cluster}, so there is nothing to weigh it by; leave ${idle.cluster} out of --from`,
+    );
   const isKnown = known.state !== "absent";
   if (policy !== undefined) return { ...head, template: withOverwrite(template), isKnown };
   const clusters = found.copies.map(({ cluster }) => cluster);
-  return { ...head, template, isKnown, policy: propagationPolicy({ kind: found.kind, template, clusters, propagateDeps: deps, ...(replicas && { replicas }) }) };
+  return {
+    ...head,
+    template,
+    isKnown,
+    policy: propagationPolicy({ kind: found.kind, template, clusters, propagateDeps: deps, replicas }),
+  };
 }
 
 const isClaimed = ({ metadata: { labels = {} } }: Live): boolean => CLAIMS.some((claim) => labels[claim]);
 
 /** A policy that is there may not take over what members have; the template says that it may. */
 function withOverwrite(template: Manifest): Manifest {
-  return { ...template, metadata: { ...template.metadata, annotations: { ...template.metadata.annotations, [CONFLICT_RESOLUTION]: "overwrite" } } };
+  return {
+    ...template,
+    metadata: {
+      ...template.metadata,
+      annotations: { ...template.metadata.annotations, [CONFLICT_RESOLUTION]: "overwrite" },
+    },
+  };
 }
 
 /** The objects that a resource needs and its members have. */
-async function neededBy(client: Client, resource: Resource, { readers, deps, force }: AdoptionOptions, interpreter: Interpreter, notes: string[], signal: AbortSignal): Promise<Resource[]> {
+async function neededBy(
+  client: Client,
+  resource: Resource,
+  { readers, deps, force }: AdoptionOptions,
+  interpreter: Interpreter,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<Resource[]> {
   const all = await interpreter.dependencies(resource.template);
   const references = all.filter(({ name }) => name !== undefined);
-  if (references.length > MAX_NEEDED) throw new FlotillaError("Adopt", `${titleOf(resource.template)} needs ${references.length} objects, more than the ${MAX_NEEDED} that are adopted with one; adopt it without --deps`);
+  if (references.length > MAX_NEEDED)
+    throw new FlotillaError(
+      "Adopt",
+      `${titleOf(resource.template)} needs ${references.length} objects, more than the ${MAX_NEEDED} that are adopted with one; adopt it without --deps`,
+    );
   if (!deps) {
-    if (references.length > 0) notes.push(`${titleOf(resource.template)} needs ${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which the members keep for themselves; --deps adopts them too`);
+    if (references.length > 0)
+      notes.push(
+        `${titleOf(resource.template)} needs ${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which the members keep for themselves; --deps adopts them too`,
+      );
     return [];
   }
-  for (const { kind, labelSelector } of all) if (labelSelector) notes.push(`${titleOf(resource.template)} needs ${kind}s by their labels; adopt these by themselves`);
+  for (const { kind, labelSelector } of all)
+    if (labelSelector)
+      notes.push(`${titleOf(resource.template)} needs ${kind}s by their labels; adopt these by themselves`);
   const kinds = createKindResolver({ client, cluster: "hub" });
-  const own: Readers = new Map([...readers].filter(([cluster]) => resource.copies.some((copy) => copy.cluster === cluster)));
+  const own: Readers = new Map(
+    [...readers].filter(([cluster]) => resource.copies.some((copy) => copy.cluster === cluster)),
+  );
   const needed: Resource[] = [];
   for (const { apiVersion, kind: name, namespace, name: object = "" } of references) {
     const kind = await kinds.resolve({ apiVersion, kind: name });
-    const found = await findNeeded(kind, { ...(namespace && { namespace }), name: object }, own);
+    const found = await findNeeded(kind, { namespace: namespace || undefined, name: object }, own);
     if (!found) notes.push(`${titleOf(resource.template)} names ${name} ${object}, which no member has`);
     else if (!isClustersOwn(found.copies[0].object)) {
       const known = await knownOf(client, found, { force, isNeeded: true }, signal);
-      const template = known.state === "absent" ? (await mergeCopies(found.copies, interpreter)).template : strip(known.template);
+      const template =
+        known.state === "absent" ? (await mergeCopies(found.copies, interpreter)).template : strip(known.template);
       needed.push({ ...found, template, isKnown: known.state !== "absent", neededBy: titleOf(resource.template) });
     }
   }
@@ -132,22 +181,49 @@ async function neededBy(client: Client, resource: Resource, { readers, deps, for
 /** A dry run needs the namespace; and making one is a decision, because the hub's namespaces go to every member. */
 async function checkNamespaces(client: Client, resources: readonly Resource[], signal: AbortSignal): Promise<void> {
   for (const namespace of new Set(resources.flatMap(({ template }) => template.metadata.namespace ?? []))) {
-    if (!(await find(client, Namespace, { cluster: "hub", name: namespace }, { signal }))) throw new FlotillaError("NoNamespace", `namespace ${namespace} is not on the hub; make it first with 'kubectl create namespace ${namespace}', which gives it to every member and changes none that has it`);
+    if (!(await find(client, Namespace, { cluster: "hub", name: namespace }, { signal })))
+      throw new FlotillaError(
+        "NoNamespace",
+        `namespace ${namespace} is not on the hub; make it first with 'kubectl create namespace ${namespace}', which gives it to every member and changes none that has it`,
+      );
   }
 }
 
 /** In the order in which they are applied: when the template comes, everything that decides about it is there. */
 export function manifestsOf(resources: readonly Resource[]): JsonObject[] {
   const fresh = resources.filter(({ isKnown }) => !isKnown);
-  return [...resources.flatMap(({ overrides }) => (overrides ? [overrides] : [])), ...resources.flatMap(({ policy }) => (policy ? [policy] : [])), ...fresh.map(({ template }) => template as unknown as JsonObject)];
+  return [
+    ...resources.flatMap(({ overrides }) => (overrides ? [overrides] : [])),
+    ...resources.flatMap(({ policy }) => (policy ? [policy] : [])),
+    ...fresh.map(({ template }) => template as unknown as JsonObject),
+  ];
 }
 
-async function lookAhead(client: Client, resources: readonly Resource[], { policy }: AdoptionOptions, interpreter: Interpreter, clock: Clock, signal: AbortSignal): Promise<Outlook[]> {
-  const { plan } = await planManifests(client, { manifests: manifestsOf(resources), without: [], namespace: "default" }, clock, signal);
+async function lookAhead(
+  client: Client,
+  resources: readonly Resource[],
+  { policy }: AdoptionOptions,
+  interpreter: Interpreter,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Outlook[]> {
+  const { plan } = await planManifests(
+    client,
+    { manifests: manifestsOf(resources), without: [], namespace: "default" },
+    clock,
+    signal,
+  );
   return Promise.all(
     resources.map(async (resource) => {
-      const planned = plan.templates.find(({ template }) => titleOf(template) === titleOf(resource.template) && template.apiVersion.split("/")[0] === resource.template.apiVersion.split("/")[0]);
-      return outlookOf(resource, planned?.works.after ?? [], interpreter, [...(planned?.problems ?? []), ...otherPolicy(resource, planned, policy)]);
+      const planned = plan.templates.find(
+        ({ template }) =>
+          titleOf(template) === titleOf(resource.template) &&
+          template.apiVersion.split("/")[0] === resource.template.apiVersion.split("/")[0],
+      );
+      return outlookOf(resource, planned?.works.after ?? [], interpreter, [
+        ...(planned?.problems ?? []),
+        ...otherPolicy(resource, planned, policy),
+      ]);
     }),
   );
 }
@@ -158,15 +234,22 @@ function otherPolicy(resource: Resource, planned: TemplatePlan | undefined, name
   const { kind, metadata, spec } = planned.match.policy;
   const wanted = named ?? adoptionName(resource);
   if (metadata.name === wanted) return [];
-  return [`${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would get it instead of ${wanted}; adopt it with --policy ${metadata.name}, or lower that priority`];
+  return [
+    `${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would get it instead of ${wanted}; adopt it with --policy ${metadata.name}, or lower that priority`,
+  ];
 }
 
-/** With an override for what would change on a member. Secrets' values are in no other object, and replicas are the policy's. */
+/**
+ * With an override for what would change on a member. Secrets' values are in no other object, and replicas are the
+ * policy's.
+ */
 function withOverrides({ resource, members }: Outlook): Resource {
   if (resource.isKnown || resource.template.kind === "Secret") return resource;
   const kept = new Map(resource.kept);
   for (const { cluster, refused } of members) {
-    const more = refused.filter(({ steps }) => steps.length > 1 && steps.join(".") !== "spec.replicas").map(keepingOverrider);
+    const more = refused
+      .filter(({ steps }) => steps.length > 1 && steps.join(".") !== "spec.replicas")
+      .map(keepingOverrider);
     if (more.length > 0) kept.set(cluster, [...(kept.get(cluster) ?? []), ...more]);
   }
   return kept.size === 0 ? resource : { ...resource, kept, overrides: overridePolicy(resource, kept) };

@@ -3,7 +3,13 @@ import { dynamicKind } from "../../api/index.ts";
 import { makeDeployment } from "../../testing/index.ts";
 import { adoptionName, overridePolicy, propagationPolicy } from "./policies.ts";
 
-const kind = dynamicKind({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" });
+const kind = dynamicKind({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  scope: "Namespaced",
+});
 const template = makeDeployment("default/nginx").build();
 
 test("the policy has the name that karmadactl promote gives", () => {
@@ -11,19 +17,65 @@ test("the policy has the name that karmadactl promote gives", () => {
 });
 
 test("one member has all replicas, and several are weighed by what they run", () => {
-  const placementOf = (replicas: Record<string, number>): unknown => (propagationPolicy({ kind, template, clusters: Object.keys(replicas), replicas: new Map(Object.entries(replicas)), propagateDeps: false })["spec"] as { placement: unknown }).placement;
+  const placementOf = (replicas: Record<string, number>): unknown =>
+    (
+      propagationPolicy({
+        kind,
+        template,
+        clusters: Object.keys(replicas),
+        replicas: new Map(Object.entries(replicas)),
+        propagateDeps: false,
+      })["spec"] as { placement: unknown }
+    ).placement;
 
   expect(placementOf({ oslo: 3 })).toEqual({ clusterAffinity: { clusterNames: ["oslo"] } });
   expect(placementOf({ oslo: 3, rome: 1 })).toMatchObject({
     clusterAffinity: { clusterNames: ["oslo", "rome"] },
-    replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { staticWeightList: [{ targetCluster: { clusterNames: ["oslo"] }, weight: 3 }, { targetCluster: { clusterNames: ["rome"] }, weight: 1 }] } },
+    replicaScheduling: {
+      replicaSchedulingType: "Divided",
+      replicaDivisionPreference: "Weighted",
+      weightPreference: {
+        staticWeightList: [
+          { targetCluster: { clusterNames: ["oslo"] }, weight: 3 },
+          { targetCluster: { clusterNames: ["rome"] }, weight: 1 },
+        ],
+      },
+    },
   });
 });
 
 test("what is in no namespace gets cluster policies", () => {
-  const roles = dynamicKind({ group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole", plural: "clusterroles", scope: "Cluster" });
+  const roles = dynamicKind({
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    kind: "ClusterRole",
+    plural: "clusterroles",
+    scope: "Cluster",
+  });
   const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" } };
 
-  expect(propagationPolicy({ kind: roles, template: role, clusters: ["oslo"], propagateDeps: false })).toMatchObject({ kind: "ClusterPropagationPolicy", spec: { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true, resourceSelectors: [{ kind: "ClusterRole", name: "reader" }] } });
-  expect(overridePolicy({ kind: roles, template: role }, new Map([["oslo", [{ path: "/rules", operator: "remove" as const }]]]))).toMatchObject({ kind: "ClusterOverridePolicy", spec: { overrideRules: [{ targetCluster: { clusterNames: ["oslo"] }, overriders: { plaintext: [{ path: "/rules", operator: "remove" }] } }] } });
+  expect(propagationPolicy({ kind: roles, template: role, clusters: ["oslo"], propagateDeps: false })).toMatchObject({
+    kind: "ClusterPropagationPolicy",
+    spec: {
+      conflictResolution: "Overwrite",
+      preserveResourcesOnDeletion: true,
+      resourceSelectors: [{ kind: "ClusterRole", name: "reader" }],
+    },
+  });
+  expect(
+    overridePolicy(
+      { kind: roles, template: role },
+      new Map([["oslo", [{ path: "/rules", operator: "remove" as const }]]]),
+    ),
+  ).toMatchObject({
+    kind: "ClusterOverridePolicy",
+    spec: {
+      overrideRules: [
+        {
+          targetCluster: { clusterNames: ["oslo"] },
+          overriders: { plaintext: [{ path: "/rules", operator: "remove" }] },
+        },
+      ],
+    },
+  });
 });

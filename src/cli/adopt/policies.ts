@@ -18,7 +18,10 @@ export interface PolicyInput {
 export const MADE_FOR_ADOPTION = "flotilla.dev/made-for-adoption";
 
 /** The name that `karmadactl promote` gives to its policy, so that both find each other's. */
-export function adoptionName({ kind: { group, storageVersion, kind }, template: { metadata } }: Pick<PolicyInput, "kind" | "template">): string {
+export function adoptionName({
+  kind: { group, storageVersion, kind },
+  template: { metadata },
+}: Pick<PolicyInput, "kind" | "template">): string {
   return policyName(metadata.namespace ?? "", metadata.name, `${group}/${storageVersion}, Kind=${kind}`);
 }
 
@@ -40,7 +43,12 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
           replicaScheduling: {
             replicaSchedulingType: "Divided",
             replicaDivisionPreference: "Weighted",
-            weightPreference: { staticWeightList: clusters.map((name) => ({ targetCluster: { clusterNames: [name] }, weight: replicas.get(name) ?? 0 })) },
+            weightPreference: {
+              staticWeightList: clusters.map((name) => ({
+                targetCluster: { clusterNames: [name] },
+                weight: replicas.get(name) ?? 0,
+              })),
+            },
           },
         }),
       },
@@ -49,19 +57,33 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
 }
 
 /** What each member keeps of its own. */
-export function overridePolicy(input: Pick<PolicyInput, "kind" | "template">, byCluster: ReadonlyMap<string, readonly PlaintextOverrider[]>): JsonObject {
+export function overridePolicy(
+  input: Pick<PolicyInput, "kind" | "template">,
+  byCluster: ReadonlyMap<string, readonly PlaintextOverrider[]>,
+): JsonObject {
   return {
     ...head(input, "OverridePolicy"),
     spec: {
       resourceSelectors: [selectorOf(input)],
-      overrideRules: [...byCluster].map(([name, plaintext]) => ({ targetCluster: { clusterNames: [name] }, overriders: { plaintext: plaintext.map((overrider) => ({ ...overrider })) } })),
+      overrideRules: [...byCluster].map(([name, plaintext]) => ({
+        targetCluster: { clusterNames: [name] },
+        overriders: { plaintext: plaintext.map((overrider) => ({ ...overrider })) },
+      })),
     },
   };
 }
 
 function head(input: Pick<PolicyInput, "kind" | "template">, kind: "PropagationPolicy" | "OverridePolicy"): JsonObject {
   const { namespace } = input.template.metadata;
-  return { apiVersion: "policy.karmada.io/v1alpha1", kind: namespace ? kind : `Cluster${kind}`, metadata: { ...(namespace && { namespace }), name: adoptionName(input), annotations: { [MADE_FOR_ADOPTION]: "true" } } };
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: namespace ? kind : `Cluster${kind}`,
+    metadata: {
+      ...(namespace && { namespace }),
+      name: adoptionName(input),
+      annotations: { [MADE_FOR_ADOPTION]: "true" },
+    },
+  };
 }
 
 function selectorOf({ template: { apiVersion, kind, metadata } }: Pick<PolicyInput, "template">): JsonObject {

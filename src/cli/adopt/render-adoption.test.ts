@@ -9,43 +9,86 @@ const resource: Resource = {
   kind: dynamicKind({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" }),
   copies: [{ cluster: "oslo", object: template }],
   template,
-  replicas: new Map([["oslo", 3], ["rome", 1]]),
+  replicas: new Map([
+    ["oslo", 3],
+    ["rome", 1],
+  ]),
   isKnown: false,
   policy: { kind: "PropagationPolicy", metadata: { namespace: "shop", name: "web-1" } },
 };
 const quiet: MemberOutlook = { cluster: "oslo", replicas: 3, harmless: [], refused: [] };
-const paced: MemberOutlook = { cluster: "rome", replicas: 1, harmless: [{ steps: ["spec", "updateStrategy", "maxUnavailable"], before: "20%", after: 1 }], refused: [] };
-const loud: MemberOutlook = { cluster: "rome", replicas: 1, harmless: [], refused: [{ steps: ["spec", "template", "spec", "containers", "0", "image"], before: "a", after: "b" }] };
+const paced: MemberOutlook = {
+  cluster: "rome",
+  replicas: 1,
+  harmless: [{ steps: ["spec", "updateStrategy", "maxUnavailable"], before: "20%", after: 1 }],
+  refused: [],
+};
+const loud: MemberOutlook = {
+  cluster: "rome",
+  replicas: 1,
+  harmless: [],
+  refused: [{ steps: ["spec", "template", "spec", "containers", "0", "image"], before: "a", after: "b" }],
+};
 const outlook = (...members: MemberOutlook[]): Outlook => ({ resource, members, problems: [] });
 
 test("the outlook says for each member what changes", () => {
   expect(renderOutlook({ outlooks: [outlook(quiet, paced)], notes: ["mind the gap"] })).toBe(
-    ["Deployment shop/web: 4 replicas, with PropagationPolicy shop/web-1", "    oslo (3): nothing changes", "    rome (1): no pod changes", "        spec.updateStrategy.maxUnavailable: 20% → 1", "", "Note:", "  mind the gap"].join("\n"),
+    [
+      "Deployment shop/web: 4 replicas, with PropagationPolicy shop/web-1",
+      "    oslo (3): nothing changes",
+      "    rome (1): no pod changes",
+      "        spec.updateStrategy.maxUnavailable: 20% → 1",
+      "",
+      "Note:",
+      "  mind the gap",
+    ].join("\n"),
   );
 });
 
 test("what would change what runs is marked, and told in one sentence", () => {
-  expect(renderOutlook({ outlooks: [outlook(loud)], notes: [] })).toContain("  ! rome (1): what runs would change\n      ! spec.template.spec.containers[0].image: a → b");
-  expect(describeRefusal(outlook(quiet, loud))).toBe("adopting Deployment shop/web would change what runs: on rome spec.template.spec.containers[0].image: a → b");
+  expect(renderOutlook({ outlooks: [outlook(loud)], notes: [] })).toContain(
+    "  ! rome (1): what runs would change\n      ! spec.template.spec.containers[0].image: a → b",
+  );
+  expect(describeRefusal(outlook(quiet, loud))).toBe(
+    "adopting Deployment shop/web would change what runs: on rome spec.template.spec.containers[0].image: a → b",
+  );
 });
 
 test("an error names a few of many", () => {
-  expect(describeRefusals(Array.from({ length: 5 }, () => outlook(loud)))).toMatch(/^(adopting Deployment shop\/web would [^;]+; ){3}and 2 more objects$/);
+  expect(describeRefusals(Array.from({ length: 5 }, () => outlook(loud)))).toMatch(
+    /^(adopting Deployment shop\/web would [^;]+; ){3}and 2 more objects$/,
+  );
 });
 
 test("what Secrets hold is not shown", () => {
-  const secret: Outlook = { resource: { ...resource, template: { apiVersion: "v1", kind: "Secret", metadata: { name: "password" } } }, members: [{ cluster: "oslo", harmless: [], refused: [{ steps: ["data", "word"], before: "b25l", after: "dHdv" }] }], problems: [] };
+  const secret: Outlook = {
+    resource: { ...resource, template: { apiVersion: "v1", kind: "Secret", metadata: { name: "password" } } },
+    members: [{ cluster: "oslo", harmless: [], refused: [{ steps: ["data", "word"], before: "b25l", after: "dHdv" }] }],
+    problems: [],
+  };
 
   expect(renderOutlook({ outlooks: [secret], notes: [] }) + describeRefusal(secret)).not.toMatch(/b25l|dHdv/);
 });
 
 test("the advice fits what stands in the way", () => {
   expect(adviceFor([outlook(loud)])).toContain("--overrides");
-  expect(adviceFor([outlook({ ...loud, refused: [{ steps: ["spec", "reserveOrdinals"], after: ["0-1"] }] })])).toContain("--scope cluster");
+  expect(
+    adviceFor([outlook({ ...loud, refused: [{ steps: ["spec", "reserveOrdinals"], after: ["0-1"] }] })]),
+  ).toContain("--scope cluster");
   expect(adviceFor([outlook({ ...quiet, problem: "it is not there and would be made" })])).toContain("--force");
   expect(adviceFor([{ ...outlook(quiet), problems: ["another policy has it"] }])).toBe("");
 });
 
 test("the result says that everything is as it was, or that it is not", () => {
-  expect(renderAdopted([{ resource, members: [{ cluster: "oslo", replicas: 3, isUnchanged: true }, { cluster: "rome", isUnchanged: false }] }])).toBe("Deployment shop/web is adopted\n  oslo (3): as it was\n  rome: has changed; 'flotilla why' says what");
+  expect(
+    renderAdopted([
+      {
+        resource,
+        members: [
+          { cluster: "oslo", replicas: 3, isUnchanged: true },
+          { cluster: "rome", isUnchanged: false },
+        ],
+      },
+    ]),
+  ).toBe("Deployment shop/web is adopted\n  oslo (3): as it was\n  rome: has changed; 'flotilla why' says what");
 });

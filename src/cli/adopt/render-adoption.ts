@@ -17,7 +17,10 @@ const HIDDEN = "(hidden)";
 
 /** Within the columns of a terminal, where there is one. */
 export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">, width?: number): string {
-  const parts = [...outlooks.map(renderResource), ...(notes.length > 0 ? [["Note:", ...notes.map((note) => `  ${note}`)].join("\n")] : [])];
+  const parts = [
+    ...outlooks.map(renderResource),
+    ...(notes.length > 0 ? [["Note:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
+  ];
   return wrapLines(parts.join("\n\n"), width);
 }
 
@@ -25,23 +28,45 @@ function renderResource({ resource, members, problems }: Outlook): string {
   const { template, policy, overrides, replicas, neededBy } = resource;
   const total = replicas && [...replicas.values()].reduce((sum, count) => sum + count, 0);
   const made = [policy, overrides].flatMap((manifest) => (manifest ? [titleOf(manifest as never)] : []));
-  const details = [...(total === undefined ? [] : [`${total} replicas`]), ...(neededBy ? [`needed by ${neededBy}`] : []), ...(resource.isKnown ? ["on the hub already"] : []), ...(made.length > 0 ? [`with ${made.join(" and ")}`] : [])];
-  return [`${titleOf(template)}${details.length > 0 ? `: ${details.join(", ")}` : ""}`, ...problems.map((problem) => `  ! ${problem}`), ...members.flatMap((member) => renderMember(template.kind, member))].join("\n");
+  const details = [
+    ...(total === undefined ? [] : [`${total} replicas`]),
+    ...(neededBy ? [`needed by ${neededBy}`] : []),
+    ...(resource.isKnown ? ["on the hub already"] : []),
+    ...(made.length > 0 ? [`with ${made.join(" and ")}`] : []),
+  ];
+  return [
+    `${titleOf(template)}${details.length > 0 ? `: ${details.join(", ")}` : ""}`,
+    ...problems.map((problem) => `  ! ${problem}`),
+    ...members.flatMap((member) => renderMember(template.kind, member)),
+  ].join("\n");
 }
 
 function renderMember(kind: string, { cluster, replicas, harmless, refused, problem }: MemberOutlook): string[] {
-  const verdict = problem ?? (refused.length > 0 ? "what runs would change" : harmless.length > 0 ? "no pod changes" : "nothing changes");
-  return [`  ${refused.length > 0 || problem ? "!" : " "} ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${verdict}`, ...renderDifferences(kind, refused, "! "), ...renderDifferences(kind, harmless, "  ")];
+  const verdict =
+    problem ??
+    (refused.length > 0 ? "what runs would change" : harmless.length > 0 ? "no pod changes" : "nothing changes");
+  return [
+    `  ${refused.length > 0 || problem ? "!" : " "} ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${verdict}`,
+    ...renderDifferences(kind, refused, "! "),
+    ...renderDifferences(kind, harmless, "  "),
+  ];
 }
 
 function renderDifferences(kind: string, differences: readonly Difference[], sign: string): string[] {
   const more = differences.length - MAX_FIELDS;
-  return [...differences.slice(0, MAX_FIELDS).map((difference) => `      ${sign}${renderDifference(kind, difference)}`), ...(more > 0 ? [`      ${sign}and ${more} more fields`] : [])];
+  return [
+    ...differences.slice(0, MAX_FIELDS).map((difference) => `      ${sign}${renderDifference(kind, difference)}`),
+    ...(more > 0 ? [`      ${sign}and ${more} more fields`] : []),
+  ];
 }
 
 function renderDifference(kind: string, { steps, before, after }: Difference): string {
   const shown = (value: Json): Json => (kind === "Secret" && steps[0] !== "metadata" ? HIDDEN : value);
-  return renderField({ path: formatSteps(steps), ...(before !== undefined && { before: shown(before) }), ...(after !== undefined && { after: shown(after) }) });
+  return renderField({
+    path: formatSteps(steps),
+    before: before !== undefined ? shown(before) : undefined,
+    after: after !== undefined ? shown(after) : undefined,
+  });
 }
 
 /** One sentence, for an error. */
@@ -50,7 +75,9 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
   const reasons = members.flatMap(({ cluster, refused, problem }) => {
     const [first] = refused;
     if (problem !== undefined) return [`on ${cluster} ${problem}`];
-    return first ? [`on ${cluster} ${renderDifference(kind, first)}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}`] : [];
+    return first
+      ? [`on ${cluster} ${renderDifference(kind, first)}${refused.length > 1 ? ` and ${refused.length - 1} more` : ""}`]
+      : [];
   });
   return `adopting ${titleOf(resource.template)} would change what runs: ${[...problems, ...reasons].join("; ")}`;
 }
@@ -58,18 +85,32 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
 /** The first few, for an error; the text before it has all of them. */
 export function describeRefusals(refused: readonly Outlook[]): string {
   const more = refused.length - MAX_TOLD;
-  return [...refused.slice(0, MAX_TOLD).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join("; ");
+  return [...refused.slice(0, MAX_TOLD).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join(
+    "; ",
+  );
 }
 
 /** What to try, after what stands in the way; nothing where that says so itself. */
 export function adviceFor(outlooks: readonly Outlook[]): string {
   const members = outlooks.filter(isRefused).flatMap((outlook) => [...outlook.members]);
   const refused = members.flatMap((member) => [...member.refused]);
-  if (refused.some(({ steps }) => steps[1] === "reserveOrdinals" || steps[1] === "ordinals")) return ". Members run the same ordinals, which a fleet has once: --scope cluster lets each count for itself";
-  if (refused.length > 0) return ". --overrides leaves each member what it has, by an OverridePolicy; --force goes on all the same";
-  return members.some(({ problem }) => problem !== undefined) && outlooks.every(({ problems }) => problems.length === 0) ? ". --force goes on all the same" : "";
+  if (refused.some(({ steps }) => steps[1] === "reserveOrdinals" || steps[1] === "ordinals"))
+    return ". Members run the same ordinals, which a fleet has once: --scope cluster lets each count for itself";
+  if (refused.length > 0)
+    return ". --overrides leaves each member what it has, by an OverridePolicy; --force goes on all the same";
+  return members.some(({ problem }) => problem !== undefined) && outlooks.every(({ problems }) => problems.length === 0)
+    ? ". --force goes on all the same"
+    : "";
 }
 
 export function renderAdopted(adopted: readonly Adopted[]): string {
-  return adopted.flatMap(({ resource, members }) => [`${titleOf(resource.template)} is adopted`, ...members.map(({ cluster, replicas, isUnchanged }) => `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? "as it was" : "has changed; 'flotilla why' says what"}`)]).join("\n");
+  return adopted
+    .flatMap(({ resource, members }) => [
+      `${titleOf(resource.template)} is adopted`,
+      ...members.map(
+        ({ cluster, replicas, isUnchanged }) =>
+          `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? "as it was" : "has changed; 'flotilla why' says what"}`,
+      ),
+    ])
+    .join("\n");
 }

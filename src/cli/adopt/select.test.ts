@@ -4,7 +4,10 @@ import { isClustersOwn, readSelections } from "./select.ts";
 
 test("objects are named as kubectl names them", () => {
   expect(readSelections(["deployment", "web", "api"], false)).toEqual([{ type: "deployment", names: ["web", "api"] }]);
-  expect(readSelections(["deployment/web", "svc/web"], false)).toEqual([{ type: "deployment", names: ["web"] }, { type: "svc", names: ["web"] }]);
+  expect(readSelections(["deployment/web", "svc/web"], false)).toEqual([
+    { type: "deployment", names: ["web"] },
+    { type: "svc", names: ["web"] },
+  ]);
   expect(readSelections(["deployment"], true)).toEqual([{ type: "deployment", names: [] }]);
 });
 
@@ -20,8 +23,26 @@ test.each([
 });
 
 test("what every cluster makes for itself is not selected with the others", () => {
-  const make = (kind: string, name: string, more: object = {}, apiVersion = "v1"): Live => ({ apiVersion, kind, metadata: { namespace: "default", name }, ...more });
-  const objects = [make("ConfigMap", "kube-root-ca.crt"), make("ConfigMap", "web"), make("ServiceAccount", "default"), make("Service", "kubernetes"), make("Secret", "token", { type: "kubernetes.io/service-account-token" }), make("Secret", "web"), make("Service", "kubernetes", {}, "example.com/v1")];
+  const make = (kind: string, name: string, more: object = {}, apiVersion = "v1"): Live => ({
+    apiVersion,
+    kind,
+    metadata: { namespace: "default", name },
+    ...more,
+  });
+  const objects = [
+    make("ConfigMap", "kube-root-ca.crt"),
+    make("ConfigMap", "web"),
+    make("ServiceAccount", "default"),
+    make("Service", "kubernetes"),
+    make("Secret", "token", { type: "kubernetes.io/service-account-token" }),
+    make("Secret", "web"),
+    make("Service", "kubernetes", {}, "example.com/v1"),
+  ];
 
-  expect(objects.filter(isClustersOwn).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(["ConfigMap kube-root-ca.crt", "ServiceAccount default", "Service kubernetes", "Secret token"]);
+  expect(objects.filter(isClustersOwn).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    "ConfigMap kube-root-ca.crt",
+    "ServiceAccount default",
+    "Service kubernetes",
+    "Secret token",
+  ]);
 });

@@ -32,8 +32,14 @@ export interface SelectOptions {
 export function readSelections(args: readonly string[], isWhole: boolean): Selection[] {
   const [first = "", ...rest] = args;
   if (!first.includes("/")) {
-    if (rest.some((name) => name.includes("/"))) throw new UsageError("name objects either as TYPE NAME... or as TYPE/NAME..., not both ways at once");
-    if (isWhole === rest.length > 0) throw new UsageError(isWhole ? "give names, or --all or -l, not both" : `say which of them: a name, -l SELECTOR or --all; for example 'flotilla adopt ${first || "deployment"} web --from member1'`);
+    if (rest.some((name) => name.includes("/")))
+      throw new UsageError("name objects either as TYPE NAME... or as TYPE/NAME..., not both ways at once");
+    if (isWhole === rest.length > 0)
+      throw new UsageError(
+        isWhole
+          ? "give names, or --all or -l, not both"
+          : `say which of them: a name, -l SELECTOR or --all; for example 'flotilla adopt ${first || "deployment"} web --from member1'`,
+      );
     return [{ type: first, names: rest }];
   }
   if (isWhole) throw new UsageError("with --all or -l give a type alone");
@@ -44,16 +50,24 @@ export function readSelections(args: readonly string[], isWhole: boolean): Selec
   });
 }
 
-export async function findObjects(client: Client, { type, names }: Selection, { readers, namespace, labelSelector }: SelectOptions, signal: AbortSignal): Promise<Found[]> {
+export async function findObjects(
+  client: Client,
+  { type, names }: Selection,
+  { readers, namespace, labelSelector }: SelectOptions,
+  signal: AbortSignal,
+): Promise<Found[]> {
   const kind = await commonVersion(readers, await resolveVersions(client, type, signal));
-  const found = names.length > 0 ? await Promise.all(names.map((name) => findNamed(kind, { namespace, name }, readers))) : await findSelected(kind, { readers, namespace, ...(labelSelector && { labelSelector }) });
+  const found =
+    names.length > 0
+      ? await Promise.all(names.map((name) => findNamed(kind, { namespace, name }, readers)))
+      : await findSelected(kind, { readers, namespace, labelSelector: labelSelector || undefined });
   return kind.scope === "Namespaced" ? withAutoscalers(found, readers, namespace) : found;
 }
 
 async function findSelected(kind: AnyKind, { readers, namespace, labelSelector }: SelectOptions): Promise<Found[]> {
   const byName = new Map<string, Copy[]>();
   for (const [cluster, reader] of readers) {
-    for (const object of await reader.list(kind, { namespace, ...(labelSelector && { labelSelector }) })) {
+    for (const object of await reader.list(kind, { namespace, labelSelector: labelSelector || undefined })) {
       if (controllerOf(object) || isClustersOwn(object) || object.metadata.deletionTimestamp) continue;
       const copies = byName.get(object.metadata.name);
       if (copies) copies.push({ cluster, object });
@@ -69,15 +83,27 @@ async function withAutoscalers(found: readonly Found[], readers: Readers, namesp
   for (const [cluster, reader] of readers) {
     for (const autoscaler of await reader.list(HorizontalPodAutoscaler as unknown as AnyKind, { namespace })) {
       const { scaleTargetRef } = (autoscaler as DeepReadonly<HorizontalPodAutoscaler>).spec;
-      scaled.add(`${cluster} ${parseApiVersion(scaleTargetRef.apiVersion ?? "").group}/${scaleTargetRef.kind}/${scaleTargetRef.name}`);
+      scaled.add(
+        `${cluster} ${parseApiVersion(scaleTargetRef.apiVersion ?? "").group}/${scaleTargetRef.kind}/${scaleTargetRef.name}`,
+      );
     }
   }
-  const marked = ({ group, kind }: AnyKind, copy: Copy): Copy => (scaled.has(`${copy.cluster} ${group}/${kind}/${copy.object.metadata.name}`) ? { ...copy, isAutoscaled: true } : copy);
-  return found.map(({ kind, copies: [first, ...others] }) => ({ kind, copies: [marked(kind, first), ...others.map((copy) => marked(kind, copy))] }));
+  const marked = ({ group, kind }: AnyKind, copy: Copy): Copy =>
+    scaled.has(`${copy.cluster} ${group}/${kind}/${copy.object.metadata.name}`)
+      ? { ...copy, isAutoscaled: true }
+      : copy;
+  return found.map(({ kind, copies: [first, ...others] }) => ({
+    kind,
+    copies: [marked(kind, first), ...others.map((copy) => marked(kind, copy))],
+  }));
 }
 
 /** What members have of an object that another needs; undefined where none has it. */
-export async function findNeeded(kind: AnyKind, key: { namespace?: string; name: string }, readers: Readers): Promise<Found | undefined> {
+export async function findNeeded(
+  kind: AnyKind,
+  key: { namespace?: string; name: string },
+  readers: Readers,
+): Promise<Found | undefined> {
   const [first, ...others] = await copiesOf(kind, key, readers);
   return first && { kind, copies: [first, ...others] };
 }
@@ -88,17 +114,27 @@ async function findNamed(kind: AnyKind, key: { namespace: string; name: string }
   const copies = first ? [first, ...others] : [];
   const missing = [...readers.keys()].filter((cluster) => !copies.some((each) => each.cluster === cluster));
   if (!first) throw new FlotillaError("NotFound", `there is no ${title} on ${missing.join(", ")}`);
-  if (missing.length > 0) throw new FlotillaError("NotFound", `there is no ${title} on ${missing.join(", ")}; adopt it --from ${copies.map(({ cluster }) => cluster).join(",")}`);
+  if (missing.length > 0)
+    throw new FlotillaError(
+      "NotFound",
+      `there is no ${title} on ${missing.join(", ")}; adopt it --from ${copies.map(({ cluster }) => cluster).join(",")}`,
+    );
   for (const { cluster, object } of copies) {
     const owner = controllerOf(object);
-    if (owner) throw new FlotillaError("Adopt", `${title} on ${cluster} belongs to ${owner.kind} ${owner.name}, which would undo changes of it; adopt that instead`);
+    if (owner)
+      throw new FlotillaError(
+        "Adopt",
+        `${title} on ${cluster} belongs to ${owner.kind} ${owner.name}, which would undo changes of it; adopt that instead`,
+      );
     if (object.metadata.deletionTimestamp) throw new FlotillaError("Adopt", `${title} is being deleted on ${cluster}`);
   }
   return { kind, copies: [first, ...others] };
 }
 
 async function copiesOf(kind: AnyKind, key: { namespace?: string; name: string }, readers: Readers): Promise<Copy[]> {
-  const found = await Promise.all([...readers].map(async ([cluster, reader]) => ({ cluster, object: await reader.get(kind, key) })));
+  const found = await Promise.all(
+    [...readers].map(async ([cluster, reader]) => ({ cluster, object: await reader.get(kind, key) })),
+  );
   return found.flatMap(({ cluster, object }) => (object ? [{ cluster, object }] : []));
 }
 
@@ -106,12 +142,17 @@ async function copiesOf(kind: AnyKind, key: { namespace?: string; name: string }
 async function commonVersion(readers: Readers, kinds: readonly [AnyKind, ...AnyKind[]]): Promise<AnyKind> {
   const lacking = new Set<string>();
   for (const kind of kinds) {
-    const served = await Promise.all([...readers].map(async ([cluster, reader]) => ({ cluster, isServed: await reader.serves(kind) })));
+    const served = await Promise.all(
+      [...readers].map(async ([cluster, reader]) => ({ cluster, isServed: await reader.serves(kind) })),
+    );
     const without = served.filter(({ isServed }) => !isServed);
     if (without.length === 0) return kind;
     for (const { cluster } of without) lacking.add(cluster);
   }
-  throw new FlotillaError("Adopt", `the hub and ${[...readers.keys()].join(", ")} have no version of ${kinds[0].kind} in common; ${[...lacking].join(", ")} lacks ${kinds.map(({ group, storageVersion }) => formatApiVersion(group, storageVersion)).join(" or ")}`);
+  throw new FlotillaError(
+    "Adopt",
+    `the hub and ${[...readers.keys()].join(", ")} have no version of ${kinds[0].kind} in common; ${[...lacking].join(", ")} lacks ${kinds.map(({ group, storageVersion }) => formatApiVersion(group, storageVersion)).join(" or ")}`,
+  );
 }
 
 function controllerOf({ metadata }: Live): { readonly kind: string; readonly name: string } | undefined {
@@ -128,5 +169,8 @@ export function isClustersOwn(object: Live): boolean {
   return object.kind === "Service" && namespace === "default" && name === "kubernetes";
 }
 
-export const keyOf = ({ kind, copies: [{ object }] }: Found): { namespace?: string; name: string } => ({ ...(kind.scope === "Namespaced" && { namespace: object.metadata.namespace ?? "" }), name: object.metadata.name });
+export const keyOf = ({ kind, copies: [{ object }] }: Found): { namespace?: string; name: string } => ({
+  namespace: kind.scope === "Namespaced" ? (object.metadata.namespace ?? "") : undefined,
+  name: object.metadata.name,
+});
 export const titleOfFound = ({ copies: [{ object }] }: Found): string => titleOf(object);

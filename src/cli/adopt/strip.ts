@@ -1,6 +1,6 @@
 /**
- * What of a member's object the hub's template says: what its owner asked for, without what the member's servers, controllers and an
- * earlier hub wrote into it. Pure.
+ * What of a member's object the hub's template says: what its owner asked for, without what the member's servers,
+ * controllers and an earlier hub wrote into it. Pure.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -27,29 +27,44 @@ const OTHERS_NOTES: ReadonlySet<string> = new Set([
 /** Claims, records, marks and stages that a hub wrote. */
 const HUBS_NOTES = /(^|\.)karmada\.io\/|^flotilla\.dev\//;
 /** What an owner tells a hub, and may have told an earlier one. */
-const OWNERS_WORDS: ReadonlySet<string> = new Set([PARTITION_SCOPE, "flotilla.dev/rollout-order", "flotilla.dev/canary-clusters", "flotilla.dev/drift", "resourcetemplate.karmada.io/retain-replicas"]);
+const OWNERS_WORDS: ReadonlySet<string> = new Set([
+  PARTITION_SCOPE,
+  "flotilla.dev/rollout-order",
+  "flotilla.dev/canary-clusters",
+  "flotilla.dev/drift",
+  "resourcetemplate.karmada.io/retain-replicas",
+]);
 
 export function strip(object: Manifest): Manifest {
   const { metadata, ...rest } = prune(object);
   const { labels, annotations, ...others } = metadata;
   const [ownLabels, ownAnnotations] = [withoutNotes(labels), withoutNotes(annotations)];
-  return withoutVolume({ ...rest, metadata: { ...others, ...(ownLabels && { labels: ownLabels }), ...(ownAnnotations && { annotations: ownAnnotations }) } });
+  return withoutVolume({ ...rest, metadata: { ...others, labels: ownLabels, annotations: ownAnnotations } });
 }
 
 function withoutNotes(entries: Texts | undefined): Texts | undefined {
-  const own = Object.entries(entries ?? {}).filter(([key]) => !OTHERS_NOTES.has(key) && (OWNERS_WORDS.has(key) || !HUBS_NOTES.test(key)));
+  const own = Object.entries(entries ?? {}).filter(
+    ([key]) => !OTHERS_NOTES.has(key) && (OWNERS_WORDS.has(key) || !HUBS_NOTES.test(key)),
+  );
   return own.length > 0 ? Object.fromEntries(own) : undefined;
 }
 
 /** A claim is bound by each member to a volume of its own. */
 function withoutVolume(object: Manifest): Manifest {
   const { spec } = object as { spec?: unknown };
-  if (object.kind !== "PersistentVolumeClaim" || parseApiVersion(object.apiVersion).group !== "" || !isObject(spec)) return object;
+  if (object.kind !== "PersistentVolumeClaim" || parseApiVersion(object.apiVersion).group !== "" || !isObject(spec))
+    return object;
   const { volumeName: _volumeName, ...own } = spec;
   return { ...object, spec: own } as Manifest;
 }
 
 /** `CloneSet shop/web` */
-export function titleOf({ kind, metadata: { namespace, name } }: { readonly kind: string; readonly metadata: { readonly namespace?: string; readonly name: string } }): string {
+export function titleOf({
+  kind,
+  metadata: { namespace, name },
+}: {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}): string {
   return `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 }

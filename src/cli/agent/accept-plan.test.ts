@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import type { CertificateSigningRequest } from "../../api/index.ts";
 import { describeRefusal, planAccept } from "./accept-plan.ts";
 
-function makeRequest(name: string, username: string, groups: string[], decided?: "Approved" | "Denied", cluster = "paris"): CertificateSigningRequest {
+function makeRequest(
+  name: string,
+  username: string,
+  groups: string[],
+  decided?: "Approved" | "Denied",
+  cluster = "paris",
+): CertificateSigningRequest {
   return {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
@@ -12,36 +18,64 @@ function makeRequest(name: string, username: string, groups: string[], decided?:
   };
 }
 const token = makeRequest("token", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"]);
-const account = makeRequest("account", "system:serviceaccount:open-cluster-management:agent-registration-bootstrap", ["system:serviceaccounts:open-cluster-management"]);
+const account = makeRequest("account", "system:serviceaccount:open-cluster-management:agent-registration-bootstrap", [
+  "system:serviceaccounts:open-cluster-management",
+]);
 const stranger = makeRequest("stranger", "mallory", ["system:bootstrappers:managedcluster"]);
 const unproved = makeRequest("unproved", "system:bootstrap:abcdef", ["system:bootstrappers"]);
-const namesOf = (requests: readonly CertificateSigningRequest[]): string[] => requests.map(({ metadata }) => metadata.name);
-const plan = (requests: CertificateSigningRequest[], options: Partial<Parameters<typeof planAccept>[2]> = {}): { approve: string[]; suspicious: string[] } => {
+const namesOf = (requests: readonly CertificateSigningRequest[]): string[] =>
+  requests.map(({ metadata }) => metadata.name);
+const plan = (
+  requests: CertificateSigningRequest[],
+  options: Partial<Parameters<typeof planAccept>[2]> = {},
+): { approve: string[]; suspicious: string[] } => {
   const { approve, suspicious } = planAccept("paris", requests, { requesters: [], skipsCheck: false, ...options });
-  return { approve: namesOf(approve as CertificateSigningRequest[]), suspicious: namesOf(suspicious as CertificateSigningRequest[]) };
+  return {
+    approve: namesOf(approve as CertificateSigningRequest[]),
+    suspicious: namesOf(suspicious as CertificateSigningRequest[]),
+  };
 };
 
 test("requests of those who came in by a door for new clusters are approved, and no others", () => {
-  expect(plan([token, account, stranger, unproved])).toEqual({ approve: ["token", "account"], suspicious: ["stranger", "unproved"] });
+  expect(plan([token, account, stranger, unproved])).toEqual({
+    approve: ["token", "account"],
+    suspicious: ["stranger", "unproved"],
+  });
 });
 
 test("what is decided stays, and another cluster's request is not this one's", () => {
-  expect(plan([makeRequest("old", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], "Denied"), makeRequest("other", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], undefined, "oslo")])).toEqual({ approve: [], suspicious: [] });
+  expect(
+    plan([
+      makeRequest("old", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], "Denied"),
+      makeRequest("other", "system:bootstrap:abcdef", ["system:bootstrappers:managedcluster"], undefined, "oslo"),
+    ]),
+  ).toEqual({ approve: [], suspicious: [] });
 });
 
 test("named requesters are trusted and nobody else is, also where every requester would be", () => {
-  expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
-  expect(plan([token, stranger], { requesters: ["mallory"], skipsCheck: true })).toEqual({ approve: ["stranger"], suspicious: ["token"] });
+  expect(plan([token, stranger], { requesters: ["mallory"] })).toEqual({
+    approve: ["stranger"],
+    suspicious: ["token"],
+  });
+  expect(plan([token, stranger], { requesters: ["mallory"], skipsCheck: true })).toEqual({
+    approve: ["stranger"],
+    suspicious: ["token"],
+  });
   expect(plan([token, stranger], { skipsCheck: true })).toEqual({ approve: ["token", "stranger"], suspicious: [] });
 });
 
 test("a request that was denied is told while nobody asked since", () => {
-  const at = (request: CertificateSigningRequest, creationTimestamp: string): CertificateSigningRequest => ({ ...request, metadata: { ...request.metadata, creationTimestamp } });
+  const at = (request: CertificateSigningRequest, creationTimestamp: string): CertificateSigningRequest => ({
+    ...request,
+    metadata: { ...request.metadata, creationTimestamp },
+  });
   const denied = at(makeRequest("denied", "system:bootstrap:abcdef", [], "Denied"), "2024-05-01T12:00:00Z");
   const trust = { requesters: [], skipsCheck: false };
 
   const { refused } = planAccept("paris", [denied], trust);
 
-  expect(refused && describeRefusal("paris", refused)).toBe("the last request of paris, denied, was denied; its agent asks again an hour after that, or when it is started again");
+  expect(refused && describeRefusal("paris", refused)).toBe(
+    "the last request of paris, denied, was denied; its agent asks again an hour after that, or when it is started again",
+  );
   expect(planAccept("paris", [at(token, "2024-05-01T12:30:00Z"), denied], trust).refused).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /**
- * Which requests for certificates `accept` approves: those of agents that came in by the doors for new clusters, as clusteradm judges them.
- * Pure.
+ * Which requests for certificates `accept` approves: those of agents that came in by the doors for new clusters, as
+ * clusteradm judges them. Pure.
  */
 import { CLUSTER_NAME_LABEL, requestState } from "../../api/index.ts";
 import type { CertificateSigningRequest } from "../../api/index.ts";
@@ -11,8 +11,14 @@ type Request = DeepReadonly<CertificateSigningRequest>;
 /** Users that may ask for a new cluster, each with the group that proves how it signed in. */
 const DOORS: readonly { user: RegExp; group: RegExp }[] = [
   { user: /^system:bootstrap:[a-z0-9]{6}$/, group: /^system:bootstrappers:managedcluster$/ },
-  { user: /^system:serviceaccount:open-cluster-management:agent-registration-bootstrap$/, group: /^system:serviceaccounts:open-cluster-management$/ },
-  { user: /^system:serviceaccount:open-cluster-management-hub:grpc-server-sa$/, group: /^system:serviceaccounts:open-cluster-management-hub$/ },
+  {
+    user: /^system:serviceaccount:open-cluster-management:agent-registration-bootstrap$/,
+    group: /^system:serviceaccounts:open-cluster-management$/,
+  },
+  {
+    user: /^system:serviceaccount:open-cluster-management-hub:grpc-server-sa$/,
+    group: /^system:serviceaccounts:open-cluster-management-hub$/,
+  },
 ];
 
 export interface AcceptPlan {
@@ -23,19 +29,33 @@ export interface AcceptPlan {
   refused?: Request;
 }
 
-export function planAccept(cluster: string, requests: readonly Request[], { requesters, skipsCheck }: { requesters: readonly string[]; skipsCheck: boolean }): AcceptPlan {
+export function planAccept(
+  cluster: string,
+  requests: readonly Request[],
+  { requesters, skipsCheck }: { requesters: readonly string[]; skipsCheck: boolean },
+): AcceptPlan {
   const own = requests.filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster);
   const pending = own.filter((request) => {
     const { approved, denied } = requestState(request);
     return !approved && !denied;
   });
-  const last = own.reduce<Request | undefined>((latest, request) => (latest && madeAt(latest) > madeAt(request) ? latest : request), undefined);
+  const last = own.reduce<Request | undefined>(
+    (latest, request) => (latest && madeAt(latest) > madeAt(request) ? latest : request),
+    undefined,
+  );
   const isRefused = last !== undefined && (requestState(last).denied || requestState(last).failed);
   const isTrusted = ({ spec }: Request): boolean => {
     if (requesters.length > 0) return requesters.includes(spec.username ?? "");
-    return skipsCheck || DOORS.some(({ user, group }) => user.test(spec.username ?? "") && spec.groups?.some((name) => group.test(name)));
+    return (
+      skipsCheck ||
+      DOORS.some(({ user, group }) => user.test(spec.username ?? "") && spec.groups?.some((name) => group.test(name)))
+    );
   };
-  return { approve: pending.filter(isTrusted), suspicious: pending.filter((request) => !isTrusted(request)), ...(isRefused && { refused: last }) };
+  return {
+    approve: pending.filter(isTrusted),
+    suspicious: pending.filter((request) => !isTrusted(request)),
+    refused: isRefused ? last : undefined,
+  };
 }
 
 const madeAt = ({ metadata }: Request): string => metadata.creationTimestamp ?? "";

@@ -8,6 +8,7 @@ test("a name that a namespace can have is taken", () => {
 });
 
 test("a name that no hub takes is refused before anybody is asked", () => {
-  for (const name of ["Bad_Name", "-paris", "eu.west", "a".repeat(64)]) expect(check(name)).toThrow(`--cluster-name '${name}' cannot be the name of a cluster`);
+  for (const name of ["Bad_Name", "-paris", "eu.west", "a".repeat(64)])
+    expect(check(name)).toThrow(`--cluster-name '${name}' cannot be the name of a cluster`);
   expect(check(undefined)).toThrow("--cluster-name NAME is missing: what the hub calls the cluster");
 });

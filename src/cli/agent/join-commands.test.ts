@@ -4,7 +4,8 @@ import { joinCommands, renderTicket } from "./join-commands.ts";
 const ticket = { token: "abcdef.0123456789abcdef", server: "https://hub.example.com:6443", caHash: "sha256:0" };
 
 test("who wrote a bootstrap kubeconfig is told the command that uses it, programs as well as people", () => {
-  const command = "flotilla agent --bootstrap-kubeconfig bootstrap.kubeconfig --cluster-kubeconfig FILE --cluster-name <cluster_name>";
+  const command =
+    "flotilla agent --bootstrap-kubeconfig bootstrap.kubeconfig --cluster-kubeconfig FILE --cluster-name <cluster_name>";
 
   expect(joinCommands(ticket, "bootstrap.kubeconfig").agent).toBe(command);
   expect(renderTicket(ticket, 1, "bootstrap.kubeconfig")).toContain(command);

@@ -31,13 +31,21 @@ export function joinCommands({ token, server, caHash }: JoinTicket, bootstrapFil
   return {
     flotilla: `flotilla register ${host} ${discovery} --cluster-kubeconfig FILE --cluster-name <cluster_name>`,
     karmadactl: `karmadactl register ${host} ${discovery} --kubeconfig FILE --cluster-name <cluster_name>`,
-    ...(bootstrapFile !== undefined && { agent: `flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>` }),
+    agent:
+      bootstrapFile !== undefined
+        ? `flotilla agent --bootstrap-kubeconfig ${bootstrapFile} --cluster-kubeconfig FILE --cluster-name <cluster_name>`
+        : undefined,
     clusteradm: `clusteradm join --hub-token ${token} --hub-apiserver ${server} --wait --cluster-name <cluster_name>`,
   };
 }
 
 /** Commands that are too long for the terminal go on in the next line, so that they can be copied all the same. */
-export function renderTicket(ticket: JoinTicket, days: number, bootstrapFile: string | undefined, width?: number): string {
+export function renderTicket(
+  ticket: JoinTicket,
+  days: number,
+  bootstrapFile: string | undefined,
+  width?: number,
+): string {
   const { flotilla, karmadactl, agent, clusteradm } = joinCommands(ticket, bootstrapFile);
   const command = (line: string): string => wrapCommand(line, width, "  ");
   return [

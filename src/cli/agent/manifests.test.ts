@@ -5,10 +5,23 @@ interface Rule {
   resources?: string[];
   verbs: string[];
 }
-const objects = agentManifests({ cluster: "paris", namespace: "agents", image: "example.com/flotilla:1", kubeconfig: "KUBECONFIG", isBootstrap: true }) as unknown as { kind: string; metadata: { name: string }; rules?: Rule[] }[];
+const objects = agentManifests({
+  cluster: "paris",
+  namespace: "agents",
+  image: "example.com/flotilla:1",
+  kubeconfig: "KUBECONFIG",
+  isBootstrap: true,
+}) as unknown as { kind: string; metadata: { name: string }; rules?: Rule[] }[];
 
 test("an agent is installed with a namespace, an account, rights, credentials and a Deployment", () => {
-  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(["Namespace agents", "ServiceAccount flotilla-agent", "ClusterRole flotilla-agent", "ClusterRoleBinding flotilla-agent", "Secret bootstrap-hub-kubeconfig", "Deployment flotilla-agent"]);
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    "Namespace agents",
+    "ServiceAccount flotilla-agent",
+    "ClusterRole flotilla-agent",
+    "ClusterRoleBinding flotilla-agent",
+    "Secret bootstrap-hub-kubeconfig",
+    "Deployment flotilla-agent",
+  ]);
 });
 
 test("it may act as a ServiceAccount, whose rights it tries out, and become no user and no group", () => {
@@ -18,7 +31,17 @@ test("it may act as a ServiceAccount, whose rights it tries out, and become no u
 });
 
 test("several pods know of each other, so that one serves", () => {
-  const argumentsOf = (replicas: number): string => JSON.stringify(agentManifests({ cluster: "paris", namespace: "agents", image: "example.com/flotilla:1", kubeconfig: "KUBECONFIG", isBootstrap: true, replicas }).at(-1));
+  const argumentsOf = (replicas: number): string =>
+    JSON.stringify(
+      agentManifests({
+        cluster: "paris",
+        namespace: "agents",
+        image: "example.com/flotilla:1",
+        kubeconfig: "KUBECONFIG",
+        isBootstrap: true,
+        replicas,
+      }).at(-1),
+    );
 
   expect(argumentsOf(1)).not.toContain("--leader-elect");
   expect(argumentsOf(1)).toContain("Recreate");

@@ -15,15 +15,25 @@ const LOOK_MS = 500;
 export const acceptCommand = defineCommand({
   name: "accept",
   summary: "let clusters in that asked to join with an agent",
-  details: "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests of whoever did not come with a token for new clusters are left alone.",
+  details:
+    "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests of whoever did not come with a token for new clusters are left alone.",
   example: [
     { says: "Let a cluster in that has asked, or asks within a minute.", run: "flotilla accept paris" },
     { says: "Let two in, and give them two minutes to ask.", run: "flotilla accept paris oslo --wait 120" },
   ],
   args: [{ name: "NAME", description: "the clusters", required: true, completes: "cluster", repeated: true }],
   flags: {
-    wait: { type: "integer", value: "SECONDS", default: 60, maximum: 86_400, description: "how long to wait for a cluster that has not asked yet, and for it to join; 0 does not wait" },
-    "skip-approve-check": { type: "boolean", description: "approve whoever asked, and not only those who came with a token for new clusters" },
+    wait: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      maximum: 86_400,
+      description: "how long to wait for a cluster that has not asked yet, and for it to join; 0 does not wait",
+    },
+    "skip-approve-check": {
+      type: "boolean",
+      description: "approve whoever asked, and not only those who came with a token for new clusters",
+    },
     requesters: { type: "string", value: "A,B", description: "approve requests of these users and no others" },
     ...hubFlags,
   },
@@ -36,7 +46,16 @@ export const acceptCommand = defineCommand({
       for (const name of new Set(args)) {
         output.progress(`accepting ${name}`);
         try {
-          accepted.push(await accept(hub.client, name, { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 }, clock, (text) => output.say(text), signal));
+          accepted.push(
+            await accept(
+              hub.client,
+              name,
+              { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 },
+              clock,
+              (text) => output.say(text),
+              signal,
+            ),
+          );
         } catch (error) {
           // What is wrong with one is not wrong with the others.
           if (!isAboutOne(error)) throw error;
@@ -46,7 +65,10 @@ export const acceptCommand = defineCommand({
       output.progress("");
       if (output.format !== "table") output.result(accepted, () => "");
       const [first, ...others] = failed;
-      if (first) throw others.length === 0 ? first : new FlotillaError("NotAccepted", failed.map(({ message }) => message).join("; "));
+      if (first)
+        throw others.length === 0
+          ? first
+          : new FlotillaError("NotAccepted", failed.map(({ message }) => message).join("; "));
     } finally {
       await hub.close();
     }
@@ -54,7 +76,9 @@ export const acceptCommand = defineCommand({
 });
 
 /** The hub answered, and what it said concerns this cluster. */
-const isAboutOne = (error: unknown): error is FlotillaError => error instanceof UsageError || (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
+const isAboutOne = (error: unknown): error is FlotillaError =>
+  error instanceof UsageError ||
+  (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
 
 interface Acceptance {
   requesters: readonly string[];
@@ -62,28 +86,65 @@ interface Acceptance {
   untilMs: number;
 }
 
-async function accept(client: Client, name: string, { untilMs, ...trust }: Acceptance, clock: Clock, say: (text: string) => void, signal: AbortSignal): Promise<Json> {
+async function accept(
+  client: Client,
+  name: string,
+  { untilMs, ...trust }: Acceptance,
+  clock: Clock,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Json> {
   const face = await find(client, Cluster, { cluster: HUB, name }, { signal });
-  if (face?.spec.syncMode === "Push") throw new FlotillaError("NameTaken", `the hub reaches ${name} by itself, and no agent speaks for it; whoever asked under this name is another cluster: 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}' refuses it`);
+  if (face?.spec.syncMode === "Push")
+    throw new FlotillaError(
+      "NameTaken",
+      `the hub reaches ${name} by itself, and no agent speaks for it; whoever asked under this name is another cluster: 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}' refuses it`,
+    );
   const approved: string[] = [];
   let said: string | undefined;
   for (;;) {
-    const { items } = await client.list(CertificateSigningRequest, { cluster: HUB, labelSelector: `${CLUSTER_NAME_LABEL}=${name}`, signal });
+    const { items } = await client.list(CertificateSigningRequest, {
+      cluster: HUB,
+      labelSelector: `${CLUSTER_NAME_LABEL}=${name}`,
+      signal,
+    });
     const { approve, suspicious, refused } = planAccept(name, items, trust);
     for (const { metadata, status } of approve) {
-      const conditions = [...(status?.conditions ?? []), { type: "Approved", status: "True", reason: "FlotillaAccept", message: "Approved by 'flotilla accept'", lastUpdateTime: formatTime(clock.now()) }];
-      await client.patch(CertificateSigningRequest, { cluster: HUB, name: metadata.name }, { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } }, { type: "merge", subresource: "approval", signal });
+      const conditions = [
+        ...(status?.conditions ?? []),
+        {
+          type: "Approved",
+          status: "True",
+          reason: "FlotillaAccept",
+          message: "Approved by 'flotilla accept'",
+          lastUpdateTime: formatTime(clock.now()),
+        },
+      ];
+      await client.patch(
+        CertificateSigningRequest,
+        { cluster: HUB, name: metadata.name },
+        { metadata: { resourceVersion: metadata.resourceVersion ?? null }, status: { conditions } },
+        { type: "merge", subresource: "approval", signal },
+      );
       approved.push(metadata.name);
       say(`CSR ${metadata.name} approved`);
     }
     const cluster = await find(client, ManagedCluster, { cluster: HUB, name }, { signal });
     if (cluster && !cluster.spec.hubAcceptsClient) {
-      await client.patch(ManagedCluster, { cluster: HUB, name }, { spec: { hubAcceptsClient: true } }, { type: "merge", signal });
+      await client.patch(
+        ManagedCluster,
+        { cluster: HUB, name },
+        { spec: { hubAcceptsClient: true } },
+        { type: "merge", signal },
+      );
       say(`set hubAcceptsClient to true for managed cluster ${name}`);
     }
     if (suspicious.length > 0 && approve.length === 0 && approved.length === 0) {
       const who = [...new Set(suspicious.map(({ spec }) => spec.username ?? ""))].join(", ");
-      throw new FlotillaError("NotAccepted", `${name} was asked for by ${who}, whom no new cluster is; if you know them, accept with --requesters ${who} or --skip-approve-check`);
+      throw new FlotillaError(
+        "NotAccepted",
+        `${name} was asked for by ${who}, whom no new cluster is; if you know them, accept with --requesters ${who} or --skip-approve-check`,
+      );
     }
     const isJoined = isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterJoined");
     if (isJoined) {
@@ -92,15 +153,23 @@ async function accept(client: Client, name: string, { untilMs, ...trust }: Accep
     }
     const hint = refused && approved.length === 0 ? describeRefusal(name, refused) : undefined;
     if (clock.now() >= untilMs) {
-      if (hint !== undefined) throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted and has not joined: ` : ""}${hint}`);
-      if (!cluster && approved.length === 0) throw new UsageError(`no cluster called ${name} has asked to join; start its agent, also one that runs and was let go, with the command that 'flotilla token' prints`);
+      if (hint !== undefined)
+        throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted and has not joined: ` : ""}${hint}`);
+      if (!cluster && approved.length === 0)
+        throw new UsageError(
+          `no cluster called ${name} has asked to join; start its agent, also one that runs and was let go, with the command that 'flotilla token' prints`,
+        );
       if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
         say(`${name} is accepted; its agent has not reported yet`);
         return { name, requests: approved, joined: false };
       }
     }
     // Who mistyped the name would look at nothing until the time is up.
-    const news = hint ?? (cluster || approved.length > 0 ? undefined : `no cluster called ${name} has asked to join yet; waiting for it to ask (Ctrl-C ends this)`);
+    const news =
+      hint ??
+      (cluster || approved.length > 0
+        ? undefined
+        : `no cluster called ${name} has asked to join yet; waiting for it to ask (Ctrl-C ends this)`);
     if (news !== undefined && news !== said) say(news);
     said = news ?? said;
     await sleep(clock, LOOK_MS, signal);

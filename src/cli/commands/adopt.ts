@@ -10,37 +10,104 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 export const adoptCommand = defineCommand({
   name: "adopt",
   summary: "take what members run into the hub's hands, without touching a pod",
-  details: "Makes a template and a policy on the hub from what members run, and refuses where a pod would change. Safe to repeat.",
+  details:
+    "Makes a template and a policy on the hub from what members run, and refuses where a pod would change. Safe to repeat.",
   example: [
-    { says: "See what would change before anything does.", run: "flotilla adopt cloneset web -n shop --from member1,member2 --dry-run" },
-    { says: "Take over two objects with the ConfigMaps and Secrets that they need.", run: "flotilla adopt cloneset/web service/web -n shop --from member1 --deps" },
-    { says: "Take over every Deployment of a namespace.", run: "flotilla adopt deployment --all -n shop --from member1" },
-    { says: "Print what the hub would get, where members differ.", run: "flotilla adopt deployment web --from member1,member2 --overrides --dry-run -o yaml" },
+    {
+      says: "See what would change before anything does.",
+      run: "flotilla adopt cloneset web -n shop --from member1,member2 --dry-run",
+    },
+    {
+      says: "Take over two objects with the ConfigMaps and Secrets that they need.",
+      run: "flotilla adopt cloneset/web service/web -n shop --from member1 --deps",
+    },
+    {
+      says: "Take over every Deployment of a namespace.",
+      run: "flotilla adopt deployment --all -n shop --from member1",
+    },
+    {
+      says: "Print what the hub would get, where members differ.",
+      run: "flotilla adopt deployment web --from member1,member2 --overrides --dry-run -o yaml",
+    },
   ],
   args: [
     { name: "TYPE", description: "the type as kubectl names it, or TYPE/NAME", required: true, completes: "resource" },
     { name: "NAME", description: "its name; any number of them", required: false, completes: "name", repeated: true },
   ],
   flags: {
-    from: { type: "string", value: "A,B", repeated: true, completes: "clusters", description: "the members that run it; may be repeated" },
-    namespace: { type: "string", short: "n", value: "NS", default: "default", description: "the namespace of the objects" },
-    selector: { type: "string", short: "l", value: "SELECTOR", description: "adopt the objects of the type with these labels" },
+    from: {
+      type: "string",
+      value: "A,B",
+      repeated: true,
+      completes: "clusters",
+      description: "the members that run it; may be repeated",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      default: "default",
+      description: "the namespace of the objects",
+    },
+    selector: {
+      type: "string",
+      short: "l",
+      value: "SELECTOR",
+      description: "adopt the objects of the type with these labels",
+    },
     all: { type: "boolean", description: "adopt all objects of the type in the namespace" },
-    deps: { type: "boolean", description: "also adopt the ConfigMaps, Secrets, service accounts and claims that it needs" },
+    deps: {
+      type: "boolean",
+      description: "also adopt the ConfigMaps, Secrets, service accounts and claims that it needs",
+    },
     overrides: { type: "boolean", description: "where members differ, leave each what it has by an OverridePolicy" },
-    scope: { type: "string", choices: ["fleet", "cluster"], description: "whether partition, budgets and ordinals count in the fleet or in each cluster (default: what the object says, else fleet)" },
-    policy: { type: "string", value: "NAME", description: "a policy that is there and has to leave the object where it is (default: one is made)" },
+    scope: {
+      type: "string",
+      choices: ["fleet", "cluster"],
+      description:
+        "whether partition, budgets and ordinals count in the fleet or in each cluster (default: what the object says, else fleet)",
+    },
+    policy: {
+      type: "string",
+      value: "NAME",
+      description: "a policy that is there and has to leave the object where it is (default: one is made)",
+    },
     force: { type: "boolean", description: "go on also when what runs would change" },
-    "dry-run": { type: "boolean", description: "show what would change and make nothing; with -o yaml the objects that the hub would get" },
-    wait: { type: "integer", value: "SECONDS", default: 60, minimum: 1, maximum: 3600, description: "how long to wait for the hub, and for the members" },
+    "dry-run": {
+      type: "boolean",
+      description: "show what would change and make nothing; with -o yaml the objects that the hub would get",
+    },
+    wait: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      minimum: 1,
+      maximum: 3600,
+      description: "how long to wait for the hub, and for the members",
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment }) {
-    const clusters = [...new Set(flags.from.flatMap((names) => names.split(",")).map((name) => name.trim()).filter((name) => name !== ""))];
+    const clusters = [
+      ...new Set(
+        flags.from
+          .flatMap((names) => names.split(","))
+          .map((name) => name.trim())
+          .filter((name) => name !== ""),
+      ),
+    ];
     if (clusters.length === 0) throw new UsageError("--from MEMBER is missing: the members that run it");
     if (flags.all && flags.selector !== undefined) throw new UsageError("give --all or -l, not both");
     // Loaded here, so that neither another command nor the help pays for the planners.
-    const [{ findObjects, readSelections }, { createMemberReader }, { manifestsOf, planAdoption, readInterpreter }, { carryOut }, { adviceFor, describeRefusals, renderAdopted, renderOutlook }, { isRefused }, { titleOf }] = await Promise.all([
+    const [
+      { findObjects, readSelections },
+      { createMemberReader },
+      { manifestsOf, planAdoption, readInterpreter },
+      { carryOut },
+      { adviceFor, describeRefusals, renderAdopted, renderOutlook },
+      { isRefused },
+      { titleOf },
+    ] = await Promise.all([
       import("../adopt/select.ts"),
       import("../adopt/member-reader.ts"),
       import("../adopt/plan-adoption.ts"),
@@ -55,12 +122,21 @@ export const adoptCommand = defineCommand({
       output.progress("looking at the members");
       await checkMembers(client, clusters, signal);
       const readers = new Map(clusters.map((cluster) => [cluster, createMemberReader(client, cluster, signal)]));
-      const where = { readers, namespace: flags.namespace, ...(flags.selector !== undefined && { labelSelector: flags.selector }) };
-      const found = (await Promise.all(selections.map((selection) => findObjects(client, selection, where, signal)))).flat();
+      const where = { readers, namespace: flags.namespace, labelSelector: flags.selector };
+      const found = (
+        await Promise.all(selections.map((selection) => findObjects(client, selection, where, signal)))
+      ).flat();
       const { interpreter, close: closeInterpreter } = await readInterpreter(client, clock, signal);
       try {
         output.progress("planning");
-        const options = { readers, deps: flags.deps, overrides: flags.overrides, force: flags.force, ...(flags.scope !== undefined && { scope: flags.scope as "cluster" | "fleet" }), ...(flags.policy !== undefined && { policy: flags.policy }) };
+        const options = {
+          readers,
+          deps: flags.deps,
+          overrides: flags.overrides,
+          force: flags.force,
+          scope: flags.scope !== undefined ? (flags.scope as "cluster" | "fleet") : undefined,
+          policy: flags.policy,
+        };
         const plan = await planAdoption(client, found, options, interpreter, clock, signal);
         output.progress("");
         for (const title of plan.adopted) output.say(`${title} is adopted already`);
@@ -71,11 +147,29 @@ export const adoptCommand = defineCommand({
           output.say(renderOutlook(plan, output.width));
           throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was done${adviceFor(refused)}`);
         }
-        if (flags["dry-run"]) return output.result({ apiVersion: "v1", kind: "List", items: manifestsOf(resources) }, () => `${renderOutlook(plan, output.width)}\n\nNothing was done, because of --dry-run.`);
+        if (flags["dry-run"])
+          return output.result(
+            { apiVersion: "v1", kind: "List", items: manifestsOf(resources) },
+            () => `${renderOutlook(plan, output.width)}\n\nNothing was done, because of --dry-run.`,
+          );
         output.say(`${renderOutlook(plan, output.width)}\n`);
-        const adopted = await carryOut(resources, { client, readers, interpreter, force: flags.force, waitMs: flags.wait * 1000, clock, signal, progress: (text) => output.progress(text) });
+        const adopted = await carryOut(resources, {
+          client,
+          readers,
+          interpreter,
+          force: flags.force,
+          waitMs: flags.wait * 1000,
+          clock,
+          signal,
+          progress: (text) => output.progress(text),
+        });
         output.progress("");
-        output.result({ adopted: adopted.map(({ resource, members }) => ({ resource: titleOf(resource.template), members })) } as unknown as Json, () => renderAdopted(adopted));
+        output.result(
+          {
+            adopted: adopted.map(({ resource, members }) => ({ resource: titleOf(resource.template), members })),
+          } as unknown as Json,
+          () => renderAdopted(adopted),
+        );
       } finally {
         await closeInterpreter();
       }
@@ -86,5 +180,7 @@ export const adoptCommand = defineCommand({
 });
 
 async function checkMembers(client: Client, names: readonly string[], signal: AbortSignal): Promise<void> {
-  for (const name of names) if (!(await find(client, Cluster, { cluster: "hub", name }, { signal }))) throw new UsageError(`there is no member ${name}; 'flotilla status' lists them`);
+  for (const name of names)
+    if (!(await find(client, Cluster, { cluster: "hub", name }, { signal })))
+      throw new UsageError(`there is no member ${name}; 'flotilla status' lists them`);
 }

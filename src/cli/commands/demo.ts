@@ -1,6 +1,6 @@
 /**
- * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it promises is seen; a step
- * that is not observed in time fails the demo, so exit code 0 means that all of it happened.
+ * `flotilla demo`: a guided story on a throw-away fleet. Every step acts as a person would and waits until what it
+ * promises is seen; a step that is not observed in time fails the demo, so exit code 0 means that all of it happened.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,10 @@ import { seekKubectl } from "../kubectl.ts";
 
 const PAUSES = { slow: 6_000, normal: 1_500, fast: 0 } as const;
 
-/** Everything that takes its time on a real fleet is short here: pods start at once or nearly, and a member that does not answer is given up soon. */
+/**
+ * Everything that takes its time on a real fleet is short here: pods start at once or nearly, and a member that does
+ * not answer is given up soon.
+ */
 const FLEET: Omit<FleetOptions, "data"> = {
   members: MEMBERS.length,
   nodes: 3,
@@ -44,7 +47,9 @@ function keepFiles(folder: string): void {
     if (!existsSync(folder)) mkdirSync(folder);
     for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text, { flag: "wx" });
   } catch (error) {
-    throw new FlotillaError("File", `writing the manifests to ${folder}; choose a new folder with --files DIR`, { cause: error });
+    throw new FlotillaError("File", `writing the manifests to ${folder}; choose a new folder with --files DIR`, {
+      cause: error,
+    });
   }
 }
 
@@ -58,14 +63,19 @@ function makeFolder(): string {
     return folder;
   } catch (error) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    throw new FlotillaError("File", `making a temporary folder in ${place}; make room or rights there, or name another place with TMPDIR`, { cause: error });
+    throw new FlotillaError(
+      "File",
+      `making a temporary folder in ${place}; make room or rights there, or name another place with TMPDIR`,
+      { cause: error },
+    );
   }
 }
 
 export const demoCommand = defineCommand({
   name: "demo",
   summary: "tell the whole story on a throw-away fleet, and check every step",
-  details: "A hub and three simulated members are started in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step was. It uses kubectl where there is one, and does the same by itself where there is none.",
+  details:
+    "A hub and three simulated members are started in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step was. It uses kubectl where there is one, and does the same by itself where there is none.",
   example: [
     { says: "Watch the story to its end.", run: "flotilla demo" },
     { says: "Read along without hurry.", run: "flotilla demo --speed slow" },
@@ -74,8 +84,17 @@ export const demoCommand = defineCommand({
   ],
   args: [],
   flags: {
-    speed: { type: "string", choices: Object.keys(PAUSES), description: "how long you have to read between steps: slow 6 s, normal 1.5 s, fast not at all (default normal on a terminal, fast elsewhere)" },
-    files: { type: "string", value: "DIR", description: "keep the manifests of the story in this folder, to look at and to try" },
+    speed: {
+      type: "string",
+      choices: Object.keys(PAUSES),
+      description:
+        "how long you have to read between steps: slow 6 s, normal 1.5 s, fast not at all (default normal on a terminal, fast elsewhere)",
+    },
+    files: {
+      type: "string",
+      value: "DIR",
+      description: "keep the manifests of the story in this folder, to look at and to try",
+    },
   },
   async run(context) {
     const { flags, output, signal, clock, startFleet, environment } = context;
@@ -93,25 +112,40 @@ export const demoCommand = defineCommand({
           const kubectl = seekKubectl(environment);
           if (!kubectl) output.say("kubectl was not found; the demo does the same by itself.");
           showLine("export KUBECONFIG=hub.kubeconfig");
-          const pauseMs = PAUSES[(flags.speed as keyof typeof PAUSES | undefined) ?? (output.width === undefined ? "fast" : "normal")];
+          const pauseMs =
+            PAUSES[
+              (flags.speed as keyof typeof PAUSES | undefined) ?? (output.width === undefined ? "fast" : "normal")
+            ];
           const stage: Stage = {
             members: MEMBERS,
             view: createFleetView(client, signal),
             say: (text) => output.say(text),
             async perform(deed) {
               showLine(lineOf(deed));
-              showText(await (kubectl ? kubectl(kubectlLine(deed), kubeconfigPath(data, clusterOf(deed)), signal) : performOurselves(client, deed, signal)));
+              showText(
+                await (kubectl
+                  ? kubectl(kubectlLine(deed), kubeconfigPath(data, clusterOf(deed)), signal)
+                  : performOurselves(client, deed, signal)),
+              );
             },
             async flotilla(...line): Promise<Json> {
               showLine(`flotilla ${line.join(" ")}`);
-              const { value, text } = await runCommand(context as unknown as CommandContext<Record<string, never>>, [...line.map(fileAt), "--kubeconfig", kubeconfig]);
+              const { value, text } = await runCommand(context as unknown as CommandContext<Record<string, never>>, [
+                ...line.map(fileAt),
+                "--kubeconfig",
+                kubeconfig,
+              ]);
               showText(text);
               return value;
             },
           };
           const told = await tell({ steps: tellStory(() => clock.now()), stage, output, pauseMs, clock, signal });
           const seconds = Math.round((clock.now() - startMs) / 100) / 10;
-          output.result({ observed: told as unknown as Json, seconds }, () => `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`);
+          output.result(
+            { observed: told as unknown as Json, seconds },
+            () =>
+              `\nAll ${told.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
+          );
         } finally {
           await close();
         }

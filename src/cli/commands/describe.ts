@@ -12,28 +12,47 @@ const FAILED = 1;
 export const describeCommand = defineCommand({
   name: "describe",
   summary: "tell of one object over the fleet: hub, binding, members' copies, events",
-  details: "With --clusters the hub is left out: then it describes what those members have, also when the hub knows nothing of it. Events of all clusters stand together, the newest last. 'flotilla why' explains how the object came to be where it is.",
+  details:
+    "With --clusters the hub is left out: then it describes what those members have, also when the hub knows nothing of it. Events of all clusters stand together, the newest last. 'flotilla why' explains how the object came to be where it is.",
   example: [
     { says: "A Deployment on the hub and on every member.", run: "flotilla describe deployment/web -n shop" },
     { says: "A pod, on the member that has it.", run: "flotilla describe pod web-7d4b9c-x2x1p" },
-    { says: "What one member has, for a program.", run: "flotilla describe node/member1-node-1 --clusters member1 -o json" },
+    {
+      says: "What one member has, for a program.",
+      run: "flotilla describe node/member1-node-1 --clusters member1 -o json",
+    },
   ],
   args: [
-    { name: "TYPE/NAME", description: "the object as kubectl names it, or its TYPE", required: true, completes: "resource" },
+    {
+      name: "TYPE/NAME",
+      description: "the object as kubectl names it, or its TYPE",
+      required: true,
+      completes: "resource",
+    },
     { name: "NAME", description: "its name, when only the TYPE came before", required: false, completes: "name" },
   ],
   flags: { ...namespaceFlag, ...clusterFlags, ...patienceFlag, ...hubFlags },
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const { word, name } = readOne(args, USAGE);
     // Loaded here, so that the help does not pay for it.
-    const [{ readDescription }, { renderDescription }] = await Promise.all([import("../members/read-description.ts"), import("../members/render-description.ts")]);
+    const [{ readDescription }, { renderDescription }] = await Promise.all([
+      import("../members/read-description.ts"),
+      import("../members/render-description.ts"),
+    ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const asking = { client: hub.client, clock, patienceMs: flags["request-timeout"] * 1000, signal };
       output.progress("asking the fleet");
-      const description = await readDescription(asking, hub.client, { word, name, namespace: flags.namespace ?? hub.namespace ?? "default", clusters: readNames(flags.clusters) });
+      const description = await readDescription(asking, hub.client, {
+        word,
+        name,
+        namespace: flags.namespace ?? hub.namespace ?? "default",
+        clusters: readNames(flags.clusters),
+      });
       output.progress("");
-      output.result(description as unknown as Json, () => renderDescription(description, { nowMs: clock.now(), width: output.width }));
+      output.result(description as unknown as Json, () =>
+        renderDescription(description, { nowMs: clock.now(), width: output.width }),
+      );
       return description.failures.length > 0 ? FAILED : 0;
     } finally {
       await hub.close();

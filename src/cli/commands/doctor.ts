@@ -15,7 +15,8 @@ const FOUND_PROBLEMS = 1;
 export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "look for what is wrong with the fleet, and say what to do about each thing",
-  details: "Every check has a result, what was seen, and the commands that mend it. A check that could not look says so. Exit code 0 without problems, warnings allowed; 1 with problems.",
+  details:
+    "Every check has a result, what was seen, and the commands that mend it. A check that could not look says so. Exit code 0 without problems, warnings allowed; 1 with problems.",
   example: [
     { says: "Look at everything.", run: "flotilla doctor" },
     { says: "Look at one member, and at what goes there.", run: "flotilla doctor --clusters member2" },
@@ -24,21 +25,61 @@ export const doctorCommand = defineCommand({
   ],
   args: [],
   flags: {
-    only: { type: "string", value: "NAME", repeated: true, description: "run these checks alone, with commas between; may be repeated" },
+    only: {
+      type: "string",
+      value: "NAME",
+      repeated: true,
+      description: "run these checks alone, with commas between; may be repeated",
+    },
     ...clusterFlags,
-    patience: { type: "integer", value: "SECONDS", default: 60, maximum: 86_400, description: "how long something may take before it counts as stuck" },
-    timeout: { type: "integer", value: "SECONDS", default: 20, minimum: 1, maximum: 600, description: "how long one check may take" },
+    patience: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      maximum: 86_400,
+      description: "how long something may take before it counts as stuck",
+    },
+    timeout: {
+      type: "integer",
+      value: "SECONDS",
+      default: 20,
+      minimum: 1,
+      maximum: 600,
+      description: "how long one check may take",
+    },
     list: { type: "boolean", description: "list the checks instead" },
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment }) {
-    const [{ CHECKS }, { runChecks }, { renderDoctor, renderList }, { createHubLists }, { slimObject }, { surroundings }] = await Promise.all([import("../doctor/checks/index.ts"), import("../doctor/run-checks.ts"), import("../doctor/render-doctor.ts"), import("../doctor/context.ts"), import("../doctor/slim.ts"), import("../doctor/surroundings.ts")]);
+    const [
+      { CHECKS },
+      { runChecks },
+      { renderDoctor, renderList },
+      { createHubLists },
+      { slimObject },
+      { surroundings },
+    ] = await Promise.all([
+      import("../doctor/checks/index.ts"),
+      import("../doctor/run-checks.ts"),
+      import("../doctor/render-doctor.ts"),
+      import("../doctor/context.ts"),
+      import("../doctor/slim.ts"),
+      import("../doctor/surroundings.ts"),
+    ]);
     const wanted = readNames(flags.only);
     const unknown = wanted.find((name) => !CHECKS.some((check) => check.name === name));
-    if (unknown !== undefined) throw new UsageError(`there is no check '${unknown}'${didYouMean(unknown, CHECKS.map(({ name }) => name))}; 'flotilla doctor --list' shows them`);
+    if (unknown !== undefined)
+      throw new UsageError(
+        `there is no check '${unknown}'${didYouMean(
+          unknown,
+          CHECKS.map(({ name }) => name),
+        )}; 'flotilla doctor --list' shows them`,
+      );
     const checks = wanted.length === 0 ? CHECKS : CHECKS.filter(({ name }) => wanted.includes(name));
     if (flags.list) {
-      output.result({ checks: checks.map(({ name, summary }) => ({ name, summary })) }, () => renderList(checks, output));
+      output.result({ checks: checks.map(({ name, summary }) => ({ name, summary })) }, () =>
+        renderList(checks, output),
+      );
       return 0;
     }
     const kubeconfig = hubKubeconfig(flags, environment);
@@ -49,8 +90,26 @@ export const doctorCommand = defineCommand({
       const lists = createHubLists({ client, signal, slim: slimObject });
       if (only.length > 0) await checkNames(only, lists);
       // A kubeconfig that lies in a data directory says where that is.
-      const data = flags.data ?? (flags.kubeconfig === undefined && !environment["KUBECONFIG"] ? defaultDataDirectory(environment) : dirname(resolve(kubeconfig)));
-      const report = await runChecks(checks, { client, server, kubeconfig, data, clock, signal, only: only.length > 0 ? new Set(only) : undefined, surroundings, lists }, { patienceMs: flags.patience * 1000, limitMs: flags.timeout * 1000 });
+      const data =
+        flags.data ??
+        (flags.kubeconfig === undefined && !environment["KUBECONFIG"]
+          ? defaultDataDirectory(environment)
+          : dirname(resolve(kubeconfig)));
+      const report = await runChecks(
+        checks,
+        {
+          client,
+          server,
+          kubeconfig,
+          data,
+          clock,
+          signal,
+          only: only.length > 0 ? new Set(only) : undefined,
+          surroundings,
+          lists,
+        },
+        { patienceMs: flags.patience * 1000, limitMs: flags.timeout * 1000 },
+      );
       output.progress("");
       output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));
       return report.problems > 0 ? FOUND_PROBLEMS : 0;
@@ -65,5 +124,6 @@ async function checkNames(names: readonly string[], lists: HubLists): Promise<vo
   const [clusters, managed] = await Promise.all([lists.all(Cluster), lists.all(ManagedCluster)]);
   const known = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
   const unknown = names.find((name) => !known.has(name));
-  if (unknown !== undefined) throw new UsageError(`there is no member '${unknown}'${didYouMean(unknown, known)}; 'flotilla status' lists them`);
+  if (unknown !== undefined)
+    throw new UsageError(`there is no member '${unknown}'${didYouMean(unknown, known)}; 'flotilla status' lists them`);
 }

@@ -77,9 +77,24 @@ async function run(argv: readonly string[], input = ""): Promise<Printed> {
   const printed: Printed = { out: "", warnings: "", error: undefined, isUsage: false };
   const bare = (text: string): string => text.replaceAll(`${folder}/`, "");
   try {
-    const { args, flags, format } = parseCommandLine(interpretCommand, argv.map((word) => word.replace(/^@/, `${folder}/`)));
-    const output = createOutput({ format, write: (text) => void (printed.out += bare(text)), warn: (text) => void (printed.warnings += bare(text)), showProgress: () => {} });
-    const context = { args, flags, output, clock: systemClock, signal: new AbortController().signal, readInput: () => Promise.resolve(input) };
+    const { args, flags, format } = parseCommandLine(
+      interpretCommand,
+      argv.map((word) => word.replace(/^@/, `${folder}/`)),
+    );
+    const output = createOutput({
+      format,
+      write: (text) => void (printed.out += bare(text)),
+      warn: (text) => void (printed.warnings += bare(text)),
+      showProgress: () => {},
+    });
+    const context = {
+      args,
+      flags,
+      output,
+      clock: systemClock,
+      signal: new AbortController().signal,
+      readInput: () => Promise.resolve(input),
+    };
     await interpretCommand.run(context as unknown as CommandContext<Record<string, Flag>>);
   } catch (error) {
     printed.error = bare((error as Error).message);
@@ -117,7 +132,9 @@ describe("--check", () => {
 
     const { out, error } = await run(["-f", "@rules.yaml", "--check"]);
 
-    expect(out).toContain("    InterpretHealth:          ERROR: <string> line:2(column:15) near 'return':   syntax error   \n");
+    expect(out).toContain(
+      "    InterpretHealth:          ERROR: <string> line:2(column:15) near 'return':   syntax error   \n",
+    );
     expect(error).toBe(
       [
         "1 of 1 did not pass",
@@ -138,7 +155,9 @@ describe("--check", () => {
   });
 
   test("warns of shorthand, of rules that do not exist and of customizations that exclude each other", async () => {
-    const second = CUSTOMIZATION.replace("name: thing", "name: other").replace("replicaResource:\n      luaScript: |", "replicas:\n      luaScript: |").replace("    retention:", "    retain:");
+    const second = CUSTOMIZATION.replace("name: thing", "name: other")
+      .replace("replicaResource:\n      luaScript: |", "replicas:\n      luaScript: |")
+      .replace("    retention:", "    retain:");
     write({ "rules/a.yaml": CUSTOMIZATION, "rules/b.yml": second, "rules/notes.txt": "no rules" });
 
     const { warnings, error } = await run(["-f", "@rules", "--check"]);
@@ -146,11 +165,16 @@ describe("--check", () => {
     expect(error).toBeUndefined();
     expect(warnings).toContain("Warning: rules/b.yml:1: spec.customizations.replicas is shorthand");
     expect(warnings).toContain("Warning: rules/b.yml:1: spec.customizations.retain is no rule");
-    expect(warnings).toContain("conflicting with InterpreterOperation(InterpretReplica) of existing ResourceInterpreterCustomization(thing)");
+    expect(warnings).toContain(
+      "conflicting with InterpreterOperation(InterpretReplica) of existing ResourceInterpreterCustomization(thing)",
+    );
   });
 
   test("names what is no customization, or has no target", async () => {
-    const { out, error } = await run(["-f", "-", "--check"], `${THING}---\napiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nspec: {target: {kind: A}}\n`);
+    const { out, error } = await run(
+      ["-f", "-", "--check"],
+      `${THING}---\napiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nspec: {target: {kind: A}}\n`,
+    );
 
     expect(out).toContain("SOURCE: a\nnot a ResourceInterpreterCustomization, got example.io/v1, Kind=Thing\n");
     expect(out).toContain("SOURCE: STDIN\ntarget.apiVersion no set\n");
@@ -160,20 +184,39 @@ describe("--check", () => {
 
 describe("--operation with customizations", () => {
   const answers: Record<string, { argv: string[]; want: string }> = {
-    interpretReplica: { argv: ["--desired-file", "@thing.yaml"], want: "---\n# [1/2] replica:\n3\n---\n# [2/2] requires:\nresourceRequest:\n  cpu: 100m\n" },
-    REVISEREPLICA: { argv: ["--observed-file", "@thing.yaml", "--desired-replica", "7"], want: "---\n# [1/1] revised:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 7\n" },
-    Retain: { argv: ["--desired-file", "@thing.yaml", "--observed-file", "-"], want: "---\n# [1/1] retained:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 9\n" },
+    interpretReplica: {
+      argv: ["--desired-file", "@thing.yaml"],
+      want: "---\n# [1/2] replica:\n3\n---\n# [2/2] requires:\nresourceRequest:\n  cpu: 100m\n",
+    },
+    REVISEREPLICA: {
+      argv: ["--observed-file", "@thing.yaml", "--desired-replica", "7"],
+      want: "---\n# [1/1] revised:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 7\n",
+    },
+    Retain: {
+      argv: ["--desired-file", "@thing.yaml", "--observed-file", "-"],
+      want: "---\n# [1/1] retained:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 9\n",
+    },
     AggregateStatus: {
       argv: ["--desired-file", "@thing.yaml", "--status-file", "@items.yaml"],
       want: "---\n# [1/1] aggregatedStatus:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 3\nstatus:\n  asked: true\n  ready: 5\n",
     },
-    aggregateStatus: { argv: ["--desired-file", "@thing.yaml"], want: "---\n# [1/1] aggregatedStatus:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 3\nstatus:\n  asked: false\n  ready: 0\n" },
+    aggregateStatus: {
+      argv: ["--desired-file", "@thing.yaml"],
+      want: "---\n# [1/1] aggregatedStatus:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 3\nstatus:\n  asked: false\n  ready: 0\n",
+    },
   };
   for (const [operation, { argv, want }] of Object.entries(answers)) {
     test(`${operation} prints what karmadactl prints`, async () => {
-      write({ "rules.yaml": CUSTOMIZATION, "thing.yaml": THING, "items.yaml": "clusterName: one\nstatus: {ready: 2}\n---\nclusterName: two\nstatus: {ready: 3}\n" });
+      write({
+        "rules.yaml": CUSTOMIZATION,
+        "thing.yaml": THING,
+        "items.yaml": "clusterName: one\nstatus: {ready: 2}\n---\nclusterName: two\nstatus: {ready: 3}\n",
+      });
 
-      const { out, error } = await run(["-f", "@rules.yaml", "--operation", operation, ...argv], THING.replace("size: 3", "size: 9"));
+      const { out, error } = await run(
+        ["-f", "@rules.yaml", "--operation", operation, ...argv],
+        THING.replace("size: 3", "size: 9"),
+      );
 
       expect(error).toBeUndefined();
       expect(out).toBe(want);
@@ -183,67 +226,121 @@ describe("--operation with customizations", () => {
   test("a script that fails is shown with its line", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "thing.yaml": THING });
 
-    const { out, error, isUsage } = await run(["-f", "@rules.yaml", "--operation", "interpretHealth", "--observed-file", "@thing.yaml"]);
+    const { out, error, isUsage } = await run([
+      "-f",
+      "@rules.yaml",
+      "--operation",
+      "interpretHealth",
+      "--observed-file",
+      "@thing.yaml",
+    ]);
 
     expect(out).toBe("");
     expect(isUsage).toBe(false);
-    expect(error).toMatch(/^Execute InterpretHealth error: rules\.yaml:22:11: .*attempt to index a non-table object\(nil\) with key 'ready'\n {2}22 \| {11}return observedObj\.status\.ready\n {5}\| {11}\^{31}$/);
+    expect(error).toMatch(
+      /^Execute InterpretHealth error: rules\.yaml:22:11: .*attempt to index a non-table object\(nil\) with key 'ready'\n {2}22 \| {11}return observedObj\.status\.ready\n {5}\| {11}\^{31}$/,
+    );
   });
 
   test("a rule that is not there is named, with who answers on a hub", async () => {
     write({ "rules.yaml": CUSTOMIZATION });
 
-    const { error } = await run(["-f", "@rules.yaml", "--operation", "InterpretHealth", "--observed-file", "-"], "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
+    const { error } = await run(
+      ["-f", "@rules.yaml", "--operation", "InterpretHealth", "--observed-file", "-"],
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n",
+    );
 
-    expect(error).toBe("Execute InterpretHealth error: there is no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub Flotilla's own rule answers (native), and without -f it does here");
+    expect(error).toBe(
+      "Execute InterpretHealth error: there is no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub Flotilla's own rule answers (native), and without -f it does here",
+    );
   });
 
   test("data is given as data", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "thing.yaml": THING });
 
-    const { out } = await run(["-f", "@rules.yaml", "--operation", "InterpretReplica", "--desired-file", "@thing.yaml", "-o", "json"]);
+    const { out } = await run([
+      "-f",
+      "@rules.yaml",
+      "--operation",
+      "InterpretReplica",
+      "--desired-file",
+      "@thing.yaml",
+      "-o",
+      "json",
+    ]);
 
-    expect(JSON.parse(out)).toEqual({ operation: "InterpretReplica", level: "customization", results: { replica: 3, requires: { resourceRequest: { cpu: "100m" } } } });
+    expect(JSON.parse(out)).toEqual({
+      operation: "InterpretReplica",
+      level: "customization",
+      results: { replica: 3, requires: { resourceRequest: { cpu: "100m" } } },
+    });
   });
 });
 
 test("without customizations Flotilla's own rules answer, and say so", async () => {
-  const { out } = await run(["--operation", "InterpretReplica", "--desired-file", "-"], "apiVersion: apps.kruise.io/v1beta1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 4, template: {spec: {}}}\n");
+  const { out } = await run(
+    ["--operation", "InterpretReplica", "--desired-file", "-"],
+    "apiVersion: apps.kruise.io/v1beta1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 4, template: {spec: {}}}\n",
+  );
 
-  expect(out).toBe("# answered by Flotilla's own rules: thirdparty\n---\n# [1/2] replica:\n4\n---\n# [2/2] requires:\nnull\n");
+  expect(out).toBe(
+    "# answered by Flotilla's own rules: thirdparty\n---\n# [1/2] replica:\n4\n---\n# [2/2] requires:\nnull\n",
+  );
 });
 
 describe("Divide", () => {
-  const CLONE_SET = "apiVersion: apps.kruise.io/v1alpha1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 7}, template: {spec: {}}}\n";
+  const CLONE_SET =
+    "apiVersion: apps.kruise.io/v1alpha1\nkind: CloneSet\nmetadata: {name: web}\nspec: {replicas: 10, updateStrategy: {partition: 7}, template: {spec: {}}}\n";
 
   test("gives each member's copy, with what concerns the fleet divided", async () => {
-    const { out } = await run(["--operation", "divide", "--desired-file", "-", "--share", "oslo=6", "--share", "paris=4", "-o", "json"], CLONE_SET);
+    const { out } = await run(
+      ["--operation", "divide", "--desired-file", "-", "--share", "oslo=6", "--share", "paris=4", "-o", "json"],
+      CLONE_SET,
+    );
 
     expect(JSON.parse(out)).toMatchObject({
       level: "thirdparty",
-      results: { oslo: { spec: { replicas: 6, updateStrategy: { partition: 4 } } }, paris: { spec: { replicas: 4, updateStrategy: { partition: 3 } } } },
+      results: {
+        oslo: { spec: { replicas: 6, updateStrategy: { partition: 4 } } },
+        paris: { spec: { replicas: 4, updateStrategy: { partition: 3 } } },
+      },
     });
   });
 
   test("revises by script where there is one", async () => {
     write({ "rules.yaml": CUSTOMIZATION });
 
-    const { out } = await run(["-f", "@rules.yaml", "--operation", "divide", "--desired-file", "-", "--share", "oslo=6,paris=4", "-o", "json"], THING);
+    const { out } = await run(
+      ["-f", "@rules.yaml", "--operation", "divide", "--desired-file", "-", "--share", "oslo=6,paris=4", "-o", "json"],
+      THING,
+    );
 
-    expect(JSON.parse(out)).toMatchObject({ level: "customization", results: { oslo: { spec: { size: 6 } }, paris: { spec: { size: 4 } } } });
+    expect(JSON.parse(out)).toMatchObject({
+      level: "customization",
+      results: { oslo: { spec: { size: 6 } }, paris: { spec: { size: 4 } } },
+    });
   });
 
   test("is tested with shares, and wants copies by member", async () => {
-    write({ "tests.yaml": `operation: Divide\nshares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: {oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n`, "rules.yaml": CUSTOMIZATION });
+    write({
+      "tests.yaml": `operation: Divide\nshares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: {oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n`,
+      "rules.yaml": CUSTOMIZATION,
+    });
 
-    expect(await run(["-f", "@rules.yaml", "--test", "@tests.yaml"])).toMatchObject({ out: "PASS  tests.yaml:1  Divide  Divide\n1 passed, 0 failed\n", error: undefined });
+    expect(await run(["-f", "@rules.yaml", "--test", "@tests.yaml"])).toMatchObject({
+      out: "PASS  tests.yaml:1  Divide  Divide\n1 passed, 0 failed\n",
+      error: undefined,
+    });
   });
 });
 
 describe("--test", () => {
-  const PASSING = "name: counts\noperation: InterpretReplica\ndesired: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\nwant: {replica: 3, requires: {resourceRequest: {cpu: '0.1'}}}\n";
-  const KARMADA = "name: in Karmada's words\noperation: reviseReplica\ndesiredObj: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\ninputReplicas: 5\noutput: {revised: {apiVersion: example.io/v1, kind: Thing, spec: {size: 4}}}\n";
-  const FAILING_RULE = "name: wants an error\noperation: InterpretHealth\nobserved: {apiVersion: example.io/v1, kind: Thing}\nwantError: attempt to index\n";
+  const PASSING =
+    "name: counts\noperation: InterpretReplica\ndesired: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\nwant: {replica: 3, requires: {resourceRequest: {cpu: '0.1'}}}\n";
+  const KARMADA =
+    "name: in Karmada's words\noperation: reviseReplica\ndesiredObj: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\ninputReplicas: 5\noutput: {revised: {apiVersion: example.io/v1, kind: Thing, spec: {size: 4}}}\n";
+  const FAILING_RULE =
+    "name: wants an error\noperation: InterpretHealth\nobserved: {apiVersion: example.io/v1, kind: Thing}\nwantError: attempt to index\n";
 
   test("prints a line per case, what differs, and a summary", async () => {
     write({ "rules.yaml": CUSTOMIZATION, "tests/a.yaml": `${PASSING}---\n${KARMADA}`, "tests/b.yaml": FAILING_RULE });
@@ -264,7 +361,10 @@ describe("--test", () => {
   });
 
   test("passes without a word on standard error when everything passes", async () => {
-    write({ "tests/deep/a.yaml": "name: a Deployment is counted\noperation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replica: 2}\n" });
+    write({
+      "tests/deep/a.yaml":
+        "name: a Deployment is counted\noperation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replica: 2}\n",
+    });
 
     const { out, error } = await run(["--test", "@tests", "--recursive"]);
 
@@ -273,7 +373,10 @@ describe("--test", () => {
   });
 
   test("fails a case that wants an error and gets none, or gets another one", async () => {
-    write({ "rules.yaml": CUSTOMIZATION, "tests.yaml": `${PASSING.replace(/want:.*/, "wantError: boom")}---\n${FAILING_RULE.replace("attempt to index", "boom")}` });
+    write({
+      "rules.yaml": CUSTOMIZATION,
+      "tests.yaml": `${PASSING.replace(/want:.*/, "wantError: boom")}---\n${FAILING_RULE.replace("attempt to index", "boom")}`,
+    });
 
     const { out } = await run(["-f", "@rules.yaml", "--test", "@tests.yaml"]);
 
@@ -283,12 +386,30 @@ describe("--test", () => {
   });
 
   const mistakes: Record<string, { fixture: string; want: string }> = {
-    "an operation that does not exist": { fixture: "operation: Guess\n", want: 'tests.yaml:1: operation is one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"' },
-    "a field that is misspelt": { fixture: "operation: Retain\nwnat: {}\n", want: "tests.yaml:1: a fixture has no field wnat" },
-    "a field under both of its names": { fixture: "operation: Retain\nwant: {}\noutput: {}\n", want: "tests.yaml:1: want is there twice" },
-    "both a result and an error": { fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n", want: "tests.yaml:1: want and wantError exclude each other" },
-    "nothing that is expected": { fixture: "operation: Retain\n", want: "tests.yaml:1: a fixture says what is expected: want or wantError" },
-    "a result that is no mapping": { fixture: "operation: InterpretHealth\nwant: true\n", want: "tests.yaml:1: want has the results by name" },
+    "an operation that does not exist": {
+      fixture: "operation: Guess\n",
+      want: 'tests.yaml:1: operation is one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"',
+    },
+    "a field that is misspelt": {
+      fixture: "operation: Retain\nwnat: {}\n",
+      want: "tests.yaml:1: a fixture has no field wnat",
+    },
+    "a field under both of its names": {
+      fixture: "operation: Retain\nwant: {}\noutput: {}\n",
+      want: "tests.yaml:1: want is there twice",
+    },
+    "both a result and an error": {
+      fixture: "operation: Retain\nwant: {retained: {}}\nwantError: x\n",
+      want: "tests.yaml:1: want and wantError exclude each other",
+    },
+    "nothing that is expected": {
+      fixture: "operation: Retain\n",
+      want: "tests.yaml:1: a fixture says what is expected: want or wantError",
+    },
+    "a result that is no mapping": {
+      fixture: "operation: InterpretHealth\nwant: true\n",
+      want: "tests.yaml:1: want has the results by name",
+    },
   };
   for (const [mistake, { fixture, want }] of Object.entries(mistakes)) {
     test(`refuses a fixture with ${mistake}`, async () => {
@@ -301,7 +422,10 @@ describe("--test", () => {
   }
 
   test("a wanted result that the operation does not have is a failure", async () => {
-    write({ "tests.yaml": "operation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replicas: 2}\n" });
+    write({
+      "tests.yaml":
+        "operation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replicas: 2}\n",
+    });
 
     const { out } = await run(["--test", "@tests.yaml"]);
 
@@ -311,9 +435,16 @@ describe("--test", () => {
 
 test("the documentation of a rule is Lua that passes the check", async () => {
   const { out } = await run(["--show-doc", "--operation", "retain"]);
-  const indented = out.trimEnd().split("\n").map((line) => `        ${line}`).join("\n");
+  const indented = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => `        ${line}`)
+    .join("\n");
 
-  const { error } = await run(["-f", "-", "--check"], `apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: doc}\nspec:\n  target: {apiVersion: example.io/v1, kind: Thing}\n  customizations:\n    retention:\n      luaScript: |\n${indented}\n`);
+  const { error } = await run(
+    ["-f", "-", "--check"],
+    `apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: doc}\nspec:\n  target: {apiVersion: example.io/v1, kind: Thing}\n  customizations:\n    retention:\n      luaScript: |\n${indented}\n`,
+  );
 
   expect(out).toContain("function Retain(desiredObj, observedObj)");
   expect(error).toBeUndefined();
@@ -322,16 +453,43 @@ test("the documentation of a rule is Lua that passes the check", async () => {
 describe("wrong usage is explained when", () => {
   const wrong: Record<string, { argv: string[]; want: string }> = {
     "nothing is asked": { argv: [], want: "say what to do: --operation" },
-    "the operation does not exist": { argv: ["--operation", "guess"], want: "operation guess is not supported. Use one of: Retain, InterpretReplica" },
-    "--check has nothing to look at": { argv: ["--check"], want: "--check needs the customizations to look at: -f FILE" },
-    "--check and --operation are both given": { argv: ["--check", "--operation", "retain", "-f", "-"], want: "--check only looks at customizations" },
-    "--test and --operation are both given": { argv: ["--test", "a", "--operation", "retain"], want: "--test takes the operations from its fixtures" },
-    "a file is given without a flag": { argv: ["rules.yaml", "--check"], want: "does not know what to do with 'rules.yaml'" },
+    "the operation does not exist": {
+      argv: ["--operation", "guess"],
+      want: "operation guess is not supported. Use one of: Retain, InterpretReplica",
+    },
+    "--check has nothing to look at": {
+      argv: ["--check"],
+      want: "--check needs the customizations to look at: -f FILE",
+    },
+    "--check and --operation are both given": {
+      argv: ["--check", "--operation", "retain", "-f", "-"],
+      want: "--check only looks at customizations",
+    },
+    "--test and --operation are both given": {
+      argv: ["--test", "a", "--operation", "retain"],
+      want: "--test takes the operations from its fixtures",
+    },
+    "a file is given without a flag": {
+      argv: ["rules.yaml", "--check"],
+      want: "does not know what to do with 'rules.yaml'",
+    },
     "the object is missing": { argv: ["--operation", "InterpretHealth"], want: "InterpretHealth needs an object" },
-    "one of two objects is missing": { argv: ["--operation", "retain", "--desired-file", "-"], want: "the observed one is missing" },
-    "standard input is asked for twice": { argv: ["--operation", "retain", "--desired-file", "-", "--observed-file", "-"], want: "standard input (-) can be read once only" },
-    "there is nothing to divide over": { argv: ["--operation", "divide", "--desired-file", "-"], want: "Divide needs the members and how many replicas each runs" },
-    "a share is no number": { argv: ["--operation", "divide", "--desired-file", "-", "--share", "oslo"], want: "--share is a member and its replicas, member1=5, not 'oslo'" },
+    "one of two objects is missing": {
+      argv: ["--operation", "retain", "--desired-file", "-"],
+      want: "the observed one is missing",
+    },
+    "standard input is asked for twice": {
+      argv: ["--operation", "retain", "--desired-file", "-", "--observed-file", "-"],
+      want: "standard input (-) can be read once only",
+    },
+    "there is nothing to divide over": {
+      argv: ["--operation", "divide", "--desired-file", "-"],
+      want: "Divide needs the members and how many replicas each runs",
+    },
+    "a share is no number": {
+      argv: ["--operation", "divide", "--desired-file", "-", "--share", "oslo"],
+      want: "--share is a member and its replicas, member1=5, not 'oslo'",
+    },
     "editing is asked for": { argv: ["-f", "-", "--edit"], want: "--edit is not offered" },
   };
   for (const [mistake, { argv, want }] of Object.entries(wrong)) {
@@ -347,6 +505,10 @@ describe("wrong usage is explained when", () => {
 test("files that cannot be read are named", async () => {
   mkdirSync(join(folder, "empty"));
 
-  expect((await run(["-f", "@nowhere.yaml", "--check"])).error).toBe(`the path ${JSON.stringify(join(folder, "nowhere.yaml"))} does not exist`.replace(`${folder}/`, ""));
-  expect((await run(["-f", "@empty", "--check"])).error).toBe("reading empty: no file there ends in .json, .yaml, .yml; --recursive also looks in its folders");
+  expect((await run(["-f", "@nowhere.yaml", "--check"])).error).toBe(
+    `the path ${JSON.stringify(join(folder, "nowhere.yaml"))} does not exist`.replace(`${folder}/`, ""),
+  );
+  expect((await run(["-f", "@empty", "--check"])).error).toBe(
+    "reading empty: no file there ends in .json, .yaml, .yml; --recursive also looks in its folders",
+  );
 });

@@ -16,23 +16,73 @@ const DAY_SECONDS = 24 * 60 * 60;
 export const joinCommand = defineCommand({
   name: "join",
   summary: "make a Kubernetes cluster a member of the fleet",
-  details: "Makes accounts on the cluster, and credentials and a Cluster on the hub, which reaches the member by itself from then on. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach see 'flotilla token'.",
+  details:
+    "Makes accounts on the cluster, and credentials and a Cluster on the hub, which reaches the member by itself from then on. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach see 'flotilla token'.",
   example: [
-    { says: "Make a cluster a member; the hub reaches it by itself from now on.", run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig" },
-    { says: "Take the cluster from a context of your kubeconfig, and say where it is.", run: "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north" },
-    { says: "Let the hub do everything there, as karmadactl join does.", run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin" },
+    {
+      says: "Make a cluster a member; the hub reaches it by itself from now on.",
+      run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig",
+    },
+    {
+      says: "Take the cluster from a context of your kubeconfig, and say where it is.",
+      run: "flotilla join oslo --cluster-kubeconfig ~/.kube/config --cluster-context oslo --cluster-region eu-north",
+    },
+    {
+      says: "Let the hub do everything there, as karmadactl join does.",
+      run: "flotilla join paris --cluster-kubeconfig paris.kubeconfig --permissions admin",
+    },
   ],
   args: [{ name: "NAME", description: "what the hub calls the cluster", required: true }],
   flags: {
-    "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster; used now and not kept" },
-    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
-    "cluster-namespace": { type: "string", value: "NS", default: secretsNamespace, description: "where accounts are made on the cluster and credentials are kept on the hub" },
-    "cluster-provider": { type: "string", value: "TEXT", description: "whose cluster it is, for policies that spread over providers" },
-    "cluster-region": { type: "string", value: "TEXT", description: "where it is, for policies that spread over regions" },
+    "cluster-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "kubeconfig of an administrator of the cluster; used now and not kept",
+    },
+    "cluster-context": {
+      type: "string",
+      value: "NAME",
+      completes: "context",
+      description: "its context (default: the current one)",
+    },
+    "cluster-namespace": {
+      type: "string",
+      value: "NS",
+      default: secretsNamespace,
+      description: "where accounts are made on the cluster and credentials are kept on the hub",
+    },
+    "cluster-provider": {
+      type: "string",
+      value: "TEXT",
+      description: "whose cluster it is, for policies that spread over providers",
+    },
+    "cluster-region": {
+      type: "string",
+      value: "TEXT",
+      description: "where it is, for policies that spread over regions",
+    },
     "cluster-zones": { type: "string", value: "A,B", description: "its zones, for policies that spread over zones" },
-    permissions: { type: "string", choices: ["scoped", "admin"], default: "scoped", description: "what the hub may do there: read and write objects of every kind, or everything as karmadactl grants" },
-    "token-days": { type: "integer", value: "N", default: 90, maximum: 3650, description: "how long the hub's tokens hold; it renews them in time. 0 takes tokens without an end" },
-    wait: { type: "integer", value: "SECONDS", default: 60, maximum: 3600, description: "how long to wait for the member to be ready" },
+    permissions: {
+      type: "string",
+      choices: ["scoped", "admin"],
+      default: "scoped",
+      description:
+        "what the hub may do there: read and write objects of every kind, or everything as karmadactl grants",
+    },
+    "token-days": {
+      type: "integer",
+      value: "N",
+      default: 90,
+      maximum: 3650,
+      description: "how long the hub's tokens hold; it renews them in time. 0 takes tokens without an end",
+    },
+    wait: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      maximum: 3600,
+      description: "how long to wait for the member to be ready",
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
@@ -44,13 +94,26 @@ export const joinCommand = defineCommand({
     try {
       const member = await connectCluster(file, flags["cluster-context"], name);
       try {
-        if (member.serverName !== undefined) throw new UsageError(`${file} uses tls-server-name, which a Cluster cannot hold; use an address that is in the certificate of the cluster`);
+        if (member.serverName !== undefined)
+          throw new UsageError(
+            `${file} uses tls-server-name, which a Cluster cannot hold; use an address that is in the certificate of the cluster`,
+          );
         output.progress(`looking at ${member.server}`);
         const { metadata } = await member.client.get(Namespace, { cluster: name, name: "kube-system" }, { signal });
         const id = metadata.uid ?? "";
-        await checkUnknown(hub.client, { name, id, apiEndpoint: member.server, ...(member.proxyUrl !== undefined && { proxyUrl: member.proxyUrl }) }, signal);
+        await checkUnknown(hub.client, { name, id, apiEndpoint: member.server, proxyUrl: member.proxyUrl }, signal);
         output.progress(`making accounts on ${name}`);
-        const tokens = await createAccounts(member.client, { cluster: name, namespace, permissions: flags.permissions as Permissions, tokenSeconds: flags["token-days"] * DAY_SECONDS }, clock, signal);
+        const tokens = await createAccounts(
+          member.client,
+          {
+            cluster: name,
+            namespace,
+            permissions: flags.permissions as Permissions,
+            tokenSeconds: flags["token-days"] * DAY_SECONDS,
+          },
+          clock,
+          signal,
+        );
         output.progress(`telling the hub about ${name}`);
         const zones = (flags["cluster-zones"] ?? "").split(",").filter((zone) => zone !== "");
         await recordMember(
@@ -62,9 +125,9 @@ export const joinCommand = defineCommand({
             apiEndpoint: member.server,
             ca: member.ca,
             insecure: member.insecure,
-            ...(member.proxyUrl !== undefined && { proxyUrl: member.proxyUrl }),
-            ...(flags["cluster-provider"] && { provider: flags["cluster-provider"] }),
-            ...(flags["cluster-region"] && { region: flags["cluster-region"] }),
+            proxyUrl: member.proxyUrl,
+            provider: flags["cluster-provider"] || undefined,
+            region: flags["cluster-region"] || undefined,
             zones,
             ...tokens,
           },
@@ -76,20 +139,33 @@ export const joinCommand = defineCommand({
       output.progress(`waiting for ${name} to be ready`);
       const cluster = await untilReady(hub.client, name, flags.wait * 1000, clock, signal);
       output.progress("");
-      output.result({ name, version: cluster.status?.kubernetesVersion ?? "", nodes: cluster.status?.nodeSummary?.totalNum ?? 0 }, () => renderJoined(cluster));
+      output.result(
+        { name, version: cluster.status?.kubernetesVersion ?? "", nodes: cluster.status?.nodeSummary?.totalNum ?? 0 },
+        () => renderJoined(cluster),
+      );
     } finally {
       await hub.close();
     }
   },
 });
 
-async function untilReady(client: Client, name: string, waitMs: number, clock: Clock, signal: AbortSignal): Promise<DeepReadonly<Cluster>> {
+async function untilReady(
+  client: Client,
+  name: string,
+  waitMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<DeepReadonly<Cluster>> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
     const cluster = await client.get(Cluster, { cluster: "hub", name }, { signal });
     const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
     if (ready?.status === "True") return cluster;
-    if (clock.now() >= untilMs) throw new FlotillaError("NotReady", `${name} has joined and is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not looked at it yet"}; 'kubectl describe cluster ${name}' shows how it goes on`);
+    if (clock.now() >= untilMs)
+      throw new FlotillaError(
+        "NotReady",
+        `${name} has joined and is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not looked at it yet"}; 'kubectl describe cluster ${name}' shows how it goes on`,
+      );
     await sleep(clock, LOOK_MS, signal);
   }
 }

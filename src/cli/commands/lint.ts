@@ -14,34 +14,68 @@ export const lintCommand = defineCommand({
   example: [
     { says: "Look at a folder.", run: "flotilla lint -f shop/ --recursive" },
     { says: "Let warnings fail, too, as in a pipeline.", run: "flotilla lint -f shop/ -R --strict" },
-    { says: "Ask your hub, which knows its members and its own kinds.", run: "flotilla lint -f web.yaml --against-hub" },
+    {
+      says: "Ask your hub, which knows its members and its own kinds.",
+      run: "flotilla lint -f web.yaml --against-hub",
+    },
     { says: "Read what the rules are, and why.", run: "flotilla lint --list" },
   ],
   args: [],
   flags: {
-    filename: { type: "string", short: "f", value: "FILE", repeated: true, completes: "file", description: "manifests: a file, folder, pattern, address, or - for standard input; may be repeated" },
+    filename: {
+      type: "string",
+      short: "f",
+      value: "FILE",
+      repeated: true,
+      completes: "file",
+      description: "manifests: a file, folder, pattern, address, or - for standard input; may be repeated",
+    },
     recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
     rule: { type: "string", value: "ID", repeated: true, description: "ask this rule alone; may be repeated" },
     ignore: { type: "string", value: "ID", repeated: true, description: "do not ask this rule; may be repeated" },
     strict: { type: "boolean", description: "count warnings as errors" },
     list: { type: "boolean", description: "list the rules instead, each with why it matters and what to do" },
-    "against-hub": { type: "boolean", description: "ask the hub in dry runs, instead of one that lives as long as the question" },
-    namespace: { type: "string", short: "n", value: "NS", default: "default", description: "for manifests that name no namespace" },
+    "against-hub": {
+      type: "boolean",
+      description: "ask the hub in dry runs, instead of one that lives as long as the question",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      default: "default",
+      description: "for manifests that name no namespace",
+    },
     ...hubFlags,
   },
   async run({ flags, output, signal, connect, environment, readInput, openOfflineHub }) {
-    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { download, Sources }] = await Promise.all([import("../lint/lint-input.ts"), import("../lint/render-lint.ts"), import("../interpret/sources.ts")]);
+    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { download, Sources }] = await Promise.all([
+      import("../lint/lint-input.ts"),
+      import("../lint/render-lint.ts"),
+      import("../interpret/sources.ts"),
+    ]);
     const rules = chooseRules(flags.rule, flags.ignore);
     if (flags.list) {
-      output.result({ rules: rules.map(({ id, severity, summary, why, fix }) => ({ id, severity, summary, why, fix })) }, () => renderRules(rules, output));
+      output.result(
+        { rules: rules.map(({ id, severity, summary, why, fix }) => ({ id, severity, summary, why, fix })) },
+        () => renderRules(rules, output),
+      );
       return 0;
     }
     if (flags.filename.length === 0) throw new UsageError("say what to look at: -f FILE");
-    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, { recursive: flags.recursive });
+    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
+      recursive: flags.recursive,
+    });
     output.progress("looking");
-    const { client, close } = flags["against-hub"] ? await connect(hubKubeconfig(flags, environment)) : await openOfflineHub();
+    const { client, close } = flags["against-hub"]
+      ? await connect(hubKubeconfig(flags, environment))
+      : await openOfflineHub();
     try {
-      const result = await lintSources({ sources, rules, strict: flags.strict, namespace: flags.namespace }, { client, isReal: flags["against-hub"] }, signal);
+      const result = await lintSources(
+        { sources, rules, strict: flags.strict, namespace: flags.namespace },
+        { client, isReal: flags["against-hub"] },
+        signal,
+      );
       output.progress("");
       if (result.files === 0) throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
       output.result(result as unknown as Json, () => output.called(renderLint(result, output)));

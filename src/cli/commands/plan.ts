@@ -1,4 +1,7 @@
-/** `flotilla plan`: what would change on each member if manifests were applied, or a cluster were away. Nothing is written. */
+/**
+ * `flotilla plan`: what would change on each member if manifests were applied, or a cluster were away. Nothing is
+ * written.
+ */
 import { UsageError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
@@ -11,7 +14,8 @@ const FAILED = 2;
 export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
-  details: "Nothing is written: the hub's objects are read, and the scheduler's own arithmetic is done here. Exit code 0 is no change, 1 changes, 2 that it failed, as of kubectl diff.",
+  details:
+    "Nothing is written: the hub's objects are read, and the scheduler's own arithmetic is done here. Exit code 0 is no change, 1 changes, 2 that it failed, as of kubectl diff.",
   example: [
     { says: "See what applying a file would change.", run: "flotilla plan -f web.yaml" },
     { says: "Plan a folder, for a program to read.", run: "flotilla plan -f shop/ --recursive -o json" },
@@ -21,31 +25,59 @@ export const planCommand = defineCommand({
   args: [],
   failureCode: FAILED,
   flags: {
-    filename: { type: "string", short: "f", value: "FILE", repeated: true, description: "manifests that you would apply: a file, folder, pattern, address, or - for standard input; may be repeated" },
+    filename: {
+      type: "string",
+      short: "f",
+      value: "FILE",
+      repeated: true,
+      description:
+        "manifests that you would apply: a file, folder, pattern, address, or - for standard input; may be repeated",
+    },
     recursive: { type: "boolean", short: "R", description: "also look in the folders of a folder" },
-    "without-cluster": { type: "string", value: "NAME", repeated: true, completes: "cluster", description: "as if this member had left the fleet; may be repeated" },
-    namespace: { type: "string", short: "n", value: "NS", default: "default", description: "for manifests that name no namespace" },
+    "without-cluster": {
+      type: "string",
+      value: "NAME",
+      repeated: true,
+      completes: "cluster",
+      description: "as if this member had left the fleet; may be repeated",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      default: "default",
+      description: "for manifests that name no namespace",
+    },
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment, readInput }) {
     const without = flags["without-cluster"];
-    if (flags.filename.length + without.length === 0) throw new UsageError("say what would change: -f FILE, or --without-cluster NAME");
+    if (flags.filename.length + without.length === 0)
+      throw new UsageError("say what would change: -f FILE, or --without-cluster NAME");
     // Loaded here, so that neither another command nor the help pays for the planners.
-    const [{ planInput }, { withAway }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
-      import("../explain/plan-input.ts"),
-      import("../explain/away-members.ts"),
-      import("../explain/render-plan.ts"),
-      import("../interpret/sources.ts"),
-      import("../interpret/documents.ts"),
-      import("../interpret/customizations.ts"),
-    ]);
-    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, { recursive: flags.recursive });
+    const [{ planInput }, { withAway }, { renderPlan }, { download, Sources }, { readDocuments }, { manifestsOf }] =
+      await Promise.all([
+        import("../explain/plan-input.ts"),
+        import("../explain/away-members.ts"),
+        import("../explain/render-plan.ts"),
+        import("../interpret/sources.ts"),
+        import("../interpret/documents.ts"),
+        import("../interpret/customizations.ts"),
+      ]);
+    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
+      recursive: flags.recursive,
+    });
     const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
-    if (flags.filename.length > 0 && manifests.length === 0) throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
+    if (flags.filename.length > 0 && manifests.length === 0)
+      throw new UsageError(`${flags.filename.join(", ")} holds no objects`);
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       output.progress("planning");
-      const plan = await withAway(await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal), without, { client, clock, signal });
+      const plan = await withAway(
+        await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal),
+        without,
+        { client, clock, signal },
+      );
       output.progress("");
       output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
       return plan.changes.length > 0 ? CHANGES : 0;

@@ -1,4 +1,7 @@
-/** `flotilla register`: makes a cluster known to a hub that cannot reach it, as `karmadactl register` does; an agent then serves it. */
+/**
+ * `flotilla register`: makes a cluster known to a hub that cannot reach it, as `karmadactl register` does; an agent
+ * then serves it.
+ */
 import { Namespace, Secret } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -13,24 +16,75 @@ const DAY_SECONDS = 24 * 60 * 60;
 export const registerCommand = defineCommand({
   name: "register",
   summary: "register a cluster that the hub cannot reach; an agent on it pulls",
-  details: "As karmadactl register does: rights on the hub, and credentials for the agent, which 'flotilla agent' then uses.",
+  details:
+    "As karmadactl register does: rights on the hub, and credentials for the agent, which 'flotilla agent' then uses.",
   example: [
-    { says: "Register a cluster, and leave the agent's credentials there.", run: "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris" },
-    { says: "Register one whose agent runs elsewhere.", run: "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig" },
+    {
+      says: "Register a cluster, and leave the agent's credentials there.",
+      run: "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
+    },
+    {
+      says: "Register one whose agent runs elsewhere.",
+      run: "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig",
+    },
   ],
   args: [{ name: "HOST", description: "the hub's API server, host and port", required: true }],
   flags: {
     token: { type: "string", value: "TOKEN", description: "as 'flotilla token' prints it" },
-    "discovery-token-ca-cert-hash": { type: "string", value: "HASH", repeated: true, description: "of the hub's certificate authority, as 'flotilla token' prints it; may be repeated" },
-    "discovery-token-unsafe-skip-ca-verification": { type: "boolean", description: "trust whatever authority the token vouches for; who knows the token can then pretend to be the hub" },
-    "discovery-timeout": { type: "integer", value: "SECONDS", default: 300, minimum: 1, maximum: 3600, description: "how long to wait for the hub" },
+    "discovery-token-ca-cert-hash": {
+      type: "string",
+      value: "HASH",
+      repeated: true,
+      description: "of the hub's certificate authority, as 'flotilla token' prints it; may be repeated",
+    },
+    "discovery-token-unsafe-skip-ca-verification": {
+      type: "boolean",
+      description: "trust whatever authority the token vouches for; who knows the token can then pretend to be the hub",
+    },
+    "discovery-timeout": {
+      type: "integer",
+      value: "SECONDS",
+      default: 300,
+      minimum: 1,
+      maximum: 3600,
+      description: "how long to wait for the hub",
+    },
     "cluster-name": { type: "string", value: "NAME", description: "what the hub shall call the cluster" },
-    "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster, to leave the agent's credentials there" },
-    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
-    namespace: { type: "string", value: "NS", default: "karmada-system", description: "where they are left, in the Secret karmada-kubeconfig" },
-    "write-kubeconfig": { type: "string", value: "FILE", description: "also write them to a file, for an agent that runs outside of the cluster" },
-    "cert-expiration-days": { type: "integer", value: "N", default: 365, minimum: 1, maximum: 3650, description: "how long the agent's certificate shall hold; it is renewed in time" },
-    image: { type: "string", value: "IMAGE", description: "print the objects that run this image as the agent, instead of the command that starts one" },
+    "cluster-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "kubeconfig of an administrator of the cluster, to leave the agent's credentials there",
+    },
+    "cluster-context": {
+      type: "string",
+      value: "NAME",
+      completes: "context",
+      description: "its context (default: the current one)",
+    },
+    namespace: {
+      type: "string",
+      value: "NS",
+      default: "karmada-system",
+      description: "where they are left, in the Secret karmada-kubeconfig",
+    },
+    "write-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "also write them to a file, for an agent that runs outside of the cluster",
+    },
+    "cert-expiration-days": {
+      type: "integer",
+      value: "N",
+      default: 365,
+      minimum: 1,
+      maximum: 3650,
+      description: "how long the agent's certificate shall hold; it is renewed in time",
+    },
+    image: {
+      type: "string",
+      value: "IMAGE",
+      description: "print the objects that run this image as the agent, instead of the command that starts one",
+    },
   },
   async run({ args, flags, output, signal, agents, connectCluster, writeFile }) {
     const cluster = flags["cluster-name"];
@@ -38,11 +92,24 @@ export const registerCommand = defineCommand({
     const hashes = flags["discovery-token-ca-cert-hash"];
     checkClusterName(cluster, "what the hub shall call the cluster");
     if (!token) throw new UsageError("--token TOKEN is missing; 'flotilla token' on the hub makes one");
-    if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"]) throw new UsageError("--discovery-token-ca-cert-hash HASH is missing; 'flotilla token' on the hub prints it");
+    if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"])
+      throw new UsageError("--discovery-token-ca-cert-hash HASH is missing; 'flotilla token' on the hub prints it");
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];
-    if (file === undefined && written === undefined) throw new UsageError("say where the agent's credentials go: --cluster-kubeconfig FILE to leave them on the cluster, or --write-kubeconfig FILE");
+    if (file === undefined && written === undefined)
+      throw new UsageError(
+        "say where the agent's credentials go: --cluster-kubeconfig FILE to leave them on the cluster, or --write-kubeconfig FILE",
+      );
     const { kubeconfig, server } = await agents.register(
-      { endpoint: args[0] ?? "", token, caHashes: hashes, trustsAnyAuthority: flags["discovery-token-unsafe-skip-ca-verification"], cluster, certificateSeconds: flags["cert-expiration-days"] * DAY_SECONDS, timeoutMs: flags["discovery-timeout"] * 1000, onTrouble: (text) => output.warn(output.called(`flotilla register: ${text}`)) },
+      {
+        endpoint: args[0] ?? "",
+        token,
+        caHashes: hashes,
+        trustsAnyAuthority: flags["discovery-token-unsafe-skip-ca-verification"],
+        cluster,
+        certificateSeconds: flags["cert-expiration-days"] * DAY_SECONDS,
+        timeoutMs: flags["discovery-timeout"] * 1000,
+        onTrouble: (text) => output.warn(output.called(`flotilla register: ${text}`)),
+      },
       (text) => output.progress(text),
       signal,
     );
@@ -58,22 +125,56 @@ export const registerCommand = defineCommand({
     }
     output.progress("");
     output.result({ cluster, server }, () => {
-      if (flags.image) return agentManifests({ cluster, namespace: flags.namespace, image: flags.image, kubeconfig, isBootstrap: false }).map((object) => formatYaml(object)).join("---\n").trimEnd();
+      if (flags.image)
+        return agentManifests({
+          cluster,
+          namespace: flags.namespace,
+          image: flags.image,
+          kubeconfig,
+          isBootstrap: false,
+        })
+          .map((object) => formatYaml(object))
+          .join("---\n")
+          .trimEnd();
       const access = file === undefined ? "" : ` --cluster-kubeconfig ${file}`;
-      return [`cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`, "", wrapCommand(output.called(`flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`), output.width, "  ")].join("\n");
+      return [
+        `cluster(${cluster}) is registered at ${server}; it joins when its agent starts:`,
+        "",
+        wrapCommand(
+          output.called(`flotilla agent --hub-kubeconfig ${written ?? "FILE"}${access} --cluster-name ${cluster}`),
+          output.width,
+          "  ",
+        ),
+      ].join("\n");
     });
   },
 });
 
-async function leaveCredentials(client: Client, cluster: string, namespace: string, kubeconfig: string, signal: AbortSignal): Promise<void> {
+async function leaveCredentials(
+  client: Client,
+  cluster: string,
+  namespace: string,
+  kubeconfig: string,
+  signal: AbortSignal,
+): Promise<void> {
   const data = { "karmada-kubeconfig": Buffer.from(kubeconfig).toString("base64") };
   try {
-    await client.create(Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+    await client.create(
+      Namespace,
+      cluster,
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      { signal },
+    );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
   try {
-    await client.create(Secret, cluster, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "karmada-kubeconfig" }, type: "Opaque", data }, { signal });
+    await client.create(
+      Secret,
+      cluster,
+      { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "karmada-kubeconfig" }, type: "Opaque", data },
+      { signal },
+    );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     await client.patch(Secret, { cluster, namespace, name: "karmada-kubeconfig" }, { data }, { type: "merge", signal });

@@ -18,11 +18,27 @@ test("a watch prints what changed, and ends well when it is interrupted", async 
     if (kind.plural !== "clusters") return Promise.reject(notFound({ group: "", resource: kind.plural }, ""));
     looks += 1;
     if (looks === 4) stop.abort();
-    return Promise.resolve({ items: looks < 3 ? [makeCluster("paris")] : [makeCluster("paris"), makeCluster("oslo")], resourceVersion: "1" });
+    return Promise.resolve({
+      items: looks < 3 ? [makeCluster("paris")] : [makeCluster("paris"), makeCluster("oslo")],
+      resourceVersion: "1",
+    });
   };
   const raw = (): Promise<unknown> => Promise.resolve({ status: 200, headers: {}, body: Readable.from([]) });
-  const output = createOutput({ format: "table", write: (part) => void (text += part), warn: () => {}, showProgress: () => {} });
-  const context = { args: [], flags: { watch: true, all: false, kubeconfig: "hub.kubeconfig", data: undefined }, output, signal: stop.signal, clock, connect: () => Promise.resolve({ client: { list, raw }, server: "https://hub", close: () => Promise.resolve() }), environment: {} };
+  const output = createOutput({
+    format: "table",
+    write: (part) => void (text += part),
+    warn: () => {},
+    showProgress: () => {},
+  });
+  const context = {
+    args: [],
+    flags: { watch: true, all: false, kubeconfig: "hub.kubeconfig", data: undefined },
+    output,
+    signal: stop.signal,
+    clock,
+    connect: () => Promise.resolve({ client: { list, raw }, server: "https://hub", close: () => Promise.resolve() }),
+    environment: {},
+  };
 
   await statusCommand.run(context as unknown as CommandContext<never>);
 

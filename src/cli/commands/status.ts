@@ -12,7 +12,8 @@ const WATCH_MS = 5_000;
 export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is not well, and where workloads run",
-  details: "Members with both their faces, Karmada's and Open Cluster Management's; what is not well, with counts and the worst ten; and where workloads run. Exit code 0 means that it could be read, not that all is well: 'flotilla doctor' judges.",
+  details:
+    "Members with both their faces, Karmada's and Open Cluster Management's; what is not well, with counts and the worst ten; and where workloads run. Exit code 0 means that it could be read, not that all is well: 'flotilla doctor' judges.",
   example: [
     { says: "Look once.", run: "flotilla status" },
     { says: "Look every five seconds, and print what changed.", run: "flotilla status --watch" },
@@ -21,7 +22,11 @@ export const statusCommand = defineCommand({
   ],
   args: [],
   flags: {
-    watch: { type: "boolean", short: "w", description: "look again every five seconds, and print what changed, until Ctrl-C" },
+    watch: {
+      type: "boolean",
+      short: "w",
+      description: "look again every five seconds, and print what changed, until Ctrl-C",
+    },
     all: { type: "boolean", description: "show every workload with all its clusters, and all that is not well" },
     ...hubFlags,
   },
@@ -34,7 +39,10 @@ export const statusCommand = defineCommand({
         const status = await readStatus(client, server, nowMs, signal);
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
-        if (last === undefined || !equalJson(last, steady)) output.result(status as unknown as Json, () => renderStatus(status, { nowMs, all: flags.all, width: output.width, paint: output.paint }));
+        if (last === undefined || !equalJson(last, steady))
+          output.result(status as unknown as Json, () =>
+            renderStatus(status, { nowMs, all: flags.all, width: output.width, paint: output.paint }),
+          );
         last = steady;
         if (!flags.watch) return;
         await sleep(clock, WATCH_MS, signal);

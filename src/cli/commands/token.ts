@@ -13,30 +13,84 @@ const GROUPS = "system:bootstrappers:karmada:default-cluster-token,system:bootst
 export const tokenCommand = defineCommand({
   name: "token",
   summary: "make a token with which clusters ask to join, and print the commands that use it",
-  details: "For clusters that the hub cannot reach: their agents reach the hub. The commands are Flotilla's own, karmadactl's and clusteradm's; all of them work.",
+  details:
+    "For clusters that the hub cannot reach: their agents reach the hub. The commands are Flotilla's own, karmadactl's and clusteradm's; all of them work.",
   example: [
     { says: "Make a token for a day, and print the commands that use it.", run: "flotilla token" },
     { says: "Make one for a week.", run: "flotilla token create --days 7" },
-    { says: "Name the address that clusters reach, and write a kubeconfig for 'flotilla agent'.", run: "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig" },
+    {
+      says: "Name the address that clusters reach, and write a kubeconfig for 'flotilla agent'.",
+      run: "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig",
+    },
   ],
   args: [{ name: "create", description: "may be said and changes nothing", required: false, choices: ["create"] }],
   flags: {
-    days: { type: "integer", value: "N", default: 1, minimum: 1, maximum: 365, description: "how long the token is good" },
-    "hub-apiserver": { type: "string", value: "URL", description: "the hub's address as joining clusters reach it (default: that of the kubeconfig)" },
-    "bootstrap-kubeconfig": { type: "string", value: "FILE", description: "also write a kubeconfig with the token there, for 'flotilla agent'" },
+    days: {
+      type: "integer",
+      value: "N",
+      default: 1,
+      minimum: 1,
+      maximum: 365,
+      description: "how long the token is good",
+    },
+    "hub-apiserver": {
+      type: "string",
+      value: "URL",
+      description: "the hub's address as joining clusters reach it (default: that of the kubeconfig)",
+    },
+    "bootstrap-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "also write a kubeconfig with the token there, for 'flotilla agent'",
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
-    if (args[0] !== undefined && args[0] !== "create") throw new UsageError(`'flotilla token' makes a token; it does not know '${args[0]}'`);
+    if (args[0] !== undefined && args[0] !== "create")
+      throw new UsageError(`'flotilla token' makes a token; it does not know '${args[0]}'`);
     const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, "hub");
     try {
       const [id, secret] = [randomText(6), randomText(16)];
-      const data = { "token-id": id, "token-secret": secret, expiration: formatTime(clock.now() + flags.days * DAY_MS), "usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true", "auth-extra-groups": GROUPS, description: "made by 'flotilla token' for clusters that join" };
-      await hub.client.create(Secret, "hub", { apiVersion: "v1", kind: "Secret", metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` }, type: "bootstrap.kubernetes.io/token", stringData: data }, { signal });
-      const ticket = { token: `${id}.${secret}`, server: flags["hub-apiserver"] ?? hub.server, caHash: authorityHash(hub.ca) };
+      const data = {
+        "token-id": id,
+        "token-secret": secret,
+        expiration: formatTime(clock.now() + flags.days * DAY_MS),
+        "usage-bootstrap-authentication": "true",
+        "usage-bootstrap-signing": "true",
+        "auth-extra-groups": GROUPS,
+        description: "made by 'flotilla token' for clusters that join",
+      };
+      await hub.client.create(
+        Secret,
+        "hub",
+        {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
+          type: "bootstrap.kubernetes.io/token",
+          stringData: data,
+        },
+        { signal },
+      );
+      const ticket = {
+        token: `${id}.${secret}`,
+        server: flags["hub-apiserver"] ?? hub.server,
+        caHash: authorityHash(hub.ca),
+      };
       const file = flags["bootstrap-kubeconfig"];
-      if (file !== undefined) await writeFile(file, renderKubeconfig({ name: "hub", server: ticket.server, ...(hub.ca !== "" && { ca: hub.ca }), token: ticket.token }));
-      output.result({ ...ticket, commands: joinCommands(ticket, file) }, () => renderTicket(ticket, flags.days, file, output.width));
+      if (file !== undefined)
+        await writeFile(
+          file,
+          renderKubeconfig({
+            name: "hub",
+            server: ticket.server,
+            ca: hub.ca !== "" ? hub.ca : undefined,
+            token: ticket.token,
+          }),
+        );
+      output.result({ ...ticket, commands: joinCommands(ticket, file) }, () =>
+        renderTicket(ticket, flags.days, file, output.width),
+      );
     } finally {
       await hub.close();
     }
@@ -48,6 +102,8 @@ function randomText(length: number): string {
   const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
   const limit = 256 - (256 % ALPHABET.length);
   let text = "";
-  while (text.length < length) for (const byte of systemRandom.bytes(length - text.length)) if (byte < limit) text += ALPHABET[byte % ALPHABET.length];
+  while (text.length < length)
+    for (const byte of systemRandom.bytes(length - text.length))
+      if (byte < limit) text += ALPHABET[byte % ALPHABET.length];
   return text;
 }

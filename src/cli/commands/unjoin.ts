@@ -22,18 +22,48 @@ export const unjoinCommand = defineCommand({
   summary: "let a member go; what it runs stays unless it is purged",
   details: "Waits until the hub has let go of everything there.",
   example: [
-    { says: "Let a member go, and remove the hub's account there.", run: "flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig" },
+    {
+      says: "Let a member go, and remove the hub's account there.",
+      run: "flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig",
+    },
     { says: "Also delete what the hub put there.", run: "flotilla unjoin paris --purge" },
     { says: "Let a member go that does not answer.", run: "flotilla unjoin paris --force --wait 10" },
   ],
   args: [{ name: "NAME", description: "the member", required: true, completes: "cluster" }],
   flags: {
-    purge: { type: "boolean", description: "delete on the member what the hub put there; without it everything goes on running" },
-    force: { type: "boolean", description: "after --wait, let it go also when it does not answer; what is there stays as it is" },
-    wait: { type: "integer", value: "SECONDS", default: 60, minimum: 1, maximum: 3600, description: "how long to wait for the member to be gone" },
-    "cluster-kubeconfig": { type: "string", value: "FILE", description: "kubeconfig of an administrator of the cluster, to remove the hub's account there" },
-    "cluster-context": { type: "string", value: "NAME", completes: "context", description: "its context (default: the current one)" },
-    "cluster-namespace": { type: "string", value: "NS", default: secretsNamespace, description: "where the hub's accounts are on the cluster" },
+    purge: {
+      type: "boolean",
+      description: "delete on the member what the hub put there; without it everything goes on running",
+    },
+    force: {
+      type: "boolean",
+      description: "after --wait, let it go also when it does not answer; what is there stays as it is",
+    },
+    wait: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      minimum: 1,
+      maximum: 3600,
+      description: "how long to wait for the member to be gone",
+    },
+    "cluster-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "kubeconfig of an administrator of the cluster, to remove the hub's account there",
+    },
+    "cluster-context": {
+      type: "string",
+      value: "NAME",
+      completes: "context",
+      description: "its context (default: the current one)",
+    },
+    "cluster-namespace": {
+      type: "string",
+      value: "NS",
+      default: secretsNamespace,
+      description: "where the hub's accounts are on the cluster",
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
@@ -47,7 +77,11 @@ export const unjoinCommand = defineCommand({
       await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
       const left = await untilGone(hub.client, name, flags.wait * 1000, clock, signal);
       if (left !== undefined) {
-        if (!flags.force) throw new FlotillaError("Unjoin", `${name} is still being unjoined after ${flags.wait} s: ${left}; it goes on by itself, and --force lets it go without its answer`);
+        if (!flags.force)
+          throw new FlotillaError(
+            "Unjoin",
+            `${name} is still being unjoined after ${flags.wait} s: ${left}; it goes on by itself, and --force lets it go without its answer`,
+          );
         output.progress(`letting ${name} go without its answer`);
         await annotate(hub.client, name, FORCE_ANNOTATION, signal);
         const stuck = await untilGone(hub.client, name, FORCED_WAIT_MS, clock, signal);
@@ -58,14 +92,23 @@ export const unjoinCommand = defineCommand({
         output.progress(`removing the hub's account from ${name}`);
         const member = await connectCluster(flags["cluster-kubeconfig"], flags["cluster-context"], name);
         try {
-          notes.push(...(await removeAccounts(member.client, { cluster: name, namespace: flags["cluster-namespace"] }, signal)));
+          notes.push(
+            ...(await removeAccounts(member.client, { cluster: name, namespace: flags["cluster-namespace"] }, signal)),
+          );
         } finally {
           await member.close();
         }
-      } else if (cluster.spec.secretRef) notes.push(`the account karmada-${name} is still on the member; --cluster-kubeconfig FILE would have removed it`);
+      } else if (cluster.spec.secretRef)
+        notes.push(
+          `the account karmada-${name} is still on the member; --cluster-kubeconfig FILE would have removed it`,
+        );
       output.progress("");
       for (const note of notes) output.warn(note);
-      output.result({ name, purged: flags.purge, forced: left !== undefined }, () => `cluster ${name} has left; ${flags.purge && left === undefined ? "what the hub had put there is deleted" : "what it runs goes on running"}`);
+      output.result(
+        { name, purged: flags.purge, forced: left !== undefined },
+        () =>
+          `cluster ${name} has left; ${flags.purge && left === undefined ? "what the hub had put there is deleted" : "what it runs goes on running"}`,
+      );
     } finally {
       await hub.close();
     }
@@ -73,16 +116,28 @@ export const unjoinCommand = defineCommand({
 });
 
 async function annotate(client: Client, name: string, annotation: string, signal: AbortSignal): Promise<void> {
-  await client.patch(Cluster, { cluster: HUB, name }, { metadata: { annotations: { [annotation]: "true" } } }, { type: "merge", signal });
+  await client.patch(
+    Cluster,
+    { cluster: HUB, name },
+    { metadata: { annotations: { [annotation]: "true" } } },
+    { type: "merge", signal },
+  );
 }
 
 /** Undefined when it is gone, else what it waits for. */
-async function untilGone(client: Client, name: string, waitMs: number, clock: Clock, signal: AbortSignal): Promise<string | undefined> {
+async function untilGone(
+  client: Client,
+  name: string,
+  waitMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
     if (!cluster) return undefined;
-    if (clock.now() >= untilMs) return findCondition(cluster.status?.conditions ?? [], "Unjoining")?.message ?? "its Works are being removed";
+    if (clock.now() >= untilMs)
+      return findCondition(cluster.status?.conditions ?? [], "Unjoining")?.message ?? "its Works are being removed";
     await sleep(clock, LOOK_MS, signal);
   }
 }

@@ -18,7 +18,15 @@ async function optionsOf(...argv: string[]): Promise<FleetOptions> {
     environment: { FLOTILLA_HOME: "fleet" },
     startFleet: (options: FleetOptions) => {
       asked.push(options);
-      return Promise.resolve({ url: "https://hub", kubeconfigs: new Map(), members: [], data: "fleet", logFile: "fleet/flotilla.log", stop: () => Promise.resolve(), failed: new Promise<Error>(() => {}) });
+      return Promise.resolve({
+        url: "https://hub",
+        kubeconfigs: new Map(),
+        members: [],
+        data: "fleet",
+        logFile: "fleet/flotilla.log",
+        stop: () => Promise.resolve(),
+        failed: new Promise<Error>(() => {}),
+      });
     },
   };
   await upCommand.run(context as unknown as CommandContext<typeof upCommand.flags>);
@@ -28,18 +36,42 @@ async function optionsOf(...argv: string[]): Promise<FleetOptions> {
 }
 
 test("without flags workloads leave members as with Karmada's defaults: two seconds apart, ten minutes for a replacement, only where a policy asks", async () => {
-  expect((await optionsOf()).failover).toEqual({ evictionsPerSecond: 0.5, evictionTimeoutMs: 600_000, allowNoExecuteTaintPolicy: false });
+  expect((await optionsOf()).failover).toEqual({
+    evictionsPerSecond: 0.5,
+    evictionTimeoutMs: 600_000,
+    allowNoExecuteTaintPolicy: false,
+  });
 });
 
 test("the flags of failover have Karmada's names", async () => {
-  const { failover } = await optionsOf("--resource-eviction-rate", "2.5", "--graceful-eviction-timeout", "60", "--enable-no-execute-taint-eviction", "--no-execute-taint-eviction-purge-mode", "Directly", "--allow-no-execute-taint-policy");
+  const { failover } = await optionsOf(
+    "--resource-eviction-rate",
+    "2.5",
+    "--graceful-eviction-timeout",
+    "60",
+    "--enable-no-execute-taint-eviction",
+    "--no-execute-taint-eviction-purge-mode",
+    "Directly",
+    "--allow-no-execute-taint-policy",
+  );
 
-  expect(failover).toEqual({ evictionsPerSecond: 2.5, evictionTimeoutMs: 60_000, unasked: { purgeMode: "Directly" }, allowNoExecuteTaintPolicy: true });
+  expect(failover).toEqual({
+    evictionsPerSecond: 2.5,
+    evictionTimeoutMs: 60_000,
+    unasked: { purgeMode: "Directly" },
+    allowNoExecuteTaintPolicy: true,
+  });
 });
 
 test("what is printed when everything answers begins with ready, and says what to type next and where things are", () => {
   const kubeconfigs = new Map([["hub", "/data/fleet/hub.kubeconfig"]]);
-  const fleet = { url: "https://127.0.0.1:6443", members: ["member1", "member2"], kubeconfigs, data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+  const fleet = {
+    url: "https://127.0.0.1:6443",
+    members: ["member1", "member2"],
+    kubeconfigs,
+    data: "/data/fleet",
+    logFile: "/data/fleet/flotilla.log",
+  };
 
   const text = renderReady(fleet, { ephemeral: false, asked: 2, isDefaultData: false, paint: plain });
 
@@ -60,9 +92,17 @@ test("what is printed when everything answers begins with ready, and says what t
 });
 
 test("a fleet that keeps nothing says so", () => {
-  const fleet = { url: "https://127.0.0.1:6443", members: [], kubeconfigs: new Map<string, string>(), data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+  const fleet = {
+    url: "https://127.0.0.1:6443",
+    members: [],
+    kubeconfigs: new Map<string, string>(),
+    data: "/data/fleet",
+    logFile: "/data/fleet/flotilla.log",
+  };
 
-  expect(renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, paint: plain })).toContain("data      in memory: objects are gone after a stop");
+  expect(renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, paint: plain })).toContain(
+    "data      in memory: objects are gone after a stop",
+  );
 });
 
 const counts: Record<string, { asked: number | undefined; isTold: boolean }> = {
@@ -72,11 +112,21 @@ const counts: Record<string, { asked: number | undefined; isTold: boolean }> = {
 };
 for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
   test(behaviour, () => {
-    const fleet = { url: "https://127.0.0.1:6443", members: ["member1", "member2"], kubeconfigs: new Map<string, string>(), data: "/data/fleet", logFile: "/data/fleet/flotilla.log" };
+    const fleet = {
+      url: "https://127.0.0.1:6443",
+      members: ["member1", "member2"],
+      kubeconfigs: new Map<string, string>(),
+      data: "/data/fleet",
+      logFile: "/data/fleet/flotilla.log",
+    };
 
     const text = renderReady(fleet, { ephemeral: false, asked, isDefaultData: true, paint: plain });
 
-    expect(text.includes("members   are those of an earlier start: --members 1 takes none away; for fewer, --data another folder")).toBe(isTold);
+    expect(
+      text.includes(
+        "members   are those of an earlier start: --members 1 takes none away; for fewer, --data another folder",
+      ),
+    ).toBe(isTold);
   });
 }
 

@@ -12,7 +12,11 @@ export const versionCommand = defineCommand({
   flags: {},
   run({ output }) {
     output.result({ flotilla: VERSION, kubernetes: KUBERNETES_VERSION, node: process.versions.node }, () =>
-      [`flotilla    ${VERSION}`, `kubernetes  ${KUBERNETES_VERSION} (API)`, `node        ${process.versions.node}`].join("\n"),
+      [
+        `flotilla    ${VERSION}`,
+        `kubernetes  ${KUBERNETES_VERSION} (API)`,
+        `node        ${process.versions.node}`,
+      ].join("\n"),
     );
     return Promise.resolve();
   },

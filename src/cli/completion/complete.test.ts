@@ -6,33 +6,76 @@ import { commands } from "../commands.ts";
 import { completeLine } from "./complete.ts";
 import type { CompletionReach } from "./complete.ts";
 
-const listOf = (...names: string[]): unknown => ({ kind: "PartialObjectMetadataList", items: names.map((name) => ({ metadata: { name } })) });
-const resource = (kind: string, plural: string, scope: "Namespaced" | "Cluster"): unknown => ({ resource: plural, responseKind: { kind }, scope, singularResource: kind.toLowerCase(), verbs: ["get", "list"] });
+const listOf = (...names: string[]): unknown => ({
+  kind: "PartialObjectMetadataList",
+  items: names.map((name) => ({ metadata: { name } })),
+});
+const resource = (kind: string, plural: string, scope: "Namespaced" | "Cluster"): unknown => ({
+  resource: plural,
+  responseKind: { kind },
+  scope,
+  singularResource: kind.toLowerCase(),
+  verbs: ["get", "list"],
+});
 const answers: Record<string, unknown> = {
-  "/api": { kind: "APIGroupDiscoveryList", items: [{ metadata: {}, versions: [{ version: "v1", resources: [resource("Pod", "pods", "Namespaced"), resource("Namespace", "namespaces", "Cluster")] }] }] },
+  "/api": {
+    kind: "APIGroupDiscoveryList",
+    items: [
+      {
+        metadata: {},
+        versions: [
+          {
+            version: "v1",
+            resources: [resource("Pod", "pods", "Namespaced"), resource("Namespace", "namespaces", "Cluster")],
+          },
+        ],
+      },
+    ],
+  },
   "/apis": {
     kind: "APIGroupDiscoveryList",
     items: [
-      { metadata: { name: "apps" }, versions: [{ version: "v1", resources: [resource("StatefulSet", "statefulsets", "Namespaced")] }] },
-      { metadata: { name: "apps.kruise.io" }, versions: [{ version: "v1beta1", resources: [resource("StatefulSet", "statefulsets", "Namespaced"), resource("CloneSet", "clonesets", "Namespaced")] }] },
+      {
+        metadata: { name: "apps" },
+        versions: [{ version: "v1", resources: [resource("StatefulSet", "statefulsets", "Namespaced")] }],
+      },
+      {
+        metadata: { name: "apps.kruise.io" },
+        versions: [
+          {
+            version: "v1beta1",
+            resources: [
+              resource("StatefulSet", "statefulsets", "Namespaced"),
+              resource("CloneSet", "clonesets", "Namespaced"),
+            ],
+          },
+        ],
+      },
     ],
   },
   "/api/v1/namespaces": listOf("default", "shop"),
   "/apis/cluster.karmada.io/v1alpha1/clusters": listOf("member1", "member10", "member2"),
   "/apis/cluster.open-cluster-management.io/v1/managedclusters": listOf("member1", "waiting"),
   "/apis/apps.kruise.io/v1beta1/namespaces/shop/clonesets": listOf("web", "cart"),
-  "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/apis/apps.kruise.io/v1beta1/namespaces/shop/clonesets": listOf("old\u0007\nname"),
+  "/apis/cluster.karmada.io/v1alpha1/clusters/member2/proxy/apis/apps.kruise.io/v1beta1/namespaces/shop/clonesets":
+    listOf("old\u0007\nname"),
 };
 
-function createReach(options: { hub?: Partial<HubConnection>; failure?: Error } = {}): CompletionReach & { complaints: unknown[]; kubeconfigs: string[] } {
+function createReach(
+  options: { hub?: Partial<HubConnection>; failure?: Error } = {},
+): CompletionReach & { complaints: unknown[]; kubeconfigs: string[] } {
   const complaints: unknown[] = [];
   const kubeconfigs: string[] = [];
   const raw = (request: RawRequest): ReturnType<Client["raw"]> => {
     const answer = answers[request.path.split("?")[0] ?? ""];
     const text = JSON.stringify(answer ?? { kind: "Status", message: "not found", code: 404 });
-    return Promise.resolve({ status: answer ? 200 : 404, headers: {}, body: (async function* () {
-      yield Buffer.from(await Promise.resolve(text));
-    })() });
+    return Promise.resolve({
+      status: answer ? 200 : 404,
+      headers: {},
+      body: (async function* () {
+        yield Buffer.from(await Promise.resolve(text));
+      })(),
+    });
   };
   return {
     complaints,
@@ -40,30 +83,58 @@ function createReach(options: { hub?: Partial<HubConnection>; failure?: Error } 
     environment: { HOME: "/home/ann" },
     clock: systemClock,
     signal: new AbortController().signal,
-    readFile: () => Promise.resolve("contexts: [{name: kind, context: {cluster: kind}}, {name: prod, context: {cluster: eu}}]"),
+    readFile: () =>
+      Promise.resolve("contexts: [{name: kind, context: {cluster: kind}}, {name: prod, context: {cluster: eu}}]"),
     complain: (error) => complaints.push(error),
     connect(kubeconfig) {
       kubeconfigs.push(kubeconfig);
       if (options.failure) return Promise.reject(options.failure);
-      return Promise.resolve({ client: { raw } as unknown as Client, server: "", upgrade: () => Promise.reject(new Error("nobody asks")), close: () => Promise.resolve(), ...options.hub });
+      return Promise.resolve({
+        client: { raw } as unknown as Client,
+        server: "",
+        upgrade: () => Promise.reject(new Error("nobody asks")),
+        close: () => Promise.resolve(),
+        ...options.hub,
+      });
     },
   };
 }
 
 const cases: Record<string, { line: string; want: string }> = {
-  "commands have what they do behind a tab": { line: "vers", want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n" },
-  "help is followed by a command": { line: "help vers", want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n" },
+  "commands have what they do behind a tab": {
+    line: "vers",
+    want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n",
+  },
+  "help is followed by a command": {
+    line: "help vers",
+    want: "version\tprint the version of flotilla and of the Kubernetes API that it serves\n:4\n",
+  },
   "a file is left to the shell": { line: "plan -f ", want: ":0\n" },
   "a folder is left to the shell": { line: "status --data ", want: ":16\n" },
   "an unknown command offers nothing": { line: "frobnicate ", want: ":4\n" },
   "namespaces are the hub's": { line: "why -n s", want: "shop\n:4\n" },
   "members are those of both faces": { line: "unjoin ", want: "member1\nmember2\nmember10\nwaiting\n:4\n" },
-  "a list of members goes on behind a comma": { line: "adopt cloneset web --from member1,member", want: "member1,member2\nmember1,member10\n:4\n" },
-  "types have their group where the name alone means another": { line: "why s", want: "statefulsets\nstatefulsets.apps.kruise.io\n:4\n" },
+  "a list of members goes on behind a comma": {
+    line: "adopt cloneset web --from member1,member",
+    want: "member1,member2\nmember1,member10\n:4\n",
+  },
+  "types have their group where the name alone means another": {
+    line: "why s",
+    want: "statefulsets\nstatefulsets.apps.kruise.io\n:4\n",
+  },
   "names are those of the type before": { line: "why cloneset -n shop w", want: "web\n:4\n" },
-  "names behind a slash keep their type": { line: "why -n shop clonesets/", want: "clonesets/web\nclonesets/cart\n:4\n" },
-  "names are asked of the member that is named, and take no line or column": { line: "adopt cloneset --from=member2 -n=shop ", want: "old name\ton member2\n:4\n" },
-  "contexts are those of the kubeconfig that was named": { line: "join oslo --cluster-kubeconfig x --cluster-context p", want: "prod\tcluster eu\n:4\n" },
+  "names behind a slash keep their type": {
+    line: "why -n shop clonesets/",
+    want: "clonesets/web\nclonesets/cart\n:4\n",
+  },
+  "names are asked of the member that is named, and take no line or column": {
+    line: "adopt cloneset --from=member2 -n=shop ",
+    want: "old name\ton member2\n:4\n",
+  },
+  "contexts are those of the kubeconfig that was named": {
+    line: "join oslo --cluster-kubeconfig x --cluster-context p",
+    want: "prod\tcluster eu\n:4\n",
+  },
 };
 for (const [behaviour, { line, want }] of Object.entries(cases)) {
   test(behaviour, async () => {

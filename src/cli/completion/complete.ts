@@ -1,6 +1,7 @@
 /**
- * Answers a shell that asks what may come next: one candidate per line, with what it means behind a tab, and in the last line a
- * number that says how to go on. kubectl's plugins answer in this form, so one answer serves every shell and kubectl.
+ * Answers a shell that asks what may come next: one candidate per line, with what it means behind a tab, and in the
+ * last line a number that says how to go on. kubectl's plugins answer in this form, so one answer serves every shell
+ * and kubectl.
  *
  * Whatever fails offers nothing: somebody is typing, and a message would garble the line.
  */
@@ -24,10 +25,15 @@ export interface CompletionReach extends Pick<CommandContext<never>, "connect" |
   complain(error: unknown): void;
 }
 
-export async function completeLine(commands: readonly CommandEntry[], words: readonly string[], reach: CompletionReach): Promise<string> {
+export async function completeLine(
+  commands: readonly CommandEntry[],
+  words: readonly string[],
+  reach: CompletionReach,
+): Promise<string> {
   const [name = "", ...rest] = words;
   if (rest.length === 0) return render(offerCommands(commands, name), DIRECTIVES.nothingElse);
-  if (name === "help") return render(rest.length === 1 ? offerCommands(commands, rest[0] ?? "") : [], DIRECTIVES.nothingElse);
+  if (name === "help")
+    return render(rest.length === 1 ? offerCommands(commands, rest[0] ?? "") : [], DIRECTIVES.nothingElse);
   const command = await commands.find((entry) => entry.name === name)?.load();
   const offer: Offer = command ? offerFor(command, rest) : { candidates: [] };
   if (offer.wanted?.completes === "file") return render([], DIRECTIVES.files);
@@ -41,7 +47,9 @@ async function look(wanted: Wanted, reach: CompletionReach): Promise<Candidate[]
   const { typed, before, completes } = wanted;
   try {
     const found = await (completes === "context" ? contexts(wanted, reach) : fromHub(wanted, reach));
-    return found.filter(({ value }) => value.startsWith(typed)).map((candidate) => ({ ...candidate, value: before + candidate.value }));
+    return found
+      .filter(({ value }) => value.startsWith(typed))
+      .map((candidate) => ({ ...candidate, value: before + candidate.value }));
   } catch (error) {
     reach.complain(error);
     return [];
@@ -52,15 +60,25 @@ async function contexts({ line }: Wanted, { readFile }: CompletionReach): Promis
   const file = line.flags.get("cluster-kubeconfig")?.at(-1);
   if (file === undefined) return [];
   const { parseKubeconfig } = await import("../../client/index.ts");
-  return Array.from(parseKubeconfig(await readFile(file)).contexts, ([value, { cluster }]) => ({ value, says: `cluster ${cluster}` }));
+  return Array.from(parseKubeconfig(await readFile(file)).contexts, ([value, { cluster }]) => ({
+    value,
+    says: `cluster ${cluster}`,
+  }));
 }
 
-async function fromHub(wanted: Wanted, { connect, environment, clock, signal, complain }: CompletionReach): Promise<Candidate[]> {
+async function fromHub(
+  wanted: Wanted,
+  { connect, environment, clock, signal, complain }: CompletionReach,
+): Promise<Candidate[]> {
   const { flags } = wanted.line;
   const [{ hubValues }, { patiently }] = await Promise.all([import("./hub-values.ts"), import("../members/ask.ts")]);
-  const hub = await connect(hubKubeconfig({ kubeconfig: flags.get("kubeconfig")?.at(-1), data: flags.get("data")?.at(-1) }, environment));
+  const hub = await connect(
+    hubKubeconfig({ kubeconfig: flags.get("kubeconfig")?.at(-1), data: flags.get("data")?.at(-1) }, environment),
+  );
   try {
-    return await patiently(clock, PATIENCE_MS, signal, (until) => hubValues(wanted, { client: hub.client, clock, patienceMs: PATIENCE_MS, signal: until }));
+    return await patiently(clock, PATIENCE_MS, signal, (until) =>
+      hubValues(wanted, { client: hub.client, clock, patienceMs: PATIENCE_MS, signal: until }),
+    );
   } finally {
     // Nobody waits for a connection to be taken down.
     void hub.close().catch(complain);
@@ -68,7 +86,9 @@ async function fromHub(wanted: Wanted, { connect, environment, clock, signal, co
 }
 
 function render(candidates: readonly Candidate[], directive: number): string {
-  const lines = candidates.map(({ value, says }) => (says === undefined ? oneLine(value) : `${oneLine(value)}\t${oneLine(says).slice(0, MAX_SAYS)}`));
+  const lines = candidates.map(({ value, says }) =>
+    says === undefined ? oneLine(value) : `${oneLine(value)}\t${oneLine(says).slice(0, MAX_SAYS)}`,
+  );
   return [...lines, `:${directive}`, ""].join("\n");
 }
 

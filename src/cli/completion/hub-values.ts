@@ -1,4 +1,7 @@
-/** What only a hub knows while a word is typed: members, namespaces, types, names of objects. Reads only, and never much. */
+/**
+ * What only a hub knows while a word is typed: members, namespaces, types, names of objects. Reads only, and never
+ * much.
+ */
 import { Cluster, ManagedCluster } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
@@ -33,12 +36,18 @@ export async function hubValues({ completes, typed, line }: Wanted, asking: Aski
       return nameCandidates(asking, line.args[0] ?? "", namespace, clusters, "");
     case "resource": {
       const slash = typed.indexOf("/");
-      if (slash >= 0) return nameCandidates(asking, typed.slice(0, slash), namespace, clusters, typed.slice(0, slash + 1));
+      if (slash >= 0)
+        return nameCandidates(asking, typed.slice(0, slash), namespace, clusters, typed.slice(0, slash + 1));
       return inList(typed, (await typesOf(asking)).flatMap(wordsFor)).map(plain);
     }
     case "pod":
       if (typed.includes("/")) return hubValues({ completes: "resource", typed, before: "", line }, asking);
-      return objectNames(asking, { group: "", version: "v1", resource: "pods" }, namespace, clusters.length > 0 ? clusters : (await memberNames(asking)).slice(0, MAX_MEMBERS));
+      return objectNames(
+        asking,
+        { group: "", version: "v1", resource: "pods" },
+        namespace,
+        clusters.length > 0 ? clusters : (await memberNames(asking)).slice(0, MAX_MEMBERS),
+      );
     default:
       return [];
   }
@@ -54,13 +63,21 @@ function inList(typed: string, values: readonly string[]): string[] {
 }
 
 async function memberNames(asking: Asking): Promise<string[]> {
-  const faces = await Promise.allSettled([Cluster, ManagedCluster].map(({ group, storageVersion, plural }) => namesAt(asking, hubPlace, { group, version: storageVersion, resource: plural })));
+  const faces = await Promise.allSettled(
+    [Cluster, ManagedCluster].map(({ group, storageVersion, plural }) =>
+      namesAt(asking, hubPlace, { group, version: storageVersion, resource: plural }),
+    ),
+  );
   // Who may not list one face is shown the other.
-  return [...new Set(faces.flatMap((face) => (face.status === "fulfilled" ? face.value : [])))].toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return [...new Set(faces.flatMap((face) => (face.status === "fulfilled" ? face.value : [])))].toSorted((a, b) =>
+    a.localeCompare(b, "en", { numeric: true }),
+  );
 }
 
 async function typesOf(asking: Asking): Promise<ServedType[]> {
-  return (await readTypes((path, accept) => ask(asking, hubPlace, path, accept))).filter(({ verbs }) => verbs.includes("get"));
+  return (await readTypes((path, accept) => ask(asking, hubPlace, path, accept))).filter(({ verbs }) =>
+    verbs.includes("get"),
+  );
 }
 
 /** Plural names, with the group where the name alone means another type. */
@@ -70,15 +87,24 @@ function wordsFor(type: ServedType, _index: number, all: readonly ServedType[]):
   return first && idOf(first) === idOf(type) ? [] : [idOf(type)];
 }
 
-async function nameCandidates(asking: Asking, word: string, namespace: string, clusters: readonly string[], before: string): Promise<Candidate[]> {
+async function nameCandidates(
+  asking: Asking,
+  word: string,
+  namespace: string,
+  clusters: readonly string[],
+  before: string,
+): Promise<Candidate[]> {
   const type = findType(await typesOf(asking), word);
   if (!type) return [];
   const { group, version, plural, scope } = type;
   const where = [{ group, version, resource: plural }, scope === "Namespaced" ? namespace : undefined] as const;
   const found = await objectNames(asking, ...where, clusters);
   // What the hub has none of, such as pods, members have.
-  const names = found.length > 0 || clusters.length > 0 ? found : await objectNames(asking, ...where, (await memberNames(asking)).slice(0, MAX_MEMBERS));
-  return names.map(({ value, says }) => ({ value: before + value, ...(says !== undefined && { says }) }));
+  const names =
+    found.length > 0 || clusters.length > 0
+      ? found
+      : await objectNames(asking, ...where, (await memberNames(asking)).slice(0, MAX_MEMBERS));
+  return names.map(({ value, says }) => ({ value: before + value, says }));
 }
 
 interface Collection {
@@ -88,17 +114,39 @@ interface Collection {
 }
 
 /** On the hub, or on members, each name with where it is. */
-async function objectNames(asking: Asking, collection: Collection, namespace: string | undefined, clusters: readonly string[]): Promise<Candidate[]> {
-  const where = { ...collection, ...(namespace !== undefined && { namespace }) };
+async function objectNames(
+  asking: Asking,
+  collection: Collection,
+  namespace: string | undefined,
+  clusters: readonly string[],
+): Promise<Candidate[]> {
+  const where = { ...collection, namespace };
   if (clusters.length === 0) return (await namesAt(asking, hubPlace, where)).map(plain);
   const places = clusters.slice(0, MAX_MEMBERS).map((name): Place => ({ name, prefix: proxyPath(name), mode: "push" }));
-  const found = await Promise.allSettled(places.map(async (place) => (await namesAt(asking, place, where)).map((value) => [value, place.name] as const)));
+  const found = await Promise.allSettled(
+    places.map(async (place) => (await namesAt(asking, place, where)).map((value) => [value, place.name] as const)),
+  );
   // A member that does not answer hides nothing of the others.
-  const byName = Map.groupBy(found.flatMap((each) => (each.status === "fulfilled" ? each.value : [])), ([value]) => value);
-  return Array.from(byName, ([value, pairs]) => ({ value, says: `on ${pairs.map(([, cluster]) => cluster).join(", ")}` }));
+  const byName = Map.groupBy(
+    found.flatMap((each) => (each.status === "fulfilled" ? each.value : [])),
+    ([value]) => value,
+  );
+  return Array.from(byName, ([value, pairs]) => ({
+    value,
+    says: `on ${pairs.map(([, cluster]) => cluster).join(", ")}`,
+  }));
 }
 
 async function namesAt(asking: Asking, place: Place, where: Collection & { namespace?: string }): Promise<string[]> {
-  const { items } = await ask(asking, place, `${resourcePath({ cluster: "hub", ...where })}${queryText({ limit: String(MAX_NAMES) })}`, METADATA_ONLY);
-  return (Array.isArray(items) ? items : []).flatMap((item) => (isObject(item) && isObject(item["metadata"]) && typeof item["metadata"]["name"] === "string" ? [item["metadata"]["name"]] : []));
+  const { items } = await ask(
+    asking,
+    place,
+    `${resourcePath({ cluster: "hub", ...where })}${queryText({ limit: String(MAX_NAMES) })}`,
+    METADATA_ONLY,
+  );
+  return (Array.isArray(items) ? items : []).flatMap((item) =>
+    isObject(item) && isObject(item["metadata"]) && typeof item["metadata"]["name"] === "string"
+      ? [item["metadata"]["name"]]
+      : [],
+  );
 }

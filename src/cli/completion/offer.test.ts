@@ -27,7 +27,15 @@ const values = (...words: string[]): string[] => offerFor(sail, words).candidate
 const wanted = (...words: string[]): string | undefined => offerFor(sail, words).wanted?.completes;
 
 test("the first word is a command, with what it does", () => {
-  expect(offerCommands([{ name: "status", summary: "look" }, { name: "snapshot", summary: "save" }], "st")).toEqual([{ value: "status", says: "look" }]);
+  expect(
+    offerCommands(
+      [
+        { name: "status", summary: "look" },
+        { name: "snapshot", summary: "save" },
+      ],
+      "st",
+    ),
+  ).toEqual([{ value: "status", says: "look" }]);
 });
 
 const fixed: Record<string, { words: string[]; want: string[] }> = {
@@ -55,7 +63,14 @@ describe("offered are", () => {
 });
 
 test("what is not known here is said: files, folders, namespaces, members", () => {
-  expect([wanted("--log", ""), wanted("--home", "/"), wanted("-n", "s"), wanted("--namespace=s"), wanted("out", ""), wanted("out", "oslo", "b")]).toEqual(["file", "directory", "namespace", "namespace", "cluster", "cluster"]);
+  expect([
+    wanted("--log", ""),
+    wanted("--home", "/"),
+    wanted("-n", "s"),
+    wanted("--namespace=s"),
+    wanted("out", ""),
+    wanted("out", "oslo", "b"),
+  ]).toEqual(["file", "directory", "namespace", "namespace", "cluster", "cluster"]);
 });
 
 test("what comes before the word in the same one is kept", () => {

@@ -1,8 +1,9 @@
 /**
- * What may come next on a command line that is being typed: commands, flags, choices; or what the hub has to be asked for. Pure.
+ * What may come next on a command line that is being typed: commands, flags, choices; or what the hub has to be asked
+ * for. Pure.
  *
- * The last word is the one that is being typed, empty when nothing of it is there yet. A line that makes no sense is not judged:
- * whatever may follow is offered all the same.
+ * The last word is the one that is being typed, empty when nothing of it is there yet. A line that makes no sense is
+ * not judged: whatever may follow is offered all the same.
  */
 import type { Argument, Command, Completes, Flag } from "../command.ts";
 import { flagsOf } from "../parse.ts";
@@ -42,7 +43,12 @@ const NOTHING: Offer = { candidates: [] };
 
 /** The first word: a command. */
 export function offerCommands(commands: readonly { name: string; summary: string }[], typed: string): Candidate[] {
-  const all = typed.startsWith("-") ? [{ name: "--help", summary: "list the commands" }, { name: "--version", summary: "print the version" }] : [...commands, { name: "help", summary: "tell more about a command" }];
+  const all = typed.startsWith("-")
+    ? [
+        { name: "--help", summary: "list the commands" },
+        { name: "--version", summary: "print the version" },
+      ]
+    : [...commands, { name: "help", summary: "tell more about a command" }];
   return all.filter(({ name }) => name.startsWith(typed)).map(({ name, summary }) => ({ value: name, says: summary }));
 }
 
@@ -56,15 +62,20 @@ export function offerFor(command: Command, words: readonly string[]): Offer {
     const equals = typed.indexOf("=");
     if (equals < 0) return { candidates: offerFlags(flags, typed, line) };
     const flag = findFlag(flags, typed.slice(0, equals));
-    return flag === undefined ? NOTHING : offerValue(flags[flag] ?? {}, typed.slice(equals + 1), typed.slice(0, equals + 1), line);
+    return flag === undefined
+      ? NOTHING
+      : offerValue(flags[flag] ?? {}, typed.slice(equals + 1), typed.slice(0, equals + 1), line);
   }
   const argument = command.args[Math.min(line.args.length, command.args.length - 1)];
-  return argument === undefined || (line.args.length >= command.args.length && !argument.repeated) ? NOTHING : offerValue(argument, typed, "", line);
+  return argument === undefined || (line.args.length >= command.args.length && !argument.repeated)
+    ? NOTHING
+    : offerValue(argument, typed, "", line);
 }
 
 export function readLine(flags: Record<string, Flag>, words: readonly string[]): Line {
   const line: Line = { args: [], flags: new Map(), isOver: false };
-  const add = (flag: string, value: string): void => void line.flags.set(flag, [...(line.flags.get(flag) ?? []), value]);
+  const add = (flag: string, value: string): void =>
+    void line.flags.set(flag, [...(line.flags.get(flag) ?? []), value]);
   for (const word of words) {
     if (line.pending !== undefined) {
       add(line.pending, word);
@@ -76,7 +87,12 @@ export function readLine(flags: Record<string, Flag>, words: readonly string[]):
   return line;
 }
 
-function readFlag(flags: Record<string, Flag>, word: string, line: Line, add: (flag: string, value: string) => void): void {
+function readFlag(
+  flags: Record<string, Flag>,
+  word: string,
+  line: Line,
+  add: (flag: string, value: string) => void,
+): void {
   const equals = word.indexOf("=");
   const name = findFlag(flags, equals < 0 ? word : word.slice(0, equals));
   if (name !== undefined && equals >= 0) return add(name, word.slice(equals + 1));
@@ -104,13 +120,17 @@ function offerFlags(flags: Record<string, Flag>, typed: string, line: Line): Can
 
 function offerValue(of: Partial<Flag> | Argument, typed: string, before: string, line: Line): Offer {
   const choices = of.choices ?? ("offers" in of && of.offers ? of.offers : "value" in of ? choicesIn(of.value) : []);
-  if (choices.length > 0) return { candidates: choices.filter((choice) => choice.startsWith(typed)).map((choice) => ({ value: before + choice })) };
+  if (choices.length > 0)
+    return {
+      candidates: choices.filter((choice) => choice.startsWith(typed)).map((choice) => ({ value: before + choice })),
+    };
   const completes = of.completes ?? ("value" in of ? completesBy(of) : undefined);
   return completes === undefined ? NOTHING : { candidates: [], wanted: { completes, typed, before, line } };
 }
 
 /** `all|A,B` and `wide|name|jsonpath=EXPRESSION` name words among other things. */
-const choicesIn = (value = ""): string[] => (value.includes("|") ? value.split("|").flatMap((part) => /^[a-z][a-z-]*=?/.exec(part)?.[0] ?? []) : []);
+const choicesIn = (value = ""): string[] =>
+  value.includes("|") ? value.split("|").flatMap((part) => /^[a-z][a-z-]*=?/.exec(part)?.[0] ?? []) : [];
 
 function completesBy({ value, short }: Partial<Flag>): Completes | undefined {
   if (value === "FILE") return "file";

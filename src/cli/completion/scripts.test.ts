@@ -25,12 +25,30 @@ const isInstalled = (shell: string): boolean => {
   return found;
 };
 
-function run(shell: string, args: string[], answer: string, environment: Record<string, string> = {}): { asked: string; shown: string[] } {
+function run(
+  shell: string,
+  args: string[],
+  answer: string,
+  environment: Record<string, string> = {},
+): { asked: string; shown: string[] } {
   const asked = join(folder, "asked");
   writeFileSync(asked, "");
-  const { stdout, stderr, status } = spawnSync(shell, args, { encoding: "utf8", cwd: folder, env: { PATH: `${folder}${delimiter}${process.env["PATH"]}`, HOME: folder, ASKED: asked, ANSWER: answer, ...environment } });
+  const { stdout, stderr, status } = spawnSync(shell, args, {
+    encoding: "utf8",
+    cwd: folder,
+    env: {
+      PATH: `${folder}${delimiter}${process.env["PATH"]}`,
+      HOME: folder,
+      ASKED: asked,
+      ANSWER: answer,
+      ...environment,
+    },
+  });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-  return { asked: spawnSync("cat", [asked], { encoding: "utf8" }).stdout, shown: stdout.split("\n").filter((line) => line !== "") };
+  return {
+    asked: spawnSync("cat", [asked], { encoding: "utf8" }).stdout,
+    shown: stdout.split("\n").filter((line) => line !== ""),
+  };
 }
 
 describe.runIf(isInstalled("bash"))("bash", () => {
@@ -48,16 +66,28 @@ describe.runIf(isInstalled("bash"))("bash", () => {
   };
 
   test("words are passed on, and answers shown without what they mean", () => {
-    expect(complete("flotilla st|", "status\\tshow the members\\nsnapshot\\tsave\\n:4\\n")).toEqual({ asked: "<st>", shown: ["status"] });
+    expect(complete("flotilla st|", "status\\tshow the members\\nsnapshot\\tsave\\n:4\\n")).toEqual({
+      asked: "<st>",
+      shown: ["status"],
+    });
   });
 
   test("a word that is not there yet is passed on as an empty one", () => {
-    expect(complete("flotilla  why  -n |", "default\\nshop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["default", "shop"] });
+    expect(complete("flotilla  why  -n |", "default\\nshop\\n:4\\n")).toEqual({
+      asked: "<why><-n><>",
+      shown: ["default", "shop"],
+    });
   });
 
   test("words that bash broke are whole, and only the last part is answered", () => {
-    expect(complete("flotilla status --output=js|", "--output=json\\n:4\\n")).toEqual({ asked: "<status><--output=js>", shown: ["json"] });
-    expect(complete("flotilla status --output=|", "--output=json\\n--output=yaml\\n:4\\n")).toEqual({ asked: "<status><--output=>", shown: ["json", "yaml"] });
+    expect(complete("flotilla status --output=js|", "--output=json\\n:4\\n")).toEqual({
+      asked: "<status><--output=js>",
+      shown: ["json"],
+    });
+    expect(complete("flotilla status --output=|", "--output=json\\n--output=yaml\\n:4\\n")).toEqual({
+      asked: "<status><--output=>",
+      shown: ["json", "yaml"],
+    });
   });
 
   test("what stands behind the cursor does not count", () => {
@@ -89,15 +119,24 @@ describe.runIf(isInstalled("zsh"))("zsh", () => {
   };
 
   test("answers are described", () => {
-    expect(complete(["st"], "status\\tshow: the members\\na:b\\n:4\\n")).toEqual({ asked: "<st>", shown: ["describe -V flotilla described", "status:show: the members", "a\\:b"] });
+    expect(complete(["st"], "status\\tshow: the members\\na:b\\n:4\\n")).toEqual({
+      asked: "<st>",
+      shown: ["describe -V flotilla described", "status:show: the members", "a\\:b"],
+    });
   });
 
   test("a word that is not there yet is passed on as an empty one", () => {
-    expect(complete(["why", "-n", ""], "shop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["describe -V flotilla described", "shop"] });
+    expect(complete(["why", "-n", ""], "shop\\n:4\\n")).toEqual({
+      asked: "<why><-n><>",
+      shown: ["describe -V flotilla described", "shop"],
+    });
   });
 
   test("files and folders are zsh's own to offer", () => {
-    expect([complete(["plan", "-f", ""], ":0\\n").shown, complete(["up", "--data", ""], ":16\\n").shown]).toEqual([["files "], ["files -/"]]);
+    expect([complete(["plan", "-f", ""], ":0\\n").shown, complete(["up", "--data", ""], ":16\\n").shown]).toEqual([
+      ["files "],
+      ["files -/"],
+    ]);
   });
 });
 
@@ -108,7 +147,10 @@ describe.runIf(isInstalled("fish"))("fish", () => {
   };
 
   test("answers are shown with what they mean", () => {
-    expect(complete("flotilla st", "status\\tshow the members\\n:4\\n")).toEqual({ asked: "<st>", shown: ["status\tshow the members"] });
+    expect(complete("flotilla st", "status\\tshow the members\\n:4\\n")).toEqual({
+      asked: "<st>",
+      shown: ["status\tshow the members"],
+    });
   });
 
   test("a word that is not there yet is passed on as an empty one", () => {

@@ -11,9 +11,18 @@ const cases: Record<string, { deed: Deed; line: string }> = {
     deed: { do: "patch", target: web, patch: [{ op: "replace", path: "/spec/replicas", value: 3 }] },
     line: `kubectl patch cloneset web -n shop --type=json '-p=[{"op":"replace","path":"/spec/replicas","value":3}]'`,
   },
-  "an annotation is set": { deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b", value: "c" }, line: "kubectl annotate cluster member2 a.dev/b=c" },
-  "an annotation is taken away": { deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b" }, line: "kubectl annotate cluster member2 a.dev/b-" },
-  "a member is asked with its own kubeconfig": { deed: { do: "get", cluster: "member2", kind: Pod, namespace: "shop", selector: "app=web" }, line: "kubectl --kubeconfig member2.kubeconfig get pods -n shop -l app=web" },
+  "an annotation is set": {
+    deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b", value: "c" },
+    line: "kubectl annotate cluster member2 a.dev/b=c",
+  },
+  "an annotation is taken away": {
+    deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b" },
+    line: "kubectl annotate cluster member2 a.dev/b-",
+  },
+  "a member is asked with its own kubeconfig": {
+    deed: { do: "get", cluster: "member2", kind: Pod, namespace: "shop", selector: "app=web" },
+    line: "kubectl --kubeconfig member2.kubeconfig get pods -n shop -l app=web",
+  },
 };
 for (const [behaviour, { deed, line }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -22,9 +31,21 @@ for (const [behaviour, { deed, line }] of Object.entries(cases)) {
 }
 
 test("a plan tells how many replicas each member would get, whether they are new or others than before", () => {
-  const change = (cluster: string, action: string, kind: string, after?: number) => ({ cluster, action, object: { kind }, fields: after === undefined ? [] : [{ path: "spec.replicas", after }] });
+  const change = (cluster: string, action: string, kind: string, after?: number) => ({
+    cluster,
+    action,
+    object: { kind },
+    fields: after === undefined ? [] : [{ path: "spec.replicas", after }],
+  });
 
-  const shares = plannedShares({ changes: [change("member3", "update", "CloneSet", 3), change("member1", "create", "CloneSet", 5), change("member2", "delete", "CloneSet"), change("member1", "create", "Namespace")] });
+  const shares = plannedShares({
+    changes: [
+      change("member3", "update", "CloneSet", 3),
+      change("member1", "create", "CloneSet", 5),
+      change("member2", "delete", "CloneSet"),
+      change("member1", "create", "Namespace"),
+    ],
+  });
 
   expect(shares).toEqual({ member1: 5, member3: 3 });
 });

@@ -1,6 +1,6 @@
 /**
- * What a person does in the story: a line for kubectl, and the same through our own client for machines that have none. Both show the same line
- * and have the same effect.
+ * What a person does in the story: a line for kubectl, and the same through our own client for machines that have none.
+ * Both show the same line and have the same effect.
  */
 import type { Kind } from "../../api/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -29,16 +29,35 @@ export function argumentsOf(deed: Deed): string[] {
   if (deed.do === "create-namespace") return ["create", "namespace", deed.name];
   if (deed.do === "apply") return ["apply", "-f", deed.file];
   if (deed.do === "patch") return ["patch", ...named(deed.target), "--type=json", `-p=${JSON.stringify(deed.patch)}`];
-  if (deed.do === "annotate") return ["annotate", ...named(deed.target), deed.value === undefined ? `${deed.annotation}-` : `${deed.annotation}=${deed.value}`];
-  return ["get", deed.kind.plural, ...(deed.name ? [deed.name] : []), ...(deed.namespace ? ["-n", deed.namespace] : []), ...(deed.selector ? ["-l", deed.selector] : [])];
+  if (deed.do === "annotate")
+    return [
+      "annotate",
+      ...named(deed.target),
+      deed.value === undefined ? `${deed.annotation}-` : `${deed.annotation}=${deed.value}`,
+    ];
+  return [
+    "get",
+    deed.kind.plural,
+    ...(deed.name ? [deed.name] : []),
+    ...(deed.namespace ? ["-n", deed.namespace] : []),
+    ...(deed.selector ? ["-l", deed.selector] : []),
+  ];
 }
 
-const named = ({ kind, namespace, name }: Target): string[] => [kind.kind.toLowerCase(), name, ...(namespace ? ["-n", namespace] : [])];
+const named = ({ kind, namespace, name }: Target): string[] => [
+  kind.kind.toLowerCase(),
+  name,
+  ...(namespace ? ["-n", namespace] : []),
+];
 
 /** As a person would type it, with the hub's kubeconfig in the environment. */
 export function lineOf(deed: Deed): string {
   const cluster = clusterOf(deed);
-  return ["kubectl", ...(cluster === "hub" ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]), ...argumentsOf(deed).map(quoted)].join(" ");
+  return [
+    "kubectl",
+    ...(cluster === "hub" ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
+    ...argumentsOf(deed).map(quoted),
+  ].join(" ");
 }
 
 const quoted = (word: string): string => (/^[\w./:=,@%+-]*$/.test(word) ? word : `'${word}'`);

@@ -21,7 +21,10 @@ export function failureSteps(memory: Memory): Step[] {
       },
       async observe({ view }) {
         const total = Object.values(memory.planned).reduce((sum, replicas) => sum + replicas, 0);
-        return { seen: total === REPLICAS && isSame(await view.shares(), memory.shares), text: `the others would run ${showShares(memory.planned)}; nothing was written` };
+        return {
+          seen: total === REPLICAS && isSame(await view.shares(), memory.shares),
+          text: `the others would run ${showShares(memory.planned)}; nothing was written`,
+        };
       },
     },
     {
@@ -36,8 +39,15 @@ export function failureSteps(memory: Memory): Step[] {
         const ready = await view.readyMembers();
         const running = countPods(await view.pods(members, "shop"), members);
         const others = Object.fromEntries(Object.entries(running).filter(([member]) => member !== FAILING));
-        const seen = !ready.includes(FAILING) && isSame(shares, memory.planned) && isSame(others, memory.planned) && running[FAILING] === memory.shares[FAILING];
-        return { seen, text: `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub wants ${showShares(shares)}; Ready on the members: ${showShares(running)}` };
+        const seen =
+          !ready.includes(FAILING) &&
+          isSame(shares, memory.planned) &&
+          isSame(others, memory.planned) &&
+          running[FAILING] === memory.shares[FAILING];
+        return {
+          seen,
+          text: `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub wants ${showShares(shares)}; Ready on the members: ${showShares(running)}`,
+        };
       },
       async show(stage) {
         await stage.perform({ do: "get", cluster: "hub", kind: Cluster });
@@ -53,7 +63,10 @@ export function failureSteps(memory: Memory): Step[] {
         const running = countPods(await view.pods(members, "shop"), members);
         const leaving = await view.leaving();
         const seen = ready.length === members.length && running[FAILING] === 0 && leaving.length === 0;
-        return { seen, text: `${ready.length} of ${members.length} members are Ready; Ready on the members: ${showShares(running)}` };
+        return {
+          seen,
+          text: `${ready.length} of ${members.length} members are Ready; Ready on the members: ${showShares(running)}`,
+        };
       },
     },
     {
@@ -64,7 +77,12 @@ export function failureSteps(memory: Memory): Step[] {
         const pods = await view.pods(members, "shop");
         const running = countPods(pods, members);
         const { ready, isCurrent } = await view.rollout();
-        const seen = isSame(await view.shares(), memory.shares) && isSame(running, memory.shares) && pods.length === REPLICAS && ready === REPLICAS && isCurrent;
+        const seen =
+          isSame(await view.shares(), memory.shares) &&
+          isSame(running, memory.shares) &&
+          pods.length === REPLICAS &&
+          ready === REPLICAS &&
+          isCurrent;
         return { seen, text: `Ready on the members: ${showShares(running)}; the hub reports ${ready} of ${REPLICAS}` };
       },
       show: async (stage) => void (await stage.flotilla("status")),

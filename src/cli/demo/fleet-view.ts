@@ -1,4 +1,7 @@
-/** What the demo looks at: pods of the members and objects of the hub, read with our own client, which is quick enough to ask again and again. */
+/**
+ * What the demo looks at: pods of the members and objects of the hub, read with our own client, which is quick enough
+ * to ask again and again.
+ */
 import { CloneSet, Cluster, ManifestWork, Pod, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -34,53 +37,102 @@ export interface FleetView {
   /** What the hub reports of the CloneSet. */
   rollout(): Promise<Rollout>;
   /** What the ManifestWork of a member says. */
-  work(member: string): Promise<{ isApplied: boolean; isAvailable: boolean; feedback: Readonly<Record<string, number | string | undefined>> }>;
+  work(member: string): Promise<{
+    isApplied: boolean;
+    isAvailable: boolean;
+    feedback: Readonly<Record<string, number | string | undefined>>;
+  }>;
 }
 
 const NAMESPACE = "shop";
 
 export function createFleetView(client: Client, signal: AbortSignal): FleetView {
-  const binding = (): Promise<DeepReadonly<ResourceBinding> | undefined> => find(client, ResourceBinding, { cluster: "hub", namespace: NAMESPACE, name: "web-cloneset" }, { signal });
+  const binding = (): Promise<DeepReadonly<ResourceBinding> | undefined> =>
+    find(client, ResourceBinding, { cluster: "hub", namespace: NAMESPACE, name: "web-cloneset" }, { signal });
   return {
     async readyMembers() {
       const { items } = await client.list(Cluster, { cluster: "hub", signal });
-      return items.filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready")).map(({ metadata }) => metadata.name);
+      return items
+        .filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready"))
+        .map(({ metadata }) => metadata.name);
     },
     async pods(members, namespace) {
-      const lists = await Promise.all(members.map(async (member) => (await client.list(Pod, { cluster: member, namespace, labelSelector: "app=web", signal })).items.filter(({ metadata }) => !metadata.deletionTimestamp).map((pod) => viewOf(member, pod))));
+      const lists = await Promise.all(
+        members.map(async (member) =>
+          (await client.list(Pod, { cluster: member, namespace, labelSelector: "app=web", signal })).items
+            .filter(({ metadata }) => !metadata.deletionTimestamp)
+            .map((pod) => viewOf(member, pod)),
+        ),
+      );
       return lists.flat();
     },
     shares: async () => sharesOf((await binding())?.spec.clusters ?? []),
     leaving: async () => ((await binding())?.spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster),
     async rollout() {
-      const { metadata, status } = await client.get(CloneSet, { cluster: "hub", namespace: NAMESPACE, name: "web" }, { signal });
-      return { isCurrent: status?.observedGeneration === metadata.generation, replicas: status?.replicas ?? 0, ready: status?.readyReplicas ?? 0, updated: status?.updatedReplicas ?? 0 };
+      const { metadata, status } = await client.get(
+        CloneSet,
+        { cluster: "hub", namespace: NAMESPACE, name: "web" },
+        { signal },
+      );
+      return {
+        isCurrent: status?.observedGeneration === metadata.generation,
+        replicas: status?.replicas ?? 0,
+        ready: status?.readyReplicas ?? 0,
+        updated: status?.updatedReplicas ?? 0,
+      };
     },
     async work(member) {
       const { status } = await client.get(ManifestWork, { cluster: "hub", namespace: member, name: "web" }, { signal });
-      const values = (status?.resourceStatus?.manifests ?? []).flatMap((manifest) => manifest.statusFeedback?.values ?? []);
-      const feedback = Object.fromEntries(values.map(({ name, fieldValue }) => [name, fieldValue.integer ?? fieldValue.string]));
-      return { isApplied: isConditionTrue(status?.conditions ?? [], "Applied"), isAvailable: isConditionTrue(status?.conditions ?? [], "Available"), feedback };
+      const values = (status?.resourceStatus?.manifests ?? []).flatMap(
+        (manifest) => manifest.statusFeedback?.values ?? [],
+      );
+      const feedback = Object.fromEntries(
+        values.map(({ name, fieldValue }) => [name, fieldValue.integer ?? fieldValue.string]),
+      );
+      return {
+        isApplied: isConditionTrue(status?.conditions ?? [], "Applied"),
+        isAvailable: isConditionTrue(status?.conditions ?? [], "Available"),
+        feedback,
+      };
     },
   };
 }
 
-export function sharesOf(clusters: readonly { readonly name: string; readonly replicas?: number | undefined }[]): Shares {
-  return Object.fromEntries(clusters.map(({ name, replicas = 0 }) => [name, replicas] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+export function sharesOf(
+  clusters: readonly { readonly name: string; readonly replicas?: number | undefined }[],
+): Shares {
+  return Object.fromEntries(
+    clusters.map(({ name, replicas = 0 }) => [name, replicas] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
 
 function viewOf(member: string, { metadata, spec, status }: DeepReadonly<Pod>): PodView {
-  return { member, uid: metadata.uid ?? "", image: spec.containers[0]?.image ?? "", ready: isConditionTrue(status?.conditions ?? [], "Ready") };
+  return {
+    member,
+    uid: metadata.uid ?? "",
+    image: spec.containers[0]?.image ?? "",
+    ready: isConditionTrue(status?.conditions ?? [], "Ready"),
+  };
 }
 
 /** `member1 5, member2 3, member3 2` */
 export function showShares(shares: Shares): string {
-  return Object.entries(shares).map(([member, replicas]) => `${member} ${replicas}`).join(", ") || "nowhere";
+  return (
+    Object.entries(shares)
+      .map(([member, replicas]) => `${member} ${replicas}`)
+      .join(", ") || "nowhere"
+  );
 }
 
 export const isSame = (a: Shares, b: Shares): boolean => showShares(a) === showShares(b);
 
 /** How many pods each member has, of those that fit; members without any are shown too. */
-export function countPods(pods: readonly PodView[], members: readonly string[], fits: (pod: PodView) => boolean = ({ ready }) => ready): Shares {
-  return Object.fromEntries(members.map((member) => [member, pods.filter((pod) => pod.member === member && fits(pod)).length]));
+export function countPods(
+  pods: readonly PodView[],
+  members: readonly string[],
+  fits: (pod: PodView) => boolean = ({ ready }) => ready,
+): Shares {
+  return Object.fromEntries(
+    members.map((member) => [member, pods.filter((pod) => pod.member === member && fits(pod)).length]),
+  );
 }

@@ -1,4 +1,7 @@
-/** The files of the story, as a person would write them. They are written to the throw-away folder, where the commands find them. */
+/**
+ * The files of the story, as a person would write them. They are written to the throw-away folder, where the commands
+ * find them.
+ */
 
 export const APP = "registry.example.com/shop/web";
 export const REPLICAS = 10;
@@ -139,4 +142,10 @@ spec:
       name: web
 `;
 
-export const FILES: Readonly<Record<string, string>> = { "shop.yaml": shop, "mirror.yaml": mirror, "work.yaml": work, "failover.yaml": failover, "rebalance.yaml": rebalance };
+export const FILES: Readonly<Record<string, string>> = {
+  "shop.yaml": shop,
+  "mirror.yaml": mirror,
+  "work.yaml": work,
+  "failover.yaml": failover,
+  "rebalance.yaml": rebalance,
+};

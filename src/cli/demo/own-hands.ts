@@ -1,4 +1,6 @@
-/** Does what the story does through our own client, where there is no kubectl, and prints what kubectl would, or nearly. */
+/**
+ * Does what the story does through our own client, where there is no kubectl, and prints what kubectl would, or nearly.
+ */
 import type { Client } from "../../client/index.ts";
 import { createKindResolver } from "../../client/index.ts";
 import { formatApiVersion, Namespace } from "../../api/index.ts";
@@ -21,12 +23,24 @@ export async function performOurselves(client: Client, deed: Deed, signal: Abort
   if (deed.do === "apply") return applyFile(client, deed.file, signal);
   if (deed.do === "get") return getTable(client, deed, signal);
   if (deed.do === "create-namespace") {
-    await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: deed.name } }, { signal });
+    await client.create(
+      Namespace,
+      "hub",
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: deed.name } },
+      { signal },
+    );
     return `namespace/${deed.name} created`;
   }
   const { kind } = deed.target;
-  if (deed.do === "patch") await client.patch(kind, keyOf(deed.target), deed.patch as unknown as Json, { type: "json", signal });
-  else await client.patch(kind, keyOf(deed.target), { metadata: { annotations: { [deed.annotation]: deed.value ?? null } } }, { type: "merge", signal });
+  if (deed.do === "patch")
+    await client.patch(kind, keyOf(deed.target), deed.patch as unknown as Json, { type: "json", signal });
+  else
+    await client.patch(
+      kind,
+      keyOf(deed.target),
+      { metadata: { annotations: { [deed.annotation]: deed.value ?? null } } },
+      { type: "merge", signal },
+    );
   return `${titleOf(deed.target)} ${deed.do === "patch" ? "patched" : "annotated"}`;
 }
 
@@ -42,12 +56,17 @@ async function applyFile(client: Client, file: string, signal: AbortSignal): Pro
   return lines.join("\n");
 }
 
-async function getTable(client: Client, { cluster, kind, namespace, selector, name }: Extract<Deed, { do: "get" }>, signal: AbortSignal): Promise<string> {
+async function getTable(
+  client: Client,
+  { cluster, kind, namespace, selector, name }: Extract<Deed, { do: "get" }>,
+  signal: AbortSignal,
+): Promise<string> {
   const root = kind.group === "" ? "/api" : "/apis";
   const path = `${root}/${formatApiVersion(kind.group, kind.storageVersion)}/${namespace ? `namespaces/${namespace}/` : ""}${kind.plural}${name ? `/${name}` : ""}${selector ? `?labelSelector=${encodeURIComponent(selector)}` : ""}`;
   const { status, body } = await client.raw({ method: "GET", cluster, path, headers: { accept: AS_TABLE } }, signal);
   const text = Buffer.concat(await Array.fromAsync(body)).toString();
-  if (status !== 200) throw new FlotillaError("Demo", `reading ${kind.plural} of ${cluster}: the server answered ${status}`);
+  if (status !== 200)
+    throw new FlotillaError("Demo", `reading ${kind.plural} of ${cluster}: the server answered ${status}`);
   const { columnDefinitions, rows = [] } = JSON.parse(text) as Table;
   const shown = columnDefinitions.flatMap(({ priority }, index) => (priority === 0 ? [index] : []));
   return renderTable(
@@ -56,6 +75,12 @@ async function getTable(client: Client, { cluster, kind, namespace, selector, na
   );
 }
 
-const cellText = (cell: unknown): string => (cell === null || cell === undefined ? "<none>" : typeof cell === "string" ? cell : JSON.stringify(cell));
-const keyOf = ({ namespace, name }: Target): { cluster: string; namespace?: string; name: string } => ({ cluster: "hub", ...(namespace && { namespace }), name });
-const titleOf = ({ kind: { kind, group }, name }: Target): string => `${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}`;
+const cellText = (cell: unknown): string =>
+  cell === null || cell === undefined ? "<none>" : typeof cell === "string" ? cell : JSON.stringify(cell);
+const keyOf = ({ namespace, name }: Target): { cluster: string; namespace?: string; name: string } => ({
+  cluster: "hub",
+  namespace: namespace || undefined,
+  name,
+});
+const titleOf = ({ kind: { kind, group }, name }: Target): string =>
+  `${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}`;

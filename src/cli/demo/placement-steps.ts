@@ -1,4 +1,7 @@
-/** The first part of the story: an application goes to three members, its status adds up, and one of them gets its own variant. */
+/**
+ * The first part of the story: an application goes to three members, its status adds up, and one of them gets its own
+ * variant.
+ */
 import { CloneSet, Cluster, Pod } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -17,7 +20,10 @@ export function placementSteps(memory: Memory): Step[] {
       limitMs: 30_000,
       async observe({ view, members }) {
         const ready = await view.readyMembers();
-        return { seen: members.every((member) => ready.includes(member)), text: `${ready.length} of ${members.length} members are Ready` };
+        return {
+          seen: members.every((member) => ready.includes(member)),
+          text: `${ready.length} of ${members.length} members are Ready`,
+        };
       },
       show: (stage) => stage.perform({ do: "get", cluster: "hub", kind: Cluster }),
     },
@@ -31,7 +37,10 @@ export function placementSteps(memory: Memory): Step[] {
       async observe({ view }) {
         const before = await view.shares();
         const total = Object.values(memory.planned).reduce((sum, replicas) => sum + replicas, 0);
-        return { seen: total === REPLICAS && Object.keys(before).length === 0, text: `the plan is ${showShares(memory.planned)}; nothing was written` };
+        return {
+          seen: total === REPLICAS && Object.keys(before).length === 0,
+          text: `the plan is ${showShares(memory.planned)}; nothing was written`,
+        };
       },
     },
     {
@@ -52,7 +61,12 @@ export function placementSteps(memory: Memory): Step[] {
         const { isCurrent, ready, replicas } = await view.rollout();
         memory.pods = pods;
         const running = countPods(pods, members);
-        const seen = isSame(running, memory.shares) && pods.length === REPLICAS && isCurrent && ready === REPLICAS && replicas === REPLICAS;
+        const seen =
+          isSame(running, memory.shares) &&
+          pods.length === REPLICAS &&
+          isCurrent &&
+          ready === REPLICAS &&
+          replicas === REPLICAS;
         return { seen, text: `Ready on the members: ${showShares(running)}; the hub reports ${ready} of ${REPLICAS}` };
       },
       async show(stage) {
@@ -68,7 +82,10 @@ export function placementSteps(memory: Memory): Step[] {
         const pods = await view.pods(members, "shop");
         const mirrored = countPods(pods, members, ({ image, ready }) => ready && image.startsWith(`${MIRROR}/`));
         const plain = countPods(pods, members, ({ image, ready }) => ready && image.startsWith(`${APP}:`));
-        const seen = members.every((member) => (member === "member2" ? mirrored : plain)[member] === memory.shares[member]) && mirrored["member1"] === 0 && mirrored["member3"] === 0;
+        const seen =
+          members.every((member) => (member === "member2" ? mirrored : plain)[member] === memory.shares[member]) &&
+          mirrored["member1"] === 0 &&
+          mirrored["member3"] === 0;
         memory.pods = pods;
         return { seen, text: `pods with an image of ${MIRROR}: ${showShares(mirrored)}` };
       },
@@ -79,10 +96,13 @@ export function placementSteps(memory: Memory): Step[] {
 
 /** Of a plan, how many replicas of the CloneSet each member would get. */
 export function plannedShares(plan: Json): Shares {
-  const changes = isObject(plan) && Array.isArray(plan["changes"]) ? (plan["changes"] as unknown as PlannedChange[]) : [];
+  const changes =
+    isObject(plan) && Array.isArray(plan["changes"]) ? (plan["changes"] as unknown as PlannedChange[]) : [];
   const shares = changes.flatMap(({ cluster, action, object, fields }) => {
     const replicas = fields.find(({ path }) => path === "spec.replicas")?.after;
-    return object.kind === CloneSet.kind && action !== "delete" && typeof replicas === "number" ? [[cluster, replicas] as const] : [];
+    return object.kind === CloneSet.kind && action !== "delete" && typeof replicas === "number"
+      ? [[cluster, replicas] as const]
+      : [];
   });
   return Object.fromEntries(shares.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,4 +1,7 @@
-/** The second part: an update in place that stops at a number of the whole fleet, its end, and the same application through Open Cluster Management. */
+/**
+ * The second part: an update in place that stops at a number of the whole fleet, its end, and the same application
+ * through Open Cluster Management.
+ */
 import { CloneSet, ManifestWork } from "../../api/index.ts";
 import type { JsonPatchStep, Target } from "./deeds.ts";
 import { countPods, showShares } from "./fleet-view.ts";
@@ -17,23 +20,39 @@ const isNew = ({ image, ready }: PodView): boolean => ready && image.endsWith("/
 
 export function rolloutSteps(memory: Memory, now: () => number): Step[] {
   let heldSinceMs: number | undefined;
-  const kept = (pods: readonly PodView[]): number => pods.filter(({ uid }) => memory.pods.some((pod) => pod.uid === uid)).length;
-  const patch = (stage: Stage, ...steps: JsonPatchStep[]): Promise<void> => stage.perform({ do: "patch", target: WEB, patch: steps });
+  const kept = (pods: readonly PodView[]): number =>
+    pods.filter(({ uid }) => memory.pods.some((pod) => pod.uid === uid)).length;
+  const patch = (stage: Stage, ...steps: JsonPatchStep[]): Promise<void> =>
+    stage.perform({ do: "patch", target: WEB, patch: steps });
 
   async function look({ view, members }: Stage, wanted: number): Promise<Verdict> {
     const pods = await view.pods(members, "shop");
     const { isCurrent, ready, updated } = await view.rollout();
     const fresh = countPods(pods, members, isNew);
     const total = Object.values(fresh).reduce((sum, count) => sum + count, 0);
-    const seen = total === wanted && pods.length === REPLICAS && kept(pods) === REPLICAS && isCurrent && ready === REPLICAS && updated === wanted;
-    return { seen, text: `version 1.1: ${showShares(fresh)}, together ${total} of ${REPLICAS}; ${kept(pods)} of ${REPLICAS} pods are the same as before, and the hub counts ${updated} updated` };
+    const seen =
+      total === wanted &&
+      pods.length === REPLICAS &&
+      kept(pods) === REPLICAS &&
+      isCurrent &&
+      ready === REPLICAS &&
+      updated === wanted;
+    return {
+      seen,
+      text: `version 1.1: ${showShares(fresh)}, together ${total} of ${REPLICAS}; ${kept(pods)} of ${REPLICAS} pods are the same as before, and the hub counts ${updated} updated`,
+    };
   }
 
   return [
     {
       title: `A new image, held at a partition of ${PARTITION} for the whole fleet: ${UPDATED} pods are updated in place, not ${UPDATED} on each member`,
       limitMs: 45_000,
-      act: (stage) => patch(stage, { op: "add", path: "/spec/updateStrategy/partition", value: PARTITION }, { op: "replace", path: "/spec/template/spec/containers/0/image", value: `${APP}:1.1` }),
+      act: (stage) =>
+        patch(
+          stage,
+          { op: "add", path: "/spec/updateStrategy/partition", value: PARTITION },
+          { op: "replace", path: "/spec/template/spec/containers/0/image", value: `${APP}:1.1` },
+        ),
       async observe(stage) {
         const verdict = await look(stage, UPDATED);
         heldSinceMs = verdict.seen ? (heldSinceMs ?? now()) : undefined;
@@ -57,7 +76,10 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
         const { isApplied, isAvailable, feedback } = await view.work(OCM_MEMBER);
         const running = pods.filter(({ ready }) => ready).length;
         const seen = isApplied && isAvailable && running === OCM_REPLICAS && feedback["readyReplicas"] === OCM_REPLICAS;
-        return { seen, text: `${running} of ${OCM_REPLICAS} pods are Ready on ${OCM_MEMBER}; the feedback on the hub is readyReplicas=${feedback["readyReplicas"] ?? "nothing yet"}` };
+        return {
+          seen,
+          text: `${running} of ${OCM_REPLICAS} pods are Ready on ${OCM_MEMBER}; the feedback on the hub is readyReplicas=${feedback["readyReplicas"] ?? "nothing yet"}`,
+        };
       },
       show: (stage) => stage.perform({ do: "get", cluster: "hub", kind: ManifestWork, namespace: OCM_MEMBER }),
     },

@@ -12,7 +12,10 @@ export interface CommandResult {
   code: number;
 }
 
-export async function runCommand(context: CommandContext<Record<string, never>>, [name = "", ...line]: readonly string[]): Promise<CommandResult> {
+export async function runCommand(
+  context: CommandContext<Record<string, never>>,
+  [name = "", ...line]: readonly string[],
+): Promise<CommandResult> {
   const command = await commands.find((entry) => entry.name === name)?.load();
   if (!command) throw new FlotillaError("Demo", `there is no command '${name}'`);
   const { args, flags } = parseCommandLine(command, line);

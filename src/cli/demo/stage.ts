@@ -8,7 +8,10 @@ export interface Stage {
   view: FleetView;
   /** Does it, and shows the line and what was printed. */
   perform(deed: Deed): Promise<void>;
-  /** Runs one of our own commands as it would be typed, shows the line and what was printed, and answers its result as data. */
+  /**
+   * Runs one of our own commands as it would be typed, shows the line and what was printed, and answers its result as
+   * data.
+   */
   flotilla(...line: string[]): Promise<Json>;
   say(text: string): void;
 }

@@ -1,4 +1,7 @@
-/** The story that the demo tells, from beginning to end. Each step acts as a person would and says what must then be seen. */
+/**
+ * The story that the demo tells, from beginning to end. Each step acts as a person would and says what must then be
+ * seen.
+ */
 import { failureSteps } from "./failure-steps.ts";
 import type { PodView, Shares } from "./fleet-view.ts";
 import { placementSteps } from "./placement-steps.ts";

@@ -9,10 +9,29 @@ import type { Told } from "./tell.ts";
 
 const stage = {} as Stage;
 
-function telling(steps: readonly Step[], clock: FakeClock, options: { pauseMs?: number; signal?: AbortSignal } = {}): { told: Promise<Told[]>; written: string[] } {
+function telling(
+  steps: readonly Step[],
+  clock: FakeClock,
+  options: { pauseMs?: number; signal?: AbortSignal } = {},
+): { told: Promise<Told[]>; written: string[] } {
   const written: string[] = [];
-  const output = createOutput({ format: "table", write: (text) => void written.push(text), warn: () => {}, showProgress: () => {} });
-  return { told: tell({ steps, stage, output, pauseMs: options.pauseMs ?? 0, clock, signal: options.signal ?? new AbortController().signal }), written };
+  const output = createOutput({
+    format: "table",
+    write: (text) => void written.push(text),
+    warn: () => {},
+    showProgress: () => {},
+  });
+  return {
+    told: tell({
+      steps,
+      stage,
+      output,
+      pauseMs: options.pauseMs ?? 0,
+      clock,
+      signal: options.signal ?? new AbortController().signal,
+    }),
+    written,
+  };
 }
 
 /** Lets everything happen that needs no time, and then time pass until the story waits no more. */
@@ -49,13 +68,20 @@ test("a step is told when what it promised is seen, and what is worth a look is 
 
 test("a step that is not seen in its time ends the story and says what was missing", async () => {
   const clock = createFakeClock();
-  const never: Step = { title: "Pods start", limitMs: 2_000, observe: async () => ({ seen: false, text: "1 of 3 pods" }) };
+  const never: Step = {
+    title: "Pods start",
+    limitMs: 2_000,
+    observe: async () => ({ seen: false, text: "1 of 3 pods" }),
+  };
   const later: Step = { title: "later", limitMs: 1_000, observe: () => Promise.reject(new Error("nobody comes here")) };
   const { told } = telling([never, later], clock);
 
   await run(clock, told);
 
-  await expect(told).rejects.toMatchObject({ code: "NotObserved", message: 'the step "Pods start" was not observed within 2 s; what was seen last: 1 of 3 pods' });
+  await expect(told).rejects.toMatchObject({
+    code: "NotObserved",
+    message: 'the step "Pods start" was not observed within 2 s; what was seen last: 1 of 3 pods',
+  });
 });
 
 test("readers get their time between steps, and none before the first", async () => {

@@ -1,4 +1,7 @@
-/** Tells a story step by step: acts, waits until what was promised is seen, shows it, and goes on. A step that is not seen in time ends the story. */
+/**
+ * Tells a story step by step: acts, waits until what was promised is seen, shows it, and goes on. A step that is not
+ * seen in time ends the story.
+ */
 import { FlotillaError, sleep } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
 import type { Output } from "../output.ts";
@@ -31,7 +34,8 @@ export async function tell({ steps, stage, output, pauseMs, clock, signal }: Tel
     if (index > 0 && pauseMs > 0) await sleep(clock, pauseMs, signal);
     const startMs = clock.now();
     output.say("");
-    for (const line of wrapped(`${index + 1}/${steps.length}  ${step.title}`, output.width, "      ")) output.say(bold(line));
+    for (const line of wrapped(`${index + 1}/${steps.length}  ${step.title}`, output.width, "      "))
+      output.say(bold(line));
     await step.act?.(stage);
     const observed = await untilSeen(step);
     const seconds = (clock.now() - startMs) / 1000;
@@ -52,14 +56,19 @@ export async function tell({ steps, stage, output, pauseMs, clock, signal }: Tel
         return text;
       }
       output.progress(fitted(`waiting: ${text}`, output.width));
-      if (clock.now() >= deadlineMs) throw new FlotillaError("NotObserved", `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; what was seen last: ${text}`);
+      if (clock.now() >= deadlineMs)
+        throw new FlotillaError(
+          "NotObserved",
+          `the step "${step.title}" was not observed within ${step.limitMs / 1000} s; what was seen last: ${text}`,
+        );
       await sleep(clock, LOOK_EVERY_MS, signal);
     }
   }
 }
 
 /** In a log a sentence stays in one line. */
-const wrapped = (text: string, width: number | undefined, indent: string): string[] => (width === undefined ? [text] : wrapWords(text, width, indent));
+const wrapped = (text: string, width: number | undefined, indent: string): string[] =>
+  width === undefined ? [text] : wrapWords(text, width, indent);
 
 /** A longer line would wrap, and then be drawn again below itself. */
 const fitted = (text: string, width = 80): string => (text.length < width ? text : `${text.slice(0, width - 2)}…`);

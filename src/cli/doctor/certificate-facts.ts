@@ -9,7 +9,10 @@ export interface Lifetime {
 
 /** Of PEM or DER; of several certificates the one that ends first. Undefined for what is no certificate. */
 export function certificateLifetime(data: string | Uint8Array): Lifetime | undefined {
-  const blocks = typeof data === "string" ? (data.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []).slice(0, MAX_CERTIFICATES) : [data];
+  const blocks =
+    typeof data === "string"
+      ? (data.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []).slice(0, MAX_CERTIFICATES)
+      : [data];
   const found = blocks.flatMap((block) => readLifetime(block) ?? []);
   return found.toSorted((a, b) => a.toMs - b.toMs)[0];
 }

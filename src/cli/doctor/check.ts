@@ -1,12 +1,12 @@
 /**
- * What a check of `flotilla doctor` is: `gather` reads, `judge` decides. Judging is pure, so that every case is a small test; a check that
- * could not gather is told as such and never as well.
+ * What a check of `flotilla doctor` is: `gather` reads, `judge` decides. Judging is pure, so that every case is a small
+ * test; a check that could not gather is told as such and never as well.
  */
 import type { DoctorContext } from "./context.ts";
 
 /**
- * `problem`: something does not work. `warning`: it works and will not for long, or not as meant. `partly`: what could be looked at is well.
- * `unknown`: nobody could look. `skipped`: it does not apply here.
+ * `problem`: something does not work. `warning`: it works and will not for long, or not as meant. `partly`: what could
+ * be looked at is well. `unknown`: nobody could look. `skipped`: it does not apply here.
  */
 export type Verdict = "ok" | "warning" | "problem" | "partly" | "unknown" | "skipped";
 
@@ -55,7 +55,13 @@ export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "su
 }
 
 /** Hides what a check gathers, so that checks of different kinds fit one list. */
-export function defineCheck<T>({ name, summary, tells, gather, judge }: CheckDefinition<T>): DoctorCheck & Pick<CheckDefinition<T>, "gather" | "judge"> {
+export function defineCheck<T>({
+  name,
+  summary,
+  tells,
+  gather,
+  judge,
+}: CheckDefinition<T>): DoctorCheck & Pick<CheckDefinition<T>, "gather" | "judge"> {
   return { name, summary, tells, gather, judge, run: async (context, now) => judge(await gather(context), now) };
 }
 
@@ -67,9 +73,12 @@ export const verdictOf = ({ findings, unseen = [], skipped }: Judgement): Verdic
 };
 
 /** `1 member`, `3 members` */
-export const counted = (count: number, what: string, plural = `${what}s`): string => `${count} ${count === 1 ? what : plural}`;
+export const counted = (count: number, what: string, plural = `${what}s`): string =>
+  `${count} ${count === 1 ? what : plural}`;
 
 /** `a, b, c and 4 more` */
 export function listed(names: readonly string[], shown = 5): string {
-  return names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`;
+  return names.length <= shown
+    ? names.join(", ")
+    : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`;
 }

@@ -1,4 +1,7 @@
-/** What checks may reach: the hub, its members through it, this machine. Lists are read once for all checks, page by page. */
+/**
+ * What checks may reach: the hub, its members through it, this machine. Lists are read once for all checks, page by
+ * page.
+ */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -30,7 +33,10 @@ export interface HubLists {
   /** Everything of a kind; what a hub does not serve is an empty list. Throws where it may not be listed. */
   all<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
   /** The first page of a selection; not kept. */
-  some<T extends KubernetesObject>(kind: Kind<T>, selection: Omit<ListOptions, "cluster">): Promise<readonly DeepReadonly<T>[]>;
+  some<T extends KubernetesObject>(
+    kind: Kind<T>,
+    selection: Omit<ListOptions, "cluster">,
+  ): Promise<readonly DeepReadonly<T>[]>;
 }
 
 /** A work may have half a megabyte. */
@@ -53,11 +59,16 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
     try {
       for await (const object of eachObject(client, kind, { cluster: "hub", limit: PAGE, signal })) {
         objects.push(slim(kind, object));
-        if (objects.length > MAX_OBJECTS) throw new FlotillaError("TooMany", `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`);
+        if (objects.length > MAX_OBJECTS)
+          throw new FlotillaError(
+            "TooMany",
+            `there are more than ${MAX_OBJECTS} ${kind.plural}; this check does not look at so many`,
+          );
       }
     } catch (error) {
       if (isNotFound(error)) return []; // Not served, so there are none.
-      if (error instanceof ApiError && error.status.code === 403) throw new FlotillaError("Forbidden", `you may not list ${kind.plural}`, { cause: error });
+      if (error instanceof ApiError && error.status.code === 403)
+        throw new FlotillaError("Forbidden", `you may not list ${kind.plural}`, { cause: error });
       throw error;
     }
     return objects;
@@ -83,7 +94,12 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
 export const isHere = (server: string): boolean => /^https?:\/\/(?:127\.|localhost\b|\[::1\])/.test(server);
 
 /** The members that are asked about, by name. */
-export async function membersIn({ lists, only }: Pick<DoctorContext, "lists" | "only">): Promise<DeepReadonly<Cluster>[]> {
+export async function membersIn({
+  lists,
+  only,
+}: Pick<DoctorContext, "lists" | "only">): Promise<DeepReadonly<Cluster>[]> {
   const clusters = await lists.all(Cluster);
-  return clusters.filter(({ metadata }) => !only || only.has(metadata.name)).toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true }));
+  return clusters
+    .filter(({ metadata }) => !only || only.has(metadata.name))
+    .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true }));
 }

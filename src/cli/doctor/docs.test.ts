@@ -7,6 +7,9 @@ const page = readFileSync(new URL("../../../docs/doctor.md", import.meta.url), "
 test("the guide describes every check, in the order of the report, with what the check says of itself", () => {
   const sections = page.slice(page.indexOf("## The checks")).split("\n### ").slice(1);
 
-  const described = sections.map((section) => ({ name: section.split("\n")[0], text: section.split("\n\n")[2]?.trim() }));
+  const described = sections.map((section) => ({
+    name: section.split("\n")[0],
+    text: section.split("\n\n")[2]?.trim(),
+  }));
   expect(described).toEqual(CHECKS.map(({ name, tells }) => ({ name, text: tells })));
 });

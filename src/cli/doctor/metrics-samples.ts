@@ -12,8 +12,21 @@ export function samplesOf(text: string, name: string): Sample[] {
   for (const line of linesOf(text)) {
     if (!line.startsWith(name) || (line[name.length] !== "{" && line[name.length] !== " ")) continue;
     const close = line.lastIndexOf("}");
-    const labels = Object.fromEntries(Array.from(line.slice(name.length, close + 1).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g), ([, key = "", value = ""]) => [key, value.replaceAll(/\\(.)/g, (_found, letter: string) => (letter === "n" ? "\n" : letter))]));
-    const value = Number(line.slice(close < 0 ? name.length : close + 1).trim().split(" ")[0]);
+    const labels = Object.fromEntries(
+      Array.from(
+        line.slice(name.length, close + 1).matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g),
+        ([, key = "", value = ""]) => [
+          key,
+          value.replaceAll(/\\(.)/g, (_found, letter: string) => (letter === "n" ? "\n" : letter)),
+        ],
+      ),
+    );
+    const value = Number(
+      line
+        .slice(close < 0 ? name.length : close + 1)
+        .trim()
+        .split(" ")[0],
+    );
     if (Number.isFinite(value)) samples.push({ labels, value });
     if (samples.length >= MAX_SAMPLES) break;
   }

@@ -14,13 +14,26 @@ export interface Answer {
   middleMs: number;
 }
 
-export async function askRaw({ client, clock, signal }: { client: Pick<Client, "raw">; clock: Clock; signal: AbortSignal }, path: string, accept = "application/json"): Promise<Answer> {
+export async function askRaw(
+  { client, clock, signal }: { client: Pick<Client, "raw">; clock: Clock; signal: AbortSignal },
+  path: string,
+  accept = "application/json",
+): Promise<Answer> {
   const began = clock.now();
-  const { status, headers, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept } }, signal);
+  const { status, headers, body } = await client.raw(
+    { method: "GET", path, cluster: "hub", headers: { accept } },
+    signal,
+  );
   const answered = clock.now();
   const text = await readText(body);
   const date = Date.parse(headers["date"] ?? "");
-  return { status, text, tookMs: answered - began, middleMs: (began + answered) / 2, ...(Number.isFinite(date) && { dateMs: date }) };
+  return {
+    status,
+    text,
+    tookMs: answered - began,
+    middleMs: (began + answered) / 2,
+    dateMs: Number.isFinite(date) ? date : undefined,
+  };
 }
 
 /** The object of an answer. Throws with what the server said when it is no success. */

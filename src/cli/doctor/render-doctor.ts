@@ -9,7 +9,14 @@ import type { CheckResult, DoctorReport } from "./run-checks.ts";
 const WIDTH = 80;
 const INDENT = "  ";
 
-const WORDS: Readonly<Record<Verdict, string>> = { ok: "ok", warning: "WARNING", problem: "PROBLEM", partly: "partly", unknown: "not checked", skipped: "skipped" };
+const WORDS: Readonly<Record<Verdict, string>> = {
+  ok: "ok",
+  warning: "WARNING",
+  problem: "PROBLEM",
+  partly: "partly",
+  unknown: "not checked",
+  skipped: "skipped",
+};
 
 export interface Page {
   paint: Paint;
@@ -23,7 +30,14 @@ export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Pag
     `hub ${server}`,
     renderChecks(checks, paint, width),
     ...findings.map(({ check, finding }) => renderFinding(check, finding, paint, width)),
-    ...checks.filter(({ unseen }) => unseen.length > 0).map(({ name, unseen }) => [`${paint.bold(name)}: not everything could be looked at`, ...unseen.flatMap((reason) => indented(reason, width))].join("\n")),
+    ...checks
+      .filter(({ unseen }) => unseen.length > 0)
+      .map(({ name, unseen }) =>
+        [
+          `${paint.bold(name)}: not everything could be looked at`,
+          ...unseen.flatMap((reason) => indented(reason, width)),
+        ].join("\n"),
+      ),
     renderSummary(report, paint),
   ].join("\n\n");
 }
@@ -34,17 +48,33 @@ function renderChecks(checks: readonly CheckResult[], paint: Paint, width: numbe
   const wordWidth = Math.max("RESULT".length, ...checks.map(({ verdict }) => WORDS[verdict].length)) + 2;
   const rows = checks.flatMap(({ name, verdict, seen }) => {
     const lines = wrapWords(printable(seen), Math.max(20, width - nameWidth - wordWidth));
-    return lines.map((line, index) => (index === 0 ? `${padTo(name, nameWidth)}${padTo(painted(verdict, paint), wordWidth)}${line}` : `${" ".repeat(nameWidth + wordWidth)}${line}`).trimEnd());
+    return lines.map((line, index) =>
+      (index === 0
+        ? `${padTo(name, nameWidth)}${padTo(painted(verdict, paint), wordWidth)}${line}`
+        : `${" ".repeat(nameWidth + wordWidth)}${line}`
+      ).trimEnd(),
+    );
   });
   return [`${padTo("CHECK", nameWidth)}${padTo("RESULT", wordWidth)}SEEN`, ...rows].join("\n");
 }
 
 function painted(verdict: Verdict, paint: Paint): string {
   const word = WORDS[verdict];
-  return verdict === "problem" ? paint.red(word) : verdict === "ok" ? paint.green(word) : verdict === "skipped" ? paint.dim(word) : paint.yellow(word);
+  return verdict === "problem"
+    ? paint.red(word)
+    : verdict === "ok"
+      ? paint.green(word)
+      : verdict === "skipped"
+        ? paint.dim(word)
+        : paint.yellow(word);
 }
 
-function renderFinding({ name }: CheckResult, { severity, about, seen, fix, commands }: DoctorFinding, paint: Paint, width: number): string {
+function renderFinding(
+  { name }: CheckResult,
+  { severity, about, seen, fix, commands }: DoctorFinding,
+  paint: Paint,
+  width: number,
+): string {
   const mark = severity === "problem" ? paint.red("PROBLEM") : paint.yellow("WARNING");
   return [
     `${mark} ${name}: ${shorten(printable(about), Math.max(20, width - name.length - 11))}`,
@@ -55,18 +85,30 @@ function renderFinding({ name }: CheckResult, { severity, about, seen, fix, comm
   ].join("\n");
 }
 
-const indented = (text: string, width: number): string[] => wrapWords(printable(text).replaceAll("`", "'").trim(), width - 4).map((line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`);
+const indented = (text: string, width: number): string[] =>
+  wrapWords(printable(text).replaceAll("`", "'").trim(), width - 4).map(
+    (line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`,
+  );
 
 /** Messages come from members and from objects that others wrote: what steers a terminal is left out. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, paint: Paint): string {
   const skipped = checks.filter(({ verdict }) => verdict === "skipped").length;
-  const parts = [`${problems} ${problems === 1 ? "problem" : "problems"}`, `${warnings} ${warnings === 1 ? "warning" : "warnings"}`, ...(unknown > 0 ? [`${unknown} could not look at everything`] : [])];
+  const parts = [
+    `${problems} ${problems === 1 ? "problem" : "problems"}`,
+    `${warnings} ${warnings === 1 ? "warning" : "warnings"}`,
+    ...(unknown > 0 ? [`${unknown} could not look at everything`] : []),
+  ];
   const text = `${parts.join(", ")}; ${counted(checks.length - skipped, "check")}`;
   return problems > 0 ? paint.red(text) : warnings + unknown > 0 ? paint.yellow(text) : paint.green(text);
 }
 
 export function renderList(checks: readonly DoctorCheck[], { width = WIDTH }: Page): string {
-  return renderTable(["CHECK", "LOOKS AT"], checks.map(({ name, summary }) => [name, summary]), 2, width);
+  return renderTable(
+    ["CHECK", "LOOKS AT"],
+    checks.map(({ name, summary }) => [name, summary]),
+    2,
+    width,
+  );
 }

@@ -17,17 +17,42 @@ import { surroundings } from "./surroundings.ts";
 
 const { signal } = new AbortController();
 
-function contextOf(clock = createFakeClock()): DoctorContext & { clock: ReturnType<typeof createFakeClock>; client: ReturnType<typeof createFakeClient> } {
+function contextOf(
+  clock = createFakeClock(),
+): DoctorContext & { clock: ReturnType<typeof createFakeClock>; client: ReturnType<typeof createFakeClient> } {
   const client = createFakeClient({ clock });
-  return { client, server: "https://hub", kubeconfig: "hub.kubeconfig", data: ".", clock, signal, only: undefined, surroundings, lists: createHubLists({ client, signal, slim: slimObject }) };
+  return {
+    client,
+    server: "https://hub",
+    kubeconfig: "hub.kubeconfig",
+    data: ".",
+    clock,
+    signal,
+    only: undefined,
+    surroundings,
+    lists: createHubLists({ client, signal, slim: slimObject }),
+  };
 }
 
-const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({ ...defineCheck<undefined>({ name, summary: name, tells: "", gather: async () => undefined, judge: () => ({ seen: "", findings: [] }) }), run: gather });
+const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({
+  ...defineCheck<undefined>({
+    name,
+    summary: name,
+    tells: "",
+    gather: async () => undefined,
+    judge: () => ({ seen: "", findings: [] }),
+  }),
+  run: gather,
+});
 const well = check("well", async () => ({ seen: "3 of 3", findings: [] }));
 const limits = { patienceMs: 60_000, limitMs: 20_000 };
 
 test("a check that fails is not checked, and holds up no other", async () => {
-  const report = await runChecks([well, check("broken", () => Promise.reject(new Error("no way")))], contextOf(), limits);
+  const report = await runChecks(
+    [well, check("broken", () => Promise.reject(new Error("no way")))],
+    contextOf(),
+    limits,
+  );
 
   expect(report.checks.map(({ name, verdict, seen }) => ({ name, verdict, seen }))).toEqual([
     { name: "well", verdict: "ok", seen: "3 of 3" },
@@ -39,7 +64,14 @@ test("a check that fails is not checked, and holds up no other", async () => {
 test("why the hub does not answer is told by its own check alone", async () => {
   const away = new UnreachableError("list works of cluster hub at 127.0.0.1:6443: nothing listens there");
 
-  const report = await runChecks([check("works", () => Promise.reject(away)), check("drift", () => Promise.reject(new Error("reading Works", { cause: away })))], contextOf(), limits);
+  const report = await runChecks(
+    [
+      check("works", () => Promise.reject(away)),
+      check("drift", () => Promise.reject(new Error("reading Works", { cause: away }))),
+    ],
+    contextOf(),
+    limits,
+  );
 
   expect(report.checks.map(({ verdict, seen }) => ({ verdict, seen }))).toEqual([
     { verdict: "unknown", seen: "the hub does not answer" },
@@ -50,7 +82,10 @@ test("why the hub does not answer is told by its own check alone", async () => {
 test("a check that takes too long is stopped and told", async () => {
   const context = contextOf();
   let isStopped = false;
-  const slow = check("slow", ({ signal: own }) => new Promise(() => own.addEventListener("abort", () => (isStopped = true))));
+  const slow = check(
+    "slow",
+    ({ signal: own }) => new Promise(() => own.addEventListener("abort", () => (isStopped = true))),
+  );
 
   const running = runChecks([slow, well], context, limits);
   context.clock.advance(20_000);
@@ -61,8 +96,23 @@ test("a check that takes too long is stopped and told", async () => {
 });
 
 test("what the same commands mend is told once", async () => {
-  const finding = (about: string, command: string): DoctorFinding => ({ severity: "problem", about, seen: "It is held.", fix: "Bring the member back.", commands: [command] });
-  const report = await runChecks([check("finalizers", async () => ({ seen: "", findings: [finding("Work a", "x"), finding("Work b", "x"), finding("Work c", "y")] }))], contextOf(), limits);
+  const finding = (about: string, command: string): DoctorFinding => ({
+    severity: "problem",
+    about,
+    seen: "It is held.",
+    fix: "Bring the member back.",
+    commands: [command],
+  });
+  const report = await runChecks(
+    [
+      check("finalizers", async () => ({
+        seen: "",
+        findings: [finding("Work a", "x"), finding("Work b", "x"), finding("Work c", "y")],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
 
   expect(report.checks[0]?.findings.map(({ about }) => about)).toEqual(["Work a and 1 more", "Work c"]);
   expect(report.problems).toBe(2);
@@ -70,7 +120,11 @@ test("what the same commands mend is told once", async () => {
 
 test("lists are read once for all checks, in pages, and say when they may not be read", async () => {
   const { client, lists } = contextOf();
-  await client.create(ConfigMap, "hub", { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "web" } });
+  await client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "web" },
+  });
 
   const [first, second] = await Promise.all([lists.all(ConfigMap), lists.all(ConfigMap)]);
   client.failNext("list", forbidden({ group: Work.group, resource: Work.plural }, "", "not yours"));
@@ -81,9 +135,23 @@ test("lists are read once for all checks, in pages, and say when they may not be
 });
 
 test("of what a Work brings only the names are kept", () => {
-  const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web", managedFields: [{}] }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web", labels: {} }, data: { a: "secret" } }] } } } as unknown as Work;
+  const work = {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "web", managedFields: [{}] },
+    spec: {
+      workload: {
+        manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web", labels: {} }, data: { a: "secret" } }],
+      },
+    },
+  } as unknown as Work;
 
-  expect(slimObject(Work, work)).toEqual({ apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "web" }, spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } }] } } });
+  expect(slimObject(Work, work)).toEqual({
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "web" },
+    spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } }] } },
+  });
 });
 
 test("of templates only their metadata is kept", () => {
@@ -102,8 +170,25 @@ test("figures are read by their name and labels", () => {
 });
 
 test("the text has a line for each check, and for each finding what to type", async () => {
-  const finding = { severity: "problem" as const, about: "member paris", seen: "It is away, and that for so long that this sentence does not fit into one line of a terminal.", fix: "Bring it back.", commands: ["flotilla unjoin paris --force"] };
-  const report = await runChecks([well, check("members", async () => ({ seen: "1 of 3 not ready: paris", findings: [finding], unseen: ["the clock of paris"] }))], contextOf(), limits);
+  const finding = {
+    severity: "problem" as const,
+    about: "member paris",
+    seen: "It is away, and that for so long that this sentence does not fit into one line of a terminal.",
+    fix: "Bring it back.",
+    commands: ["flotilla unjoin paris --force"],
+  };
+  const report = await runChecks(
+    [
+      well,
+      check("members", async () => ({
+        seen: "1 of 3 not ready: paris",
+        findings: [finding],
+        unseen: ["the clock of paris"],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
 
   expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
     "hub https://hub",

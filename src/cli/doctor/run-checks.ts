@@ -25,19 +25,36 @@ export interface DoctorReport {
 /** Of each check; more are counted. */
 export const MAX_FINDINGS = 20;
 
-export async function runChecks(checks: readonly DoctorCheck[], context: DoctorContext, { patienceMs, limitMs }: { patienceMs: number; limitMs: number }): Promise<DoctorReport> {
-  const results = await Promise.all(checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), patienceMs })));
+export async function runChecks(
+  checks: readonly DoctorCheck[],
+  context: DoctorContext,
+  { patienceMs, limitMs }: { patienceMs: number; limitMs: number },
+): Promise<DoctorReport> {
+  const results = await Promise.all(
+    checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), patienceMs })),
+  );
   const all = results.flatMap(({ findings }) => findings);
   return {
     server: context.server,
-    checks: results.map((result) => ({ ...result, findings: result.findings.slice(0, MAX_FINDINGS), ...(result.findings.length > MAX_FINDINGS && { unseen: [...result.unseen, `${result.findings.length - MAX_FINDINGS} more findings are not shown`] }) })),
+    checks: results.map((result) => ({
+      ...result,
+      findings: result.findings.slice(0, MAX_FINDINGS),
+      ...(result.findings.length > MAX_FINDINGS && {
+        unseen: [...result.unseen, `${result.findings.length - MAX_FINDINGS} more findings are not shown`],
+      }),
+    })),
     problems: all.filter(({ severity }) => severity === "problem").length,
     warnings: all.filter(({ severity }) => severity === "warning").length,
     unknown: results.filter(({ verdict }) => verdict === "unknown" || verdict === "partly").length,
   };
 }
 
-async function runCheck(check: DoctorCheck, context: DoctorContext, limitMs: number, now: Moment): Promise<CheckResult> {
+async function runCheck(
+  check: DoctorCheck,
+  context: DoctorContext,
+  limitMs: number,
+  now: Moment,
+): Promise<CheckResult> {
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
   const late = Promise.withResolvers<never>();
@@ -50,7 +67,8 @@ async function runCheck(check: DoctorCheck, context: DoctorContext, limitMs: num
     return resultOf(check, await Promise.race([check.run({ ...context, signal }, now), late.promise]));
   } catch (error) {
     context.signal.throwIfAborted();
-    // Members are asked through the hub, which says itself when one does not answer. The check of the hub has the reason.
+    // Members are asked through the hub, which says itself when one does not answer. The check of the hub has the
+    // reason.
     const reason = isUnreachable(error) ? "the hub does not answer" : messageOf(error).replaceAll(/\s+/g, " ");
     return { name: check.name, verdict: "unknown", seen: reason, findings: [], unseen: [] };
   } finally {
@@ -58,17 +76,24 @@ async function runCheck(check: DoctorCheck, context: DoctorContext, limitMs: num
   }
 }
 
-const isUnreachable = (error: unknown): boolean => error instanceof UnreachableError || (error instanceof Error && isUnreachable(error.cause));
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof UnreachableError || (error instanceof Error && isUnreachable(error.cause));
 
 function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
   const { seen, findings, unseen = [], skipped } = judgement;
   const alike = mergeAlike(findings);
-  const worstFirst = [...alike.filter(({ severity }) => severity === "problem"), ...alike.filter(({ severity }) => severity === "warning")];
+  const worstFirst = [
+    ...alike.filter(({ severity }) => severity === "problem"),
+    ...alike.filter(({ severity }) => severity === "warning"),
+  ];
   return { name, verdict: verdictOf(judgement), seen: skipped ?? seen, findings: worstFirst, unseen };
 }
 
 /** What is mended by the same commands is one finding: a member that is away holds up hundreds of Works. */
 function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
   const groups = Map.groupBy(findings, ({ severity, commands }) => JSON.stringify([severity, commands]));
-  return Array.from(groups.values(), ([first, ...others]) => ({ ...(first as DoctorFinding), ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }) }));
+  return Array.from(groups.values(), ([first, ...others]) => ({
+    ...(first as DoctorFinding),
+    ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }),
+  }));
 }

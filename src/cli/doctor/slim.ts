@@ -1,18 +1,56 @@
-/** What checks need of large objects: Works and ManifestWorks without what they bring, definitions without their schemas. Pure. */
-import { CertificateSigningRequest, Cluster, ClusterPropagationPolicy, ClusterResourceBinding, CustomResourceDefinition, Lease, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, Namespace, OcmPlacement, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, Work } from "../../api/index.ts";
+/**
+ * What checks need of large objects: Works and ManifestWorks without what they bring, definitions without their
+ * schemas. Pure.
+ */
+import {
+  CertificateSigningRequest,
+  Cluster,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  CustomResourceDefinition,
+  Lease,
+  ManagedCluster,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  Namespace,
+  OcmPlacement,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+  Work,
+} from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 
 /** Kinds of which checks look at more than metadata. */
-const KEPT_KINDS = [Cluster, ManagedCluster, Lease, Namespace, CertificateSigningRequest, CustomResourceDefinition, PropagationPolicy, ClusterPropagationPolicy, ResourceBinding, ClusterResourceBinding, Work, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration] as readonly Kind[];
+const KEPT_KINDS = [
+  Cluster,
+  ManagedCluster,
+  Lease,
+  Namespace,
+  CertificateSigningRequest,
+  CustomResourceDefinition,
+  PropagationPolicy,
+  ClusterPropagationPolicy,
+  ResourceBinding,
+  ClusterResourceBinding,
+  Work,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+] as readonly Kind[];
 const KEPT = new Set(KEPT_KINDS.map(({ group, plural }) => `${group}/${plural}`));
 const BULKY = new Set([Work.plural, ManifestWork.plural, ManifestWorkReplicaSet.plural]);
 
 export function slimObject<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T> {
   const { managedFields: _fields, ...metadata } = (object as DeepReadonly<KubernetesObject>).metadata;
   // Of templates, which may be anything and many, only whether they are being deleted is of interest.
-  if (!KEPT.has(`${kind.group}/${kind.plural}`)) return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;
+  if (!KEPT.has(`${kind.group}/${kind.plural}`))
+    return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;
   const { spec } = object as { spec?: unknown };
   return { ...object, metadata, ...(isObject(spec) && { spec: slimSpec(kind.plural, spec) }) };
 }
@@ -27,5 +65,17 @@ function slimSpec(plural: string, spec: JsonObject): JsonObject {
 function manifestsIn(spec: JsonObject): Json[] {
   const { workload } = spec;
   const manifests = isObject(workload) && Array.isArray(workload["manifests"]) ? workload["manifests"] : [];
-  return manifests.slice(0, 3).filter(isObject).map(({ apiVersion = "", kind = "", metadata }) => ({ apiVersion, kind, metadata: isObject(metadata) ? { name: metadata["name"] ?? "", ...(metadata["namespace"] !== undefined && { namespace: metadata["namespace"] }) } : {} }));
+  return manifests
+    .slice(0, 3)
+    .filter(isObject)
+    .map(({ apiVersion = "", kind = "", metadata }) => ({
+      apiVersion,
+      kind,
+      metadata: isObject(metadata)
+        ? {
+            name: metadata["name"] ?? "",
+            ...(metadata["namespace"] !== undefined && { namespace: metadata["namespace"] }),
+          }
+        : {},
+    }));
 }

@@ -23,12 +23,21 @@ export const surroundings: Surroundings = {
       const { hostname, port } = server;
       const host = hostname.replace(/^\[|\]$/g, "");
       // Only what it says is looked at; nothing is sent, and the client that does send has its own trust.
-      const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], ...(isIP(host) === 0 && { servername: host }) }, () => {
-        const { raw } = socket.getPeerCertificate();
-        socket.destroy();
-        if (raw) resolve(raw);
-        else reject(new FlotillaError("Unreachable", `${server.host} showed no certificate`));
-      });
+      const socket = connect(
+        {
+          host,
+          port: Number(port || 443),
+          rejectUnauthorized: false,
+          ALPNProtocols: ["h2", "http/1.1"],
+          servername: isIP(host) === 0 ? host : undefined,
+        },
+        () => {
+          const { raw } = socket.getPeerCertificate();
+          socket.destroy();
+          if (raw) resolve(raw);
+          else reject(new FlotillaError("Unreachable", `${server.host} showed no certificate`));
+        },
+      );
       const stop = (): void => void socket.destroy(signal.reason as Error);
       signal.addEventListener("abort", stop, { once: true });
       socket.once("error", reject);

@@ -5,10 +5,21 @@ import { withAway } from "./away-members.ts";
 import type { PlanResult } from "./plan-input.ts";
 import { renderPlan } from "./render-plan.ts";
 
-const change = (cluster: string): MemberChange => ({ cluster, action: "create", object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "web" }, fields: [] }) as unknown as MemberChange;
+const change = (cluster: string): MemberChange =>
+  ({
+    cluster,
+    action: "create",
+    object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "web" },
+    fields: [],
+  }) as unknown as MemberChange;
 const planFor = (...clusters: string[]): PlanResult => ({ changes: clusters.map(change), problems: [], notes: [] });
 const VERSION = { "/version": { gitVersion: "v1.36.3" } };
-const hub = () => createTestHub({ member1: VERSION, member2: { "/version": new Error("cut off") }, member3: { "/version": new Error("cut off") } });
+const hub = () =>
+  createTestHub({
+    member1: VERSION,
+    member2: { "/version": new Error("cut off") },
+    member3: { "/version": new Error("cut off") },
+  });
 
 test("a member that a plan changes and that does not answer is named with the reason", async () => {
   const { client, asking } = hub();

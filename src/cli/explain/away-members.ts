@@ -1,4 +1,7 @@
-/** Of the members that a plan changes, those that do not answer now. The hub takes its time until it calls a member away; people who plan should know before. */
+/**
+ * Of the members that a plan changes, those that do not answer now. The hub takes its time until it calls a member
+ * away; people who plan should know before.
+ */
 import type { Clock } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { ask } from "../members/ask.ts";
@@ -11,14 +14,27 @@ import type { PlanResult } from "./plan-input.ts";
 const PATIENCE_MS = 3_000;
 
 /** The plan with those that are away; `without` are left out, who count as gone in it anyway. */
-export async function withAway(plan: PlanResult, without: readonly string[], { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal }): Promise<PlanResult> {
+export async function withAway(
+  plan: PlanResult,
+  without: readonly string[],
+  { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
+): Promise<PlanResult> {
   const changed = new Set(plan.changes.map(({ cluster }) => cluster).filter((cluster) => !without.includes(cluster)));
-  const places = changed.size === 0 ? [] : (await findPlaces(client, [], signal)).filter(({ name }) => changed.has(name));
+  const places =
+    changed.size === 0 ? [] : (await findPlaces(client, [], signal)).filter(({ name }) => changed.has(name));
   // The hub need not have a way to those that pull; what it heard of them is all there is.
   const isPull = ({ mode }: Place): boolean => mode === "pull";
-  const asked = await askEach(places.filter((place) => !isPull(place)), signal, (place) => ask({ client, clock, patienceMs: PATIENCE_MS, signal }, place, "/version"));
-  const silent = asked.failures.filter(({ isAway }) => isAway).map(({ place, reason }) => ({ cluster: place.name, reason }));
-  const unheard = places.filter(isPull).flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
+  const asked = await askEach(
+    places.filter((place) => !isPull(place)),
+    signal,
+    (place) => ask({ client, clock, patienceMs: PATIENCE_MS, signal }, place, "/version"),
+  );
+  const silent = asked.failures
+    .filter(({ isAway }) => isAway)
+    .map(({ place, reason }) => ({ cluster: place.name, reason }));
+  const unheard = places
+    .filter(isPull)
+    .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
   const away = [...silent, ...unheard];
   return away.length === 0 ? plan : { ...plan, away };
 }

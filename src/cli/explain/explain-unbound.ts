@@ -7,7 +7,12 @@ import type { Explanation } from "../../explain/index.ts";
 import { createHubInterpreter } from "./hub-interpreter.ts";
 import { readHub } from "./read-snapshot.ts";
 
-export async function explainUnbound(client: Client, template: DeepReadonly<KubernetesObject>, clock: Clock, signal: AbortSignal): Promise<Explanation> {
+export async function explainUnbound(
+  client: Client,
+  template: DeepReadonly<KubernetesObject>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Explanation> {
   const state = await readHub(client, [template], signal);
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {

@@ -11,7 +11,10 @@ export interface HubInterpreter {
   close(): Promise<void>;
 }
 
-export function createHubInterpreter({ customizations }: Pick<HubState, "customizations">, clock: Clock): HubInterpreter {
+export function createHubInterpreter(
+  { customizations }: Pick<HubState, "customizations">,
+  clock: Clock,
+): HubInterpreter {
   const engine = createLuaEngine({ clock });
   const level = createCustomizationLevel({ engine });
   for (const customization of customizations) level.set(customization);
@@ -19,9 +22,22 @@ export function createHubInterpreter({ customizations }: Pick<HubState, "customi
 }
 
 /** The webhook configuration that the hub asks about objects like this one. Only the hub can reach it. */
-export function webhookFor({ webhooks }: Pick<HubState, "webhooks">, object: DeepReadonly<KubernetesObject>): string | undefined {
+export function webhookFor(
+  { webhooks }: Pick<HubState, "webhooks">,
+  object: DeepReadonly<KubernetesObject>,
+): string | undefined {
   const { group, version, kind } = gvkOf(object);
-  const has = (list: readonly string[] | undefined, value: string): boolean => list === undefined || list.includes("*") || list.includes(value);
-  const asks = ({ apiGroups, apiVersions, kinds }: { readonly apiGroups?: readonly string[]; readonly apiVersions?: readonly string[]; readonly kinds?: readonly string[] }): boolean => has(apiGroups, group) && has(apiVersions, version) && has(kinds, kind);
-  return webhooks.find((configuration) => configuration.webhooks.some(({ rules = [] }) => rules.some(asks)))?.metadata.name;
+  const has = (list: readonly string[] | undefined, value: string): boolean =>
+    list === undefined || list.includes("*") || list.includes(value);
+  const asks = ({
+    apiGroups,
+    apiVersions,
+    kinds,
+  }: {
+    readonly apiGroups?: readonly string[];
+    readonly apiVersions?: readonly string[];
+    readonly kinds?: readonly string[];
+  }): boolean => has(apiGroups, group) && has(apiVersions, version) && has(kinds, kind);
+  return webhooks.find((configuration) => configuration.webhooks.some(({ rules = [] }) => rules.some(asks)))?.metadata
+    .name;
 }

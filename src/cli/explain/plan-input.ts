@@ -44,13 +44,27 @@ export interface PlannedFleet {
   asked: TemplatePlan[];
 }
 
-export async function planInput(client: Client, input: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlanResult> {
+export async function planInput(
+  client: Client,
+  input: PlanInput,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<PlanResult> {
   return (await planManifests(client, input, clock, signal)).result;
 }
 
-export async function planManifests(client: Client, { manifests, without, namespace }: PlanInput, clock: Clock, signal: AbortSignal): Promise<PlannedFleet> {
+export async function planManifests(
+  client: Client,
+  { manifests, without, namespace }: PlanInput,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<PlannedFleet> {
   const given = await dryRun(client, manifests, namespace, signal);
-  const selected = given.flatMap((object) => (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ?? []);
+  const selected = given.flatMap(
+    (object) =>
+      (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ??
+      [],
+  );
   const read = await readHub(client, selected, signal);
   const { interpreter, close } = createHubInterpreter(withObjects(read, given), clock);
   try {
@@ -59,17 +73,30 @@ export async function planManifests(client: Client, { manifests, without, namesp
     refuseWebhooks(state, given);
     const { snapshot, asking } = withoutAsking(state);
     const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
-    const namespaces = given.filter((object) => object.kind === "Namespace" && gvkOf(object).group === "" && !plan.templates.some(({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name));
+    const namespaces = given.filter(
+      (object) =>
+        object.kind === "Namespace" &&
+        gvkOf(object).group === "" &&
+        !plan.templates.some(
+          ({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name,
+        ),
+    );
     const changes = [...planChanges(plan, gone), ...planNamespaceChanges(snapshot, namespaces)];
     const planned = {
-      changes: changes.map((change) => (without.includes(change.cluster) && change.action === "delete" ? { ...change, note: `${change.cluster} is away` } : change)),
+      changes: changes.map((change) =>
+        without.includes(change.cluster) && change.action === "delete"
+          ? { ...change, note: `${change.cluster} is away` }
+          : change,
+      ),
       problems: problemsIn(plan),
     };
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...news } = ownNews(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const notes = [
-      ...(asking > 0 ? [`${asking} resources are left out: what they mean is asked of a webhook that only the hub can reach`] : []),
+      ...(asking > 0
+        ? [`${asking} resources are left out: what they mean is asked of a webhook that only the hub can reach`]
+        : []),
       ...firstSteps(plan, news.changes),
       ...(note === undefined ? [] : [note]),
     ];
@@ -79,9 +106,11 @@ export async function planManifests(client: Client, { manifests, without, namesp
   }
 }
 
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
-const problemsIn = ({ templates }: FleetPlan): PlanNews["problems"] => templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message })));
+const problemsIn = ({ templates }: FleetPlan): PlanNews["problems"] =>
+  templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message })));
 
 /** What the hub would do anyway. */
 async function planStanding(state: HubState, clock: Clock): Promise<PlanNews> {
@@ -104,8 +133,14 @@ function concerns(given: readonly Object[], { template, match }: TemplatePlan): 
 function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {
   const changing = new Set(changes.map(({ object: { kind, namespace = "", name } }) => `${kind} ${namespace}/${name}`));
   return templates.flatMap(({ template, works }) => {
-    const open = changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`) && openRollout(works.after.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Object[]));
-    return open ? [`${titleOf(template)}: this is the first step, in which ${open.updated} of ${open.demanded} pods get the release; the others follow as members report`] : [];
+    const open =
+      changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`) &&
+      openRollout(works.after.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Object[]));
+    return open
+      ? [
+          `${titleOf(template)}: this is the first step, in which ${open.updated} of ${open.demanded} pods get the release; the others follow as members report`,
+        ]
+      : [];
   });
 }
 
@@ -118,23 +153,46 @@ function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; askin
 function refuseWebhooks(state: HubState, given: readonly Object[]): void {
   for (const object of given) {
     const webhook = webhookFor(state, object);
-    if (webhook !== undefined) throw new FlotillaError("WebhookInterpreter", `planning ${titleOf(object)}: the hub asks webhook ${webhook} what this kind means, and only the hub can reach it; leave the object out of the plan`);
+    if (webhook !== undefined)
+      throw new FlotillaError(
+        "WebhookInterpreter",
+        `planning ${titleOf(object)}: the hub asks webhook ${webhook} what this kind means, and only the hub can reach it; leave the object out of the plan`,
+      );
   }
 }
 
 /** As if the clusters had left: what they have counts no more, and is what goes. */
-function withoutClusters(state: HubState, names: readonly string[]): { state: HubState; gone: HubState["snapshot"]["works"] } {
+function withoutClusters(
+  state: HubState,
+  names: readonly string[],
+): { state: HubState; gone: HubState["snapshot"]["works"] } {
   const { clusters, works } = state.snapshot;
   const unknown = names.find((name) => !clusters.some(({ metadata }) => metadata.name === name));
-  if (unknown !== undefined) throw new UsageError(`there is no member '${unknown}'; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`);
+  if (unknown !== undefined)
+    throw new UsageError(
+      `there is no member '${unknown}'; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`,
+    );
   if (names.length === 0) return { state, gone: [] };
   const namespaces = new Set(names.map(executionNamespace));
   const [gone, staying] = partition(works, ({ metadata }) => namespaces.has(metadata.namespace ?? ""));
-  return { state: { ...state, snapshot: { ...state.snapshot, works: staying, clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)) } }, gone };
+  return {
+    state: {
+      ...state,
+      snapshot: {
+        ...state.snapshot,
+        works: staying,
+        clusters: clusters.filter(({ metadata }) => !names.includes(metadata.name)),
+      },
+    },
+    gone,
+  };
 }
 
 /** The kinds of what resources may take along; nothing where no policy asks for that. */
-async function neededKinds({ snapshot }: HubState, interpreter: Pick<Interpreter, "dependencies">): Promise<Dependency[]> {
+async function neededKinds(
+  { snapshot }: HubState,
+  interpreter: Pick<Interpreter, "dependencies">,
+): Promise<Dependency[]> {
   const takers = [...snapshot.policies, ...snapshot.clusterPolicies].filter(({ spec }) => spec.propagateDeps);
   const kinds = new Set(takers.flatMap(({ spec }) => spec.resourceSelectors.map(({ kind }) => kind)));
   const found: Dependency[] = [];

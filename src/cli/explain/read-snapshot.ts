@@ -20,11 +20,15 @@ interface KindRef {
 
 /** `more` are kinds to read besides those that policies and bindings name. */
 export async function readHub(client: Client, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
-  const list = async <T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> => (await client.list(kind, { cluster: "hub", signal })).items;
+  const list = async <T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> =>
+    (await client.list(kind, { cluster: "hub", signal })).items;
   const names = Object.keys(SNAPSHOT_KINDS) as (keyof typeof SNAPSHOT_KINDS)[];
   const lists = await Promise.all(names.map(async (name) => [name, await list(SNAPSHOT_KINDS[name] as Kind)] as const));
   const known = Object.fromEntries(lists) as unknown as Omit<FleetSnapshot, "templates">;
-  const [customizations, webhooks] = await Promise.all([list(ResourceInterpreterCustomization), list(ResourceInterpreterWebhookConfiguration)]);
+  const [customizations, webhooks] = await Promise.all([
+    list(ResourceInterpreterCustomization),
+    list(ResourceInterpreterWebhookConfiguration),
+  ]);
   const selected = [...known.policies, ...known.clusterPolicies].flatMap(({ spec }) => spec.resourceSelectors);
   const bound = [...known.bindings, ...known.clusterBindings].map(({ spec }) => spec.resource);
   const kinds = await servedKinds(createKindResolver({ client, cluster: "hub" }), [...selected, ...bound, ...more]);
@@ -33,11 +37,21 @@ export async function readHub(client: Client, more: readonly KindRef[], signal: 
 }
 
 /** The state with the objects of more kinds; those that were read are not read again. */
-export async function readMore(client: Client, state: HubState, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
+export async function readMore(
+  client: Client,
+  state: HubState,
+  more: readonly KindRef[],
+  signal: AbortSignal,
+): Promise<HubState> {
   const known = new Set(state.snapshot.templates.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
-  const kinds = await servedKinds(createKindResolver({ client, cluster: "hub" }), more.filter(({ apiVersion, kind }) => !known.has(`${apiVersion}/${kind}`)));
+  const kinds = await servedKinds(
+    createKindResolver({ client, cluster: "hub" }),
+    more.filter(({ apiVersion, kind }) => !known.has(`${apiVersion}/${kind}`)),
+  );
   if (kinds.length === 0) return state;
-  const lists = await Promise.all(kinds.map(async (kind) => (await client.list(kind, { cluster: "hub", signal })).items));
+  const lists = await Promise.all(
+    kinds.map(async (kind) => (await client.list(kind, { cluster: "hub", signal })).items),
+  );
   return { ...state, snapshot: { ...state.snapshot, templates: [...state.snapshot.templates, ...lists.flat()] } };
 }
 

@@ -11,16 +11,33 @@ const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 export function renderPlan({ changes, problems, notes, away = [] }: DeepReadonly<PlanResult>, width?: number): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
-    changes.length === 0 ? "Nothing would change on any member." : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
+    changes.length === 0
+      ? "Nothing would change on any member."
+      : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
-    ...(away.length > 0 ? [["Away, so that this waits until they are back:", ...away.map(({ cluster, reason }) => `  ${cluster}: ${reason}`)].join("\n")] : []),
-    ...(problems.length > 0 ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")] : []),
+    ...(away.length > 0
+      ? [
+          [
+            "Away, so that this waits until they are back:",
+            ...away.map(({ cluster, reason }) => `  ${cluster}: ${reason}`),
+          ].join("\n"),
+        ]
+      : []),
+    ...(problems.length > 0
+      ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")]
+      : []),
     ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
   return wrapLines(sections.join("\n\n"), width);
 }
 
-function renderChange({ action, object: { kind, namespace, name }, fields, more = 0, note }: DeepReadonly<MemberChange>): string[] {
+function renderChange({
+  action,
+  object: { kind, namespace, name },
+  fields,
+  more = 0,
+  note,
+}: DeepReadonly<MemberChange>): string[] {
   return [
     `  ${SIGNS[action]} ${kind} ${namespace ? `${namespace}/` : ""}${name}${note ? ` (${note})` : ""}`,
     ...fields.map((field) => `      ${renderField(field)}`),

@@ -15,7 +15,9 @@ export function renderWhy(explanation: Read, width?: number): string {
   const room = width === undefined ? undefined : width - 2;
   const sections = [
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
-    ...(isManagedByPolicy(explanation) ? [renderPolicies(explanation), renderDecision(explanation, room)] : renderOcm(explanation, room)),
+    ...(isManagedByPolicy(explanation)
+      ? [renderPolicies(explanation), renderDecision(explanation, room)]
+      : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
@@ -29,7 +31,11 @@ export function renderWhy(explanation: Read, width?: number): string {
 }
 
 function renderPolicies({ policy, otherPolicies }: Read): string[] {
-  return ["POLICY", ...(policy ? [renderPolicy(policy)] : ["none"]), ...otherPolicies.map((other) => `not ${renderPolicy(other)}`)];
+  return [
+    "POLICY",
+    ...(policy ? [renderPolicy(policy)] : ["none"]),
+    ...otherPolicies.map((other) => `not ${renderPolicy(other)}`),
+  ];
 }
 
 function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: DeepReadonly<ExplainedPolicy>): string {
@@ -42,14 +48,30 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
   const { source, at, affinityName, failedTerms = [], kept, refused, message } = decision;
   const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
   const rows = [
-    ...kept.map(({ cluster, score, available, replicas }) => [cluster, "kept", number(score), number(available), number(replicas), ""]),
-    ...refused.map(({ by, reason, count, clusters }) => [`${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`, "refused", "-", "-", "-", `${by}: ${reason}`]),
+    ...kept.map(({ cluster, score, available, replicas }) => [
+      cluster,
+      "kept",
+      number(score),
+      number(available),
+      number(replicas),
+      "",
+    ]),
+    ...refused.map(({ by, reason, count, clusters }) => [
+      `${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`,
+      "refused",
+      "-",
+      "-",
+      "-",
+      `${by}: ${reason}`,
+    ]),
   ];
   return [
     `CLUSTERS (${source === "recorded" ? `decided at ${at}` : "computed now: the decision itself is not remembered"})`,
     ...(affinityName === undefined ? [] : [`follows the affinity ${affinityName}`]),
     ...failedTerms.map((term) => `affinity ${term.name} did not work: ${term.message}`),
-    ...(rows.length > 0 ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)] : []),
+    ...(rows.length > 0
+      ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)]
+      : []),
     ...(message === undefined ? [] : [`nothing was chosen: ${message}`]),
   ];
 }
@@ -58,7 +80,18 @@ function renderMembers({ members }: Read): string[] {
   return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap(renderMember)];
 }
 
-function renderMember({ cluster, replicas, state, applied, health, message, divided, overridden, overridePolicies, drift }: DeepReadonly<ExplainedMember>): string[] {
+function renderMember({
+  cluster,
+  replicas,
+  state,
+  applied,
+  health,
+  message,
+  divided,
+  overridden,
+  overridePolicies,
+  drift,
+}: DeepReadonly<ExplainedMember>): string[] {
   const facts = [
     ...(replicas === undefined ? [] : [`${replicas} replicas`]),
     ...(state === "leaving" ? ["being left"] : []),
@@ -76,11 +109,20 @@ function renderMember({ cluster, replicas, state, applied, health, message, divi
 
 function renderMoves({ moves, leaving }: Read): string[] {
   if (moves.length + leaving.length === 0) return [];
-  const text = (value: unknown): string => (typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : "");
+  const text = (value: unknown): string =>
+    typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : "";
   return [
     "MOVES",
-    ...leaving.map(({ cluster, reason, producer, message, since }) => `since ${since ?? "now"}: leaving ${cluster}: ${reason} (${producer})${message ? `: ${message}` : ""}`),
-    ...moves.toReversed().map((move) => `${text(move["ended"])}: left ${text(move["from"])} for ${text(move["after"]) || "nowhere"}: ${text(move["cause"])} (${text(move["actor"])}), ${text(move["ending"])}`),
+    ...leaving.map(
+      ({ cluster, reason, producer, message, since }) =>
+        `since ${since ?? "now"}: leaving ${cluster}: ${reason} (${producer})${message ? `: ${message}` : ""}`,
+    ),
+    ...moves
+      .toReversed()
+      .map(
+        (move) =>
+          `${text(move["ended"])}: left ${text(move["from"])} for ${text(move["after"]) || "nowhere"}: ${text(move["cause"])} (${text(move["actor"])}), ${text(move["ending"])}`,
+      ),
   ];
 }
 

@@ -9,8 +9,17 @@ const explanation: Explanation = {
   kind: "Explanation",
   metadata: { namespace: "shop", name: "web-deployment" },
   resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
-  policy: { kind: "PropagationPolicy", namespace: "shop", name: "all", priority: 0, selectsBy: "name", reason: "it won" },
-  otherPolicies: [{ kind: "ClusterPropagationPolicy", name: "base", priority: 9, selectsBy: "kind", reason: "it lost" }],
+  policy: {
+    kind: "PropagationPolicy",
+    namespace: "shop",
+    name: "all",
+    priority: 0,
+    selectsBy: "name",
+    reason: "it won",
+  },
+  otherPolicies: [
+    { kind: "ClusterPropagationPolicy", name: "base", priority: 9, selectsBy: "kind", reason: "it lost" },
+  ],
   decision: {
     source: "recomputed",
     at: "2024-05-01T12:00:00Z",
@@ -32,7 +41,16 @@ const explanation: Explanation = {
       drift: "Repaired: spec.paused was true",
     },
   ],
-  moves: [{ from: "paris", cause: "Taint", actor: "TaintManager", after: ["oslo=4"], ended: "2024-05-01T11:00:00Z", ending: "replaced" }],
+  moves: [
+    {
+      from: "paris",
+      cause: "Taint",
+      actor: "TaintManager",
+      after: ["oslo=4"],
+      ended: "2024-05-01T11:00:00Z",
+      ending: "replaced",
+    },
+  ],
   leaving: [{ cluster: "rome", reason: "Unhealthy", producer: "ApplicationFailover", since: "2024-05-01T11:59:00Z" }],
   problems: [{ what: "it is wrong", try: "do this" }],
 };
@@ -72,7 +90,16 @@ test("a plan is told by cluster, with what is created, changed and deleted", () 
 
   const text = renderPlan({
     changes: [
-      { cluster: "oslo", action: "update", object, fields: [{ path: "spec.replicas", before: 4, after: 6 }, { path: "spec.paused", before: true }], more: 2 },
+      {
+        cluster: "oslo",
+        action: "update",
+        object,
+        fields: [
+          { path: "spec.replicas", before: 4, after: 6 },
+          { path: "spec.paused", before: true },
+        ],
+        more: 2,
+      },
       { cluster: "paris", action: "delete", object, fields: [], note: "paris is away" },
     ],
     problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
@@ -102,15 +129,32 @@ test("a plan without changes says so", () => {
 });
 
 const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
-const SENTENCE = "集群 cluster(s) had untolerated taint {key: value} and then some more words which nobody wants to read in one line";
+const SENTENCE =
+  "集群 cluster(s) had untolerated taint {key: value} and then some more words which nobody wants to read in one line";
 const widest = (text: string): number => Math.max(...text.split("\n").map(displayWidth));
 
 test("an explanation fits the terminal, whatever the names are, and is whole where there is none", () => {
   const crowded: Explanation = {
     ...explanation,
     resource: { ...explanation.resource, name: LONG.slice(0, 40) },
-    decision: { source: "recorded", at: "2024-05-01T12:00:00Z", kept: [{ cluster: LONG, score: 100, available: 7, replicas: 4 }], refused: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }] },
-    members: [{ cluster: LONG, replicas: 4, state: "target", divided: [], overridden: [], overridePolicies: [], applied: false, message: SENTENCE }],
+    decision: {
+      source: "recorded",
+      at: "2024-05-01T12:00:00Z",
+      kept: [{ cluster: LONG, score: 100, available: 7, replicas: 4 }],
+      refused: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }],
+    },
+    members: [
+      {
+        cluster: LONG,
+        replicas: 4,
+        state: "target",
+        divided: [],
+        overridden: [],
+        overridePolicies: [],
+        applied: false,
+        message: SENTENCE,
+      },
+    ],
     problems: [{ what: SENTENCE, try: SENTENCE }],
   };
 
@@ -121,7 +165,24 @@ test("an explanation fits the terminal, whatever the names are, and is whole whe
 
 test("so does a plan", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: LONG.slice(0, 50) };
-  const plan = { changes: [{ cluster: LONG, action: "update" as const, object, fields: [{ path: "spec.template.spec.containers[0].image", before: "registry.example.com/shop/web:1.0", after: "registry.example.com/shop/web:2.0" }] }], problems: [{ resource: "Deployment shop/db", message: SENTENCE }], notes: [SENTENCE] };
+  const plan = {
+    changes: [
+      {
+        cluster: LONG,
+        action: "update" as const,
+        object,
+        fields: [
+          {
+            path: "spec.template.spec.containers[0].image",
+            before: "registry.example.com/shop/web:1.0",
+            after: "registry.example.com/shop/web:2.0",
+          },
+        ],
+      },
+    ],
+    problems: [{ resource: "Deployment shop/db", message: SENTENCE }],
+    notes: [SENTENCE],
+  };
 
   expect(widest(renderPlan(plan, 80))).toBeLessThanOrEqual(80);
   expect(renderPlan(plan)).toContain(`Deployment shop/db: ${SENTENCE}`);

@@ -1,4 +1,7 @@
-/** Finds the kind that a person means by `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io`, from the hub's discovery. */
+/**
+ * Finds the kind that a person means by `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io`, from the
+ * hub's discovery.
+ */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
@@ -13,11 +16,21 @@ export async function resolveType(client: Client, type: string, signal: AbortSig
   return (await resolveVersions(client, type, signal))[0];
 }
 
-/** In every version that the hub serves, the one that it prefers first. Throws `UsageError` for a type that the hub does not serve. */
-export async function resolveVersions(client: Client, type: string, signal: AbortSignal): Promise<[AnyKind, ...AnyKind[]]> {
+/**
+ * In every version that the hub serves, the one that it prefers first. Throws `UsageError` for a type that the hub does
+ * not serve.
+ */
+export async function resolveVersions(
+  client: Client,
+  type: string,
+  signal: AbortSignal,
+): Promise<[AnyKind, ...AnyKind[]]> {
   const types = await typesOfHub(client, signal);
   const found = findType(types, type);
-  if (!found) throw new UsageError(`the hub does not serve a resource type '${type}'${didYouMean(type, knownNames(types))}; 'kubectl api-resources' lists them`);
+  if (!found)
+    throw new UsageError(
+      `the hub does not serve a resource type '${type}'${didYouMean(type, knownNames(types))}; 'kubectl api-resources' lists them`,
+    );
   const others = types.filter((other) => other !== found && idOf(other) === idOf(found));
   return [kindOf(found), ...others.map(kindOf)];
 }
@@ -26,7 +39,8 @@ function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> 
   return readTypes(async (path, accept = "application/json"): Promise<JsonObject> => {
     const { status, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept } }, signal);
     const text = await readText(body);
-    if (status !== 200) throw new FlotillaError("Discovery", "asking the hub what it serves", { cause: failureOf(status, text) });
+    if (status !== 200)
+      throw new FlotillaError("Discovery", "asking the hub what it serves", { cause: failureOf(status, text) });
     return JSON.parse(text) as JsonObject;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `--check`: does every script compile, and would the hub take the customization? The table is karmadactl's; what it cannot say
- * (the place in the file, warnings) comes beside it.
+ * `--check`: does every script compile, and would the hub take the customization? The table is karmadactl's; what it
+ * cannot say (the place in the file, warnings) comes beside it.
  */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -33,24 +33,39 @@ export interface CheckedManifest {
   warnings: string[];
 }
 
-export const hasFailed = ({ problem, details }: CheckedManifest): boolean => problem !== undefined || details.length > 0;
+export const hasFailed = ({ problem, details }: CheckedManifest): boolean =>
+  problem !== undefined || details.length > 0;
 
 /** All of them together, because no two may carry out the same operation for the same kind. */
 export function checkManifests(manifests: readonly Manifest[]): CheckedManifest[] {
-  const canonical = manifests.map((manifest) => (isCustomization(manifest) ? toCanonical(manifest) : { manifest, errors: [], warnings: [] }));
-  const sound = canonical.filter(({ manifest, errors }) => errors.length === 0 && isCustomization(manifest) && isComplete(targetOf(manifest)));
+  const canonical = manifests.map((manifest) =>
+    isCustomization(manifest) ? toCanonical(manifest) : { manifest, errors: [], warnings: [] },
+  );
+  const sound = canonical.filter(
+    ({ manifest, errors }) => errors.length === 0 && isCustomization(manifest) && isComplete(targetOf(manifest)),
+  );
   const others = sound.map(({ manifest }) => asCustomization(manifest));
   const canStand = new Set(sound);
   return canonical.map((each) => checkManifest(each, canStand.has(each) ? others : undefined));
 }
 
-const isComplete = ({ apiVersion, kind }: { apiVersion: string; kind: string }): boolean => apiVersion !== "" && kind !== "";
+const isComplete = ({ apiVersion, kind }: { apiVersion: string; kind: string }): boolean =>
+  apiVersion !== "" && kind !== "";
 const asCustomization = ({ object }: Manifest): Customization => object as unknown as Customization;
 
 /** `others` are all that could be on a hub together; undefined when this one could not be. */
-function checkManifest({ manifest, errors, warnings }: Canonical, others: readonly Customization[] | undefined): CheckedManifest {
-  const checked: CheckedManifest = { source: nameOf(manifest), rules: [], details: [...errors], warnings: [...warnings] };
-  if (!isCustomization(manifest)) return { ...checked, problem: `not a ResourceInterpreterCustomization, got ${kindText(manifest)}` };
+function checkManifest(
+  { manifest, errors, warnings }: Canonical,
+  others: readonly Customization[] | undefined,
+): CheckedManifest {
+  const checked: CheckedManifest = {
+    source: nameOf(manifest),
+    rules: [],
+    details: [...errors],
+    warnings: [...warnings],
+  };
+  if (!isCustomization(manifest))
+    return { ...checked, problem: `not a ResourceInterpreterCustomization, got ${kindText(manifest)}` };
   const target = targetOf(manifest);
   if (target.kind === "") return { ...checked, problem: "target.kind no set" };
   if (target.apiVersion === "") return { ...checked, problem: "target.apiVersion no set" };
@@ -58,11 +73,17 @@ function checkManifest({ manifest, errors, warnings }: Canonical, others: readon
   const findings = others ? checkCustomization(asCustomization(manifest)) : { errors: [], warnings: [] };
   checked.rules.push(...RULES.map((rule) => checkRule(manifest, rule, findings.errors, checked.details)));
   checked.warnings.push(...findings.warnings.map((warning) => placed(manifest, warning)));
-  for (const { field, message } of others ? findConflicts(asCustomization(manifest), others) : []) checked.warnings.push(`${manifest.file}:${manifest.line}: a hub takes one of them only: ${field}: ${message}`);
+  for (const { field, message } of others ? findConflicts(asCustomization(manifest), others) : [])
+    checked.warnings.push(`${manifest.file}:${manifest.line}: a hub takes one of them only: ${field}: ${message}`);
   return checked;
 }
 
-function checkRule(manifest: Manifest, { operation, field }: RuleInfo, errors: readonly FieldError[], details: string[]): CheckedRule {
+function checkRule(
+  manifest: Manifest,
+  { operation, field }: RuleInfo,
+  errors: readonly FieldError[],
+  details: string[],
+): CheckedRule {
   const source = scriptOf(manifest, operation);
   if (source === "") return { operation, state: "UNSET" };
   const script = scriptTextOf(manifest, operation);
@@ -70,10 +91,16 @@ function checkRule(manifest: Manifest, { operation, field }: RuleInfo, errors: r
   if (syntax) {
     // The words of karmadactl, whose column is the end of the word that it stumbles over.
     const message = syntax.message.trim();
-    details.push(script ? withPlace(`${operation}: ${message}`, syntax, script) : `${manifest.file}: ${operation} of ${nameOf(manifest)}: ${message}`);
+    details.push(
+      script
+        ? withPlace(`${operation}: ${message}`, syntax, script)
+        : `${manifest.file}: ${operation} of ${nameOf(manifest)}: ${message}`,
+    );
     return { operation, state: "ERROR", message };
   }
-  const found = errors.filter((error) => error.field === `spec.customizations.${field}.luaScript`).map(({ message }) => message.replace(/^Invalid value: InterpreterOperation\(\w+\) Lua script error: /, ""));
+  const found = errors
+    .filter((error) => error.field === `spec.customizations.${field}.luaScript`)
+    .map(({ message }) => message.replace(/^Invalid value: InterpreterOperation\(\w+\) Lua script error: /, ""));
   const [first] = found;
   if (first === undefined) return { operation, state: "PASS" };
   details.push(...found.map((message) => placed(manifest, `spec.customizations.${field}.luaScript: ${message}`)));
@@ -108,7 +135,10 @@ export function renderChecks(checks: readonly CheckedManifest[]): string {
     `SOURCE: ${source}`,
     ...(problem === undefined ? [] : [problem]),
     ...(target ? [`TARGET: ${target.apiVersion} ${target.kind}\t`, "RULERS:"] : []),
-    ...rules.map(({ operation, state, message }) => `    ${operation}:\t${state === "ERROR" ? `ERROR: ${message ?? ""}\t` : state}`),
+    ...rules.map(
+      ({ operation, state, message }) =>
+        `    ${operation}:\t${state === "ERROR" ? `ERROR: ${message ?? ""}\t` : state}`,
+    ),
   ]);
   return alignTabs(lines).join("\n");
 }

@@ -3,22 +3,78 @@ import type { Json } from "../../base/index.ts";
 import { compareResult, renderDifferences } from "./compare.ts";
 
 const cases: Record<string, { name: string; want: Json; have: Json; paths: string[] }> = {
-  "equal values do not differ": { name: "retained", want: { a: [1, { b: "x" }] }, have: { a: [1, { b: "x" }] }, paths: [] },
-  "every field that differs is named": { name: "retained", want: { a: 1, b: [1, 2] }, have: { a: 2, b: [1], c: 3 }, paths: ["retained.a", "retained.b[1]", "retained.c"] },
-  "keys that are no names stand in quotes": { name: "retained", want: { "a.b/c": 1 }, have: {}, paths: ['retained["a.b/c"]'] },
-  "a key of every object's prototype is a key like another": { name: "retained", want: { constructor: 1 }, have: {}, paths: ["retained.constructor"] },
+  "equal values do not differ": {
+    name: "retained",
+    want: { a: [1, { b: "x" }] },
+    have: { a: [1, { b: "x" }] },
+    paths: [],
+  },
+  "every field that differs is named": {
+    name: "retained",
+    want: { a: 1, b: [1, 2] },
+    have: { a: 2, b: [1], c: 3 },
+    paths: ["retained.a", "retained.b[1]", "retained.c"],
+  },
+  "keys that are no names stand in quotes": {
+    name: "retained",
+    want: { "a.b/c": 1 },
+    have: {},
+    paths: ['retained["a.b/c"]'],
+  },
+  "a key of every object's prototype is a key like another": {
+    name: "retained",
+    want: { constructor: 1 },
+    have: {},
+    paths: ["retained.constructor"],
+  },
   "null is nothing": { name: "retained", want: { a: null }, have: {}, paths: [] },
-  "an excluded field may be anything or nothing": { name: "revised", want: { a: "{{EXCLUDE}}", b: ["{{EXCLUDE}}"] }, have: { b: [3] }, paths: [] },
-  "an empty map in a spec is something": { name: "retained", want: { emptyDir: {} }, have: {}, paths: ["retained.emptyDir"] },
-  "an empty text in a status is nothing": { name: "status", want: { phase: "", list: [], map: { deep: {} } }, have: {}, paths: [] },
+  "an excluded field may be anything or nothing": {
+    name: "revised",
+    want: { a: "{{EXCLUDE}}", b: ["{{EXCLUDE}}"] },
+    have: { b: [3] },
+    paths: [],
+  },
+  "an empty map in a spec is something": {
+    name: "retained",
+    want: { emptyDir: {} },
+    have: {},
+    paths: ["retained.emptyDir"],
+  },
+  "an empty text in a status is nothing": {
+    name: "status",
+    want: { phase: "", list: [], map: { deep: {} } },
+    have: {},
+    paths: [],
+  },
   "a zero in a status is something": { name: "status", want: { ready: 0 }, have: {}, paths: ["status"] },
-  "of a sum only the status counts": { name: "aggregatedStatus", want: { kind: "A", status: { ready: 1 } }, have: { kind: "A", spec: {}, status: { ready: 2 } }, paths: ["aggregatedStatus.status.ready"] },
-  "quantities are compared by value": { name: "requires", want: { resourceRequest: { cpu: "1", memory: "1Gi" } }, have: { resourceRequest: { cpu: "1000m", memory: "1Mi" } }, paths: ["requires.resourceRequest.memory"] },
-  "components are compared whatever their order": { name: "components", want: [{ name: "b" }, { name: "a" }], have: [{ name: "a" }, { name: "b" }], paths: [] },
+  "of a sum only the status counts": {
+    name: "aggregatedStatus",
+    want: { kind: "A", status: { ready: 1 } },
+    have: { kind: "A", spec: {}, status: { ready: 2 } },
+    paths: ["aggregatedStatus.status.ready"],
+  },
+  "quantities are compared by value": {
+    name: "requires",
+    want: { resourceRequest: { cpu: "1", memory: "1Gi" } },
+    have: { resourceRequest: { cpu: "1000m", memory: "1Mi" } },
+    paths: ["requires.resourceRequest.memory"],
+  },
+  "components are compared whatever their order": {
+    name: "components",
+    want: [{ name: "b" }, { name: "a" }],
+    have: [{ name: "a" }, { name: "b" }],
+    paths: [],
+  },
   "dependencies are compared whatever their order": {
     name: "dependencies",
-    want: [{ apiVersion: "v1", kind: "Secret", name: "s" }, { apiVersion: "v1", kind: "ConfigMap", name: "c" }],
-    have: [{ apiVersion: "v1", kind: "ConfigMap", name: "c" }, { apiVersion: "v1", kind: "Secret", name: "s", namespace: "" }],
+    want: [
+      { apiVersion: "v1", kind: "Secret", name: "s" },
+      { apiVersion: "v1", kind: "ConfigMap", name: "c" },
+    ],
+    have: [
+      { apiVersion: "v1", kind: "ConfigMap", name: "c" },
+      { apiVersion: "v1", kind: "Secret", name: "s", namespace: "" },
+    ],
     paths: [],
   },
 };
@@ -29,11 +85,22 @@ for (const [behaviour, { name, want, have, paths }] of Object.entries(cases)) {
 }
 
 test("a difference is shown with what is wanted and what is there", () => {
-  expect(renderDifferences(compareResult("healthy", true, undefined), "  ")).toEqual(["  healthy", "    want true", "    have nothing"]);
+  expect(renderDifferences(compareResult("healthy", true, undefined), "  ")).toEqual([
+    "  healthy",
+    "    want true",
+    "    have nothing",
+  ]);
 });
 
 test("of very many differences the first are shown", () => {
-  const lines = renderDifferences(compareResult("retained", Array.from({ length: 50 }, (_, index) => index), []), "");
+  const lines = renderDifferences(
+    compareResult(
+      "retained",
+      Array.from({ length: 50 }, (_, index) => index),
+      [],
+    ),
+    "",
+  );
 
   expect(lines).toHaveLength(61);
   expect(lines.at(-1)).toBe("… and 30 more differences");

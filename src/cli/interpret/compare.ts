@@ -1,6 +1,7 @@
 /**
  * What differs between the result that a fixture wants and the one that a rule has. Compared as Karmada's own tests do:
- * quantities by value, dependencies and components whatever their order, and nothing where the fixture says `{{EXCLUDE}}`.
+ * quantities by value, dependencies and components whatever their order, and nothing where the fixture says
+ * `{{EXCLUDE}}`.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -18,16 +19,20 @@ export interface Difference {
 const EXCLUDE = "{{EXCLUDE}}";
 
 /**
- * Results in which an empty text, list or map is the same as none: Karmada reads the first three into types that drop them, and
- * nobody who reads a status can tell. In a spec they differ: `emptyDir: {}` is a volume.
+ * Results in which an empty text, list or map is the same as none: Karmada reads the first three into types that drop
+ * them, and nobody who reads a status can tell. In a spec they differ: `emptyDir: {}` is a volume.
  */
 const EMPTY_IS_ABSENT = new Set(["requires", "components", "dependencies", "status", "aggregatedStatus"]);
 /** Lists whose order a script that walks a table cannot promise. */
-const SORTED: Readonly<Record<string, readonly string[]>> = { components: ["name"], dependencies: ["apiVersion", "kind", "namespace", "name"] };
+const SORTED: Readonly<Record<string, readonly string[]>> = {
+  components: ["name"],
+  dependencies: ["apiVersion", "kind", "namespace", "name"],
+};
 
 /** All differences of one named result. A field that is null equals one that is not there. */
 export function compareResult(name: string, want: Json, have: Json | undefined): Difference[] {
-  const normal = (value: Json | undefined): Json | undefined => sortedBy(EMPTY_IS_ABSENT.has(name) ? withoutEmpties(value) : value, SORTED[name]);
+  const normal = (value: Json | undefined): Json | undefined =>
+    sortedBy(EMPTY_IS_ABSENT.has(name) ? withoutEmpties(value) : value, SORTED[name]);
   const differences: Difference[] = [];
   // Of a sum only the status is written to the template, so nothing else that a script did to the object counts.
   const isSum = name === "aggregatedStatus" && isObject(want) && isObject(have);
@@ -36,17 +41,30 @@ export function compareResult(name: string, want: Json, have: Json | undefined):
   return differences;
 }
 
-function compare(path: string, want: Json | undefined, have: Json | undefined, differences: Difference[], isQuantity: boolean): void {
+function compare(
+  path: string,
+  want: Json | undefined,
+  have: Json | undefined,
+  differences: Difference[],
+  isQuantity: boolean,
+): void {
   if (want === EXCLUDE) return;
   if (isNothing(want) && isNothing(have)) return;
   if (Array.isArray(want) && Array.isArray(have)) {
-    for (let index = 0; index < Math.max(want.length, have.length); index++) compare(`${path}[${index}]`, want[index], have[index], differences, false);
+    for (let index = 0; index < Math.max(want.length, have.length); index++)
+      compare(`${path}[${index}]`, want[index], have[index], differences, false);
     return;
   }
   if (isObject(want) && isObject(have)) {
     const areQuantities = path.endsWith("resourceRequest");
     for (const key of new Set([...Object.keys(want), ...Object.keys(have)])) {
-      compare(fieldPath(path, key), Object.hasOwn(want, key) ? want[key] : undefined, Object.hasOwn(have, key) ? have[key] : undefined, differences, areQuantities);
+      compare(
+        fieldPath(path, key),
+        Object.hasOwn(want, key) ? want[key] : undefined,
+        Object.hasOwn(have, key) ? have[key] : undefined,
+        differences,
+        areQuantities,
+      );
     }
     return;
   }
@@ -55,10 +73,13 @@ function compare(path: string, want: Json | undefined, have: Json | undefined, d
 }
 
 const isNothing = (value: Json | undefined): boolean => value === undefined || value === null;
-const fieldPath = (path: string, key: string): string => (/^[A-Za-z_][\w-]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`);
+const fieldPath = (path: string, key: string): string =>
+  /^[A-Za-z_][\w-]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 
 function isSameQuantity(want: Json | undefined, have: Json | undefined): boolean {
-  const [left, right] = [want, have].map((value) => (typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined));
+  const [left, right] = [want, have].map((value) =>
+    typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined,
+  );
   return left !== undefined && right !== undefined && scaledQuantity(left, -9) === scaledQuantity(right, -9);
 }
 
@@ -76,8 +97,12 @@ function withoutEmpties(value: Json | undefined): Json | undefined {
 
 function sortedBy(value: Json | undefined, fields: readonly string[] | undefined): Json | undefined {
   if (!fields || !Array.isArray(value)) return value;
-  const keyOf = (item: Json): string => fields.map((field) => (isObject(item) && typeof item[field] === "string" ? item[field] : "")).join("\0");
-  return value.map((item) => ({ item, key: keyOf(item) })).toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ item }) => item);
+  const keyOf = (item: Json): string =>
+    fields.map((field) => (isObject(item) && typeof item[field] === "string" ? item[field] : "")).join("\0");
+  return value
+    .map((item) => ({ item, key: keyOf(item) }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
+    .map(({ item }) => item);
 }
 
 /** More says no more. */
@@ -86,8 +111,16 @@ const MAX_VALUE_CHARACTERS = 400;
 
 /** Each difference as its path and two lines, indented. */
 export function renderDifferences(differences: readonly Difference[], indent: string): string[] {
-  const lines = differences.slice(0, MAX_SHOWN).flatMap(({ path, want, have }) => [`${indent}${path}`, `${indent}  want ${shown(want)}`, `${indent}  have ${shown(have)}`]);
-  return differences.length > MAX_SHOWN ? [...lines, `${indent}… and ${differences.length - MAX_SHOWN} more differences`] : lines;
+  const lines = differences
+    .slice(0, MAX_SHOWN)
+    .flatMap(({ path, want, have }) => [
+      `${indent}${path}`,
+      `${indent}  want ${shown(want)}`,
+      `${indent}  have ${shown(have)}`,
+    ]);
+  return differences.length > MAX_SHOWN
+    ? [...lines, `${indent}… and ${differences.length - MAX_SHOWN} more differences`]
+    : lines;
 }
 
 function shown(value: Json | undefined): string {

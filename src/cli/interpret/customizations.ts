@@ -22,7 +22,8 @@ export function manifestsOf(documents: readonly Document[]): Manifest[] {
   return documents.flatMap(({ value, file, line, scripts }) => {
     if (!isObject(value)) throw new SourceError(`reading ${file}:${line}: this is no object of Kubernetes`);
     const { kind, items } = value;
-    if (typeof kind !== "string" || kind === "") throw new SourceError(`reading ${file}:${line}: Object 'Kind' is missing`);
+    if (typeof kind !== "string" || kind === "")
+      throw new SourceError(`reading ${file}:${line}: Object 'Kind' is missing`);
     if (!kind.endsWith("List") || !Array.isArray(items)) return [{ object: value, file, line, scripts }];
     return items.filter(isObject).map((object) => ({ object, file, line, scripts }));
   });
@@ -56,7 +57,9 @@ export function scriptTextOf(manifest: Manifest, operation: Operation): ScriptTe
   const source = scriptOf(manifest, operation);
   const path = scriptPath(operation).join(".");
   // A rule that was written under another name, or in a list, is found by its text.
-  return [...manifest.scripts].filter(([, { script }]) => script === source).toSorted(([a], [b]) => Number(b === path) - Number(a === path))[0]?.[1];
+  return [...manifest.scripts]
+    .filter(([, { script }]) => script === source)
+    .toSorted(([a], [b]) => Number(b === path) - Number(a === path))[0]?.[1];
 }
 
 function scriptPath(operation: Operation): string[] {
@@ -75,20 +78,35 @@ export function toCanonical(manifest: Manifest): Canonical {
   const spec = isObject(object["spec"]) ? object["spec"] : {};
   const written = spec["customizations"] ?? {};
   const at = `${file}:${line}: `;
-  if (!isObject(written)) return { manifest, errors: [`${at}spec.customizations: must be a mapping of rules`], warnings: [] };
+  if (!isObject(written))
+    return { manifest, errors: [`${at}spec.customizations: must be a mapping of rules`], warnings: [] };
   const { rules, errors, warnings } = convertShorthand(written);
   const wrong = Object.entries(rules).flatMap(([name, rule]) => ruleProblem(name, rule as Json));
   const unknown = Object.keys(rules).filter((name) => !RULES.some(({ field }) => field === name));
   return {
-    manifest: { ...manifest, object: { ...object, metadata: object["metadata"] ?? {}, spec: { ...spec, target: spec["target"] ?? {}, customizations: rules as JsonObject } } },
+    manifest: {
+      ...manifest,
+      object: {
+        ...object,
+        metadata: object["metadata"] ?? {},
+        spec: { ...spec, target: spec["target"] ?? {}, customizations: rules as JsonObject },
+      },
+    },
     errors: [...errors.map(({ field, message }) => `${field}: ${message}`), ...wrong].map((text) => at + text),
-    warnings: [...warnings, ...unknown.map((name) => `spec.customizations.${name} is no rule; the rules are ${RULES.map(({ field }) => field).join(", ")}`)].map((text) => at + text),
+    warnings: [
+      ...warnings,
+      ...unknown.map(
+        (name) => `spec.customizations.${name} is no rule; the rules are ${RULES.map(({ field }) => field).join(", ")}`,
+      ),
+    ].map((text) => at + text),
   };
 }
 
 function ruleProblem(name: string, rule: Json): string[] {
   if (!isObject(rule)) return [`spec.customizations.${name}: must be a mapping with luaScript`];
-  return rule["luaScript"] === undefined || typeof rule["luaScript"] === "string" ? [] : [`spec.customizations.${name}.luaScript: must be a text`];
+  return rule["luaScript"] === undefined || typeof rule["luaScript"] === "string"
+    ? []
+    : [`spec.customizations.${name}.luaScript: must be a text`];
 }
 
 function textAt(object: JsonObject, ...path: readonly string[]): string {

@@ -21,13 +21,40 @@ test("lines of a quoted text may be indented too little, as Go reads them", () =
   expect(read("a:\n  - b: 'one\n  two'\n    c: 3\n")[0]?.value).toEqual({ a: [{ b: "one two", c: 3 }] });
 });
 
-const scripts: Record<string, { text: string; at: [line: number, column?: number]; want: { line: number; column: number } }> = {
-  "in a literal block": { text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n        one\n          two\n", at: [2, 3], want: { line: 6, column: 11 } },
-  "behind an empty line": { text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n\n        one\n\n        two\n", at: [4, 1], want: { line: 8, column: 9 } },
-  "where lines are folded into one": { text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one two\n        three\n          four\n", at: [1, 9], want: { line: 6, column: 9 } },
-  "behind folded lines": { text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one\n        two\n          three\n", at: [2, 3], want: { line: 7, column: 11 } },
-  "in a second document": { text: "a: 1\n---\nspec:\n  customizations:\n    retention:\n      luaScript: |-\n        one\n", at: [1, 2], want: { line: 7, column: 10 } },
-  "behind letters of several bytes": { text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n        é = 漢\n", at: [1, 6], want: { line: 5, column: 13 } },
+const scripts: Record<
+  string,
+  { text: string; at: [line: number, column?: number]; want: { line: number; column: number } }
+> = {
+  "in a literal block": {
+    text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n        one\n          two\n",
+    at: [2, 3],
+    want: { line: 6, column: 11 },
+  },
+  "behind an empty line": {
+    text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n\n        one\n\n        two\n",
+    at: [4, 1],
+    want: { line: 8, column: 9 },
+  },
+  "where lines are folded into one": {
+    text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one two\n        three\n          four\n",
+    at: [1, 9],
+    want: { line: 6, column: 9 },
+  },
+  "behind folded lines": {
+    text: "spec:\n  customizations:\n    retention:\n      luaScript: >\n        one\n        two\n          three\n",
+    at: [2, 3],
+    want: { line: 7, column: 11 },
+  },
+  "in a second document": {
+    text: "a: 1\n---\nspec:\n  customizations:\n    retention:\n      luaScript: |-\n        one\n",
+    at: [1, 2],
+    want: { line: 7, column: 10 },
+  },
+  "behind letters of several bytes": {
+    text: "spec:\n  customizations:\n    retention:\n      luaScript: |\n        é = 漢\n",
+    at: [1, 6],
+    want: { line: 5, column: 13 },
+  },
 };
 for (const [where, { text, at, want }] of Object.entries(scripts)) {
   test(`the place of a script is known ${where}`, () => {
@@ -42,7 +69,9 @@ test("a script in quotes has no place", () => {
 });
 
 test("a place is shown as the line of the file with marks below, also behind tabs", () => {
-  const script = read("spec:\n  customizations:\n    retention:\n      luaScript: |\n        \tlocal x\n")[0]?.scripts.get(SCRIPT);
+  const script = read(
+    "spec:\n  customizations:\n    retention:\n      luaScript: |\n        \tlocal x\n",
+  )[0]?.scripts.get(SCRIPT);
 
   expect(script?.excerpt({ line: 5, column: 10 }, 5)).toBe("  5 |         \tlocal x\n    |         \t^^^^^");
 });

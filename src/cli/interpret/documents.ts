@@ -37,7 +37,12 @@ function readDocument(file: string, part: string, line: number): Document | unde
   if (firstTextLine(part) === 0) return undefined;
   const { value, text } = parseAsGo(file, part, line - 1);
   if (value === null) return undefined;
-  return { value, file, line: line - 1 + firstTextLine(text), scripts: part.includes("luaScript") ? scriptsOf(file, text, line - 1) : new Map<string, ScriptText>() };
+  return {
+    value,
+    file,
+    line: line - 1 + firstTextLine(text),
+    scripts: part.includes("luaScript") ? scriptsOf(file, text, line - 1) : new Map<string, ScriptText>(),
+  };
 }
 
 /** Further than any line of a quoted text has to be indented. */
@@ -45,9 +50,9 @@ const INDENTATION = " ".repeat(256);
 const MAX_REPAIRS = 100;
 
 /**
- * Go's reader does not mind a quoted text or a flow collection whose further lines are indented too little, and files that people
- * have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws `SourceError`, with the line of the
- * file that the text is `linesBefore` lines into.
+ * Go's reader does not mind a quoted text or a flow collection whose further lines are indented too little, and files
+ * that people have rely on it. Leading spaces mean nothing there, so such a line gets more of them. Throws
+ * `SourceError`, with the line of the file that the text is `linesBefore` lines into.
  */
 function parseAsGo(file: string, given: string, linesBefore: number): { value: Json; text: string } {
   let text = given;
@@ -58,7 +63,9 @@ function parseAsGo(file: string, given: string, linesBefore: number): { value: J
       if (!(error instanceof ApiError)) throw error;
       const line = /line (\d+): deficient indentation$/.exec(error.message)?.[1];
       if (line === undefined || repairs === MAX_REPAIRS) {
-        throw new SourceError(`reading ${file}: ${error.message.replace(/\bline (\d+):/, (_found, counted: string) => `line ${Number(counted) + linesBefore}:`)}`);
+        throw new SourceError(
+          `reading ${file}: ${error.message.replace(/\bline (\d+):/, (_found, counted: string) => `line ${Number(counted) + linesBefore}:`)}`,
+        );
       }
       const lines = text.split("\n");
       text = lines.with(Number(line) - 1, INDENTATION + (lines[Number(line) - 1] ?? "")).join("\n");
@@ -67,7 +74,8 @@ function parseAsGo(file: string, given: string, linesBefore: number): { value: J
 }
 
 /** Counted from 1; 0 for a text of comments alone. */
-const firstTextLine = (text: string): number => text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
+const firstTextLine = (text: string): number =>
+  text.split("\n").findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) + 1;
 
 /** Anchors, aliases and quoted texts have no place of their own here; a script in one is still run. */
 function scriptsOf(file: string, text: string, linesBefore: number): Map<string, ScriptText> {
@@ -76,10 +84,22 @@ function scriptsOf(file: string, text: string, linesBefore: number): Map<string,
   let line = 0;
   let counted = 0;
   for (const [path, event] of scalarsOf(text)) {
-    if (!path.endsWith(".luaScript") || (event.style !== SCALAR_STYLE.LITERAL_BLOCK && event.style !== SCALAR_STYLE.FOLDED_BLOCK)) continue;
+    if (
+      !path.endsWith(".luaScript") ||
+      (event.style !== SCALAR_STYLE.LITERAL_BLOCK && event.style !== SCALAR_STYLE.FOLDED_BLOCK)
+    )
+      continue;
     for (; counted < event.valueStart; line++) counted += (lines[line]?.length ?? 0) + 1;
     const height = text.slice(event.valueStart, event.valueEnd).split("\n").length;
-    scripts.set(path, new ScriptText(getScalarValue(text, event), { file, lines: lines.slice(line, line + height), firstLine: linesBefore + line + 1, indent: event.indent }));
+    scripts.set(
+      path,
+      new ScriptText(getScalarValue(text, event), {
+        file,
+        lines: lines.slice(line, line + height),
+        firstLine: linesBefore + line + 1,
+        indent: event.indent,
+      }),
+    );
   }
   return scripts;
 }
@@ -99,10 +119,13 @@ function* scalarsOf(text: string): Generator<[string, ScalarEvent]> {
       parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : "*";
       continue;
     }
-    const path = !parent ? "" : `${parent.path}${parent.path && parent.isMapping ? "." : ""}${parent.isMapping ? (parent.key ?? "?") : "[]"}`;
+    const path = !parent
+      ? ""
+      : `${parent.path}${parent.path && parent.isMapping ? "." : ""}${parent.isMapping ? (parent.key ?? "?") : "[]"}`;
     if (parent) parent.key = undefined;
     if (event.type === EVENT_ID.SCALAR) yield [path, event];
-    else if (event.type !== EVENT_ID.ALIAS) open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, key: undefined });
+    else if (event.type !== EVENT_ID.ALIAS)
+      open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, key: undefined });
   }
 }
 

@@ -42,16 +42,25 @@ test("texts are printed as Go's library does", () => {
 });
 
 test("what is printed reads back the same", () => {
-  for (const [text] of texts) expect(parseYaml(formatGoYaml({ spec: { texts: [text], [`key ${text}`]: text } }))).toEqual({ spec: { texts: [text], [`key ${text}`]: text } });
+  for (const [text] of texts)
+    expect(parseYaml(formatGoYaml({ spec: { texts: [text], [`key ${text}`]: text } }))).toEqual({
+      spec: { texts: [text], [`key ${text}`]: text },
+    });
 });
 
 const values: Record<string, { value: Json; want: string }> = {
-  "an object with lists flush with their key": { value: { b: [{ x: 1, y: [2] }], a: { c: true } }, want: "a:\n  c: true\nb:\n- x: 1\n  \"y\":\n  - 2\n" },
+  "an object with lists flush with their key": {
+    value: { b: [{ x: 1, y: [2] }], a: { c: true } },
+    want: 'a:\n  c: true\nb:\n- x: 1\n  "y":\n  - 2\n',
+  },
   "lists in lists": { value: [[1, 2], [{ a: 1 }]], want: "- - 1\n  - 2\n- - a: 1\n" },
   "empty collections": { value: { a: {}, b: [], c: null }, want: "a: {}\nb: []\nc: null\n" },
   "numbers by their natural order in keys": { value: { a10: 1, a2: 2, "a-b": 3 }, want: "a-b: 3\na2: 2\na10: 1\n" },
   "a number": { value: 3, want: "3\n" },
-  "large and small numbers": { value: [1e22, 1e-7, 0.0001, 1234567.5, 1.5], want: "- 1e+22\n- 1e-07\n- 0.0001\n- 1.2345675e+06\n- 1.5\n" },
+  "large and small numbers": {
+    value: [1e22, 1e-7, 0.0001, 1234567.5, 1.5],
+    want: "- 1e+22\n- 1e-07\n- 0.0001\n- 1.2345675e+06\n- 1.5\n",
+  },
   nothing: { value: null, want: "null\n" },
 };
 for (const [what, { value, want }] of Object.entries(values)) {
@@ -62,12 +71,26 @@ for (const [what, { value, want }] of Object.entries(values)) {
 
 test("whatever is printed reads back the same", () => {
   // Texts of the letters that YAML gives a meaning; Unicode's own line breaks have one that readers do not agree on.
-  const text = fc.oneof(fc.string({ unit: fc.constantFrom(...Array.from("abNy01.-+:#,[]{}&*!|>'\"%@`~?=<\\ \n\té😀")) }), fc.string({ unit: "grapheme" }).filter((each) => !/[\u0085\u2028\u2029\uFEFF]/.test(each)));
+  const text = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...Array.from("abNy01.-+:#,[]{}&*!|>'\"%@`~?=<\\ \n\té😀")) }),
+    fc.string({ unit: "grapheme" }).filter((each) => !/[\u0085\u2028\u2029\uFEFF]/.test(each)),
+  );
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
-    value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(tie("value"), { maxLength: 4 }), fc.dictionary(text, tie("value"), { maxKeys: 4 })),
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(text, tie("value"), { maxKeys: 4 }),
+    ),
   }));
 
-  fc.assert(fc.property(value, (json) => {
-    expect(parseYaml(formatGoYaml({ json }))).toEqual({ json });
-  }), { numRuns: 500, seed: 1 });
+  fc.assert(
+    fc.property(value, (json) => {
+      expect(parseYaml(formatGoYaml({ json }))).toEqual({ json });
+    }),
+    { numRuns: 500, seed: 1 },
+  );
 });

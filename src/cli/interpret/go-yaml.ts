@@ -1,6 +1,7 @@
 /**
- * YAML as Go's library prints it for kubectl and karmadactl, byte by byte, so that results can be compared with theirs and with
- * files that they wrote: keys in its natural order, its choice of quotes, long texts broken after the 80th column.
+ * YAML as Go's library prints it for kubectl and karmadactl, byte by byte, so that results can be compared with theirs
+ * and with files that they wrote: keys in its natural order, its choice of quotes, long texts broken after the 80th
+ * column.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -58,7 +59,35 @@ function number(value: number): string {
   return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-const WORDS = new Set(["", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"]);
+const WORDS = new Set([
+  "",
+  "~",
+  "null",
+  "Null",
+  "NULL",
+  "y",
+  "Y",
+  "yes",
+  "Yes",
+  "YES",
+  "true",
+  "True",
+  "TRUE",
+  "on",
+  "On",
+  "ON",
+  "n",
+  "N",
+  "no",
+  "No",
+  "NO",
+  "false",
+  "False",
+  "FALSE",
+  "off",
+  "Off",
+  "OFF",
+]);
 const NOT_TEXT = [
   /^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/,
   /^[-+]?(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|[0-9][0-9_]*)$/,
@@ -81,7 +110,10 @@ function keyText(key: string): string {
 }
 
 function text(value: string, indent: number, column: number): string {
-  if (value.includes("\n")) return SPECIAL.test(value) || value.endsWith(" ") || value.includes(" \n") ? doubleQuoted(value, indent, column) : literal(value, indent);
+  if (value.includes("\n"))
+    return SPECIAL.test(value) || value.endsWith(" ") || value.includes(" \n")
+      ? doubleQuoted(value, indent, column)
+      : literal(value, indent);
   if (!isText(value) || SPECIAL.test(value)) return doubleQuoted(value, indent, column);
   if (!NEEDS_QUOTES.test(value)) return folded(value, indent, column, true);
   return `'${folded(value.replaceAll("'", "''"), indent, column + 1, false)}'`;
@@ -112,7 +144,23 @@ function folded(value: string, indent: number, start: number, isPlain: boolean):
   return out;
 }
 
-const ESCAPES: Readonly<Record<number, string>> = { 0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 27: "\\e", 34: '\\"', 92: "\\\\", 0x85: "\\N", 0xa0: "\\_", 0x2028: "\\L", 0x2029: "\\P" };
+const ESCAPES: Readonly<Record<number, string>> = {
+  0: "\\0",
+  7: "\\a",
+  8: "\\b",
+  9: "\\t",
+  10: "\\n",
+  11: "\\v",
+  12: "\\f",
+  13: "\\r",
+  27: "\\e",
+  34: '\\"',
+  92: "\\\\",
+  0x85: "\\N",
+  0xa0: "\\_",
+  0x2028: "\\L",
+  0x2029: "\\P",
+};
 
 function doubleQuoted(value: string, indent: number, start: number): string {
   const characters = Array.from(value);
@@ -154,7 +202,10 @@ function compareKeys(a: string, b: string): number {
   if (!isLetter) {
     // A zero counts as a digit of the number that it continues.
     const lead = (x === "0" || y === "0") && /[1-9]\d*$/.test(left.slice(0, at).join("")) ? "1" : "";
-    const [digits, others] = [left, right].map((each) => DIGITS.exec(each.slice(at).join(""))?.[0] ?? "") as [string, string];
+    const [digits, others] = [left, right].map((each) => DIGITS.exec(each.slice(at).join(""))?.[0] ?? "") as [
+      string,
+      string,
+    ];
     const difference = Number(lead + digits) - Number(lead + others) || digits.length - others.length;
     if (difference !== 0) return difference;
   }

@@ -46,14 +46,16 @@ async function readObject(flag: string, file: string | undefined, sources: Sourc
   if (file === undefined) return undefined;
   const manifests = manifestsOf((await sources.read([file])).flatMap(readDocuments));
   const [manifest, ...others] = manifests;
-  if (!manifest || others.length > 0) throw new UsageError(`${flag} ${file} has ${manifests.length} objects; one is needed`);
+  if (!manifest || others.length > 0)
+    throw new UsageError(`${flag} ${file} has ${manifests.length} objects; one is needed`);
   return manifest.object;
 }
 
 /** One item per document, or lists of them. */
 async function readStatusItems(file: string, sources: Sources): Promise<StatusItem[]> {
   const items = (await sources.read([file])).flatMap(readDocuments).flatMap(({ value }) => value);
-  if (items.some((item) => typeof item !== "object" || item === null || Array.isArray(item))) throw new SourceError(`reading ${file}: a status item is a mapping with clusterName and status`);
+  if (items.some((item) => typeof item !== "object" || item === null || Array.isArray(item)))
+    throw new SourceError(`reading ${file}: a status item is a mapping with clusterName and status`);
   return items as unknown as StatusItem[];
 }
 
@@ -62,21 +64,33 @@ export async function readManifests(sources: Sources, { files, recursive }: Inte
 }
 
 /** In canonical form; what the hub would say about another form is told. */
-export async function readCustomizations(sources: Sources, request: InterpretRequest, output: Output): Promise<Manifest[]> {
+export async function readCustomizations(
+  sources: Sources,
+  request: InterpretRequest,
+  output: Output,
+): Promise<Manifest[]> {
   const manifests = await readManifests(sources, request);
   const other = manifests.find((manifest) => !isCustomization(manifest));
-  if (other) throw new SourceError(`reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`);
-  if (request.files.length > 0 && manifests.length === 0) throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
+  if (other)
+    throw new SourceError(
+      `reading ${other.file}:${other.line}: not a ResourceInterpreterCustomization, got ${kindText(other)}`,
+    );
+  if (request.files.length > 0 && manifests.length === 0)
+    throw new SourceError(`there is no customization in ${request.files.join(", ")}`);
   const known = new Map<string, Manifest>();
   return manifests.map((given) => {
     const before = known.get(nameOf(given));
-    if (before) output.warn(`Warning: ${given.file}:${given.line}: ${nameOf(given)} replaces the customization of the same name in ${before.file}:${before.line}, as it would on a hub`);
+    if (before)
+      output.warn(
+        `Warning: ${given.file}:${given.line}: ${nameOf(given)} replaces the customization of the same name in ${before.file}:${before.line}, as it would on a hub`,
+      );
     known.set(nameOf(given), given);
     const { manifest, errors, warnings } = toCanonical(given);
     if (errors.length > 0) throw new RulesError(errors.join("\n"));
     for (const warning of warnings) output.warn(`Warning: ${warning}`);
     const { apiVersion, kind } = targetOf(manifest);
-    if (apiVersion === "" || kind === "") throw new RulesError(`${manifest.file}:${manifest.line}: spec.target needs an apiVersion and a kind`);
+    if (apiVersion === "" || kind === "")
+      throw new RulesError(`${manifest.file}:${manifest.line}: spec.target needs an apiVersion and a kind`);
     return manifest;
   });
 }

@@ -1,8 +1,17 @@
-/** The rules that a command asks: those of the customizations it was given, or else the ones that Flotilla has by itself. */
+/**
+ * The rules that a command asks: those of the customizations it was given, or else the ones that Flotilla has by
+ * itself.
+ */
 import type { ResourceInterpreterCustomization } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Clock, DeepReadonly, FlotillaError } from "../../base/index.ts";
-import { createCustomizationLevel, createInterpreter, createLuaEngine, InterpretError, OPERATIONS } from "../../interpreter/index.ts";
+import {
+  createCustomizationLevel,
+  createInterpreter,
+  createLuaEngine,
+  InterpretError,
+  OPERATIONS,
+} from "../../interpreter/index.ts";
 import type { AnyObject, Operation } from "../../interpreter/index.ts";
 import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
@@ -18,7 +27,13 @@ export interface RuleBook extends AskedRules {
 }
 
 export function createRuleBook(customizations: readonly Manifest[], clock: Clock): RuleBook {
-  if (customizations.length === 0) return { interpreter: createInterpreter(), isBuiltIn: true, explain: ({ message }) => message, close: () => Promise.resolve() };
+  if (customizations.length === 0)
+    return {
+      interpreter: createInterpreter(),
+      isBuiltIn: true,
+      explain: ({ message }) => message,
+      close: () => Promise.resolve(),
+    };
   const engine = createLuaEngine({ clock });
   const level = createCustomizationLevel({ engine });
   for (const manifest of customizations) level.set(named(manifest));
@@ -41,7 +56,10 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
 /** One without a name is known by its file. */
 function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomization> {
   const { metadata } = manifest.object;
-  return { ...manifest.object, metadata: { ...(isObject(metadata) && metadata), name: nameOf(manifest) } } as unknown as DeepReadonly<ResourceInterpreterCustomization>;
+  return {
+    ...manifest.object,
+    metadata: { ...(isObject(metadata) && metadata), name: nameOf(manifest) },
+  } as unknown as DeepReadonly<ResourceInterpreterCustomization>;
 }
 
 /** A customization replaces single rules, so what it lacks may still be known. */
@@ -55,8 +73,19 @@ function filesOf(customizations: readonly Manifest[]): string {
   return files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more files` : files.join(", ");
 }
 
-/** Dependencies come from every customization of a kind, and the message names the one that failed; else the first by name answers. */
-function culpritOf({ message }: InterpretError, operation: Operation, { apiVersion, kind }: AnyObject, customizations: readonly Manifest[]): Manifest | undefined {
-  const having = customizations.filter((each) => targetOf(each).apiVersion === apiVersion && targetOf(each).kind === kind && scriptOf(each, operation) !== "");
+/**
+ * Dependencies come from every customization of a kind, and the message names the one that failed; else the first by
+ * name answers.
+ */
+function culpritOf(
+  { message }: InterpretError,
+  operation: Operation,
+  { apiVersion, kind }: AnyObject,
+  customizations: readonly Manifest[],
+): Manifest | undefined {
+  const having = customizations.filter(
+    (each) =>
+      targetOf(each).apiVersion === apiVersion && targetOf(each).kind === kind && scriptOf(each, operation) !== "",
+  );
   return having.find((each) => message.includes(`ResourceInterpreterCustomization ${nameOf(each)} `)) ?? having[0];
 }

@@ -1,6 +1,6 @@
 /**
- * The rules as people name them on the command line, in the order in which `--check` lists them: which field of a customization
- * holds the script, which function it must have, and what the results are called.
+ * The rules as people name them on the command line, in the order in which `--check` lists them: which field of a
+ * customization holds the script, which function it must have, and what the results are called.
  */
 import type { Operation } from "../../interpreter/index.ts";
 
@@ -25,7 +25,12 @@ export const RULES: readonly RuleInfo[] = [
       "Keeps what a member's own controllers decided: called before a copy is applied where it exists already.",
       "desiredObj is the copy to apply, observedObj what the member has. Returns desiredObj with the values to keep.",
     ],
-    example: ["function Retain(desiredObj, observedObj)", "  desiredObj.spec.replicas = observedObj.spec.replicas", "  return desiredObj", "end"],
+    example: [
+      "function Retain(desiredObj, observedObj)",
+      "  desiredObj.spec.replicas = observedObj.spec.replicas",
+      "  return desiredObj",
+      "end",
+    ],
   },
   {
     operation: "InterpretReplica",
@@ -35,7 +40,12 @@ export const RULES: readonly RuleInfo[] = [
       "Tells how many replicas an object asks for, and what one of them needs of a cluster.",
       "Returns a number, and a table with nodeClaim, resourceRequest, namespace and priorityClassName, or nil.",
     ],
-    example: ["local kube = require(\"kube\")", "function GetReplicas(desiredObj)", "  return desiredObj.spec.replicas, kube.accuratePodRequirements(desiredObj.spec.template)", "end"],
+    example: [
+      'local kube = require("kube")',
+      "function GetReplicas(desiredObj)",
+      "  return desiredObj.spec.replicas, kube.accuratePodRequirements(desiredObj.spec.template)",
+      "end",
+    ],
   },
   {
     operation: "InterpretComponent",
@@ -45,21 +55,40 @@ export const RULES: readonly RuleInfo[] = [
       "Tells the parts of an object that is made of several, each with replicas and needs of its own.",
       "Returns a list of tables with name, replicas and replicaRequirements, or nil.",
     ],
-    example: ["function GetComponents(desiredObj)", "  return { { name = \"driver\", replicas = 1 }, { name = \"executor\", replicas = desiredObj.spec.executors } }", "end"],
+    example: [
+      "function GetComponents(desiredObj)",
+      '  return { { name = "driver", replicas = 1 }, { name = "executor", replicas = desiredObj.spec.executors } }',
+      "end",
+    ],
   },
   {
     operation: "ReviseReplica",
     field: "replicaRevision",
     signature: "ReviseReplica(desiredObj, desiredReplica)",
-    documentation: ["Makes a member's copy: the object with the number of replicas that this member runs.", "Returns desiredObj."],
-    example: ["function ReviseReplica(desiredObj, desiredReplica)", "  desiredObj.spec.replicas = desiredReplica", "  return desiredObj", "end"],
+    documentation: [
+      "Makes a member's copy: the object with the number of replicas that this member runs.",
+      "Returns desiredObj.",
+    ],
+    example: [
+      "function ReviseReplica(desiredObj, desiredReplica)",
+      "  desiredObj.spec.replicas = desiredReplica",
+      "  return desiredObj",
+      "end",
+    ],
   },
   {
     operation: "InterpretStatus",
     field: "statusReflection",
     signature: "ReflectStatus(observedObj)",
-    documentation: ["Picks what of a member object's status goes back to the hub; without this rule all of it does.", "Returns a table."],
-    example: ["function ReflectStatus(observedObj)", "  return { readyReplicas = observedObj.status.readyReplicas }", "end"],
+    documentation: [
+      "Picks what of a member object's status goes back to the hub; without this rule all of it does.",
+      "Returns a table.",
+    ],
+    example: [
+      "function ReflectStatus(observedObj)",
+      "  return { readyReplicas = observedObj.status.readyReplicas }",
+      "end",
+    ],
   },
   {
     operation: "AggregateStatus",
@@ -86,7 +115,11 @@ export const RULES: readonly RuleInfo[] = [
     field: "healthInterpretation",
     signature: "InterpretHealth(observedObj)",
     documentation: ["Tells whether a member's object is well.", "Returns true or false; nil is an error."],
-    example: ["function InterpretHealth(observedObj)", "  return observedObj.status ~= nil and observedObj.status.readyReplicas == observedObj.spec.replicas", "end"],
+    example: [
+      "function InterpretHealth(observedObj)",
+      "  return observedObj.status ~= nil and observedObj.status.readyReplicas == observedObj.spec.replicas",
+      "end",
+    ],
   },
   {
     operation: "InterpretDependency",
@@ -96,7 +129,12 @@ export const RULES: readonly RuleInfo[] = [
       "Names the objects that must be on a member for this one to work: they follow it when its policy says so.",
       "Returns a list of tables with apiVersion, kind, namespace, and name or labelSelector. The rules of all customizations of a kind add up.",
     ],
-    example: ["local kube = require(\"kube\")", "function GetDependencies(desiredObj)", "  return kube.getPodDependencies(desiredObj.spec.template, desiredObj.metadata.namespace)", "end"],
+    example: [
+      'local kube = require("kube")',
+      "function GetDependencies(desiredObj)",
+      "  return kube.getPodDependencies(desiredObj.spec.template, desiredObj.metadata.namespace)",
+      "end",
+    ],
   },
 ];
 
@@ -118,8 +156,14 @@ const DIVISION = [
 
 /** The texts of `--show-doc`, of one operation or all: valid Lua, so that it can be the beginning of a script. */
 export function renderDocumentation(asked: RunOperation | undefined): string {
-  const rules = RULES.filter(({ operation }) => asked === undefined || operation === asked).map(({ operation, field, signature, documentation, example }) =>
-    [`-- ${operation}: spec.customizations.${field}.luaScript`, `-- function ${signature}`, ...documentation.map((line) => `-- ${line}`), ...example].join("\n"),
+  const rules = RULES.filter(({ operation }) => asked === undefined || operation === asked).map(
+    ({ operation, field, signature, documentation, example }) =>
+      [
+        `-- ${operation}: spec.customizations.${field}.luaScript`,
+        `-- function ${signature}`,
+        ...documentation.map((line) => `-- ${line}`),
+        ...example,
+      ].join("\n"),
   );
   return [...rules, ...(asked === undefined || asked === "Divide" ? [DIVISION] : [])].join("\n\n");
 }

@@ -39,7 +39,9 @@ const json = (value: unknown): Json => (value ?? null) as Json;
 const NIL = undefined as unknown as readonly StatusItem[];
 
 const runs: Readonly<Record<RunOperation, Run>> = {
-  Retain: async (interpreter, object, { observed }) => [{ name: "retained", value: json(await interpreter.retain(object, observed as unknown as AnyObject)) }],
+  Retain: async (interpreter, object, { observed }) => [
+    { name: "retained", value: json(await interpreter.retain(object, observed as unknown as AnyObject)) },
+  ],
   async InterpretReplica(interpreter, object) {
     const { replicas, requirements } = (await interpreter.replicas(object)) ?? {};
     return [
@@ -49,36 +51,68 @@ const runs: Readonly<Record<RunOperation, Run>> = {
   },
   async InterpretComponent(interpreter, object) {
     const components = await interpreter.components(object);
-    return [{ name: "components", value: json(components.map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))) }];
+    return [
+      {
+        name: "components",
+        value: json(
+          components.map(({ requirements, ...component }) => ({ ...component, replicaRequirements: requirements })),
+        ),
+      },
+    ];
   },
-  ReviseReplica: async (interpreter, object, { replicas }) => [{ name: "revised", value: json(await interpreter.reviseReplicas(object, replicas)) }],
-  InterpretStatus: async (interpreter, object) => [{ name: "status", value: json(await interpreter.reflectStatus(object)) }],
+  ReviseReplica: async (interpreter, object, { replicas }) => [
+    { name: "revised", value: json(await interpreter.reviseReplicas(object, replicas)) },
+  ],
+  InterpretStatus: async (interpreter, object) => [
+    { name: "status", value: json(await interpreter.reflectStatus(object)) },
+  ],
   async AggregateStatus(interpreter, object, { statusItems }) {
     const items = statusItems ?? (interpreter.levelOf("aggregateStatus", object) === "customization" ? NIL : []);
     return [{ name: "aggregatedStatus", value: json(await interpreter.aggregateStatus(object, items)) }];
   },
-  InterpretHealth: async (interpreter, object) => [{ name: "healthy", value: (await interpreter.health(object)) === "Healthy" }],
+  InterpretHealth: async (interpreter, object) => [
+    { name: "healthy", value: (await interpreter.health(object)) === "Healthy" },
+  ],
   async Divide(interpreter, object, { shares = [] }) {
     const copies = await interpreter.divide(object, shares);
     return shares.map(({ cluster }) => ({ name: cluster, value: json(copies.get(cluster)) }));
   },
-  InterpretDependency: async (interpreter, object) => [{ name: "dependencies", value: json(await interpreter.dependencies(object)) }],
+  InterpretDependency: async (interpreter, object) => [
+    { name: "dependencies", value: json(await interpreter.dependencies(object)) },
+  ],
 };
 
-/** Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too many. */
-export async function runRule({ interpreter, isBuiltIn }: AskedRules, operation: RunOperation, input: RuleInput): Promise<Answer> {
+/**
+ * Throws `InterpretError` when the rule fails or there is none, and `UsageError` when an object is missing or one too
+ * many.
+ */
+export async function runRule(
+  { interpreter, isBuiltIn }: AskedRules,
+  operation: RunOperation,
+  input: RuleInput,
+): Promise<Answer> {
   const object = objectOf(operation, input);
-  if (operation === "Divide" && (input.shares ?? []).length === 0) throw new UsageError("Divide needs the members and how many replicas each runs");
-  const level = operation === "Divide" ? (interpreter.levelOf("divide", object) ?? interpreter.levelOf("reviseReplicas", object)) : interpreter.levelOf(OPERATIONS[operation], object);
-  // Reading the whole status is Flotilla's rule for all kinds that nobody has written one for; customizations have no such rule.
+  if (operation === "Divide" && (input.shares ?? []).length === 0)
+    throw new UsageError("Divide needs the members and how many replicas each runs");
+  const level =
+    operation === "Divide"
+      ? (interpreter.levelOf("divide", object) ?? interpreter.levelOf("reviseReplicas", object))
+      : interpreter.levelOf(OPERATIONS[operation], object);
+  // Reading the whole status is Flotilla's rule for all kinds that nobody has written one for; customizations have no
+  // such rule.
   if (level === undefined && !(isBuiltIn && operation === "InterpretStatus")) throw new NoRuleError(operation, object);
   const results = await runs[operation](interpreter, object, input);
-  return { level, results: input.desired?.["metadata"] ?? input.observed?.["metadata"] ? results : results.map(withoutAddedMetadata) };
+  return {
+    level,
+    results:
+      (input.desired?.["metadata"] ?? input.observed?.["metadata"]) ? results : results.map(withoutAddedMetadata),
+  };
 }
 
 /** See `checked`. */
 function withoutAddedMetadata({ name, value }: NamedResult): NamedResult {
-  if (!isObject(value) || !isObject(value["metadata"]) || Object.keys(value["metadata"]).length > 0) return { name, value };
+  if (!isObject(value) || !isObject(value["metadata"]) || Object.keys(value["metadata"]).length > 0)
+    return { name, value };
   const { metadata: _metadata, ...rest } = value;
   return { name, value: rest };
 }
@@ -97,10 +131,14 @@ export class NoRuleError extends InterpretError {
 /** The object that the rule is about. Only Retain looks at two. */
 export function objectOf(operation: RunOperation, { desired, observed }: RuleInput): AnyObject {
   if (operation === "Retain") {
-    if (!desired || !observed) throw new UsageError(`Retain needs the desired object and the observed one; the ${desired ? "observed" : "desired"} one is missing`);
+    if (!desired || !observed)
+      throw new UsageError(
+        `Retain needs the desired object and the observed one; the ${desired ? "observed" : "desired"} one is missing`,
+      );
     return checked(desired);
   }
-  if (desired && observed) throw new UsageError(`${operation} is about one object; it is given a desired and an observed one`);
+  if (desired && observed)
+    throw new UsageError(`${operation} is about one object; it is given a desired and an observed one`);
   const object = desired ?? observed;
   if (!object) throw new UsageError(`${operation} needs an object, desired or observed`);
   return checked(object);
@@ -108,7 +146,8 @@ export function objectOf(operation: RunOperation, { desired, observed }: RuleInp
 
 function checked(object: JsonObject): AnyObject {
   const { apiVersion, kind } = object;
-  if (typeof apiVersion !== "string" || typeof kind !== "string" || kind === "") throw new UsageError("the object has no apiVersion and kind, so that no rule can be found for it");
+  if (typeof apiVersion !== "string" || typeof kind !== "string" || kind === "")
+    throw new UsageError("the object has no apiVersion and kind, so that no rule can be found for it");
   // Rules read names and annotations without asking whether there are any.
   return (object["metadata"] ? object : { ...object, metadata: {} }) as unknown as AnyObject;
 }

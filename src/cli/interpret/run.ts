@@ -33,7 +33,10 @@ export async function interpret(request: InterpretRequest, context: InterpretCon
   if (request.showDocumentation) return showDocumentation(operation, context.output);
   if (request.check) return check(await readManifests(sources, request), context.output);
   if (request.tests.length > 0) return test(request, sources, context);
-  if (!operation) throw new UsageError(`say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`);
+  if (!operation)
+    throw new UsageError(
+      `say what to do: --operation (${OPERATION_NAMES.join(", ")}), --check or --test FILE; see 'flotilla interpret --help'`,
+    );
   return run(operation, request, sources, context);
 }
 
@@ -55,7 +58,14 @@ function check(manifests: readonly Manifest[], output: Output): void {
   for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
   const failed = checks.filter(hasFailed);
   if (failed.length === 0) return;
-  throw new RulesError([`${failed.length} of ${checks.length} did not pass`, ...failed.flatMap(({ source, problem, details }) => (problem === undefined ? details : [`${source}: ${problem}`]))].join("\n"));
+  throw new RulesError(
+    [
+      `${failed.length} of ${checks.length} did not pass`,
+      ...failed.flatMap(({ source, problem, details }) =>
+        problem === undefined ? details : [`${source}: ${problem}`],
+      ),
+    ].join("\n"),
+  );
 }
 
 async function test(request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
@@ -79,7 +89,12 @@ async function test(request: InterpretRequest, sources: Sources, { output, clock
   }
 }
 
-async function run(operation: RunOperation, request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {
+async function run(
+  operation: RunOperation,
+  request: InterpretRequest,
+  sources: Sources,
+  { output, clock }: InterpretContext,
+): Promise<void> {
   const customizations = await readCustomizations(sources, request, output);
   const rules = createRuleBook(customizations, clock);
   try {
@@ -93,14 +108,25 @@ async function run(operation: RunOperation, request: InterpretRequest, sources: 
     }
     const { level, results } = answer;
     const shown = level ?? "what holds for every kind";
-    output.result({ operation, level: shown, results: Object.fromEntries(results.map(({ name, value }) => [name, value])) }, () => renderAnswer(answer, customizations.length === 0 ? shown : undefined));
+    output.result(
+      { operation, level: shown, results: Object.fromEntries(results.map(({ name, value }) => [name, value])) },
+      () => renderAnswer(answer, customizations.length === 0 ? shown : undefined),
+    );
   } finally {
     await rules.close();
   }
 }
 
-/** As karmadactl prints it, without the last line break. Where Flotilla's own rules answer, which it cannot ask, a comment says whose they are. */
+/**
+ * As karmadactl prints it, without the last line break. Where Flotilla's own rules answer, which it cannot ask, a
+ * comment says whose they are.
+ */
 function renderAnswer({ results }: Answer, level: string | undefined): string {
-  const blocks = results.map(({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`);
-  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.slice(0, -1);
+  const blocks = results.map(
+    ({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`,
+  );
+  return `${level === undefined ? "" : `# answered by Flotilla's own rules: ${level}\n`}${blocks.join("")}`.slice(
+    0,
+    -1,
+  );
 }

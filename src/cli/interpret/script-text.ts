@@ -1,6 +1,7 @@
 /**
- * Where in a YAML file the lines of a script are. A script in a block scalar (`|` or `>`) is the file's text without its
- * indentation and, where it is folded, with lines joined; from a place in the script this finds the place in the file.
+ * Where in a YAML file the lines of a script are. A script in a block scalar (`|` or `>`) is the file's text without
+ * its indentation and, where it is folded, with lines joined; from a place in the script this finds the place in the
+ * file.
  */
 
 /** Counted from 1. */
@@ -44,14 +45,20 @@ export class ScriptText {
     return this.#block.file;
   }
 
-  /** The place in the file; undefined where the script has no such place. `column` counts the bytes of the script's line. */
+  /**
+   * The place in the file; undefined where the script has no such place. `column` counts the bytes of the script's
+   * line.
+   */
   placeOf(line: number, column = 1): Place | undefined {
     const lineStart = this.#lineStarts[line - 1];
     if (lineStart === undefined) return undefined;
     const offset = lineStart + charactersIn(this.script.slice(lineStart), column - 1);
     const stretch = this.#stretches.find(({ end }) => offset < end) ?? this.#stretches.at(-1);
     if (!stretch) return undefined;
-    return { line: stretch.line, column: this.#block.indent + 1 + Math.max(0, Math.min(offset, stretch.end) - stretch.start) };
+    return {
+      line: stretch.line,
+      column: this.#block.indent + 1 + Math.max(0, Math.min(offset, stretch.end) - stretch.start),
+    };
   }
 
   /** The place of the first text in a line of the script. */
@@ -72,7 +79,9 @@ export class ScriptText {
     const text = this.#lineAt(line);
     const number = String(line);
     const lead = text.slice(0, column - 1).replaceAll(/[^\t]/g, " ");
-    return [`  ${number} | ${text}`, `  ${" ".repeat(number.length)} | ${lead}${"^".repeat(Math.max(1, length))}`].join("\n");
+    return [`  ${number} | ${text}`, `  ${" ".repeat(number.length)} | ${lead}${"^".repeat(Math.max(1, length))}`].join(
+      "\n",
+    );
   }
 
   #lineAt(line: number): string {

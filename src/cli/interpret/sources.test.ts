@@ -10,15 +10,24 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "flotilla-sources-"));
   mkdirSync(join(folder, "deep"));
-  for (const name of ["b.yaml", "a.json", "c.yml", "with,comma.yaml", "notes.txt", "deep/d.yaml"]) writeFileSync(join(folder, name), name);
+  for (const name of ["b.yaml", "a.json", "c.yml", "with,comma.yaml", "notes.txt", "deep/d.yaml"])
+    writeFileSync(join(folder, name), name);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const makeSources = (): Sources => new Sources({ readInput: () => Promise.resolve("input"), download: (url) => Promise.resolve(`body of ${url}`) });
+const makeSources = (): Sources =>
+  new Sources({ readInput: () => Promise.resolve("input"), download: (url) => Promise.resolve(`body of ${url}`) });
 
 const cases: Record<string, { names: string[]; recursive?: boolean; want: string[] }> = {
-  "a folder's files of YAML and JSON, in order": { names: [""], want: ["a.json", "b.yaml", "c.yml", "with,comma.yaml"] },
-  "a folder and the folders in it": { names: [""], recursive: true, want: ["a.json", "b.yaml", "c.yml", "deep/d.yaml", "with,comma.yaml"] },
+  "a folder's files of YAML and JSON, in order": {
+    names: [""],
+    want: ["a.json", "b.yaml", "c.yml", "with,comma.yaml"],
+  },
+  "a folder and the folders in it": {
+    names: [""],
+    recursive: true,
+    want: ["a.json", "b.yaml", "c.yml", "deep/d.yaml", "with,comma.yaml"],
+  },
   "a file of any name": { names: ["notes.txt"], want: ["notes.txt"] },
   "a pattern that the shell left alone": { names: ["*.y*ml"], want: ["b.yaml", "c.yml", "with,comma.yaml"] },
   "names with commas between": { names: ["c.yml,b.yaml"], want: ["c.yml", "b.yaml"] },
@@ -26,7 +35,17 @@ const cases: Record<string, { names: string[]; recursive?: boolean; want: string
 };
 for (const [what, { names, recursive = false, want }] of Object.entries(cases)) {
   test(`reads ${what}`, async () => {
-    const sources = await makeSources().read(names.map((name) => name.split(",").length > 1 && name !== "with,comma.yaml" ? name.split(",").map((part) => join(folder, part)).join(",") : join(folder, name)), { recursive });
+    const sources = await makeSources().read(
+      names.map((name) =>
+        name.split(",").length > 1 && name !== "with,comma.yaml"
+          ? name
+              .split(",")
+              .map((part) => join(folder, part))
+              .join(",")
+          : join(folder, name),
+      ),
+      { recursive },
+    );
 
     expect(sources.map(({ name }) => relative(folder, name))).toEqual(want);
     expect(sources.map(({ text }) => text)).toEqual(want);
@@ -41,14 +60,18 @@ test("reads standard input and addresses", async () => {
 });
 
 test("a download says what the server answered", async () => {
-  const server = createServer((request, response) => response.writeHead(request.url === "/rules.yaml" ? 200 : 404).end("a: é"));
+  const server = createServer((request, response) =>
+    response.writeHead(request.url === "/rules.yaml" ? 200 : 404).end("a: é"),
+  );
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { signal } = new AbortController();
 
   try {
     expect(await download(`${address}/rules.yaml`, signal)).toBe("a: é");
-    await expect(download(`${address}/other.yaml`, signal)).rejects.toThrow(`reading ${address}/other.yaml: the server answered 404 Not Found`);
+    await expect(download(`${address}/other.yaml`, signal)).rejects.toThrow(
+      `reading ${address}/other.yaml: the server answered 404 Not Found`,
+    );
   } finally {
     server.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Where the texts of `flotilla interpret` come from: files, folders, patterns, addresses, and `-` for standard input, as kubectl
- * takes them behind `-f`.
+ * Where the texts of `flotilla interpret` come from: files, folders, patterns, addresses, and `-` for standard input,
+ * as kubectl takes them behind `-f`.
  */
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -61,11 +61,15 @@ export class Sources {
 }
 
 /** kubectl takes several names with commas between; a file whose name has a comma is still found. */
-const separate = (name: string): string[] => (name.includes(",") && !/^https?:/.test(name) && !existsSync(name) ? name.split(",") : [name]);
+const separate = (name: string): string[] =>
+  name.includes(",") && !/^https?:/.test(name) && !existsSync(name) ? name.split(",") : [name];
 
 function filesOf(name: string, recursive: boolean): string[] {
   const files = expand(name).flatMap((path) => (statSync(path).isDirectory() ? filesIn(path, recursive) : [path]));
-  if (files.length === 0) throw new SourceError(`reading ${name}: no file there ends in ${EXTENSIONS.join(", ")}${recursive ? "" : "; --recursive also looks in its folders"}`);
+  if (files.length === 0)
+    throw new SourceError(
+      `reading ${name}: no file there ends in ${EXTENSIONS.join(", ")}${recursive ? "" : "; --recursive also looks in its folders"}`,
+    );
   if (files.length > MAX_FILES) throw new SourceError(`reading ${name}: more than ${MAX_FILES} files`);
   return files;
 }
@@ -89,7 +93,8 @@ function filesIn(folder: string, recursive: boolean): string[] {
 
 function readText(file: string): string {
   try {
-    if (statSync(file).size > MAX_FILE_BYTES) throw new SourceError(`reading ${file}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+    if (statSync(file).size > MAX_FILE_BYTES)
+      throw new SourceError(`reading ${file}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
     return readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -102,7 +107,8 @@ export async function download(url: string, signal: AbortSignal): Promise<string
   let response: Response;
   try {
     response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_LIMIT_MS)]) });
-    if (!response.ok) throw new SourceError(`reading ${url}: the server answered ${response.status} ${response.statusText}`);
+    if (!response.ok)
+      throw new SourceError(`reading ${url}: the server answered ${response.status} ${response.statusText}`);
     return await boundedText(response, url);
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -117,7 +123,8 @@ async function boundedText(response: Response, url: string): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_FILE_BYTES) throw new SourceError(`reading ${url}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+    if (size > MAX_FILE_BYTES)
+      throw new SourceError(`reading ${url}: it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { alignTabs } from "./tab-writer.ts";
 
 test("cells that end in a tab make columns, which are never narrower than further up", () => {
-  const lines = alignTabs(["TARGET: apps/v1 Deployment\t", "RULERS:", "    Retain:\tPASS", "    InterpretReplica:\tERROR: no\t", "    ReviseReplica:\tUNSET"]);
+  const lines = alignTabs([
+    "TARGET: apps/v1 Deployment\t",
+    "RULERS:",
+    "    Retain:\tPASS",
+    "    InterpretReplica:\tERROR: no\t",
+    "    ReviseReplica:\tUNSET",
+  ]);
 
   expect(lines).toEqual([
     "TARGET: apps/v1 Deployment   ",

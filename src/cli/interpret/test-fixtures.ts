@@ -14,14 +14,24 @@ export interface Outcome {
   problem: string | undefined;
 }
 
-export const hasPassed = ({ differences, problem }: Outcome): boolean => differences.length === 0 && problem === undefined;
+export const hasPassed = ({ differences, problem }: Outcome): boolean =>
+  differences.length === 0 && problem === undefined;
 
 export async function runFixture(fixture: Fixture, rules: RuleBook): Promise<Outcome> {
   const { operation, input, wantError } = fixture;
   try {
     const { results } = await runRule(rules, operation, input);
-    if (wantError !== undefined) return { fixture, differences: [], problem: `want an error with ${JSON.stringify(wantError)}, have ${JSON.stringify(Object.fromEntries(results.map(({ name, value }) => [name, value])))}` };
-    return { fixture, differences: differencesOf(fixture.want, new Map(results.map(({ name, value }) => [name, value]))), problem: undefined };
+    if (wantError !== undefined)
+      return {
+        fixture,
+        differences: [],
+        problem: `want an error with ${JSON.stringify(wantError)}, have ${JSON.stringify(Object.fromEntries(results.map(({ name, value }) => [name, value])))}`,
+      };
+    return {
+      fixture,
+      differences: differencesOf(fixture.want, new Map(results.map(({ name, value }) => [name, value]))),
+      problem: undefined,
+    };
   } catch (error) {
     // Whatever is no error of ours is a bug, and no outcome of a case.
     if (!(error instanceof FlotillaError)) throw error;
@@ -40,7 +50,10 @@ function differencesOf(want: Fixture["want"], have: ReadonlyMap<string, Json>): 
 export function renderOutcome(outcome: Outcome): string {
   const { fixture, differences, problem } = outcome;
   const head = `${hasPassed(outcome) ? "PASS" : "FAIL"}  ${fixture.file}:${fixture.line}  ${fixture.operation}  ${fixture.name}`;
-  const lines = [...(problem === undefined ? [] : problem.split("\n").map((line) => `      ${line}`)), ...renderDifferences(differences, "      ")];
+  const lines = [
+    ...(problem === undefined ? [] : problem.split("\n").map((line) => `      ${line}`)),
+    ...renderDifferences(differences, "      "),
+  ];
   return [head, ...lines].join("\n");
 }
 
@@ -49,5 +62,13 @@ export const renderSummary = (passed: number, failed: number): string => `${pass
 export function outcomeData(outcome: Outcome): JsonObject {
   const { fixture, differences, problem } = outcome;
   const { name, file, line, operation } = fixture;
-  return { name, file, line, operation, passed: hasPassed(outcome), ...(problem !== undefined && { problem }), ...(differences.length > 0 && { differences: differences as unknown as Json }) };
+  return {
+    name,
+    file,
+    line,
+    operation,
+    passed: hasPassed(outcome),
+    ...(problem !== undefined && { problem }),
+    ...(differences.length > 0 && { differences: differences as unknown as Json }),
+  };
 }

@@ -10,8 +10,15 @@ export interface LintCustomization extends Manifest {
 }
 
 export function customizationsOf({ of }: Pick<LintFleet, "of">): LintCustomization[] {
-  return of(CUSTOMIZATION).map((origin) => ({ object: origin.object, file: origin.file, line: origin.lineOf([]), scripts: origin.scripts, origin }));
+  return of(CUSTOMIZATION).map((origin) => ({
+    object: origin.object,
+    file: origin.file,
+    line: origin.lineOf([]),
+    scripts: origin.scripts,
+    origin,
+  }));
 }
 
 /** The script of a rule, by the name of its field; empty when it has none, or another form than a script. */
-export const scriptIn = ({ object }: LintManifest, field: string): string => textAt(object, "spec", "customizations", field, "luaScript");
+export const scriptIn = ({ object }: LintManifest, field: string): string =>
+  textAt(object, "spec", "customizations", field, "luaScript");

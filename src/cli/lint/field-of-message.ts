@@ -6,7 +6,11 @@ const FIELD = /(?:^|[\s[(:"])((?:spec|metadata|data|webhooks|status)(?:\.[A-Za-z
 
 export function fieldOf(message: string): FieldPath | undefined {
   const [, text] = FIELD.exec(message) ?? [];
-  return text === undefined ? undefined : Array.from(text.matchAll(/\[(\d+)\]|\[([^\]]+)\]|\.?([A-Za-z_][\w-]*)/g), ([, index, key, name = ""]) => (index === undefined ? (key ?? name) : Number(index)));
+  return text === undefined
+    ? undefined
+    : Array.from(text.matchAll(/\[(\d+)\]|\[([^\]]+)\]|\.?([A-Za-z_][\w-]*)/g), ([, index, key, name = ""]) =>
+        index === undefined ? (key ?? name) : Number(index),
+      );
 }
 
 /** A message that begins with its field, without it: it is told beside the message. */

@@ -45,20 +45,34 @@ export function itemsAt(value: Json | undefined, ...path: FieldPath): { item: Js
 
 /** Texts by name, such as labels; values that are no texts are left out. */
 export function labelsAt(value: Json | undefined, ...path: FieldPath): Record<string, string> {
-  return Object.fromEntries(Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  return Object.fromEntries(
+    Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 }
 
 /** `spec.overrideRules[0].overriders` */
 export function formatPath(path: FieldPath): string {
-  return path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");
+  return path.reduce<string>(
+    (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`),
+    "",
+  );
 }
 
-/** The steps of a JSON pointer: `/spec/a~1b` are `spec` and `a/b`. A step that is a number stands for an item of a list. */
+/**
+ * The steps of a JSON pointer: `/spec/a~1b` are `spec` and `a/b`. A step that is a number stands for an item of a list.
+ */
 export function pointerSteps(pointer: string): string[] {
-  return pointer === "" ? [] : pointer.replace(/^\//, "").split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer === ""
+    ? []
+    : pointer
+        .replace(/^\//, "")
+        .split("/")
+        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-export const isPercent = (value: Json | undefined): value is string => typeof value === "string" && /^\d+(\.\d+)?%$/.test(value);
+export const isPercent = (value: Json | undefined): value is string =>
+  typeof value === "string" && /^\d+(\.\d+)?%$/.test(value);
 
 /** A value as a message shows it. */
-export const shown = (value: Json | undefined): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
+export const shown = (value: Json | undefined): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");

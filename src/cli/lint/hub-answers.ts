@@ -1,6 +1,6 @@
 /**
- * What a hub says to manifests, in dry runs: a hub that lives in this process for as long as the question takes, or a real one.
- * So defaults, admission, unknown fields and the hints about other forms are the real ones.
+ * What a hub says to manifests, in dry runs: a hub that lives in this process for as long as the question takes, or a
+ * real one. So defaults, admission, unknown fields and the hints about other forms are the real ones.
  */
 import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
@@ -37,8 +37,16 @@ const HUB = "hub";
 const STRICT = { fieldManager: "kubectl", fieldValidation: "Strict" };
 const DRY = { ...STRICT, dryRun: "All" };
 
-/** In the order in which they are given, except that what others need is tried first. On a hub of this process namespaces and definitions are really made. */
-export async function askHub(client: Client, manifests: readonly LintManifest[], { isReal, namespace }: { isReal: boolean; namespace: string }, signal: AbortSignal): Promise<Map<LintManifest, HubAnswer>> {
+/**
+ * In the order in which they are given, except that what others need is tried first. On a hub of this process
+ * namespaces and definitions are really made.
+ */
+export async function askHub(
+  client: Client,
+  manifests: readonly LintManifest[],
+  { isReal, namespace }: { isReal: boolean; namespace: string },
+  signal: AbortSignal,
+): Promise<Map<LintManifest, HubAnswer>> {
   const answers = new Map<LintManifest, HubAnswer>();
   const kinds = createKindResolver({ client, cluster: HUB });
   const given = manifests.filter(({ inside }) => !inside);
@@ -54,12 +62,17 @@ export async function askHub(client: Client, manifests: readonly LintManifest[],
     const where = kind.scope === "Namespaced" ? manifest.namespace || namespace : undefined;
     if (where !== undefined && !isReal && !made.has(where)) await makeNamespace(client, where, signal);
     if (where !== undefined) made.add(where);
-    answers.set(manifest, await tryOut(client, kind, manifest, { namespace: where, isReal, isMade: !isReal && isNeeded(manifest) }, signal));
+    answers.set(
+      manifest,
+      await tryOut(client, kind, manifest, { namespace: where, isReal, isMade: !isReal && isNeeded(manifest) }, signal),
+    );
   }
   return answers;
 }
 
-const isNeeded = ({ group, kind }: LintManifest): boolean => (group === Namespace.group && kind === Namespace.kind) || (group === CustomResourceDefinition.group && kind === CustomResourceDefinition.kind);
+const isNeeded = ({ group, kind }: LintManifest): boolean =>
+  (group === Namespace.group && kind === Namespace.kind) ||
+  (group === CustomResourceDefinition.group && kind === CustomResourceDefinition.kind);
 
 /** Group and version become part of a request's path. */
 const API_VERSION = /^(?:[a-z0-9.-]+\/)?[a-z][a-z0-9]*$/;
@@ -76,7 +89,12 @@ async function resolve(kinds: KindResolver, { object, kind }: LintManifest): Pro
 }
 
 async function makeNamespace(client: Client, name: string, signal: AbortSignal): Promise<void> {
-  await send(client, { method: "POST", path: resourcePath({ cluster: HUB, group: "", version: "v1", resource: "namespaces" }), body: { apiVersion: "v1", kind: "Namespace", metadata: { name } }, signal });
+  await send(client, {
+    method: "POST",
+    path: resourcePath({ cluster: HUB, group: "", version: "v1", resource: "namespaces" }),
+    body: { apiVersion: "v1", kind: "Namespace", metadata: { name } },
+    signal,
+  });
 }
 
 interface Trial {
@@ -87,19 +105,39 @@ interface Trial {
   isMade: boolean;
 }
 
-/** A hub that nobody has joined, and whose controllers do not run, knows neither members nor the set that is bound to every namespace. */
+/**
+ * A hub that nobody has joined, and whose controllers do not run, knows neither members nor the set that is bound to
+ * every namespace.
+ */
 const OF_EMPTY_HUB = ["no cluster has joined by the name of", "has no ManagedClusterSetBinding"];
 
-async function tryOut(client: Client, kind: Kind, { object, name }: LintManifest, { namespace, isReal, isMade }: Trial, signal: AbortSignal): Promise<HubAnswer> {
+async function tryOut(
+  client: Client,
+  kind: Kind,
+  { object, name }: LintManifest,
+  { namespace, isReal, isMade }: Trial,
+  signal: AbortSignal,
+): Promise<HubAnswer> {
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
   const body: JsonObject = { ...object, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } };
-  const path = { cluster: HUB, group: kind.group, version: kind.storageVersion, resource: kind.plural, ...(namespace !== undefined && { namespace }) };
+  const path = { cluster: HUB, group: kind.group, version: kind.storageVersion, resource: kind.plural, namespace };
   const query = `?${new URLSearchParams(isMade ? STRICT : DRY).toString()}`;
   const created = await send(client, { method: "POST", path: resourcePath(path) + query, body, signal });
   // What a real hub has already is held against what it would become.
-  const answer = created.status === 409 && created.reason === "AlreadyExists" ? await send(client, { method: "PATCH", path: `${resourcePath({ ...path, name })}${query}&force=true`, body, contentType: PATCH_MEDIA_TYPES.apply, signal }) : created;
+  const answer =
+    created.status === 409 && created.reason === "AlreadyExists"
+      ? await send(client, {
+          method: "PATCH",
+          path: `${resourcePath({ ...path, name })}${query}&force=true`,
+          body,
+          contentType: PATCH_MEDIA_TYPES.apply,
+          signal,
+        })
+      : created;
   const { status, message } = answer;
-  const warnings = isReal ? answer.warnings : answer.warnings.filter((text) => !OF_EMPTY_HUB.some((part) => text.includes(part)));
+  const warnings = isReal
+    ? answer.warnings
+    : answer.warnings.filter((text) => !OF_EMPTY_HUB.some((part) => text.includes(part)));
   return status < 300 || (isMade && status === 409) ? { warnings } : { refusal: message, warnings };
 }
 
@@ -111,14 +149,31 @@ interface Sent {
   signal: AbortSignal;
 }
 
-async function send(client: Client, { method, path, body, contentType = "application/json", signal }: Sent): Promise<{ status: number; reason: string; message: string; warnings: string[] }> {
-  const response = await client.raw({ method, path, cluster: HUB, headers: { "content-type": contentType, accept: "application/json" }, body: new TextEncoder().encode(JSON.stringify(body)) }, signal);
+async function send(
+  client: Client,
+  { method, path, body, contentType = "application/json", signal }: Sent,
+): Promise<{ status: number; reason: string; message: string; warnings: string[] }> {
+  const response = await client.raw(
+    {
+      method,
+      path,
+      cluster: HUB,
+      headers: { "content-type": contentType, accept: "application/json" },
+      body: new TextEncoder().encode(JSON.stringify(body)),
+    },
+    signal,
+  );
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const warnings = readWarnings(response.headers["warning"]);
   if (response.status < 300) return { status: response.status, reason: "", message: "", warnings };
   const answer = readStatus(Buffer.concat(chunks).toString());
-  return { status: response.status, reason: answer.reason ?? "", message: answer.message ?? `the hub answered ${response.status}`, warnings };
+  return {
+    status: response.status,
+    reason: answer.reason ?? "",
+    message: answer.message ?? `the hub answered ${response.status}`,
+    warnings,
+  };
 }
 
 function readStatus(text: string): { reason?: string; message?: string } {
@@ -129,5 +184,7 @@ function readStatus(text: string): { reason?: string; message?: string } {
 /** `299 - "text"`; each byte of the text's UTF-8 is a character of the header. */
 function readWarnings(header: string | readonly string[] | undefined): string[] {
   const text = Buffer.from(typeof header === "string" ? header : (header ?? []).join(", "), "latin1").toString("utf8");
-  return Array.from(text.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g), ([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1"));
+  return Array.from(text.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g), ([, quoted = ""]) =>
+    quoted.replaceAll(/\\(.)/g, "$1"),
+  );
 }

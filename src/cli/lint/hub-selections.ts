@@ -10,7 +10,11 @@ import { namespaceOf, readSelector } from "./selectors.ts";
 /** The paths of such selectors, by policy. */
 export type Selections = ReadonlyMap<LintManifest, ReadonlySet<string>>;
 
-export async function readSelections(client: Client, manifests: readonly LintManifest[], signal: AbortSignal): Promise<Selections> {
+export async function readSelections(
+  client: Client,
+  manifests: readonly LintManifest[],
+  signal: AbortSignal,
+): Promise<Selections> {
   const kinds = createKindResolver({ client, cluster: "hub" });
   const selections = new Map<LintManifest, Set<string>>();
   for (const policy of manifests.filter(({ group }) => group === "policy.karmada.io")) {
@@ -26,9 +30,19 @@ export async function readSelections(client: Client, manifests: readonly LintMan
     try {
       const kind = await kinds.resolve({ apiVersion: textAt(selector, "apiVersion"), kind: textAt(selector, "kind") });
       const namespace = textAt(selector, "namespace") || (policy.kind.startsWith("Cluster") ? "" : namespaceOf(policy));
-      const labels = valueAt(selector, "labelSelector") === undefined ? undefined : readSelector(objectAt(selector, "labelSelector"));
+      const labels =
+        valueAt(selector, "labelSelector") === undefined
+          ? undefined
+          : readSelector(objectAt(selector, "labelSelector"));
       const name = textAt(selector, "name");
-      const { items } = await client.list(kind, { cluster: "hub", limit: 1, ...(kind.scope === "Namespaced" && namespace !== "" && { namespace }), ...(name !== "" && { fieldSelector: `metadata.name=${name}` }), ...(labels && { labelSelector: formatLabelSelector(labels) }), signal });
+      const { items } = await client.list(kind, {
+        cluster: "hub",
+        limit: 1,
+        namespace: kind.scope === "Namespaced" && namespace !== "" ? namespace : undefined,
+        fieldSelector: name !== "" ? `metadata.name=${name}` : undefined,
+        labelSelector: labels ? formatLabelSelector(labels) : undefined,
+        signal,
+      });
       return items.length > 0;
     } catch (error) {
       if (error instanceof UnknownKindError) return false;

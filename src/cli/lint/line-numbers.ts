@@ -1,4 +1,7 @@
-/** In which line of a YAML text each field begins. One pass over the events of the reader, when the first line is asked for. */
+/**
+ * In which line of a YAML text each field begins. One pass over the events of the reader, when the first line is asked
+ * for.
+ */
 import { EVENT_ID, getScalarValue, parseEvents } from "js-yaml";
 import { createLineCounter } from "../../machinery/index.ts";
 import type { FieldPath } from "./fields.ts";
@@ -16,7 +19,9 @@ interface Open {
 
 const keyOf = (path: FieldPath): string => JSON.stringify(path);
 
-/** Counted from 1, in the text itself. Fields that the text does not have are found at the nearest field around them. */
+/**
+ * Counted from 1, in the text itself. Fields that the text does not have are found at the nearest field around them.
+ */
 export function createLineNumbers(text: string): (path: FieldPath) => number | undefined {
   let lines: ReadonlyMap<string, number> | undefined;
   return (path) => {

@@ -1,6 +1,6 @@
 /**
- * All manifests together: which policy has which object, and in which ways an object reaches members. The rules ask this instead
- * of working it out one by one. Nothing here asks a hub; what a hub said is in `answers`.
+ * All manifests together: which policy has which object, and in which ways an object reaches members. The rules ask
+ * this instead of working it out one by one. Nothing here asks a hub; what a hub said is in `answers`.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -80,11 +80,17 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     const best = new Map<LintManifest, { policy: LintManifest; rank: readonly number[] }>();
     for (const policy of policies) {
       for (const { manifest, closeness } of selectedBy(policy)) {
-        // A policy of the namespace comes before one of the cluster; then priority, then the closer selector, then the first name.
-        const rank = [policy.kind === "PropagationPolicy" ? 1 : 0, numberAt(policy.object, "spec", "priority") ?? 0, closeness];
+        // A policy of the namespace comes before one of the cluster; then priority, then the closer selector, then the
+        // first name.
+        const rank = [
+          policy.kind === "PropagationPolicy" ? 1 : 0,
+          numberAt(policy.object, "spec", "priority") ?? 0,
+          closeness,
+        ];
         const before = best.get(manifest);
         const order = before ? compareRanks(rank, before.rank) : 1;
-        if (order > 0 || (order === 0 && before && policy.name < before.policy.name)) best.set(manifest, { policy, rank });
+        if (order > 0 || (order === 0 && before && policy.name < before.policy.name))
+          best.set(manifest, { policy, rank });
       }
     }
     for (const [manifest, { policy }] of best) chosen.set(manifest, policy);
@@ -92,7 +98,10 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
   choose();
 
   /** Objects that works bring, by what they are. */
-  const brought = Map.groupBy(manifests.filter(({ inside }) => inside), identityOf);
+  const brought = Map.groupBy(
+    manifests.filter(({ inside }) => inside),
+    identityOf,
+  );
 
   return {
     manifests,
@@ -105,7 +114,10 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     policyOf: (manifest) => chosen.get(manifest),
     selectedBy,
     journeysOf(manifest) {
-      if (manifest.inside) return [workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], byKind.get(PLACEMENT) ?? [])];
+      if (manifest.inside)
+        return [
+          workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], byKind.get(PLACEMENT) ?? []),
+        ];
       const policy = chosen.get(manifest);
       return policy ? [policyJourney(policy)] : [];
     },
@@ -118,12 +130,16 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 }
 
 /** One object, in whatever version. */
-export const identityOf = (manifest: LintManifest): string => `${manifest.group}/${manifest.kind}/${namespaceOf(manifest)}/${manifest.name}`;
+export const identityOf = (manifest: LintManifest): string =>
+  `${manifest.group}/${manifest.kind}/${namespaceOf(manifest)}/${manifest.name}`;
 
 /** The placement of a policy, and where a placement's affinities are. */
 export const placementOf = ({ object }: LintManifest): JsonObject => objectAt(object, "spec", "placement");
 export function affinitiesOf(placement: JsonObject): { item: JsonObject; path: FieldPath }[] {
-  const single = valueAt(placement, "clusterAffinity") === undefined ? [] : [{ item: objectAt(placement, "clusterAffinity"), path: ["clusterAffinity"] }];
+  const single =
+    valueAt(placement, "clusterAffinity") === undefined
+      ? []
+      : [{ item: objectAt(placement, "clusterAffinity"), path: ["clusterAffinity"] }];
   return [...single, ...itemsAt(placement, "clusterAffinities")];
 }
 
@@ -139,33 +155,55 @@ function policyJourney(policy: LintManifest): Journey {
   const placement = placementOf(policy);
   const affinities = affinitiesOf(placement);
   const named = affinities.map(({ item }) => namedIn(item));
-  const names = affinities.length > 0 && named.every((list) => list !== undefined) ? [...new Set(named.flat())] : undefined;
+  const names =
+    affinities.length > 0 && named.every((list) => list !== undefined) ? [...new Set(named.flat())] : undefined;
   // Of several affinities one is followed at a time.
   const ofNames = names && Math.max(...named.map((list) => list?.length ?? 0));
-  const ofSpread = itemsAt(placement, "spreadConstraints").flatMap(({ item }) => (["", "cluster"].includes(textAt(item, "spreadByField")) && textAt(item, "spreadByLabel") === "" ? (numberAt(item, "maxGroups") ?? []) : []));
+  const ofSpread = itemsAt(placement, "spreadConstraints").flatMap(({ item }) =>
+    ["", "cluster"].includes(textAt(item, "spreadByField")) && textAt(item, "spreadByLabel") === ""
+      ? (numberAt(item, "maxGroups") ?? [])
+      : [],
+  );
   const bounds = [...(ofNames === undefined ? [] : [ofNames]), ...ofSpread.filter((groups) => groups > 0)];
   const scheduling = valueAt(placement, "replicaScheduling");
   const isAsked = textAt(scheduling, "replicaSchedulingType") === "Duplicated";
-  return { via: policy, how: scheduling === undefined || isAsked ? "copied" : "divided", isAsked, members: bounds.length > 0 ? Math.min(...bounds) : undefined, ...(names && { names }) };
+  return {
+    via: policy,
+    how: scheduling === undefined || isAsked ? "copied" : "divided",
+    isAsked,
+    members: bounds.length > 0 ? Math.min(...bounds) : undefined,
+    names,
+  };
 }
 
-/** A ManifestWork is for one member, and the same object may be in those of several; a set of them is for whatever its Placements choose. */
+/**
+ * A ManifestWork is for one member, and the same object may be in those of several; a set of them is for whatever its
+ * Placements choose.
+ */
 function workJourney(work: LintManifest, same: readonly LintManifest[], all: readonly LintManifest[]): Journey {
   if (work.kind === "ManifestWork") {
-    const names = [...new Set(same.flatMap(({ inside }) => (inside?.work.kind === "ManifestWork" ? [inside.work.namespace] : [])))];
+    const names = [
+      ...new Set(same.flatMap(({ inside }) => (inside?.work.kind === "ManifestWork" ? [inside.work.namespace] : []))),
+    ];
     return { via: work, how: "copied", members: Math.max(1, names.length), names };
   }
   const wanted = itemsAt(work.object, "spec", "placementRefs").map(({ item }) => textAt(item, "name"));
   const placements = all.filter(({ name, namespace }) => namespace === work.namespace && wanted.includes(name));
   const counts = placements.map(({ object }) => numberAt(object, "spec", "numberOfClusters"));
   const isBounded = placements.length === wanted.length && counts.every((count) => count !== undefined);
-  return { via: work, how: "copied", members: isBounded && wanted.length > 0 ? counts.reduce<number>((sum, count) => sum + (count ?? 0), 0) : undefined };
+  return {
+    via: work,
+    how: "copied",
+    members: isBounded && wanted.length > 0 ? counts.reduce<number>((sum, count) => sum + (count ?? 0), 0) : undefined,
+  };
 }
 
 export const reachesSeveral = ({ members }: Journey): boolean => members === undefined || members > 1;
 
 /** `2 members`, or how one says it when nobody knows how many there are. */
-export const membersText = ({ members }: Journey): string => (members === undefined ? "every member that fits" : `${members} members`);
+export const membersText = ({ members }: Journey): string =>
+  members === undefined ? "every member that fits" : `${members} members`;
 
 /** The annotation with which an author says that the numbers of a rollout are meant for each cluster. */
-export const countsPerCluster = ({ object }: LintManifest): boolean => labelsAt(object, "metadata", "annotations")["flotilla.dev/partition-scope"] === "cluster";
+export const countsPerCluster = ({ object }: LintManifest): boolean =>
+  labelsAt(object, "metadata", "annotations")["flotilla.dev/partition-scope"] === "cluster";

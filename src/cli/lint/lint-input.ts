@@ -28,28 +28,54 @@ export interface LintInput {
   namespace: string;
 }
 
-export async function lintSources({ sources, rules, strict, namespace }: LintInput, { client, isReal }: AskedHub, signal: AbortSignal): Promise<LintResult> {
+export async function lintSources(
+  { sources, rules, strict, namespace }: LintInput,
+  { client, isReal }: AskedHub,
+  signal: AbortSignal,
+): Promise<LintResult> {
   const read = readLintManifests(sources);
   const said = await askHub(client, read.manifests, { isReal, namespace }, signal);
-  const answers: HubAnswers = { of: (manifest) => said.get(manifest), isReal, ...(isReal && { members: await readMembers(client, signal), selections: await readSelections(client, read.manifests, signal) }) };
+  const answers: HubAnswers = {
+    of: (manifest) => said.get(manifest),
+    isReal,
+    ...(isReal && {
+      members: await readMembers(client, signal),
+      selections: await readSelections(client, read.manifests, signal),
+    }),
+  };
   return lintManifests(read, { rules, answers, strict });
 }
 
-async function readMembers(client: Client, signal: AbortSignal): Promise<{ name: string; labels: Readonly<Record<string, string>> }[]> {
+async function readMembers(
+  client: Client,
+  signal: AbortSignal,
+): Promise<{ name: string; labels: Readonly<Record<string, string>> }[]> {
   const members: { name: string; labels: Readonly<Record<string, string>> }[] = [];
-  for await (const { metadata } of eachObject(client, Cluster, { cluster: "hub", signal })) members.push({ name: metadata.name, labels: metadata.labels ?? {} });
+  for await (const { metadata } of eachObject(client, Cluster, { cluster: "hub", signal }))
+    members.push({ name: metadata.name, labels: metadata.labels ?? {} });
   return members;
 }
 
-/** The rules that are asked: those of `--rule`, or all, without those of `--ignore`. Throws `UsageError` for a rule that there is not. */
+/**
+ * The rules that are asked: those of `--rule`, or all, without those of `--ignore`. Throws `UsageError` for a rule that
+ * there is not.
+ */
 export function chooseRules(only: readonly string[], without: readonly string[]): readonly LintRule[] {
   const [wanted, unwanted] = [idsIn(only), idsIn(without)];
   return RULES.filter(({ id }) => (wanted.length === 0 || wanted.includes(id)) && !unwanted.includes(id));
 }
 
 function idsIn(given: readonly string[]): string[] {
-  const ids = given.flatMap((text) => text.split(",")).map((id) => id.trim()).filter((id) => id !== "");
+  const ids = given
+    .flatMap((text) => text.split(","))
+    .map((id) => id.trim())
+    .filter((id) => id !== "");
   const unknown = ids.find((id) => !RULES.some((rule) => rule.id === id));
   if (unknown === undefined) return ids;
-  throw new UsageError(`there is no lint rule '${unknown}'${didYouMean(unknown, RULES.map(({ id }) => id))}; 'flotilla lint --list' shows them`);
+  throw new UsageError(
+    `there is no lint rule '${unknown}'${didYouMean(
+      unknown,
+      RULES.map(({ id }) => id),
+    )}; 'flotilla lint --list' shows them`,
+  );
 }

@@ -54,13 +54,19 @@ export function readLintManifests(sources: readonly Source[]): ReadManifests {
   for (const source of sources) {
     try {
       const documents = readDocuments(source);
-      const given = documents.filter(({ value }) => isObject(value) && (value["kind"] !== undefined || value["apiVersion"] !== undefined));
+      const given = documents.filter(
+        ({ value }) => isObject(value) && (value["kind"] !== undefined || value["apiVersion"] !== undefined),
+      );
       read.passedOver += documents.length - given.length;
       read.manifests.push(...manifestsIn(source, given));
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const line = /:(\d+):|\bline (\d+):/.exec(error.message.replace(source.name, ""));
-      read.unreadable.push({ file: source.name, line: Number(line?.[1] ?? line?.[2] ?? 1), message: error.message.replace(/^reading [^ ]*: (?:line \d+: )?/, "") });
+      read.unreadable.push({
+        file: source.name,
+        line: Number(line?.[1] ?? line?.[2] ?? 1),
+        message: error.message.replace(/^reading [^ ]*: (?:line \d+: )?/, ""),
+      });
     }
   }
   return read;
@@ -77,7 +83,11 @@ function manifestsIn({ text: whole }: Source, documents: readonly Document[]): L
     const comments = ignoredIn([...text.matchAll(IGNORE_COMMENT)].map(([, ids = ""]) => ids).join(","));
     return manifestsOf([document]).flatMap(({ object, file, line, scripts }, index, all) => {
       const start: FieldPath = all.length > 1 ? ["items", index] : [];
-      const place = { file, scripts, lineOf: (path: FieldPath): number => (find([...start, ...path]) ?? line - firstLine + 1) + firstLine - 1 };
+      const place = {
+        file,
+        scripts,
+        lineOf: (path: FieldPath): number => (find([...start, ...path]) ?? line - firstLine + 1) + firstLine - 1,
+      };
       const manifest = createLintManifest(object, place, comments);
       return [manifest, ...broughtBy(manifest)];
     });
@@ -107,11 +117,29 @@ export interface ManifestPlace {
   inside?: LintManifest["inside"];
 }
 
-export function createLintManifest(object: JsonObject, place: ManifestPlace, inherited: ReadonlySet<string> = new Set()): LintManifest {
+export function createLintManifest(
+  object: JsonObject,
+  place: ManifestPlace,
+  inherited: ReadonlySet<string> = new Set(),
+): LintManifest {
   const { group, version } = parseApiVersion(textAt(object, "apiVersion"));
-  const [kind, name, namespace] = [textAt(object, "kind"), textAt(object, "metadata", "name") || textAt(object, "metadata", "generateName"), textAt(object, "metadata", "namespace")];
+  const [kind, name, namespace] = [
+    textAt(object, "kind"),
+    textAt(object, "metadata", "name") || textAt(object, "metadata", "generateName"),
+    textAt(object, "metadata", "namespace"),
+  ];
   const own = labelsAt(object, "metadata", "annotations")[LINT_IGNORE];
-  return { ...place, object, group, version, kind, name, namespace, title: `${kind} ${namespace ? `${namespace}/` : ""}${name}`, ignored: own === undefined ? inherited : new Set([...inherited, ...ignoredIn(own)]) };
+  return {
+    ...place,
+    object,
+    group,
+    version,
+    kind,
+    name,
+    namespace,
+    title: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    ignored: own === undefined ? inherited : new Set([...inherited, ...ignoredIn(own)]),
+  };
 }
 
 function broughtBy(work: LintManifest): LintManifest[] {
@@ -119,10 +147,27 @@ function broughtBy(work: LintManifest): LintManifest[] {
   if (!list) return [];
   return itemsAt(work.object, ...list).flatMap(({ item, path }) => {
     if (textAt(item, "kind") === "") return [];
-    return [createLintManifest(item, { file: work.file, scripts: work.scripts, lineOf: (within) => work.lineOf([...path, ...within]), inside: { work, path } }, work.ignored)];
+    return [
+      createLintManifest(
+        item,
+        {
+          file: work.file,
+          scripts: work.scripts,
+          lineOf: (within) => work.lineOf([...path, ...within]),
+          inside: { work, path },
+        },
+        work.ignored,
+      ),
+    ];
   });
 }
 
-const ignoredIn = (text: string): ReadonlySet<string> => new Set(text.split(",").map((id) => id.trim()).filter((id) => id !== ""));
+const ignoredIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .split(",")
+      .map((id) => id.trim())
+      .filter((id) => id !== ""),
+  );
 
 export const isIgnored = ({ ignored }: LintManifest, rule: string): boolean => ignored.has(rule) || ignored.has("*");

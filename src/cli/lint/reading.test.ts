@@ -7,7 +7,17 @@ import { renderLint } from "./render-lint.ts";
 import { contradictionIn } from "./selectors.ts";
 
 describe("lines of a text:", () => {
-  const text = ["spec:", "  items:", "    - name: a", "      value: 1", "    - { name: b, value: 2 }", "  script: |", "    one", "    two", "  last: true"].join("\n");
+  const text = [
+    "spec:",
+    "  items:",
+    "    - name: a",
+    "      value: 1",
+    "    - { name: b, value: 2 }",
+    "  script: |",
+    "    one",
+    "    two",
+    "  last: true",
+  ].join("\n");
   const lineOf = createLineNumbers(text);
   const cases: Record<string, { path: (string | number)[]; want: number | undefined }> = {
     "a field is where its key is": { path: ["spec", "items"], want: 2 },
@@ -26,9 +36,18 @@ describe("lines of a text:", () => {
 
 describe("the field that a message is about:", () => {
   const cases: Record<string, { message: string; want: (string | number)[] | undefined }> = {
-    "of a refusal": { message: 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required value', want: ["spec", "template", "spec", "containers", 0, "image"] },
-    "of an unknown field": { message: 'strict decoding error: unknown field "spec.strateggy"', want: ["spec", "strateggy"] },
-    "of a key in brackets": { message: "metadata.annotations[a/b]: Invalid value", want: ["metadata", "annotations", "a/b"] },
+    "of a refusal": {
+      message: 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required value',
+      want: ["spec", "template", "spec", "containers", 0, "image"],
+    },
+    "of an unknown field": {
+      message: 'strict decoding error: unknown field "spec.strateggy"',
+      want: ["spec", "strateggy"],
+    },
+    "of a key in brackets": {
+      message: "metadata.annotations[a/b]: Invalid value",
+      want: ["metadata", "annotations", "a/b"],
+    },
     "of none": { message: "namespaces not found", want: undefined },
   };
   for (const [behaviour, { message, want }] of Object.entries(cases)) {
@@ -44,13 +63,32 @@ describe("the field that a message is about:", () => {
 });
 
 describe("requirements of labels:", () => {
-  const expression = (key: string, operator: string, ...values: string[]): { key: string; operator: string; values: string[] } => ({ key, operator, values });
+  const expression = (
+    key: string,
+    operator: string,
+    ...values: string[]
+  ): { key: string; operator: string; values: string[] } => ({ key, operator, values });
   const cases: Record<string, { selector: object; want: string | undefined }> = {
-    "different keys go together": { selector: { matchLabels: { a: "1" }, matchExpressions: [expression("b", "NotIn", "1")] }, want: undefined },
-    "a value that is also refused": { selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "NotIn", "1")] }, want: "a would have to be 1, but not 1" },
-    "two values of one key": { selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "In", "2", "3")] }, want: "a would have to be 1 and 2 or 3" },
-    "there and not there": { selector: { matchExpressions: [expression("a", "Exists"), expression("a", "DoesNotExist")] }, want: "a must be there and must not" },
-    "what overlaps goes together": { selector: { matchExpressions: [expression("a", "In", "1", "2"), expression("a", "In", "2", "3")] }, want: undefined },
+    "different keys go together": {
+      selector: { matchLabels: { a: "1" }, matchExpressions: [expression("b", "NotIn", "1")] },
+      want: undefined,
+    },
+    "a value that is also refused": {
+      selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "NotIn", "1")] },
+      want: "a would have to be 1, but not 1",
+    },
+    "two values of one key": {
+      selector: { matchLabels: { a: "1" }, matchExpressions: [expression("a", "In", "2", "3")] },
+      want: "a would have to be 1 and 2 or 3",
+    },
+    "there and not there": {
+      selector: { matchExpressions: [expression("a", "Exists"), expression("a", "DoesNotExist")] },
+      want: "a must be there and must not",
+    },
+    "what overlaps goes together": {
+      selector: { matchExpressions: [expression("a", "In", "1", "2"), expression("a", "In", "2", "3")] },
+      want: undefined,
+    },
     "what is no selector is left to the hub": { selector: { matchExpressions: 7 }, want: undefined },
   };
   for (const [behaviour, { selector, want }] of Object.entries(cases)) {
@@ -67,9 +105,32 @@ test("only what a manifest has itself is a field of it", () => {
 });
 
 test("the text tells the fix of a rule once, fits eighty columns, and passes nothing on that steers a terminal", () => {
-  const finding = { rule: "policies-tie", severity: "warning" as const, file: "a.yaml", object: "PropagationPolicy shop/web", message: "another \u001b[31mone selects it, too", why: "", fix: "Give the one that is meant a higher `priority`, or make the selectors disjoint.", doc: "" };
+  const finding = {
+    rule: "policies-tie",
+    severity: "warning" as const,
+    file: "a.yaml",
+    object: "PropagationPolicy shop/web",
+    message: "another \u001b[31mone selects it, too",
+    why: "",
+    fix: "Give the one that is meant a higher `priority`, or make the selectors disjoint.",
+    doc: "",
+  };
 
-  const text = renderLint({ findings: [{ ...finding, line: 3 }, { ...finding, line: 9 }], errors: 0, warnings: 2, ignored: 1, manifests: 4, files: 1, passedOver: 0 }, { paint: plain });
+  const text = renderLint(
+    {
+      findings: [
+        { ...finding, line: 3 },
+        { ...finding, line: 9 },
+      ],
+      errors: 0,
+      warnings: 2,
+      ignored: 1,
+      manifests: 4,
+      files: 1,
+      passedOver: 0,
+    },
+    { paint: plain },
+  );
 
   expect(text.split("\n")).toEqual([
     "a.yaml:3  warning  policies-tie",

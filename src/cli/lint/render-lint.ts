@@ -7,7 +7,10 @@ import type { Finding, LintResult } from "./run-lint.ts";
 
 const WIDTH = 80;
 
-export function renderLint(result: LintResult, { paint, width = WIDTH }: { paint: Paint; width?: number | undefined }): string {
+export function renderLint(
+  result: LintResult,
+  { paint, width = WIDTH }: { paint: Paint; width?: number | undefined },
+): string {
   const told = new Set<string>();
   const blocks = result.findings.map((finding) => {
     const isFirst = !told.has(finding.rule);
@@ -19,7 +22,12 @@ export function renderLint(result: LintResult, { paint, width = WIDTH }: { paint
   return [...blocks, ...more, renderSummary(result, paint)].join("\n\n");
 }
 
-function renderFinding({ rule, severity, file, line, object, field, message, fix }: Finding, isFirst: boolean, paint: Paint, width: number): string {
+function renderFinding(
+  { rule, severity, file, line, object, field, message, fix }: Finding,
+  isFirst: boolean,
+  paint: Paint,
+  width: number,
+): string {
   const mark = severity === "error" ? paint.red("error") : paint.yellow("warning");
   const about = [object, field].filter((text) => text !== undefined && text !== "").join(" ");
   return [
@@ -29,7 +37,8 @@ function renderFinding({ rule, severity, file, line, object, field, message, fix
   ].join("\n");
 }
 
-const indented = (text: string, width: number): string[] => wrapWords(printable(text), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
+const indented = (text: string, width: number): string[] =>
+  wrapWords(printable(text), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
 
 function renderSummary({ errors, warnings, ignored, manifests, files, passedOver }: LintResult, paint: Paint): string {
   const others = passedOver > 0 ? `; ${counted(passedOver, "document")} of other kinds passed over` : "";
@@ -44,6 +53,16 @@ const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " "
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-export function renderRules(rules: readonly LintRule[], { paint, width = WIDTH }: { paint: Paint; width?: number | undefined }): string {
-  return rules.map(({ id, severity, summary, why, fix }) => [`${paint.bold(id)}  ${severity === "error" ? paint.red(severity) : paint.yellow(severity)}`, ...[summary, why, `fix: ${fix}`].flatMap((text) => indented(text.replaceAll("`", ""), width))].join("\n")).join("\n\n");
+export function renderRules(
+  rules: readonly LintRule[],
+  { paint, width = WIDTH }: { paint: Paint; width?: number | undefined },
+): string {
+  return rules
+    .map(({ id, severity, summary, why, fix }) =>
+      [
+        `${paint.bold(id)}  ${severity === "error" ? paint.red(severity) : paint.yellow(severity)}`,
+        ...[summary, why, `fix: ${fix}`].flatMap((text) => indented(text.replaceAll("`", ""), width)),
+      ].join("\n"),
+    )
+    .join("\n\n");
 }

@@ -1,4 +1,7 @@
-/** What the rules about rollouts ask of a workload: its partition and budgets, its pod template, and who counts them. Pure. */
+/**
+ * What the rules about rollouts ask of a workload: its partition and budgets, its pod template, and who counts them.
+ * Pure.
+ */
 import type { Json, JsonObject } from "../../base/index.ts";
 import { numberAt, objectAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
@@ -38,14 +41,26 @@ export function strategyField({ object }: LintManifest, name: string): Field | u
 export const partitionOf = (manifest: LintManifest): Field | undefined => strategyField(manifest, "partition");
 
 /** Whether a partition keeps any pod back. */
-export const keepsSome = (partition: Field | undefined): boolean => partition !== undefined && partition.value !== 0 && partition.value !== "0%";
+export const keepsSome = (partition: Field | undefined): boolean =>
+  partition !== undefined && partition.value !== 0 && partition.value !== "0%";
 
 export const replicasOf = ({ object }: LintManifest): number => numberAt(object, "spec", "replicas") ?? 1;
 
-/** Each of several members gets the numbers as they are written, and nobody has said that this is meant: neither the policy (`Duplicated`) nor the workload. */
+/**
+ * Each of several members gets the numbers as they are written, and nobody has said that this is meant: neither the
+ * policy (`Duplicated`) nor the workload.
+ */
 export function copiedToSeveral(fleet: LintFleet, manifest: LintManifest): Journey | undefined {
   if (countsPerCluster(manifest)) return undefined;
-  return fleet.journeysOf(manifest).find((journey) => reachesSeveral(journey) && journey.how === "copied" && !journey.isAsked && !(journey.via.group === "policy.karmada.io" && DIVIDED_BY_REPORT.has(manifest.kind)));
+  return fleet
+    .journeysOf(manifest)
+    .find(
+      (journey) =>
+        reachesSeveral(journey) &&
+        journey.how === "copied" &&
+        !journey.isAsked &&
+        !(journey.via.group === "policy.karmada.io" && DIVIDED_BY_REPORT.has(manifest.kind)),
+    );
 }
 
 export function severalJourney(fleet: LintFleet, manifest: LintManifest): Journey | undefined {
@@ -60,9 +75,22 @@ export function copyText(journey: Journey): string {
 /** The pod template of a workload; where it is, too. */
 export function podTemplateOf({ object, kind, group }: LintManifest): { template: JsonObject; path: FieldPath } {
   const paths: readonly FieldPath[] = [
-    ...(kind === "UnitedDeployment" ? ["cloneSetTemplate", "advancedStatefulSetTemplate", "statefulSetTemplate", "deploymentTemplate"].map((name) => ["spec", "template", name, "spec", "template"]) : []),
+    ...(kind === "UnitedDeployment"
+      ? ["cloneSetTemplate", "advancedStatefulSetTemplate", "statefulSetTemplate", "deploymentTemplate"].map((name) => [
+          "spec",
+          "template",
+          name,
+          "spec",
+          "template",
+        ])
+      : []),
     ...(kind === "CronJob" ? [["spec", "jobTemplate", "spec", "template"]] : []),
-    ...(kind === "AdvancedCronJob" ? [["spec", "template", "broadcastJobTemplate", "spec", "template"], ["spec", "template", "jobTemplate", "spec", "template"]] : []),
+    ...(kind === "AdvancedCronJob"
+      ? [
+          ["spec", "template", "broadcastJobTemplate", "spec", "template"],
+          ["spec", "template", "jobTemplate", "spec", "template"],
+        ]
+      : []),
     ...(kind === "Pod" && group === "" ? [[]] : []),
     ["spec", "template"],
   ];

@@ -7,7 +7,10 @@ import type { LintManifest } from "./lint-manifest.ts";
 export type Severity = "error" | "warning";
 
 export interface LintRule {
-  /** In kebab-case. It is the anchor in docs/reference/lint.md and what `--rule`, `--ignore` and `flotilla.dev/lint-ignore` name. */
+  /**
+   * In kebab-case. It is the anchor in docs/reference/lint.md and what `--rule`, `--ignore` and
+   * `flotilla.dev/lint-ignore` name.
+   */
   readonly id: string;
   readonly severity: Severity;
   /** One line: what is wrong. */

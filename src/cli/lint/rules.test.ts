@@ -13,10 +13,20 @@ beforeAll(async () => {
 });
 afterAll(() => hub.close());
 
-const fixture = (name: string): { name: string; text: string } => ({ name, text: readFileSync(new URL(`testdata/${name}`, import.meta.url), "utf8") });
+const fixture = (name: string): { name: string; text: string } => ({
+  name,
+  text: readFileSync(new URL(`testdata/${name}`, import.meta.url), "utf8"),
+});
 
-async function lint(sources: readonly { name: string; text: string }[], only: readonly string[] = []): Promise<LintResult> {
-  return lintSources({ sources, rules: chooseRules(only, []), strict: false, namespace: "default" }, { client: hub.client, isReal: false }, signal);
+async function lint(
+  sources: readonly { name: string; text: string }[],
+  only: readonly string[] = [],
+): Promise<LintResult> {
+  return lintSources(
+    { sources, rules: chooseRules(only, []), strict: false, namespace: "default" },
+    { client: hub.client, isReal: false },
+    signal,
+  );
 }
 
 describe("each rule", () => {
@@ -49,9 +59,22 @@ test("a finding says in which line of the file it is, also behind other document
   const { findings } = await lint([fixture("override-path.bad.yaml")], ["override-path"]);
 
   expect(findings.map(({ line, field, message }) => ({ line, field, message }))).toEqual([
-    { line: 21, field: "spec.overrideRules[0].overriders.plaintext[0].path", message: "Deployment shop/web has nothing at /spec/minReadySeconds, so replace /spec/minReadySeconds fails" },
-    { line: 22, field: "spec.overrideRules[0].overriders.plaintext[1].path", message: "Deployment shop/web has nothing at /spec/nothere, so add /spec/nothere/deeper fails" },
-    { line: 23, field: "spec.overrideRules[0].overriders.plaintext[2].path", message: "Deployment shop/web has nothing at /spec/template/spec/containers/1, so replace /spec/template/spec/containers/1/image fails" },
+    {
+      line: 21,
+      field: "spec.overrideRules[0].overriders.plaintext[0].path",
+      message: "Deployment shop/web has nothing at /spec/minReadySeconds, so replace /spec/minReadySeconds fails",
+    },
+    {
+      line: 22,
+      field: "spec.overrideRules[0].overriders.plaintext[1].path",
+      message: "Deployment shop/web has nothing at /spec/nothere, so add /spec/nothere/deeper fails",
+    },
+    {
+      line: 23,
+      field: "spec.overrideRules[0].overriders.plaintext[2].path",
+      message:
+        "Deployment shop/web has nothing at /spec/template/spec/containers/1, so replace /spec/template/spec/containers/1/image fails",
+    },
   ]);
 });
 
@@ -67,7 +90,10 @@ test("a finding in what a ManifestWork brings has the line of the work's file", 
 describe("a manifest silences rules", () => {
   const text = fixture("kruise-partition-hold.bad.yaml").text;
   const cases: Record<string, string> = {
-    "with an annotation": text.replace("namespace: shop }", "namespace: shop, annotations: { flotilla.dev/lint-ignore: 'kruise-surge, kruise-partition-hold' } }"),
+    "with an annotation": text.replace(
+      "namespace: shop }",
+      "namespace: shop, annotations: { flotilla.dev/lint-ignore: 'kruise-surge, kruise-partition-hold' } }",
+    ),
     "with a comment in its document": `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}`,
     "all of them with a star": `${text}# flotilla.dev/lint-ignore: "*"\n`.replace('"*"', "*"),
   };
@@ -80,7 +106,10 @@ describe("a manifest silences rules", () => {
   }
 
   test("in one document and not in the next", async () => {
-    const { findings, ignored } = await lint([{ name: "web.yaml", text: `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}---\n${text}` }], ["kruise-partition-hold"]);
+    const { findings, ignored } = await lint(
+      [{ name: "web.yaml", text: `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}---\n${text}` }],
+      ["kruise-partition-hold"],
+    );
 
     expect({ lines: findings.map(({ line }) => line), ignored }).toEqual({ lines: [22], ignored: 1 });
   });
@@ -93,7 +122,10 @@ test("a rule that there is not is wrong usage, with the nearest one", () => {
 
 test("objects of a definition among the files are held against it", async () => {
   const definition = fixture("crd-not-on-members.good.yaml");
-  const { findings } = await lint([{ name: "game.yaml", text: definition.text.replace("spec: { size: 3 }", "spec: { size: many }") }], ["refused"]);
+  const { findings } = await lint(
+    [{ name: "game.yaml", text: definition.text.replace("spec: { size: 3 }", "spec: { size: many }") }],
+    ["refused"],
+  );
 
   expect(findings).toMatchObject([{ object: "GameFleet shop/eu", field: "spec.size", line: 17 }]);
 });
@@ -102,20 +134,36 @@ test("a customization with a field that there is not is refused, and its scripts
   const { text } = fixture("interpreter-script.bad.yaml");
   const misspelt = text.replace("  target:", "  targets: {}\n  target:");
 
-  const [wrong, script] = [await lint([{ name: "rules.yaml", text: misspelt }], ["refused"]), await lint([{ name: "rules.yaml", text }], ["refused", "interpreter-script"])];
+  const [wrong, script] = [
+    await lint([{ name: "rules.yaml", text: misspelt }], ["refused"]),
+    await lint([{ name: "rules.yaml", text }], ["refused", "interpreter-script"]),
+  ];
 
   expect(wrong.findings).toMatchObject([{ rule: "refused", field: "spec.targets" }]);
-  expect(script.findings.map(({ rule, line }) => `${rule} ${line}`)).toEqual(["interpreter-script 10", "interpreter-script 14"]);
+  expect(script.findings.map(({ rule, line }) => `${rule} ${line}`)).toEqual([
+    "interpreter-script 10",
+    "interpreter-script 14",
+  ]);
 });
 
 test("documents that are no manifests are passed over", async () => {
-  const { findings, manifests, passedOver } = await lint([{ name: "values.yaml", text: "replicas: 3\n---\n- a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n" }]);
+  const { findings, manifests, passedOver } = await lint([
+    {
+      name: "values.yaml",
+      text: "replicas: 3\n---\n- a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n",
+    },
+  ]);
 
   expect({ findings, manifests, passedOver }).toEqual({ findings: [], manifests: 1, passedOver: 2 });
 });
 
 test("hostile manifests are looked at like any other", async () => {
-  const hostile = ["apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x, annotations: { __proto__: y } }\nspec: { __proto__: { a: 1 }, constructor: 2 }\n", "apiVersion: ../../x\nkind: Y\n", "apiVersion: 3\nkind: Z\nmetadata: []\nspec: [1]\n", "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: x }\nspec: { resourceSelectors: 7, placement: [], overrideRules: x }\n"];
+  const hostile = [
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x, annotations: { __proto__: y } }\nspec: { __proto__: { a: 1 }, constructor: 2 }\n",
+    "apiVersion: ../../x\nkind: Y\n",
+    "apiVersion: 3\nkind: Z\nmetadata: []\nspec: [1]\n",
+    "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: x }\nspec: { resourceSelectors: 7, placement: [], overrideRules: x }\n",
+  ];
 
   const { findings } = await lint([{ name: "hostile.yaml", text: hostile.join("---\n") }]);
 

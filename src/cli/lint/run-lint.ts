@@ -47,7 +47,15 @@ export interface LintOptions {
 
 export function lintManifests(read: ReadManifests, { rules, answers, strict }: LintOptions): LintResult {
   const fleet = createLintFleet(read, answers);
-  const result: LintResult = { findings: [], errors: 0, warnings: 0, ignored: 0, manifests: read.manifests.filter(({ inside }) => !inside).length, files: new Set([...read.manifests, ...read.unreadable].map(({ file }) => file)).size, passedOver: read.passedOver };
+  const result: LintResult = {
+    findings: [],
+    errors: 0,
+    warnings: 0,
+    ignored: 0,
+    manifests: read.manifests.filter(({ inside }) => !inside).length,
+    files: new Set([...read.manifests, ...read.unreadable].map(({ file }) => file)).size,
+    passedOver: read.passedOver,
+  };
   for (const rule of rules) {
     for (const report of rule.check(fleet)) {
       const { manifest, path, message } = report;
@@ -59,7 +67,18 @@ export function lintManifests(read: ReadManifests, { rules, answers, strict }: L
       result[severity === "error" ? "errors" : "warnings"] += 1;
       if (result.findings.length >= MAX_FINDINGS) continue;
       const field = path && path.length > 0 ? formatPath(path) : undefined;
-      result.findings.push({ rule: rule.id, severity, file: manifest.file, line: manifest.lineOf(path ?? []), object: manifest.name === "" && manifest.kind === "" ? "" : manifest.title, ...(field !== undefined && { field }), message, why: rule.why, fix: report.fix ?? rule.fix, doc: `docs/reference/lint.md#${rule.id}` });
+      result.findings.push({
+        rule: rule.id,
+        severity,
+        file: manifest.file,
+        line: manifest.lineOf(path ?? []),
+        object: manifest.name === "" && manifest.kind === "" ? "" : manifest.title,
+        field,
+        message,
+        why: rule.why,
+        fix: report.fix ?? rule.fix,
+        doc: `docs/reference/lint.md#${rule.id}`,
+      });
     }
   }
   result.findings.sort((a, b) => compareText(a.file, b.file) || a.line - b.line || compareText(a.rule, b.rule));

@@ -55,9 +55,17 @@ export function contradictionIn(value: Json | undefined): string | undefined {
 function contradiction(key: string, requirements: readonly LabelRequirement[]): string | undefined {
   const needed = requirements.filter(({ operator }) => operator === "=" || operator === "in");
   const isNeeded = needed.length > 0 || requirements.some(({ operator }) => operator === "exists");
-  if (isNeeded && requirements.some(({ operator }) => operator === "!exists")) return `${key} must be there and must not`;
+  if (isNeeded && requirements.some(({ operator }) => operator === "!exists"))
+    return `${key} must be there and must not`;
   if (needed.length === 0) return undefined;
-  const refused = new Set(requirements.filter(({ operator }) => operator === "notin" || operator === "!=").flatMap(({ values }) => values));
-  const allowed = needed.map(({ values }) => new Set(values)).reduce((all, values) => all.intersection(values)).difference(refused);
-  return allowed.size === 0 ? `${key} would have to be ${needed.map(({ values }) => values.join(" or ")).join(" and ")}${refused.size > 0 ? `, but not ${[...refused].join(" or ")}` : ""}` : undefined;
+  const refused = new Set(
+    requirements.filter(({ operator }) => operator === "notin" || operator === "!=").flatMap(({ values }) => values),
+  );
+  const allowed = needed
+    .map(({ values }) => new Set(values))
+    .reduce((all, values) => all.intersection(values))
+    .difference(refused);
+  return allowed.size === 0
+    ? `${key} would have to be ${needed.map(({ values }) => values.join(" or ")).join(" and ")}${refused.size > 0 ? `, but not ${[...refused].join(" or ")}` : ""}`
+    : undefined;
 }

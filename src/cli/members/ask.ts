@@ -1,4 +1,7 @@
-/** Requests to the API of one cluster of the fleet, through the hub: with a bound on time and size, and with failures in words. */
+/**
+ * Requests to the API of one cluster of the fleet, through the hub: with a bound on time and size, and with failures in
+ * words.
+ */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client, RawResponse } from "../../client/index.ts";
@@ -20,9 +23,17 @@ export interface Asking {
 }
 
 /** The answer, which has to be an object. Throws `ApiError` when the cluster refuses. */
-export async function ask({ client, clock, patienceMs, signal }: Asking, place: Place, path: string, accept = "application/json"): Promise<JsonObject> {
+export async function ask(
+  { client, clock, patienceMs, signal }: Asking,
+  place: Place,
+  path: string,
+  accept = "application/json",
+): Promise<JsonObject> {
   return patiently(clock, patienceMs, signal, async (until) => {
-    const { status, body } = await client.raw({ method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } }, until);
+    const { status, body } = await client.raw(
+      { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
+      until,
+    );
     const text = await readText(body);
     if (status !== 200) throw failureOf(status, text);
     return objectIn(text);
@@ -30,11 +41,19 @@ export async function ask({ client, clock, patienceMs, signal }: Asking, place: 
 }
 
 /** Bytes for as long as they come; only the beginning of the answer has a bound on time. */
-export async function open({ client, clock, patienceMs, signal }: Asking, place: Place, path: string, accept = "*/*"): Promise<RawResponse["body"]> {
+export async function open(
+  { client, clock, patienceMs, signal }: Asking,
+  place: Place,
+  path: string,
+  accept = "*/*",
+): Promise<RawResponse["body"]> {
   const stop = new AbortController();
   const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
   try {
-    const { status, body } = await client.raw({ method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } }, AbortSignal.any([signal, stop.signal]));
+    const { status, body } = await client.raw(
+      { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
+      AbortSignal.any([signal, stop.signal]),
+    );
     // A pod that waits for a node has written nothing.
     if (status !== 200 && status !== 204) throw failureOf(status, await readText(body));
     return body;
@@ -44,7 +63,12 @@ export async function open({ client, clock, patienceMs, signal }: Asking, place:
 }
 
 /** Runs with a signal that ends when time is up; what takes longer fails with the reason. */
-export async function patiently<T>(clock: Clock, patienceMs: number, signal: AbortSignal, run: (until: AbortSignal) => Promise<T>): Promise<T> {
+export async function patiently<T>(
+  clock: Clock,
+  patienceMs: number,
+  signal: AbortSignal,
+  run: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stop = new AbortController();
   const timer = clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
   try {
@@ -54,7 +78,8 @@ export async function patiently<T>(clock: Clock, patienceMs: number, signal: Abo
   }
 }
 
-export const tooLate = (patienceMs: number): FlotillaError => new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
+export const tooLate = (patienceMs: number): FlotillaError =>
+  new FlotillaError("NoAnswer", `no answer within ${patienceMs / 1000} s`);
 
 /** The whole body within a bound. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -63,22 +88,39 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
   for await (const chunk of body) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw new FlotillaError("Member", `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`);
+    if (length > MAX_BODY_BYTES)
+      throw new FlotillaError(
+        "Member",
+        `the answer of the member is longer than ${MAX_BODY_BYTES} bytes; choose fewer objects with names or -l`,
+      );
   }
   return Buffer.concat(chunks, length).toString("utf8");
 }
 
 function objectIn(text: string): JsonObject {
   const value: unknown = parsed(text);
-  if (!isObject(value)) throw new FlotillaError("Member", `the answer is not an object of Kubernetes: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`);
+  if (!isObject(value))
+    throw new FlotillaError(
+      "Member",
+      `the answer is not an object of Kubernetes: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`,
+    );
   return value;
 }
 
 /** A proxy in between answers in its own words; they become a Status with the same code. */
 export function failureOf(code: number, text: string): ApiError {
   const status = parsed(text);
-  if (isObject(status) && typeof status["message"] === "string") return new ApiError({ ...(status as unknown as Status), code });
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: `it answered ${code}: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`, code, ...(code === 404 && { reason: "NotFound" }) });
+  if (isObject(status) && typeof status["message"] === "string")
+    return new ApiError({ ...(status as unknown as Status), code });
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: `it answered ${code}: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`,
+    code,
+    reason: code === 404 ? "NotFound" : undefined,
+  });
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,7 @@
-/** Reads which types a cluster serves, in the order in which it prefers them: from one document per root, or group by group on servers before 1.26. */
+/**
+ * Reads which types a cluster serves, in the order in which it prefers them: from one document per root, or group by
+ * group on servers before 1.26.
+ */
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
@@ -6,37 +9,54 @@ import type { Place } from "./places.ts";
 import { findTypes } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
-const ACCEPT = ["v2", "v2beta1"].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).concat("application/json").join(",");
+const ACCEPT = ["v2", "v2beta1"]
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .concat("application/json")
+  .join(",");
 
 export type AskPath = (path: string, accept?: string) => Promise<JsonObject>;
 
 export async function readTypes(ask: AskPath): Promise<ServedType[]> {
   const [core, groups] = await Promise.all([ask("/api", ACCEPT), ask("/apis", ACCEPT)]);
-  return (await Promise.all([core, groups].map(async (answer) => (answer["kind"] === "APIGroupDiscoveryList" ? aggregated(answer) : groupByGroup(ask, answer))))).flat();
+  return (
+    await Promise.all(
+      [core, groups].map(async (answer) =>
+        answer["kind"] === "APIGroupDiscoveryList" ? aggregated(answer) : groupByGroup(ask, answer),
+      ),
+    )
+  ).flat();
 }
 
 function aggregated({ items }: JsonObject): ServedType[] {
   return objectsOf(items).flatMap(({ metadata, versions }) => {
     const group = textOf(objectOf(metadata)["name"]);
     return objectsOf(versions).flatMap((entry) =>
-      objectsOf(entry["resources"]).map((resource) => ({
-        group,
-        version: textOf(entry["version"]),
-        kind: textOf(objectOf(resource["responseKind"])["kind"]),
-        plural: textOf(resource["resource"]),
-        scope: resource["scope"] === "Namespaced" ? "Namespaced" : "Cluster",
-        singular: textOf(resource["singularResource"]),
-        shortNames: textsOf(resource["shortNames"]),
-        categories: textsOf(resource["categories"]),
-        verbs: textsOf(resource["verbs"]),
-      }) satisfies ServedType),
+      objectsOf(entry["resources"]).map(
+        (resource) =>
+          ({
+            group,
+            version: textOf(entry["version"]),
+            kind: textOf(objectOf(resource["responseKind"])["kind"]),
+            plural: textOf(resource["resource"]),
+            scope: resource["scope"] === "Namespaced" ? "Namespaced" : "Cluster",
+            singular: textOf(resource["singularResource"]),
+            shortNames: textsOf(resource["shortNames"]),
+            categories: textsOf(resource["categories"]),
+            verbs: textsOf(resource["verbs"]),
+          }) satisfies ServedType,
+      ),
     );
   });
 }
 
 async function groupByGroup(ask: AskPath, answer: JsonObject): Promise<ServedType[]> {
-  const paths = answer["kind"] === "APIVersions" ? textsOf(answer["versions"]).map((version) => ["", version, `/api/${encodeURIComponent(version)}`] as const) : objectsOf(answer["groups"]).flatMap(versionsOf);
-  const lists = await Promise.all(paths.map(async ([group, version, path]) => legacyTypes(group, version, await askIfServed(ask, path))));
+  const paths =
+    answer["kind"] === "APIVersions"
+      ? textsOf(answer["versions"]).map((version) => ["", version, `/api/${encodeURIComponent(version)}`] as const)
+      : objectsOf(answer["groups"]).flatMap(versionsOf);
+  const lists = await Promise.all(
+    paths.map(async ([group, version, path]) => legacyTypes(group, version, await askIfServed(ask, path))),
+  );
   return lists.flat();
 }
 
@@ -45,7 +65,9 @@ function versionsOf({ name, versions, preferredVersion }: JsonObject): (readonly
   const group = textOf(name);
   const preferred = textOf(objectOf(preferredVersion)["version"]);
   const all = objectsOf(versions).map(({ version }) => textOf(version));
-  return [...all.filter((version) => version === preferred), ...all.filter((version) => version !== preferred)].map((version) => [group, version, `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`] as const);
+  return [...all.filter((version) => version === preferred), ...all.filter((version) => version !== preferred)].map(
+    (version) => [group, version, `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`] as const,
+  );
 }
 
 /** A group whose own server is down hides nothing of the others. */
@@ -82,8 +104,8 @@ export interface Discovery {
 }
 
 /**
- * Discovery of many clusters. Those that serve the same, as far as the hub knows, are asked once; a cluster that would not have a
- * type by that is asked itself, because a definition may have arrived since the hub looked.
+ * Discovery of many clusters. Those that serve the same, as far as the hub knows, are asked once; a cluster that would
+ * not have a type by that is asked itself, because a definition may have arrived since the hub looked.
  */
 export function createDiscovery(ask: (place: Place, path: string, accept?: string) => Promise<JsonObject>): Discovery {
   const shared = new Map<string, Promise<ServedType[]>>();

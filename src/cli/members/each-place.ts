@@ -24,18 +24,26 @@ export interface Gathered<T> {
 }
 
 /** Ends early only when the signal is aborted. */
-export async function askEach<T>(places: readonly Place[], signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<Gathered<T>> {
+export async function askEach<T>(
+  places: readonly Place[],
+  signal: AbortSignal,
+  ask: (place: Place) => Promise<T>,
+): Promise<Gathered<T>> {
   const outcomes: ({ answer: T } | Omit<Failure, "place"> | undefined)[] = Array.from({ length: places.length });
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let index; (index = next++) < places.length; ) {
+    for (let index; (index = next++) < places.length;) {
       const place = places[index];
       if (!place) return;
       try {
         outcomes[index] = { answer: await ask(place) };
       } catch (error) {
         signal.throwIfAborted();
-        outcomes[index] = { reason: reasonOf(place, error), isOutOfReach: isOutOfReach(place, error), isAway: !isRefusal(error) && !isOutOfReach(place, error) };
+        outcomes[index] = {
+          reason: reasonOf(place, error),
+          isOutOfReach: isOutOfReach(place, error),
+          isAway: !isRefusal(error) && !isOutOfReach(place, error),
+        };
       }
     }
   };
@@ -60,11 +68,14 @@ export function reasonOf(place: Place, error: unknown): string {
 }
 
 /** A refusal of its own API server came from the member; everything else came from the way to it. */
-const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status.code >= 400 && error.status.code < 500;
 
 const isOutOfReach = ({ mode }: Place, error: unknown): boolean => mode === "pull" && !isRefusal(error);
 
 /** `member2: no answer within 10 s`, and where to look when it should have answered. */
-export const failureLine = ({ place, reason, isAway = false }: Failure): string => `${place.name}: ${reason}${isAway ? whereToLook(place.name) : ""}`;
+export const failureLine = ({ place, reason, isAway = false }: Failure): string =>
+  `${place.name}: ${reason}${isAway ? whereToLook(place.name) : ""}`;
 
-export const whereToLook = (cluster: string): string => (cluster === HUB ? "" : `; 'flotilla doctor --clusters ${cluster}' says more`);
+export const whereToLook = (cluster: string): string =>
+  cluster === HUB ? "" : `; 'flotilla doctor --clusters ${cluster}' says more`;

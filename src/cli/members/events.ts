@@ -17,13 +17,33 @@ export interface SeenEvent {
   count: number;
 }
 
-const EVENTS: ServedType = { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced", singular: "event", shortNames: ["ev"], categories: [], verbs: ["list"] };
+const EVENTS: ServedType = {
+  group: "",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  scope: "Namespaced",
+  singular: "event",
+  shortNames: ["ev"],
+  categories: [],
+  verbs: ["list"],
+};
 /** Of one object on one cluster. */
 const MAX_EVENTS = 1_000;
 
-export async function readEvents(asking: Asking, place: Place, about: { kind: string; namespace?: string; name: string }): Promise<SeenEvent[]> {
-  const selection = { ...(about.namespace !== undefined && { namespace: about.namespace }), fieldSelector: `involvedObject.kind=${about.kind},involvedObject.name=${about.name}`, accept: "application/json" };
-  return objectsIn(await readList(asking, place, EVENTS, selection, { left: MAX_EVENTS })).map((event) => seenEvent(place.name, event));
+export async function readEvents(
+  asking: Asking,
+  place: Place,
+  about: { kind: string; namespace?: string; name: string },
+): Promise<SeenEvent[]> {
+  const selection = {
+    namespace: about.namespace,
+    fieldSelector: `involvedObject.kind=${about.kind},involvedObject.name=${about.name}`,
+    accept: "application/json",
+  };
+  return objectsIn(await readList(asking, place, EVENTS, selection, { left: MAX_EVENTS })).map((event) =>
+    seenEvent(place.name, event),
+  );
 }
 
 /** The oldest first, and of many the newest. */
@@ -35,7 +55,13 @@ function seenEvent(cluster: string, event: JsonObject): SeenEvent {
   const { involvedObject: involved, series, metadata, count } = event;
   const about = objectOf(involved);
   const of = objectOf(series);
-  const times = [of["lastObservedTime"], event["lastTimestamp"], event["eventTime"], event["firstTimestamp"], objectOf(metadata)["creationTimestamp"]];
+  const times = [
+    of["lastObservedTime"],
+    event["lastTimestamp"],
+    event["eventTime"],
+    event["firstTimestamp"],
+    objectOf(metadata)["creationTimestamp"],
+  ];
   const repeated = typeof of["count"] === "number" ? of["count"] : count;
   return {
     cluster,

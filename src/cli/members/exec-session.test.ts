@@ -5,9 +5,22 @@ import type { FoundPod } from "./pods.ts";
 import type { Terminal, TerminalSize } from "./terminal.ts";
 import { createHandshake, createWebSocketClient, frameOf } from "./web-socket.ts";
 
-const POD: FoundPod = { place: { name: "member1", prefix: "", mode: "push" }, namespace: "shop", name: "web-1", containers: ["web"], initContainers: [], defaultContainer: "web", isRunning: true };
+const POD: FoundPod = {
+  place: { name: "member1", prefix: "", mode: "push" },
+  namespace: "shop",
+  name: "web-1",
+  containers: ["web"],
+  initContainers: [],
+  defaultContainer: "web",
+  isRunning: true,
+};
 const SUCCESS = JSON.stringify({ metadata: {}, status: "Success" });
-const failed = (code: number): string => JSON.stringify({ status: "Failure", reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(code) }] } });
+const failed = (code: number): string =>
+  JSON.stringify({
+    status: "Failure",
+    reason: "NonZeroExitCode",
+    details: { causes: [{ reason: "ExitCode", message: String(code) }] },
+  });
 
 /** The server's end: what it hears of each channel, and what it says. */
 class Server extends Duplex {
@@ -30,7 +43,8 @@ class Server extends Duplex {
 
 function terminalOf(input: string[] = [], size?: TerminalSize): { terminal: Terminal; said: string[] } {
   const said: string[] = [];
-  const write = (from: string) => (chunk: Uint8Array | string) => Promise.resolve(void said.push(`${from} ${Buffer.from(chunk as Uint8Array).toString()}`));
+  const write = (from: string) => (chunk: Uint8Array | string) =>
+    Promise.resolve(void said.push(`${from} ${Buffer.from(chunk as Uint8Array).toString()}`));
   return {
     said,
     terminal: {
@@ -52,8 +66,17 @@ function terminalOf(input: string[] = [], size?: TerminalSize): { terminal: Term
   };
 }
 
-const run = (server: Server, terminal: Terminal, options: { stdin?: boolean; tty?: boolean; canClose?: boolean } = {}): Promise<number> =>
-  runSession(createWebSocketClient(server, Buffer.alloc(0)), { pod: POD, stdin: false, tty: false, canClose: true, ...options }, terminal, new AbortController().signal);
+const run = (
+  server: Server,
+  terminal: Terminal,
+  options: { stdin?: boolean; tty?: boolean; canClose?: boolean } = {},
+): Promise<number> =>
+  runSession(
+    createWebSocketClient(server, Buffer.alloc(0)),
+    { pod: POD, stdin: false, tty: false, canClose: true, ...options },
+    terminal,
+    new AbortController().signal,
+  );
 
 test("output goes where it belongs, and the exit code is that of the command", async () => {
   const server = new Server();
@@ -77,7 +100,11 @@ test("input is handed on, and its end is told where the protocol can tell it", a
 
   expect(await ended).toBe(0);
 
-  expect(server.heard).toEqual([[0, "a"], [0, "b"], [255, "\u0000"]]);
+  expect(server.heard).toEqual([
+    [0, "a"],
+    [0, "b"],
+    [255, "\u0000"],
+  ]);
 });
 
 test("a terminal tells its size, hands keys on, and is left as it was", async () => {
@@ -95,7 +122,9 @@ test("a connection that ends before the command does is a failure", async () => 
   const server = new Server();
   server.push(null);
 
-  await expect(run(server, terminalOf().terminal)).rejects.toThrow("the connection to pod web-1 on member1 was lost before the command ended");
+  await expect(run(server, terminalOf().terminal)).rejects.toThrow(
+    "the connection to pod web-1 on member1 was lost before the command ended",
+  );
 });
 
 test("pings are answered, and fragments joined", async () => {
@@ -129,5 +158,7 @@ test("only who read the request can answer the handshake", () => {
 });
 
 test("what kept a command from running is told in the words of the member", () => {
-  expect(() => exitCodeOf(JSON.stringify({ status: "Failure", message: "container web does not run", code: 400 }))).toThrow("container web does not run");
+  expect(() =>
+    exitCodeOf(JSON.stringify({ status: "Failure", message: "container web does not run", code: 400 })),
+  ).toThrow("container web does not run");
 });

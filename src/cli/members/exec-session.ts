@@ -1,6 +1,6 @@
 /**
- * A command in a container over one WebSocket (`v5.channel.k8s.io`, or `v4` on older servers): the first byte of a message says
- * which stream it belongs to, and how the command ended comes last, as a Status.
+ * A command in a container over one WebSocket (`v5.channel.k8s.io`, or `v4` on older servers): the first byte of a
+ * message says which stream it belongs to, and how the command ended comes last, as a Status.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
@@ -26,17 +26,32 @@ export interface ExecRequest {
 }
 
 /** Resolves with the exit code of the command. */
-export async function execute(upgrade: HubConnection["upgrade"], request: ExecRequest, terminal: Terminal, { clock, patienceMs, signal }: Omit<Asking, "client">): Promise<number> {
+export async function execute(
+  upgrade: HubConnection["upgrade"],
+  request: ExecRequest,
+  terminal: Terminal,
+  { clock, patienceMs, signal }: Omit<Asking, "client">,
+): Promise<number> {
   const { pod } = request;
   const handshake = createHandshake(PROTOCOLS);
-  const answer = await patiently(clock, patienceMs, signal, (until) => upgrade({ method: "GET", path: execPath(request), headers: handshake.headers }, until));
+  const answer = await patiently(clock, patienceMs, signal, (until) =>
+    upgrade({ method: "GET", path: execPath(request), headers: handshake.headers }, until),
+  );
   if (!answer.upgraded) throw failureOf(answer.status, await readText(answer.body));
   if (!handshake.isAnsweredBy(answer.headers)) {
     answer.upgraded.socket.destroy();
-    throw new FlotillaError("WebSocket", `running a command in pod ${pod.name} on ${pod.place.name}: the answer is no WebSocket; something between here and the hub does not pass them on`);
+    throw new FlotillaError(
+      "WebSocket",
+      `running a command in pod ${pod.name} on ${pod.place.name}: the answer is no WebSocket; something between here and the hub does not pass them on`,
+    );
   }
   const web = createWebSocketClient(answer.upgraded.socket, answer.upgraded.head);
-  return runSession(web, { ...request, canClose: answer.headers["sec-websocket-protocol"] === CAN_CLOSE }, terminal, signal);
+  return runSession(
+    web,
+    { ...request, canClose: answer.headers["sec-websocket-protocol"] === CAN_CLOSE },
+    terminal,
+    signal,
+  );
 }
 
 function execPath({ pod: { place, namespace, name }, container, command, stdin, tty }: ExecRequest): string {
@@ -50,11 +65,17 @@ function execPath({ pod: { place, namespace, name }, container, command, stdin, 
   return `${place.prefix}${collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name)}/exec?${query.toString()}`;
 }
 
-export async function runSession(web: WebSocketClient, { pod, stdin, tty, canClose }: Pick<ExecRequest, "pod" | "stdin" | "tty"> & { canClose: boolean }, terminal: Terminal, signal: AbortSignal): Promise<number> {
+export async function runSession(
+  web: WebSocketClient,
+  { pod, stdin, tty, canClose }: Pick<ExecRequest, "pod" | "stdin" | "tty"> & { canClose: boolean },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
   const ended = new AbortController();
   const stop = (): void => web.close();
   signal.addEventListener("abort", stop, { once: true });
-  const resize = (size: TerminalSize): void => void web.send(message(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: size.width, Height: size.height }))));
+  const resize = (size: TerminalSize): void =>
+    void web.send(message(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: size.width, Height: size.height }))));
   const restore: (() => void)[] = [];
   try {
     if (tty) {
@@ -64,12 +85,18 @@ export async function runSession(web: WebSocketClient, { pod, stdin, tty, canClo
     }
     if (tty && stdin) restore.push(terminal.passKeys());
     // Ends when the command does; what goes wrong with reading our input ends the command.
-    const sending = stdin ? sendInput(web, terminal, canClose, AbortSignal.any([signal, ended.signal])).catch(() => web.close()) : undefined;
+    const sending = stdin
+      ? sendInput(web, terminal, canClose, AbortSignal.any([signal, ended.signal])).catch(() => web.close())
+      : undefined;
     const code = await receive(web, terminal);
     ended.abort();
     await sending;
     signal.throwIfAborted();
-    if (code === undefined) throw new FlotillaError("Unreachable", `the connection to pod ${pod.name} on ${pod.place.name} was lost before the command ended`);
+    if (code === undefined)
+      throw new FlotillaError(
+        "Unreachable",
+        `the connection to pod ${pod.name} on ${pod.place.name} was lost before the command ended`,
+      );
     return code;
   } finally {
     ended.abort();
@@ -79,7 +106,12 @@ export async function runSession(web: WebSocketClient, { pod, stdin, tty, canClo
   }
 }
 
-async function sendInput(web: WebSocketClient, terminal: Terminal, canClose: boolean, signal: AbortSignal): Promise<void> {
+async function sendInput(
+  web: WebSocketClient,
+  terminal: Terminal,
+  canClose: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const chunk of terminal.input(signal)) await web.send(message(CHANNEL.stdin, chunk));
   if (canClose && !signal.aborted) await web.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
 }
@@ -99,9 +131,16 @@ async function receive(web: WebSocketClient, terminal: Terminal): Promise<number
 /** Throws what kept the command from running. */
 export function exitCodeOf(text: string): number {
   const status = JSON.parse(text) as Json;
-  if (!isObject(status)) throw new FlotillaError("WebSocket", `what the server says of the end of the command is no Status: ${text.slice(0, 200)}`);
+  if (!isObject(status))
+    throw new FlotillaError(
+      "WebSocket",
+      `what the server says of the end of the command is no Status: ${text.slice(0, 200)}`,
+    );
   if (status["status"] === "Success") return 0;
-  const details = isObject(status["details"]) && Array.isArray(status["details"]["causes"]) ? status["details"]["causes"].filter(isObject) : [];
+  const details =
+    isObject(status["details"]) && Array.isArray(status["details"]["causes"])
+      ? status["details"]["causes"].filter(isObject)
+      : [];
   const code = Number(details.find(({ reason }) => reason === "ExitCode")?.["message"] ?? Number.NaN);
   if (status["reason"] === "NonZeroExitCode" && Number.isInteger(code)) return code;
   throw failureOf(typeof status["code"] === "number" ? status["code"] : 500, text);

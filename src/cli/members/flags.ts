@@ -3,21 +3,45 @@ import { messageOf, UsageError } from "../../base/index.ts";
 import { ApiError, parseDuration, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
 
 export const namespaceFlag = {
-  namespace: { type: "string", short: "n", value: "NS", completes: "namespace", description: "the namespace to look in (default: that of the kubeconfig, else default)" },
+  namespace: {
+    type: "string",
+    short: "n",
+    value: "NS",
+    completes: "namespace",
+    description: "the namespace to look in (default: that of the kubeconfig, else default)",
+  },
 } as const;
 
 export const patienceFlag = {
-  "request-timeout": { type: "integer", value: "SECONDS", default: 10, minimum: 1, maximum: 600, description: "how long a member may take to answer" },
+  "request-timeout": {
+    type: "integer",
+    value: "SECONDS",
+    default: 10,
+    minimum: 1,
+    maximum: 600,
+    description: "how long a member may take to answer",
+  },
 } as const;
 
 /** Throws `UsageError` for a selector that no server could read: each of a hundred members would say the same. */
-export function checkSelectors({ labelSelector, fieldSelector }: { labelSelector?: string; fieldSelector?: string }): void {
-  const checks = [["-l", labelSelector, parseLabelSelector], ["--field-selector", fieldSelector, parseFieldSelector]] as const;
+export function checkSelectors({
+  labelSelector,
+  fieldSelector,
+}: {
+  labelSelector?: string;
+  fieldSelector?: string;
+}): void {
+  const checks = [
+    ["-l", labelSelector, parseLabelSelector],
+    ["--field-selector", fieldSelector, parseFieldSelector],
+  ] as const;
   for (const [flag, text, parse] of checks) {
     try {
       if (text !== undefined) parse(text);
     } catch (error) {
-      throw error instanceof ApiError ? new UsageError(`${flag} '${text}' is not a selector: ${messageOf(error)}`) : error;
+      throw error instanceof ApiError
+        ? new UsageError(`${flag} '${text}' is not a selector: ${messageOf(error)}`)
+        : error;
     }
   }
 }
@@ -27,6 +51,7 @@ const NANOSECONDS = 1_000_000_000n;
 /** Whole seconds of `90s`, `5m`, `1h30m` or a plain number; at least one. */
 export function readSeconds(flag: string, text: string): number {
   const duration = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-  if (!duration || duration.nanos <= 0n) throw new UsageError(`${flag} is a duration such as 90s, 5m or 2h, not '${text}'`);
+  if (!duration || duration.nanos <= 0n)
+    throw new UsageError(`${flag} is a duration such as 90s, 5m or 2h, not '${text}'`);
   return Math.max(1, Number(duration.nanos / NANOSECONDS));
 }

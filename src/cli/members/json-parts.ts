@@ -3,8 +3,11 @@ import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-export const textsOf = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === "string") : []);
+export const textsOf = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-export const objectsOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const objectsOf = (value: Json | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
 /** Numbers and booleans as they are written; nothing of what has parts. */
-export const scalarText = (value: Json | undefined): string => (value === null || value === undefined || typeof value === "object" ? "" : String(value));
+export const scalarText = (value: Json | undefined): string =>
+  value === null || value === undefined || typeof value === "object" ? "" : String(value);

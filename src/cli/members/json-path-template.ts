@@ -1,8 +1,13 @@
-/** Templates as `kubectl get -o jsonpath=` takes them: texts, `{.paths}`, `{"\n"}` and `{range .items[*]}…{end}`. Pure. */
+/**
+ * Templates as `kubectl get -o jsonpath=` takes them: texts, `{.paths}`, `{"\n"}` and `{range .items[*]}…{end}`. Pure.
+ */
 import { isObject, UsageError } from "../../base/index.ts";
 import { ApiError, compileJsonPath } from "../../machinery/index.ts";
 
-type Node = { text: string } | { values(object: unknown): readonly unknown[] } | { each(object: unknown): readonly unknown[]; body: Node[] };
+type Node =
+  | { text: string }
+  | { values(object: unknown): readonly unknown[] }
+  | { each(object: unknown): readonly unknown[]; body: Node[] };
 
 const MAX_DEPTH = 16;
 
@@ -54,7 +59,11 @@ class Reader {
         return nodes;
       }
       const range = /^range\s+(.+)$/s.exec(action)?.[1];
-      nodes.push(range === undefined ? { values: compilePath(action) } : { each: compilePath(range), body: this.read(depth + 1) });
+      nodes.push(
+        range === undefined
+          ? { values: compilePath(action) }
+          : { each: compilePath(range), body: this.read(depth + 1) },
+      );
     }
     if (depth > 0) throw new UsageError("the JSON path has a {range} without an {end}");
     return nodes;
@@ -80,15 +89,18 @@ class Reader {
 const OF_ITEMS = /^[$@]?\.items\[\*\](.*)$/s;
 
 /**
- * A path within a bound on its values: what is asked of each item of a list has that bound for each of them, because a fleet may
- * have many items.
+ * A path within a bound on its values: what is asked of each item of a list has that bound for each of them, because a
+ * fleet may have many items.
  */
 export function compilePath(path: string): (object: unknown) => readonly unknown[] {
   const ofItem = OF_ITEMS.exec(path)?.[1];
   try {
     const follow = compileJsonPath(ofItem ?? path);
     if (ofItem === undefined) return follow;
-    return (object) => (isObject(object) && Array.isArray(object["items"]) ? object["items"].flatMap((item) => (ofItem === "" ? [item] : follow(item))) : []);
+    return (object) =>
+      isObject(object) && Array.isArray(object["items"])
+        ? object["items"].flatMap((item) => (ofItem === "" ? [item] : follow(item)))
+        : [];
   } catch (error) {
     if (error instanceof ApiError) throw new UsageError(error.message, { cause: error });
     throw error;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createLineSplitter } from "./line-splitter.ts";
 
-const lines = (splitter: ReturnType<typeof createLineSplitter>, text: string): string[] => splitter.push(Buffer.from(text)).map(String);
+const lines = (splitter: ReturnType<typeof createLineSplitter>, text: string): string[] =>
+  splitter.push(Buffer.from(text)).map(String);
 
 test("lines are whole, wherever chunks end", () => {
   const splitter = createLineSplitter(100);

@@ -13,15 +13,29 @@ const MAX_NAMED = 10;
 
 /** `member1, member2 and 3 more` */
 export function named(names: readonly string[]): string {
-  return names.length <= MAX_NAMED ? names.join(", ") : `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
+  return names.length <= MAX_NAMED
+    ? names.join(", ")
+    : `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
 }
 
 /** What to say when something was found nowhere: on those that answered, and who did not. */
-export function nowhere(what: string, where: string, asked: readonly Place[], failures: readonly Failure[]): FlotillaError {
+export function nowhere(
+  what: string,
+  where: string,
+  asked: readonly Place[],
+  failures: readonly Failure[],
+): FlotillaError {
   const failed = failures.map(({ place }) => place.name);
   const answered = asked.map(({ name }) => name).filter((name) => !failed.includes(name));
-  if (answered.length === 0) return new FlotillaError("NoAnswer", `looking for ${what}: no cluster gave an answer; 'flotilla status' shows how they are`);
-  return new FlotillaError("NotFound", `there is no ${what}${where} on ${named(answered)}${failed.length > 0 ? `; no answer came from ${named(failed)}` : ""}`);
+  if (answered.length === 0)
+    return new FlotillaError(
+      "NoAnswer",
+      `looking for ${what}: no cluster gave an answer; 'flotilla status' shows how they are`,
+    );
+  return new FlotillaError(
+    "NotFound",
+    `there is no ${what}${where} on ${named(answered)}${failed.length > 0 ? `; no answer came from ${named(failed)}` : ""}`,
+  );
 }
 
 export interface Asked {
@@ -42,24 +56,44 @@ export interface Problems {
 }
 
 /** Throws when a type means nothing anywhere. */
-export function problemsOf({ answers, failures }: Gathered<PlaceAnswer>, { targets, areNamed, namespace, known }: Asked): Problems {
+export function problemsOf(
+  { answers, failures }: Gathered<PlaceAnswer>,
+  { targets, areNamed, namespace, known }: Asked,
+): Problems {
   const isExpected = ({ isOutOfReach = false }: Failure): boolean => isOutOfReach && !areNamed && answers.length > 0;
   const lines = failures.filter((failure) => !isExpected(failure)).map(failureLine);
   for (const word of new Set(targets.flatMap(({ words }) => words))) {
     const without = answers.filter(({ answer }) => answer.unserved.includes(word)).map(({ place }) => place.name);
     if (without.length === 0) continue;
     const isNowhere = without.length === answers.length;
-    if (isNowhere && failures.length === 0) throw new UsageError(`${named(without)} ${without.length === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(known()))}; 'kubectl api-resources' lists those of the hub`);
-    if (isNowhere) lines.push(`no cluster that answered serves a resource type '${word}'${didYouMean(word, knownNames(known()))}`);
+    if (isNowhere && failures.length === 0)
+      throw new UsageError(
+        `${named(without)} ${without.length === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(known()))}; 'kubectl api-resources' lists those of the hub`,
+      );
+    if (isNowhere)
+      lines.push(`no cluster that answered serves a resource type '${word}'${didYouMean(word, knownNames(known()))}`);
     else if (areNamed) lines.push(...without.map((name) => `${name}: it does not serve a resource type '${word}'`));
   }
-  return { lines, notes: failures.filter(isExpected).map(failureLine), missing: targets.flatMap(({ words, names }) => names.flatMap((name) => missingOf(answers, words, name, namespace))) };
+  return {
+    lines,
+    notes: failures.filter(isExpected).map(failureLine),
+    missing: targets.flatMap(({ words, names }) => names.flatMap((name) => missingOf(answers, words, name, namespace))),
+  };
 }
 
 /** A name that no cluster has which serves the type. */
-function missingOf(answers: Gathered<PlaceAnswer>["answers"], words: readonly string[], name: string, namespace: string | undefined): string[] {
-  const asked = answers.map(({ place, answer }) => ({ place, found: answer.found.filter(({ word }) => words.includes(word)) })).filter(({ found }) => found.length > 0);
+function missingOf(
+  answers: Gathered<PlaceAnswer>["answers"],
+  words: readonly string[],
+  name: string,
+  namespace: string | undefined,
+): string[] {
+  const asked = answers
+    .map(({ place, answer }) => ({ place, found: answer.found.filter(({ word }) => words.includes(word)) }))
+    .filter(({ found }) => found.length > 0);
   const isThere = asked.some(({ found }) => found.some(({ missing }) => !missing.includes(name)));
   if (isThere || asked.length === 0) return [];
-  return [`there is no ${words.join(" or ")} ${name}${namespace === undefined ? "" : ` in namespace ${namespace}`} on ${named(asked.map(({ place }) => place.name))}`];
+  return [
+    `there is no ${words.join(" or ")} ${name}${namespace === undefined ? "" : ` in namespace ${namespace}`} on ${named(asked.map(({ place }) => place.name))}`,
+  ];
 }

@@ -1,4 +1,7 @@
-/** The clusters that a command looks into: members, which are reached through the hub's cluster proxy, and the hub itself where that is asked for. */
+/**
+ * The clusters that a command looks into: members, which are reached through the hub's cluster proxy, and the hub
+ * itself where that is asked for.
+ */
 import { Cluster } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -23,28 +26,53 @@ export const HUB = "hub";
 const PAGE = 500;
 
 export const clusterFlags = {
-  clusters: { type: "string", short: "C", value: "A,B", repeated: true, completes: "clusters", description: "look into these members only; may be repeated (default: all)" },
+  clusters: {
+    type: "string",
+    short: "C",
+    value: "A,B",
+    repeated: true,
+    completes: "clusters",
+    description: "look into these members only; may be repeated (default: all)",
+  },
 } as const;
 
 /** The member's part of a path: `/apis/cluster.karmada.io/v1alpha1/clusters/oslo/proxy`. */
 export function proxyPath(cluster: string): string {
-  return resourcePath({ cluster: HUB, group: Cluster.group, version: Cluster.storageVersion, resource: Cluster.plural, name: cluster, subresource: "proxy" });
+  return resourcePath({
+    cluster: HUB,
+    group: Cluster.group,
+    version: Cluster.storageVersion,
+    resource: Cluster.plural,
+    name: cluster,
+    subresource: "proxy",
+  });
 }
 
 export const hubPlace: Place = { name: HUB, prefix: "", mode: "hub" };
 
 /** `--clusters a,b --clusters c`, each once. */
 export function readNames(given: readonly string[]): string[] {
-  return [...new Set(given.flatMap((names) => names.split(",")).map((name) => name.trim()).filter((name) => name !== ""))];
+  return [
+    ...new Set(
+      given
+        .flatMap((names) => names.split(","))
+        .map((name) => name.trim())
+        .filter((name) => name !== ""),
+    ),
+  ];
 }
 
 /** All members in the order of their names, or those that are named. Throws `UsageError` for one that is not there. */
 export async function findPlaces(client: Client, names: readonly string[], signal: AbortSignal): Promise<Place[]> {
-  const places = names.length > 0 ? await Promise.all(names.map((name) => findPlace(client, name, signal))) : (await listClusters(client, signal)).map(placeOf);
+  const places =
+    names.length > 0
+      ? await Promise.all(names.map((name) => findPlace(client, name, signal)))
+      : (await listClusters(client, signal)).map(placeOf);
   return places.sort(byName);
 }
 
-export const byName = (a: { readonly name: string }, b: { readonly name: string }): number => a.name.localeCompare(b.name, "en", { numeric: true });
+export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name.localeCompare(b.name, "en", { numeric: true });
 
 async function findPlace(client: Client, name: string, signal: AbortSignal): Promise<Place> {
   try {
@@ -55,15 +83,23 @@ async function findPlace(client: Client, name: string, signal: AbortSignal): Pro
     if (isForbidden(error)) return { name, prefix: proxyPath(name), mode: "push" };
     throw error;
   }
-  if (name === HUB) throw new UsageError("the hub is no member; 'flotilla get --hub' and 'flotilla describe' show what it has");
-  throw new UsageError(`there is no member '${name}'${didYouMean(name, await knownNames(client, signal))}; 'flotilla status' lists them`);
+  if (name === HUB)
+    throw new UsageError("the hub is no member; 'flotilla get --hub' and 'flotilla describe' show what it has");
+  throw new UsageError(
+    `there is no member '${name}'${didYouMean(name, await knownNames(client, signal))}; 'flotilla status' lists them`,
+  );
 }
 
 async function listClusters(client: Client, signal: AbortSignal): Promise<DeepReadonly<Cluster>[]> {
   try {
     return await Array.fromAsync(eachObject(client, Cluster, { cluster: HUB, limit: PAGE, signal }));
   } catch (error) {
-    if (isForbidden(error)) throw new FlotillaError("Forbidden", "you may not list the members of the hub; name those that you may look into with --clusters", { cause: error });
+    if (isForbidden(error))
+      throw new FlotillaError(
+        "Forbidden",
+        "you may not list the members of the hub; name those that you may look into with --clusters",
+        { cause: error },
+      );
     throw error;
   }
 }
@@ -87,7 +123,8 @@ function placeOf({ metadata: { name }, spec, status }: DeepReadonly<Cluster>): P
     name,
     prefix: proxyPath(name),
     mode: spec.syncMode === "Pull" ? "pull" : "push",
-    ...(ready !== undefined && ready.status !== "True" && { unready: ready.message || ready.reason || "it is not ready" }),
-    ...(enablements !== undefined && enablements.length > 0 && { serves: JSON.stringify(enablements) }),
+    unready:
+      ready !== undefined && ready.status !== "True" ? ready.message || ready.reason || "it is not ready" : undefined,
+    serves: enablements !== undefined && enablements.length > 0 ? JSON.stringify(enablements) : undefined,
   };
 }

@@ -7,17 +7,47 @@ import { choosePod } from "./run-exec.ts";
 import { prefixOf, sourcesOf } from "./run-logs.ts";
 
 const place = (name: string): Place => ({ name, prefix: "", mode: "push" });
-const pod = (cluster: string, name: string, more: Partial<FoundPod> = {}): FoundPod => ({ place: place(cluster), namespace: "shop", name, containers: ["web"], initContainers: [], defaultContainer: "web", isRunning: true, ...more });
+const pod = (cluster: string, name: string, more: Partial<FoundPod> = {}): FoundPod => ({
+  place: place(cluster),
+  namespace: "shop",
+  name,
+  containers: ["web"],
+  initContainers: [],
+  defaultContainer: "web",
+  isRunning: true,
+  ...more,
+});
 
 describe("the selector of", () => {
   const cases: Record<string, { object: JsonObject; want: string | undefined }> = {
-    "a workload is that of its spec": { object: { spec: { selector: { matchLabels: { app: "web" } } } }, want: "app=web" },
+    "a workload is that of its spec": {
+      object: { spec: { selector: { matchLabels: { app: "web" } } } },
+      want: "app=web",
+    },
     "a workload with expressions has all of them": {
-      object: { spec: { selector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "In", values: ["a", "b"] }, { key: "x", operator: "NotIn", values: ["c"] }, { key: "y", operator: "Exists" }, { key: "z", operator: "DoesNotExist" }] } } },
+      object: {
+        spec: {
+          selector: {
+            matchLabels: { app: "web" },
+            matchExpressions: [
+              { key: "tier", operator: "In", values: ["a", "b"] },
+              { key: "x", operator: "NotIn", values: ["c"] },
+              { key: "y", operator: "Exists" },
+              { key: "z", operator: "DoesNotExist" },
+            ],
+          },
+        },
+      },
       want: "app=web,tier in (a,b),x notin (c),y,!z",
     },
-    "a Service is a plain set of labels": { object: { spec: { selector: { app: "web", tier: "front" } } }, want: "app=web,tier=front" },
-    "what tells it in its status is that": { object: { spec: {}, status: { labelSelector: "app=web" } }, want: "app=web" },
+    "a Service is a plain set of labels": {
+      object: { spec: { selector: { app: "web", tier: "front" } } },
+      want: "app=web,tier=front",
+    },
+    "what tells it in its status is that": {
+      object: { spec: {}, status: { labelSelector: "app=web" } },
+      want: "app=web",
+    },
     "what has none is not known": { object: { spec: { selector: {} } }, want: undefined },
   };
   for (const [behaviour, { object, want }] of Object.entries(cases)) {
@@ -32,16 +62,24 @@ describe("logs", () => {
   const one = pod("member2", "b");
 
   test("are of the default container of each pod", () => {
-    expect(sourcesOf([two, one], { allContainers: false }).map((source) => prefixOf(source, { allContainers: false }))).toEqual(["[member1/a] ", "[member2/b] "]);
+    expect(
+      sourcesOf([two, one], { allContainers: false }).map((source) => prefixOf(source, { allContainers: false })),
+    ).toEqual(["[member1/a] ", "[member2/b] "]);
   });
 
   test("of all containers say which", () => {
-    expect(sourcesOf([two, one], { allContainers: true }).map((source) => prefixOf(source, { allContainers: true }))).toEqual(["[member1/a/init] ", "[member1/a/web] ", "[member1/a/proxy] ", "[member2/b/web] "]);
+    expect(
+      sourcesOf([two, one], { allContainers: true }).map((source) => prefixOf(source, { allContainers: true })),
+    ).toEqual(["[member1/a/init] ", "[member1/a/web] ", "[member1/a/proxy] ", "[member2/b/web] "]);
   });
 
   test("of one container are those of the pods that have it", () => {
-    expect(sourcesOf([two, one], { container: "proxy", allContainers: false }).map(({ pod: { name } }) => name)).toEqual(["a"]);
-    expect(() => sourcesOf([two, one], { container: "nope", allContainers: false })).toThrow("no pod has a container 'nope'; there are init, web, proxy");
+    expect(
+      sourcesOf([two, one], { container: "proxy", allContainers: false }).map(({ pod: { name } }) => name),
+    ).toEqual(["a"]);
+    expect(() => sourcesOf([two, one], { container: "nope", allContainers: false })).toThrow(
+      "no pod has a container 'nope'; there are init, web, proxy",
+    );
   });
 });
 
@@ -50,17 +88,29 @@ describe("the pod that a command runs in", () => {
   const places = ["member1", "member2"].map(place);
 
   test("is the first that runs, where one member has them", () => {
-    expect(choosePod({ pods: [pod("member1", "a", { isRunning: false }), pod("member1", "b")], failures: [] }, question, places).name).toBe("b");
+    expect(
+      choosePod(
+        { pods: [pod("member1", "a", { isRunning: false }), pod("member1", "b")], failures: [] },
+        question,
+        places,
+      ).name,
+    ).toBe("b");
   });
 
   test("has to be chosen where several members have them", () => {
-    expect(() => choosePod({ pods: [pod("member1", "a"), pod("member2", "b")], failures: [] }, question, places)).toThrow("deployment/web is on member1, member2; choose one with --clusters");
+    expect(() =>
+      choosePod({ pods: [pod("member1", "a"), pod("member2", "b")], failures: [] }, question, places),
+    ).toThrow("deployment/web is on member1, member2; choose one with --clusters");
   });
 
   test("is told to be missing with who was asked, and who gave no answer", () => {
     const failures = [{ place: place("member2"), reason: "away" }];
 
-    expect(() => choosePod({ pods: [], failures }, question, places)).toThrow("there is no pod of deployment/web in namespace shop on member1; no answer came from member2");
-    expect(() => choosePod({ pods: [], failures: places.map((each) => ({ place: each, reason: "away" })) }, question, places)).toThrow("no cluster gave an answer");
+    expect(() => choosePod({ pods: [], failures }, question, places)).toThrow(
+      "there is no pod of deployment/web in namespace shop on member1; no answer came from member2",
+    );
+    expect(() =>
+      choosePod({ pods: [], failures: places.map((each) => ({ place: each, reason: "away" })) }, question, places),
+    ).toThrow("no cluster gave an answer");
   });
 });

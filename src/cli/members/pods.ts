@@ -1,4 +1,6 @@
-/** Finds the pods that a command line means: by name, by labels, or those of a workload, on all members that have them. */
+/**
+ * Finds the pods that a command line means: by name, by labels, or those of a workload, on all members that have them.
+ */
 import { isObject, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
@@ -37,13 +39,28 @@ export interface PodSelection {
   namespace: string;
 }
 
-const PODS: ServedType = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced", singular: "pod", shortNames: ["po"], categories: ["all"], verbs: ["get", "list"] };
+const PODS: ServedType = {
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  scope: "Namespaced",
+  singular: "pod",
+  shortNames: ["po"],
+  categories: ["all"],
+  verbs: ["get", "list"],
+};
 /** Beyond this nobody means all of them. */
 const MAX_PODS = 10_000;
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 /** Throws `UsageError` when nothing of the kind is anywhere, unless a member gave no answer. */
-export async function findPods(asking: Asking, discovery: Discovery, places: readonly Place[], selection: PodSelection): Promise<FoundPods> {
+export async function findPods(
+  asking: Asking,
+  discovery: Discovery,
+  places: readonly Place[],
+  selection: PodSelection,
+): Promise<FoundPods> {
   const unserved = new Set<string>();
   const { answers, failures } = await askEach(places, asking.signal, async (place) => {
     const { named: what, namespace, labelSelector } = selection;
@@ -55,8 +72,13 @@ export async function findPods(asking: Asking, discovery: Discovery, places: rea
     return type ? podsOf(asking, place, type, namespace, what.slice(slash + 1)) : [];
   });
   const word = selection.named?.split("/")[0] ?? "";
-  if (unserved.size > 0 && unserved.size === places.length) throw new UsageError(`${named([...unserved])} ${unserved.size === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(discovery.known()))}`);
-  const pods = answers.flatMap(({ place, answer }) => answer.map((pod) => foundPod(place, pod))).filter(({ name }) => name !== "");
+  if (unserved.size > 0 && unserved.size === places.length)
+    throw new UsageError(
+      `${named([...unserved])} ${unserved.size === 1 ? "does" : "do"} not serve a resource type '${word}'${didYouMean(word, knownNames(discovery.known()))}`,
+    );
+  const pods = answers
+    .flatMap(({ place, answer }) => answer.map((pod) => foundPod(place, pod)))
+    .filter(({ name }) => name !== "");
   return { pods, failures };
 }
 
@@ -65,12 +87,25 @@ async function podNamed(asking: Asking, place: Place, namespace: string, name: s
   return pod ? [pod] : [];
 }
 
-async function podsBy(asking: Asking, place: Place, namespace: string, labelSelector: string | undefined): Promise<JsonObject[]> {
-  const pods = objectsIn(await readList(asking, place, PODS, { namespace, ...(labelSelector !== undefined && { labelSelector }), accept: "application/json" }, { left: MAX_PODS }));
+async function podsBy(
+  asking: Asking,
+  place: Place,
+  namespace: string,
+  labelSelector: string | undefined,
+): Promise<JsonObject[]> {
+  const pods = objectsIn(
+    await readList(asking, place, PODS, { namespace, labelSelector, accept: "application/json" }, { left: MAX_PODS }),
+  );
   return pods.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-async function podsOf(asking: Asking, place: Place, type: ServedType, namespace: string, name: string): Promise<JsonObject[]> {
+async function podsOf(
+  asking: Asking,
+  place: Place,
+  type: ServedType,
+  namespace: string,
+  name: string,
+): Promise<JsonObject[]> {
   const owner = await readOneObject(asking, place, type, namespace, name);
   if (!owner || (type.group === "" && type.kind === "Pod")) return owner ? [owner] : [];
   const selector = selectorOf(owner);
@@ -87,7 +122,10 @@ export function selectorOf({ spec, status }: JsonObject): string | undefined {
   if (isObject(selector)) {
     const isStructured = isObject(selector["matchLabels"]) || Array.isArray(selector["matchExpressions"]);
     const labels = isStructured ? objectOf(selector["matchLabels"]) : selector;
-    const parts = [...Object.entries(labels).map(([key, value]) => `${key}=${scalarText(value)}`), ...(isStructured ? expressionsOf(selector["matchExpressions"]) : [])];
+    const parts = [
+      ...Object.entries(labels).map(([key, value]) => `${key}=${scalarText(value)}`),
+      ...(isStructured ? expressionsOf(selector["matchExpressions"]) : []),
+    ];
     if (parts.length > 0) return parts.join(",");
   }
   return textOf(objectOf(status)["labelSelector"]) || undefined;
@@ -120,4 +158,5 @@ function foundPod(place: Place, pod: JsonObject): FoundPod {
 
 const nameOf = ({ metadata }: JsonObject): string => textOf(objectOf(metadata)["name"]);
 const containersIn = (value: Json | undefined): string[] => objectsOf(value).map(({ name }) => textOf(name));
-const ownersOf = ({ metadata }: JsonObject): string[] => objectsOf(objectOf(metadata)["ownerReferences"]).map(({ uid }) => textOf(uid));
+const ownersOf = ({ metadata }: JsonObject): string[] =>
+  objectsOf(objectOf(metadata)["ownerReferences"]).map(({ uid }) => textOf(uid));

@@ -3,15 +3,27 @@ import { UsageError } from "../../base/index.ts";
 import { readPrintFormat } from "./print-format.ts";
 import type { PrintFormat } from "./print-format.ts";
 
-const LIST = { kind: "List", items: [{ metadata: { name: "a", labels: { "app.io/x": "1" } }, spec: { replicas: 2, images: ["i", "j"] } }, { metadata: { name: "b" }, spec: { ready: true } }] };
+const LIST = {
+  kind: "List",
+  items: [
+    { metadata: { name: "a", labels: { "app.io/x": "1" } }, spec: { replicas: 2, images: ["i", "j"] } },
+    { metadata: { name: "b" }, spec: { ready: true } },
+  ],
+};
 
 describe("a JSON path template", () => {
   const cases: Record<string, { template: string; want: string }> = {
     "values of a path stand with blanks between": { template: "{.items[*].metadata.name}", want: "a b" },
     "texts are printed as they are": { template: "names: {.items[*].metadata.name}!", want: "names: a b!" },
     "escapes in quotation marks are characters": { template: '{.kind}{"\\t"}{.kind}{"\\n"}', want: "List\tList\n" },
-    "a range is printed for each": { template: '{range .items[*]}{.metadata.name}={.spec.replicas}{"\\n"}{end}', want: "a=2\nb=\n" },
-    "ranges may be in each other": { template: "{range .items[*]}{range .spec.images[*]}<{@}>{end}{end}", want: "<i><j>" },
+    "a range is printed for each": {
+      template: '{range .items[*]}{.metadata.name}={.spec.replicas}{"\\n"}{end}',
+      want: "a=2\nb=\n",
+    },
+    "ranges may be in each other": {
+      template: "{range .items[*]}{range .spec.images[*]}<{@}>{end}{end}",
+      want: "<i><j>",
+    },
     "what has parts is JSON": { template: "{.items[0].spec.images}", want: '["i","j"]' },
     "a brace in quotation marks is text": { template: '{"}"}{.kind}', want: "}List" },
     "a path without braces is a path": { template: ".items[1].spec.ready", want: "true" },
@@ -43,9 +55,15 @@ describe("a JSON path template", () => {
 
 describe("custom columns", () => {
   test("are a header and a path each, with or without the first dot", () => {
-    const { columns } = readPrintFormat("custom-columns=NAME:.metadata.name,N:spec.replicas,FIRST:{.spec.images[0,1]}") as Extract<PrintFormat, { as: "columns" }>;
+    const { columns } = readPrintFormat(
+      "custom-columns=NAME:.metadata.name,N:spec.replicas,FIRST:{.spec.images[0,1]}",
+    ) as Extract<PrintFormat, { as: "columns" }>;
 
-    expect(columns.map(({ header, cell }) => [header, cell(LIST.items[0]), cell(LIST.items[1])])).toEqual([["NAME", "a", "b"], ["N", "2", "<none>"], ["FIRST", "i,j", "<none>"]]);
+    expect(columns.map(({ header, cell }) => [header, cell(LIST.items[0]), cell(LIST.items[1])])).toEqual([
+      ["NAME", "a", "b"],
+      ["N", "2", "<none>"],
+      ["FIRST", "i,j", "<none>"],
+    ]);
   });
 
   test("without a path are wrong usage", () => {
@@ -54,5 +72,7 @@ describe("custom columns", () => {
 });
 
 test("a format that is not known is wrong usage", () => {
-  expect(() => readPrintFormat("go-template={{.}}")).toThrow("-o is one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'go-template={{.}}'");
+  expect(() => readPrintFormat("go-template={{.}}")).toThrow(
+    "-o is one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'go-template={{.}}'",
+  );
 });

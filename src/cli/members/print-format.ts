@@ -33,7 +33,8 @@ function readColumns(text: string): CustomColumn[] {
   return parts.map((part) => {
     const colon = part.indexOf(":");
     const [header, path] = [part.slice(0, Math.max(colon, 0)), part.slice(colon + 1)];
-    if (header === "" || path === "") throw new UsageError(`'${part}' is no column: write HEADER:.path, with commas between columns`);
+    if (header === "" || path === "")
+      throw new UsageError(`'${part}' is no column: write HEADER:.path, with commas between columns`);
     const follow = compilePath(asPath(path));
     return {
       header,

@@ -19,7 +19,9 @@ export interface PrintOptions {
   withNamespace: boolean;
   showLabels: boolean;
   noHeaders: boolean;
-  /** One object was asked for by its name on one member: then it is printed itself, as kubectl does, and no list of one. */
+  /**
+   * One object was asked for by its name on one member: then it is printed itself, as kubectl does, and no list of one.
+   */
   isOne: boolean;
   nowMs: number;
 }
@@ -31,19 +33,35 @@ interface Section {
 }
 
 /** How many objects there were. */
-export async function printGathered(gathered: Gathered<PlaceAnswer>, options: PrintOptions, { output, terminal }: { output: Output; terminal: Pick<Terminal, "write"> }): Promise<number> {
+export async function printGathered(
+  gathered: Gathered<PlaceAnswer>,
+  options: PrintOptions,
+  { output, terminal }: { output: Output; terminal: Pick<Terminal, "write"> },
+): Promise<number> {
   const { format, nowMs } = options;
   const sections = sectionsOf(gathered);
   if (format.as === "table") {
-    const tables = sections.map(({ type, of }) => ({ type, tables: of.flatMap(({ place, answered }) => answered.pages.map((page) => ({ cluster: place.name, ...readTable(page, nowMs) }))) }));
+    const tables = sections.map(({ type, of }) => ({
+      type,
+      tables: of.flatMap(({ place, answered }) =>
+        answered.pages.map((page) => ({ cluster: place.name, ...readTable(page, nowMs) })),
+      ),
+    }));
     const count = tables.flatMap((section) => section.tables).reduce((sum, { rows }) => sum + rows.length, 0);
-    const { text, hidden } = renderSections(tables, { ...options, isWide: format.isWide, withType: sections.length > 1 }, output.width);
+    const { text, hidden } = renderSections(
+      tables,
+      { ...options, isWide: format.isWide, withType: sections.length > 1 },
+      output.width,
+    );
     if (count > 0) output.say(text);
     if (hidden > 0) output.say(output.paint.dim(hiddenNote(hidden)));
     return count;
   }
-  const objects: PlacedObject[] = sections.flatMap(({ type, of }) => of.flatMap(({ place, answered }) => objectsIn(answered).map((object) => ({ cluster: place.name, type, object }))));
-  const value = (): JsonObject => (options.isOne && objects[0] ? marked(objects[0].object, objects[0].cluster) : listOf(objects));
+  const objects: PlacedObject[] = sections.flatMap(({ type, of }) =>
+    of.flatMap(({ place, answered }) => objectsIn(answered).map((object) => ({ cluster: place.name, type, object }))),
+  );
+  const value = (): JsonObject =>
+    options.isOne && objects[0] ? marked(objects[0].object, objects[0].cluster) : listOf(objects);
   if (format.as === "columns") output.say(renderColumns(objects, format, options.noHeaders, output.width));
   else if (format.as === "name") for (const object of objects) output.say(nameLine(object));
   // An object that is not there is no empty list.

@@ -59,42 +59,97 @@ interface Copy {
   events: SeenEvent[];
 }
 
-export async function readDescription(asking: Asking, client: Client, { word, name, namespace, clusters }: DescribeQuestion): Promise<Description> {
+export async function readDescription(
+  asking: Asking,
+  client: Client,
+  { word, name, namespace, clusters }: DescribeQuestion,
+): Promise<Description> {
   const members = await findPlaces(client, clusters, asking.signal);
   const places = [...(clusters.length > 0 ? [] : [hubPlace]), ...members];
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
-  const { answers, failures } = await askEach(places, asking.signal, (place) => readCopy(asking, discovery, place, word, namespace, name));
+  const { answers, failures } = await askEach(places, asking.signal, (place) =>
+    readCopy(asking, discovery, place, word, namespace, name),
+  );
   const copies = answers.flatMap(({ place, answer }) => (answer ? [{ place, ...answer }] : []));
   const type = copies.find(({ object }) => object)?.type ?? copies[0]?.type;
-  if (answers.length === 0) throw new FlotillaError("NoAnswer", `no cluster gave an answer: ${failures.map(failureLine).slice(0, MAX_FAILURES).join("; ")}`);
-  if (!type) throw unknownType(word, answers.map(({ place }) => place.name), failures, discovery);
+  if (answers.length === 0)
+    throw new FlotillaError(
+      "NoAnswer",
+      `no cluster gave an answer: ${failures.map(failureLine).slice(0, MAX_FAILURES).join("; ")}`,
+    );
+  if (!type)
+    throw unknownType(
+      word,
+      answers.map(({ place }) => place.name),
+      failures,
+      discovery,
+    );
   const place = type.scope === "Namespaced" ? { namespace } : {};
   const found = copies.filter((copy): copy is typeof copy & { object: JsonObject } => copy.object !== undefined);
-  if (found.length === 0) throw nowhere(`${type.kind} ${name}`, place.namespace === undefined ? "" : ` in namespace ${place.namespace}`, places, failures);
-  const binding = clusters.length > 0 ? undefined : await readBinding(client, type.kind, place.namespace, name, asking.signal);
-  const ofBinding = binding ? await eventsOf(asking, hubPlace, { kind: binding.kind, ...place, name: binding.metadata.name }) : [];
+  if (found.length === 0)
+    throw nowhere(
+      `${type.kind} ${name}`,
+      place.namespace === undefined ? "" : ` in namespace ${place.namespace}`,
+      places,
+      failures,
+    );
+  const binding =
+    clusters.length > 0 ? undefined : await readBinding(client, type.kind, place.namespace, name, asking.signal);
+  const ofBinding = binding
+    ? await eventsOf(asking, hubPlace, { kind: binding.kind, ...place, name: binding.metadata.name })
+    : [];
   const hub = found.find((copy) => copy.place.mode === "hub")?.object;
   return {
-    resource: { apiVersion: type.group ? `${type.group}/${type.version}` : type.version, kind: type.kind, ...place, name },
-    ...(hub && { hub }),
-    ...(binding && { binding: describedBinding(binding) }),
-    members: found.filter((copy) => copy.place.mode !== "hub").map((copy) => ({ cluster: copy.place.name, object: copy.object })),
-    without: copies.filter((copy) => copy.object === undefined && copy.place.mode !== "hub").map((copy) => copy.place.name),
+    resource: {
+      apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
+      kind: type.kind,
+      ...place,
+      name,
+    },
+    hub,
+    binding: binding ? describedBinding(binding) : undefined,
+    members: found
+      .filter((copy) => copy.place.mode !== "hub")
+      .map((copy) => ({ cluster: copy.place.name, object: copy.object })),
+    without: copies
+      .filter((copy) => copy.object === undefined && copy.place.mode !== "hub")
+      .map((copy) => copy.place.name),
     events: newestEvents([...copies.flatMap((copy) => copy.events), ...ofBinding], MAX_EVENTS),
     failures: failures.map((failure) => ({ cluster: failure.place.name, reason: failure.reason })),
   };
 }
 
 /** Undefined where the type is not served. */
-async function readCopy(asking: Asking, discovery: Discovery, place: Place, word: string, namespace: string, name: string): Promise<Copy | undefined> {
+async function readCopy(
+  asking: Asking,
+  discovery: Discovery,
+  place: Place,
+  word: string,
+  namespace: string,
+  name: string,
+): Promise<Copy | undefined> {
   const [type] = await discovery.typesAt(place, word);
   if (!type) return undefined;
   const object = await readOneObject(asking, place, type, namespace, name);
-  return { type, ...(object && { object }), events: object ? await eventsOf(asking, place, { kind: type.kind, ...(type.scope === "Namespaced" && { namespace }), name }) : [] };
+  return {
+    type,
+    object,
+    events: object
+      ? await eventsOf(asking, place, {
+          kind: type.kind,
+          namespace: type.scope === "Namespaced" ? namespace : undefined,
+          name,
+        })
+      : [],
+  };
 }
 
 /** Who may not read events sees everything else. */
-async function eventsOf(asking: Asking, place: Place, about: { kind: string; namespace?: string; name: string }): Promise<SeenEvent[]> {
+async function eventsOf(
+  asking: Asking,
+  place: Place,
+  about: { kind: string; namespace?: string; name: string },
+): Promise<SeenEvent[]> {
   try {
     return await readEvents(asking, place, about);
   } catch (error) {
@@ -103,10 +158,17 @@ async function eventsOf(asking: Asking, place: Place, about: { kind: string; nam
   }
 }
 
-async function readBinding(client: Client, kind: string, namespace: string | undefined, name: string, signal: AbortSignal): Promise<DeepReadonly<ResourceBinding> | undefined> {
-  const bindings = namespace === undefined ? (ClusterResourceBinding as unknown as Kind<ResourceBinding>) : ResourceBinding;
+async function readBinding(
+  client: Client,
+  kind: string,
+  namespace: string | undefined,
+  name: string,
+  signal: AbortSignal,
+): Promise<DeepReadonly<ResourceBinding> | undefined> {
+  const bindings =
+    namespace === undefined ? (ClusterResourceBinding as unknown as Kind<ResourceBinding>) : ResourceBinding;
   try {
-    return await find(client, bindings, { cluster: "hub", ...(namespace !== undefined && { namespace }), name: bindingName(kind, name) }, { signal });
+    return await find(client, bindings, { cluster: "hub", namespace, name: bindingName(kind, name) }, { signal });
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;
@@ -117,15 +179,37 @@ function describedBinding({ metadata, spec, status }: DeepReadonly<ResourceBindi
   const items = new Map((status?.aggregatedStatus ?? []).map((item) => [item.clusterName, item]));
   const told = (cluster: string) => {
     const { applied, health, appliedMessage: message } = items.get(cluster) ?? {};
-    return { ...(applied !== undefined && { applied }), ...(health !== undefined && { health }), ...(message && { message }) };
+    return { applied, health, message: message || undefined };
   };
-  const targets = (spec.clusters ?? []).map(({ name, replicas }) => ({ cluster: name, ...(replicas !== undefined && { replicas }), ...told(name) }));
-  const leaving = [...items.keys()].filter((name) => !targets.some(({ cluster }) => cluster === name)).map((cluster) => ({ cluster, ...told(cluster) }));
-  return { name: metadata.name, conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message }) => ({ type, status: value, reason, message })), clusters: [...targets, ...leaving] };
+  const targets = (spec.clusters ?? []).map(({ name, replicas }) => ({ cluster: name, replicas, ...told(name) }));
+  const leaving = [...items.keys()]
+    .filter((name) => !targets.some(({ cluster }) => cluster === name))
+    .map((cluster) => ({ cluster, ...told(cluster) }));
+  return {
+    name: metadata.name,
+    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message }) => ({
+      type,
+      status: value,
+      reason,
+      message,
+    })),
+    clusters: [...targets, ...leaving],
+  };
 }
 
-function unknownType(word: string, answered: readonly string[], failures: readonly Failure[], discovery: Discovery): Error {
+function unknownType(
+  word: string,
+  answered: readonly string[],
+  failures: readonly Failure[],
+  discovery: Discovery,
+): Error {
   const hint = didYouMean(word, knownNames(discovery.known()));
-  if (failures.length > 0) return new FlotillaError("NotFound", `no cluster that answered serves a resource type '${word}'${hint}; no answer came from ${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`);
-  return new UsageError(`${named(answered)} ${answered.length === 1 ? "does" : "do"} not serve a resource type '${word}'${hint}`);
+  if (failures.length > 0)
+    return new FlotillaError(
+      "NotFound",
+      `no cluster that answered serves a resource type '${word}'${hint}; no answer came from ${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`,
+    );
+  return new UsageError(
+    `${named(answered)} ${answered.length === 1 ? "does" : "do"} not serve a resource type '${word}'${hint}`,
+  );
 }

@@ -50,7 +50,13 @@ export interface Room {
   left: number;
 }
 
-export async function readObjects(asking: Asking, discovery: Discovery, places: readonly Place[], selection: Selection, room: Room): Promise<Gathered<PlaceAnswer>> {
+export async function readObjects(
+  asking: Asking,
+  discovery: Discovery,
+  places: readonly Place[],
+  selection: Selection,
+  room: Room,
+): Promise<Gathered<PlaceAnswer>> {
   return askEach(places, asking.signal, async (place) => {
     const answer: PlaceAnswer = { found: [], unserved: [] };
     for (const { words, names } of selection.targets) {
@@ -59,8 +65,14 @@ export async function readObjects(asking: Asking, discovery: Discovery, places: 
         if (types.length === 0) answer.unserved.push(word);
         for (const type of types) {
           // `all` and `deploy` may mean the same type; it is shown once.
-          if (names.length === 0 && answer.found.some((other) => other.type === type && other.missing.length === 0)) continue;
-          answer.found.push({ word, ...(await (names.length > 0 ? readNamed(asking, place, type, names, selection, room) : readList(asking, place, type, selection, room))) });
+          if (names.length === 0 && answer.found.some((other) => other.type === type && other.missing.length === 0))
+            continue;
+          answer.found.push({
+            word,
+            ...(await (names.length > 0
+              ? readNamed(asking, place, type, names, selection, room)
+              : readList(asking, place, type, selection, room))),
+          });
         }
       }
     }
@@ -69,15 +81,37 @@ export async function readObjects(asking: Asking, discovery: Discovery, places: 
 }
 
 /** The path of a type's collection: in a namespace, where it has one and one is given. */
-export function collectionPath({ group, version, plural, scope }: Pick<ServedType, "group" | "version" | "plural" | "scope">, namespace: string | undefined, name?: string): string {
-  return resourcePath({ cluster: "", group, version, resource: plural, ...(scope === "Namespaced" && namespace !== undefined && { namespace }), ...(name !== undefined && { name }) });
+export function collectionPath(
+  { group, version, plural, scope }: Pick<ServedType, "group" | "version" | "plural" | "scope">,
+  namespace: string | undefined,
+  name?: string,
+): string {
+  return resourcePath({
+    cluster: "",
+    group,
+    version,
+    resource: plural,
+    namespace: scope === "Namespaced" && namespace !== undefined ? namespace : undefined,
+    name,
+  });
 }
 
-export async function readList(asking: Asking, place: Place, type: ServedType, { namespace, labelSelector, fieldSelector, accept }: Omit<Selection, "targets">, room: Room): Promise<Answered> {
+export async function readList(
+  asking: Asking,
+  place: Place,
+  type: ServedType,
+  { namespace, labelSelector, fieldSelector, accept }: Omit<Selection, "targets">,
+  room: Room,
+): Promise<Answered> {
   const answered: Answered = { type, pages: [], resourceVersion: "", missing: [] };
   let next: string | undefined;
   do {
-    const query: Record<string, string> = { limit: String(PAGE), ...(labelSelector && { labelSelector }), ...(fieldSelector && { fieldSelector }), ...(next !== undefined && { continue: next }) };
+    const query: Record<string, string> = {
+      limit: String(PAGE),
+      ...(labelSelector && { labelSelector }),
+      ...(fieldSelector && { fieldSelector }),
+      ...(next !== undefined && { continue: next }),
+    };
     const page = await ask(asking, place, `${collectionPath(type, namespace)}${queryText(query)}`, accept);
     answered.pages.push(page);
     room.left -= lengthOf(page);
@@ -92,7 +126,14 @@ function lengthOf({ rows, items }: JsonObject): number {
   return Array.isArray(rows) ? rows.length : Array.isArray(items) ? items.length : 1;
 }
 
-async function readNamed(asking: Asking, place: Place, type: ServedType, names: readonly string[], { namespace, accept }: Selection, room: Room): Promise<Answered> {
+async function readNamed(
+  asking: Asking,
+  place: Place,
+  type: ServedType,
+  names: readonly string[],
+  { namespace, accept }: Selection,
+  room: Room,
+): Promise<Answered> {
   const answered: Answered = { type, pages: [], resourceVersion: "", missing: [] };
   for (const name of names) {
     const page = await readOneObject(asking, place, type, namespace, name, accept);
@@ -104,7 +145,14 @@ async function readNamed(asking: Asking, place: Place, type: ServedType, names: 
 }
 
 /** Undefined when it is not there. */
-export async function readOneObject(asking: Asking, place: Place, type: ServedType, namespace: string | undefined, name: string, accept?: string): Promise<JsonObject | undefined> {
+export async function readOneObject(
+  asking: Asking,
+  place: Place,
+  type: ServedType,
+  namespace: string | undefined,
+  name: string,
+  accept?: string,
+): Promise<JsonObject | undefined> {
   try {
     return await ask(asking, place, collectionPath(type, namespace, name), accept);
   } catch (error) {
@@ -118,5 +166,7 @@ const isAbsent = (error: unknown): boolean => error instanceof ApiError && error
 /** The objects of lists and single answers, each with what it is: the items of a list do not repeat that. */
 export function objectsIn({ type, pages }: Answered): JsonObject[] {
   const identity = { apiVersion: type.group ? `${type.group}/${type.version}` : type.version, kind: type.kind };
-  return pages.flatMap((page) => (Array.isArray(page["items"]) ? objectsOf(page["items"]).map((item) => ({ ...identity, ...item })) : [page]));
+  return pages.flatMap((page) =>
+    Array.isArray(page["items"]) ? objectsOf(page["items"]).map((item) => ({ ...identity, ...item })) : [page],
+  );
 }

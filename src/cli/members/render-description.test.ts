@@ -8,18 +8,61 @@ import { summariseObject } from "./summarise-object.ts";
 const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
 const deployment = (replicas: number, more: JsonObject = {}): JsonObject => ({
   kind: "Deployment",
-  metadata: { name: "web", namespace: "shop", creationTimestamp: "2026-01-01T00:00:00Z", generation: 2, labels: { app: "web" }, annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", note: "mine" } },
-  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: { spec: { containers: [{ name: "web", image: "web:1" }] } } },
+  metadata: {
+    name: "web",
+    namespace: "shop",
+    creationTimestamp: "2026-01-01T00:00:00Z",
+    generation: 2,
+    labels: { app: "web" },
+    annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", note: "mine" },
+  },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: { spec: { containers: [{ name: "web", image: "web:1" }] } },
+  },
   ...more,
 });
 
 const DESCRIPTION: Description = {
   resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
   hub: deployment(4),
-  binding: { name: "web-deployment", conditions: [{ type: "Scheduled", status: "True", reason: "Success" }], clusters: [{ cluster: "member1", replicas: 4, applied: true, health: "Unhealthy" }] },
-  members: [{ cluster: "member1", object: deployment(4, { status: { readyReplicas: 1, conditions: [{ type: "Available", status: "False", reason: "MinimumReplicasUnavailable", message: "three are missing", lastTransitionTime: "2026-01-01T00:09:00Z" }] } }) }],
+  binding: {
+    name: "web-deployment",
+    conditions: [{ type: "Scheduled", status: "True", reason: "Success" }],
+    clusters: [{ cluster: "member1", replicas: 4, applied: true, health: "Unhealthy" }],
+  },
+  members: [
+    {
+      cluster: "member1",
+      object: deployment(4, {
+        status: {
+          readyReplicas: 1,
+          conditions: [
+            {
+              type: "Available",
+              status: "False",
+              reason: "MinimumReplicasUnavailable",
+              message: "three are missing",
+              lastTransitionTime: "2026-01-01T00:09:00Z",
+            },
+          ],
+        },
+      }),
+    },
+  ],
   without: ["member2"],
-  events: [{ cluster: "member1", at: "2026-01-01T00:09:30Z", type: "Warning", reason: "Failed", object: "deployment/web", message: "no room", count: 3 }],
+  events: [
+    {
+      cluster: "member1",
+      at: "2026-01-01T00:09:30Z",
+      type: "Warning",
+      reason: "Failed",
+      object: "deployment/web",
+      message: "no room",
+      count: 3,
+    },
+  ],
   failures: [{ cluster: "member3", reason: "no answer within 10 s" }],
 };
 
@@ -56,9 +99,17 @@ NO ANSWER
 });
 
 test("what Secrets hold is not shown, and what a member writes cannot steer a terminal", () => {
-  const secret = { kind: "Secret", metadata: { name: "s", creationTimestamp: "2026-01-01T00:00:00Z", labels: { a: "\u001b[31m" } }, type: "Opaque", data: { password: "aHVudGVyMg==" } };
+  const secret = {
+    kind: "Secret",
+    metadata: { name: "s", creationTimestamp: "2026-01-01T00:00:00Z", labels: { a: "\u001b[31m" } },
+    type: "Opaque",
+    data: { password: "aHVudGVyMg==" },
+  };
 
-  const text = renderDescription({ ...DESCRIPTION, hub: secret, members: [], events: [] }, { nowMs: NOW_MS, width: undefined });
+  const text = renderDescription(
+    { ...DESCRIPTION, hub: secret, members: [], events: [] },
+    { nowMs: NOW_MS, width: undefined },
+  );
 
   expect(text).toContain("data.password: (hidden)");
   expect(text).not.toContain("aHVudGVyMg");
@@ -66,9 +117,27 @@ test("what Secrets hold is not shown, and what a member writes cannot steer a te
 });
 
 test("a pod tells how its containers are", () => {
-  const pod: JsonObject = { kind: "Pod", metadata: {}, spec: { containers: [{ name: "web", image: "web:1" }, { name: "proxy", image: "p:1" }] }, status: { containerStatuses: [{ name: "web", ready: true, restartCount: 0, state: { running: {} } }, { name: "proxy", ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } }] } };
+  const pod: JsonObject = {
+    kind: "Pod",
+    metadata: {},
+    spec: {
+      containers: [
+        { name: "web", image: "web:1" },
+        { name: "proxy", image: "p:1" },
+      ],
+    },
+    status: {
+      containerStatuses: [
+        { name: "web", ready: true, restartCount: 0, state: { running: {} } },
+        { name: "proxy", ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } },
+      ],
+    },
+  };
 
-  expect(summariseObject(pod, 0).containers).toEqual(["web: web:1 (ready, 0 restarts)", "proxy: p:1 (not ready, waiting: CrashLoopBackOff, 3 restarts)"]);
+  expect(summariseObject(pod, 0).containers).toEqual([
+    "web: web:1 (ready, 0 restarts)",
+    "proxy: p:1 (not ready, waiting: CrashLoopBackOff, 3 restarts)",
+  ]);
 });
 
 test("an object with a thousand values is told in a few lines", () => {
@@ -76,11 +145,26 @@ test("an object with a thousand values is told in a few lines", () => {
 
   const { spec: lines } = summariseObject({ kind: "Thing", metadata: {}, spec }, 0);
 
-  expect([lines.length, lines.at(-1), Math.max(...lines.map((line) => line.length))]).toEqual([17, "and 984 more", 121]);
+  expect([lines.length, lines.at(-1), Math.max(...lines.map((line) => line.length))]).toEqual([
+    17,
+    "and 984 more",
+    121,
+  ]);
 });
 
 test("of many events the newest are told, the newest last", () => {
-  const event = (second: number) => ({ cluster: "a", at: `2026-01-01T00:00:0${second}Z`, type: "Normal", reason: "R", object: "o", message: "", count: 1 });
+  const event = (second: number) => ({
+    cluster: "a",
+    at: `2026-01-01T00:00:0${second}Z`,
+    type: "Normal",
+    reason: "R",
+    object: "o",
+    message: "",
+    count: 1,
+  });
 
-  expect(newestEvents([event(3), event(1), event(2)], 2).map(({ at }) => at)).toEqual(["2026-01-01T00:00:02Z", "2026-01-01T00:00:03Z"]);
+  expect(newestEvents([event(3), event(1), event(2)], 2).map(({ at }) => at)).toEqual([
+    "2026-01-01T00:00:02Z",
+    "2026-01-01T00:00:03Z",
+  ]);
 });

@@ -27,22 +27,41 @@ export function renderDescription(description: Description, page: DescriptionPag
     ...(hub ? [["HUB", ...renderObject(hub, page)]] : []),
     ...(binding ? [renderBinding(binding, page)] : []),
     ...shown.map(({ cluster, object }) => [`MEMBER ${cluster}`, ...renderObject(object, page, hub)]),
-    ...(members.length > shown.length ? [[`and ${members.length - shown.length} more members; --clusters shows one of them`]] : []),
-    ...(without.length > 0 && members.length > 0 ? [[`NOT ON ${without.slice(0, MAX_MEMBERS).join(", ")}${without.length > MAX_MEMBERS ? ` and ${without.length - MAX_MEMBERS} more` : ""}`]] : []),
+    ...(members.length > shown.length
+      ? [[`and ${members.length - shown.length} more members; --clusters shows one of them`]]
+      : []),
+    ...(without.length > 0 && members.length > 0
+      ? [
+          [
+            `NOT ON ${without.slice(0, MAX_MEMBERS).join(", ")}${without.length > MAX_MEMBERS ? ` and ${without.length - MAX_MEMBERS} more` : ""}`,
+          ],
+        ]
+      : []),
     renderEvents(description, page),
-    ...(failures.length > 0 ? [["NO ANSWER", ...failures.flatMap(({ cluster, reason }) => wrapped(`${cluster}: ${reason}`, page))]] : []),
+    ...(failures.length > 0
+      ? [["NO ANSWER", ...failures.flatMap(({ cluster, reason }) => wrapped(`${cluster}: ${reason}`, page))]]
+      : []),
   ];
-  return sections.map(([title = "", ...lines]) => [title, ...lines.map((line) => `${INDENT}${line}`)].map(harmless).join("\n")).join("\n\n");
+  return sections
+    .map(([title = "", ...lines]) => [title, ...lines.map((line) => `${INDENT}${line}`)].map(harmless).join("\n"))
+    .join("\n\n");
 }
 
 /** Of a copy, what it shares with the hub's object is not repeated. */
 function renderObject(object: JsonObject, page: DescriptionPage, hub?: JsonObject): string[] {
-  const { created, generation, owner, deleting, finalizers, status, conditions, ...rest } = summariseObject(object, page.nowMs);
+  const { created, generation, owner, deleting, finalizers, status, conditions, ...rest } = summariseObject(
+    object,
+    page.nowMs,
+  );
   const known = hub && summariseObject(hub, page.nowMs);
-  const [labels, annotations, containers, spec] = (["labels", "annotations", "containers", "spec"] as const).map((part) => rest[part].filter((line) => !known?.[part].includes(line))) as [string[], string[], string[], string[]];
+  const [labels, annotations, containers, spec] = (["labels", "annotations", "containers", "spec"] as const).map(
+    (part) => rest[part].filter((line) => !known?.[part].includes(line)),
+  ) as [string[], string[], string[], string[]];
   return [
     ...field("created", [`${created}${generation === undefined ? "" : `, generation ${generation}`}`]),
-    ...(deleting ? field("deleting", [finalizers.length > 0 ? `waits for ${finalizers.join(", ")}` : "on its way out"]) : []),
+    ...(deleting
+      ? field("deleting", [finalizers.length > 0 ? `waits for ${finalizers.join(", ")}` : "on its way out"])
+      : []),
     ...(owner === undefined ? [] : field("owned by", [owner])),
     ...field("labels", labels),
     ...field("annotations", annotations),
@@ -56,14 +75,31 @@ function renderObject(object: JsonObject, page: DescriptionPage, hub?: JsonObjec
   ];
 }
 
-const field = (label: string, values: readonly string[]): string[] => values.map((value, index) => `${(index === 0 ? label : "").padEnd(LABEL_WIDTH)}${value}`);
+const field = (label: string, values: readonly string[]): string[] =>
+  values.map((value, index) => `${(index === 0 ? label : "").padEnd(LABEL_WIDTH)}${value}`);
 
 function renderBinding({ name, conditions, clusters }: DescribedBinding, page: DescriptionPage): string[] {
-  const rows = clusters.map(({ cluster, replicas, applied, health, message }) => [cluster, replicas === undefined ? "-" : String(replicas), applied === undefined ? "-" : applied ? "yes" : "no", health ?? "-", message ?? ""]);
+  const rows = clusters.map(({ cluster, replicas, applied, health, message }) => [
+    cluster,
+    replicas === undefined ? "-" : String(replicas),
+    applied === undefined ? "-" : applied ? "yes" : "no",
+    health ?? "-",
+    message ?? "",
+  ]);
   return [
     `BINDING ${name}`,
-    ...conditions.flatMap(({ type, status, reason, message }) => [`${type} ${status}${reason ? ` (${reason})` : ""}`, ...(message && status !== "True" ? wrapped(message, page, 2) : [])]),
-    ...(rows.length > 0 ? renderTable(["CLUSTER", "REPLICAS", "APPLIED", "HEALTH", "MESSAGE"], rows, 3, page.width === undefined ? undefined : page.width - INDENT.length).split("\n") : ["not scheduled; 'flotilla why' says why"]),
+    ...conditions.flatMap(({ type, status, reason, message }) => [
+      `${type} ${status}${reason ? ` (${reason})` : ""}`,
+      ...(message && status !== "True" ? wrapped(message, page, 2) : []),
+    ]),
+    ...(rows.length > 0
+      ? renderTable(
+          ["CLUSTER", "REPLICAS", "APPLIED", "HEALTH", "MESSAGE"],
+          rows,
+          3,
+          page.width === undefined ? undefined : page.width - INDENT.length,
+        ).split("\n")
+      : ["not scheduled; 'flotilla why' says why"]),
   ];
 }
 

@@ -32,7 +32,11 @@ export interface TableStyle {
 export const CLUSTER_ANNOTATION = "resource.karmada.io/cached-from-cluster";
 
 /** Sections with rows, with an empty line between them, and how many columns a terminal has no room for. */
-export function renderSections(sections: readonly TypeSection[], style: TableStyle, room?: number): { text: string; hidden: number } {
+export function renderSections(
+  sections: readonly TypeSection[],
+  style: TableStyle,
+  room?: number,
+): { text: string; hidden: number } {
   const texts: string[] = [];
   let hidden = 0;
   for (const section of sections.filter(({ tables }) => tables.some(({ rows }) => rows.length > 0))) {
@@ -59,16 +63,43 @@ export function shownColumns(columns: readonly TableColumn[], { isWide }: Pick<T
   return columns.filter(({ priority }) => isWide || priority === 0);
 }
 
-export function headerOf(columns: readonly TableColumn[], { withNamespace, showLabels }: TableStyle, type: ServedType): string[] {
-  return ["CLUSTER", ...(withNamespace && type.scope === "Namespaced" ? ["NAMESPACE"] : []), ...columns.map(({ name }) => name.toUpperCase()), ...(showLabels ? ["LABELS"] : [])];
+export function headerOf(
+  columns: readonly TableColumn[],
+  { withNamespace, showLabels }: TableStyle,
+  type: ServedType,
+): string[] {
+  return [
+    "CLUSTER",
+    ...(withNamespace && type.scope === "Namespaced" ? ["NAMESPACE"] : []),
+    ...columns.map(({ name }) => name.toUpperCase()),
+    ...(showLabels ? ["LABELS"] : []),
+  ];
 }
 
-export function rowCells({ type, cluster, row, columns, places, style }: { type: ServedType; cluster: string; row: TableRow; columns: readonly TableColumn[]; places: readonly number[]; style: TableStyle }): string[] {
-  const labels = Object.entries(row.labels).map(([key, value]) => `${key}=${value}`).join(",");
+export function rowCells({
+  type,
+  cluster,
+  row,
+  columns,
+  places,
+  style,
+}: {
+  type: ServedType;
+  cluster: string;
+  row: TableRow;
+  columns: readonly TableColumn[];
+  places: readonly number[];
+  style: TableStyle;
+}): string[] {
+  const labels = Object.entries(row.labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
   return [
     cluster,
     ...(style.withNamespace && type.scope === "Namespaced" ? [row.namespace] : []),
-    ...columns.map(({ isName }, index) => (isName && style.withType ? `${titleOf(type)}/` : "") + cellAt(row, places[index] ?? -1)),
+    ...columns.map(
+      ({ isName }, index) => (isName && style.withType ? `${titleOf(type)}/` : "") + cellAt(row, places[index] ?? -1),
+    ),
     ...(style.showLabels ? [harmless(labels) || "<none>"] : []),
   ];
 }
@@ -76,7 +107,10 @@ export function rowCells({ type, cluster, row, columns, places, style }: { type:
 /** The object with the cluster that it was read from, for people and programs that get many of them. */
 export function marked(object: JsonObject, cluster: string): JsonObject {
   const metadata = objectOf(object["metadata"]);
-  return { ...object, metadata: { ...metadata, annotations: { ...objectOf(metadata["annotations"]), [CLUSTER_ANNOTATION]: cluster } } };
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...objectOf(metadata["annotations"]), [CLUSTER_ANNOTATION]: cluster } },
+  };
 }
 
 export interface PlacedObject {
@@ -90,12 +124,24 @@ export function nameLine({ cluster, type, object: { metadata } }: PlacedObject):
   return `${cluster} ${titleOf(type)}/${cellText(objectOf(metadata)["name"])}`;
 }
 
-export function renderColumns(objects: readonly PlacedObject[], { columns }: Extract<PrintFormat, { as: "columns" }>, noHeaders: boolean, room?: number): string {
+export function renderColumns(
+  objects: readonly PlacedObject[],
+  { columns }: Extract<PrintFormat, { as: "columns" }>,
+  noHeaders: boolean,
+  room?: number,
+): string {
   const rows = objects.map(({ cluster, object }) => [cluster, ...columns.map(({ cell }) => cellText(cell(object)))]);
-  return alignColumns(noHeaders ? rows : [["CLUSTER", ...columns.map(({ header }) => header)], ...rows], [], room).join("\n");
+  return alignColumns(noHeaders ? rows : [["CLUSTER", ...columns.map(({ header }) => header)], ...rows], [], room).join(
+    "\n",
+  );
 }
 
 /** A list of kind List, as kubectl prints several objects. */
 export function listOf(objects: readonly PlacedObject[]): JsonObject {
-  return { apiVersion: "v1", kind: "List", metadata: { resourceVersion: "" }, items: objects.map(({ cluster, object }) => marked(object, cluster)) };
+  return {
+    apiVersion: "v1",
+    kind: "List",
+    metadata: { resourceVersion: "" },
+    items: objects.map(({ cluster, object }) => marked(object, cluster)),
+  };
 }

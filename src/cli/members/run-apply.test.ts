@@ -5,12 +5,21 @@ import { agrees, isNeeded, runApply } from "./run-apply.ts";
 import { createTestHub } from "./test-hub.ts";
 
 const namespace = (name: string): JsonObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-const definition = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "things.example.com" }, spec: { group: "example.com", names: { kind: "Thing" } } };
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "things.example.com" },
+  spec: { group: "example.com", names: { kind: "Thing" } },
+};
 const thing = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", namespace: "shop" } };
 
 const cases: Record<string, { manifest: JsonObject; others: JsonObject[]; want: boolean }> = {
   "a namespace that something lives in": { manifest: namespace("shop"), others: [thing], want: true },
-  "the namespace of what names none": { manifest: namespace("fallback"), others: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }], want: true },
+  "the namespace of what names none": {
+    manifest: namespace("fallback"),
+    others: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }],
+    want: true,
+  },
   "a namespace that nothing lives in": { manifest: namespace("other"), others: [thing], want: false },
   "the definition of something": { manifest: definition, others: [thing], want: true },
   "a definition of nothing here": { manifest: definition, others: [namespace("shop")], want: false },
@@ -26,12 +35,17 @@ test("without --yes and without anybody to ask nothing is done", async () => {
   const hub = createTestHub({ member1: {} });
   const terminal = { canAsk: false, ask: () => Promise.resolve("y") };
 
-  await expect(runApply({ manifests: [thing], namespace: "shop", yes: false }, { ...hub, terminal })).rejects.toThrow("there is nobody to ask: give --yes");
+  await expect(runApply({ manifests: [thing], namespace: "shop", yes: false }, { ...hub, terminal })).rejects.toThrow(
+    "there is nobody to ask: give --yes",
+  );
 
   expect(hub.asked).toEqual([]);
 });
 
-for (const [isBegun, want] of [[false, "stopped by Ctrl-C; nothing was applied"], [true, "stopped by Ctrl-C; nothing else was applied"]] as const) {
+for (const [isBegun, want] of [
+  [false, "stopped by Ctrl-C; nothing was applied"],
+  [true, "stopped by Ctrl-C; nothing else was applied"],
+] as const) {
   test(`Ctrl-C at the question says: ${want}`, async () => {
     const stop = new AbortController();
     const ask = (): Promise<undefined> => {

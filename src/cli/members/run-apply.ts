@@ -1,7 +1,7 @@
 /**
- * Carries out `flotilla apply`: shows the plan, asks, applies, and waits where that is asked for. Namespaces and definitions that
- * others need and that are not there yet come first, with a plan of their own: a hub cannot say what it would make of the others
- * without them.
+ * Carries out `flotilla apply`: shows the plan, asks, applies, and waits where that is asked for. Namespaces and
+ * definitions that others need and that are not there yet come first, with a plan of their own: a hub cannot say what
+ * it would make of the others without them.
  */
 import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
 import { FlotillaError, isObject, messageOf, UsageError } from "../../base/index.ts";
@@ -49,7 +49,10 @@ const FAILED = 1;
 
 export async function runApply(options: ApplyOptions, tools: ApplyTools): Promise<number> {
   const { output, client, asking } = tools;
-  if (!options.yes && !tools.terminal.canAsk) throw new UsageError("there is nobody to ask: give --yes to apply without a question, or look first with 'flotilla plan'");
+  if (!options.yes && !tools.terminal.canAsk)
+    throw new UsageError(
+      "there is nobody to ask: give --yes to apply without a question, or look first with 'flotilla plan'",
+    );
   const plans: PlanResult[] = [];
   const rows: AppliedRow[] = [];
   const waitFor: PlannedFleet["asked"][number]["template"][] = [];
@@ -62,11 +65,18 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
       return FAILED;
     }
     const onApplied = ({ object: { metadata }, kind, outcome }: Applied): void => {
-      rows.push({ resource: `${titleOf(kind)}/${metadata.name}`, ...(metadata.namespace && { namespace: metadata.namespace }), outcome });
+      rows.push({ resource: `${titleOf(kind)}/${metadata.name}`, namespace: metadata.namespace || undefined, outcome });
       output.say(`${titleOf(kind)}/${metadata.name} ${outcome}`);
     };
-    const applied = await applyAll(client, manifests, options.namespace, { dryRun: false, signal: asking.signal, onApplied });
-    waitFor.push(...asked.filter(({ match }) => match.outcome === "matched").map(({ template }) => template), ...applied.map(({ object }) => object).filter(isCarrier));
+    const applied = await applyAll(client, manifests, options.namespace, {
+      dryRun: false,
+      signal: asking.signal,
+      onApplied,
+    });
+    waitFor.push(
+      ...asked.filter(({ match }) => match.outcome === "matched").map(({ template }) => template),
+      ...applied.map(({ object }) => object).filter(isCarrier),
+    );
   }
   if (options.waitMs !== undefined) await waitForMembers(waitFor, options.waitMs, tools);
   if (output.format !== "table") output.result({ plans, applied: rows } as unknown as Json, () => "");
@@ -74,24 +84,43 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
 }
 
 /** The plan; what keeps it from being made keeps everything from being applied. */
-async function makePlan(manifests: readonly JsonObject[], namespace: string, rows: readonly AppliedRow[], { client, asking, output }: ApplyTools): Promise<PlannedFleet> {
+async function makePlan(
+  manifests: readonly JsonObject[],
+  namespace: string,
+  rows: readonly AppliedRow[],
+  { client, asking, output }: ApplyTools,
+): Promise<PlannedFleet> {
   output.progress("planning");
   try {
     const planned = await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
-    return { ...planned, result: await withAway(planned.result, [], { client, clock: asking.clock, signal: asking.signal }) };
+    return {
+      ...planned,
+      result: await withAway(planned.result, [], { client, clock: asking.clock, signal: asking.signal }),
+    };
   } catch (error) {
     asking.signal.throwIfAborted();
     if (error instanceof UsageError) throw error;
-    throw new FlotillaError("NotPlanned", `nothing ${rows.length > 0 ? "else " : ""}was applied, because it cannot be planned: ${messageOf(error)}`);
+    throw new FlotillaError(
+      "NotPlanned",
+      `nothing ${rows.length > 0 ? "else " : ""}was applied, because it cannot be planned: ${messageOf(error)}`,
+    );
   } finally {
     output.progress("");
   }
 }
 
 /** Throws when the question is answered with Ctrl-C, and says what that leaves. */
-export async function agrees(manifests: readonly JsonObject[], isBegun: boolean, terminal: Pick<Terminal, "ask">, signal: AbortSignal): Promise<boolean> {
+export async function agrees(
+  manifests: readonly JsonObject[],
+  isBegun: boolean,
+  terminal: Pick<Terminal, "ask">,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
-    const answer = await terminal.ask(`Apply ${manifests.length === 1 ? "this object" : `these ${manifests.length} objects`} to the hub? [y/N] `, signal);
+    const answer = await terminal.ask(
+      `Apply ${manifests.length === 1 ? "this object" : `these ${manifests.length} objects`} to the hub? [y/N] `,
+      signal,
+    );
     return /^\s*y(es)?\s*$/i.test(answer ?? "");
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -99,11 +128,22 @@ export async function agrees(manifests: readonly JsonObject[], isBegun: boolean,
   }
 }
 
-async function waitForMembers(templates: readonly PlannedFleet["asked"][number]["template"][], timeoutMs: number, { asking, client, output }: ApplyTools): Promise<void> {
+async function waitForMembers(
+  templates: readonly PlannedFleet["asked"][number]["template"][],
+  timeoutMs: number,
+  { asking, client, output }: ApplyTools,
+): Promise<void> {
   if (templates.length === 0) return output.say("No policy takes these to members, so there is nothing to wait for.");
   const { interpreter, close } = createHubInterpreter(await readHub(client, [], asking.signal), asking.clock);
   try {
-    await waitUntilApplied(templates, { asking, client, interpreter, timeoutMs, onDone: (resource, cluster) => output.say(`${resource} is well on ${cluster}`), progress: (text) => output.progress(text) });
+    await waitUntilApplied(templates, {
+      asking,
+      client,
+      interpreter,
+      timeoutMs,
+      onDone: (resource, cluster) => output.say(`${resource} is well on ${cluster}`),
+      progress: (text) => output.progress(text),
+    });
   } finally {
     output.progress("");
     await close();
@@ -111,25 +151,41 @@ async function waitForMembers(templates: readonly PlannedFleet["asked"][number][
 }
 
 /** Those that others need and the hub does not have, and then the others. */
-async function wavesOf(client: Client, { manifests, namespace }: ApplyOptions, signal: AbortSignal): Promise<JsonObject[][]> {
+async function wavesOf(
+  client: Client,
+  { manifests, namespace }: ApplyOptions,
+  signal: AbortSignal,
+): Promise<JsonObject[][]> {
   const first: JsonObject[] = [];
-  for (const manifest of manifests) if (isNeeded(manifest, manifests, namespace) && !(await isThere(client, manifest, signal))) first.push(manifest);
+  for (const manifest of manifests)
+    if (isNeeded(manifest, manifests, namespace) && !(await isThere(client, manifest, signal))) first.push(manifest);
   return [first, manifests.filter((manifest) => !first.includes(manifest))].filter((wave) => wave.length > 0);
 }
 
 /** Whether a namespace or a definition is one that another manifest lives in or is of. Pure. */
 export function isNeeded(manifest: JsonObject, all: readonly JsonObject[], fallback: string): boolean {
   const others = all.filter((other) => other !== manifest);
-  if (isOf(Namespace, manifest)) return others.some((other) => (metadataOf(other)["namespace"] ?? fallback) === metadataOf(manifest)["name"]);
+  if (isOf(Namespace, manifest))
+    return others.some((other) => (metadataOf(other)["namespace"] ?? fallback) === metadataOf(manifest)["name"]);
   if (!isOf(CustomResourceDefinition, manifest) || !isObject(manifest["spec"])) return false;
   const { group, names } = manifest["spec"];
-  return others.some(({ kind, apiVersion }) => kind === objectOf(names)["kind"] && textOf(apiVersion).startsWith(`${textOf(group)}/`));
+  return others.some(
+    ({ kind, apiVersion }) => kind === objectOf(names)["kind"] && textOf(apiVersion).startsWith(`${textOf(group)}/`),
+  );
 }
 
 async function isThere(client: Client, manifest: JsonObject, signal: AbortSignal): Promise<boolean> {
   const kind = isOf(Namespace, manifest) ? Namespace : CustomResourceDefinition;
-  return (await find(client, kind as typeof Namespace, { cluster: "hub", name: textOf(metadataOf(manifest)["name"]) }, { signal })) !== undefined;
+  return (
+    (await find(
+      client,
+      kind as typeof Namespace,
+      { cluster: "hub", name: textOf(metadataOf(manifest)["name"]) },
+      { signal },
+    )) !== undefined
+  );
 }
 
-const isOf = ({ group, kind }: { group: string; kind: string }, { apiVersion, kind: given }: JsonObject): boolean => given === kind && (group === "" ? apiVersion === "v1" : textOf(apiVersion).startsWith(`${group}/`));
+const isOf = ({ group, kind }: { group: string; kind: string }, { apiVersion, kind: given }: JsonObject): boolean =>
+  given === kind && (group === "" ? apiVersion === "v1" : textOf(apiVersion).startsWith(`${group}/`));
 const metadataOf = ({ metadata }: JsonObject): JsonObject => objectOf(metadata);

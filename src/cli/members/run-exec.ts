@@ -25,23 +25,40 @@ export interface ExecOptions {
   tty: boolean;
 }
 
-export async function runExec(options: ExecOptions, { hub, asking, output, terminal }: { hub: HubConnection; asking: Asking; output: Output; terminal: Terminal }): Promise<number> {
+export async function runExec(
+  options: ExecOptions,
+  { hub, asking, output, terminal }: { hub: HubConnection; asking: Asking; output: Output; terminal: Terminal },
+): Promise<number> {
   const places = await findPlaces(hub.client, readNames(options.clusters), asking.signal);
-  if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
+  if (places.length === 0)
+    throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const found = await findPods(asking, discovery, places, options);
   for (const failure of found.failures) output.warn(output.called(failureLine(failure)));
   const pod = choosePod(found, options, places);
   const container = options.container ?? pod.defaultContainer;
-  if (![...pod.containers, ...pod.initContainers].includes(container)) throw new UsageError(`pod ${pod.name} on ${pod.place.name} has no container '${container}'; it has ${pod.containers.join(", ")}`);
-  if (options.named.includes("/") && !/^pods?\//.test(options.named)) output.warn(`in pod ${pod.name} on ${pod.place.name}`);
+  if (![...pod.containers, ...pod.initContainers].includes(container))
+    throw new UsageError(
+      `pod ${pod.name} on ${pod.place.name} has no container '${container}'; it has ${pod.containers.join(", ")}`,
+    );
+  if (options.named.includes("/") && !/^pods?\//.test(options.named))
+    output.warn(`in pod ${pod.name} on ${pod.place.name}`);
   const tty = options.tty && terminal.isInteractive;
   if (options.tty && !tty) output.warn("input or output is no terminal, so the command gets none either");
-  return execute(hub.upgrade, { pod, container, command: options.command, stdin: options.stdin, tty }, terminal, asking);
+  return execute(
+    hub.upgrade,
+    { pod, container, command: options.command, stdin: options.stdin, tty },
+    terminal,
+    asking,
+  );
 }
 
 /** The first pod that runs, of a workload on one member. Throws when it is nowhere, or when several members have it. */
-export function choosePod({ pods, failures }: FoundPods, { named: what, namespace }: Pick<ExecOptions, "named" | "namespace">, asked: readonly Place[]): FoundPod {
+export function choosePod(
+  { pods, failures }: FoundPods,
+  { named: what, namespace }: Pick<ExecOptions, "named" | "namespace">,
+  asked: readonly Place[],
+): FoundPod {
   const clusters = [...new Set(pods.map(({ place }) => place.name))];
   if (clusters.length > 1) throw new UsageError(`${what} is on ${named(clusters)}; choose one with --clusters`);
   const pod = pods.find(({ isRunning }) => isRunning) ?? pods[0];

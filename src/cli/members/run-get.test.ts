@@ -8,7 +8,17 @@ import { bytesOf, createTestHub, podTable } from "./test-hub.ts";
 const PODS = "/api/v1/namespaces/shop/pods";
 const LIST = `${PODS}?limit=500`;
 
-const everywhere = (...args: string[]): GetOptions => ({ args, clusters: [], hub: false, watch: false, showEvents: false, showLabels: false, noHeaders: false, ignoreNotFound: false, format: "table" });
+const everywhere = (...args: string[]): GetOptions => ({
+  args,
+  clusters: [],
+  hub: false,
+  watch: false,
+  showEvents: false,
+  showLabels: false,
+  noHeaders: false,
+  ignoreNotFound: false,
+  format: "table",
+});
 const options = (...args: string[]): GetOptions => ({ ...everywhere(...args), namespace: "shop" });
 
 test("objects of all members stand in one table, by cluster", async () => {
@@ -17,7 +27,9 @@ test("objects of all members stand in one table, by cluster", async () => {
   const code = await runGet(options("pods"), hub);
 
   expect(code).toBe(0);
-  expect(hub.said.out).toBe("CLUSTER    NAME   STATUS\nmember2    a      Running\nmember2    b      Running\nmember10   c      Running\n");
+  expect(hub.said.out).toBe(
+    "CLUSTER    NAME   STATUS\nmember2    a      Running\nmember2    b      Running\nmember10   c      Running\n",
+  );
 });
 
 test("a member that does not answer is named with the reason, and the others are shown", async () => {
@@ -25,19 +37,44 @@ test("a member that does not answer is named with the reason, and the others are
 
   const code = await runGet(options("pods"), hub);
 
-  expect([code, hub.said.out, hub.said.err]).toEqual([1, "CLUSTER   NAME   STATUS\nmember1   a      Running\n", "member2: no route; 'flotilla doctor --clusters member2' says more\n"]);
+  expect([code, hub.said.out, hub.said.err]).toEqual([
+    1,
+    "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
+    "member2: no route; 'flotilla doctor --clusters member2' says more\n",
+  ]);
 });
 
 const widths: Record<string, { width?: number; format: string; want: string }> = {
-  "a terminal that is too narrow is shown what matters most, and told what is missing": { width: 18, format: "table", want: "CLUSTER   NAME\nmember1   a\n1 column is not shown; -o wide shows all\n" },
-  "a terminal with room is shown everything": { width: 80, format: "table", want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n" },
-  "a narrow terminal that asks for everything gets it": { width: 18, format: "wide", want: "CLUSTER NAME STATUS  NODE\nmember1 a    Running node-1\n" },
-  "whoever is no terminal gets everything": { format: "table", want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n" },
+  "a terminal that is too narrow is shown what matters most, and told what is missing": {
+    width: 18,
+    format: "table",
+    want: "CLUSTER   NAME\nmember1   a\n1 column is not shown; -o wide shows all\n",
+  },
+  "a terminal with room is shown everything": {
+    width: 80,
+    format: "table",
+    want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
+  },
+  "a narrow terminal that asks for everything gets it": {
+    width: 18,
+    format: "wide",
+    want: "CLUSTER NAME STATUS  NODE\nmember1 a    Running node-1\n",
+  },
+  "whoever is no terminal gets everything": {
+    format: "table",
+    want: "CLUSTER   NAME   STATUS\nmember1   a      Running\n",
+  },
 };
 for (const [behaviour, { width, format, want }] of Object.entries(widths)) {
   test(behaviour, async () => {
     const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) } });
-    const output = createOutput({ format: "table", width, write: (text) => void (hub.said.out += text), warn: () => {}, showProgress: () => {} });
+    const output = createOutput({
+      format: "table",
+      width,
+      write: (text) => void (hub.said.out += text),
+      warn: () => {},
+      showProgress: () => {},
+    });
 
     await runGet({ ...options("pods"), format }, { ...hub, output });
 
@@ -46,7 +83,9 @@ for (const [behaviour, { width, format, want }] of Object.entries(widths)) {
 }
 
 test("lists come page by page", async () => {
-  const hub = createTestHub({ member1: { [LIST]: podTable(["a"], { continue: "x" }), [`${LIST}&continue=x`]: podTable(["b"]) } });
+  const hub = createTestHub({
+    member1: { [LIST]: podTable(["a"], { continue: "x" }), [`${LIST}&continue=x`]: podTable(["b"]) },
+  });
 
   await runGet({ ...options("pods"), noHeaders: true, format: "wide" }, hub);
 
@@ -64,7 +103,11 @@ test("selectors go to the members", async () => {
 test("nothing at all is said, and is no failure", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable([]) } });
 
-  expect([await runGet(options("pods"), hub), hub.said.out, hub.said.err]).toEqual([0, "", "No resources found in shop namespace.\n"]);
+  expect([await runGet(options("pods"), hub), hub.said.out, hub.said.err]).toEqual([
+    0,
+    "",
+    "No resources found in shop namespace.\n",
+  ]);
 });
 
 test("a name that is nowhere is a failure, unless that is fine", async () => {
@@ -81,7 +124,14 @@ describe("objects as data", () => {
   test("say which cluster they are from", async () => {
     const hub = createTestHub({ member1: { [LIST]: list }, member2: { [LIST]: list } });
 
-    await runGet({ ...options("pods"), format: "jsonpath={range .items[*]}{.kind} {.metadata.annotations.resource\\.karmada\\.io/cached-from-cluster}{'\\n'}{end}" }, hub);
+    await runGet(
+      {
+        ...options("pods"),
+        format:
+          "jsonpath={range .items[*]}{.kind} {.metadata.annotations.resource\\.karmada\\.io/cached-from-cluster}{'\\n'}{end}",
+      },
+      hub,
+    );
 
     expect(hub.said.out).toBe("Pod member1\nPod member2\n");
   });
@@ -107,8 +157,14 @@ describe("objects as data", () => {
 test("members that serve the same are asked once what they serve", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable(["a"]) }, member2: { [LIST]: podTable(["b"]) } });
   const serves = [{ groupVersion: "v1", resources: [{ name: "pods", kind: "Pod" }] }];
-  const clusters = (await hub.client.list(undefined as never, undefined as never)).items.map((cluster) => ({ ...cluster, status: { apiEnablements: serves } }));
-  const client = { ...hub.client, list: () => Promise.resolve({ items: clusters, resourceVersion: "1" }) } as unknown as typeof hub.client;
+  const clusters = (await hub.client.list(undefined as never, undefined as never)).items.map((cluster) => ({
+    ...cluster,
+    status: { apiEnablements: serves },
+  }));
+  const client = {
+    ...hub.client,
+    list: () => Promise.resolve({ items: clusters, resourceVersion: "1" }),
+  } as unknown as typeof hub.client;
 
   await runGet(options("pods"), { ...hub, client, asking: { ...hub.asking, client } });
 
@@ -117,13 +173,31 @@ test("members that serve the same are asked once what they serve", async () => {
 });
 
 const wrong: Record<string, { options: GetOptions; want: string }> = {
-  "a name in all namespaces": { options: everywhere("pod", "a"), want: "an object is found by its name in one namespace" },
-  "names and a selector": { options: { ...options("pod", "a"), labelSelector: "x=y" }, want: "give names or a selector, not both" },
-  "a selector that nobody can read": { options: { ...options("pods"), labelSelector: "a==b=c" }, want: "-l 'a==b=c' is not a selector: " },
-  "fields that nobody can read": { options: { ...options("pods"), fieldSelector: "phase" }, want: "--field-selector 'phase' is not a selector: " },
+  "a name in all namespaces": {
+    options: everywhere("pod", "a"),
+    want: "an object is found by its name in one namespace",
+  },
+  "names and a selector": {
+    options: { ...options("pod", "a"), labelSelector: "x=y" },
+    want: "give names or a selector, not both",
+  },
+  "a selector that nobody can read": {
+    options: { ...options("pods"), labelSelector: "a==b=c" },
+    want: "-l 'a==b=c' is not a selector: ",
+  },
+  "fields that nobody can read": {
+    options: { ...options("pods"), fieldSelector: "phase" },
+    want: "--field-selector 'phase' is not a selector: ",
+  },
   "a watch of two types": { options: { ...options("pods,nodes"), watch: true }, want: "--watch follows one type" },
-  "a member that is not there": { options: { ...options("pods"), clusters: ["membr1"] }, want: "there is no member 'membr1' (did you mean 'member1'?)" },
-  "a type that is not there": { options: options("podz"), want: "member1 does not serve a resource type 'podz' (did you mean 'pods'?)" },
+  "a member that is not there": {
+    options: { ...options("pods"), clusters: ["membr1"] },
+    want: "there is no member 'membr1' (did you mean 'member1'?)",
+  },
+  "a type that is not there": {
+    options: options("podz"),
+    want: "member1 does not serve a resource type 'podz' (did you mean 'pods'?)",
+  },
 };
 for (const [behaviour, { options: given, want }] of Object.entries(wrong)) {
   test(`${behaviour} is wrong usage`, async () => {
@@ -136,8 +210,10 @@ for (const [behaviour, { options: given, want }] of Object.entries(wrong)) {
 
 test("a watch shows what is there and what changes; a member that goes away is told, and again when it is back", async () => {
   const stop = new AbortController();
-  const event = (type: string, name: string, version: string): string => `${JSON.stringify({ type, object: podTable([name], { resourceVersion: version }) })}\n`;
-  const watchPath = (version: string): string => `${PODS}?watch=true&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=${version}`;
+  const event = (type: string, name: string, version: string): string =>
+    `${JSON.stringify({ type, object: podTable([name], { resourceVersion: version }) })}\n`;
+  const watchPath = (version: string): string =>
+    `${PODS}?watch=true&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=${version}`;
   let tries = 0;
   const hub = createTestHub(
     {
@@ -160,11 +236,19 @@ test("a watch shows what is there and what changes; a member that goes away is t
   );
   const { clock } = hub.asking;
   // Waiting takes no time; what would end a watch that says nothing does not come.
-  const impatient = { ...clock, after: (delayMs: number, run: () => void) => (delayMs <= 2_000 && queueMicrotask(run), { cancel: () => {} }) };
+  const impatient = {
+    ...clock,
+    after: (delayMs: number, run: () => void) => (delayMs <= 2_000 && queueMicrotask(run), { cancel: () => {} }),
+  };
 
-  const code = await runGet({ ...options("pods"), watch: true, showEvents: true }, { ...hub, asking: { ...hub.asking, clock: impatient } });
+  const code = await runGet(
+    { ...options("pods"), watch: true, showEvents: true },
+    { ...hub, asking: { ...hub.asking, clock: impatient } },
+  );
 
   expect(code).toBe(0);
-  expect(hub.said.out).toBe("EVENT      CLUSTER   NAME   STATUS\nADDED      member1   a      Running\nADDED      member1   b      Running\nDELETED    member1   a      Running\n");
+  expect(hub.said.out).toBe(
+    "EVENT      CLUSTER   NAME   STATUS\nADDED      member1   a      Running\nADDED      member1   b      Running\nDELETED    member1   a      Running\n",
+  );
   expect(hub.said.err).toBe("member1: lost: no route; it is asked again until it answers\nmember1: back\n");
 });

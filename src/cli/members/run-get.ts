@@ -46,7 +46,8 @@ export interface GetTools {
   terminal: Pick<Terminal, "write">;
 }
 
-const USAGE = "'flotilla get pods', 'flotilla get deploy,svc', 'flotilla get pod web-1' or 'flotilla get deployment/web'";
+const USAGE =
+  "'flotilla get pods', 'flotilla get deploy,svc', 'flotilla get pod web-1' or 'flotilla get deployment/web'";
 const FAILED = 1;
 
 export async function runGet(options: GetOptions, tools: GetTools): Promise<number> {
@@ -57,42 +58,81 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   checkSelectors(options);
   const names = readNames(options.clusters);
   const places = [...(options.hub ? [hubPlace] : []), ...(await findPlaces(tools.client, names, asking.signal))];
-  if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one, and --hub shows what the hub itself has");
+  if (places.length === 0)
+    throw new FlotillaError(
+      "NoMembers",
+      "the fleet has no members yet; 'flotilla join' adds one, and --hub shows what the hub itself has",
+    );
 
   const { namespace, labelSelector, fieldSelector } = options;
-  const selection: Selection = { targets, ...(namespace !== undefined && { namespace }), ...(labelSelector !== undefined && { labelSelector }), ...(fieldSelector !== undefined && { fieldSelector }), accept: format.as === "table" ? TABLE : "application/json" };
+  const selection: Selection = {
+    targets,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    accept: format.as === "table" ? TABLE : "application/json",
+  };
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const room: Room = { left: MAX_OBJECTS };
   output.progress(`asking ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} clusters`}`);
   const gathered = await readObjects(asking, discovery, places, selection, room);
   output.progress("");
-  const { lines, notes, missing } = problemsOf(gathered, { targets, areNamed: names.length > 0, ...(namespace !== undefined && { namespace }), known: discovery.known });
+  const { lines, notes, missing } = problemsOf(gathered, {
+    targets,
+    areNamed: names.length > 0,
+    namespace,
+    known: discovery.known,
+  });
   const told = [...lines, ...(options.ignoreNotFound ? [] : missing)];
-  if (room.left <= 0) told.push(`there are more than ${MAX_OBJECTS} objects, and the rest is not shown; choose with -n, -l or --clusters`);
+  if (room.left <= 0)
+    told.push(
+      `there are more than ${MAX_OBJECTS} objects, and the rest is not shown; choose with -n, -l or --clusters`,
+    );
 
   const withNamespace = namespace === undefined;
   if (options.watch) {
     for (const line of [...notes, ...told]) output.warn(output.called(line));
-    const printer = createWatchPrinter(format, { ...options, withNamespace }, { output, terminal: tools.terminal, clock: asking.clock });
+    const printer = createWatchPrinter(
+      format,
+      { ...options, withNamespace },
+      { output, terminal: tools.terminal, clock: asking.clock },
+    );
     await watch({ gathered, places, selection, discovery }, { ...printer, tell: (text) => output.warn(text) }, asking);
     return 0;
   }
-  const count = await printGathered(gathered, { ...options, format, withNamespace, isOne: isOne(options, targets), nowMs: asking.clock.now() }, tools);
+  const count = await printGathered(
+    gathered,
+    { ...options, format, withNamespace, isOne: isOne(options, targets), nowMs: asking.clock.now() },
+    tools,
+  );
   for (const line of [...notes, ...told]) output.warn(output.called(line));
-  if (count === 0 && told.length === 0 && format.as === "table") output.warn(`No resources found${namespace === undefined ? "" : ` in ${namespace} namespace`}.`);
+  if (count === 0 && told.length === 0 && format.as === "table")
+    output.warn(`No resources found${namespace === undefined ? "" : ` in ${namespace} namespace`}.`);
   return told.length > 0 ? FAILED : 0;
 }
 
-function checkOptions({ namespace, watch: isWatch, labelSelector, fieldSelector, showEvents }: GetOptions, targets: readonly Target[]): void {
+function checkOptions(
+  { namespace, watch: isWatch, labelSelector, fieldSelector, showEvents }: GetOptions,
+  targets: readonly Target[],
+): void {
   const isNamed = targets.some(({ names }) => names.length > 0);
-  if (isNamed && namespace === undefined) throw new UsageError("an object is found by its name in one namespace: give -n, or leave the name out");
-  if (isNamed && (labelSelector !== undefined || fieldSelector !== undefined)) throw new UsageError("give names or a selector, not both");
-  if (isWatch && (targets.length > 1 || (targets[0]?.words.length ?? 0) > 1 || (targets[0]?.names.length ?? 0) > 1)) throw new UsageError("--watch follows one type, or one object of it");
+  if (isNamed && namespace === undefined)
+    throw new UsageError("an object is found by its name in one namespace: give -n, or leave the name out");
+  if (isNamed && (labelSelector !== undefined || fieldSelector !== undefined))
+    throw new UsageError("give names or a selector, not both");
+  if (isWatch && (targets.length > 1 || (targets[0]?.words.length ?? 0) > 1 || (targets[0]?.names.length ?? 0) > 1))
+    throw new UsageError("--watch follows one type, or one object of it");
   if (showEvents && !isWatch) throw new UsageError("--output-watch-events goes with --watch");
 }
 
 function isOne({ clusters, hub }: GetOptions, targets: readonly Target[]): boolean {
-  return !hub && readNames(clusters).length === 1 && targets.length === 1 && targets[0]?.words.length === 1 && targets[0].names.length === 1;
+  return (
+    !hub &&
+    readNames(clusters).length === 1 &&
+    targets.length === 1 &&
+    targets[0]?.words.length === 1 &&
+    targets[0].names.length === 1
+  );
 }
 
 interface Begun {
@@ -103,7 +143,11 @@ interface Begun {
 }
 
 /** Shows what was read, and goes on from there. */
-async function watch({ gathered, places, selection: { targets, ...selection }, discovery }: Begun, printer: Pick<Watching, "identify" | "show" | "tell">, asking: Asking): Promise<void> {
+async function watch(
+  { gathered, places, selection: { targets, ...selection }, discovery }: Begun,
+  printer: Pick<Watching, "identify" | "show" | "tell">,
+  asking: Asking,
+): Promise<void> {
   const [word = "", name] = [targets[0]?.words[0], targets[0]?.names[0]];
   const shown = new Map<string, Shown>();
   for (const { place, answer } of gathered.answers) {
@@ -114,11 +158,20 @@ async function watch({ gathered, places, selection: { targets, ...selection }, d
       shown.set(place.name, { type: first.type, resourceVersion: "", versions: new Map() });
       continue;
     }
-    const versions = new Map(first.pages.flatMap(printer.identify).map(({ uid, resourceVersion }) => [uid, resourceVersion]));
+    const versions = new Map(
+      first.pages.flatMap(printer.identify).map(({ uid, resourceVersion }) => [uid, resourceVersion]),
+    );
     shown.set(place.name, { type: first.type, resourceVersion: first.resourceVersion, versions });
-    for (const page of first.pages) await printer.show({ place, type: first.type, change: "ADDED", answer: page, isNews: () => true });
+    for (const page of first.pages)
+      await printer.show({ place, type: first.type, change: "ADDED", answer: page, isNews: () => true });
   }
-  const unserved = new Set(gathered.answers.filter(({ answer }) => answer.found.length === 0).map(({ place }) => place.name));
+  const unserved = new Set(
+    gathered.answers.filter(({ answer }) => answer.found.length === 0).map(({ place }) => place.name),
+  );
   const followed = places.filter((place) => !unserved.has(place.name));
-  await watchPlaces(asking, discovery, followed, shown, { word, selection: name === undefined ? selection : { ...selection, fieldSelector: `metadata.name=${name}` }, ...printer });
+  await watchPlaces(asking, discovery, followed, shown, {
+    word,
+    selection: name === undefined ? selection : { ...selection, fieldSelector: `metadata.name=${name}` },
+    ...printer,
+  });
 }

@@ -10,13 +10,34 @@ import type { Answers } from "./test-hub.ts";
 const PODS = "/api/v1/namespaces/shop/pods";
 const SELECTED = `${PODS}?limit=500&labelSelector=app%3Dweb`;
 const logPath = (pod: string, more = ""): string => `${PODS}/${pod}/log?container=web${more}`;
-const pod = (name: string): JsonObject => ({ metadata: { name, namespace: "shop" }, spec: { containers: [{ name: "web" }] }, status: { phase: "Running" } });
+const pod = (name: string): JsonObject => ({
+  metadata: { name, namespace: "shop" },
+  spec: { containers: [{ name: "web" }] },
+  status: { phase: "Running" },
+});
 const podList = (...names: string[]): JsonObject => ({ kind: "PodList", metadata: {}, items: names.map(pod) });
-const options = (more: Partial<LogsOptions> = {}): LogsOptions => ({ labelSelector: "app=web", namespace: "shop", clusters: [], allContainers: false, follow: false, previous: false, timestamps: false, prefix: false, maxRequests: 20, ...more });
-const logs = (texts: Record<string, string[]>): Answers => ({ [SELECTED]: podList(...Object.keys(texts)), ...Object.fromEntries(Object.entries(texts).map(([name, parts]) => [logPath(name), () => bytesOf(...parts)])) });
+const options = (more: Partial<LogsOptions> = {}): LogsOptions => ({
+  labelSelector: "app=web",
+  namespace: "shop",
+  clusters: [],
+  allContainers: false,
+  follow: false,
+  previous: false,
+  timestamps: false,
+  prefix: false,
+  maxRequests: 20,
+  ...more,
+});
+const logs = (texts: Record<string, string[]>): Answers => ({
+  [SELECTED]: podList(...Object.keys(texts)),
+  ...Object.fromEntries(Object.entries(texts).map(([name, parts]) => [logPath(name), () => bytesOf(...parts)])),
+});
 
 test("logs of several pods stand one after the other, each line with where it is from", async () => {
-  const hub = createTestHub({ member1: logs({ b: ["3\n"], a: ["1", "\n2\n"] }), member2: logs({ c: ["half a line"] }) });
+  const hub = createTestHub({
+    member1: logs({ b: ["3\n"], a: ["1", "\n2\n"] }),
+    member2: logs({ c: ["half a line"] }),
+  });
 
   expect(await runLogs(options(), hub)).toBe(0);
 
@@ -24,8 +45,14 @@ test("logs of several pods stand one after the other, each line with where it is
 });
 
 for (const [format, want] of [
-  ["json", '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n'],
-  ["yaml", '- cluster: member1\n  container: web\n  line: "1"\n  namespace: shop\n  pod: a\n- cluster: member1\n  container: web\n  line: "2"\n  namespace: shop\n  pod: a\n'],
+  [
+    "json",
+    '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n',
+  ],
+  [
+    "yaml",
+    '- cluster: member1\n  container: web\n  line: "1"\n  namespace: shop\n  pod: a\n- cluster: member1\n  container: web\n  line: "2"\n  namespace: shop\n  pod: a\n',
+  ],
 ] as const) {
   test(`with -o ${format} every line is data that says where it is from`, async () => {
     const hub = createTestHub({ member1: logs({ a: ["1\n2\n"] }) });
@@ -50,7 +77,9 @@ test("what is asked of a log goes to the member", async () => {
 
   await runLogs(options({ previous: true, timestamps: true, tail: 5, sinceSeconds: 60 }), hub);
 
-  expect(hub.asked.at(-1)).toBe(`member1 ${logPath("a", "&previous=true&timestamps=true&tailLines=5&sinceSeconds=60")}`);
+  expect(hub.asked.at(-1)).toBe(
+    `member1 ${logPath("a", "&previous=true&timestamps=true&tailLines=5&sinceSeconds=60")}`,
+  );
 });
 
 test("a log that cannot be read is told, and the others are printed", async () => {
@@ -72,13 +101,16 @@ test("a member that goes silent in the middle of a log does not hold up the rest
   let stopped: (reason: Error) => void = () => {};
   const hub = createTestHub({ member1: { ...logs({ a: [] }), [logPath("a")]: silent }, member2: logs({ c: ["3\n"] }) });
   // What waits for a member is over at once when it has said all that it will; a stream that is given up fails.
-  const clock: Clock = { ...hub.asking.clock, after: (_delayMs, run) => {
-    const timer = setImmediate(() => {
-      run();
-      stopped(new Error("no answer within 10 s"));
-    });
-    return { cancel: () => clearImmediate(timer) };
-  } };
+  const clock: Clock = {
+    ...hub.asking.clock,
+    after: (_delayMs, run) => {
+      const timer = setImmediate(() => {
+        run();
+        stopped(new Error("no answer within 10 s"));
+      });
+      return { cancel: () => clearImmediate(timer) };
+    },
+  };
 
   expect(await runLogs(options(), { ...hub, asking: { ...hub.asking, clock } })).toBe(1);
 
@@ -88,7 +120,9 @@ test("a member that goes silent in the middle of a log does not hold up the rest
 test("following more containers than allowed is refused before any is read", async () => {
   const hub = createTestHub({ member1: logs({ a: [], b: [] }) });
 
-  await expect(runLogs(options({ follow: true, maxRequests: 1 }), hub)).rejects.toThrow("you want to follow 2 containers, and the limit is 1");
+  await expect(runLogs(options({ follow: true, maxRequests: 1 }), hub)).rejects.toThrow(
+    "you want to follow 2 containers, and the limit is 1",
+  );
 
   expect(hub.asked.filter((path) => path.includes("/log"))).toEqual([]);
 });
@@ -96,5 +130,7 @@ test("following more containers than allowed is refused before any is read", asy
 test("a workload that is nowhere is told with who was asked", async () => {
   const hub = createTestHub({ member1: {} });
 
-  await expect(runLogs({ ...options(), named: "pod/none" }, hub)).rejects.toThrow("there is no pod of pod/none in namespace shop on member1");
+  await expect(runLogs({ ...options(), named: "pod/none" }, hub)).rejects.toThrow(
+    "there is no pod of pod/none in namespace shop on member1",
+  );
 });

@@ -1,4 +1,7 @@
-/** Carries out `flotilla logs`: finds the containers over all members and prints what they wrote, one after the other or as it comes. */
+/**
+ * Carries out `flotilla logs`: finds the containers over all members and prints what they wrote, one after the other or
+ * as it comes.
+ */
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Timer } from "../../base/index.ts";
 import { queryText } from "../../client/index.ts";
@@ -58,7 +61,8 @@ const FAILED = 1;
 export async function runLogs(options: LogsOptions, { asking, client, output, terminal }: LogsTools): Promise<number> {
   checkSelectors(options);
   const places = await findPlaces(client, readNames(options.clusters), asking.signal);
-  if (places.length === 0) throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
+  if (places.length === 0)
+    throw new FlotillaError("NoMembers", "the fleet has no members yet; 'flotilla join' adds one");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   output.progress(`looking for pods on ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} members`}`);
   const { pods, failures } = await findPods(asking, discovery, places, options);
@@ -67,19 +71,35 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
   if (pods.length === 0) throw nowhere(whatOf(options), ` in namespace ${options.namespace}`, places, failures);
   const sources = sourcesOf(pods, options);
   for (const text of defaulted(pods, options)) output.warn(text);
-  if (options.follow && sources.length > options.maxRequests) throw new UsageError(`you want to follow ${sources.length} containers, and the limit is ${options.maxRequests}: raise it with --max-log-requests, or choose with --clusters, -l or -c`);
+  if (options.follow && sources.length > options.maxRequests)
+    throw new UsageError(
+      `you want to follow ${sources.length} containers, and the limit is ${options.maxRequests}: raise it with --max-log-requests, or choose with --clusters, -l or -c`,
+    );
 
   const withPrefix = options.prefix || sources.length > 1;
   const isData = output.format !== "table";
-  const write = (source: LogSource, lines: readonly Buffer[]): Promise<void> => terminal.write(isData ? lines.map((line) => recordOf(source, line, output.format)).join("") : Buffer.concat(lines.flatMap((line) => [...(withPrefix ? [Buffer.from(prefixOf(source, options))] : []), line, NEWLINE])));
-  const failed = options.follow ? await followAll(sources, options, asking, write, output) : await printEach(sources, options, asking, write, output);
+  const write = (source: LogSource, lines: readonly Buffer[]): Promise<void> =>
+    terminal.write(
+      isData
+        ? lines.map((line) => recordOf(source, line, output.format)).join("")
+        : Buffer.concat(
+            lines.flatMap((line) => [...(withPrefix ? [Buffer.from(prefixOf(source, options))] : []), line, NEWLINE]),
+          ),
+    );
+  const failed = options.follow
+    ? await followAll(sources, options, asking, write, output)
+    : await printEach(sources, options, asking, write, output);
   return failed + failures.length > 0 ? FAILED : 0;
 }
 
 const NEWLINE = Buffer.from("\n");
 
 /** One line of a log for programs: an object on a line of its own, or an item of a list. */
-function recordOf({ pod: { place, namespace, name }, container }: LogSource, line: Buffer, format: Output["format"]): string {
+function recordOf(
+  { pod: { place, namespace, name }, container }: LogSource,
+  line: Buffer,
+  format: Output["format"],
+): string {
   const record = { cluster: place.name, namespace, pod: name, container, line: line.toString("utf8") };
   return format === "json" ? `${JSON.stringify(record)}\n` : formatYaml([record]);
 }
@@ -90,11 +110,18 @@ function whatOf({ named: what, labelSelector }: LogsOptions): string {
 }
 
 /** Throws `UsageError` for a container that no pod has. */
-export function sourcesOf(pods: readonly FoundPod[], { container, allContainers }: Pick<LogsOptions, "container" | "allContainers">): LogSource[] {
-  if (allContainers) return pods.flatMap((pod) => [...pod.initContainers, ...pod.containers].map((name) => ({ pod, container: name })));
+export function sourcesOf(
+  pods: readonly FoundPod[],
+  { container, allContainers }: Pick<LogsOptions, "container" | "allContainers">,
+): LogSource[] {
+  if (allContainers)
+    return pods.flatMap((pod) => [...pod.initContainers, ...pod.containers].map((name) => ({ pod, container: name })));
   if (container === undefined) return pods.map((pod) => ({ pod, container: pod.defaultContainer }));
   const having = pods.filter((pod) => [...pod.initContainers, ...pod.containers].includes(container));
-  if (having.length === 0) throw new UsageError(`no pod has a container '${container}'; there are ${named([...new Set(pods.flatMap((pod) => [...pod.initContainers, ...pod.containers]))])}`);
+  if (having.length === 0)
+    throw new UsageError(
+      `no pod has a container '${container}'; there are ${named([...new Set(pods.flatMap((pod) => [...pod.initContainers, ...pod.containers]))])}`,
+    );
   return having.map((pod) => ({ pod, container }));
 }
 
@@ -102,14 +129,22 @@ export function sourcesOf(pods: readonly FoundPod[], { container, allContainers 
 function defaulted(pods: readonly FoundPod[], { container, allContainers }: LogsOptions): string[] {
   const [first] = pods.filter(({ containers }) => containers.length > 1);
   if (!first || allContainers || container !== undefined) return [];
-  return [`container ${first.defaultContainer} of ${first.containers.join(", ")}; -c chooses another, --all-containers shows all`];
+  return [
+    `container ${first.defaultContainer} of ${first.containers.join(", ")}; -c chooses another, --all-containers shows all`,
+  ];
 }
 
-export function prefixOf({ pod: { place, name }, container }: LogSource, { allContainers }: Pick<LogsOptions, "allContainers">): string {
+export function prefixOf(
+  { pod: { place, name }, container }: LogSource,
+  { allContainers }: Pick<LogsOptions, "allContainers">,
+): string {
   return `[${place.name}/${name}${allContainers ? `/${container}` : ""}] `;
 }
 
-function pathOf({ pod: { namespace, name }, container }: LogSource, { follow, previous, timestamps, tail, sinceSeconds }: LogsOptions): string {
+function pathOf(
+  { pod: { namespace, name }, container }: LogSource,
+  { follow, previous, timestamps, tail, sinceSeconds }: LogsOptions,
+): string {
   const pods = collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name);
   const query: Record<string, string> = {
     container,
@@ -125,7 +160,13 @@ function pathOf({ pod: { namespace, name }, container }: LogSource, { follow, pr
 type Write = (source: LogSource, lines: readonly Buffer[]) => Promise<void>;
 
 /** All at the same time, lines as they come. How many of them failed. */
-async function followAll(sources: readonly LogSource[], options: LogsOptions, asking: Asking, write: Write, output: Output): Promise<number> {
+async function followAll(
+  sources: readonly LogSource[],
+  options: LogsOptions,
+  asking: Asking,
+  write: Write,
+  output: Output,
+): Promise<number> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
       try {
@@ -140,11 +181,26 @@ async function followAll(sources: readonly LogSource[], options: LogsOptions, as
 }
 
 /** One after the other; the next ones are begun meanwhile, and wait in the network. */
-async function printEach(sources: readonly LogSource[], options: LogsOptions, asking: Asking, write: Write, output: Output): Promise<number> {
-  const begin = async (source: LogSource): Promise<{ body: AsyncIterable<Uint8Array>; stop: AbortController } | { error: unknown }> => {
+async function printEach(
+  sources: readonly LogSource[],
+  options: LogsOptions,
+  asking: Asking,
+  write: Write,
+  output: Output,
+): Promise<number> {
+  const begin = async (
+    source: LogSource,
+  ): Promise<{ body: AsyncIterable<Uint8Array>; stop: AbortController } | { error: unknown }> => {
     const stop = new AbortController();
     try {
-      return { body: await open({ ...asking, signal: AbortSignal.any([asking.signal, stop.signal]) }, source.pod.place, pathOf(source, options)), stop };
+      return {
+        body: await open(
+          { ...asking, signal: AbortSignal.any([asking.signal, stop.signal]) },
+          source.pod.place,
+          pathOf(source, options),
+        ),
+        stop,
+      };
     } catch (error) {
       return { error };
     }
@@ -152,7 +208,8 @@ async function printEach(sources: readonly LogSource[], options: LogsOptions, as
   const begun: ReturnType<typeof begin>[] = [];
   let failed = 0;
   for (const [index, source] of sources.entries()) {
-    for (let next = begun.length; next < Math.min(index + AHEAD, sources.length); next++) begun.push(begin(sources[next] as LogSource));
+    for (let next = begun.length; next < Math.min(index + AHEAD, sources.length); next++)
+      begun.push(begin(sources[next] as LogSource));
     try {
       const log = await begun[index];
       if (!log || "error" in log) throw log?.error;
@@ -166,7 +223,10 @@ async function printEach(sources: readonly LogSource[], options: LogsOptions, as
 }
 
 /** A log that has its end comes in one go: a member that says nothing for long is gone. */
-async function* untilSilent({ body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController }, { clock, patienceMs }: Asking): AsyncGenerator<Uint8Array> {
+async function* untilSilent(
+  { body, stop }: { body: AsyncIterable<Uint8Array>; stop: AbortController },
+  { clock, patienceMs }: Asking,
+): AsyncGenerator<Uint8Array> {
   const wait = (): Timer => clock.after(patienceMs, () => stop.abort(tooLate(patienceMs)));
   let timer = wait();
   try {

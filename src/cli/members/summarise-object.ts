@@ -32,7 +32,8 @@ const MAX_VALUES = 16;
 const MAX_CHARACTERS = 120;
 const MAX_DEPTH = 3;
 /** They repeat the object, or say what the machinery notes for itself. */
-const HIDDEN = /^(kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io|resourcetemplate\.karmada\.io|work\.karmada\.io|resourcebinding\.karmada\.io|clusterresourcebinding\.karmada\.io|propagationpolicy\.karmada\.io|clusterpropagationpolicy\.karmada\.io|flotilla\.dev)/;
+const HIDDEN =
+  /^(kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io|resourcetemplate\.karmada\.io|work\.karmada\.io|resourcebinding\.karmada\.io|clusterresourcebinding\.karmada\.io|propagationpolicy\.karmada\.io|clusterpropagationpolicy\.karmada\.io|flotilla\.dev)/;
 /** What Secrets hold is never shown. */
 const SECRET = "Secret";
 
@@ -45,10 +46,10 @@ export function summariseObject(object: JsonObject, nowMs: number): ObjectSummar
   const created = textOf(metadata["creationTimestamp"]);
   return {
     created: created === "" ? "unknown" : `${created} (${formatAge(nowMs - Date.parse(created))} ago)`,
-    ...(typeof metadata["generation"] === "number" && { generation: metadata["generation"] }),
+    generation: typeof metadata["generation"] === "number" ? metadata["generation"] : undefined,
     labels: pairsOf(metadata["labels"], "="),
     annotations: pairsOf(metadata["annotations"], ": "),
-    ...(owner && { owner: `${textOf(owner["kind"])}/${textOf(owner["name"])}` }),
+    owner: owner ? `${textOf(owner["kind"])}/${textOf(owner["name"])}` : undefined,
     deleting: metadata["deletionTimestamp"] !== undefined,
     finalizers: textsOf(metadata["finalizers"]),
     spec: valuesOf(Object.keys(spec).length > 0 ? withoutTemplate(spec) : contentOf(object)),
@@ -60,7 +61,14 @@ export function summariseObject(object: JsonObject, nowMs: number): ObjectSummar
 
 /** The pod template has lines of its own. */
 function withoutTemplate(spec: JsonObject): JsonObject {
-  const { template: _template, containers: _containers, initContainers: _initContainers, volumes: _volumes, tolerations: _tolerations, ...rest } = spec;
+  const {
+    template: _template,
+    containers: _containers,
+    initContainers: _initContainers,
+    volumes: _volumes,
+    tolerations: _tolerations,
+    ...rest
+  } = spec;
   return rest;
 }
 
@@ -68,11 +76,20 @@ function withoutTemplate(spec: JsonObject): JsonObject {
 function contentOf(object: JsonObject): JsonObject {
   const { apiVersion: _apiVersion, kind, metadata: _metadata, status: _status, ...rest } = object;
   if (kind !== SECRET) return rest;
-  return Object.fromEntries(Object.entries(rest).map(([field, value]) => [field, isObject(value) ? Object.fromEntries(Object.keys(value).map((key) => [key, "(hidden)"])) : value]));
+  return Object.fromEntries(
+    Object.entries(rest).map(([field, value]) => [
+      field,
+      isObject(value) ? Object.fromEntries(Object.keys(value).map((key) => [key, "(hidden)"])) : value,
+    ]),
+  );
 }
 
 function pairsOf(value: Json | undefined, joint: string): string[] {
-  return limited(Object.entries(objectOf(value)).filter(([key]) => !HIDDEN.test(key)).map(([key, text]) => shortened(`${key}${joint}${scalarText(text)}`)));
+  return limited(
+    Object.entries(objectOf(value))
+      .filter(([key]) => !HIDDEN.test(key))
+      .map(([key, text]) => shortened(`${key}${joint}${scalarText(text)}`)),
+  );
 }
 
 function valuesOf(value: JsonObject): string[] {
@@ -85,7 +102,13 @@ function* scalarsIn(value: JsonObject, before: string, depth: number): Generator
     if (isObject(item)) {
       if (depth < MAX_DEPTH) yield* scalarsIn(item, path, depth + 1);
     } else if (Array.isArray(item)) {
-      if (item.length > 0) yield [path, item.every((each) => typeof each !== "object") ? item.map(scalarText).join(", ") : `${item.length} ${item.length === 1 ? "entry" : "entries"}`];
+      if (item.length > 0)
+        yield [
+          path,
+          item.every((each) => typeof each !== "object")
+            ? item.map(scalarText).join(", ")
+            : `${item.length} ${item.length === 1 ? "entry" : "entries"}`,
+        ];
     } else if (item !== null && item !== "") yield [path, String(item)];
   }
 }
@@ -105,7 +128,11 @@ function containersOf(spec: JsonObject, status: JsonObject): string[] {
 function stateOf({ ready, restartCount, state }: JsonObject): string {
   const [[word, detail] = ["", null]] = Object.entries(objectOf(state));
   const reason = textOf(objectOf(detail)["reason"]);
-  return [ready === true ? "ready" : "not ready", ...(word === "" || (ready === true && word === "running") ? [] : [`${word}${reason === "" ? "" : `: ${reason}`}`]), `${Number(restartCount ?? 0)} restarts`].join(", ");
+  return [
+    ready === true ? "ready" : "not ready",
+    ...(word === "" || (ready === true && word === "running") ? [] : [`${word}${reason === "" ? "" : `: ${reason}`}`]),
+    `${Number(restartCount ?? 0)} restarts`,
+  ].join(", ");
 }
 
 function conditionsOf({ conditions }: JsonObject, nowMs: number): ConditionSummary[] {
@@ -113,9 +140,16 @@ function conditionsOf({ conditions }: JsonObject, nowMs: number): ConditionSumma
     .slice(0, MAX_VALUES)
     .map((condition) => {
       const since = textOf(condition["lastTransitionTime"]);
-      return { type: textOf(condition["type"]), status: textOf(condition["status"]), reason: textOf(condition["reason"]), message: textOf(condition["message"]), age: since === "" ? "" : formatAge(nowMs - Date.parse(since)) };
+      return {
+        type: textOf(condition["type"]),
+        status: textOf(condition["status"]),
+        reason: textOf(condition["reason"]),
+        message: textOf(condition["message"]),
+        age: since === "" ? "" : formatAge(nowMs - Date.parse(since)),
+      };
     });
 }
 
-const limited = (lines: string[]): string[] => (lines.length > MAX_VALUES ? [...lines.slice(0, MAX_VALUES), `and ${lines.length - MAX_VALUES} more`] : lines);
+const limited = (lines: string[]): string[] =>
+  lines.length > MAX_VALUES ? [...lines.slice(0, MAX_VALUES), `and ${lines.length - MAX_VALUES} more`] : lines;
 const shortened = (text: string): string => (text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text);

@@ -8,13 +8,35 @@ const column = (name: string, priority = 0): TableColumn => ({ name, priority, i
 test("a table is read with its columns, and rows know what they are of", () => {
   const answer: JsonObject = {
     kind: "Table",
-    columnDefinitions: [{ name: "Name", format: "name", priority: 0 }, { name: "Node", priority: 1 }],
-    rows: [{ cells: ["web-1", null], object: { metadata: { name: "web-1", namespace: "shop", uid: "u", resourceVersion: "7", labels: { app: "web" } } } }],
+    columnDefinitions: [
+      { name: "Name", format: "name", priority: 0 },
+      { name: "Node", priority: 1 },
+    ],
+    rows: [
+      {
+        cells: ["web-1", null],
+        object: {
+          metadata: { name: "web-1", namespace: "shop", uid: "u", resourceVersion: "7", labels: { app: "web" } },
+        },
+      },
+    ],
   };
 
   expect(readTable(answer, 0)).toEqual({
-    columns: [{ name: "Name", priority: 0, isName: true }, { name: "Node", priority: 1, isName: false }],
-    rows: [{ cells: ["web-1", "<none>"], namespace: "shop", name: "web-1", uid: "u", resourceVersion: "7", labels: { app: "web" } }],
+    columns: [
+      { name: "Name", priority: 0, isName: true },
+      { name: "Node", priority: 1, isName: false },
+    ],
+    rows: [
+      {
+        cells: ["web-1", "<none>"],
+        namespace: "shop",
+        name: "web-1",
+        uid: "u",
+        resourceVersion: "7",
+        labels: { app: "web" },
+      },
+    ],
   });
 });
 
@@ -36,10 +58,34 @@ test("what a member writes cannot steer a terminal or begin a line", () => {
 });
 
 const merges: Record<string, { tables: TableColumn[][]; want: string[] }> = {
-  "the same columns are there once": { tables: [[column("Name"), column("Age")], [column("Name"), column("Age")]], want: ["Name 0", "Age 0"] },
-  "a column that a newer server has stands where it has it": { tables: [[column("Name"), column("Age")], [column("Name"), column("Ready"), column("Age")]], want: ["Name 0", "Ready 0", "Age 0"] },
-  "a column that only the first has stays": { tables: [[column("Name"), column("Old"), column("Age")], [column("Name"), column("Age")]], want: ["Name 0", "Old 0", "Age 0"] },
-  "what one of them always shows is always shown": { tables: [[column("Name"), column("IP", 1)], [column("Name"), column("IP")]], want: ["Name 0", "IP 0"] },
+  "the same columns are there once": {
+    tables: [
+      [column("Name"), column("Age")],
+      [column("Name"), column("Age")],
+    ],
+    want: ["Name 0", "Age 0"],
+  },
+  "a column that a newer server has stands where it has it": {
+    tables: [
+      [column("Name"), column("Age")],
+      [column("Name"), column("Ready"), column("Age")],
+    ],
+    want: ["Name 0", "Ready 0", "Age 0"],
+  },
+  "a column that only the first has stays": {
+    tables: [
+      [column("Name"), column("Old"), column("Age")],
+      [column("Name"), column("Age")],
+    ],
+    want: ["Name 0", "Old 0", "Age 0"],
+  },
+  "what one of them always shows is always shown": {
+    tables: [
+      [column("Name"), column("IP", 1)],
+      [column("Name"), column("IP")],
+    ],
+    want: ["Name 0", "IP 0"],
+  },
 };
 for (const [behaviour, { tables, want }] of Object.entries(merges)) {
   test(behaviour, () => {
@@ -48,11 +94,16 @@ for (const [behaviour, { tables, want }] of Object.entries(merges)) {
 }
 
 test("a merged column that a table does not have is nowhere in it", () => {
-  expect(placesIn([column("Name"), column("Ready"), column("Age")], [column("Name"), column("Age")])).toEqual([0, -1, 1]);
+  expect(placesIn([column("Name"), column("Ready"), column("Age")], [column("Name"), column("Age")])).toEqual([
+    0, -1, 1,
+  ]);
 });
 
 test("columns move closer where the terminal is narrow, and names stay whole", () => {
-  const rows = [["CLUSTER", "NAME"], ["m", "a-long-name"]];
+  const rows = [
+    ["CLUSTER", "NAME"],
+    ["m", "a-long-name"],
+  ];
 
   expect(alignColumns(rows)).toEqual(["CLUSTER   NAME", "m         a-long-name"]);
   expect(alignColumns(rows, [], 19)).toEqual(["CLUSTER NAME", "m       a-long-name"]);

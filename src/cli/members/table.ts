@@ -1,4 +1,7 @@
-/** The tables that servers print objects as: read from several clusters, whose versions may have different columns, and put together. Pure. */
+/**
+ * The tables that servers print objects as: read from several clusters, whose versions may have different columns, and
+ * put together. Pure.
+ */
 import type { Json, JsonObject } from "../../base/index.ts";
 import { formatAge } from "../../machinery/index.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
@@ -32,8 +35,15 @@ const NO_VALUE = "<none>";
 /** Of a Table, a list or one object. `known` are the columns of a watch, whose later events do not repeat them. */
 export function readTable(answer: JsonObject, nowMs: number, known?: readonly TableColumn[]): Table {
   if (answer["kind"] !== "Table") return plainTable(answer, nowMs);
-  const given = objectsOf(answer["columnDefinitions"]).map(({ name, priority, format }) => ({ name: textOf(name), priority: typeof priority === "number" ? priority : 0, isName: format === "name" }));
-  const rows = objectsOf(answer["rows"]).map(({ cells, object }) => ({ cells: Array.isArray(cells) ? cells.map(cellText) : [], ...identityOf(objectOf(object)) }));
+  const given = objectsOf(answer["columnDefinitions"]).map(({ name, priority, format }) => ({
+    name: textOf(name),
+    priority: typeof priority === "number" ? priority : 0,
+    isName: format === "name",
+  }));
+  const rows = objectsOf(answer["rows"]).map(({ cells, object }) => ({
+    cells: Array.isArray(cells) ? cells.map(cellText) : [],
+    ...identityOf(objectOf(object)),
+  }));
   return { columns: given.length > 0 ? given : (known ?? []), rows };
 }
 
@@ -57,7 +67,13 @@ function plainTable(answer: JsonObject, nowMs: number): Table {
 function identityOf({ metadata }: JsonObject): Omit<TableRow, "cells"> {
   const meta = objectOf(metadata);
   const labels = objectOf(meta["labels"]);
-  return { namespace: textOf(meta["namespace"]), name: textOf(meta["name"]), uid: textOf(meta["uid"]), resourceVersion: textOf(meta["resourceVersion"]), labels: labels as Record<string, string> };
+  return {
+    namespace: textOf(meta["namespace"]),
+    name: textOf(meta["name"]),
+    uid: textOf(meta["uid"]),
+    resourceVersion: textOf(meta["resourceVersion"]),
+    labels: labels as Record<string, string>,
+  };
 }
 
 /** One line that cannot steer a terminal: names and messages are written by whoever runs the member. */
@@ -96,8 +112,8 @@ export function placesIn(merged: readonly TableColumn[], columns: readonly Table
 export const cellAt = (row: TableRow, index: number): string => (index < 0 ? NO_VALUE : (row.cells[index] ?? NO_VALUE));
 
 /**
- * Lines whose columns are as wide as their widest cell, and at least as wide as `widths`, which remembers it for lines that come
- * later. Where a terminal is too narrow columns move closer.
+ * Lines whose columns are as wide as their widest cell, and at least as wide as `widths`, which remembers it for lines
+ * that come later. Where a terminal is too narrow columns move closer.
  */
 export function alignColumns(rows: readonly (readonly string[])[], widths: number[] = [], room?: number): string[] {
   for (const row of rows) {
@@ -106,8 +122,14 @@ export function alignColumns(rows: readonly (readonly string[])[], widths: numbe
     });
   }
   const taken = widths.reduce((sum, width) => sum + width, 0);
-  const gap = room === undefined ? GAP : Math.min(GAP, Math.max(1, Math.floor((room - taken) / Math.max(1, widths.length - 1))));
-  return rows.map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd((widths[column] ?? 0) + gap))).join("").trimEnd());
+  const gap =
+    room === undefined ? GAP : Math.min(GAP, Math.max(1, Math.floor((room - taken) / Math.max(1, widths.length - 1))));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd((widths[column] ?? 0) + gap)))
+      .join("")
+      .trimEnd(),
+  );
 }
 
 /** As kubectl pads them. */

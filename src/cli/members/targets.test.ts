@@ -6,7 +6,13 @@ const cases: Record<string, { args: string[]; want: unknown }> = {
   "a type alone means all of it": { args: ["pods"], want: [{ words: ["pods"], names: [] }] },
   "types stand with commas between": { args: ["deploy,svc"], want: [{ words: ["deploy", "svc"], names: [] }] },
   "names follow a type, each once": { args: ["pod", "a", "b", "a"], want: [{ words: ["pod"], names: ["a", "b"] }] },
-  "types and names stand together": { args: ["deploy/web", "svc/web"], want: [{ words: ["deploy"], names: ["web"] }, { words: ["svc"], names: ["web"] }] },
+  "types and names stand together": {
+    args: ["deploy/web", "svc/web"],
+    want: [
+      { words: ["deploy"], names: ["web"] },
+      { words: ["svc"], names: ["web"] },
+    ],
+  },
 };
 for (const [behaviour, { args, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -23,5 +29,6 @@ for (const args of [[""], [","], ["pod", "svc/web"], ["pod/"], ["/web"], ["pod/w
 test("one object is one type and one name", () => {
   expect(readOne(["deploy/web"], "usage")).toEqual({ word: "deploy", name: "web" });
   expect(readOne(["deploy", "web"], "usage")).toEqual({ word: "deploy", name: "web" });
-  for (const args of [["deploy"], ["deploy,svc", "web"], ["deploy/a", "deploy/b"]]) expect(() => readOne(args, "usage")).toThrow("name one object");
+  for (const args of [["deploy"], ["deploy,svc", "web"], ["deploy/a", "deploy/b"]])
+    expect(() => readOne(args, "usage")).toThrow("name one object");
 });

@@ -12,9 +12,15 @@ export interface Target {
 export function readTargets(args: readonly string[], usage: string): Target[] {
   const [first = "", ...rest] = args;
   if (!first.includes("/")) {
-    const words = first.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    const words = first
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
     const slashed = rest.find((name) => name.includes("/"));
-    if (words.length === 0 || slashed !== undefined) throw new UsageError(`${slashed === undefined ? "name a type" : `'${slashed}' has a type of its own, but a type came before`}: ${usage}`);
+    if (words.length === 0 || slashed !== undefined)
+      throw new UsageError(
+        `${slashed === undefined ? "name a type" : `'${slashed}' has a type of its own, but a type came before`}: ${usage}`,
+      );
     return [{ words, names: [...new Set(rest)] }];
   }
   return args.map((arg) => {
@@ -29,6 +35,7 @@ export function readOne(args: readonly string[], usage: string): { word: string;
   const targets = readTargets(args, usage);
   const [{ words, names }] = targets as [Target];
   const [word, name] = [words[0], names[0]];
-  if (targets.length > 1 || words.length > 1 || names.length > 1 || word === undefined || name === undefined) throw new UsageError(`name one object: ${usage}`);
+  if (targets.length > 1 || words.length > 1 || names.length > 1 || word === undefined || name === undefined)
+    throw new UsageError(`name one object: ${usage}`);
   return { word, name };
 }

@@ -1,4 +1,7 @@
-/** What commands need of the terminal beyond texts: bytes as they come, keys as they are typed, and questions. `cmd` provides it. */
+/**
+ * What commands need of the terminal beyond texts: bytes as they come, keys as they are typed, and questions. `cmd`
+ * provides it.
+ */
 export interface TerminalSize {
   width: number;
   height: number;

@@ -25,17 +25,48 @@ export interface TestHub {
 const DISCOVERY: JsonObject = {
   kind: "APIGroupDiscoveryList",
   items: [
-    { metadata: {}, versions: [{ version: "v1", resources: [{ resource: "pods", responseKind: { kind: "Pod" }, scope: "Namespaced", singularResource: "pod", shortNames: ["po"], categories: ["all"], verbs: ["get", "list", "watch"] }] }] },
+    {
+      metadata: {},
+      versions: [
+        {
+          version: "v1",
+          resources: [
+            {
+              resource: "pods",
+              responseKind: { kind: "Pod" },
+              scope: "Namespaced",
+              singularResource: "pod",
+              shortNames: ["po"],
+              categories: ["all"],
+              verbs: ["get", "list", "watch"],
+            },
+          ],
+        },
+      ],
+    },
   ],
 };
 const GROUPS: JsonObject = { kind: "APIGroupDiscoveryList", items: [] };
-const NOTHING: JsonObject = { kind: "Status", message: "the server could not find the requested resource", reason: "NotFound", code: 404 };
+const NOTHING: JsonObject = {
+  kind: "Status",
+  message: "the server could not find the requested resource",
+  reason: "NotFound",
+  code: 404,
+};
 
 /** Members serve pods and whatever else their answers say. */
-export function createTestHub(members: Record<string, Answers>, signal: AbortSignal = new AbortController().signal): TestHub {
+export function createTestHub(
+  members: Record<string, Answers>,
+  signal: AbortSignal = new AbortController().signal,
+): TestHub {
   const asked: string[] = [];
   const said = { out: "", err: "" };
-  const clusters = Object.keys(members).map((name) => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { name }, spec: { syncMode: "Push" } }));
+  const clusters = Object.keys(members).map((name) => ({
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name },
+    spec: { syncMode: "Push" },
+  }));
   const raw = async ({ path }: RawRequest): Promise<RawResponse> => {
     await Promise.resolve();
     const member = Object.keys(members).find((name) => path.startsWith(`${proxyPath(name)}/`)) ?? "";
@@ -53,13 +84,20 @@ export function createTestHub(members: Record<string, Answers>, signal: AbortSig
     list: () => Promise.resolve({ items: clusters, resourceVersion: "1" }),
     get: (_kind: unknown, { name }: { name: string }) => {
       const cluster = clusters.find(({ metadata }) => metadata.name === name);
-      return cluster ? Promise.resolve(cluster) : Promise.reject(notFound({ group: "cluster.karmada.io", resource: "clusters" }, name));
+      return cluster
+        ? Promise.resolve(cluster)
+        : Promise.reject(notFound({ group: "cluster.karmada.io", resource: "clusters" }, name));
     },
   } as unknown as Client;
   return {
     client,
     asking: { client, clock: createFakeClock(), patienceMs: 10_000, signal },
-    output: createOutput({ format: "table", write: (text) => void (said.out += text), warn: (text) => void (said.err += text), showProgress: () => {} }),
+    output: createOutput({
+      format: "table",
+      write: (text) => void (said.out += text),
+      warn: (text) => void (said.err += text),
+      showProgress: () => {},
+    }),
     asked,
     said,
     terminal: { write: (chunk) => Promise.resolve(void (said.out += Buffer.from(chunk as Uint8Array).toString())) },
@@ -71,11 +109,21 @@ export async function* bytesOf(...texts: string[]): AsyncGenerator<Uint8Array> {
 }
 
 /** A Table of pods, as a server prints them. */
-export function podTable(names: readonly string[], more: { continue?: string; resourceVersion?: string } = {}): JsonObject {
+export function podTable(
+  names: readonly string[],
+  more: { continue?: string; resourceVersion?: string } = {},
+): JsonObject {
   return {
     kind: "Table",
     metadata: { resourceVersion: more.resourceVersion ?? "5", ...(more.continue && { continue: more.continue }) },
-    columnDefinitions: [{ name: "Name", format: "name", priority: 0 }, { name: "Status", priority: 0 }, { name: "Node", priority: 1 }],
-    rows: names.map((name) => ({ cells: [name, "Running", "node-1"], object: { metadata: { name, namespace: "shop", uid: name, resourceVersion: more.resourceVersion ?? "5" } } })),
+    columnDefinitions: [
+      { name: "Name", format: "name", priority: 0 },
+      { name: "Status", priority: 0 },
+      { name: "Node", priority: 1 },
+    ],
+    rows: names.map((name) => ({
+      cells: [name, "Running", "node-1"],
+      object: { metadata: { name, namespace: "shop", uid: name, resourceVersion: more.resourceVersion ?? "5" } },
+    })),
   };
 }

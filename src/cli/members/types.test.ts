@@ -2,7 +2,24 @@ import { expect, test } from "vitest";
 import { findTypes, idOf, knownNames, titleOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
-const served = (group: string, version: string, kind: string, plural: string, more: Partial<ServedType> = {}): ServedType => ({ group, version, kind, plural, scope: "Namespaced", singular: kind.toLowerCase(), shortNames: [], categories: [], verbs: ["get", "list"], ...more });
+const served = (
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+  more: Partial<ServedType> = {},
+): ServedType => ({
+  group,
+  version,
+  kind,
+  plural,
+  scope: "Namespaced",
+  singular: kind.toLowerCase(),
+  shortNames: [],
+  categories: [],
+  verbs: ["get", "list"],
+  ...more,
+});
 const TYPES = [
   served("", "v1", "Pod", "pods", { shortNames: ["po"], categories: ["all"] }),
   served("", "v1", "Service", "services", { shortNames: ["svc"], categories: ["all"] }),
@@ -11,7 +28,10 @@ const TYPES = [
   served("apps.kruise.io", "v1beta1", "StatefulSet", "statefulsets", { shortNames: ["asts"] }),
   served("apps.kruise.io", "v1alpha1", "StatefulSet", "statefulsets", { shortNames: ["asts"] }),
   served("apps.kruise.io", "v1alpha1", "CloneSet", "clonesets", { shortNames: ["cs"] }),
-  served("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", { categories: ["all"], verbs: ["create"] }),
+  served("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", {
+    categories: ["all"],
+    verbs: ["create"],
+  }),
 ];
 
 const cases: Record<string, { word: string; want: string[] }> = {
@@ -19,12 +39,24 @@ const cases: Record<string, { word: string; want: string[] }> = {
   "a singular": { word: "pod", want: ["pods/v1"] },
   "a kind, however it is written": { word: "cloneSET", want: ["clonesets.apps.kruise.io/v1alpha1"] },
   "a short name": { word: "deploy", want: ["deployments.apps/v1"] },
-  "a name that two groups have means the group that the server names first": { word: "statefulsets", want: ["statefulsets.apps/v1"] },
-  "a group chooses, in the version that the server prefers": { word: "statefulsets.apps.kruise.io", want: ["statefulsets.apps.kruise.io/v1beta1"] },
-  "a version and a group choose": { word: "statefulsets.v1alpha1.apps.kruise.io", want: ["statefulsets.apps.kruise.io/v1alpha1"] },
+  "a name that two groups have means the group that the server names first": {
+    word: "statefulsets",
+    want: ["statefulsets.apps/v1"],
+  },
+  "a group chooses, in the version that the server prefers": {
+    word: "statefulsets.apps.kruise.io",
+    want: ["statefulsets.apps.kruise.io/v1beta1"],
+  },
+  "a version and a group choose": {
+    word: "statefulsets.v1alpha1.apps.kruise.io",
+    want: ["statefulsets.apps.kruise.io/v1alpha1"],
+  },
   "the beginning of a group is enough": { word: "deployments.ap", want: ["deployments.apps/v1"] },
   "a short name with the beginning of a group": { word: "cs.apps.kruise", want: ["clonesets.apps.kruise.io/v1alpha1"] },
-  "a category means all types in it that can be listed": { word: "all", want: ["pods/v1", "services/v1", "deployments.apps/v1"] },
+  "a category means all types in it that can be listed": {
+    word: "all",
+    want: ["pods/v1", "services/v1", "deployments.apps/v1"],
+  },
   "what nobody serves means nothing": { word: "podz", want: [] },
 };
 for (const [behaviour, { word, want }] of Object.entries(cases)) {

@@ -1,4 +1,7 @@
-/** What people call types, and which types they mean: as kubectl understands `deploy`, `Deployment`, `clonesets.apps.kruise.io` and `all`. Pure. */
+/**
+ * What people call types, and which types they mean: as kubectl understands `deploy`, `Deployment`,
+ * `clonesets.apps.kruise.io` and `all`. Pure.
+ */
 import { dynamicKind } from "../../api/index.ts";
 import type { AnyKind } from "../../client/index.ts";
 
@@ -17,8 +20,8 @@ export interface ServedType {
 }
 
 /**
- * The types that a word means, each in the first version that fits; a category such as `all` means several. `types` are in the
- * order in which the server prefers them. Empty when the word means nothing there.
+ * The types that a word means, each in the first version that fits; a category such as `all` means several. `types` are
+ * in the order in which the server prefers them. Empty when the word means nothing there.
  */
 export function findTypes(types: readonly ServedType[], word: string): ServedType[] {
   const wanted = word.toLowerCase();
@@ -31,12 +34,17 @@ export function findTypes(types: readonly ServedType[], word: string): ServedTyp
 /** The same for a word that has to mean one type. */
 export function findType(types: readonly ServedType[], word: string): ServedType | undefined {
   const wanted = word.toLowerCase();
-  const plain = types.find((type) => fullNames(type).includes(wanted)) ?? types.find(({ shortNames }) => shortNames.includes(wanted));
+  const plain =
+    types.find((type) => fullNames(type).includes(wanted)) ??
+    types.find(({ shortNames }) => shortNames.includes(wanted));
   const dot = wanted.indexOf(".");
   return plain ?? (dot > 0 ? qualified(types, wanted.slice(0, dot), wanted.slice(dot + 1)) : undefined);
 }
 
-/** `clonesets.apps.kruise.io`, `deployments.v1.apps`, and `clonesets.apps.kruise` where the beginning of a group is enough. */
+/**
+ * `clonesets.apps.kruise.io`, `deployments.v1.apps`, and `clonesets.apps.kruise` where the beginning of a group is
+ * enough.
+ */
 function qualified(types: readonly ServedType[], name: string, rest: string): ServedType | undefined {
   const named = types.filter((type) => namesOf(type).includes(name));
   const dot = rest.indexOf(".");
@@ -47,7 +55,11 @@ function qualified(types: readonly ServedType[], name: string, rest: string): Se
   );
 }
 
-const fullNames = ({ plural, kind, singular }: ServedType): string[] => [plural, kind.toLowerCase(), ...(singular ? [singular] : [])];
+const fullNames = ({ plural, kind, singular }: ServedType): string[] => [
+  plural,
+  kind.toLowerCase(),
+  ...(singular ? [singular] : []),
+];
 const namesOf = (type: ServedType): string[] => [...fullNames(type), ...type.shortNames];
 
 /** Every name that `findType` knows, without groups: for hints. */
@@ -68,9 +80,12 @@ function firstVersions(types: readonly ServedType[]): Map<string, ServedType> {
 }
 
 /** The same for a type in whatever version: `deployments.apps`. */
-export const idOf = ({ group, plural }: Pick<ServedType, "group" | "plural">): string => (group ? `${plural}.${group}` : plural);
+export const idOf = ({ group, plural }: Pick<ServedType, "group" | "plural">): string =>
+  group ? `${plural}.${group}` : plural;
 
 /** What kubectl puts before a name: `deployment.apps/web`. */
-export const titleOf = ({ kind, group }: Pick<ServedType, "kind" | "group">): string => (group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase());
+export const titleOf = ({ kind, group }: Pick<ServedType, "kind" | "group">): string =>
+  group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase();
 
-export const kindOf = ({ group, version, kind, plural, scope }: ServedType): AnyKind => dynamicKind({ group, version, kind, plural, scope });
+export const kindOf = ({ group, version, kind, plural, scope }: ServedType): AnyKind =>
+  dynamicKind({ group, version, kind, plural, scope });

@@ -1,6 +1,6 @@
 /**
- * Watches one type on many clusters. A cluster that goes away is told once, asked again with growing pauses, and told when it is
- * back; the others go on. What changed meanwhile is shown then, and what did not is not repeated.
+ * Watches one type on many clusters. A cluster that goes away is told once, asked again with growing pauses, and told
+ * when it is back; the others go on. What changed meanwhile is shown then, and what did not is not repeated.
  */
 import { FlotillaError, isObject, sleep } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -57,11 +57,23 @@ const WATCH_SECONDS = 60;
 const GRACE_SECONDS = 15;
 
 /** Until the signal is aborted. `shown` is by the name of the place. */
-export async function watchPlaces(asking: Asking, discovery: Discovery, places: readonly Place[], shown: ReadonlyMap<string, Shown>, watching: Watching): Promise<void> {
+export async function watchPlaces(
+  asking: Asking,
+  discovery: Discovery,
+  places: readonly Place[],
+  shown: ReadonlyMap<string, Shown>,
+  watching: Watching,
+): Promise<void> {
   await Promise.all(places.map((place) => watchPlace(asking, discovery, place, shown.get(place.name), watching)));
 }
 
-async function watchPlace(asking: Asking, discovery: Discovery, place: Place, before: Shown | undefined, watching: Watching): Promise<void> {
+async function watchPlace(
+  asking: Asking,
+  discovery: Discovery,
+  place: Place,
+  before: Shown | undefined,
+  watching: Watching,
+): Promise<void> {
   const { signal, clock } = asking;
   let shown = before;
   // Who gave no answer to the list was named already.
@@ -103,14 +115,26 @@ async function pause({ clock, signal }: Asking, ms: number): Promise<void> {
 }
 
 /** The list, of which what is new or changed is shown; undefined where the type is not served. */
-async function listAgain(asking: Asking, discovery: Discovery, place: Place, before: Shown | undefined, watching: Watching): Promise<Shown | undefined> {
+async function listAgain(
+  asking: Asking,
+  discovery: Discovery,
+  place: Place,
+  before: Shown | undefined,
+  watching: Watching,
+): Promise<Shown | undefined> {
   const type = before?.type ?? (await discovery.typesAt(place, watching.word))[0];
   if (!type) return undefined;
   const { pages, resourceVersion } = await readList(asking, place, type, watching.selection, { left: MAX_OBJECTS });
   const versions = new Map<string, string>();
   for (const answer of pages) {
     for (const { uid, resourceVersion: version } of watching.identify(answer)) versions.set(uid, version);
-    await watching.show({ place, type, change: before && before.versions.size > 0 ? "MODIFIED" : "ADDED", answer, isNews: (uid) => before?.versions.get(uid) !== versions.get(uid) });
+    await watching.show({
+      place,
+      type,
+      change: before && before.versions.size > 0 ? "MODIFIED" : "ADDED",
+      answer,
+      isNews: (uid) => before?.versions.get(uid) !== versions.get(uid),
+    });
   }
   return { type, resourceVersion, versions };
 }
@@ -127,11 +151,18 @@ async function follow(asking: Asking, place: Place, shown: Shown, watching: Watc
     ...(fieldSelector && { fieldSelector }),
   };
   const late = new AbortController();
-  const timer = asking.clock.after((WATCH_SECONDS + GRACE_SECONDS) * 1000, () => late.abort(new FlotillaError("NoAnswer", "it neither said anything nor ended the watch in time")));
+  const timer = asking.clock.after((WATCH_SECONDS + GRACE_SECONDS) * 1000, () =>
+    late.abort(new FlotillaError("NoAnswer", "it neither said anything nor ended the watch in time")),
+  );
   const splitter = createLineSplitter(MAX_EVENT_BYTES);
   try {
     const signal = AbortSignal.any([asking.signal, late.signal]);
-    for await (const chunk of await open({ ...asking, signal }, place, `${collectionPath(shown.type, namespace)}${queryText(query)}`, accept)) {
+    for await (const chunk of await open(
+      { ...asking, signal },
+      place,
+      `${collectionPath(shown.type, namespace)}${queryText(query)}`,
+      accept,
+    )) {
       for (const line of splitter.push(chunk)) await take(line.toString(), place, shown, watching);
     }
   } finally {
@@ -142,7 +173,8 @@ async function follow(asking: Asking, place: Place, shown: Shown, watching: Watc
 async function take(line: string, place: Place, shown: Shown, watching: Watching): Promise<void> {
   if (line.trim() === "") return;
   const event: unknown = JSON.parse(line);
-  if (!isObject(event) || !isObject(event["object"])) throw new FlotillaError("Member", "what comes in the watch is no event");
+  if (!isObject(event) || !isObject(event["object"]))
+    throw new FlotillaError("Member", "what comes in the watch is no event");
   const { type: change, object: answer } = event;
   if (change === "ERROR") throw new ApiError(answer as unknown as Status);
   const objects = watching.identify(answer);

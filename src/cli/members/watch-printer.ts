@@ -19,11 +19,19 @@ export interface WatchPrinterOptions {
   noHeaders: boolean;
 }
 
-export function createWatchPrinter(format: PrintFormat, options: WatchPrinterOptions, tools: { output: Output; terminal: Pick<Terminal, "write">; clock: Clock }): Pick<Watching, "identify" | "show"> {
+export function createWatchPrinter(
+  format: PrintFormat,
+  options: WatchPrinterOptions,
+  tools: { output: Output; terminal: Pick<Terminal, "write">; clock: Clock },
+): Pick<Watching, "identify" | "show"> {
   return format.as === "table" ? tablePrinter(format.isWide, options, tools) : objectPrinter(format, options, tools);
 }
 
-function tablePrinter(isWide: boolean, { showEvents, ...options }: WatchPrinterOptions, { output, clock }: { output: Output; clock: Clock }): Pick<Watching, "identify" | "show"> {
+function tablePrinter(
+  isWide: boolean,
+  { showEvents, ...options }: WatchPrinterOptions,
+  { output, clock }: { output: Output; clock: Clock },
+): Pick<Watching, "identify" | "show"> {
   const style: TableStyle = { ...options, isWide, withType: false };
   // The longest word for what happened has room from the start.
   const widths: number[] = showEvents ? ["MODIFIED".length] : [];
@@ -43,7 +51,10 @@ function tablePrinter(isWide: boolean, { showEvents, ...options }: WatchPrinterO
       const isFirst = shown === undefined;
       const columns = (shown ??= shownColumns(table.columns, style));
       const places = placesIn(columns, table.columns);
-      const lines = rows.map((row) => [...(showEvents ? [change] : []), ...rowCells({ type, cluster: place.name, row, columns, places, style })]);
+      const lines = rows.map((row) => [
+        ...(showEvents ? [change] : []),
+        ...rowCells({ type, cluster: place.name, row, columns, places, style }),
+      ]);
       const header = [...(showEvents ? ["EVENT"] : []), ...headerOf(columns, style, type)];
       if (isFirst && output.width !== undefined && !isWide) {
         fitting = fitColumns(header, lines, output.width);
@@ -59,7 +70,11 @@ function tablePrinter(isWide: boolean, { showEvents, ...options }: WatchPrinterO
 }
 
 /** Each object by itself, one after the other. */
-function objectPrinter(format: Exclude<PrintFormat, { as: "table" }>, { noHeaders, showEvents }: WatchPrinterOptions, { output, terminal }: { output: Output; terminal: Pick<Terminal, "write"> }): Pick<Watching, "identify" | "show"> {
+function objectPrinter(
+  format: Exclude<PrintFormat, { as: "table" }>,
+  { noHeaders, showEvents }: WatchPrinterOptions,
+  { output, terminal }: { output: Output; terminal: Pick<Terminal, "write"> },
+): Pick<Watching, "identify" | "show"> {
   const widths: number[] = [];
   let isFirst = true;
   const show = async ({ place, type, change }: WatchedEvent, object: JsonObject): Promise<void> => {
@@ -69,8 +84,14 @@ function objectPrinter(format: Exclude<PrintFormat, { as: "table" }>, { noHeader
     else if (format.as === "yaml") await terminal.write(`---\n${formatYaml(value)}`);
     else if (format.as === "jsonpath") await terminal.write(format.render(value));
     else if (format.as === "columns") {
-      if (isFirst && !noHeaders) for (const line of alignColumns([["CLUSTER", ...format.columns.map(({ header }) => header)]], widths)) output.say(line);
-      for (const line of alignColumns([[place.name, ...format.columns.map(({ cell }) => cellText(cell(object)))]], widths)) output.say(line);
+      if (isFirst && !noHeaders)
+        for (const line of alignColumns([["CLUSTER", ...format.columns.map(({ header }) => header)]], widths))
+          output.say(line);
+      for (const line of alignColumns(
+        [[place.name, ...format.columns.map(({ cell }) => cellText(cell(object)))]],
+        widths,
+      ))
+        output.say(line);
     } else output.say(nameLine({ cluster: place.name, type, object }));
     isFirst = false;
   };
@@ -78,12 +99,15 @@ function objectPrinter(format: Exclude<PrintFormat, { as: "table" }>, { noHeader
     identify: (answer) => itemsOf(answer).map(identityOf),
     async show(event) {
       const { group, version, kind } = event.type;
-      for (const object of itemsOf(event.answer)) if (event.isNews(identityOf(object).uid)) await show(event, { apiVersion: group ? `${group}/${version}` : version, kind, ...object });
+      for (const object of itemsOf(event.answer))
+        if (event.isNews(identityOf(object).uid))
+          await show(event, { apiVersion: group ? `${group}/${version}` : version, kind, ...object });
     },
   };
 }
 
-const itemsOf = (answer: JsonObject): JsonObject[] => (Array.isArray(answer["items"]) ? objectsOf(answer["items"]) : [answer]);
+const itemsOf = (answer: JsonObject): JsonObject[] =>
+  Array.isArray(answer["items"]) ? objectsOf(answer["items"]) : [answer];
 
 function identityOf({ metadata }: JsonObject): { uid: string; resourceVersion: string } {
   const { uid, resourceVersion } = objectOf(metadata);

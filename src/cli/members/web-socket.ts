@@ -1,6 +1,6 @@
 /**
- * The client's side of a WebSocket (RFC 6455) on a connection that was upgraded to one. Small on purpose: whole messages in and
- * out, fragments joined, pings answered; no extensions. Who reads slowly lets the peer wait.
+ * The client's side of a WebSocket (RFC 6455) on a connection that was upgraded to one. Small on purpose: whole
+ * messages in and out, fragments joined, pings answered; no extensions. Who reads slowly lets the peer wait.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -22,9 +22,17 @@ export interface Handshake {
 
 export function createHandshake(protocols: readonly string[]): Handshake {
   const key = randomBytes(16).toString("base64");
-  const accept = createHash("sha1").update(key + GUID).digest("base64");
+  const accept = createHash("sha1")
+    .update(key + GUID)
+    .digest("base64");
   return {
-    headers: { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": key, "sec-websocket-protocol": protocols.join(", ") },
+    headers: {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": key,
+      "sec-websocket-protocol": protocols.join(", "),
+    },
     isAnsweredBy: (headers) => headers["sec-websocket-accept"] === accept,
   };
 }
@@ -79,7 +87,8 @@ export function createWebSocketClient(socket: Duplex, head: Buffer): WebSocketCl
         if (opcode >= OPCODE.close) continue;
         fragments.push(data);
         bytes += data.length;
-        if (bytes > MAX_MESSAGE_BYTES) throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
+        if (bytes > MAX_MESSAGE_BYTES)
+          throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
         if (!isFinal) continue;
         yield fragments.length === 1 ? data : Buffer.concat(fragments, bytes);
         fragments = [];
@@ -117,14 +126,24 @@ interface Frame {
 function takeFrame(input: Buffer): Frame | undefined {
   if (input.length < 2) return undefined;
   const [first = 0, second = 0] = input;
-  if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw new FlotillaError("WebSocket", "what the server sends is no WebSocket: something in between changed the stream");
+  if ((first & 0x70) !== 0 || (second & 0x80) !== 0)
+    throw new FlotillaError(
+      "WebSocket",
+      "what the server sends is no WebSocket: something in between changed the stream",
+    );
   const short = second & 0x7f;
   const start = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (input.length < start) return undefined;
   const size = short === 126 ? input.readUInt16BE(2) : short === 127 ? Number(input.readBigUInt64BE(2)) : short;
-  if (size > MAX_MESSAGE_BYTES) throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
+  if (size > MAX_MESSAGE_BYTES)
+    throw new FlotillaError("WebSocket", `a message of the server is longer than ${MAX_MESSAGE_BYTES} bytes`);
   if (input.length < start + size) return undefined;
-  return { opcode: first & 0x0f, isFinal: (first & 0x80) !== 0, data: input.subarray(start, start + size), length: start + size };
+  return {
+    opcode: first & 0x0f,
+    isFinal: (first & 0x80) !== 0,
+    data: input.subarray(start, start + size),
+    length: start + size,
+  };
 }
 
 /** Clients mask what they send, with another key each time. */

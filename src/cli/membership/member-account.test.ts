@@ -6,30 +6,52 @@ import { startTestFleet } from "../../testing/fleet/index.ts";
 import { createAccounts, planRules, removeAccounts } from "./member-account.ts";
 
 const signal = new AbortController().signal;
-const REQUEST = { cluster: "member1", namespace: "karmada-cluster", permissions: "scoped", tokenSeconds: 3600 } as const;
+const REQUEST = {
+  cluster: "member1",
+  namespace: "karmada-cluster",
+  permissions: "scoped",
+  tokenSeconds: 3600,
+} as const;
 
 test("a hub with few rights reads and writes objects and exceeds them in one role alone", () => {
   const verbs = planRules("scoped").flatMap((rule) => rule.verbs);
 
   expect(verbs).not.toContain("*");
   expect(verbs).not.toContain("impersonate");
-  expect(planRules("scoped").filter((rule) => rule.verbs.includes("escalate"))).toEqual([{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], resourceNames: ["karmada-impersonator"], verbs: ["escalate", "bind"] }]);
+  expect(planRules("scoped").filter((rule) => rule.verbs.includes("escalate"))).toEqual([
+    {
+      apiGroups: ["rbac.authorization.k8s.io"],
+      resources: ["clusterroles"],
+      resourceNames: ["karmada-impersonator"],
+      verbs: ["escalate", "bind"],
+    },
+  ]);
 });
 
 test("an administrator has what karmadactl grants", () => {
-  expect(planRules("admin")).toEqual([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, { nonResourceURLs: ["*"], verbs: ["get"] }]);
+  expect(planRules("admin")).toEqual([
+    { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+    { nonResourceURLs: ["*"], verbs: ["get"] },
+  ]);
 });
 
 test("accounts are made once, with karmadactl's names, get new rights when asked again, and are removed without a trace", async () => {
   const fleet = await startTestFleet({ members: ["member1"] });
-  const client = createClient({ transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters", "system:authenticated"] }), fieldManager: "test" });
+  const client = createClient({
+    transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters", "system:authenticated"] }),
+    fieldManager: "test",
+  });
   const clock = createFakeClock();
   const role = { cluster: "member1", name: "karmada-controller-manager:karmada-member1" };
 
   const first = await createAccounts(client, REQUEST, clock, signal);
   const again = await createAccounts(client, { ...REQUEST, permissions: "admin" }, clock, signal);
   const { rules } = await client.get(ClusterRole, role);
-  const account = await find(client, ServiceAccount, { cluster: "member1", namespace: "karmada-cluster", name: "karmada-member1" });
+  const account = await find(client, ServiceAccount, {
+    cluster: "member1",
+    namespace: "karmada-cluster",
+    name: "karmada-member1",
+  });
   const notes = await removeAccounts(client, REQUEST, signal);
   await fleet.settle();
 
@@ -40,20 +62,33 @@ test("accounts are made once, with karmadactl's names, get new rights when asked
   expect(notes).toEqual([]);
   expect(await find(client, ClusterRole, role)).toBeUndefined();
   expect(await find(client, ClusterRoleBinding, role)).toBeUndefined();
-  expect(await find(client, Secret, { cluster: "member1", namespace: "karmada-cluster", name: "karmada-member1" })).toBeUndefined();
+  expect(
+    await find(client, Secret, { cluster: "member1", namespace: "karmada-cluster", name: "karmada-member1" }),
+  ).toBeUndefined();
   expect(await find(client, Namespace, { cluster: "member1", name: "karmada-cluster" })).toBeUndefined();
   await fleet.stop();
 });
 
 test("what another hub needs stays", async () => {
   const fleet = await startTestFleet({ members: ["member1"] });
-  const client = createClient({ transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters"] }), fieldManager: "test" });
+  const client = createClient({
+    transport: fleet.hub.server.transport({ name: "admin", groups: ["system:masters"] }),
+    fieldManager: "test",
+  });
   await createAccounts(client, REQUEST, createFakeClock(), signal);
-  await client.create(ServiceAccount, "member1", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "karmada-elsewhere", namespace: "karmada-cluster" } });
+  await client.create(ServiceAccount, "member1", {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "karmada-elsewhere", namespace: "karmada-cluster" },
+  });
 
   const notes = await removeAccounts(client, REQUEST, signal);
 
-  expect(notes).toEqual(["the namespace karmada-cluster stays on the member: karmada-elsewhere of other hubs is there"]);
-  expect((await client.get(Namespace, { cluster: "member1", name: "karmada-cluster" })).metadata.deletionTimestamp).toBeUndefined();
+  expect(notes).toEqual([
+    "the namespace karmada-cluster stays on the member: karmada-elsewhere of other hubs is there",
+  ]);
+  expect(
+    (await client.get(Namespace, { cluster: "member1", name: "karmada-cluster" })).metadata.deletionTimestamp,
+  ).toBeUndefined();
   await fleet.stop();
 });

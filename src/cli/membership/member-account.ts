@@ -1,8 +1,17 @@
 /**
- * The hub's accounts on a member: what `flotilla join` creates there and `flotilla unjoin` removes. Names and labels are karmadactl's,
- * so that either tool undoes what the other did.
+ * The hub's accounts on a member: what `flotilla join` creates there and `flotilla unjoin` removes. Names and labels
+ * are karmadactl's, so that either tool undoes what the other did.
  */
-import { ClusterRole, ClusterRoleBinding, executionNamespace, Namespace, Secret, ServiceAccount, serviceAccountName, workName } from "../../api/index.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  executionNamespace,
+  Namespace,
+  Secret,
+  ServiceAccount,
+  serviceAccountName,
+  workName,
+} from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { equalJson, FlotillaError, isObject, sleep } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -27,9 +36,10 @@ export type Permissions = "scoped" | "admin";
 type Rules = NonNullable<ClusterRole["rules"]>;
 
 /**
- * What the hub may do on the member. `admin` is what karmadactl grants: everything. `scoped` reads, writes and deletes objects of
- * every kind, since any may be propagated, and nothing else: it cannot act as others, approve certificates or exceed its own rights by
- * writing roles, except in the one role through which users of the hub reach the member as themselves.
+ * What the hub may do on the member. `admin` is what karmadactl grants: everything. `scoped` reads, writes and deletes
+ * objects of every kind, since any may be propagated, and nothing else: it cannot act as others, approve certificates
+ * or exceed its own rights by writing roles, except in the one role through which users of the hub reach the member as
+ * themselves.
  */
 export function planRules(permissions: Permissions): Rules {
   const urls = { nonResourceURLs: ["*"], verbs: ["get"] };
@@ -58,48 +68,106 @@ export interface AccountTokens {
 const roleName = (account: string): string => `karmada-controller-manager:${account}`;
 
 /** Safe to repeat. */
-export async function createAccounts(client: Client, request: AccountRequest, clock: Clock, signal: AbortSignal): Promise<AccountTokens> {
+export async function createAccounts(
+  client: Client,
+  request: AccountRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<AccountTokens> {
   const { cluster, namespace, permissions, tokenSeconds } = request;
   const account = serviceAccountName(cluster);
   const role = roleName(account);
   await ensureNamespace(client, cluster, namespace, clock, signal);
-  for (const name of [account, IMPERSONATOR]) await ensure(client, ServiceAccount, cluster, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels: LABELS } }, signal);
+  for (const name of [account, IMPERSONATOR])
+    await ensure(
+      client,
+      ServiceAccount,
+      cluster,
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels: LABELS } },
+      signal,
+    );
 
   const rules = planRules(permissions);
-  const found = await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: role, labels: LABELS }, rules }, signal);
+  const found = await ensure(
+    client,
+    ClusterRole,
+    cluster,
+    { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: role, labels: LABELS }, rules },
+    signal,
+  );
   if (!equalJson(found.rules, rules)) await client.update(ClusterRole, cluster, { ...found, rules }, { signal });
   await ensure(
     client,
     ClusterRoleBinding,
     cluster,
-    { apiVersion: `${GROUP}/v1`, kind: "ClusterRoleBinding", metadata: { name: role, labels: LABELS }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role }, subjects: [{ kind: "ServiceAccount", name: account, namespace }] },
+    {
+      apiVersion: `${GROUP}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: role, labels: LABELS },
+      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+      subjects: [{ kind: "ServiceAccount", name: account, namespace }],
+    },
     signal,
   );
-  // Whoever may exceed its rights in one named role cannot create that role, since a new object is not yet known by its name.
-  // It is made in the name of the Work that fills it: the hub changes nothing that says it is somebody else's.
+  // Whoever may exceed its rights in one named role cannot create that role, since a new object is not yet known by its
+  // name. It is made in the name of the Work that fills it: the hub changes nothing that says it is somebody else's.
   const labels = { ...LABELS, [MANAGED_LABEL]: "true" };
-  const annotations = { "work.karmada.io/namespace": executionNamespace(cluster), "work.karmada.io/name": workName("ClusterRole", IMPERSONATOR, "") };
-  const shared = await ensure(client, ClusterRole, cluster, { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: IMPERSONATOR, labels, annotations }, rules: [] }, signal);
-  if (!equalJson({ ...shared.metadata.annotations, ...annotations }, shared.metadata.annotations)) await client.patch(ClusterRole, { cluster, name: IMPERSONATOR }, { metadata: { labels, annotations } }, { type: "merge", signal });
-  const tokenOf = (name: string): Promise<string> => (tokenSeconds > 0 ? requestToken(client, cluster, namespace, name, tokenSeconds, signal) : secretToken(client, cluster, namespace, name, clock, signal));
+  const annotations = {
+    "work.karmada.io/namespace": executionNamespace(cluster),
+    "work.karmada.io/name": workName("ClusterRole", IMPERSONATOR, ""),
+  };
+  const shared = await ensure(
+    client,
+    ClusterRole,
+    cluster,
+    {
+      apiVersion: `${GROUP}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: IMPERSONATOR, labels, annotations },
+      rules: [],
+    },
+    signal,
+  );
+  if (!equalJson({ ...shared.metadata.annotations, ...annotations }, shared.metadata.annotations))
+    await client.patch(
+      ClusterRole,
+      { cluster, name: IMPERSONATOR },
+      { metadata: { labels, annotations } },
+      { type: "merge", signal },
+    );
+  const tokenOf = (name: string): Promise<string> =>
+    tokenSeconds > 0
+      ? requestToken(client, cluster, namespace, name, tokenSeconds, signal)
+      : secretToken(client, cluster, namespace, name, clock, signal);
   return { token: await tokenOf(account), impersonatorToken: await tokenOf(IMPERSONATOR) };
 }
 
 /** Resolves with what is left because others use it too. */
-export async function removeAccounts(client: Client, { cluster, namespace }: Pick<AccountRequest, "cluster" | "namespace">, signal: AbortSignal): Promise<string[]> {
+export async function removeAccounts(
+  client: Client,
+  { cluster, namespace }: Pick<AccountRequest, "cluster" | "namespace">,
+  signal: AbortSignal,
+): Promise<string[]> {
   const account = serviceAccountName(cluster);
   const role = roleName(account);
-  const remove = (kind: Kind, name: string, inNamespace?: string): Promise<void> => deleteIfThere(client, kind, { cluster, name, ...(inNamespace && { namespace: inNamespace }) }, signal);
+  const remove = (kind: Kind, name: string, inNamespace?: string): Promise<void> =>
+    deleteIfThere(client, kind, { cluster, name, namespace: inNamespace || undefined }, signal);
   await remove(ClusterRoleBinding, role);
   await remove(ClusterRole, role);
   await remove(Secret, account, namespace);
   await remove(ServiceAccount, account, namespace);
 
   const { items } = await client.list(ServiceAccount, { cluster, namespace, signal });
-  const others = items.map(({ metadata }) => metadata.name).filter((name) => name !== "default" && name !== IMPERSONATOR);
-  if (others.length > 0) return [`the namespace ${namespace} stays on the member: ${others.join(", ")} of other hubs ${others.length === 1 ? "is" : "are"} there`];
+  const others = items
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name !== "default" && name !== IMPERSONATOR);
+  if (others.length > 0)
+    return [
+      `the namespace ${namespace} stays on the member: ${others.join(", ")} of other hubs ${others.length === 1 ? "is" : "are"} there`,
+    ];
   const found = await find(client, Namespace, { cluster, name: namespace }, { signal });
-  if (found && found.metadata.labels?.[SYSTEM_LABEL] !== "true") return [`the namespace ${namespace} stays on the member: it was there before`];
+  if (found && found.metadata.labels?.[SYSTEM_LABEL] !== "true")
+    return [`the namespace ${namespace} stays on the member: it was there before`];
   await remove(ClusterRoleBinding, IMPERSONATOR);
   await remove(ClusterRole, IMPERSONATOR);
   await remove(Namespace, namespace);
@@ -107,23 +175,53 @@ export async function removeAccounts(client: Client, { cluster, namespace }: Pic
 }
 
 /** A namespace that an unjoin has just left behind is waited for. */
-async function ensureNamespace(client: Client, cluster: string, name: string, clock: Clock, signal: AbortSignal): Promise<void> {
+async function ensureNamespace(
+  client: Client,
+  cluster: string,
+  name: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   const untilMs = clock.now() + NAMESPACE_WAIT_MS;
   for (;;) {
-    const { metadata } = await ensure(client, Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: LABELS } }, signal);
+    const { metadata } = await ensure(
+      client,
+      Namespace,
+      cluster,
+      { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: LABELS } },
+      signal,
+    );
     if (!metadata.deletionTimestamp) return;
-    if (clock.now() >= untilMs) throw new FlotillaError("Namespace", `the namespace ${name} of ${cluster} is being deleted for longer than ${NAMESPACE_WAIT_MS / 1000} s; try again when it is gone`);
+    if (clock.now() >= untilMs)
+      throw new FlotillaError(
+        "Namespace",
+        `the namespace ${name} of ${cluster} is being deleted for longer than ${NAMESPACE_WAIT_MS / 1000} s; try again when it is gone`,
+      );
     await sleep(clock, LOOK_MS, signal);
   }
 }
 
 /** Creates what is not there; what is there is left as it is. */
-export async function ensure<T extends KubernetesObject>(client: Client, kind: Kind<T>, cluster: string, object: DeepReadonly<T>, signal: AbortSignal): Promise<DeepReadonly<T>> {
+export async function ensure<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  cluster: string,
+  object: DeepReadonly<T>,
+  signal: AbortSignal,
+): Promise<DeepReadonly<T>> {
   const { name, namespace } = object.metadata;
-  return (await find(client, kind, { cluster, name, ...(namespace !== undefined && { namespace }) }, { signal })) ?? client.create(kind, cluster, object, { signal });
+  return (
+    (await find(client, kind, { cluster, name, namespace }, { signal })) ??
+    client.create(kind, cluster, object, { signal })
+  );
 }
 
-async function deleteIfThere(client: Client, kind: Kind, key: { cluster: string; namespace?: string; name: string }, signal: AbortSignal): Promise<void> {
+async function deleteIfThere(
+  client: Client,
+  kind: Kind,
+  key: { cluster: string; namespace?: string; name: string },
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await client.delete(kind, key, { signal });
   } catch (error) {
@@ -132,26 +230,64 @@ async function deleteIfThere(client: Client, kind: Kind, key: { cluster: string;
 }
 
 /** A token that ends; the hub renews it in time. */
-async function requestToken(client: Client, cluster: string, namespace: string, account: string, expirationSeconds: number, signal: AbortSignal): Promise<string> {
-  const body = Buffer.from(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds } }));
+async function requestToken(
+  client: Client,
+  cluster: string,
+  namespace: string,
+  account: string,
+  expirationSeconds: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const body = Buffer.from(
+    JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds } }),
+  );
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-  const answer = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, body }, signal);
+  const answer = await client.raw(
+    {
+      method: "POST",
+      path,
+      cluster,
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body,
+    },
+    signal,
+  );
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);
   const parsed: unknown = answer.status < 300 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : undefined;
   const status = isObject(parsed) ? (parsed as Record<string, Json>)["status"] : undefined;
   const token = isObject(status) ? status["token"] : undefined;
-  if (typeof token !== "string") throw new FlotillaError("Token", `asking ${cluster} for a token of ${namespace}/${account}: it answered ${answer.status}; --token-days 0 takes one without an end instead`);
+  if (typeof token !== "string")
+    throw new FlotillaError(
+      "Token",
+      `asking ${cluster} for a token of ${namespace}/${account}: it answered ${answer.status}; --token-days 0 takes one without an end instead`,
+    );
   return token;
 }
 
-async function secretToken(client: Client, cluster: string, namespace: string, account: string, clock: Clock, signal: AbortSignal): Promise<string> {
-  const wanted: Secret = { apiVersion: "v1", kind: "Secret", metadata: { name: account, namespace, annotations: { "kubernetes.io/service-account.name": account } }, type: "kubernetes.io/service-account-token" };
+async function secretToken(
+  client: Client,
+  cluster: string,
+  namespace: string,
+  account: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
+  const wanted: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: account, namespace, annotations: { "kubernetes.io/service-account.name": account } },
+    type: "kubernetes.io/service-account-token",
+  };
   const untilMs = clock.now() + TOKEN_WAIT_MS;
   for (;;) {
     const { data } = await ensure(client, Secret, cluster, wanted, signal);
     if (data?.["token"]) return Buffer.from(data["token"], "base64").toString("utf8");
-    if (clock.now() >= untilMs) throw new FlotillaError("Token", `waiting for the token of ${namespace}/${account} on ${cluster}: nobody filled its Secret within ${TOKEN_WAIT_MS / 1000} s; does a controller manager run there?`);
+    if (clock.now() >= untilMs)
+      throw new FlotillaError(
+        "Token",
+        `waiting for the token of ${namespace}/${account} on ${cluster}: nobody filled its Secret within ${TOKEN_WAIT_MS / 1000} s; does a controller manager run there?`,
+      );
     await sleep(clock, LOOK_MS, signal);
   }
 }

@@ -24,7 +24,10 @@ export interface MemberStatus {
   name: string;
   /** Who carries: the hub, or an agent on the member. */
   mode: "push" | "pull";
-  /** The condition `Ready` of the Cluster, or `NoAgent` when nobody serves that face of a member that pulls; unset when there is no Cluster. */
+  /**
+   * The condition `Ready` of the Cluster, or `NoAgent` when nobody serves that face of a member that pulls; unset when
+   * there is no Cluster.
+   */
   ready?: string;
   /** The condition `ManagedClusterConditionAvailable` of the ManagedCluster; unset when there is none. */
   available?: string;
@@ -55,7 +58,15 @@ export interface WorkloadStatus {
 }
 
 /** What is wrong, in words for counting: `1 binding not scheduled`. */
-export type Trouble = "check of the hub failed" | "member not available" | "binding not scheduled" | "binding not applied" | "Work failed" | "ManifestWork failed" | "rollout stopped" | "Placement unsatisfied";
+export type Trouble =
+  | "check of the hub failed"
+  | "member not available"
+  | "binding not scheduled"
+  | "binding not applied"
+  | "Work failed"
+  | "ManifestWork failed"
+  | "rollout stopped"
+  | "Placement unsatisfied";
 
 export interface Unwell {
   counts: Partial<Record<Trouble, number>>;

@@ -2,7 +2,13 @@
 import type { Cluster, Lease, ManagedCluster } from "../../api/index.ts";
 import { CLUSTER_LEASE } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { findCondition, formatAge, quantityMilliValue, subtractQuantities, tryParseQuantity } from "../../machinery/index.ts";
+import {
+  findCondition,
+  formatAge,
+  quantityMilliValue,
+  subtractQuantities,
+  tryParseQuantity,
+} from "../../machinery/index.ts";
 import type { MemberStatus } from "./fleet-status.ts";
 
 type Faces = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
@@ -22,34 +28,50 @@ const GIBIBYTE = 2 ** 30;
 export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
   const faces = new Map<string, Faces>();
   for (const cluster of clusters) faces.set(cluster.metadata.name, { cluster });
-  for (const managed of managedClusters) faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
+  for (const managed of managedClusters)
+    faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
   const heard = lastHeard(leases);
-  return [...faces].toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true })).map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
+  return [...faces]
+    .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+    .map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
 }
 
-function summariseMember(name: string, { cluster, managed }: Faces, heard: string | undefined, nowMs: number): MemberStatus {
+function summariseMember(
+  name: string,
+  { cluster, managed }: Faces,
+  heard: string | undefined,
+  nowMs: number,
+): MemberStatus {
   const mode = cluster?.spec.syncMode === "Push" ? "push" : "pull";
   const free = cluster && freeOf(cluster);
   const nodes = cluster?.status?.nodeSummary;
-  const leaving = [...(cluster?.metadata.deletionTimestamp ? ["karmada" as const] : []), ...(managed?.metadata.deletionTimestamp ? ["ocm" as const] : [])];
+  const leaving = [
+    ...(cluster?.metadata.deletionTimestamp ? ["karmada" as const] : []),
+    ...(managed?.metadata.deletionTimestamp ? ["ocm" as const] : []),
+  ];
   const created = [cluster, managed].flatMap((face) => face?.metadata.creationTimestamp ?? []).toSorted()[0] ?? "";
   return {
     name,
     mode,
-    ...(cluster && { ready: readyOf(cluster, managed) }),
-    ...(managed && { available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown", accepted: managed.spec.hubAcceptsClient === true }),
-    ...(leaving.length > 0 && { leaving }),
+    ready: cluster ? readyOf(cluster, managed) : undefined,
+    ...(managed && {
+      available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown",
+      accepted: managed.spec.hubAcceptsClient === true,
+    }),
+    leaving: leaving.length > 0 ? leaving : undefined,
     version: cluster?.status?.kubernetesVersion ?? managed?.status?.version?.kubernetes ?? "",
     nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
-    ...(free && { free }),
+    free,
     taints: taintsOf(cluster, managed),
     // The lease of a member that the hub reaches itself is nobody's to renew.
-    ...(heard !== undefined && mode === "pull" && { heard }),
+    heard: heard !== undefined && mode === "pull" ? heard : undefined,
     age: formatAge(nowMs - Date.parse(created)),
   };
 }
 
-/** An agent of Open Cluster Management's kind brings works; policies cannot use its member, and that is as it should be. */
+/**
+ * An agent of Open Cluster Management's kind brings works; policies cannot use its member, and that is as it should be.
+ */
 function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Faces["managed"]): string {
   const ready = findCondition(status?.conditions, "Ready");
   const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
@@ -59,9 +81,19 @@ function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Faces["manage
 function lastHeard(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
   const heard = new Map<string, string>();
   for (const { metadata, spec } of leases) {
-    const member = metadata.namespace === KARMADA_LEASES ? metadata.name : metadata.name === CLUSTER_LEASE ? metadata.namespace : undefined;
+    const member =
+      metadata.namespace === KARMADA_LEASES
+        ? metadata.name
+        : metadata.name === CLUSTER_LEASE
+          ? metadata.namespace
+          : undefined;
     const before = heard.get(member ?? "");
-    if (member !== undefined && spec?.renewTime && (before === undefined || Date.parse(before) < Date.parse(spec.renewTime))) heard.set(member, spec.renewTime);
+    if (
+      member !== undefined &&
+      spec?.renewTime &&
+      (before === undefined || Date.parse(before) < Date.parse(spec.renewTime))
+    )
+      heard.set(member, spec.renewTime);
   }
   return heard;
 }
@@ -75,13 +107,17 @@ function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
     return all && Math.max(0, Number(quantityMilliValue(taken.reduce(subtractQuantities, all))) / 1000);
   };
   const [cpu, memory] = [left("cpu"), left("memory")];
-  return cpu === undefined || memory === undefined ? undefined : { cpu: String(Math.floor(cpu * 10) / 10), memory: `${Math.floor(memory / GIBIBYTE)}Gi` };
+  return cpu === undefined || memory === undefined
+    ? undefined
+    : { cpu: String(Math.floor(cpu * 10) / 10), memory: `${Math.floor(memory / GIBIBYTE)}Gi` };
 }
 
 /** Both faces have the same taints by other words; each is told once, and what only one of them says is told too. */
 function taintsOf(cluster: Faces["cluster"], managed: Faces["managed"]): string[] {
-  const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string => (value ? `${key}=${value}` : key);
+  const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string =>
+    value ? `${key}=${value}` : key;
   const taints = new Map<string, string>();
-  for (const taint of [...(cluster?.spec.taints ?? []), ...(managed?.spec.taints ?? [])]) if (!taints.has(textOf(taint))) taints.set(textOf(taint), taint.effect);
+  for (const taint of [...(cluster?.spec.taints ?? []), ...(managed?.spec.taints ?? [])])
+    if (!taints.has(textOf(taint))) taints.set(textOf(taint), taint.effect);
   return Array.from(taints, ([text, effect]) => `${text}:${effect}`);
 }

@@ -8,16 +8,25 @@ import { readStatus } from "./read-status.ts";
 const { signal } = new AbortController();
 
 /** A hub that has these objects by plural; a plural that is not there is a kind that it does not serve. */
-function hubWith(objects: Readonly<Record<string, readonly unknown[] | Error>>, asked: ListOptions[] = [], page = { status: 200, text: "[+]ping ok\nreadyz check passed\n" }): Client {
+function hubWith(
+  objects: Readonly<Record<string, readonly unknown[] | Error>>,
+  asked: ListOptions[] = [],
+  page = { status: 200, text: "[+]ping ok\nreadyz check passed\n" },
+): Client {
   const list = (kind: { plural: string }, options: ListOptions): Promise<unknown> => {
     asked.push(options);
     const found = objects[kind.plural] ?? notFound({ group: "", resource: kind.plural }, "");
     if (found instanceof Error) return Promise.reject(found);
     const start = Number(options.continue ?? 0);
     const end = start + (options.limit ?? found.length);
-    return Promise.resolve({ items: found.slice(start, end), resourceVersion: "1", ...(end < found.length && { continue: String(end) }) });
+    return Promise.resolve({
+      items: found.slice(start, end),
+      resourceVersion: "1",
+      continue: end < found.length ? String(end) : undefined,
+    });
   };
-  const raw = (): Promise<unknown> => Promise.resolve({ status: page.status, headers: {}, body: Readable.from([Buffer.from(page.text)]) });
+  const raw = (): Promise<unknown> =>
+    Promise.resolve({ status: page.status, headers: {}, body: Readable.from([Buffer.from(page.text)]) });
   return { list, raw } as unknown as Client;
 }
 
@@ -30,7 +39,12 @@ test("a hub that serves one project's kinds alone is read as far as it goes", as
 test("what may not be listed is named, and the rest is there", async () => {
   const refusal = forbidden({ group: "", resource: "works" }, "", "no");
 
-  const status = await readStatus(hubWith({ clusters: [makeCluster("paris")], works: refusal, manifestworks: refusal, leases: refusal }), "https://hub", 0, signal);
+  const status = await readStatus(
+    hubWith({ clusters: [makeCluster("paris")], works: refusal, manifestworks: refusal, leases: refusal }),
+    "https://hub",
+    0,
+    signal,
+  );
 
   expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["manifestworks", "works"] });
 });
@@ -39,28 +53,52 @@ test("many objects are read page by page", async () => {
   const asked: ListOptions[] = [];
   const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();
 
-  const { workloads } = await readStatus(hubWith({ clusters: [], resourcebindings: Array.from({ length: 250 }, () => binding) }, asked), "https://hub", 0, signal);
+  const { workloads } = await readStatus(
+    hubWith({ clusters: [], resourcebindings: Array.from({ length: 250 }, () => binding) }, asked),
+    "https://hub",
+    0,
+    signal,
+  );
 
   expect(workloads).toHaveLength(250);
   expect(asked.filter((options) => options.continue !== undefined)).toHaveLength(2);
 });
 
 test("a server that is no hub is not shown as an empty fleet", async () => {
-  await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow("https://hub serves neither Clusters nor ManagedClusters, so it is no hub");
+  await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow(
+    "https://hub serves neither Clusters nor ManagedClusters, so it is no hub",
+  );
 });
 
 test("a hub that fails is an error", async () => {
-  await expect(readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal)).rejects.toThrow("out of order");
+  await expect(
+    readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal),
+  ).rejects.toThrow("out of order");
 });
 
 const checks: Record<string, { page: { status: number; text: string }; want: unknown[] }> = {
   "a hub that refuses every write is not well, and it is said first": {
     page: { status: 500, text: "[+]ping ok\n[-]store-writes failed: reason withheld\nreadyz check failed\n" },
-    want: [{ trouble: "check of the hub failed", kind: "hub", name: "store-writes", reason: "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)" }],
+    want: [
+      {
+        trouble: "check of the hub failed",
+        kind: "hub",
+        name: "store-writes",
+        reason:
+          "its disk takes no writes, so every change is refused; free some space there ('flotilla doctor' says where)",
+      },
+    ],
   },
   "a check that only the hub knows is named": {
     page: { status: 500, text: "[-]etcd failed: reason withheld\nreadyz check failed\n" },
-    want: [{ trouble: "check of the hub failed", kind: "hub", name: "etcd", reason: "the check fails; the hub's log says why" }],
+    want: [
+      {
+        trouble: "check of the hub failed",
+        kind: "hub",
+        name: "etcd",
+        reason: "the check fails; the hub's log says why",
+      },
+    ],
   },
   "who may not ask for the hub's checks sees the rest": { page: { status: 403, text: "no" }, want: [] },
 };

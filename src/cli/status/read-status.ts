@@ -1,5 +1,18 @@
 /** Reads the status of a fleet through the hub's API: page by page, keeping a few words of each object. */
-import { Cluster, CLUSTER_LEASE, ClusterResourceBinding, Deployment, Lease, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OCM_HUB_NAMESPACE, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
+import {
+  Cluster,
+  CLUSTER_LEASE,
+  ClusterResourceBinding,
+  Deployment,
+  Lease,
+  ManagedCluster,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OCM_HUB_NAMESPACE,
+  OcmPlacement,
+  ResourceBinding,
+  Work,
+} from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,14 +29,25 @@ import { summariseWorkload } from "./workloads.ts";
 /** Where Karmada and Open Cluster Management have their programs on a hub. */
 const COMPONENT_NAMESPACES = ["karmada-system", OCM_HUB_NAMESPACE];
 
-export async function readStatus(client: Client, server: string, nowMs: number, signal: AbortSignal): Promise<FleetStatus> {
+export async function readStatus(
+  client: Client,
+  server: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<FleetStatus> {
   const notShown: string[] = [];
   const notServed = new Set<string>();
   const unwell = createUnwellCollector();
   const workloads: WorkloadStatus[] = [];
 
-  /** Hands every object over and counts them. A kind that the hub does not serve has none; one that may not be listed is told. */
-  async function each<T extends KubernetesObject>(kind: Kind<T>, see: (object: DeepReadonly<T>) => void): Promise<number> {
+  /**
+   * Hands every object over and counts them. A kind that the hub does not serve has none; one that may not be listed is
+   * told.
+   */
+  async function each<T extends KubernetesObject>(
+    kind: Kind<T>,
+    see: (object: DeepReadonly<T>) => void,
+  ): Promise<number> {
     let count = 0;
     try {
       for await (const object of eachObject(client, kind, { cluster: "hub", signal })) {
@@ -43,9 +67,19 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     return found;
   }
 
-  const [clusters, managedClusters, leases, components, failedChecks] = await Promise.all([all(Cluster), all(ManagedCluster), readLeases(client, signal), readComponents(client, signal), readFailedChecks(client, signal)]);
+  const [clusters, managedClusters, leases, components, failedChecks] = await Promise.all([
+    all(Cluster),
+    all(ManagedCluster),
+    readLeases(client, signal),
+    readComponents(client, signal),
+    readFailedChecks(client, signal),
+  ]);
   // An empty fleet would be a lie.
-  if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind)) throw new FlotillaError("NoHub", `${server} serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'`);
+  if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
+    throw new FlotillaError(
+      "NoHub",
+      `${server} serves neither Clusters nor ManagedClusters, so it is no hub; name the hub's kubeconfig with --kubeconfig FILE, or start one with 'flotilla up'`,
+    );
   for (const check of failedChecks) unwell.hubCheck(check);
   const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
   for (const member of members) unwell.member(member);
@@ -60,12 +94,23 @@ export async function readStatus(client: Client, server: string, nowMs: number, 
     each(OcmPlacement, unwell.placement),
     each(ManifestWorkReplicaSet, unwell.replicaSet),
   ]);
-  return { server, components, members, objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets }, unwell: unwell.result(), workloads, notShown: notShown.toSorted() };
+  return {
+    server,
+    components,
+    members,
+    objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
+    unwell: unwell.result(),
+    workloads,
+    notShown: notShown.toSorted(),
+  };
 }
 
 /** The names of the hub's own checks that fail. Who may not ask, or a server that has no such page, is not told. */
 async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[]> {
-  const { status, body } = await client.raw({ method: "GET", path: HUB_CHECKS_PATH, cluster: "hub", headers: { accept: "text/plain" } }, signal);
+  const { status, body } = await client.raw(
+    { method: "GET", path: HUB_CHECKS_PATH, cluster: "hub", headers: { accept: "text/plain" } },
+    signal,
+  );
   const page = await readText(body);
   return status < 500 ? [] : failedChecksOf(page);
 }
@@ -76,7 +121,9 @@ async function readComponents(client: Client, signal: AbortSignal): Promise<Comp
   for (const namespace of COMPONENT_NAMESPACES) {
     try {
       const deployments = await Array.fromAsync(eachObject(client, Deployment, { cluster: "hub", namespace, signal }));
-      const unready = deployments.filter(({ spec, status }) => (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)).map(({ metadata }) => metadata.name);
+      const unready = deployments
+        .filter(({ spec, status }) => (status?.readyReplicas ?? 0) < (spec.replicas ?? 1))
+        .map(({ metadata }) => metadata.name);
       if (deployments.length > 0) found.push({ namespace, total: deployments.length, unready });
     } catch (error) {
       if (!isForbidden(error) && !isNotFound(error)) throw error;

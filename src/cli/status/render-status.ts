@@ -39,17 +39,38 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
 function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
   if (components.length === 0) return [];
   const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
-  const unready = components.flatMap(({ namespace, unready: names }) => names.map((name) => `  ${name} in ${namespace} is not ready`));
+  const unready = components.flatMap(({ namespace, unready: names }) =>
+    names.map((name) => `  ${name} in ${namespace} is not ready`),
+  );
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
 }
 
 function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint = plain }: StatusPage): string {
-  const rows = members.map((member) => [member.name, member.mode, painted(karmadaWord(member), paint), painted(ocmWord(member), paint), member.version || "-", member.nodes || "-", member.free?.cpu ?? "-", member.free?.memory ?? "-", member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard))]);
-  const [header = "", ...lines] = renderTable(["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"], rows, 2, width).split("\n");
-  return [header, ...lines.flatMap((line, index) => [line, ...(members[index]?.taints ?? []).map((taint) => `  taint ${taint}`)])].join("\n");
+  const rows = members.map((member) => [
+    member.name,
+    member.mode,
+    painted(karmadaWord(member), paint),
+    painted(ocmWord(member), paint),
+    member.version || "-",
+    member.nodes || "-",
+    member.free?.cpu ?? "-",
+    member.free?.memory ?? "-",
+    member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard)),
+  ]);
+  const [header = "", ...lines] = renderTable(
+    ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"],
+    rows,
+    2,
+    width,
+  ).split("\n");
+  return [
+    header,
+    ...lines.flatMap((line, index) => [line, ...(members[index]?.taints ?? []).map((taint) => `  taint ${taint}`)]),
+  ].join("\n");
 }
 
-const painted = (word: string, { green, red }: Paint): string => (word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word);
+const painted = (word: string, { green, red }: Paint): string =>
+  word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word;
 
 /** A face that is being deleted is not told to be well, whatever it said last. */
 const LEAVING = "Leaving";
@@ -70,7 +91,13 @@ function ocmWord({ available, accepted, leaving }: MemberStatus): string {
 function renderObjects({ objects }: FleetStatus): string[] {
   const { manifestWorks, placements, replicaSets } = objects;
   if (manifestWorks + placements + replicaSets === 0) return [];
-  return [[counted(manifestWorks, "ManifestWork"), counted(placements, "Placement"), counted(replicaSets, "ManifestWorkReplicaSet")].join(", ")];
+  return [
+    [
+      counted(manifestWorks, "ManifestWork"),
+      counted(placements, "Placement"),
+      counted(replicaSets, "ManifestWorkReplicaSet"),
+    ].join(", "),
+  ];
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -80,7 +107,9 @@ function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: 
   if (kinds.length === 0) return "Everything is well.";
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
-  const lines = shown.flatMap(({ kind, namespace, name, reason }) => renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width));
+  const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
+    renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width),
+  );
   const more = shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; --all shows them`] : [];
   return [`${paint.red("NOT WELL:")} ${total}`, ...lines, ...more].join("\n");
 }
@@ -102,13 +131,25 @@ function plural(trouble: string, count: number): string {
 }
 
 function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, width }: StatusPage): string {
-  if (workloads.length === 0) return objects.manifestWorks > 0 || notShown.includes("resourcebindings") ? "No workloads are propagated by policies." : "No workloads are propagated yet: apply one together with a PropagationPolicy.";
+  if (workloads.length === 0)
+    return objects.manifestWorks > 0 || notShown.includes("resourcebindings")
+      ? "No workloads are propagated by policies."
+      : "No workloads are propagated yet: apply one together with a PropagationPolicy.";
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
-    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [namespace, name, kind, desired === undefined ? "-" : `${ready}/${desired}`, applied, (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>"]),
+    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [
+      namespace,
+      name,
+      kind,
+      desired === undefined ? "-" : `${ready}/${desired}`,
+      applied,
+      (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>",
+    ]),
     2,
     width,
   );
-  return shown.length < workloads.length ? `${table}\nand ${workloads.length - shown.length} more; --all shows them` : table;
+  return shown.length < workloads.length
+    ? `${table}\nand ${workloads.length - shown.length} more; --all shows them`
+    : table;
 }

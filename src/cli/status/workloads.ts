@@ -18,12 +18,18 @@ export function summariseWorkload({ metadata, spec, status }: DeepReadonly<Resou
 
 /** What a workload takes along has no clusters of its own; it is where those are who need it. */
 function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBinding>["spec"]): string {
-  if (clusters.length > 0) return clusters.map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" ");
-  return [...new Set(requiredBy.flatMap((owner) => (owner.clusters ?? []).map(({ name }) => name)))].toSorted().join(" ");
+  if (clusters.length > 0)
+    return clusters.map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" ");
+  return [...new Set(requiredBy.flatMap((owner) => (owner.clusters ?? []).map(({ name }) => name)))]
+    .toSorted()
+    .join(" ");
 }
 
 /** A dispatch that fails comes first: the members then run what was applied before it. */
-function appliedOf(conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>, isDeleting: boolean): string {
+function appliedOf(
+  conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>,
+  isDeleting: boolean,
+): string {
   const dispatched = findCondition(conditions, "Dispatched");
   if (dispatched?.status === "False") return dispatched.reason;
   return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");

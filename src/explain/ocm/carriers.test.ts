@@ -3,15 +3,33 @@ import type { ManifestWork } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { findCarriers } from "./carriers.ts";
 
-const makeWork = (cluster: string, ...manifests: JsonObject[]): ManifestWork => ({ apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { namespace: cluster, name: "web" }, spec: { workload: { manifests } } });
+const makeWork = (cluster: string, ...manifests: JsonObject[]): ManifestWork => ({
+  apiVersion: "work.open-cluster-management.io/v1",
+  kind: "ManifestWork",
+  metadata: { namespace: cluster, name: "web" },
+  spec: { workload: { manifests } },
+});
 const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } };
 const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "system:web" } };
 
 test("works are found by the name that the explanation of their object has", () => {
-  const works = [makeWork("paris", role, deployment), makeWork("oslo", deployment), makeWork("rome", { ...deployment, metadata: { namespace: "other", name: "web" } })];
+  const works = [
+    makeWork("paris", role, deployment),
+    makeWork("oslo", deployment),
+    makeWork("rome", { ...deployment, metadata: { namespace: "other", name: "web" } }),
+  ];
 
-  expect(findCarriers(works, "shop", "web-deployment")).toEqual({ resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" }, works: [{ cluster: "paris", name: "web" }, { cluster: "oslo", name: "web" }] });
-  expect(findCarriers(works, undefined, "system.web-clusterrole")).toMatchObject({ resource: { kind: "ClusterRole", name: "system:web" }, works: [{ cluster: "paris" }] });
+  expect(findCarriers(works, "shop", "web-deployment")).toEqual({
+    resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
+    works: [
+      { cluster: "paris", name: "web" },
+      { cluster: "oslo", name: "web" },
+    ],
+  });
+  expect(findCarriers(works, undefined, "system.web-clusterrole")).toMatchObject({
+    resource: { kind: "ClusterRole", name: "system:web" },
+    works: [{ cluster: "paris" }],
+  });
   expect(findCarriers(works, "shop", "cart-deployment")).toBeUndefined();
 });
 
@@ -23,7 +41,9 @@ test("a kind of the same name in another group is another kind", () => {
 });
 
 test("manifests that say nothing are passed over", () => {
-  expect(findCarriers([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment")).toBeUndefined();
+  expect(
+    findCarriers([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment"),
+  ).toBeUndefined();
 });
 
 test("of very many works the first hundred are told", () => {

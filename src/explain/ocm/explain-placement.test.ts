@@ -5,33 +5,113 @@ import type { PlacementInput } from "../../ocm/index.ts";
 import { explainPlacement } from "./explain-placement.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
-const set: ManagedClusterSet = { apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name: "all" }, spec: {} };
+const set: ManagedClusterSet = {
+  apiVersion: "cluster.open-cluster-management.io/v1beta2",
+  kind: "ManagedClusterSet",
+  metadata: { name: "all" },
+  spec: {},
+};
 
-function cluster(name: string, extra: { labels?: Record<string, string>; taints?: ManagedCluster["spec"]["taints"]; claims?: Record<string, string>; set?: string } = {}): ManagedCluster {
+function cluster(
+  name: string,
+  extra: {
+    labels?: Record<string, string>;
+    taints?: ManagedCluster["spec"]["taints"];
+    claims?: Record<string, string>;
+    set?: string;
+  } = {},
+): ManagedCluster {
   const { labels = {}, taints, claims = {}, set: inSet = "all" } = extra;
   return {
     apiVersion: "cluster.open-cluster-management.io/v1",
     kind: "ManagedCluster",
     metadata: { name, labels: { [CLUSTER_SET_LABEL]: inSet, ...labels } },
-    spec: { hubAcceptsClient: true, ...(taints && { taints }) },
-    status: { conditions: [], version: {}, clusterClaims: Object.entries(claims).map(([key, value]) => ({ name: key, value })) },
+    spec: { hubAcceptsClient: true, taints },
+    status: {
+      conditions: [],
+      version: {},
+      clusterClaims: Object.entries(claims).map(([key, value]) => ({ name: key, value })),
+    },
   };
 }
-const placement = (spec: OcmPlacementSpec, annotations: Record<string, string> = {}): OcmPlacement => ({ apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { namespace: "shop", name: "web", annotations }, spec });
-const input = (clusters: ManagedCluster[], more: Partial<PlacementInput> = {}): PlacementInput => ({ boundSets: new Map([["all", set]]), clusters, chosen: new Set(), decisionsOf: () => 0, mostDecisions: 0, scoreObjectOf: () => undefined, nowMs: NOW, ...more });
+const placement = (spec: OcmPlacementSpec, annotations: Record<string, string> = {}): OcmPlacement => ({
+  apiVersion: "cluster.open-cluster-management.io/v1beta1",
+  kind: "Placement",
+  metadata: { namespace: "shop", name: "web", annotations },
+  spec,
+});
+const input = (clusters: ManagedCluster[], more: Partial<PlacementInput> = {}): PlacementInput => ({
+  boundSets: new Map([["all", set]]),
+  clusters,
+  chosen: new Set(),
+  decisionsOf: () => 0,
+  mostDecisions: 0,
+  scoreObjectOf: () => undefined,
+  nowMs: NOW,
+  ...more,
+});
 
 describe("a cluster is refused because", () => {
-  const predicate = (requiredClusterSelector: NonNullable<NonNullable<OcmPlacementSpec["predicates"]>[number]["requiredClusterSelector"]>): OcmPlacementSpec => ({ predicates: [{ requiredClusterSelector }] });
-  const tainted = cluster("c1", { taints: [{ key: "gpu", value: "yes", effect: "NoSelect", timeAdded: "2024-05-01T00:00:00Z" }] });
-  const cases: Record<string, { spec: OcmPlacementSpec; clusters: ManagedCluster[]; want: { by: string; reason: string } }> = {
-    "it lacks a label": { spec: predicate({ labelSelector: { matchLabels: { env: "prod" } } }), clusters: [cluster("c1")], want: { by: "Predicate", reason: "it is not labelled env=prod" } },
-    "it does not claim something": { spec: predicate({ claimSelector: { matchExpressions: [{ key: "region", operator: "In", values: ["eu", "us"] }] } }), clusters: [cluster("c1", { claims: { region: "asia" } })], want: { by: "Predicate", reason: "it is not claiming region in (eu,us)" } },
-    "an expression is false": { spec: predicate({ celSelector: { celExpressions: ["managedCluster.metadata.name == 'c2'"] } }), clusters: [cluster("c1")], want: { by: "Predicate", reason: "it is not one for which managedCluster.metadata.name == 'c2' holds" } },
-    "no alternative fits": { spec: { predicates: ["prod", "test"].map((env) => ({ requiredClusterSelector: { labelSelector: { matchLabels: { env } } } })) }, clusters: [cluster("c1")], want: { by: "Predicate", reason: "it is not labelled env=prod, and it is not labelled env=test" } },
-    "of a taint": { spec: {}, clusters: [tainted], want: { by: "TaintToleration", reason: "its taint gpu=yes:NoSelect is not tolerated" } },
-    "others come first": { spec: { numberOfClusters: 1 }, clusters: [cluster("c0"), cluster("c1")], want: { by: "NumberOfClusters", reason: "1 are asked for and others come first: it scores 100, the last that was chosen 100" } },
+  const predicate = (
+    requiredClusterSelector: NonNullable<
+      NonNullable<OcmPlacementSpec["predicates"]>[number]["requiredClusterSelector"]
+    >,
+  ): OcmPlacementSpec => ({ predicates: [{ requiredClusterSelector }] });
+  const tainted = cluster("c1", {
+    taints: [{ key: "gpu", value: "yes", effect: "NoSelect", timeAdded: "2024-05-01T00:00:00Z" }],
+  });
+  const cases: Record<
+    string,
+    { spec: OcmPlacementSpec; clusters: ManagedCluster[]; want: { by: string; reason: string } }
+  > = {
+    "it lacks a label": {
+      spec: predicate({ labelSelector: { matchLabels: { env: "prod" } } }),
+      clusters: [cluster("c1")],
+      want: { by: "Predicate", reason: "it is not labelled env=prod" },
+    },
+    "it does not claim something": {
+      spec: predicate({
+        claimSelector: { matchExpressions: [{ key: "region", operator: "In", values: ["eu", "us"] }] },
+      }),
+      clusters: [cluster("c1", { claims: { region: "asia" } })],
+      want: { by: "Predicate", reason: "it is not claiming region in (eu,us)" },
+    },
+    "an expression is false": {
+      spec: predicate({ celSelector: { celExpressions: ["managedCluster.metadata.name == 'c2'"] } }),
+      clusters: [cluster("c1")],
+      want: { by: "Predicate", reason: "it is not one for which managedCluster.metadata.name == 'c2' holds" },
+    },
+    "no alternative fits": {
+      spec: {
+        predicates: ["prod", "test"].map((env) => ({
+          requiredClusterSelector: { labelSelector: { matchLabels: { env } } },
+        })),
+      },
+      clusters: [cluster("c1")],
+      want: { by: "Predicate", reason: "it is not labelled env=prod, and it is not labelled env=test" },
+    },
+    "of a taint": {
+      spec: {},
+      clusters: [tainted],
+      want: { by: "TaintToleration", reason: "its taint gpu=yes:NoSelect is not tolerated" },
+    },
+    "others come first": {
+      spec: { numberOfClusters: 1 },
+      clusters: [cluster("c0"), cluster("c1")],
+      want: {
+        by: "NumberOfClusters",
+        reason: "1 are asked for and others come first: it scores 100, the last that was chosen 100",
+      },
+    },
     "of a spread constraint": {
-      spec: { numberOfClusters: 2, spreadPolicy: { spreadConstraints: [{ topologyKey: "zone", topologyKeyType: "Label", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }] } },
+      spec: {
+        numberOfClusters: 2,
+        spreadPolicy: {
+          spreadConstraints: [
+            { topologyKey: "zone", topologyKeyType: "Label", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" },
+          ],
+        },
+      },
       clusters: [cluster("c0", { labels: { zone: "a" } }), cluster("c1")],
       want: { by: "SpreadPolicy", reason: "a spread constraint passes it over" },
     },
@@ -46,7 +126,10 @@ describe("a cluster is refused because", () => {
 });
 
 test("chosen clusters come with their total and what each prioritizer gave", () => {
-  const { decision, prioritizers, problems } = explainPlacement(placement({}), input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }));
+  const { decision, prioritizers, problems } = explainPlacement(
+    placement({}),
+    input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }),
+  );
 
   expect(decision?.kept).toEqual([
     { cluster: "c1", score: 200 },
@@ -62,26 +145,45 @@ test("chosen clusters come with their total and what each prioritizer gave", () 
 test("clusters of sets that are not bound are counted and not named", () => {
   const { decision } = explainPlacement(placement({}), input([cluster("c1"), cluster("secret", { set: "other" })]));
 
-  expect(decision?.refused).toEqual([{ by: "ManagedClusterSet", reason: "not in all, or being deleted", count: 1, clusters: [] }]);
+  expect(decision?.refused).toEqual([
+    { by: "ManagedClusterSet", reason: "not in all, or being deleted", count: 1, clusters: [] },
+  ]);
 });
 
 test("a Placement without a binding says what to do", () => {
   const { decision, problems } = explainPlacement(placement({}), input([cluster("c1")], { boundSets: new Map() }));
 
-  expect(decision?.refused).toEqual([{ by: "ManagedClusterSet", reason: "no set is bound to the namespace", count: 1, clusters: [] }]);
-  expect(problems).toEqual([{ what: "No valid ManagedClusterSetBindings found in placement namespace", try: expect.stringContaining("create a ManagedClusterSetBinding") }]);
+  expect(decision?.refused).toEqual([
+    { by: "ManagedClusterSet", reason: "no set is bound to the namespace", count: 1, clusters: [] },
+  ]);
+  expect(problems).toEqual([
+    {
+      what: "No valid ManagedClusterSetBindings found in placement namespace",
+      try: expect.stringContaining("create a ManagedClusterSetBinding"),
+    },
+  ]);
 });
 
 test("a Placement that cannot be understood keeps its clusters, and says so", () => {
-  const { decision, problems } = explainPlacement(placement({ tolerations: [{ value: "v", operator: "Equal" }] }), input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }));
+  const { decision, problems } = explainPlacement(
+    placement({ tolerations: [{ value: "v", operator: "Equal" }] }),
+    input([cluster("c1"), cluster("c2")], { chosen: new Set(["c1"]) }),
+  );
 
   expect(decision?.kept).toEqual([{ cluster: "c1" }]);
   expect(decision?.refused).toMatchObject([{ by: "Misconfigured", clusters: ["c2"] }]);
-  expect(problems).toMatchObject([{ what: "it cannot be understood: TaintToleration:If the key is empty, operator must be Exists.; the clusters that it had stay" }]);
+  expect(problems).toMatchObject([
+    {
+      what: "it cannot be understood: TaintToleration:If the key is empty, operator must be Exists.; the clusters that it had stay",
+    },
+  ]);
 });
 
 test("a Placement whose scheduling is switched off says so", () => {
-  const { problems } = explainPlacement(placement({}, { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" }), input([cluster("c1")]));
+  const { problems } = explainPlacement(
+    placement({}, { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" }),
+    input([cluster("c1")]),
+  );
 
   expect(problems).toMatchObject([{ what: "scheduling is switched off: its decisions stay as they are" }]);
 });

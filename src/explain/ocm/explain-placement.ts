@@ -1,8 +1,9 @@
 /**
- * Why a Placement has the clusters that it has. The planner itself is asked again with what the hub has now; what it does not say, why a filter
- * refused a cluster, is found by trying the parts of the filter one by one. Pure.
+ * Why a Placement has the clusters that it has. The planner itself is asked again with what the hub has now; what it
+ * does not say, why a filter refused a cluster, is found by trying the parts of the filter one by one. Pure.
  *
- * Clusters of sets that the namespace is not bound to are counted and not named: who writes a Placement need not know them.
+ * Clusters of sets that the namespace is not bound to are counted and not named: who writes a Placement need not know
+ * them.
  */
 import { SCHEDULING_DISABLED_ANNOTATION } from "../../api/index.ts";
 import type { ClusterSelector, ManagedCluster, OcmPlacement } from "../../api/index.ts";
@@ -29,7 +30,10 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
     const cluster = clusters.get(name);
     return cluster ? [judge(cluster)] : [];
   });
-  const { kept, refused } = summariseDecision({ outcome: "scheduled", clusters: [], failedTerms: [], verdicts }) ?? { kept: [], refused: [] };
+  const { kept, refused } = summariseDecision({ outcome: "scheduled", clusters: [], failedTerms: [], verdicts }) ?? {
+    kept: [],
+    refused: [],
+  };
   const outside = clusters.size - plan.record.available.length;
   const sets = plan.record.eligibleSets;
   return {
@@ -37,14 +41,32 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
       source: "recomputed",
       at: formatTime(input.nowMs),
       kept,
-      refused: outside > 0 ? [...refused, { by: "ManagedClusterSet", reason: sets.length === 0 ? "no set is bound to the namespace" : `not in ${sets.join(", ")}, or being deleted`, count: outside, clusters: [] }] : refused,
+      refused:
+        outside > 0
+          ? [
+              ...refused,
+              {
+                by: "ManagedClusterSet",
+                reason:
+                  sets.length === 0
+                    ? "no set is bound to the namespace"
+                    : `not in ${sets.join(", ")}, or being deleted`,
+                count: outside,
+                clusters: [],
+              },
+            ]
+          : refused,
     },
     prioritizers: prioritizersOf(plan),
     problems: findProblems(placement, plan, input),
   };
 }
 
-function createJudge({ spec }: Placement, plan: PlacementPlan, { chosen: before, library, nowMs }: PlacementInput): (cluster: Managed) => Verdict {
+function createJudge(
+  { spec }: Placement,
+  plan: PlacementPlan,
+  { chosen: before, library, nowMs }: PlacementInput,
+): (cluster: Managed) => Verdict {
   const { scores } = plan.record;
   const chosen = new Set(plan.chosen);
   const filters = plan.record.filters.map(({ name, clusters }) => ({ name, left: new Set(clusters) }));
@@ -53,14 +75,19 @@ function createJudge({ spec }: Placement, plan: PlacementPlan, { chosen: before,
   return (cluster) => {
     const { name } = cluster.metadata;
     const score = scores.get(name);
-    if (chosen.has(name)) return { cluster: name, ...(score !== undefined && { score }) };
+    if (chosen.has(name)) return { cluster: name, score };
     const refused = (refusedBy: string, reason: string): Verdict => ({ cluster: name, refusedBy, reason });
     if (plan.isKept) return refused("Misconfigured", "the Placement cannot be understood, and did not have it before");
     const filter = filters.find(({ left }) => !left.has(name))?.name;
     if (filter === "Predicate") return refused(filter, missedBy(cluster));
-    if (filter === "TaintToleration") return refused(filter, taintOf(cluster, spec.tolerations ?? [], before.has(name), nowMs));
-    if (plan.unscheduled > 0 || (score ?? 0) > lowest) return refused("SpreadPolicy", "a spread constraint passes it over");
-    return refused("NumberOfClusters", `${spec.numberOfClusters} are asked for and others come first: it scores ${score ?? 0}, the last that was chosen ${lowest}`);
+    if (filter === "TaintToleration")
+      return refused(filter, taintOf(cluster, spec.tolerations ?? [], before.has(name), nowMs));
+    if (plan.unscheduled > 0 || (score ?? 0) > lowest)
+      return refused("SpreadPolicy", "a spread constraint passes it over");
+    return refused(
+      "NumberOfClusters",
+      `${spec.numberOfClusters} are asked for and others come first: it scores ${score ?? 0}, the last that was chosen ${lowest}`,
+    );
   };
 }
 
@@ -69,7 +96,12 @@ type Part = { text: string; selector: DeepReadonly<ClusterSelector> };
 
 /** Says the first thing that a cluster misses of each predicate; they are alternatives. */
 function createPredicateTest(predicates: Predicates, library: PlacementInput["library"]): (cluster: Managed) => string {
-  const parts = predicates.map(({ requiredClusterSelector = {} }) => partsOf(requiredClusterSelector).map(({ text, selector }) => ({ text, matches: clusterTest("Predicate", selector, library) })));
+  const parts = predicates.map(({ requiredClusterSelector = {} }) =>
+    partsOf(requiredClusterSelector).map(({ text, selector }) => ({
+      text,
+      matches: clusterTest("Predicate", selector, library),
+    })),
+  );
   return (cluster) => {
     const missed = parts.flatMap((predicate) => predicate.find(({ matches }) => !matches(cluster))?.text ?? []);
     return [...new Set(missed)].map((text) => `it is not ${text}`).join(", and ");
@@ -79,44 +111,96 @@ function createPredicateTest(predicates: Predicates, library: PlacementInput["li
 /** A selector taken apart, with how a person would say each part. */
 function partsOf({ labelSelector, claimSelector, celSelector }: DeepReadonly<ClusterSelector>): Part[] {
   return [
-    ...requirementsOf(labelSelector).map((one): Part => ({ text: `labelled ${formatLabelSelector(one)}`, selector: { labelSelector: one } as Part["selector"] })),
-    ...requirementsOf(claimSelector).map((one): Part => ({ text: `claiming ${formatLabelSelector(one)}`, selector: { claimSelector: one } as Part["selector"] })),
-    ...(celSelector?.celExpressions ?? []).map((expression): Part => ({ text: `one for which ${expression} holds`, selector: { celSelector: { celExpressions: [expression] } } })),
+    ...requirementsOf(labelSelector).map((one): Part => ({
+      text: `labelled ${formatLabelSelector(one)}`,
+      selector: { labelSelector: one } as Part["selector"],
+    })),
+    ...requirementsOf(claimSelector).map((one): Part => ({
+      text: `claiming ${formatLabelSelector(one)}`,
+      selector: { claimSelector: one } as Part["selector"],
+    })),
+    ...(celSelector?.celExpressions ?? []).map((expression): Part => ({
+      text: `one for which ${expression} holds`,
+      selector: { celSelector: { celExpressions: [expression] } },
+    })),
   ];
 }
 
-function requirementsOf({ matchLabels = {}, matchExpressions = [] }: DeepReadonly<LabelSelectorObject> = {}): LabelSelectorObject[] {
+function requirementsOf({
+  matchLabels = {},
+  matchExpressions = [],
+}: DeepReadonly<LabelSelectorObject> = {}): LabelSelectorObject[] {
   const labels = Object.entries(matchLabels).map((label) => ({ matchLabels: Object.fromEntries([label]) }));
   return [...labels, ...matchExpressions.map((one) => ({ matchExpressions: [one] }))];
 }
 
-function taintOf(cluster: Managed, tolerations: NonNullable<Placement["spec"]["tolerations"]>, isChosen: boolean, nowMs: number): string {
-  const taint = (cluster.spec.taints ?? []).find((one) => toleratedUntil({ ...cluster, spec: { ...cluster.spec, taints: [one] } }, tolerations, isChosen, nowMs) === undefined);
-  return taint ? `its taint ${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect} is not tolerated` : "its taints are not tolerated";
+function taintOf(
+  cluster: Managed,
+  tolerations: NonNullable<Placement["spec"]["tolerations"]>,
+  isChosen: boolean,
+  nowMs: number,
+): string {
+  const taint = (cluster.spec.taints ?? []).find(
+    (one) =>
+      toleratedUntil({ ...cluster, spec: { ...cluster.spec, taints: [one] } }, tolerations, isChosen, nowMs) ===
+      undefined,
+  );
+  return taint
+    ? `its taint ${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect} is not tolerated`
+    : "its taints are not tolerated";
 }
 
 function prioritizersOf({ record }: PlacementPlan): ExplainedPrioritizer[] {
-  const first = [...record.scores].toSorted(([a, scoreA], [b, scoreB]) => scoreB - scoreA || (a < b ? -1 : 1)).slice(0, MAX_SCORED).map(([cluster]) => cluster);
-  return record.prioritizers.map(({ name, weight, scores }) => ({ name, weight, scores: Object.fromEntries(first.flatMap((cluster) => (scores.has(cluster) ? [[cluster, scores.get(cluster) ?? 0]] : []))) }));
+  const first = [...record.scores]
+    .toSorted(([a, scoreA], [b, scoreB]) => scoreB - scoreA || (a < b ? -1 : 1))
+    .slice(0, MAX_SCORED)
+    .map(([cluster]) => cluster);
+  return record.prioritizers.map(({ name, weight, scores }) => ({
+    name,
+    weight,
+    scores: Object.fromEntries(
+      first.flatMap((cluster) => (scores.has(cluster) ? [[cluster, scores.get(cluster) ?? 0]] : [])),
+    ),
+  }));
 }
 
 /** What helps when a Placement has fewer clusters than it asks for, by the reason of its condition. */
 const AGAINST: Readonly<Record<string, string>> = {
-  NoManagedClusterSetBindings: "create a ManagedClusterSetBinding in the namespace, with the name of the set: its clusters can then be chosen there",
+  NoManagedClusterSetBindings:
+    "create a ManagedClusterSetBinding in the namespace, with the name of the set: its clusters can then be chosen there",
   NoIntersection: "name a set that is bound to the namespace in spec.clusterSets, or bind the set",
   AllManagedClusterSetsEmpty: "put clusters into the set with the label cluster.open-cluster-management.io/clusterset",
-  NoManagedClusterMatched: "compare spec.predicates with the labels and claims of the clusters, and spec.tolerations with their taints",
+  NoManagedClusterMatched:
+    "compare spec.predicates with the labels and claims of the clusters, and spec.tolerations with their taints",
   NotAllDecisionsScheduled: "ask for fewer clusters, or let more of them fit",
 };
 
 function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chosen }: PlacementInput): Problem[] {
   const problems: Problem[] = [];
   for (const { type, status, reason = "", message = "" } of plan.conditions) {
-    if (type === "PlacementMisconfigured" && status === "True") problems.push({ what: `it cannot be understood: ${message}; the clusters that it had stay`, try: "correct its spec" });
-    else if (type === "PlacementSatisfied" && status === "False" && !plan.isKept) problems.push({ what: message, try: AGAINST[reason] ?? "compare its spec with the clusters" });
+    if (type === "PlacementMisconfigured" && status === "True")
+      problems.push({
+        what: `it cannot be understood: ${message}; the clusters that it had stay`,
+        try: "correct its spec",
+      });
+    else if (type === "PlacementSatisfied" && status === "False" && !plan.isKept)
+      problems.push({ what: message, try: AGAINST[reason] ?? "compare its spec with the clusters" });
   }
-  if (plan.warning !== undefined) problems.push({ what: plan.warning, try: "find out why the add-on no longer writes scores; they count as 0" });
-  if (metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") problems.push({ what: "scheduling is switched off: its decisions stay as they are", try: `take the annotation ${SCHEDULING_DISABLED_ANNOTATION} off` });
-  else if (spec.numberOfClusters !== undefined && plan.chosen.length === chosen.size && plan.chosen.some((cluster) => !chosen.has(cluster))) problems.push({ what: `its decisions name other clusters at the moment: ${[...chosen].toSorted().join(", ")}`, try: "nothing: they follow when one of its clusters changes" });
+  if (plan.warning !== undefined)
+    problems.push({ what: plan.warning, try: "find out why the add-on no longer writes scores; they count as 0" });
+  if (metadata.annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true")
+    problems.push({
+      what: "scheduling is switched off: its decisions stay as they are",
+      try: `take the annotation ${SCHEDULING_DISABLED_ANNOTATION} off`,
+    });
+  else if (
+    spec.numberOfClusters !== undefined &&
+    plan.chosen.length === chosen.size &&
+    plan.chosen.some((cluster) => !chosen.has(cluster))
+  )
+    problems.push({
+      what: `its decisions name other clusters at the moment: ${[...chosen].toSorted().join(", ")}`,
+      try: "nothing: they follow when one of its clusters changes",
+    });
   return problems;
 }

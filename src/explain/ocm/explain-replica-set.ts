@@ -33,47 +33,99 @@ const WAITING = "Waiting";
 const TIMED_OUT = "TimeOut";
 const REFUSED = "Refused";
 
-export function explainReplicaSet(set: ReplicaSet, { verdictOf, works, nowMs }: ReplicaSetViews): ReplicaSetExplanation {
+export function explainReplicaSet(
+  set: ReplicaSet,
+  { verdictOf, works, nowMs }: ReplicaSetViews,
+): ReplicaSetExplanation {
   // One that leaves counts only where no other is there.
-  const byCluster = new Map(works.toSorted((a, b) => Number(isLeaving(b)) - Number(isLeaving(a))).map((work) => [work.metadata.namespace, work]));
+  const byCluster = new Map(
+    works
+      .toSorted((a, b) => Number(isLeaving(b)) - Number(isLeaving(a)))
+      .map((work) => [work.metadata.namespace, work]),
+  );
   const problems: Problem[] = [];
   const taken = new Set<string>();
   const rollout = referencesOf(set).map(({ name, rolloutStrategy = { type: "All" } }): ExplainedRollout => {
     const verdict = verdictOf(name);
     if (typeof verdict === "string") problems.push(undecidedProblem(name, verdict));
     // A cluster that two Placements chose counts for the first.
-    const groups = typeof verdict === "string" ? [] : verdict.groups.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !taken.has(cluster)) }));
+    const groups =
+      typeof verdict === "string"
+        ? []
+        : verdict.groups.map((group) => ({
+            ...group,
+            clusters: group.clusters.filter((cluster) => !taken.has(cluster)),
+          }));
     const chosen = [...new Set(groups.flatMap(({ clusters }) => clusters))];
     for (const cluster of chosen) taken.add(cluster);
-    const current = chosen.flatMap((cluster) => byCluster.get(cluster) ?? []).filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
+    const current = chosen
+      .flatMap((cluster) => byCluster.get(cluster) ?? [])
+      .filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
     const { reason, timedOut } = prospectOf(rolloutStrategy, groups, current, nowMs);
     const rows = chosen.map((cluster) => asJudged(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason));
     const counts = new Map<string, number>();
     for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
-    const clusters = rows.toSorted((a, b) => Number(a.state === SUCCEEDED) - Number(b.state === SUCCEEDED) || (a.cluster < b.cluster ? -1 : 1)).slice(0, MAX_CLUSTERS);
+    const clusters = rows
+      .toSorted(
+        (a, b) => Number(a.state === SUCCEEDED) - Number(b.state === SUCCEEDED) || (a.cluster < b.cluster ? -1 : 1),
+      )
+      .slice(0, MAX_CLUSTERS);
     return { placement: name, strategy: rolloutStrategy.type ?? "All", counts: Object.fromEntries(counts), clusters };
   });
-  return { rollout, problems: [...problems, ...setProblems(set), ...rollout.flatMap(({ clusters }) => clusters.flatMap(rowProblems))].slice(0, MAX_PROBLEMS) };
+  return {
+    rollout,
+    problems: [
+      ...problems,
+      ...setProblems(set),
+      ...rollout.flatMap(({ clusters }) => clusters.flatMap(rowProblems)),
+    ].slice(0, MAX_PROBLEMS),
+  };
 }
 
 const isLeaving = ({ metadata }: Work): boolean => metadata.deletionTimestamp !== undefined;
 
 function undecidedProblem(placement: string, verdict: "absent" | "deciding"): Problem {
-  if (verdict === "absent") return { what: `there is no Placement ${placement} in its namespace`, try: "create it, or change spec.placementRefs; what runs stays meanwhile" };
-  return { what: `the Placement ${placement} has not decided yet, or its PlacementDecisions are not all there`, try: `ask 'flotilla why placement/${placement}'; what runs stays meanwhile` };
+  if (verdict === "absent")
+    return {
+      what: `there is no Placement ${placement} in its namespace`,
+      try: "create it, or change spec.placementRefs; what runs stays meanwhile",
+    };
+  return {
+    what: `the Placement ${placement} has not decided yet, or its PlacementDecisions are not all there`,
+    try: `ask 'flotilla why placement/${placement}'; what runs stays meanwhile`,
+  };
 }
 
-/** What the strategy makes of where the clusters are: who ran out of time, and why those that have not begun wait, if they do. */
-function prospectOf(strategy: Strategy, groups: readonly DecisionGroup[], current: readonly Work[], nowMs: number): { reason?: string; timedOut: ReadonlySet<string> } {
+/**
+ * What the strategy makes of where the clusters are: who ran out of time, and why those that have not begun wait, if
+ * they do.
+ */
+function prospectOf(
+  strategy: Strategy,
+  groups: readonly DecisionGroup[],
+  current: readonly Work[],
+  nowMs: number,
+): { reason?: string; timedOut: ReadonlySet<string> } {
   try {
-    const { toRollout, timedOut, isStopped, recheckAfterMs } = planRollout(strategy, groups, current.map(rolloutOf), nowMs);
+    const { toRollout, timedOut, isStopped, recheckAfterMs } = planRollout(
+      strategy,
+      groups,
+      current.map(rolloutOf),
+      nowMs,
+    );
     const late = new Set(timedOut.map(({ cluster }) => cluster));
     if (isStopped) return { reason: "no more are started, because too many failed", timedOut: late };
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
     const ahead = [...toRollout.filter(({ cluster }) => present.has(cluster)).map(({ cluster }) => cluster), ...late];
     if (ahead.length === 0) return { timedOut: late };
-    const names = ahead.length > MAX_NAMED ? `${ahead.slice(0, MAX_NAMED).join(", ")} and ${ahead.length - MAX_NAMED} more` : ahead.join(", ");
-    return { reason: `comes after ${names}${recheckAfterMs === undefined ? "" : `, not before ${formatTime(nowMs + recheckAfterMs)}`}`, timedOut: late };
+    const names =
+      ahead.length > MAX_NAMED
+        ? `${ahead.slice(0, MAX_NAMED).join(", ")} and ${ahead.length - MAX_NAMED} more`
+        : ahead.join(", ");
+    return {
+      reason: `comes after ${names}${recheckAfterMs === undefined ? "" : `, not before ${formatTime(nowMs + recheckAfterMs)}`}`,
+      timedOut: late,
+    };
   } catch (error) {
     if (error instanceof RolloutError) return { reason: error.message, timedOut: new Set() };
     throw error;
@@ -83,36 +135,64 @@ function prospectOf(strategy: Strategy, groups: readonly DecisionGroup[], curren
 /** The row with what the strategy says of it. */
 function asJudged(row: Row, timedOut: ReadonlySet<string>, reason: string | undefined): Row {
   if (timedOut.has(row.cluster)) return { ...row, state: TIMED_OUT };
-  return row.state === WAITING && reason !== undefined ? { ...row, message: [row.message, reason].filter(Boolean).join("; ") } : row;
+  return row.state === WAITING && reason !== undefined
+    ? { ...row, message: [row.message, reason].filter(Boolean).join("; ") }
+    : row;
 }
 
 function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work | undefined): Row {
   if (!work) return { cluster, state: WAITING };
   const name = { work: work.metadata.name };
   if (isLeaving(work)) return { cluster, state: "Leaving", ...name };
-  if (!isCurrent(work, workFor(set, placement, cluster, work))) return { cluster, state: WAITING, ...name, message: "it has an earlier template" };
+  if (!isCurrent(work, workFor(set, placement, cluster, work)))
+    return { cluster, state: WAITING, ...name, message: "it has an earlier template" };
   const { state, sinceMs } = rolloutOf(work);
   const applied = findCondition(work.status?.conditions, "Applied");
   const isRefused = applied?.status === "False" && applied.observedGeneration === work.metadata.generation;
-  const message = isRefused ? refusalIn(work) : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
+  const message = isRefused
+    ? refusalIn(work)
+    : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
   // Written and not yet taken up by the member.
   const shown = isRefused ? REFUSED : state === "ToApply" ? "Applying" : state;
-  return { cluster, state: shown, ...name, ...(sinceMs !== undefined && { since: formatTime(sinceMs) }), ...(message && state !== SUCCEEDED && { message }) };
+  return {
+    cluster,
+    state: shown,
+    ...name,
+    since: sinceMs !== undefined ? formatTime(sinceMs) : undefined,
+    message: message && state !== SUCCEEDED ? message : undefined,
+  };
 }
 
 function setProblems({ metadata, status }: ReplicaSet): Problem[] {
   const conditions = status?.conditions ?? [];
-  const [verified, rolledOut] = [findCondition(conditions, "PlacementVerified"), findCondition(conditions, "PlacementRolledOut")];
+  const [verified, rolledOut] = [
+    findCondition(conditions, "PlacementVerified"),
+    findCondition(conditions, "PlacementRolledOut"),
+  ];
   const problems: Problem[] = [];
-  if (metadata.deletionTimestamp) problems.push({ what: "it is being deleted, and waits for its works to go", try: "see 'flotilla why manifestwork' of those that stay" });
-  if (verified?.status === "False" && verified.reason === "PlacementDecisionEmpty") problems.push({ what: "its Placements have chosen no cluster", try: "ask 'flotilla why placement/NAME'" });
-  else if (verified?.status === "False" && verified.reason === "NotAsExpected") problems.push({ what: verified.message || "its rollout strategy cannot be followed", try: "correct spec.placementRefs" });
-  if (rolledOut?.status === "False" && rolledOut.message) problems.push({ what: rolledOut.message, try: "correct the template, or raise maxFailures" });
+  if (metadata.deletionTimestamp)
+    problems.push({
+      what: "it is being deleted, and waits for its works to go",
+      try: "see 'flotilla why manifestwork' of those that stay",
+    });
+  if (verified?.status === "False" && verified.reason === "PlacementDecisionEmpty")
+    problems.push({ what: "its Placements have chosen no cluster", try: "ask 'flotilla why placement/NAME'" });
+  else if (verified?.status === "False" && verified.reason === "NotAsExpected")
+    problems.push({
+      what: verified.message || "its rollout strategy cannot be followed",
+      try: "correct spec.placementRefs",
+    });
+  if (rolledOut?.status === "False" && rolledOut.message)
+    problems.push({ what: rolledOut.message, try: "correct the template, or raise maxFailures" });
   return problems;
 }
 
 /** What is told of a cluster that has failed, by its state. */
-const FAILURES: Readonly<Record<string, string>> = { Failed: "it failed", [REFUSED]: "it refuses the work", [TIMED_OUT]: "it was not through within progressDeadline" };
+const FAILURES: Readonly<Record<string, string>> = {
+  Failed: "it failed",
+  [REFUSED]: "it refuses the work",
+  [TIMED_OUT]: "it was not through within progressDeadline",
+};
 
 function rowProblems({ cluster, state, work, message }: Row): Problem[] {
   const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;

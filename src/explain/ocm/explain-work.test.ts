@@ -3,28 +3,79 @@ import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
 import { makeCluster } from "../../testing/index.ts";
 import { explainWork, type WorkViews } from "./explain-work.ts";
 
-const condition = (type: string, status: "True" | "False" | "Unknown", message = "", observedGeneration = 1) => ({ type, status, reason: "Test", message, observedGeneration, lastTransitionTime: "2024-05-01T12:00:00Z" });
-const managedCluster = (extra: Partial<ManagedCluster> = {}): ManagedCluster =>
-  ({ apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "paris" }, spec: { hubAcceptsClient: true }, status: { conditions: [condition("ManagedClusterConditionAvailable", "True")], version: {} }, ...extra });
+const condition = (type: string, status: "True" | "False" | "Unknown", message = "", observedGeneration = 1) => ({
+  type,
+  status,
+  reason: "Test",
+  message,
+  observedGeneration,
+  lastTransitionTime: "2024-05-01T12:00:00Z",
+});
+const managedCluster = (extra: Partial<ManagedCluster> = {}): ManagedCluster => ({
+  apiVersion: "cluster.open-cluster-management.io/v1",
+  kind: "ManagedCluster",
+  metadata: { name: "paris" },
+  spec: { hubAcceptsClient: true },
+  status: { conditions: [condition("ManagedClusterConditionAvailable", "True")], version: {} },
+  ...extra,
+});
 const cluster: Cluster = makeCluster("paris");
-const views = (extra: Partial<WorkViews> = {}): WorkViews => ({ managedCluster: managedCluster(), cluster, otherOwner: () => undefined, ...extra });
+const views = (extra: Partial<WorkViews> = {}): WorkViews => ({
+  managedCluster: managedCluster(),
+  cluster,
+  otherOwner: () => undefined,
+  ...extra,
+});
 
-function makeWork(extra: { conditions?: ReturnType<typeof condition>[]; manifest?: ReturnType<typeof condition>[]; generation?: number; count?: number; deletionTimestamp?: string } = {}): ManifestWork {
-  const { conditions = [condition("Applied", "True")], manifest = [condition("Applied", "True"), condition("Available", "True")], generation = 1, count = 1, deletionTimestamp } = extra;
+function makeWork(
+  extra: {
+    conditions?: ReturnType<typeof condition>[];
+    manifest?: ReturnType<typeof condition>[];
+    generation?: number;
+    count?: number;
+    deletionTimestamp?: string;
+  } = {},
+): ManifestWork {
+  const {
+    conditions = [condition("Applied", "True")],
+    manifest = [condition("Applied", "True"), condition("Available", "True")],
+    generation = 1,
+    count = 1,
+    deletionTimestamp,
+  } = extra;
   const names = Array.from({ length: count }, (_item, index) => (index === 0 ? "web" : `web${index}`));
   return {
     apiVersion: "work.open-cluster-management.io/v1",
     kind: "ManifestWork",
-    metadata: { namespace: "paris", name: "web", generation, ...(deletionTimestamp && { deletionTimestamp }) },
+    metadata: { namespace: "paris", name: "web", generation, deletionTimestamp: deletionTimestamp || undefined },
     spec: {
-      workload: { manifests: names.map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } })) },
-      manifestConfigs: [{ resourceIdentifier: { group: "apps", resource: "deployments", namespace: "shop", name: "*" }, updateStrategy: { type: "ServerSideApply" } }],
+      workload: {
+        manifests: names.map((name) => ({
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { namespace: "shop", name },
+        })),
+      },
+      manifestConfigs: [
+        {
+          resourceIdentifier: { group: "apps", resource: "deployments", namespace: "shop", name: "*" },
+          updateStrategy: { type: "ServerSideApply" },
+        },
+      ],
     },
     status: {
       conditions,
       resourceStatus: {
         manifests: names.map((name, ordinal) => ({
-          resourceMeta: { ordinal, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name },
+          resourceMeta: {
+            ordinal,
+            group: "apps",
+            version: "v1",
+            kind: "Deployment",
+            resource: "deployments",
+            namespace: "shop",
+            name,
+          },
           conditions: ordinal === count - 1 ? manifest : [condition("Applied", "True"), condition("Available", "True")],
           statusFeedback: { values: [{ name: "ReadyReplicas", fieldValue: { type: "Integer", integer: 2 } }] },
         })),
@@ -34,22 +85,68 @@ function makeWork(extra: { conditions?: ReturnType<typeof condition>[]; manifest
 }
 
 test("an object that is well is told with its strategy, its conditions and its feedback", () => {
-  const { manifests, problems } = explainWork(makeWork({ manifest: [condition("Applied", "True"), condition("Available", "True"), condition("Progressing", "False")] }), views());
+  const { manifests, problems } = explainWork(
+    makeWork({
+      manifest: [condition("Applied", "True"), condition("Available", "True"), condition("Progressing", "False")],
+    }),
+    views(),
+  );
 
-  expect(manifests).toEqual([{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", strategy: "ServerSideApply", applied: true, available: true, conditions: { Progressing: "False" }, feedback: { ReadyReplicas: "2" } }]);
+  expect(manifests).toEqual([
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      namespace: "shop",
+      name: "web",
+      strategy: "ServerSideApply",
+      applied: true,
+      available: true,
+      conditions: { Progressing: "False" },
+      feedback: { ReadyReplicas: "2" },
+    },
+  ]);
   expect(problems).toEqual([]);
 });
 
 const cases: Record<string, { work?: ManifestWork; seen?: Partial<WorkViews>; what: string }> = {
-  "an object that the member refuses": { work: makeWork({ manifest: [condition("Applied", "False", "Failed to apply manifest: too large")] }), what: "Deployment shop/web was not applied: too large" },
-  "an object that a policy brings to the member as well": { work: makeWork({ manifest: [condition("Applied", "False", "conflict")] }), seen: { otherOwner: () => "PropagationPolicy shop/web" }, what: "Deployment shop/web was not applied: PropagationPolicy shop/web has it on this member, and an object has one owner" },
-  "an object that somebody deleted": { work: makeWork({ manifest: [condition("Applied", "True"), condition("Available", "False")] }), what: "Deployment shop/web is not on the member" },
-  "a namespace without a cluster": { seen: { managedCluster: undefined, cluster: undefined }, what: "no cluster is called paris, so nobody takes works of this namespace" },
-  "a cluster that is not accepted": { seen: { managedCluster: managedCluster({ spec: { hubAcceptsClient: false } }) }, what: "the hub has not accepted paris" },
-  "a cluster that is silent": { seen: { managedCluster: managedCluster({ status: { conditions: [condition("ManagedClusterConditionAvailable", "Unknown", "no lease")], version: {} } }) }, what: "paris is not available: no lease" },
+  "an object that the member refuses": {
+    work: makeWork({ manifest: [condition("Applied", "False", "Failed to apply manifest: too large")] }),
+    what: "Deployment shop/web was not applied: too large",
+  },
+  "an object that a policy brings to the member as well": {
+    work: makeWork({ manifest: [condition("Applied", "False", "conflict")] }),
+    seen: { otherOwner: () => "PropagationPolicy shop/web" },
+    what: "Deployment shop/web was not applied: PropagationPolicy shop/web has it on this member, and an object has one owner",
+  },
+  "an object that somebody deleted": {
+    work: makeWork({ manifest: [condition("Applied", "True"), condition("Available", "False")] }),
+    what: "Deployment shop/web is not on the member",
+  },
+  "a namespace without a cluster": {
+    seen: { managedCluster: undefined, cluster: undefined },
+    what: "no cluster is called paris, so nobody takes works of this namespace",
+  },
+  "a cluster that is not accepted": {
+    seen: { managedCluster: managedCluster({ spec: { hubAcceptsClient: false } }) },
+    what: "the hub has not accepted paris",
+  },
+  "a cluster that is silent": {
+    seen: {
+      managedCluster: managedCluster({
+        status: { conditions: [condition("ManagedClusterConditionAvailable", "Unknown", "no lease")], version: {} },
+      }),
+    },
+    what: "paris is not available: no lease",
+  },
   "a work that the member has not seen": { work: makeWork({ conditions: [] }), what: "paris has not taken it yet" },
-  "a change that the member has not seen": { work: makeWork({ generation: 2 }), what: "paris has not taken this version of it yet" },
-  "a work that has reached its end": { work: makeWork({ conditions: [condition("Applied", "True"), condition("Complete", "True")] }), what: "it has reached its end: changes are not carried out any more" },
+  "a change that the member has not seen": {
+    work: makeWork({ generation: 2 }),
+    what: "paris has not taken this version of it yet",
+  },
+  "a work that has reached its end": {
+    work: makeWork({ conditions: [condition("Applied", "True"), condition("Complete", "True")] }),
+    what: "it has reached its end: changes are not carried out any more",
+  },
 };
 for (const [behaviour, { work = makeWork(), seen = {}, what }] of Object.entries(cases)) {
   test(`the problem of ${behaviour} is named`, () => {
@@ -60,25 +157,57 @@ for (const [behaviour, { work = makeWork(), seen = {}, what }] of Object.entries
 }
 
 describe("a work that is being deleted", () => {
-  const leaving = (extra: Parameters<typeof makeWork>[0] = {}): ManifestWork => makeWork({ generation: 2, deletionTimestamp: "2024-05-01T12:00:00Z", ...extra });
+  const leaving = (extra: Parameters<typeof makeWork>[0] = {}): ManifestWork =>
+    makeWork({ generation: 2, deletionTimestamp: "2024-05-01T12:00:00Z", ...extra });
 
   test("says which of its objects are still there", () => {
-    const { manifests, problems } = explainWork(leaving({ count: 2, manifest: [condition("Applied", "True"), condition("Available", "False")] }), views());
+    const { manifests, problems } = explainWork(
+      leaving({ count: 2, manifest: [condition("Applied", "True"), condition("Available", "False")] }),
+      views(),
+    );
 
-    expect(manifests).toMatchObject([{ name: "web", applied: true, available: true, leaving: true }, { name: "web1", available: false, leaving: true }]);
-    expect(problems).toMatchObject([{ what: "it is being deleted, and waits for Deployment shop/web to go from the member" }]);
+    expect(manifests).toMatchObject([
+      { name: "web", applied: true, available: true, leaving: true },
+      { name: "web1", available: false, leaving: true },
+    ]);
+    expect(problems).toMatchObject([
+      { what: "it is being deleted, and waits for Deployment shop/web to go from the member" },
+    ]);
   });
 
   test("says what the member answers when it refuses", () => {
-    const { problems } = explainWork(leaving({ conditions: [condition("Deleting", "True", 'ManifestWork is being deleted, and its cluster refuses: namespaces "kube-system" is forbidden')] }), views());
+    const { problems } = explainWork(
+      leaving({
+        conditions: [
+          condition(
+            "Deleting",
+            "True",
+            'ManifestWork is being deleted, and its cluster refuses: namespaces "kube-system" is forbidden',
+          ),
+        ],
+      }),
+      views(),
+    );
 
-    expect(problems).toEqual([{ what: 'it is being deleted, and the member refuses: namespaces "kube-system" is forbidden', try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan" }]);
+    expect(problems).toEqual([
+      {
+        what: 'it is being deleted, and the member refuses: namespaces "kube-system" is forbidden',
+        try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan",
+      },
+    ]);
   });
 });
 
 const remedies: Record<string, { message: string; want: string }> = {
-  "a namespace that is missing": { message: 'Failed to apply manifest: namespaces "nowhere" not found', want: "add the Namespace nowhere to the work, or create it on the member" },
-  "an object of two works": { message: "Failed to apply manifest: Deployment shop/web is also held by ManifestWork paris/other, which wants it otherwise and wrote last", want: "take it out of one of the two works, or let both say the same of it" },
+  "a namespace that is missing": {
+    message: 'Failed to apply manifest: namespaces "nowhere" not found',
+    want: "add the Namespace nowhere to the work, or create it on the member",
+  },
+  "an object of two works": {
+    message:
+      "Failed to apply manifest: Deployment shop/web is also held by ManifestWork paris/other, which wants it otherwise and wrote last",
+    want: "take it out of one of the two works, or let both say the same of it",
+  },
 };
 for (const [behaviour, { message, want }] of Object.entries(remedies)) {
   test(`what helps against ${behaviour} is told`, () => {
@@ -89,7 +218,10 @@ for (const [behaviour, { message, want }] of Object.entries(remedies)) {
 }
 
 test("a namespace without a cluster is the only problem of a work there", () => {
-  const { problems } = explainWork(makeWork({ conditions: [] }), views({ managedCluster: undefined, cluster: undefined }));
+  const { problems } = explainWork(
+    makeWork({ conditions: [] }),
+    views({ managedCluster: undefined, cluster: undefined }),
+  );
 
   expect(problems).toHaveLength(1);
 });

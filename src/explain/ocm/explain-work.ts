@@ -1,4 +1,7 @@
-/** What became of each object of a ManifestWork on its member, and what is in the way. Pure: everything is read from the hub's objects. */
+/**
+ * What became of each object of a ManifestWork on its member, and what is in the way. Pure: everything is read from the
+ * hub's objects.
+ */
 import type { Cluster, ManagedCluster, ManifestWork } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -26,81 +29,190 @@ const MAX_NAMED = 3;
 const KNOWN_CONDITIONS = new Set(["Applied", "Available", "StatusFeedbackSynced"]);
 
 export function explainWork(work: Work, views: WorkViews): WorkExplanation {
-  const told = new Map(work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]));
-  const all = (work.spec.workload?.manifests ?? []).map((manifest, ordinal) => explainManifest(work, manifest, told.get(ordinal), views));
-  const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean => (leaving ? available === false : applied === true && available !== false);
+  const told = new Map(
+    work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]),
+  );
+  const all = (work.spec.workload?.manifests ?? []).map((manifest, ordinal) =>
+    explainManifest(work, manifest, told.get(ordinal), views),
+  );
+  const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
+    leaving ? available === false : applied === true && available !== false;
   const failing = all.filter((manifest) => !isFine(manifest));
   const manifests = all.length > MAX_MANIFESTS ? [...failing, ...all.filter(isFine)].slice(0, MAX_MANIFESTS) : all;
-  return { manifests, problems: [...workProblems(work, failing, views), ...failing.flatMap(manifestProblems)].slice(0, MAX_PROBLEMS) };
+  return {
+    manifests,
+    problems: [...workProblems(work, failing, views), ...failing.flatMap(manifestProblems)].slice(0, MAX_PROBLEMS),
+  };
 }
 
-function explainManifest({ metadata, spec }: Work, manifest: DeepReadonly<JsonObject>, told: Told | undefined, views: WorkViews): ExplainedManifest {
+function explainManifest(
+  { metadata, spec }: Work,
+  manifest: DeepReadonly<JsonObject>,
+  told: Told | undefined,
+  views: WorkViews,
+): ExplainedManifest {
   const { apiVersion, kind, metadata: own } = manifest as { apiVersion?: unknown; kind?: unknown; metadata?: unknown };
   const { name, namespace } = isObject(own) ? own : {};
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
-  const object = { apiVersion: text(apiVersion), kind: text(kind), ...(text(namespace) && { namespace: text(namespace) }), name: text(name) };
+  const object = {
+    apiVersion: text(apiVersion),
+    kind: text(kind),
+    namespace: text(namespace) || undefined,
+    name: text(name),
+  };
   const isLeaving = metadata.deletionTimestamp !== undefined;
   // Deleting a work makes another version of it, which nobody applies.
-  const [applied, available] = [saidOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation), saidOf(told?.conditions, "Available", undefined)];
+  const [applied, available] = [
+    saidOf(told?.conditions, "Applied", isLeaving ? undefined : metadata.generation),
+    saidOf(told?.conditions, "Available", undefined),
+  ];
   const silent = findCondition(told?.conditions, "StatusFeedbackSynced");
-  const message = isLeaving ? undefined : applied === false ? findCondition(told?.conditions, "Applied")?.message : available === false ? findCondition(told?.conditions, "Available")?.message : silent?.status === "False" ? silent.message : undefined;
+  const message = isLeaving
+    ? undefined
+    : applied === false
+      ? findCondition(told?.conditions, "Applied")?.message
+      : available === false
+        ? findCondition(told?.conditions, "Available")?.message
+        : silent?.status === "False"
+          ? silent.message
+          : undefined;
   const alsoBy = views.otherOwner(object);
   return {
     ...object,
     strategy: (told && optionsOf(told.resourceMeta, spec.manifestConfigs)?.updateStrategy?.type) ?? "Update",
-    ...(applied !== undefined && { applied }),
-    ...(available !== undefined && { available }),
-    conditions: Object.fromEntries((told?.conditions ?? []).filter(({ type }) => !KNOWN_CONDITIONS.has(type)).map(({ type, status }) => [type, status])),
-    feedback: Object.fromEntries((told?.statusFeedback?.values ?? []).map(({ name: value, fieldValue }) => [value, String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? "")])),
-    ...(message && { message: plainMessage(message) ?? message }),
-    ...(isLeaving && { leaving: true as const }),
-    ...(alsoBy !== undefined && { alsoBy }),
+    applied,
+    available,
+    conditions: Object.fromEntries(
+      (told?.conditions ?? [])
+        .filter(({ type }) => !KNOWN_CONDITIONS.has(type))
+        .map(({ type, status }) => [type, status]),
+    ),
+    feedback: Object.fromEntries(
+      (told?.statusFeedback?.values ?? []).map(({ name: value, fieldValue }) => [
+        value,
+        String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? ""),
+      ]),
+    ),
+    message: message ? (plainMessage(message) ?? message) : undefined,
+    leaving: isLeaving ? (true as const) : undefined,
+    alsoBy,
   };
 }
 
-function workProblems(work: Work, failing: readonly ExplainedManifest[], { managedCluster, cluster }: WorkViews): Problem[] {
+function workProblems(
+  work: Work,
+  failing: readonly ExplainedManifest[],
+  { managedCluster, cluster }: WorkViews,
+): Problem[] {
   const { metadata, status } = work;
   const name = metadata.namespace ?? "";
   const applied = findCondition(status?.conditions, "Applied");
   const isNobodys = !managedCluster && !cluster;
-  const problems = isNobodys ? [{ what: `no cluster is called ${name}, so nobody takes works of this namespace`, try: "create the work in the namespace of a cluster; 'kubectl get managedclusters' lists them" }] : clusterProblems(name, managedCluster, cluster);
+  const problems = isNobodys
+    ? [
+        {
+          what: `no cluster is called ${name}, so nobody takes works of this namespace`,
+          try: "create the work in the namespace of a cluster; 'kubectl get managedclusters' lists them",
+        },
+      ]
+    : clusterProblems(name, managedCluster, cluster);
   if (metadata.deletionTimestamp) problems.push(leavingProblem(work, failing));
-  else if (findCondition(status?.conditions, "Complete")?.status === "True") problems.push({ what: "it has reached its end: changes are not carried out any more", try: "create another work for another run" });
-  else if (applied?.reason === "ClusterLabelsNotMatched") problems.push({ what: applied.message ?? "", try: `label the ManagedCluster ${name}, or change the annotation of the work` });
-  else if (!isNobodys && (!applied || (applied.observedGeneration ?? 0) < (metadata.generation ?? 0))) problems.push({ what: `${name} has not taken ${applied ? "this version of it" : "it"} yet`, try: "wait a moment; then see whether the cluster is available and its agent runs" });
+  else if (findCondition(status?.conditions, "Complete")?.status === "True")
+    problems.push({
+      what: "it has reached its end: changes are not carried out any more",
+      try: "create another work for another run",
+    });
+  else if (applied?.reason === "ClusterLabelsNotMatched")
+    problems.push({
+      what: applied.message ?? "",
+      try: `label the ManagedCluster ${name}, or change the annotation of the work`,
+    });
+  else if (!isNobodys && (!applied || (applied.observedGeneration ?? 0) < (metadata.generation ?? 0)))
+    problems.push({
+      what: `${name} has not taken ${applied ? "this version of it" : "it"} yet`,
+      try: "wait a moment; then see whether the cluster is available and its agent runs",
+    });
   return problems;
 }
 
 /** Why a work that is deleted is still here: what its member says, or else what is still there. */
 function leavingProblem({ status }: Work, failing: readonly ExplainedManifest[]): Problem {
   const [, refusal] = findCondition(status?.conditions, "Deleting")?.message.split(DELETION_REFUSED) ?? [];
-  if (refusal !== undefined) return { what: `it is being deleted, and the member refuses: ${refusal}`, try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan" };
+  if (refusal !== undefined)
+    return {
+      what: `it is being deleted, and the member refuses: ${refusal}`,
+      try: "allow it there, or let the object stay: set spec.deleteOption.propagationPolicy of the work to Orphan",
+    };
   const left = failing.map(placeOf);
-  const what = left.length === 0 ? "its objects" : left.length > MAX_NAMED ? `${left.slice(0, MAX_NAMED).join(", ")} and ${left.length - MAX_NAMED} more` : left.join(", ");
-  return { what: `it is being deleted, and waits for ${what} to go from the member`, try: "see whether the member is reachable, and whether finalizers hold the objects there" };
+  const what =
+    left.length === 0
+      ? "its objects"
+      : left.length > MAX_NAMED
+        ? `${left.slice(0, MAX_NAMED).join(", ")} and ${left.length - MAX_NAMED} more`
+        : left.join(", ");
+  return {
+    what: `it is being deleted, and waits for ${what} to go from the member`,
+    try: "see whether the member is reachable, and whether finalizers hold the objects there",
+  };
 }
 
-const placeOf = ({ kind, namespace, name }: ExplainedManifest): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+const placeOf = ({ kind, namespace, name }: ExplainedManifest): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
-function clusterProblems(name: string, managedCluster: WorkViews["managedCluster"], cluster: WorkViews["cluster"]): Problem[] {
-  if (managedCluster && managedCluster.spec.hubAcceptsClient !== true) return [{ what: `the hub has not accepted ${name}`, try: `accept it: flotilla accept ${name}, or set hubAcceptsClient of the ManagedCluster to true` }];
+function clusterProblems(
+  name: string,
+  managedCluster: WorkViews["managedCluster"],
+  cluster: WorkViews["cluster"],
+): Problem[] {
+  if (managedCluster && managedCluster.spec.hubAcceptsClient !== true)
+    return [
+      {
+        what: `the hub has not accepted ${name}`,
+        try: `accept it: flotilla accept ${name}, or set hubAcceptsClient of the ManagedCluster to true`,
+      },
+    ];
   // Where nobody serves works, it is known how the member is all the same.
-  const said = managedCluster ? findCondition(managedCluster.status?.conditions, "ManagedClusterConditionAvailable") : findCondition(cluster?.status?.conditions, "Ready");
-  return said && said.status !== "True" ? [{ what: `${name} is not available: ${said.message || said.reason}`, try: "it keeps what it runs; see that the member is up and its agent reaches the hub" }] : [];
+  const said = managedCluster
+    ? findCondition(managedCluster.status?.conditions, "ManagedClusterConditionAvailable")
+    : findCondition(cluster?.status?.conditions, "Ready");
+  return said && said.status !== "True"
+    ? [
+        {
+          what: `${name} is not available: ${said.message || said.reason}`,
+          try: "it keeps what it runs; see that the member is up and its agent reaches the hub",
+        },
+      ]
+    : [];
 }
 
 function manifestProblems(manifest: ExplainedManifest): Problem[] {
   const { applied, available, message, leaving, alsoBy } = manifest;
   if (leaving) return [];
   const place = placeOf(manifest);
-  if (applied === false && alsoBy !== undefined) return [{ what: `${place} was not applied: ${alsoBy} has it on this member, and an object has one owner`, try: "take it out of that policy, or out of this work" }];
-  if (applied === false) return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: remedyFor(message ?? "") }];
-  return available === false ? [{ what: `${place} is not on the member`, try: "see who deletes it there, or, with the strategy ReadOnly, create it" }] : [];
+  if (applied === false && alsoBy !== undefined)
+    return [
+      {
+        what: `${place} was not applied: ${alsoBy} has it on this member, and an object has one owner`,
+        try: "take it out of that policy, or out of this work",
+      },
+    ];
+  if (applied === false)
+    return [{ what: `${place} was not applied: ${message ?? "no reason given"}`, try: remedyFor(message ?? "") }];
+  return available === false
+    ? [
+        {
+          what: `${place} is not on the member`,
+          try: "see who deletes it there, or, with the strategy ReadOnly, create it",
+        },
+      ]
+    : [];
 }
 
 function remedyFor(message: string): string {
-  if (message.includes("have a resource type")) return "install the kind's CustomResourceDefinition on the member, for example with a work";
-  if (/^Apply failed with \d+ conflict/.test(message)) return "let whoever has the field give it up, leave it to them with ignoreFields, or set serverSideApply.force";
+  if (message.includes("have a resource type"))
+    return "install the kind's CustomResourceDefinition on the member, for example with a work";
+  if (/^Apply failed with \d+ conflict/.test(message))
+    return "let whoever has the field give it up, leave it to them with ignoreFields, or set serverSideApply.force";
   if (message.includes("is also held by")) return "take it out of one of the two works, or let both say the same of it";
   const [, namespace] = /^namespaces "([^"]+)" not found/.exec(message) ?? [];
   if (namespace !== undefined) return `add the Namespace ${namespace} to the work, or create it on the member`;

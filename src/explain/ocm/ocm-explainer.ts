@@ -1,10 +1,21 @@
 /**
  * Explanations of Open Cluster Management's objects on a running hub, and of objects that come to members by them.
  *
- * Reads:  Placement, ManifestWork, ManifestWorkReplicaSet and what they are decided from; bindings, for who else has an object.
+ * Reads: Placement, ManifestWork, ManifestWorkReplicaSet and what they are decided from; bindings, for who else has an
+ * object.
  * Writes: nothing.
  */
-import { bindingName, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement, parseApiVersion, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_LABEL } from "../../api/index.ts";
+import {
+  bindingName,
+  ManagedCluster,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  parseApiVersion,
+  PLACEMENT_LABEL,
+  PlacementDecision,
+  REPLICA_SET_LABEL,
+} from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { formatTime, type Clock, type DeepReadonly } from "../../base/index.ts";
 import { decidedBy, ownerValue, type PlacementSources, type Verdict } from "../../ocm/index.ts";
@@ -37,25 +48,66 @@ const BARE = { otherPolicies: [], members: [], moves: [], leaving: [] };
 
 export function explanationOf(resource: Explanation["resource"], nowMs: number): Omit<Explanation, "problems"> {
   const { kind, namespace, name } = resource;
-  return { apiVersion: EXPLAIN_API_VERSION, kind: namespace ? "Explanation" : "ClusterExplanation", metadata: { name: bindingName(kind, name), ...(namespace && { namespace }), creationTimestamp: formatTime(nowMs) }, resource, ...BARE };
+  return {
+    apiVersion: EXPLAIN_API_VERSION,
+    kind: namespace ? "Explanation" : "ClusterExplanation",
+    metadata: {
+      name: bindingName(kind, name),
+      namespace: namespace || undefined,
+      creationTimestamp: formatTime(nowMs),
+    },
+    resource,
+    ...BARE,
+  };
 }
 
-export function createOcmExplainer({ hub, informers, placements: sources, views, clock }: OcmExplainerDependencies): OcmExplainer {
-  const [placements, works, sets, clusters, decisions] = [informers.of(OcmPlacement), informers.of(ManifestWork), informers.of(ManifestWorkReplicaSet), informers.of(ManagedCluster), informers.of(PlacementDecision)] as const;
-  const headOf = <T extends KubernetesObject>({ group, storageVersion, kind }: Kind<T>, { metadata: { namespace, name } }: DeepReadonly<T>): Omit<Explanation, "problems"> =>
-    explanationOf({ apiVersion: `${group}/${storageVersion}`, kind, ...(namespace && { namespace }), name }, clock.now());
+export function createOcmExplainer({
+  hub,
+  informers,
+  placements: sources,
+  views,
+  clock,
+}: OcmExplainerDependencies): OcmExplainer {
+  const [placements, works, sets, clusters, decisions] = [
+    informers.of(OcmPlacement),
+    informers.of(ManifestWork),
+    informers.of(ManifestWorkReplicaSet),
+    informers.of(ManagedCluster),
+    informers.of(PlacementDecision),
+  ] as const;
+  const headOf = <T extends KubernetesObject>(
+    { group, storageVersion, kind }: Kind<T>,
+    { metadata: { namespace, name } }: DeepReadonly<T>,
+  ): Omit<Explanation, "problems"> =>
+    explanationOf(
+      { apiVersion: `${group}/${storageVersion}`, kind, namespace: namespace || undefined, name },
+      clock.now(),
+    );
 
-  const verdictOf = (namespace: string, name: string): Verdict => decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name));
+  const verdictOf = (namespace: string, name: string): Verdict =>
+    decidedBy(
+      placements.get({ cluster: hub, namespace, name }),
+      decisions.list({ cluster: hub, namespace }).filter(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === name),
+    );
 
   /** The binding that brings an object to a cluster, and its policy. */
-  function bindingOf(cluster: string, { apiVersion, kind, namespace, name }: { apiVersion: string; kind: string; namespace?: string; name: string }): string | undefined {
-    const key = { cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) };
+  function bindingOf(
+    cluster: string,
+    { apiVersion, kind, namespace, name }: { apiVersion: string; kind: string; namespace?: string; name: string },
+  ): string | undefined {
+    const key = { cluster: hub, namespace: namespace || undefined, name: bindingName(kind, name) };
     const binding = (namespace ? views.bindings : views.clusterBindings).get(key);
-    if (!binding?.spec.clusters?.some((target) => target.name === cluster) || parseApiVersion(binding.spec.resource.apiVersion).group !== parseApiVersion(apiVersion).group) return undefined;
+    if (
+      !binding?.spec.clusters?.some((target) => target.name === cluster) ||
+      parseApiVersion(binding.spec.resource.apiVersion).group !== parseApiVersion(apiVersion).group
+    )
+      return undefined;
     const { annotations = {} } = binding.metadata;
     const [policy, clusterPolicy] = [annotations[wellKnown.POLICY_NAME], annotations[wellKnown.CLUSTER_POLICY_NAME]];
     if (policy !== undefined) return `PropagationPolicy ${annotations[wellKnown.POLICY_NAMESPACE] ?? ""}/${policy}`;
-    return clusterPolicy === undefined ? `${binding.kind} ${namespace ? `${namespace}/` : ""}${key.name}` : `ClusterPropagationPolicy ${clusterPolicy}`;
+    return clusterPolicy === undefined
+      ? `${binding.kind} ${namespace ? `${namespace}/` : ""}${key.name}`
+      : `ClusterPropagationPolicy ${clusterPolicy}`;
   }
 
   const explainers: { kind: string; explain(namespace: string, name: string): Explanation | undefined }[] = [
@@ -63,7 +115,12 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
       kind: OcmPlacement.kind,
       explain(namespace, name) {
         const placement = placements.get({ cluster: hub, namespace, name });
-        return placement && { ...headOf(OcmPlacement, placement), ...explainPlacement(placement, sources.inputOf(placement, clock.now())) };
+        return (
+          placement && {
+            ...headOf(OcmPlacement, placement),
+            ...explainPlacement(placement, sources.inputOf(placement, clock.now())),
+          }
+        );
       },
     },
     {
@@ -71,7 +128,16 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
       explain(namespace, name) {
         const work = works.get({ cluster: hub, namespace, name });
         const key = { cluster: hub, name: namespace };
-        return work && { ...headOf(ManifestWork, work), ...explainWork(work, { managedCluster: clusters.get(key), cluster: views.clusters.get(key), otherOwner: (object) => bindingOf(namespace, object) }) };
+        return (
+          work && {
+            ...headOf(ManifestWork, work),
+            ...explainWork(work, {
+              managedCluster: clusters.get(key),
+              cluster: views.clusters.get(key),
+              otherOwner: (object) => bindingOf(namespace, object),
+            }),
+          }
+        );
       },
     },
     {
@@ -80,8 +146,17 @@ export function createOcmExplainer({ hub, informers, placements: sources, views,
         const set = sets.get({ cluster: hub, namespace, name });
         if (!set) return undefined;
         const owner = ownerValue(set);
-        const own = [...works.list({ cluster: hub })].filter(({ metadata }) => metadata.labels?.[REPLICA_SET_LABEL] === owner);
-        return { ...headOf(ManifestWorkReplicaSet, set), ...explainReplicaSet(set, { verdictOf: (placement) => verdictOf(namespace, placement), works: own, nowMs: clock.now() }) };
+        const own = [...works.list({ cluster: hub })].filter(
+          ({ metadata }) => metadata.labels?.[REPLICA_SET_LABEL] === owner,
+        );
+        return {
+          ...headOf(ManifestWorkReplicaSet, set),
+          ...explainReplicaSet(set, {
+            verdictOf: (placement) => verdictOf(namespace, placement),
+            works: own,
+            nowMs: clock.now(),
+          }),
+        };
       },
     },
   ];

@@ -8,9 +8,18 @@ type Work = DeepReadonly<ManifestWork>;
 type Manifests = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>;
 
 /** True and False, when that is said of the generation; undefined when nobody knows. */
-export function saidOf(conditions: readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[] | undefined, type: string, generation: number | undefined): boolean | undefined {
+export function saidOf(
+  conditions:
+    | readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[]
+    | undefined,
+  type: string,
+  generation: number | undefined,
+): boolean | undefined {
   const condition = findCondition(conditions, type);
-  const isOld = condition?.observedGeneration !== undefined && generation !== undefined && condition.observedGeneration < generation;
+  const isOld =
+    condition?.observedGeneration !== undefined &&
+    generation !== undefined &&
+    condition.observedGeneration < generation;
   return !condition || isOld || condition.status === "Unknown" ? undefined : condition.status === "True";
 }
 
@@ -21,15 +30,18 @@ export function verdictOn(work: Work): ExplainedWork {
   const { conditions } = work.status ?? {};
   const [applied, available] = [saidOf(conditions, "Applied", generation), saidOf(conditions, "Available", generation)];
   const message = applied === false ? refusalIn(work) : undefined;
-  return { cluster: namespace, name, ...(applied !== undefined && { applied }), ...(available !== undefined && { available }), ...(message && { message }) };
+  return { cluster: namespace, name, applied, available, message: message || undefined };
 }
 
 /** Of the first manifest that was refused; the work's own condition only says that one was. */
 export function refusalIn({ status }: Work): string | undefined {
   const manifests: Manifests = status?.resourceStatus?.manifests ?? [];
-  const refused = manifests.flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? []).find((condition) => condition.status === "False");
+  const refused = manifests
+    .flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? [])
+    .find((condition) => condition.status === "False");
   return plainMessage(refused?.message || findCondition(status?.conditions, "Applied")?.message);
 }
 
 /** Without the words that every refusal of a manifest begins with. */
-export const plainMessage = (message: string | undefined): string | undefined => message?.replace(/^Failed to apply manifest: /, "");
+export const plainMessage = (message: string | undefined): string | undefined =>
+  message?.replace(/^Failed to apply manifest: /, "");

@@ -1,6 +1,7 @@
 /**
- * What happens to a ResourceInterpreterCustomization before it is stored: shorthand becomes canonical, scripts are checked, and
- * no two customizations may carry out the same operation for the same target, except that each may find dependencies.
+ * What happens to a ResourceInterpreterCustomization before it is stored: shorthand becomes canonical, scripts are
+ * checked, and no two customizations may carry out the same operation for the same target, except that each may find
+ * dependencies.
  */
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader } from "../../api/index.ts";
@@ -21,7 +22,13 @@ const canonical: Admission<ResourceInterpreterCustomization>["canonical"] = (sen
   const given = rulesIn(sent);
   if (!isObject(spec) || !given) return sent;
   const { rules, warnings, errors } = convertShorthand(given, stored && rulesIn(stored));
-  if (errors.length > 0) throw invalid(group, kind, isObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "", errors);
+  if (errors.length > 0)
+    throw invalid(
+      group,
+      kind,
+      isObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "",
+      errors,
+    );
   for (const warning of warnings) warn(warning);
   return rules === given ? sent : { ...sent, spec: { ...spec, customizations: rules } };
 };
@@ -47,7 +54,10 @@ function findingsOf(customization: Customization): CustomizationFindings {
 export function findConflicts(customization: Customization, others: readonly Customization[]): FieldError[] {
   const { name } = customization.metadata;
   const { apiVersion, kind: targetKind } = customization.spec.target;
-  const rivals = others.filter(({ metadata, spec: { target } }) => metadata.name !== name && target.apiVersion === apiVersion && target.kind === targetKind);
+  const rivals = others.filter(
+    ({ metadata, spec: { target } }) =>
+      metadata.name !== name && target.apiVersion === apiVersion && target.kind === targetKind,
+  );
   return CUSTOMIZATION_RULES.flatMap(({ field, operation }) => {
     if (operation === "InterpretDependency" || scriptOf(customization, field) === undefined) return [];
     const rival = rivals.find((other) => scriptOf(other, field) !== undefined);

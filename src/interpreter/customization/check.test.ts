@@ -3,23 +3,52 @@ import { checkCustomization } from "./check.ts";
 import type { RuleField } from "./rules.ts";
 import { makeCustomization } from "./test-customization.ts";
 
-const problems = (scripts: Partial<Record<RuleField, string>>): string[] => checkCustomization(makeCustomization("a", scripts)).errors.map(({ field, message }) => `${field}: ${message}`);
-const warnings = (scripts: Partial<Record<RuleField, string>>): string[] => checkCustomization(makeCustomization("a", scripts)).warnings;
+const problems = (scripts: Partial<Record<RuleField, string>>): string[] =>
+  checkCustomization(makeCustomization("a", scripts)).errors.map(({ field, message }) => `${field}: ${message}`);
+const warnings = (scripts: Partial<Record<RuleField, string>>): string[] =>
+  checkCustomization(makeCustomization("a", scripts)).warnings;
 const AT = "spec.customizations.healthInterpretation.luaScript";
 const INVALID = `${AT}: Invalid value: InterpreterOperation(InterpretHealth) Lua script error: `;
 
 describe("a script is refused", () => {
   const cases: Record<string, { script: string; want: string }> = {
-    "where it does not compile, with line and column and the line itself": { script: "function InterpretHealth(o)\n  local a = = 1\nend", want: "<string> line:2(column:13) near '=':   syntax error; the line is \"local a = = 1\"" },
+    "where it does not compile, with line and column and the line itself": {
+      script: "function InterpretHealth(o)\n  local a = = 1\nend",
+      want: "<string> line:2(column:13) near '=':   syntax error; the line is \"local a = = 1\"",
+    },
     "where it ends too early": { script: "function InterpretHealth(o)", want: "<string> at EOF:   syntax error" },
-    "where it breaks a rule of the compiler": { script: "function InterpretHealth(o)\n  goto out\nend", want: "compile error near line(3) <string>: no visible label 'out' for <goto> at line 2; the line is \"end\"" },
-    "where it is too large": { script: `--${"x".repeat(256 * 1024)}`, want: "<string>: the script has 262146 characters, more than 262144" },
-    "where its function is missing": { script: "function IsHealthy(o) return true end", want: "the script does not define the function InterpretHealth" },
-    "where its function is local": { script: "local function InterpretHealth(o) return true end", want: "the script does not define the function InterpretHealth" },
-    "where its function is something else": { script: "InterpretHealth = true", want: "InterpretHealth is a boolean and not a function" },
-    "where it fails while it is loaded": { script: "local a = nil\na.b = 1", want: "the script fails while it is loaded: line 2: attempt to index a non-table object(nil) with key 'b'" },
-    "where loading it never ends": { script: "while true do end", want: "the script fails while it is loaded: line 1: context deadline exceeded" },
-    "where loading it takes all memory": { script: "local s = 'x' while true do s = s .. s end", want: "the script fails while it is loaded: line 1: more than 8388608 bytes allocated" },
+    "where it breaks a rule of the compiler": {
+      script: "function InterpretHealth(o)\n  goto out\nend",
+      want: "compile error near line(3) <string>: no visible label 'out' for <goto> at line 2; the line is \"end\"",
+    },
+    "where it is too large": {
+      script: `--${"x".repeat(256 * 1024)}`,
+      want: "<string>: the script has 262146 characters, more than 262144",
+    },
+    "where its function is missing": {
+      script: "function IsHealthy(o) return true end",
+      want: "the script does not define the function InterpretHealth",
+    },
+    "where its function is local": {
+      script: "local function InterpretHealth(o) return true end",
+      want: "the script does not define the function InterpretHealth",
+    },
+    "where its function is something else": {
+      script: "InterpretHealth = true",
+      want: "InterpretHealth is a boolean and not a function",
+    },
+    "where it fails while it is loaded": {
+      script: "local a = nil\na.b = 1",
+      want: "the script fails while it is loaded: line 2: attempt to index a non-table object(nil) with key 'b'",
+    },
+    "where loading it never ends": {
+      script: "while true do end",
+      want: "the script fails while it is loaded: line 1: context deadline exceeded",
+    },
+    "where loading it takes all memory": {
+      script: "local s = 'x' while true do s = s .. s end",
+      want: "the script fails while it is loaded: line 1: more than 8388608 bytes allocated",
+    },
     "where it calls what Karmada disables": {
       script: "function InterpretHealth(o)\n  return rawget(o, 'a')\nend",
       want: "line 2: rawget must not be called by interpreter scripts; Karmada disables it, so the call always fails",
@@ -36,58 +65,100 @@ describe("a script is refused", () => {
   }
 
   test("each on its own", () => {
-    const found = problems({ retention: "x", healthInterpretation: "function InterpretHealth(o) return true end", dependencyInterpretation: "function GetDeps() end" });
+    const found = problems({
+      retention: "x",
+      healthInterpretation: "function InterpretHealth(o) return true end",
+      dependencyInterpretation: "function GetDeps() end",
+    });
 
-    expect(found.map((problem) => problem.split(":")[0])).toEqual(["spec.customizations.retention.luaScript", "spec.customizations.dependencyInterpretation.luaScript"]);
+    expect(found.map((problem) => problem.split(":")[0])).toEqual([
+      "spec.customizations.retention.luaScript",
+      "spec.customizations.dependencyInterpretation.luaScript",
+    ]);
   });
 
   test("without a target", () => {
     const { errors } = checkCustomization(makeCustomization("a", {}, { apiVersion: "", kind: "" }));
 
-    expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual(["spec.target.apiVersion: Required value", "spec.target.kind: Required value"]);
+    expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+      "spec.target.apiVersion: Required value",
+      "spec.target.kind: Required value",
+    ]);
   });
 });
 
 describe("a script is fine", () => {
   const fine: Record<string, string> = {
-    "with helpers and libraries": "local kube = require('kube')\nlocal function zero(n) return n or 0 end\nfunction Sum(a, b) return zero(a) + zero(b) end\nfunction InterpretHealth(o) local n = Sum(1, nil) return n == 1 and kube ~= nil end",
-    "with a function of its own under a disabled name": "local load = function() return true end function InterpretHealth(o) return load() end",
-    "where a disabled function is a field of something else": "function InterpretHealth(o) local t = {load = function() return true end} return t.load() end",
+    "with helpers and libraries":
+      "local kube = require('kube')\nlocal function zero(n) return n or 0 end\nfunction Sum(a, b) return zero(a) + zero(b) end\nfunction InterpretHealth(o) local n = Sum(1, nil) return n == 1 and kube ~= nil end",
+    "with a function of its own under a disabled name":
+      "local load = function() return true end function InterpretHealth(o) return load() end",
+    "where a disabled function is a field of something else":
+      "function InterpretHealth(o) local t = {load = function() return true end} return t.load() end",
     "when it is empty, which is none": "",
   };
   for (const [behaviour, script] of Object.entries(fine)) {
     test(behaviour, () => {
-      expect(checkCustomization(makeCustomization("a", { healthInterpretation: script }))).toEqual({ errors: [], warnings: [] });
+      expect(checkCustomization(makeCustomization("a", { healthInterpretation: script }))).toEqual({
+        errors: [],
+        warnings: [],
+      });
     });
   }
 });
 
 describe("an author is told", () => {
   test("of global variables", () => {
-    expect(warnings({ healthInterpretation: "function InterpretHealth(o)\n  a = 1\n  b, c = 2, 3\n  a = 4\n  return true\nend" })).toEqual([
+    expect(
+      warnings({
+        healthInterpretation: "function InterpretHealth(o)\n  a = 1\n  b, c = 2, 3\n  a = 4\n  return true\nend",
+      }),
+    ).toEqual([
       `${AT}: line 2: the script sets global variables (a, b, c); declare them with "local", because in Karmada they leak into other scripts`,
     ]);
   });
 
   test("of names that mean nothing", () => {
-    const script = "function InterpretHealth(o)\n  os.execute('id')\n  helper(o)\n  return io.open('x') ~= nil and math.pi > os.time()\nend";
+    const script =
+      "function InterpretHealth(o)\n  os.execute('id')\n  helper(o)\n  return io.open('x') ~= nil and math.pi > os.time()\nend";
 
-    expect(warnings({ healthInterpretation: script })).toEqual(["line 2: the script uses os.execute", "line 3: the script uses helper", "line 4: the script uses io"].map((said) => `${AT}: ${said}, which is not there for it`));
+    expect(warnings({ healthInterpretation: script })).toEqual(
+      ["line 2: the script uses os.execute", "line 3: the script uses helper", "line 4: the script uses io"].map(
+        (said) => `${AT}: ${said}, which is not there for it`,
+      ),
+    );
   });
 
   test("of hidden names of Lua's own", () => {
-    expect(warnings({ healthInterpretation: "function InterpretHealth(o)\n  type = ''\n  return true\nend\nfunction tostring() end" })).toEqual([
+    expect(
+      warnings({
+        healthInterpretation: "function InterpretHealth(o)\n  type = ''\n  return true\nend\nfunction tostring() end",
+      }),
+    ).toEqual([
       `${AT}: line 2: the script sets type, which hides what Lua has under that name`,
       `${AT}: line 5: the script sets tostring, which hides what Lua has under that name`,
     ]);
   });
 
-  const BARE = "AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj";
+  const BARE =
+    "AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj";
   const aggregations: Record<string, { script: string; want: string[] }> = {
-    "of a status that is returned alone": { script: "function AggregateStatus(o, items)\n  return {replicas = 1}\nend", want: [`spec.customizations.statusAggregation.luaScript: line 2: ${BARE}`] },
-    "not of a whole object": { script: "function AggregateStatus(o, items) return {apiVersion = o.apiVersion, kind = o.kind, status = {}} end", want: [] },
-    "not of what only running it would show": { script: "function AggregateStatus(o, items) local status = {replicas = 1} return status end", want: [] },
-    "not of what another function returns": { script: "function AggregateStatus(o, items) local f = function() return {n = 1} end o.status = f() return o end", want: [] },
+    "of a status that is returned alone": {
+      script: "function AggregateStatus(o, items)\n  return {replicas = 1}\nend",
+      want: [`spec.customizations.statusAggregation.luaScript: line 2: ${BARE}`],
+    },
+    "not of a whole object": {
+      script: "function AggregateStatus(o, items) return {apiVersion = o.apiVersion, kind = o.kind, status = {}} end",
+      want: [],
+    },
+    "not of what only running it would show": {
+      script: "function AggregateStatus(o, items) local status = {replicas = 1} return status end",
+      want: [],
+    },
+    "not of what another function returns": {
+      script: "function AggregateStatus(o, items) local f = function() return {n = 1} end o.status = f() return o end",
+      want: [],
+    },
   };
   for (const [behaviour, { script, want }] of Object.entries(aggregations)) {
     test(behaviour, () => {

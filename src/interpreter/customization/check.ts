@@ -1,4 +1,7 @@
-/** What is wrong with a customization, and what its author should know: every script is compiled, loaded and looked through. Pure. */
+/**
+ * What is wrong with a customization, and what its author should know: every script is compiled, loaded and looked
+ * through. Pure.
+ */
 import { FlotillaError } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { compileScript, DEFAULT_BUDGET, LuaSyntaxError } from "../lua/index.ts";
@@ -12,7 +15,10 @@ export interface CustomizationFindings {
   warnings: string[];
 }
 
-/** To define a few functions takes next to nothing; whoever waits for the answer shall not wait for eight scripts that loop. */
+/**
+ * To define a few functions takes next to nothing; whoever waits for the answer shall not wait for eight scripts that
+ * loop.
+ */
 const LOAD_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 500_000, bytes: 8 * 1024 * 1024 };
 
 export function checkCustomization(customization: Customization): CustomizationFindings {
@@ -25,21 +31,44 @@ export function checkCustomization(customization: Customization): CustomizationF
 }
 
 function checkTarget({ spec: { target } }: Customization): FieldError[] {
-  return (["apiVersion", "kind"] as const).flatMap((field) => (target[field] === "" ? [{ type: "Required" as const, field: `spec.target.${field}`, message: "Required value" }] : []));
+  return (["apiVersion", "kind"] as const).flatMap((field) =>
+    target[field] === ""
+      ? [{ type: "Required" as const, field: `spec.target.${field}`, message: "Required value" }]
+      : [],
+  );
 }
 
-function checkScript({ errors, warnings }: CustomizationFindings, { field, operation, functionName }: CustomizationRule, source: string): void {
+function checkScript(
+  { errors, warnings }: CustomizationFindings,
+  { field, operation, functionName }: CustomizationRule,
+  source: string,
+): void {
   const at = `spec.customizations.${field}.luaScript`;
-  const refuse = (why: string): void => void errors.push({ type: "Invalid", field: at, message: `Invalid value: InterpreterOperation(${operation}) Lua script error: ${why}` });
+  const refuse = (why: string): void =>
+    void errors.push({
+      type: "Invalid",
+      field: at,
+      message: `Invalid value: InterpreterOperation(${operation}) Lua script error: ${why}`,
+    });
   const problem = loadProblem(source, functionName);
   if (problem !== undefined) return refuse(problem);
   const { disabledCalls, shadowed, assigned, absent, bareReturns } = inspectScript(source, functionName);
-  for (const { name, line } of disabledCalls.slice(0, MAX_FINDINGS)) refuse(`line ${line}: ${name} must not be called by interpreter scripts; Karmada disables it, so the call always fails`);
-  for (const { name, line } of shadowed.slice(0, MAX_FINDINGS)) warnings.push(`${at}: line ${line}: the script sets ${name}, which hides what Lua has under that name`);
-  for (const { name, line } of absent.slice(0, MAX_FINDINGS)) warnings.push(`${at}: line ${line}: the script uses ${name}, which is not there for it`);
-  if (assigned.length > 0) warnings.push(`${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them with "local", because in Karmada they leak into other scripts`);
+  for (const { name, line } of disabledCalls.slice(0, MAX_FINDINGS))
+    refuse(
+      `line ${line}: ${name} must not be called by interpreter scripts; Karmada disables it, so the call always fails`,
+    );
+  for (const { name, line } of shadowed.slice(0, MAX_FINDINGS))
+    warnings.push(`${at}: line ${line}: the script sets ${name}, which hides what Lua has under that name`);
+  for (const { name, line } of absent.slice(0, MAX_FINDINGS))
+    warnings.push(`${at}: line ${line}: the script uses ${name}, which is not there for it`);
+  if (assigned.length > 0)
+    warnings.push(
+      `${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them with "local", because in Karmada they leak into other scripts`,
+    );
   if (operation === "AggregateStatus" && bareReturns.length > 0) {
-    warnings.push(`${at}: line ${bareReturns[0]}: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`);
+    warnings.push(
+      `${at}: line ${bareReturns[0]}: AggregateStatus returns a status alone, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`,
+    );
   }
 }
 
@@ -48,7 +77,9 @@ const MAX_FINDINGS = 5;
 
 function namesOf(uses: readonly { name: string }[]): string {
   const names = uses.map(({ name }) => name);
-  return names.length > MAX_FINDINGS ? `${names.slice(0, MAX_FINDINGS).join(", ")} and ${names.length - MAX_FINDINGS} more` : names.join(", ");
+  return names.length > MAX_FINDINGS
+    ? `${names.slice(0, MAX_FINDINGS).join(", ")} and ${names.length - MAX_FINDINGS} more`
+    : names.join(", ");
 }
 
 /** Why the script does not compile, fails before any function is called, or lacks its function. */
@@ -56,10 +87,13 @@ function loadProblem(source: string, functionName: string): string | undefined {
   try {
     const type = compileScript(source).typeOf(functionName, LOAD_BUDGET);
     if (type === "function") return undefined;
-    return type === "nil" ? `the script does not define the function ${functionName}` : `${functionName} is a ${type} and not a function`;
+    return type === "nil"
+      ? `the script does not define the function ${functionName}`
+      : `${functionName} is a ${type} and not a function`;
   } catch (error) {
     if (error instanceof LuaSyntaxError) return `${error.message.trim()}${excerpt(source, error)}`;
-    if (error instanceof FlotillaError) return `the script fails while it is loaded: ${error.message.replaceAll(/<string>:(\d+):/g, "line $1:").trim()}`;
+    if (error instanceof FlotillaError)
+      return `the script fails while it is loaded: ${error.message.replaceAll(/<string>:(\d+):/g, "line $1:").trim()}`;
     throw error;
   }
 }

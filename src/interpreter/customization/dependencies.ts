@@ -7,7 +7,13 @@ import type { Dependency } from "../kind-interpreter.ts";
 export function checkedDependencies(json: Json): Dependency[] {
   const dependencies = json as unknown as Dependency[];
   for (const [index, { apiVersion, kind, name, labelSelector }] of dependencies.entries()) {
-    const problem = !apiVersion ? "missing required apiVersion" : !kind ? "missing required kind" : !name && !labelSelector ? "dependency can not leave name and labelSelector all empty" : undefined;
+    const problem = !apiVersion
+      ? "missing required apiVersion"
+      : !kind
+        ? "missing required kind"
+        : !name && !labelSelector
+          ? "dependency can not leave name and labelSelector all empty"
+          : undefined;
     if (problem !== undefined) throw new InterpretError(`dependencies[${index}]: ${problem}`);
   }
   return dependencies;

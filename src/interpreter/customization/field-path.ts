@@ -1,6 +1,6 @@
 /**
- * The paths of the shorthand: `.spec.replicas`, `.spec.containers[0]`, `.metadata.annotations['example.com/size']`. Anything else
- * that JSONPath knows (wildcards, filters, slices) names more than one place or none, and is refused.
+ * The paths of the shorthand: `.spec.replicas`, `.spec.containers[0]`, `.metadata.annotations['example.com/size']`.
+ * Anything else that JSONPath knows (wildcards, filters, slices) names more than one place or none, and is refused.
  */
 
 /** A name, or a position counted from 0. */
@@ -19,12 +19,22 @@ export function parseFieldPath(text: string): FieldPath | undefined {
     const found = SEGMENT.exec(text);
     if (!found || path.length === MAX_SEGMENTS) return undefined;
     const [, name, position, single, double] = found;
-    path.push(position === undefined ? (name ?? (single ?? double ?? "").replaceAll(/\\(.)/g, "$1")) : Number(position));
+    path.push(
+      position === undefined ? (name ?? (single ?? double ?? "").replaceAll(/\\(.)/g, "$1")) : Number(position),
+    );
   }
   return path.length > 0 ? path : undefined;
 }
 
 /** The same path in one spelling. */
 export function formatFieldPath(path: FieldPath): string {
-  return path.map((segment) => (typeof segment === "number" ? `[${segment}]` : /^[A-Za-z_][\w-]*$/.test(segment) ? `.${segment}` : `[${JSON.stringify(segment)}]`)).join("");
+  return path
+    .map((segment) =>
+      typeof segment === "number"
+        ? `[${segment}]`
+        : /^[A-Za-z_][\w-]*$/.test(segment)
+          ? `.${segment}`
+          : `[${JSON.stringify(segment)}]`,
+    )
+    .join("");
 }

@@ -28,7 +28,8 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
   const facts: ScriptFacts = { disabledCalls: [], shadowed: [], assigned: [], absent: [], bareReturns: [] };
   for (const node of nodesIn(main)) {
     const called = node.kind === "call" && "callee" in node ? libraryFunction(node.callee) : undefined;
-    if (called !== undefined && DISABLED.has(called.name) && !set.has(called.global)) facts.disabledCalls.push({ name: called.name, line: node.line });
+    if (called !== undefined && DISABLED.has(called.name) && !set.has(called.global))
+      facts.disabledCalls.push({ name: called.name, line: node.line });
     const absent = absentIn(node, set);
     if (absent !== undefined) facts.absent.push({ name: absent, line: node.line });
     if (node.kind !== "assign") continue;
@@ -38,10 +39,17 @@ export function inspectScript(source: string, functionName: string): ScriptFacts
       const use = { name: target.name, line: target.line };
       if (LIBRARY_NAMES.has(target.name)) facts.shadowed.push(use);
       else if (value?.kind !== "function") facts.assigned.push(use);
-      if (target.name === functionName && value?.kind === "function") facts.bareReturns.push(...bareReturnsOf(value.body));
+      if (target.name === functionName && value?.kind === "function")
+        facts.bareReturns.push(...bareReturnsOf(value.body));
     }
   }
-  return { disabledCalls: firstUses(facts.disabledCalls), shadowed: firstUses(facts.shadowed), assigned: firstUses(facts.assigned), absent: firstUses(facts.absent), bareReturns: facts.bareReturns.sort((a, b) => a - b) };
+  return {
+    disabledCalls: firstUses(facts.disabledCalls),
+    shadowed: firstUses(facts.shadowed),
+    assigned: firstUses(facts.assigned),
+    absent: firstUses(facts.absent),
+    bareReturns: facts.bareReturns.sort((a, b) => a - b),
+  };
 }
 
 const DISABLED: ReadonlySet<string> = new Set([...DISABLED_FUNCTIONS, "string.dump", "string.gsub", "string.rep"]);
@@ -53,12 +61,17 @@ function libraryFunction(callee: Expression): { name: string; global: string } |
   return { name: `${callee.object.name}.${callee.key.value}`, global: callee.object.name };
 }
 
-/** What a call or a look into a table needs and nobody gives: a global that is not set, or a function that its library lacks. */
+/**
+ * What a call or a look into a table needs and nobody gives: a global that is not set, or a function that its library
+ * lacks.
+ */
 function absentIn(node: Node, set: ReadonlySet<string>): string | undefined {
-  const asked = node.kind === "call" && "callee" in node ? node.callee : node.kind === "index" ? node.object : undefined;
+  const asked =
+    node.kind === "call" && "callee" in node ? node.callee : node.kind === "index" ? node.object : undefined;
   if (asked?.kind === "global") return set.has(asked.name) || LIBRARY_NAMES.has(asked.name) ? undefined : asked.name;
   const called = asked && libraryFunction(asked);
-  if (node.kind !== "call" || called === undefined || set.has(called.global) || DISABLED.has(called.name)) return undefined;
+  if (node.kind !== "call" || called === undefined || set.has(called.global) || DISABLED.has(called.name))
+    return undefined;
   return libraryHas(called.global, called.name.slice(called.global.length + 1)) === false ? called.name : undefined;
 }
 
@@ -71,7 +84,10 @@ function firstUses(uses: readonly Use[]): Use[] {
 type Node = Expression | Statement;
 const isNode = (value: object): value is Node => "kind" in value;
 
-/** Every statement and expression below a part of the tree, in no order. The tree may be as deep as the parser allows, so nothing recurses. */
+/**
+ * Every statement and expression below a part of the tree, in no order. The tree may be as deep as the parser allows,
+ * so nothing recurses.
+ */
 function* nodesIn(part: object, into: (node: Node) => boolean = () => true): Generator<Node> {
   const waiting: object[] = [part];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -79,7 +95,8 @@ function* nodesIn(part: object, into: (node: Node) => boolean = () => true): Gen
       yield next;
       if (!into(next)) continue;
     }
-    for (const value of Object.values(next) as unknown[]) if (typeof value === "object" && value !== null) waiting.push(value);
+    for (const value of Object.values(next) as unknown[])
+      if (typeof value === "object" && value !== null) waiting.push(value);
   }
 }
 

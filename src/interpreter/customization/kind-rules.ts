@@ -13,12 +13,18 @@ import { asInput, asItem, componentsOf, replicasOf, stillThe, withStatusOf } fro
 
 type Make<R extends keyof KindRules> = (program: OwnedProgram) => KindRules[R];
 
-const replicas: Make<"replicas"> = (script) => (object) => script.run(object, async (program) => replicasOf(await program.getReplicas(asInput(object))));
-const components: Make<"components"> = (script) => (object) => script.run(object, async (program) => componentsOf(await program.getComponents(asInput(object))));
-const reviseReplicas: Make<"reviseReplicas"> = (script) => (object, count) => script.run(object, async (program) => stillThe(object, await program.reviseReplica(asInput(object), count)));
-const retain: Make<"retain"> = (script) => (desired, observed) => script.run(desired, async (program) => stillThe(desired, await program.retain(asInput(desired), asInput(observed))));
-const reflectStatus: Make<"reflectStatus"> = (script) => (object) => script.run(object, (program) => program.reflectStatus(asInput(object)));
-const isHealthy: Make<"isHealthy"> = (script) => (object) => script.run(object, (program) => program.interpretHealth(asInput(object)));
+const replicas: Make<"replicas"> = (script) => (object) =>
+  script.run(object, async (program) => replicasOf(await program.getReplicas(asInput(object))));
+const components: Make<"components"> = (script) => (object) =>
+  script.run(object, async (program) => componentsOf(await program.getComponents(asInput(object))));
+const reviseReplicas: Make<"reviseReplicas"> = (script) => (object, count) =>
+  script.run(object, async (program) => stillThe(object, await program.reviseReplica(asInput(object), count)));
+const retain: Make<"retain"> = (script) => (desired, observed) =>
+  script.run(desired, async (program) => stillThe(desired, await program.retain(asInput(desired), asInput(observed))));
+const reflectStatus: Make<"reflectStatus"> = (script) => (object) =>
+  script.run(object, (program) => program.reflectStatus(asInput(object)));
+const isHealthy: Make<"isHealthy"> = (script) => (object) =>
+  script.run(object, (program) => program.interpretHealth(asInput(object)));
 const aggregateStatus: Make<"aggregateStatus"> = (script) => async (object, items, beneath) => {
   // Who has no list of statuses at all hands over none, and the script sees nil.
   const sum = await script.run(object, (program) => program.aggregateStatus(asInput(object), items?.map(asItem)));
@@ -34,7 +40,14 @@ async function completed(status: JsonObject, beneath?: Beneath): Promise<JsonObj
 }
 
 function dependencies(scripts: readonly OwnedProgram[]): KindRules["dependencies"] {
-  return async (object) => mergeDependencies(await Promise.all(scripts.map((script) => script.run(object, async (program) => checkedDependencies(await program.getDependencies(asInput(object)))))));
+  return async (object) =>
+    mergeDependencies(
+      await Promise.all(
+        scripts.map((script) =>
+          script.run(object, async (program) => checkedDependencies(await program.getDependencies(asInput(object)))),
+        ),
+      ),
+    );
 }
 
 /** `customizations` are those of one target, sorted by name. */
@@ -43,7 +56,9 @@ export function createKindRules(customizations: readonly Customization[], engine
   for (const { field, operation } of CUSTOMIZATION_RULES) {
     const found = customizations.flatMap((customization) => {
       const source = scriptOf(customization, field);
-      return source === undefined ? [] : [new OwnedProgram(engine, source, { customization: customization.metadata.name, operation })];
+      return source === undefined
+        ? []
+        : [new OwnedProgram(engine, source, { customization: customization.metadata.name, operation })];
     });
     if (found.length > 0) programs.set(field, found);
   }

@@ -12,7 +12,8 @@ import { createCustomizationLevel } from "./level.ts";
 import type { CustomizationLevel } from "./level.ts";
 import { makeCustomization, TARGET } from "./test-customization.ts";
 
-const web = (fields: object = {}): AnyObject => deepFreeze({ ...TARGET, metadata: { name: "shop", namespace: "prod" }, ...fields });
+const web = (fields: object = {}): AnyObject =>
+  deepFreeze({ ...TARGET, metadata: { name: "shop", namespace: "prod" }, ...fields });
 
 interface Made {
   level: CustomizationLevel;
@@ -31,7 +32,8 @@ function make(...customizations: Parameters<CustomizationLevel["set"]>[0][]): Ma
 }
 
 const counts = (replicas: number): string => `function GetReplicas(o) return ${replicas} end`;
-const depends = (...names: string[]): string => `function GetDependencies(o) return {${names.map((name) => `{apiVersion="v1", kind="ConfigMap", namespace="prod", name="${name}"}`).join(",")}} end`;
+const depends = (...names: string[]): string =>
+  `function GetDependencies(o) return {${names.map((name) => `{apiVersion="v1", kind="ConfigMap", namespace="prod", name="${name}"}`).join(",")}} end`;
 
 describe("which customization answers", () => {
   test("a customization holds for exactly the version and kind that it names", () => {
@@ -43,30 +45,52 @@ describe("which customization answers", () => {
   });
 
   test("of each operation the first script by name wins, whenever it was added", async () => {
-    const { interpreter } = make(makeCustomization("b", { replicaResource: counts(2), healthInterpretation: "function InterpretHealth(o) return false end" }), makeCustomization("a", { replicaResource: counts(1) }));
+    const { interpreter } = make(
+      makeCustomization("b", {
+        replicaResource: counts(2),
+        healthInterpretation: "function InterpretHealth(o) return false end",
+      }),
+      makeCustomization("a", { replicaResource: counts(1) }),
+    );
 
     expect(await interpreter.replicas(web())).toEqual({ replicas: 1 });
     expect(await interpreter.health(web())).toBe("Unhealthy");
   });
 
   test("an empty script is none", async () => {
-    const { level, interpreter } = make(makeCustomization("a", { replicaResource: "", dependencyInterpretation: "" }), makeCustomization("b", { replicaResource: counts(2) }));
+    const { level, interpreter } = make(
+      makeCustomization("a", { replicaResource: "", dependencyInterpretation: "" }),
+      makeCustomization("b", { replicaResource: counts(2) }),
+    );
 
     expect(await interpreter.replicas(web())).toEqual({ replicas: 2 });
     expect(level.rulesFor(TARGET.apiVersion, TARGET.kind)?.dependencies).toBeUndefined();
   });
 
   test("an operation without a script is left to the next level", async () => {
-    const { level } = make(makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) return false end" }));
-    const interpreter = createInterpreter([createLevel("native", [{ group: "example.com", kind: "Web", replicas: () => ({ replicas: 7 }), isHealthy: () => true }]), level]);
+    const { level } = make(
+      makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) return false end" }),
+    );
+    const interpreter = createInterpreter([
+      createLevel("native", [
+        { group: "example.com", kind: "Web", replicas: () => ({ replicas: 7 }), isHealthy: () => true },
+      ]),
+      level,
+    ]);
 
     expect(await interpreter.replicas(web())).toEqual({ replicas: 7 });
     expect(await interpreter.health(web())).toBe("Unhealthy");
-    expect([interpreter.levelOf("replicas", web()), interpreter.levelOf("isHealthy", web())]).toEqual(["native", "customization"]);
+    expect([interpreter.levelOf("replicas", web()), interpreter.levelOf("isHealthy", web())]).toEqual([
+      "native",
+      "customization",
+    ]);
   });
 
   test("the dependencies of all scripts are one list, each once and in order", async () => {
-    const { interpreter } = make(makeCustomization("a", { dependencyInterpretation: depends("z", "b") }), makeCustomization("b", { dependencyInterpretation: depends("a", "b") }));
+    const { interpreter } = make(
+      makeCustomization("a", { dependencyInterpretation: depends("z", "b") }),
+      makeCustomization("b", { dependencyInterpretation: depends("a", "b") }),
+    );
 
     const found = await interpreter.dependencies(web());
 
@@ -105,7 +129,10 @@ describe("changes", () => {
   });
 
   test("when the first of two goes, the second answers, and nothing is measured of the first any more", async () => {
-    const { level, interpreter, engine, changed } = make(makeCustomization("a", { replicaResource: counts(1) }), makeCustomization("b", { replicaResource: counts(2) }));
+    const { level, interpreter, engine, changed } = make(
+      makeCustomization("a", { replicaResource: counts(1) }),
+      makeCustomization("b", { replicaResource: counts(2) }),
+    );
     await interpreter.replicas(web());
 
     level.remove("a");
@@ -122,13 +149,19 @@ describe("changes", () => {
 });
 
 describe("what scripts see and return", () => {
-  const items: StatusItem[] = [{ clusterName: "m1", status: { n: 1, gone: null }, applied: true, health: "Healthy" }, { clusterName: "m2", applied: false, appliedMessage: "" }];
-  const sums = "function AggregateStatus(o, items) local n = 0 for _, item in ipairs(items) do n = n + 1 end o.metadata.name = 'other' o.status = {n = n, applied = items[2].applied == nil, message = items[2].appliedMessage == nil, gone = items[1].status.gone == nil} return o end";
+  const items: StatusItem[] = [
+    { clusterName: "m1", status: { n: 1, gone: null }, applied: true, health: "Healthy" },
+    { clusterName: "m2", applied: false, appliedMessage: "" },
+  ];
+  const sums =
+    "function AggregateStatus(o, items) local n = 0 for _, item in ipairs(items) do n = n + 1 end o.metadata.name = 'other' o.status = {n = n, applied = items[2].applied == nil, message = items[2].appliedMessage == nil, gone = items[1].status.gone == nil} return o end";
 
   test("nulls and zero values of statuses are nil, and of the result only the status counts", async () => {
     const { interpreter } = make(makeCustomization("a", { statusAggregation: sums }));
 
-    expect(await interpreter.aggregateStatus(web({ spec: { a: null } }), items)).toEqual(web({ spec: { a: null }, status: { n: 2, applied: true, message: true, gone: true } }));
+    expect(await interpreter.aggregateStatus(web({ spec: { a: null } }), items)).toEqual(
+      web({ spec: { a: null }, status: { n: 2, applied: true, message: true, gone: true } }),
+    );
   });
 
   test("a sum that says what is there already is the very same object", async () => {
@@ -139,15 +172,29 @@ describe("what scripts see and return", () => {
   });
 
   test("a status alone is taken as the status of the object", async () => {
-    const { interpreter } = make(makeCustomization("a", { statusAggregation: "function AggregateStatus(o, items) return {replicas = #items} end" }));
+    const { interpreter } = make(
+      makeCustomization("a", {
+        statusAggregation: "function AggregateStatus(o, items) return {replicas = #items} end",
+      }),
+    );
 
-    expect(await interpreter.aggregateStatus(web({ spec: { b: 1 } }), items)).toEqual(web({ spec: { b: 1 }, status: { replicas: 2 } }));
+    expect(await interpreter.aggregateStatus(web({ spec: { b: 1 } }), items)).toEqual(
+      web({ spec: { b: 1 }, status: { replicas: 2 } }),
+    );
   });
 
   test("fields that a status alone does not name are those of the next level; a whole object is taken as it is", async () => {
-    const next = createLevel("native", [{ group: "example.com", kind: "Web", aggregateStatus: (object) => ({ ...object, status: { replicas: 7, revision: "web-1" } }) }]);
+    const next = createLevel("native", [
+      {
+        group: "example.com",
+        kind: "Web",
+        aggregateStatus: (object) => ({ ...object, status: { replicas: 7, revision: "web-1" } }),
+      },
+    ]);
     const asked = async (script: string): Promise<unknown> => {
-      const { level } = make(makeCustomization("a", { statusAggregation: `function AggregateStatus(o, items) ${script} end` }));
+      const { level } = make(
+        makeCustomization("a", { statusAggregation: `function AggregateStatus(o, items) ${script} end` }),
+      );
       return createInterpreter([level, next]).aggregateStatus(web(), items);
     };
 
@@ -156,15 +203,21 @@ describe("what scripts see and return", () => {
   });
 
   test("components have the interpreter's names, and nil is none", async () => {
-    const script = "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
+    const script =
+      "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
     const { interpreter } = make(makeCustomization("a", { componentResource: script }));
 
-    expect(await interpreter.components(web())).toEqual([{ name: "driver", replicas: 1, requirements: { resourceRequest: { cpu: "1" } } }, { name: "worker", replicas: 2 }]);
+    expect(await interpreter.components(web())).toEqual([
+      { name: "driver", replicas: 1, requirements: { resourceRequest: { cpu: "1" } } },
+      { name: "worker", replicas: 2 },
+    ]);
     expect(await interpreter.components(web({ empty: true }))).toEqual([]);
   });
 
   test("what a script leaves alone is shared with its input", async () => {
-    const { interpreter } = make(makeCustomization("a", { replicaRevision: "function ReviseReplica(o, n) o.spec.replicas = n return o end" }));
+    const { interpreter } = make(
+      makeCustomization("a", { replicaRevision: "function ReviseReplica(o, n) o.spec.replicas = n return o end" }),
+    );
     const object = web({ spec: { replicas: 1, template: { deep: { list: [1] } } } });
 
     const revised = (await interpreter.reviseReplicas(object, 3)) as unknown as { spec: JsonObject };
@@ -175,8 +228,12 @@ describe("what scripts see and return", () => {
 });
 
 describe("failures", () => {
-  const DOING = (operation: string): string => `running ${operation} of ResourceInterpreterCustomization a on Web prod/shop: `;
-  const cases: Record<string, { scripts: Parameters<typeof makeCustomization>[1]; ask(interpreter: Interpreter): Promise<unknown>; want: string }> = {
+  const DOING = (operation: string): string =>
+    `running ${operation} of ResourceInterpreterCustomization a on Web prod/shop: `;
+  const cases: Record<
+    string,
+    { scripts: Parameters<typeof makeCustomization>[1]; ask(interpreter: Interpreter): Promise<unknown>; want: string }
+  > = {
     "name the customization, the operation, the object and the line": {
       scripts: { replicaResource: "function GetReplicas(o)\n  return o.spec.replicas\nend" },
       ask: (interpreter) => interpreter.replicas(web()),
@@ -192,14 +249,20 @@ describe("failures", () => {
       ask: (interpreter) => interpreter.health(web()),
       want: `${DOING("InterpretHealth")}<string> line:1(column:10) near '(':   syntax error`,
     },
-    "are negative replicas": { scripts: { replicaResource: counts(-1) }, ask: (interpreter) => interpreter.replicas(web()), want: `${DOING("InterpretReplica")}the script counts -1 replicas` },
+    "are negative replicas": {
+      scripts: { replicaResource: counts(-1) },
+      ask: (interpreter) => interpreter.replicas(web()),
+      want: `${DOING("InterpretReplica")}the script counts -1 replicas`,
+    },
     "are a revision that is another object": {
       scripts: { replicaRevision: "function ReviseReplica(o, n) o.metadata.namespace = 'kube-system' return o end" },
       ask: (interpreter) => interpreter.reviseReplicas(web(), 1),
       want: `${DOING("ReviseReplica")}the script returns another object: its namespace is not the same`,
     },
     "are a dependency without a name": {
-      scripts: { dependencyInterpretation: "function GetDependencies(o) return {{apiVersion='v1', kind='Secret'}} end" },
+      scripts: {
+        dependencyInterpretation: "function GetDependencies(o) return {{apiVersion='v1', kind='Secret'}} end",
+      },
       ask: (interpreter) => interpreter.dependencies(web()),
       want: `${DOING("InterpretDependency")}dependencies[0]: dependency can not leave name and labelSelector all empty`,
     },
@@ -218,7 +281,9 @@ describe("failures", () => {
   }
 
   test("keep their cause", async () => {
-    const { interpreter } = make(makeCustomization("a", { replicaResource: "function GetReplicas(o) error('no') end" }));
+    const { interpreter } = make(
+      makeCustomization("a", { replicaResource: "function GetReplicas(o) error('no') end" }),
+    );
 
     const error: unknown = await interpreter.replicas(web()).catch((caught: unknown) => caught);
 

@@ -1,6 +1,6 @@
 /**
- * The level of users' own Lua. A customization holds for exactly the version it names, because its scripts are written for that
- * version's fields; of several for one target the first by name wins, as in Karmada.
+ * The level of users' own Lua. A customization holds for exactly the version it names, because its scripts are written
+ * for that version's fields; of several for one target the first by name wins, as in Karmada.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -45,7 +45,12 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
   }
 
   function tell(...targets: readonly Target[]): void {
-    const kinds = new Map(targets.map(({ apiVersion, kind }) => [`${parseApiVersion(apiVersion).group}/${kind}`, { group: parseApiVersion(apiVersion).group, kind }]));
+    const kinds = new Map(
+      targets.map(({ apiVersion, kind }) => [
+        `${parseApiVersion(apiVersion).group}/${kind}`,
+        { group: parseApiVersion(apiVersion).group, kind },
+      ]),
+    );
     for (const changed of kinds.values()) for (const listener of listeners) listener(changed);
   }
 
@@ -59,7 +64,9 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
       byName.set(name, customization);
       if (before && equalJson(before.spec, customization.spec)) return;
       // What the engine knows of a script that stays is kept.
-      for (const { field, operation } of CUSTOMIZATION_RULES) if (before && scriptOf(before, field) !== undefined && scriptOf(customization, field) === undefined) engine.forget(name, operation);
+      for (const { field, operation } of CUSTOMIZATION_RULES)
+        if (before && scriptOf(before, field) !== undefined && scriptOf(customization, field) === undefined)
+          engine.forget(name, operation);
       if (before) replace(before.spec.target, name);
       replace(target, name, customization);
       tell(...(before ? [before.spec.target] : []), target);

@@ -1,4 +1,6 @@
-/** A script with its owner: compiled when it is first needed, and its failures say whose it is and on what it was run. */
+/**
+ * A script with its owner: compiled when it is first needed, and its failures say whose it is and on what it was run.
+ */
 import { FlotillaError } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
 import type { AnyObject } from "../interpreter.ts";

@@ -1,4 +1,7 @@
-/** The rules that a ResourceInterpreterCustomization may have, in Karmada's order: their field, their operation and the function that carries it out. */
+/**
+ * The rules that a ResourceInterpreterCustomization may have, in Karmada's order: their field, their operation and the
+ * function that carries it out.
+ */
 import type { CustomizationRules, ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Operation } from "../operations.ts";

@@ -23,22 +23,32 @@ export function asInput(object: AnyObject | DeepReadonly<JsonObject>): LuaInput 
 /** A member's status as scripts see it: a field with its zero value is not there. */
 export function asItem(item: StatusItem): LuaInput {
   const { clusterName, status, applied, appliedMessage, health } = item;
-  const seen = typeof status === "object" && status !== null ? (asInput(status as JsonObject) as Json) : (status ?? undefined);
+  const seen =
+    typeof status === "object" && status !== null ? (asInput(status as JsonObject) as Json) : (status ?? undefined);
   if (seen === status && applied !== false && appliedMessage !== "") return item as unknown as LuaInput;
-  return { clusterName, ...(seen !== undefined && { status: seen }), ...(applied && { applied }), ...(appliedMessage && { appliedMessage }), ...(health && { health }) };
+  return {
+    clusterName,
+    ...(seen !== undefined && { status: seen }),
+    ...(applied && { applied }),
+    ...(appliedMessage && { appliedMessage }),
+    ...(health && { health }),
+  };
 }
 
 export function replicasOf({ replicas, requirements }: LuaReplicas): Replicas {
   if (replicas < 0) throw new InterpretError(`the script counts ${replicas} replicas`);
-  return { replicas, ...(requirements !== undefined && { requirements: requirements as ReplicaRequirements }) };
+  return { replicas, requirements: requirements !== undefined ? (requirements as ReplicaRequirements) : undefined };
 }
 
 /** The engine has seen to the types; Karmada calls requirements by a longer name. */
 export function componentsOf(json: Json | undefined): Component[] {
-  return ((json ?? []) as unknown as (Component & { replicaRequirements?: ReplicaRequirements })[]).map(({ name, replicas, replicaRequirements }) => {
-    if (replicas < 0) throw new InterpretError(`the script counts ${replicas} replicas of component ${JSON.stringify(name)}`);
-    return { name, replicas, ...(replicaRequirements && { requirements: replicaRequirements }) };
-  });
+  return ((json ?? []) as unknown as (Component & { replicaRequirements?: ReplicaRequirements })[]).map(
+    ({ name, replicas, replicaRequirements }) => {
+      if (replicas < 0)
+        throw new InterpretError(`the script counts ${replicas} replicas of component ${JSON.stringify(name)}`);
+      return { name, replicas, requirements: replicaRequirements };
+    },
+  );
 }
 
 /** Of an aggregation only the status counts, whatever else the script did to the object. */
@@ -52,7 +62,9 @@ export function withStatusOf(object: AnyObject, result: JsonObject): AnyObject {
 /** A script may change what it likes of an object, except which object it is. */
 export function stillThe(object: AnyObject, result: JsonObject): AnyObject {
   const changed = result as unknown as AnyObject;
-  const field = (["apiVersion", "kind"] as const).find((each) => changed[each] !== object[each]) ?? (["name", "namespace"] as const).find((each) => changed.metadata?.[each] !== object.metadata[each]);
+  const field =
+    (["apiVersion", "kind"] as const).find((each) => changed[each] !== object[each]) ??
+    (["name", "namespace"] as const).find((each) => changed.metadata?.[each] !== object.metadata[each]);
   if (field !== undefined) throw new InterpretError(`the script returns another object: its ${field} is not the same`);
   return changed;
 }

@@ -5,8 +5,10 @@ import { compileScript } from "../lua/index.ts";
 import { formatFieldPath, parseFieldPath } from "./field-path.ts";
 import { convertShorthand } from "./shorthand.ts";
 
-const scriptIn = (rules: unknown, field: string): string => (rules as Record<string, { luaScript: string }>)[field]?.luaScript ?? "";
-const problems = (rules: JsonObject, stored?: JsonObject): string[] => convertShorthand(rules, stored).errors.map(({ field, message }) => `${field}: ${message}`);
+const scriptIn = (rules: unknown, field: string): string =>
+  (rules as Record<string, { luaScript: string }>)[field]?.luaScript ?? "";
+const problems = (rules: JsonObject, stored?: JsonObject): string[] =>
+  convertShorthand(rules, stored).errors.map(({ field, message }) => `${field}: ${message}`);
 
 describe("a path", () => {
   const paths: Record<string, (string | number)[]> = {
@@ -29,7 +31,30 @@ describe("a path", () => {
 
   const TOO_DEEP = ".a".repeat(33);
   const TOO_LONG = `.${"a".repeat(1024)}`;
-  for (const text of ["", ".", "$", "spec", ".spec.", ".spec..a", ".a[*]", ".a[]", ".a[-1]", ".a[0:2]", ".a[99999]", ".a[?(@.b)]", "..a", ".a['b", ".a['b\n']", ".a\n", " .a", "{.a}", '.a"] os.exit() --', ".a['b']x", TOO_DEEP, TOO_LONG]) {
+  for (const text of [
+    "",
+    ".",
+    "$",
+    "spec",
+    ".spec.",
+    ".spec..a",
+    ".a[*]",
+    ".a[]",
+    ".a[-1]",
+    ".a[0:2]",
+    ".a[99999]",
+    ".a[?(@.b)]",
+    "..a",
+    ".a['b",
+    ".a['b\n']",
+    ".a\n",
+    " .a",
+    "{.a}",
+    '.a"] os.exit() --',
+    ".a['b']x",
+    TOO_DEEP,
+    TOO_LONG,
+  ]) {
     test(`is not ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(parseFieldPath(text)).toBeUndefined();
     });
@@ -38,7 +63,11 @@ describe("a path", () => {
 
 describe("what is canonical", () => {
   test("stays the very same object, whatever it is", () => {
-    for (const rules of [{}, { retention: { luaScript: "x" } }, { healthInterpretation: { jsonPath: ".status" }, unknown: { jsonPath: ".a" }, retention: 5 }] as JsonObject[]) {
+    for (const rules of [
+      {},
+      { retention: { luaScript: "x" } },
+      { healthInterpretation: { jsonPath: ".status" }, unknown: { jsonPath: ".a" }, retention: 5 },
+    ] as JsonObject[]) {
       expect(convertShorthand(rules)).toEqual({ rules, warnings: [], errors: [] });
       expect(convertShorthand(rules).rules).toBe(rules);
     }
@@ -47,9 +76,17 @@ describe("what is canonical", () => {
 
 describe("a name that is shorthand", () => {
   test("is replaced by the canonical one, with whatever stands below it", () => {
-    const { rules, warnings } = convertShorthand({ replicas: { luaScript: "a" }, reviseReplica: { luaScript: "b", odd: 1 }, retention: { luaScript: "c" } });
+    const { rules, warnings } = convertShorthand({
+      replicas: { luaScript: "a" },
+      reviseReplica: { luaScript: "b", odd: 1 },
+      retention: { luaScript: "c" },
+    });
 
-    expect(rules).toEqual({ replicaResource: { luaScript: "a" }, replicaRevision: { luaScript: "b", odd: 1 }, retention: { luaScript: "c" } });
+    expect(rules).toEqual({
+      replicaResource: { luaScript: "a" },
+      replicaRevision: { luaScript: "b", odd: 1 },
+      retention: { luaScript: "c" },
+    });
     expect(warnings).toEqual([
       "spec.customizations.replicas is shorthand; it is stored in the canonical form, spec.customizations.replicaResource",
       "spec.customizations.reviseReplica is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision",
@@ -57,16 +94,25 @@ describe("a name that is shorthand", () => {
   });
 
   test("contradicts a canonical rule beside it", () => {
-    expect(problems({ replicas: { luaScript: "a" }, replicaResource: { luaScript: "a" } })).toEqual(["spec.customizations.replicas: Forbidden: shorthand for replicaResource, which is given as well; keep one of them"]);
+    expect(problems({ replicas: { luaScript: "a" }, replicaResource: { luaScript: "a" } })).toEqual([
+      "spec.customizations.replicas: Forbidden: shorthand for replicaResource, which is given as well; keep one of them",
+    ]);
   });
 
   test("contradicts another name for the same", () => {
-    expect(problems({ scale: { jsonPath: ".spec.replicas" }, reviseReplica: { luaScript: "b" } })).toEqual(["spec.customizations.reviseReplica: Forbidden: says the same as scale; keep one of them"]);
+    expect(problems({ scale: { jsonPath: ".spec.replicas" }, reviseReplica: { luaScript: "b" } })).toEqual([
+      "spec.customizations.reviseReplica: Forbidden: says the same as scale; keep one of them",
+    ]);
   });
 
   test("takes the place of what an earlier shorthand was stored as", () => {
-    const stored = convertShorthand({ scale: { jsonPath: ".spec.replicas" }, retention: { jsonPaths: [".spec.a"] } }).rules as JsonObject;
-    const merged = { ...stored, scale: { jsonPath: ".spec.size" }, retention: { ...(stored["retention"] as JsonObject), jsonPaths: [".spec.b"] } };
+    const stored = convertShorthand({ scale: { jsonPath: ".spec.replicas" }, retention: { jsonPaths: [".spec.a"] } })
+      .rules as JsonObject;
+    const merged = {
+      ...stored,
+      scale: { jsonPath: ".spec.size" },
+      retention: { ...(stored["retention"] as JsonObject), jsonPaths: [".spec.b"] },
+    };
 
     const { rules, errors } = convertShorthand(merged, stored);
 
@@ -80,28 +126,68 @@ describe("a name that is shorthand", () => {
     const written = { replicas: { jsonPath: ".spec.replicas" }, retention: { jsonPaths: [".spec.a"] } };
     const stored = convertShorthand(written).rules as JsonObject;
 
-    const { rules } = convertShorthand({ ...stored, replicas: written.replicas, retention: { ...(stored["retention"] as JsonObject), ...written.retention } }, stored);
+    const { rules } = convertShorthand(
+      {
+        ...stored,
+        replicas: written.replicas,
+        retention: { ...(stored["retention"] as JsonObject), ...written.retention },
+      },
+      stored,
+    );
 
     expect(rules).toEqual(stored);
   });
 });
 
 describe("a rule that names places", () => {
-  const PATH = "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
+  const PATH =
+    "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
   const AT = "spec.customizations";
   const cases: Record<string, { rules: JsonObject; want: string[] }> = {
-    "has a path that can be read": { rules: { replicas: { jsonPath: ".spec[*]" } }, want: [`${AT}.replicas.jsonPath: Invalid value: ".spec[*]": ${PATH}`] },
-    "has texts for paths": { rules: { retention: { jsonPaths: [".a", 5] } }, want: [`${AT}.retention.jsonPaths[1]: Invalid value: 5: ${PATH}`] },
-    "names one place only where there is one": { rules: { scale: { jsonPaths: [".a", ".b"] } }, want: [`${AT}.scale.jsonPaths: Invalid value: [".a",".b"]: must be one path`] },
-    "names some place": { rules: { retention: { jsonPaths: [] } }, want: [`${AT}.retention.jsonPaths: Invalid value: []: must be a list of 1 to 32 paths`] },
-    "has a list where a list belongs": { rules: { retention: { jsonPaths: ".a" } }, want: [`${AT}.retention.jsonPaths: Invalid value: ".a": must be a list of 1 to 32 paths`] },
-    "has one way to say so": { rules: { retention: { jsonPath: ".a", jsonPaths: [".b"] } }, want: [`${AT}.retention.jsonPath: Forbidden: jsonPaths is given as well; keep one of them`] },
-    "has no script beside it": { rules: { retention: { jsonPath: ".a", luaScript: "x" } }, want: [`${AT}.retention.luaScript: Forbidden: a rule is either a script or names a place`] },
-    "reflects what lies in the status": { rules: { statusReflection: { jsonPath: ".spec" } }, want: [`${AT}.statusReflection.jsonPath: Invalid value: ".spec": must be .status or lie in it`] },
-    "reflects whole lists": { rules: { statusReflection: { jsonPath: ".status.a[0]" } }, want: [`${AT}.statusReflection.jsonPath: Invalid value: ".status.a[0]": must not have positions: of a list all items are reflected`] },
+    "has a path that can be read": {
+      rules: { replicas: { jsonPath: ".spec[*]" } },
+      want: [`${AT}.replicas.jsonPath: Invalid value: ".spec[*]": ${PATH}`],
+    },
+    "has texts for paths": {
+      rules: { retention: { jsonPaths: [".a", 5] } },
+      want: [`${AT}.retention.jsonPaths[1]: Invalid value: 5: ${PATH}`],
+    },
+    "names one place only where there is one": {
+      rules: { scale: { jsonPaths: [".a", ".b"] } },
+      want: [`${AT}.scale.jsonPaths: Invalid value: [".a",".b"]: must be one path`],
+    },
+    "names some place": {
+      rules: { retention: { jsonPaths: [] } },
+      want: [`${AT}.retention.jsonPaths: Invalid value: []: must be a list of 1 to 32 paths`],
+    },
+    "has a list where a list belongs": {
+      rules: { retention: { jsonPaths: ".a" } },
+      want: [`${AT}.retention.jsonPaths: Invalid value: ".a": must be a list of 1 to 32 paths`],
+    },
+    "has one way to say so": {
+      rules: { retention: { jsonPath: ".a", jsonPaths: [".b"] } },
+      want: [`${AT}.retention.jsonPath: Forbidden: jsonPaths is given as well; keep one of them`],
+    },
+    "has no script beside it": {
+      rules: { retention: { jsonPath: ".a", luaScript: "x" } },
+      want: [`${AT}.retention.luaScript: Forbidden: a rule is either a script or names a place`],
+    },
+    "reflects what lies in the status": {
+      rules: { statusReflection: { jsonPath: ".spec" } },
+      want: [`${AT}.statusReflection.jsonPath: Invalid value: ".spec": must be .status or lie in it`],
+    },
+    "reflects whole lists": {
+      rules: { statusReflection: { jsonPath: ".status.a[0]" } },
+      want: [
+        `${AT}.statusReflection.jsonPath: Invalid value: ".status.a[0]": must not have positions: of a list all items are reflected`,
+      ],
+    },
     "leaves the identity of an object alone": {
       rules: { retention: { jsonPaths: [".metadata.name", ".kind", ".metadata.labels.a"] } },
-      want: [`${AT}.retention.jsonPaths[0]: Invalid value: ".metadata.name": must not be what makes the object this one`, `${AT}.retention.jsonPaths[1]: Invalid value: ".kind": must not be what makes the object this one`],
+      want: [
+        `${AT}.retention.jsonPaths[0]: Invalid value: ".metadata.name": must not be what makes the object this one`,
+        `${AT}.retention.jsonPaths[1]: Invalid value: ".kind": must not be what makes the object this one`,
+      ],
     },
   };
   for (const [behaviour, { rules, want }] of Object.entries(cases)) {
@@ -113,7 +199,9 @@ describe("a rule that names places", () => {
   test("says in its script what it was made from", () => {
     const { rules } = convertShorthand({ replicas: { jsonPath: ".spec.replicas" } });
 
-    expect(scriptIn(rules, "replicaResource").split("\n")[0]).toBe("-- Generated by Flotilla from replicas.jsonPath: .spec.replicas");
+    expect(scriptIn(rules, "replicaResource").split("\n")[0]).toBe(
+      "-- Generated by Flotilla from replicas.jsonPath: .spec.replicas",
+    );
   });
 
   test("keeps names that look like Lua as names", () => {
@@ -136,16 +224,23 @@ describe("a rule that names places", () => {
         const [revised] = compileScript(scriptIn(rules, "replicaRevision")).call("ReviseReplica", [{ kind: "Web" }, 3]);
 
         expect(errors).toEqual([]);
-        expect(revised?.json()).toEqual({ kind: "Web", ...(path.reduceRight<unknown>((value, key) => Object.fromEntries([[key, value]]), 3) as object) });
+        expect(revised?.json()).toEqual({
+          kind: "Web",
+          ...(path.reduceRight<unknown>((value, key) => Object.fromEntries([[key, value]]), 3) as object),
+        });
       }),
       { seed: 20_261_116, numRuns: 300 },
     );
   });
 
   test("reflects parts of a status at their places", () => {
-    const { rules } = convertShorthand({ statusReflection: { jsonPaths: [".status.replicas", ".status.rollout.phase", ".status.none"] } });
+    const { rules } = convertShorthand({
+      statusReflection: { jsonPaths: [".status.replicas", ".status.rollout.phase", ".status.none"] },
+    });
 
-    const [status] = compileScript(scriptIn(rules, "statusReflection")).call("ReflectStatus", [{ status: { replicas: 2, rollout: { phase: "Done", step: 3 }, other: true } }]);
+    const [status] = compileScript(scriptIn(rules, "statusReflection")).call("ReflectStatus", [
+      { status: { replicas: 2, rollout: { phase: "Done", step: 3 }, other: true } },
+    ]);
 
     expect(status?.json()).toEqual({ replicas: 2, rollout: { phase: "Done" } });
   });
@@ -153,7 +248,10 @@ describe("a rule that names places", () => {
   test("retains at positions, and makes what is missing on the way", () => {
     const { rules } = convertShorthand({ retention: { jsonPaths: [".spec.containers[0].image", ".spec.deep.er"] } });
 
-    const [retained] = compileScript(scriptIn(rules, "retention")).call("Retain", [{ spec: { containers: [{ name: "a", image: "1" }] } }, { spec: { containers: [{ image: "2" }], deep: { er: true } } }]);
+    const [retained] = compileScript(scriptIn(rules, "retention")).call("Retain", [
+      { spec: { containers: [{ name: "a", image: "1" }] } },
+      { spec: { containers: [{ image: "2" }], deep: { er: true } } },
+    ]);
 
     expect(retained?.json()).toEqual({ spec: { containers: [{ name: "a", image: "2" }], deep: { er: true } } });
   });

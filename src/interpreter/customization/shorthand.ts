@@ -1,9 +1,10 @@
 /**
- * ResourceInterpreterCustomizations as people write them, made into what Karmada defines: rules under the name of their purpose
- * (`replicas`, `reviseReplica`, `scale`), and a place in the object instead of a script (`jsonPath`, `jsonPaths`). Pure.
+ * ResourceInterpreterCustomizations as people write them, made into what Karmada defines: rules under the name of their
+ * purpose (`replicas`, `reviseReplica`, `scale`), and a place in the object instead of a script (`jsonPath`,
+ * `jsonPaths`). Pure.
  *
- * `kubectl apply` merges what is written with what is stored, which is canonical already. So a canonical rule that is still what
- * is stored gives way to the shorthand beside it; one that is new contradicts it.
+ * `kubectl apply` merges what is written with what is stored, which is canonical already. So a canonical rule that is
+ * still what is stored gives way to the shorthand beside it; one that is new contradicts it.
  */
 import { equalJson, isObject, setOwn } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -39,12 +40,21 @@ export function convertShorthand(rules: Rules, stored: Rules = {}): Converted {
   const made = new Map<string, string>();
   for (const [name, rule] of Object.entries(rules)) {
     const canonical = ALIASES.get(name) ?? name;
-    const usesPaths = isObject(rule) && isPathRule(canonical) && PATH_FIELDS.some((field) => Object.hasOwn(rule, field));
+    const usesPaths =
+      isObject(rule) && isPathRule(canonical) && PATH_FIELDS.some((field) => Object.hasOwn(rule, field));
     if (canonical === name && !usesPaths) continue;
     const other = made.get(canonical);
     made.set(canonical, name);
-    if (other !== undefined) converted.errors.push(refused(`${AT}.${name}`, `says the same as ${other}; keep one of them`));
-    else convertRule(converted, { name, canonical: canonical as PathRule, rule, usesPaths, before: Object.hasOwn(stored, canonical) ? stored[canonical] : undefined });
+    if (other !== undefined)
+      converted.errors.push(refused(`${AT}.${name}`, `says the same as ${other}; keep one of them`));
+    else
+      convertRule(converted, {
+        name,
+        canonical: canonical as PathRule,
+        rule,
+        usesPaths,
+        before: Object.hasOwn(stored, canonical) ? stored[canonical] : undefined,
+      });
   }
   return converted;
 }
@@ -61,7 +71,9 @@ interface Written {
 function convertRule(converted: Converted, { name, canonical, rule, usesPaths, before }: Written): void {
   const { [name]: _, ...others } = converted.rules;
   if (name !== canonical && Object.hasOwn(others, canonical) && !equalJson(others[canonical], before)) {
-    converted.errors.push(refused(`${AT}.${name}`, `shorthand for ${canonical}, which is given as well; keep one of them`));
+    converted.errors.push(
+      refused(`${AT}.${name}`, `shorthand for ${canonical}, which is given as well; keep one of them`),
+    );
     return;
   }
   const script = usesPaths ? scriptOfPaths(converted, name, canonical, rule as Rules, before) : undefined;
@@ -76,21 +88,35 @@ function convertRule(converted: Converted, { name, canonical, rule, usesPaths, b
 }
 
 /** The rule with a script instead of its paths; undefined after noting what is wrong with them. */
-function scriptOfPaths({ errors }: Converted, name: string, canonical: PathRule, rule: Rules, before: DeepReadonly<Json> | undefined): JsonObject | undefined {
+function scriptOfPaths(
+  { errors }: Converted,
+  name: string,
+  canonical: PathRule,
+  rule: Rules,
+  before: DeepReadonly<Json> | undefined,
+): JsonObject | undefined {
   const { jsonPath, jsonPaths, luaScript, ...unknown } = rule;
   const at = `${AT}.${name}`;
-  if (jsonPath !== undefined && jsonPaths !== undefined) return note(errors, refused(`${at}.jsonPath`, "jsonPaths is given as well; keep one of them"));
+  if (jsonPath !== undefined && jsonPaths !== undefined)
+    return note(errors, refused(`${at}.jsonPath`, "jsonPaths is given as well; keep one of them"));
   // Where the name is canonical, the script that was made from an earlier path is still there.
-  if (luaScript !== undefined && !(isObject(before) && before["luaScript"] === luaScript)) return note(errors, refused(`${at}.luaScript`, "a rule is either a script or names a place"));
+  if (luaScript !== undefined && !(isObject(before) && before["luaScript"] === luaScript))
+    return note(errors, refused(`${at}.luaScript`, "a rule is either a script or names a place"));
   const field = jsonPath === undefined ? "jsonPaths" : "jsonPath";
   const texts = jsonPath === undefined ? jsonPaths : [jsonPath];
   const limit = maxPathsOf(canonical);
-  if (!Array.isArray(texts) || texts.length < 1 || texts.length > limit) return note(errors, wrongPath(`${at}.${field}`, texts, limit === 1 ? "must be one path" : `must be a list of 1 to ${limit} paths`));
+  if (!Array.isArray(texts) || texts.length < 1 || texts.length > limit)
+    return note(
+      errors,
+      wrongPath(`${at}.${field}`, texts, limit === 1 ? "must be one path" : `must be a list of 1 to ${limit} paths`),
+    );
   const paths: FieldPath[] = [];
   for (const [index, text] of texts.entries()) {
     const place = field === "jsonPath" ? `${at}.jsonPath` : `${at}.jsonPaths[${index}]`;
     const path = typeof text === "string" ? parseFieldPath(text) : undefined;
-    const problem = path ? placeProblem(canonical, path) : "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
+    const problem = path
+      ? placeProblem(canonical, path)
+      : "must be a path of names and positions, such as .spec.replicas or .metadata.annotations['example.com/size']";
     if (path && problem === undefined) paths.push(path);
     else errors.push(wrongPath(place, text, problem ?? ""));
   }
@@ -103,17 +129,30 @@ function placeProblem(rule: PathRule, path: FieldPath): string | undefined {
   const [first, second] = path;
   if (rule === "statusReflection") {
     if (first !== "status") return "must be .status or lie in it";
-    return path.some((segment) => typeof segment === "number") ? "must not have positions: of a list all items are reflected" : undefined;
+    return path.some((segment) => typeof segment === "number")
+      ? "must not have positions: of a list all items are reflected"
+      : undefined;
   }
   if (rule === "replicaResource") return undefined;
-  const isIdentity = first === "apiVersion" || first === "kind" || (first === "metadata" && second !== "labels" && second !== "annotations");
+  const isIdentity =
+    first === "apiVersion" ||
+    first === "kind" ||
+    (first === "metadata" && second !== "labels" && second !== "annotations");
   return isIdentity ? "must not be what makes the object this one" : undefined;
 }
 
-const refused = (field: string, why: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${why}` });
+const refused = (field: string, why: string): FieldError => ({
+  type: "Forbidden",
+  field,
+  message: `Forbidden: ${why}`,
+});
 
 const SHOWN_CHARACTERS = 200;
-const wrongPath = (field: string, value: unknown, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${(JSON.stringify(value) ?? "null").slice(0, SHOWN_CHARACTERS)}: ${detail}` });
+const wrongPath = (field: string, value: unknown, detail: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${(JSON.stringify(value) ?? "null").slice(0, SHOWN_CHARACTERS)}: ${detail}`,
+});
 
 function note(errors: FieldError[], error: FieldError): undefined {
   errors.push(error);

@@ -3,13 +3,48 @@ import { expect, test } from "vitest";
 import { splitBudgets, splitBudgetsEvenly, splitScaleStrategy, type Budgets } from "./budgets.ts";
 
 const cases: Record<string, { sizes: number[]; budgets: Budgets; want: Budgets[] }> = {
-  "is split by size": { sizes: [50, 30, 20], budgets: { maxUnavailable: 10 }, want: [{ maxUnavailable: 5 }, { maxUnavailable: 3 }, { maxUnavailable: 2 }] },
-  "in percent is worked out once": { sizes: [50, 30, 20], budgets: { maxUnavailable: "5%" }, want: [{ maxUnavailable: 3 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }] },
-  "without a sign is a percentage, as the kinds read it": { sizes: [10, 10], budgets: { maxUnavailable: "20" }, want: [{ maxUnavailable: 2 }, { maxUnavailable: 2 }] },
-  "that is smaller than the fleet has clusters lets each move": { sizes: [3, 3, 4], budgets: { maxUnavailable: 1 }, want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }] },
-  "of surge is not rounded up in each cluster": { sizes: [4, 4, 2], budgets: { maxUnavailable: "30%", maxSurge: "10%" }, want: [{ maxUnavailable: 1, maxSurge: 1 }, { maxUnavailable: 1, maxSurge: 0 }, { maxUnavailable: 1, maxSurge: 0 }] },
-  "that allows no pod to be missing is kept by surge in each cluster": { sizes: [4, 4], budgets: { maxUnavailable: 0, maxSurge: 1 }, want: [{ maxUnavailable: 0, maxSurge: 1 }, { maxUnavailable: 0, maxSurge: 1 }] },
-  "counts a percentage that comes to nothing as one": { sizes: [1, 1], budgets: { maxUnavailable: "1%" }, want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }] },
+  "is split by size": {
+    sizes: [50, 30, 20],
+    budgets: { maxUnavailable: 10 },
+    want: [{ maxUnavailable: 5 }, { maxUnavailable: 3 }, { maxUnavailable: 2 }],
+  },
+  "in percent is worked out once": {
+    sizes: [50, 30, 20],
+    budgets: { maxUnavailable: "5%" },
+    want: [{ maxUnavailable: 3 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }],
+  },
+  "without a sign is a percentage, as the kinds read it": {
+    sizes: [10, 10],
+    budgets: { maxUnavailable: "20" },
+    want: [{ maxUnavailable: 2 }, { maxUnavailable: 2 }],
+  },
+  "that is smaller than the fleet has clusters lets each move": {
+    sizes: [3, 3, 4],
+    budgets: { maxUnavailable: 1 },
+    want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }, { maxUnavailable: 1 }],
+  },
+  "of surge is not rounded up in each cluster": {
+    sizes: [4, 4, 2],
+    budgets: { maxUnavailable: "30%", maxSurge: "10%" },
+    want: [
+      { maxUnavailable: 1, maxSurge: 1 },
+      { maxUnavailable: 1, maxSurge: 0 },
+      { maxUnavailable: 1, maxSurge: 0 },
+    ],
+  },
+  "that allows no pod to be missing is kept by surge in each cluster": {
+    sizes: [4, 4],
+    budgets: { maxUnavailable: 0, maxSurge: 1 },
+    want: [
+      { maxUnavailable: 0, maxSurge: 1 },
+      { maxUnavailable: 0, maxSurge: 1 },
+    ],
+  },
+  "counts a percentage that comes to nothing as one": {
+    sizes: [1, 1],
+    budgets: { maxUnavailable: "1%" },
+    want: [{ maxUnavailable: 1 }, { maxUnavailable: 1 }],
+  },
   "leaves what the user did not say": { sizes: [1, 1], budgets: {}, want: [{}, {}] },
 };
 for (const [behaviour, { sizes, budgets, want }] of Object.entries(cases)) {
@@ -22,7 +57,8 @@ test("a budget never stands still: no cluster gets neither surge nor unavailabil
   const something = tuple(nat(20), nat(20)).filter(([maxUnavailable, maxSurge]) => maxUnavailable + maxSurge > 0);
   assert(
     property(array(nat(100), { minLength: 2, maxLength: 6 }), something, (sizes, [maxUnavailable, maxSurge]) => {
-      for (const part of splitBudgets({ maxUnavailable, maxSurge }, sizes)) expect(part.maxUnavailable + part.maxSurge).toBeGreaterThan(0);
+      for (const part of splitBudgets({ maxUnavailable, maxSurge }, sizes))
+        expect(part.maxUnavailable + part.maxSurge).toBeGreaterThan(0);
     }),
     { seed: 3, numRuns: 300 },
   );
@@ -33,12 +69,26 @@ test("a budget that cannot be read is refused", () => {
 });
 
 test("a budget of members whose pods only they know is split evenly, and a percentage stays theirs", () => {
-  expect(splitBudgetsEvenly({ maxUnavailable: 10 }, 3)).toEqual([{ maxUnavailable: 4 }, { maxUnavailable: 3 }, { maxUnavailable: 3 }]);
-  expect(splitBudgetsEvenly({ maxUnavailable: "10%" }, 2)).toEqual([{ maxUnavailable: "10%" }, { maxUnavailable: "10%" }]);
-  expect(splitBudgetsEvenly({ maxUnavailable: 0, maxSurge: 2 }, 3)).toEqual([{ maxUnavailable: 0, maxSurge: 1 }, { maxUnavailable: 0, maxSurge: 1 }, { maxUnavailable: 0, maxSurge: 1 }]);
+  expect(splitBudgetsEvenly({ maxUnavailable: 10 }, 3)).toEqual([
+    { maxUnavailable: 4 },
+    { maxUnavailable: 3 },
+    { maxUnavailable: 3 },
+  ]);
+  expect(splitBudgetsEvenly({ maxUnavailable: "10%" }, 2)).toEqual([
+    { maxUnavailable: "10%" },
+    { maxUnavailable: "10%" },
+  ]);
+  expect(splitBudgetsEvenly({ maxUnavailable: 0, maxSurge: 2 }, 3)).toEqual([
+    { maxUnavailable: 0, maxSurge: 1 },
+    { maxUnavailable: 0, maxSurge: 1 },
+    { maxUnavailable: 0, maxSurge: 1 },
+  ]);
 });
 
 test("the budget of scaling is split, and the rest of its strategy is the same everywhere", () => {
-  expect(splitScaleStrategy({ podsToDelete: ["a"], maxUnavailable: 4 }, [6, 2])).toEqual([{ podsToDelete: ["a"], maxUnavailable: 3 }, { podsToDelete: ["a"], maxUnavailable: 1 }]);
+  expect(splitScaleStrategy({ podsToDelete: ["a"], maxUnavailable: 4 }, [6, 2])).toEqual([
+    { podsToDelete: ["a"], maxUnavailable: 3 },
+    { podsToDelete: ["a"], maxUnavailable: 1 },
+  ]);
   expect(splitScaleStrategy(undefined, [1, 1])).toEqual([undefined, undefined]);
 });

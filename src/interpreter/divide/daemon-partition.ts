@@ -23,12 +23,23 @@ export function divideDaemonPartition(object: Copy, given: readonly Share[]): Re
   const partition = partitionOf(object);
   const order = rolloutOrderOf(object, shares);
   const digest = digestOf(object.spec?.template);
-  const parts = partition ? splitByObserved(shares, partition, { order, counter: "desiredNumberScheduled", rounding: "floor", digest, partitionOf }) : undefined;
+  const parts = partition
+    ? splitByObserved(shares, partition, {
+        order,
+        counter: "desiredNumberScheduled",
+        rounding: "floor",
+        digest,
+        partitionOf,
+      })
+    : undefined;
   const budgets = splitBudgetsEvenly(rollingUpdate, shares.length);
   return new Map(
     shares.map(({ cluster }, index) => {
       const part = parts?.[index];
-      const copy = withSpecField(object, "updateStrategy", { ...strategy, rollingUpdate: { ...budgets[index], ...(part && { partition: part.partition }) } });
+      const copy = withSpecField(object, "updateStrategy", {
+        ...strategy,
+        rollingUpdate: { ...budgets[index], ...(part && { partition: part.partition }) },
+      });
       return [cluster, partition && part ? withStage(copy, digest, partition, part.updated) : copy];
     }),
   );

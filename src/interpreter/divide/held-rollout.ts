@@ -1,6 +1,7 @@
 /**
- * Which pods of a rollout wait for members that get no copies at the moment: because the others have no pods left to make up for
- * them, or because such a member may still run more than it was asked for, and the others leave room for that.
+ * Which pods of a rollout wait for members that get no copies at the moment: because the others have no pods left to
+ * make up for them, or because such a member may still run more than it was asked for, and the others leave room for
+ * that.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -17,8 +18,13 @@ export interface HeldRollout {
   readonly clusters: readonly string[];
 }
 
-/** How many of the demanded pods the copies of all members let through, when these are not all: the others wait for members to answer. */
-export function openRollout(copies: readonly DeepReadonly<KubernetesObject>[]): { demanded: number; updated: number } | undefined {
+/**
+ * How many of the demanded pods the copies of all members let through, when these are not all: the others wait for
+ * members to answer.
+ */
+export function openRollout(
+  copies: readonly DeepReadonly<KubernetesObject>[],
+): { demanded: number; updated: number } | undefined {
   let [replicas, updated] = [0, 0];
   let partition: number | string = 0;
   for (const copy of copies) {
@@ -33,7 +39,10 @@ export function openRollout(copies: readonly DeepReadonly<KubernetesObject>[]): 
 }
 
 /** `copies` are what `divide` made of the shares. Undefined when nothing waits. */
-export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>, shares: readonly Share[]): HeldRollout | undefined {
+export function heldRollout(
+  copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>,
+  shares: readonly Share[],
+): HeldRollout | undefined {
   const staying = shares.filter(({ leaving }) => !leaving);
   if (!staying.some(({ held }) => held)) return undefined;
   let [replicas, updated, reserved, rest] = [0, 0, 0, 0];
@@ -58,7 +67,8 @@ export function heldRollout(copies: ReadonlyMap<string, DeepReadonly<KubernetesO
     if (may > has) unsure.push(cluster);
   }
   const demanded = replicas - keptPods(partition, replicas);
-  // While the others have pods left they go on by themselves, except by what is left free for a member of which nobody knows.
+  // While the others have pods left they go on by themselves, except by what is left free for a member of which nobody
+  // knows.
   const waiting = Math.min(demanded - updated, rest > 0 ? reserved : Number.POSITIVE_INFINITY);
   return waiting > 0 ? { demanded, waiting, clusters: rest > 0 ? unsure : unfinished } : undefined;
 }

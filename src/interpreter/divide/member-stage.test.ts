@@ -1,25 +1,46 @@
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "../../api/index.ts";
 import { heldRollout } from "./held-rollout.ts";
-import { formatStage, KEPT_TEMPLATE, parseStage, reversed, takeKeptTemplate, withKeptTemplate } from "./member-stage.ts";
+import {
+  formatStage,
+  KEPT_TEMPLATE,
+  parseStage,
+  reversed,
+  takeKeptTemplate,
+  withKeptTemplate,
+} from "./member-stage.ts";
 import { reflectRollout } from "./reflect-rollout.ts";
 
 const DIGEST = "9f86d081884c7d65";
-const copyWith = (stage: string, template: object = { spec: "rendered" }): KubernetesObject => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "web", annotations: { "flotilla.dev/rollout-stage": stage } }, spec: { replicas: 3, template } }) as KubernetesObject;
+const copyWith = (stage: string, template: object = { spec: "rendered" }): KubernetesObject =>
+  ({
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: "web", annotations: { "flotilla.dev/rollout-stage": stage } },
+    spec: { replicas: 3, template },
+  }) as KubernetesObject;
 
 describe("a member's stage", () => {
-  test.each([`${DIGEST}/50%@2/3`, `${DIGEST}/7@0/3^2`, `${DIGEST}/7@1/3-`, `${DIGEST}/0@1/3^3-`])("%s is read as it is written", (text) => {
-    const stage = parseStage(text);
+  test.each([`${DIGEST}/50%@2/3`, `${DIGEST}/7@0/3^2`, `${DIGEST}/7@1/3-`, `${DIGEST}/0@1/3^3-`])(
+    "%s is read as it is written",
+    (text) => {
+      const stage = parseStage(text);
 
-    expect(stage && formatStage(stage)).toBe(text);
-  });
+      expect(stage && formatStage(stage)).toBe(text);
+    },
+  );
 
-  test.each([undefined, 7, "", `${DIGEST}/5`, `${DIGEST}/5@x/3`, `short/5@1/3`, `${DIGEST}/5@1/3~`])("%s is none", (text) => {
-    expect(parseStage(text)).toBeUndefined();
-  });
+  test.each([undefined, 7, "", `${DIGEST}/5`, `${DIGEST}/5@x/3`, `short/5@1/3`, `${DIGEST}/5@1/3~`])(
+    "%s is none",
+    (text) => {
+      expect(parseStage(text)).toBeUndefined();
+    },
+  );
 
   test("is the rest of the pods, the other way round, when the template before the release is the release again", () => {
-    expect(reversed({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000")).toMatchObject({ digest: "0000000000000000", updated: 2, isBackward: true });
+    expect(
+      reversed({ digest: DIGEST, partition: 5, updated: 1, replicas: 3, isBackward: false }, "0000000000000000"),
+    ).toMatchObject({ digest: "0000000000000000", updated: 2, isBackward: true });
   });
 });
 
@@ -34,25 +55,45 @@ describe("the template before a release", () => {
   });
 
   test("is what a copy that goes backward has, as overrides made it then", () => {
-    expect(takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3-`), kept)).object).toMatchObject({ spec: { replicas: 3, template: { spec: "before" } } });
+    expect(takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@1/3-`), kept)).object).toMatchObject({
+      spec: { replicas: 3, template: { spec: "before" } },
+    });
   });
 
   test("of another member becomes this one's with its own overrides", () => {
-    const { object, kept: text } = takeKeptTemplate(withKeptTemplate(copyWith(`${DIGEST}/7@0/3-`), { ...kept, isLent: true }));
+    const { object, kept: text } = takeKeptTemplate(
+      withKeptTemplate(copyWith(`${DIGEST}/7@0/3-`), { ...kept, isLent: true }),
+    );
 
     expect(object).toMatchObject({ spec: { template: { spec: "rendered" } } });
     expect(JSON.parse(text ?? "")).toEqual({ digest: "0000000000000000", template: { spec: "rendered" } });
   });
 
   test("that somebody broke is none", () => {
-    const broken = { ...copyWith(`${DIGEST}/7@1/3-`), metadata: { name: "web", annotations: { "flotilla.dev/rollout-stage": `${DIGEST}/7@1/3-`, [KEPT_TEMPLATE]: "{" } } };
+    const broken = {
+      ...copyWith(`${DIGEST}/7@1/3-`),
+      metadata: {
+        name: "web",
+        annotations: { "flotilla.dev/rollout-stage": `${DIGEST}/7@1/3-`, [KEPT_TEMPLATE]: "{" },
+      },
+    };
 
     expect(takeKeptTemplate(broken).object).toMatchObject({ spec: { template: { spec: "rendered" } } });
   });
 });
 
 describe("what a member reports", () => {
-  const status = { replicas: 3, readyReplicas: 3, availableReplicas: 2, updatedReplicas: 2, updatedReadyReplicas: 2, updatedAvailableReplicas: 1, expectedUpdatedReplicas: 2, currentRevision: "web-2", updateRevision: "web-1" };
+  const status = {
+    replicas: 3,
+    readyReplicas: 3,
+    availableReplicas: 2,
+    updatedReplicas: 2,
+    updatedReadyReplicas: 2,
+    updatedAvailableReplicas: 1,
+    expectedUpdatedReplicas: 2,
+    currentRevision: "web-2",
+    updateRevision: "web-1",
+  };
 
   test("is left as it is, with its stage, where the copy goes forward", () => {
     expect(reflectRollout(copyWith(`${DIGEST}/7@2/3`), status)).toEqual({ ...status, rolloutStage: `${DIGEST}/7@2/3` });
@@ -75,11 +116,22 @@ describe("what a member reports", () => {
 });
 
 describe("a rollout that waits", () => {
-  const copies = (oslo: string, paris: string): Map<string, KubernetesObject> => new Map([["oslo", copyWith(oslo)], ["paris", copyWith(paris)]]);
-  const shares = [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3, held: "behind" as const, observed: { rolloutStage: `${DIGEST}/5@1/3` } }];
+  const copies = (oslo: string, paris: string): Map<string, KubernetesObject> =>
+    new Map([
+      ["oslo", copyWith(oslo)],
+      ["paris", copyWith(paris)],
+    ]);
+  const shares = [
+    { cluster: "oslo", replicas: 3 },
+    { cluster: "paris", replicas: 3, held: "behind" as const, observed: { rolloutStage: `${DIGEST}/5@1/3` } },
+  ];
 
   test("is told where the others have no pods left", () => {
-    expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), shares)).toEqual({ demanded: 5, waiting: 1, clusters: ["paris"] });
+    expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), shares)).toEqual({
+      demanded: 5,
+      waiting: 1,
+      clusters: ["paris"],
+    });
   });
 
   test.each([
@@ -87,13 +139,30 @@ describe("a rollout that waits", () => {
     ["it was asked for that last and has not answered", `${DIGEST}/1@3/3`, {}],
     ["it reports that it has not gone down yet", `${DIGEST}/1@1/3-`, { updatedReplicas: 3 }],
   ])("is told where the others leave room for a member that may run more, because %s", (_why, paris, status) => {
-    const unsure = [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3, held: "unsure" as const, observed: { rolloutStage: `${DIGEST}/5@1/3`, ...status } }];
+    const unsure = [
+      { cluster: "oslo", replicas: 3 },
+      {
+        cluster: "paris",
+        replicas: 3,
+        held: "unsure" as const,
+        observed: { rolloutStage: `${DIGEST}/5@1/3`, ...status },
+      },
+    ];
 
-    expect(heldRollout(copies(`${DIGEST}/1@2/3`, paris), unsure)).toEqual({ demanded: 5, waiting: 2, clusters: ["paris"] });
+    expect(heldRollout(copies(`${DIGEST}/1@2/3`, paris), unsure)).toEqual({
+      demanded: 5,
+      waiting: 2,
+      clusters: ["paris"],
+    });
   });
 
   test("is not told while the others go on, or when nobody is held", () => {
     expect(heldRollout(copies(`${DIGEST}/1@2/3`, `${DIGEST}/1@1/3`), shares)).toBeUndefined();
-    expect(heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), [{ cluster: "oslo", replicas: 3 }, { cluster: "paris", replicas: 3 }])).toBeUndefined();
+    expect(
+      heldRollout(copies(`${DIGEST}/1@3/3`, `${DIGEST}/1@1/3`), [
+        { cluster: "oslo", replicas: 3 },
+        { cluster: "paris", replicas: 3 },
+      ]),
+    ).toBeUndefined();
   });
 });

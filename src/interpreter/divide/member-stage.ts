@@ -1,11 +1,11 @@
 /**
- * What a copy of a CloneSet says of its member's part in a rollout: how many of its pods run the release, how many it has, and
- * which way round it is written.
+ * What a copy of a CloneSet says of its member's part in a rollout: how many of its pods run the release, how many it
+ * has, and which way round it is written.
  *
  * A split of pods between the release and the template before it can be written in two ways. *Forward* is the release's
- * template with a partition that keeps the others back. *Backward* is the template before it with a partition that keeps the
- * release's pods: the same pods, but from here OpenKruise takes pods back and starts new ones from the old template, which
- * forward it does not (its gate CloneSetPartitionRollback is off unless somebody turns it on).
+ * template with a partition that keeps the others back. *Backward* is the template before it with a partition that
+ * keeps the release's pods: the same pods, but from here OpenKruise takes pods back and starts new ones from the old
+ * template, which forward it does not (its gate CloneSetPartitionRollback is off unless somebody turns it on).
  */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -38,8 +38,8 @@ export interface KeptTemplate {
 }
 
 /**
- * Beside a copy: the member's pod template before the release. Dispatch keeps it on the Work, so that it costs no write of its
- * own and members do not see it.
+ * Beside a copy: the member's pod template before the release. Dispatch keeps it on the Work, so that it costs no write
+ * of its own and members do not see it.
  */
 export const KEPT_TEMPLATE = "flotilla.dev/kept-template";
 
@@ -55,14 +55,15 @@ export function formatStage({ digest, partition, updated, replicas, peak, isBack
 
 /** Undefined for whatever else is there: a copy can be edited by hand. */
 export function parseStage(text: unknown): MemberStage | undefined {
-  const [, digest, partition = "", updated, replicas, peak, back] = typeof text === "string" ? (STAGE.exec(text) ?? []) : [];
+  const [, digest, partition = "", updated, replicas, peak, back] =
+    typeof text === "string" ? (STAGE.exec(text) ?? []) : [];
   if (digest === undefined) return undefined;
   return {
     digest,
     partition: /^\d+$/.test(partition) ? Number(partition) : partition,
     updated: Number(updated),
     replicas: Number(replicas),
-    ...(peak !== undefined && { peak: Number(peak) }),
+    peak: peak !== undefined ? Number(peak) : undefined,
     isBackward: back !== undefined,
   };
 }
@@ -84,7 +85,13 @@ export function partitionOfStage({ updated, replicas, isBackward }: MemberStage)
 
 /** The same pods as a stage of the template before it, which is the release again. */
 export function reversed(stage: MemberStage, digest: string): MemberStage {
-  return { ...stage, digest, updated: Math.max(0, stage.replicas - stage.updated), peak: stage.replicas, isBackward: !stage.isBackward };
+  return {
+    ...stage,
+    digest,
+    updated: Math.max(0, stage.replicas - stage.updated),
+    peak: stage.replicas,
+    isBackward: !stage.isBackward,
+  };
 }
 
 /** Which release a copy is of, whatever overrides made of it; undefined when it does not say. */
@@ -100,7 +107,9 @@ export function isLetThrough(copy: Annotated): boolean {
   return partition === 0 || partition === "0%";
 }
 
-/** The Works of a rollout mostly keep the same template, and all of them are read one after another: it is parsed once. */
+/**
+ * The Works of a rollout mostly keep the same template, and all of them are read one after another: it is parsed once.
+ */
 let last: { text: string; kept: KeptTemplate | undefined } | undefined;
 
 export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefined {
@@ -112,14 +121,22 @@ export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefine
 
 function parseKept(text: string): KeptTemplate | undefined {
   const kept = parseJson(text);
-  return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"]) ? { digest: kept["digest"], template: kept["template"] as Json, ...(kept["isLent"] === true && { isLent: true }), ...(kept["isTakenBack"] === true && { isTakenBack: true }) } : undefined;
+  return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"])
+    ? {
+        digest: kept["digest"],
+        template: kept["template"] as Json,
+        isLent: kept["isLent"] === true || undefined,
+        isTakenBack: kept["isTakenBack"] === true || undefined,
+      }
+    : undefined;
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // Somebody edited the Work; then there is nothing to go back to.
+    // Somebody edited the Work; then there is nothing to go back to.
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
@@ -136,8 +153,8 @@ export function templateIn(copy: Annotated, digest: string | undefined): KeptTem
 }
 
 /**
- * A rendered copy as its Work carries it: the kept template stands beside it, and a copy that goes backward has the member's own
- * template of before, with the overrides that it was made with.
+ * A rendered copy as its Work carries it: the kept template stands beside it, and a copy that goes backward has the
+ * member's own template of before, with the overrides that it was made with.
  */
 export function takeKeptTemplate<T extends Annotated>(copy: T): { object: T; kept?: string } {
   const text = copy.metadata.annotations?.[KEPT_TEMPLATE];

@@ -30,7 +30,11 @@ export interface ObservedShare {
   readonly updated: number;
 }
 
-export function splitByObserved(shares: readonly Share[], partition: IntOrPercent, { order, counter, rounding, digest, partitionOf }: ObservedPartition): ObservedShare[] {
+export function splitByObserved(
+  shares: readonly Share[],
+  partition: IntOrPercent,
+  { order, counter, rounding, digest, partitionOf }: ObservedPartition,
+): ObservedShare[] {
   const isKnown = shares.map(({ observed }) => isObject(observed) && typeof observed[counter] === "number");
   const sizes = shares.map(({ observed }) => (isObject(observed) ? Math.max(0, countOf(observed[counter])) : 0));
   const split = splitStage(shares, {

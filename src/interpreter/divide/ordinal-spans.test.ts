@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import { formatSpans, gapsIn, outside, parseSpans, spansInclude, spansOf } from "./ordinal-spans.ts";
 
 test("reserved ordinals are read in any order and joined where they touch", () => {
-  expect(parseSpans([7, "2-4", 5, "3-3"])).toEqual([{ first: 2, last: 5 }, { first: 7, last: 7 }]);
+  expect(parseSpans([7, "2-4", 5, "3-3"])).toEqual([
+    { first: 2, last: 5 },
+    { first: 7, last: 7 },
+  ]);
   expect(formatSpans(parseSpans([7, "2-4", 5]))).toEqual(["2-5", 7]);
 });
 
@@ -22,7 +25,9 @@ test("what is outside of a set and its gaps agree with looking at every ordinal"
   assert(
     property(array(nat(40), { maxLength: 20 }), nat(10), (reserved, start) => {
       const spans = parseSpans(reserved);
-      const free = Array.from({ length: 80 }, (_each, ordinal) => ordinal).filter((ordinal) => ordinal >= start && !reserved.includes(ordinal)).slice(0, 20);
+      const free = Array.from({ length: 80 }, (_each, ordinal) => ordinal)
+        .filter((ordinal) => ordinal >= start && !reserved.includes(ordinal))
+        .slice(0, 20);
 
       expect(outside(spans, start).take(20).toArray()).toEqual(free);
       expect(reserved.every((ordinal) => spansInclude(spans, ordinal))).toBe(true);

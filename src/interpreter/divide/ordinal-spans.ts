@@ -1,6 +1,6 @@
 /**
- * Sets of ordinals as spans, in the form in which an Advanced StatefulSet reserves them. Never one by one: a user may reserve
- * millions.
+ * Sets of ordinals as spans, in the form in which an Advanced StatefulSet reserves them. Never one by one: a user may
+ * reserve millions.
  */
 import { DivideError } from "./divide-error.ts";
 
@@ -21,7 +21,8 @@ export function parseSpans(entries: readonly (number | string)[]): Spans {
   return joinSpans(
     entries.map((entry) => {
       const span = parseSpan(entry);
-      if (!span) throw new DivideError(`reading reserved ordinals: ${JSON.stringify(entry)} is neither an ordinal nor a range`);
+      if (!span)
+        throw new DivideError(`reading reserved ordinals: ${JSON.stringify(entry)} is neither an ordinal nor a range`);
       return span;
     }),
   );
@@ -43,7 +44,8 @@ export function joinSpans(spans: readonly Span[]): Spans {
   const joined: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.first - b.first)) {
     const last = joined.at(-1);
-    if (last && span.first <= last.last + 1) joined[joined.length - 1] = { first: last.first, last: Math.max(last.last, span.last) };
+    if (last && span.first <= last.last + 1)
+      joined[joined.length - 1] = { first: last.first, last: Math.max(last.last, span.last) };
     else joined.push(span);
   }
   return joined;

@@ -1,7 +1,7 @@
 /**
- * Divides an Advanced StatefulSet so that an ordinal exists once in the fleet. A member takes the lowest ordinals that are
- * not reserved; reserving all that others own leaves it exactly its own, with no feature gate. A partition keeps the lowest
- * ordinals of the fleet at the old revision, whichever member they are on.
+ * Divides an Advanced StatefulSet so that an ordinal exists once in the fleet. A member takes the lowest ordinals that
+ * are not reserved; reserving all that others own leaves it exactly its own, with no feature gate. A partition keeps
+ * the lowest ordinals of the fleet at the old revision, whichever member they are on.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -24,7 +24,9 @@ const MAX_LISTED = 100_000;
 
 export function divideOrdinals(object: Copy, shares: readonly Share[]): ReadonlyMap<string, Copy> {
   if (countsPerCluster(object) || isDuplicated(shares, object.spec?.replicas ?? 1)) {
-    return new Map(stayingOf(shares).map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]));
+    return new Map(
+      stayingOf(shares).map(({ cluster, replicas }) => [cluster, withSpecField(object, "replicas", replicas)]),
+    );
   }
   refuseRolloutOrder(object);
   const { byCluster, all } = planOrdinals(object, shares);
@@ -32,19 +34,27 @@ export function divideOrdinals(object: Copy, shares: readonly Share[]): Readonly
   const firstUpdated = partition === undefined ? undefined : (all[Math.max(0, partition)] ?? Number.POSITIVE_INFINITY);
   const staying = stayingOf(shares);
   const owned = staying.map(({ cluster }) => byCluster.get(cluster) ?? NOTHING);
-  const budgets = splitStrategies(object, owned.map(({ own }) => own.length));
+  const budgets = splitStrategies(
+    object,
+    owned.map(({ own }) => own.length),
+  );
   return new Map([
-    ...staying.map(({ cluster }, index) => [cluster, copyFor(object, owned[index] ?? NOTHING, firstUpdated, budgets[index] ?? {})] as const),
+    ...staying.map(
+      ({ cluster }, index) =>
+        [cluster, copyFor(object, owned[index] ?? NOTHING, firstUpdated, budgets[index] ?? {})] as const,
+    ),
     ...shares.flatMap((share) => (share.leaving ? emptied(share, byCluster.get(share.cluster)?.leaving) : [])),
   ]);
 }
 
 /**
- * A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would free
- * them while their pods are still shutting down. Nothing else about its copy changes.
+ * A member that leaves is scaled to nothing first and goes when its ordinals are gone: removing the set at once would
+ * free them while their pods are still shutting down. Nothing else about its copy changes.
  */
 function emptied({ cluster, copy }: Share, leaving: string | undefined): [string, Copy][] {
-  return copy && leaving !== undefined ? [[cluster, withAnnotation(withSpecField(copy as Copy, "replicas", 0), LEAVING_ORDINALS, leaving)]] : [];
+  return copy && leaving !== undefined
+    ? [[cluster, withAnnotation(withSpecField(copy as Copy, "replicas", 0), LEAVING_ORDINALS, leaving)]]
+    : [];
 }
 
 type Strategies = Pick<NonNullable<Copy["spec"]>, "updateStrategy" | "scaleStrategy">;
@@ -56,12 +66,17 @@ function splitStrategies({ spec }: Copy, sizes: readonly number[]): Strategies[]
   const rolling = updateStrategy?.rollingUpdate && splitBudgets(updateStrategy.rollingUpdate, sizes);
   const scaling = scaleStrategy && (splitScaleStrategy(scaleStrategy, sizes) as (typeof scaleStrategy)[]);
   return sizes.map((_size, index) => ({
-    ...(rolling?.[index] && { updateStrategy: { ...updateStrategy, rollingUpdate: rolling[index] } }),
-    ...(scaling?.[index] && { scaleStrategy: scaling[index] }),
+    updateStrategy: rolling?.[index] ? { ...updateStrategy, rollingUpdate: rolling[index] } : undefined,
+    scaleStrategy: scaling?.[index] ? scaling[index] : undefined,
   }));
 }
 
-function copyFor(object: Copy, { own, leaving }: Ownership, firstUpdated: number | undefined, strategies: Strategies): Copy {
+function copyFor(
+  object: Copy,
+  { own, leaving }: Ownership,
+  firstUpdated: number | undefined,
+  strategies: Strategies,
+): Copy {
   const reserved = reservedFor(object, own);
   const strategy = strategies.updateStrategy ?? object.spec?.updateStrategy;
   const spec = {
@@ -69,17 +84,33 @@ function copyFor(object: Copy, { own, leaving }: Ownership, firstUpdated: number
     ...strategies,
     replicas: own.length,
     ...(reserved.length > 0 && { reserveOrdinals: reserved }),
-    ...(firstUpdated !== undefined && { updateStrategy: { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition: own.filter((ordinal) => ordinal < firstUpdated).length } } }),
+    ...(firstUpdated !== undefined && {
+      updateStrategy: {
+        ...strategy,
+        rollingUpdate: {
+          ...strategy?.rollingUpdate,
+          partition: own.filter((ordinal) => ordinal < firstUpdated).length,
+        },
+      },
+    }),
   };
   return withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
 }
 
-/** Everything up to the member's last ordinal that is not its own, and what the user withholds, for when the set grows. */
+/**
+ * Everything up to the member's last ordinal that is not its own, and what the user withholds, for when the set grows.
+ */
 function reservedFor(object: Copy, own: readonly number[]): (number | string)[] {
-  const spans = joinSpans([...gapsIn(own, object.spec?.ordinals?.start ?? 0), ...parseSpans(object.spec?.reserveOrdinals ?? [])]);
+  const spans = joinSpans([
+    ...gapsIn(own, object.spec?.ordinals?.start ?? 0),
+    ...parseSpans(object.spec?.reserveOrdinals ?? []),
+  ]);
   // The version before v1beta1 knows single ordinals only.
   if (parseApiVersion(object.apiVersion).version !== "v1alpha1") return formatSpans(spans);
   const count = spans.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-  if (count > MAX_LISTED) throw new DivideError(`${doing(object)}: v1alpha1 would have to list ${count} reserved ordinals, more than ${MAX_LISTED}; write it as v1beta1`);
+  if (count > MAX_LISTED)
+    throw new DivideError(
+      `${doing(object)}: v1alpha1 would have to list ${count} reserved ordinals, more than ${MAX_LISTED}; write it as v1beta1`,
+    );
   return spans.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_each, index) => first + index));
 }

@@ -1,16 +1,23 @@
 /**
- * Divides a CloneSet: replicas, partition and budgets. They go together in one copy: any of them alone would update more than
- * was asked for, if only for a moment.
+ * Divides a CloneSet: replicas, partition and budgets. They go together in one copy: any of them alone would update
+ * more than was asked for, if only for a moment.
  *
- * Every copy says which release it is of. From the first release that a partition holds back until the next one, the template
- * before it is kept beside the copies; with it the number of updated pods is exact, and raising the partition takes pods back
- * (`plan-rollout.ts`). Without it, which is when a CloneSet is new, the partition is split and there is nothing to go back to.
+ * Every copy says which release it is of. From the first release that a partition holds back until the next one, the
+ * template before it is kept beside the copies; with it the number of updated pods is exact, and raising the partition
+ * takes pods back (`plan-rollout.ts`). Without it, which is when a CloneSet is new, the partition is split and there is
+ * nothing to go back to.
  */
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { withSpecField } from "../workload.ts";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
-import { partitionOfStage, withKeptTemplate, withMemberStage, type KeptTemplate, type MemberStage } from "./member-stage.ts";
+import {
+  partitionOfStage,
+  withKeptTemplate,
+  withMemberStage,
+  type KeptTemplate,
+  type MemberStage,
+} from "./member-stage.ts";
 import { partitionOf, withPartition, type Partitioned, type UpdateStrategy } from "./partitioned.ts";
 import { planRollout } from "./plan-rollout.ts";
 import { digestOf, stagedPartition, withStage } from "./release.ts";
@@ -53,11 +60,18 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
         ...object.spec,
         replicas,
         ...(scaleStrategy && scaling && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
-        ...(partition !== undefined ? { updateStrategy: withPartition(strategy, partition, object.apiVersion) } : strategy && { updateStrategy: strategy }),
+        ...(partition !== undefined
+          ? { updateStrategy: withPartition(strategy, partition, object.apiVersion) }
+          : strategy && { updateStrategy: strategy }),
         ...(template !== undefined && { template: template as NonNullable<Copy["spec"]>["template"] }),
       } as NonNullable<Copy["spec"]>;
       const copy = { ...object, spec };
-      return [cluster, stage ? withKeptTemplate(withMemberStage(copy, stage), kept) : withStage(copy, digest, partitionOf(object) ?? 0)];
+      return [
+        cluster,
+        stage
+          ? withKeptTemplate(withMemberStage(copy, stage), kept)
+          : withStage(copy, digest, partitionOf(object) ?? 0),
+      ];
     }),
   );
 }
@@ -72,31 +86,53 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   const leaving = all.filter((_member, index) => given[index]?.leaving);
   const total = sumOf(shares.map(({ replicas }) => replicas));
   const demanded = total - keptPods(partition, total);
-  const lent = lentTemplate(given, all.map(({ kept }) => kept));
+  const lent = lentTemplate(
+    given,
+    all.map(({ kept }) => kept),
+  );
   return planRollout(members, leaving, demanded, order).map(({ updated, isBackward, peak }, index): Part => {
     const member = members[index] as MemberView;
-    const stage = asWritten({ digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward }, member.was);
+    const stage = asWritten(
+      { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward },
+      member.was,
+    );
     const kept = member.kept ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,
-      ...(!isWhole && { partition: partitionOfStage(stage) }),
-      ...(isBackward && kept && { template: kept.template }),
-      ...(kept && { kept }),
+      partition: !isWhole ? partitionOfStage(stage) : undefined,
+      template: isBackward && kept ? kept.template : undefined,
+      kept,
     };
   });
 }
 
 /** A copy that stays as it is stays as it is written: that a peak was answered to is not worth a write. */
 function asWritten(stage: MemberStage, was: MemberStage | undefined): MemberStage {
-  const isSame = was?.digest === stage.digest && was.partition === stage.partition && was.updated === stage.updated && was.replicas === stage.replicas && was.isBackward === stage.isBackward;
+  const isSame =
+    was?.digest === stage.digest &&
+    was.partition === stage.partition &&
+    was.updated === stage.updated &&
+    was.replicas === stage.replicas &&
+    was.isBackward === stage.isBackward;
   return isSame && was.peak !== undefined ? { ...stage, peak: was.peak } : stage;
 }
 
 /** A CloneSet that was created with its partition: its pods are all of the one template that there is. */
-function beginning(shares: readonly Share[], partition: IntOrPercent, order: ReturnType<typeof rolloutOrderOf>, digest: string): Part[] {
+function beginning(
+  shares: readonly Share[],
+  partition: IntOrPercent,
+  order: ReturnType<typeof rolloutOrderOf>,
+  digest: string,
+): Part[] {
   const sizes = shares.map(({ replicas }) => replicas);
-  const updated = splitStage(shares, { sizes, partition, order, partitionBefore: (copy) => stagedPartition(copy, digest), updatedBy: updatedIn });
+  const updated = splitStage(shares, {
+    sizes,
+    partition,
+    order,
+    partitionBefore: (copy) => stagedPartition(copy, digest),
+    updatedBy: updatedIn,
+  });
   return sizes.map((size, index) => ({ partition: partitionFor(size, updated[index] ?? 0) }));
 }
 

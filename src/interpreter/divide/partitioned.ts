@@ -1,4 +1,7 @@
-/** Where a workload such as CloneSet has its partition: in `spec.updateStrategy`, and from v1beta1 on in its `rollingUpdate`. */
+/**
+ * Where a workload such as CloneSet has its partition: in `spec.updateStrategy`, and from v1beta1 on in its
+ * `rollingUpdate`.
+ */
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Workload } from "../workload.ts";
 import type { Budgets } from "./budgets.ts";
@@ -8,13 +11,23 @@ interface Strategy extends Budgets {
   partition?: IntOrPercent;
 }
 export interface Partitioned extends Workload {
-  spec?: Workload["spec"] & { updateStrategy?: Strategy & { rollingUpdate?: Strategy }; scaleStrategy?: { maxUnavailable?: IntOrPercent } };
+  spec?: Workload["spec"] & {
+    updateStrategy?: Strategy & { rollingUpdate?: Strategy };
+    scaleStrategy?: { maxUnavailable?: IntOrPercent };
+  };
 }
 export type UpdateStrategy = NonNullable<NonNullable<DeepReadonly<Partitioned>["spec"]>["updateStrategy"]>;
 
-export const partitionOf = ({ spec }: DeepReadonly<Partitioned>): IntOrPercent | undefined => spec?.updateStrategy?.rollingUpdate?.partition ?? spec?.updateStrategy?.partition;
+export const partitionOf = ({ spec }: DeepReadonly<Partitioned>): IntOrPercent | undefined =>
+  spec?.updateStrategy?.rollingUpdate?.partition ?? spec?.updateStrategy?.partition;
 
-export function withPartition(strategy: UpdateStrategy | undefined, partition: IntOrPercent, apiVersion: string): UpdateStrategy {
+export function withPartition(
+  strategy: UpdateStrategy | undefined,
+  partition: IntOrPercent,
+  apiVersion: string,
+): UpdateStrategy {
   const isFlat = apiVersion.endsWith("/v1alpha1");
-  return isFlat ? { ...strategy, partition } : { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition } };
+  return isFlat
+    ? { ...strategy, partition }
+    : { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition } };
 }

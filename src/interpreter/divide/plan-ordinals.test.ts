@@ -6,7 +6,12 @@ import type { Share } from "../kind-interpreter.ts";
 import { divideOrdinals } from "./ordinals.ts";
 import { planOrdinals, type OrdinalSet } from "./plan-ordinals.ts";
 
-const setOf = (spec: OrdinalSet["spec"]): OrdinalSet => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", metadata: { name: "web" }, spec });
+const setOf = (spec: OrdinalSet["spec"]): OrdinalSet => ({
+  apiVersion: "apps.kruise.io/v1beta1",
+  kind: "StatefulSet",
+  metadata: { name: "web" },
+  spec,
+});
 
 /** A fleet that remembers what every member was given last, and what it reports. */
 function createFleet(spec: OrdinalSet["spec"] = {}) {
@@ -17,10 +22,18 @@ function createFleet(spec: OrdinalSet["spec"] = {}) {
       const members = new Set([...copies.keys(), ...Object.keys(replicas)]);
       const shares = [...members].map((cluster): Share => {
         const [copy, status] = [copies.get(cluster), observed.get(cluster)];
-        return { cluster, replicas: replicas[cluster] ?? 0, ...(copy && { copy }), ...(status !== undefined && { observed: status }), ...(!(cluster in replicas) && { leaving: true as const }) };
+        return {
+          cluster,
+          replicas: replicas[cluster] ?? 0,
+          copy,
+          observed: status,
+          leaving: !(cluster in replicas) ? (true as const) : undefined,
+        };
       });
       const set = setOf({ replicas: Object.values(replicas).reduce((sum, count) => sum + count, 0), ...spec, ...more });
-      const owned = Object.fromEntries([...planOrdinals(set, shares).byCluster].map(([cluster, { own }]) => [cluster, own]));
+      const owned = Object.fromEntries(
+        [...planOrdinals(set, shares).byCluster].map(([cluster, { own }]) => [cluster, own]),
+      );
       const divided = divideOrdinals(set, shares);
       for (const cluster of members) {
         const copy = divided.get(cluster);
@@ -29,11 +42,13 @@ function createFleet(spec: OrdinalSet["spec"] = {}) {
       }
       return owned;
     },
-    report: (cluster: string, generation: number, replicas: number): unknown => observed.set(cluster, { generation, observedGeneration: generation, replicas }),
+    report: (cluster: string, generation: number, replicas: number): unknown =>
+      observed.set(cluster, { generation, observedGeneration: generation, replicas }),
     /** The member's copy is gone, and its pods with it. */
     remove: (cluster: string): unknown => copies.delete(cluster) && observed.delete(cluster),
     has: (cluster: string): boolean => copies.has(cluster),
-    leaving: (cluster: string): string | undefined => copies.get(cluster)?.metadata.annotations?.["flotilla.dev/leaving-ordinals"],
+    leaving: (cluster: string): string | undefined =>
+      copies.get(cluster)?.metadata.annotations?.["flotilla.dev/leaving-ordinals"],
   };
 }
 
@@ -120,28 +135,36 @@ describe("ordinals of the fleet", () => {
 
   test("never have two owners, whatever moves and in whatever order members report", () => {
     assert(
-      property(array(array(nat(6), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 12 }), array(nat(2), { minLength: 12, maxLength: 12 }), (steps, reporters) => {
-        const fleet = createFleet();
-        const running = new Map<string, Set<number>>(["a", "b", "c"].map((cluster) => [cluster, new Set()]));
-        const wanted = new Map<string, readonly number[]>();
-        let generation = 1;
-        for (const [index, counts] of steps.entries()) {
-          // Now and then a member is no target at all.
-          const targets = Object.fromEntries(["a", "b", "c"].flatMap((cluster, member) => (counts[member] === 6 ? [] : [[cluster, counts[member] ?? 0]])));
-          for (const [cluster, own] of Object.entries(fleet.give(targets))) {
-            wanted.set(cluster, own);
-            // Pods are started at once and removed late: the worst that a member can do.
-            for (const ordinal of own) running.get(cluster)?.add(ordinal);
+      property(
+        array(array(nat(6), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 12 }),
+        array(nat(2), { minLength: 12, maxLength: 12 }),
+        (steps, reporters) => {
+          const fleet = createFleet();
+          const running = new Map<string, Set<number>>(["a", "b", "c"].map((cluster) => [cluster, new Set()]));
+          const wanted = new Map<string, readonly number[]>();
+          let generation = 1;
+          for (const [index, counts] of steps.entries()) {
+            // Now and then a member is no target at all.
+            const targets = Object.fromEntries(
+              ["a", "b", "c"].flatMap((cluster, member) =>
+                counts[member] === 6 ? [] : [[cluster, counts[member] ?? 0]],
+              ),
+            );
+            for (const [cluster, own] of Object.entries(fleet.give(targets))) {
+              wanted.set(cluster, own);
+              // Pods are started at once and removed late: the worst that a member can do.
+              for (const ordinal of own) running.get(cluster)?.add(ordinal);
+            }
+            const pods = [...running.values()].flatMap((ordinals) => [...ordinals]);
+            expect(new Set(pods).size).toBe(pods.length);
+            const orphans = [...running].filter(([cluster, ordinals]) => !fleet.has(cluster) && ordinals.size > 0);
+            expect(orphans).toEqual([]);
+            const reporter = ["a", "b", "c"][reporters[index] ?? 0] ?? "a";
+            running.set(reporter, new Set(wanted.get(reporter)));
+            if (fleet.has(reporter)) fleet.report(reporter, ++generation, wanted.get(reporter)?.length ?? 0);
           }
-          const pods = [...running.values()].flatMap((ordinals) => [...ordinals]);
-          expect(new Set(pods).size).toBe(pods.length);
-          const orphans = [...running].filter(([cluster, ordinals]) => !fleet.has(cluster) && ordinals.size > 0);
-          expect(orphans).toEqual([]);
-          const reporter = ["a", "b", "c"][reporters[index] ?? 0] ?? "a";
-          running.set(reporter, new Set(wanted.get(reporter)));
-          if (fleet.has(reporter)) fleet.report(reporter, ++generation, wanted.get(reporter)?.length ?? 0);
-        }
-      }),
+        },
+      ),
       { seed: 17, numRuns: 500 },
     );
   });

@@ -4,32 +4,123 @@ import { planRollout, type RolloutMember } from "./plan-rollout.ts";
 import { sumOf } from "./split-partition.ts";
 
 /** A member that runs and reports what it was asked for. */
-const at = (updated: number, size: number, change: Partial<RolloutMember> & { replicas?: number; peak?: number; isBackward?: boolean } = {}): RolloutMember => {
+const at = (
+  updated: number,
+  size: number,
+  change: Partial<RolloutMember> & { replicas?: number; peak?: number; isBackward?: boolean } = {},
+): RolloutMember => {
   const { replicas = size, peak, isBackward = false, ...rest } = change;
-  const was = { digest: "", partition: 0, updated, replicas, isBackward, ...(peak !== undefined && { peak }) };
-  return { size, was, seen: updated, pods: size, isAcknowledged: true, isThrough: false, isHeld: false, isPinned: false, isJoining: false, canGoBack: true, ...rest };
+  const was = { digest: "", partition: 0, updated, replicas, isBackward, peak };
+  return {
+    size,
+    was,
+    seen: updated,
+    pods: size,
+    isAcknowledged: true,
+    isThrough: false,
+    isHeld: false,
+    isPinned: false,
+    isJoining: false,
+    canGoBack: true,
+    ...rest,
+  };
 };
-const plan = (members: readonly RolloutMember[], demanded: number, leaving: Parameters<typeof planRollout>[1] = []): string[] =>
-  planRollout(members, leaving, demanded, "spread").map(({ updated, isBackward }) => `${updated}${isBackward ? " back" : ""}`);
+const plan = (
+  members: readonly RolloutMember[],
+  demanded: number,
+  leaving: Parameters<typeof planRollout>[1] = [],
+): string[] =>
+  planRollout(members, leaving, demanded, "spread").map(
+    ({ updated, isBackward }) => `${updated}${isBackward ? " back" : ""}`,
+  );
 
 describe("a rollout", () => {
-  const cases: Record<string, { members: RolloutMember[]; demanded: number; leaving?: Parameters<typeof planRollout>[1]; want: string[] }> = {
-    "goes up at the pace of each member's size": { members: [at(0, 3), at(0, 3), at(0, 4)], demanded: 5, want: ["2", "1", "2"] },
-    "takes back where the partition was raised, and nobody goes up": { members: [at(2, 3), at(1, 3), at(2, 4)], demanded: 2, want: ["1 back", "0 back", "1 back"] },
-    "leaves it to a member that shrinks to delete what is too many": { members: [at(2, 2, { replicas: 3 }), at(1, 3)], demanded: 2, want: ["1", "1"] },
-    "leaves a member that went back as it is while nothing more is asked of it": { members: [at(1, 3, { isBackward: true }), at(0, 3)], demanded: 1, want: ["1 back", "0"] },
-    "goes forward again where more is asked for": { members: [at(1, 3, { isBackward: true }), at(1, 3)], demanded: 5, want: ["3", "2"] },
-    "waits with that until the member has all its pods": { members: [at(1, 3, { isBackward: true, pods: 2 }), at(1, 3)], demanded: 3, want: ["1 back", "2"] },
-    "counts what a held member has and makes up for it elsewhere": { members: [at(1, 4, { isHeld: true }), at(1, 3), at(1, 3)], demanded: 6, want: ["1", "3", "2"] },
-    "lowers a held member only when nobody else has anything": { members: [at(3, 4, { isHeld: true }), at(1, 3)], demanded: 2, want: ["2 back", "0 back"] },
-    "goes up by no more than is free while a member may still run what it ran": { members: [at(0, 1, { seen: 2, replicas: 3 }), at(1, 4)], demanded: 3, want: ["1", "1"] },
-    "counts what a member was asked for and has not answered to": { members: [at(0, 1, { peak: 2, isAcknowledged: false }), at(1, 4)], demanded: 3, want: ["1", "1"] },
-    "counts members that leave for as long as they are there": { members: [at(1, 5), at(1, 5)], demanded: 5, leaving: [at(2, 0)], want: ["2", "1"] },
-    "counts of members that leave what they report where that is about the copy that they have": { members: [at(1, 10, { replicas: 5, isBackward: true })], demanded: 1, leaving: [at(0, 0, { peak: 1 })], want: ["1 back"] },
-    "starts old pods on a member that was through with the release": { members: [at(3, 5, { replicas: 3, isThrough: true }), at(0, 3)], demanded: 3, want: ["3 back", "0"] },
-    "creates a member from the template of before": { members: [at(2, 3), { ...at(0, 3), isJoining: true }], demanded: 2, want: ["2", "0 back"] },
-    "leaves a member to the override that decides its partition": { members: [at(3, 3, { isPinned: true }), at(0, 3)], demanded: 1, want: ["1", "0"] },
-    "that keeps nothing back goes forward everywhere": { members: [at(1, 3, { isBackward: true }), at(0, 3, { isHeld: true })], demanded: 6, want: ["3", "3"] },
+  const cases: Record<
+    string,
+    { members: RolloutMember[]; demanded: number; leaving?: Parameters<typeof planRollout>[1]; want: string[] }
+  > = {
+    "goes up at the pace of each member's size": {
+      members: [at(0, 3), at(0, 3), at(0, 4)],
+      demanded: 5,
+      want: ["2", "1", "2"],
+    },
+    "takes back where the partition was raised, and nobody goes up": {
+      members: [at(2, 3), at(1, 3), at(2, 4)],
+      demanded: 2,
+      want: ["1 back", "0 back", "1 back"],
+    },
+    "leaves it to a member that shrinks to delete what is too many": {
+      members: [at(2, 2, { replicas: 3 }), at(1, 3)],
+      demanded: 2,
+      want: ["1", "1"],
+    },
+    "leaves a member that went back as it is while nothing more is asked of it": {
+      members: [at(1, 3, { isBackward: true }), at(0, 3)],
+      demanded: 1,
+      want: ["1 back", "0"],
+    },
+    "goes forward again where more is asked for": {
+      members: [at(1, 3, { isBackward: true }), at(1, 3)],
+      demanded: 5,
+      want: ["3", "2"],
+    },
+    "waits with that until the member has all its pods": {
+      members: [at(1, 3, { isBackward: true, pods: 2 }), at(1, 3)],
+      demanded: 3,
+      want: ["1 back", "2"],
+    },
+    "counts what a held member has and makes up for it elsewhere": {
+      members: [at(1, 4, { isHeld: true }), at(1, 3), at(1, 3)],
+      demanded: 6,
+      want: ["1", "3", "2"],
+    },
+    "lowers a held member only when nobody else has anything": {
+      members: [at(3, 4, { isHeld: true }), at(1, 3)],
+      demanded: 2,
+      want: ["2 back", "0 back"],
+    },
+    "goes up by no more than is free while a member may still run what it ran": {
+      members: [at(0, 1, { seen: 2, replicas: 3 }), at(1, 4)],
+      demanded: 3,
+      want: ["1", "1"],
+    },
+    "counts what a member was asked for and has not answered to": {
+      members: [at(0, 1, { peak: 2, isAcknowledged: false }), at(1, 4)],
+      demanded: 3,
+      want: ["1", "1"],
+    },
+    "counts members that leave for as long as they are there": {
+      members: [at(1, 5), at(1, 5)],
+      demanded: 5,
+      leaving: [at(2, 0)],
+      want: ["2", "1"],
+    },
+    "counts of members that leave what they report where that is about the copy that they have": {
+      members: [at(1, 10, { replicas: 5, isBackward: true })],
+      demanded: 1,
+      leaving: [at(0, 0, { peak: 1 })],
+      want: ["1 back"],
+    },
+    "starts old pods on a member that was through with the release": {
+      members: [at(3, 5, { replicas: 3, isThrough: true }), at(0, 3)],
+      demanded: 3,
+      want: ["3 back", "0"],
+    },
+    "creates a member from the template of before": {
+      members: [at(2, 3), { ...at(0, 3), isJoining: true }],
+      demanded: 2,
+      want: ["2", "0 back"],
+    },
+    "leaves a member to the override that decides its partition": {
+      members: [at(3, 3, { isPinned: true }), at(0, 3)],
+      demanded: 1,
+      want: ["1", "0"],
+    },
+    "that keeps nothing back goes forward everywhere": {
+      members: [at(1, 3, { isBackward: true }), at(0, 3, { isHeld: true })],
+      demanded: 6,
+      want: ["3", "3"],
+    },
   };
   for (const [behaviour, { members, demanded, leaving, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -38,7 +129,13 @@ describe("a rollout", () => {
   }
 
   test("never demands more than was asked for, and exactly that where every member is where it was asked to be", () => {
-    const member = record({ size: nat(20), updated: nat(20), isHeld: boolean(), isBackward: boolean(), isAcknowledged: boolean() });
+    const member = record({
+      size: nat(20),
+      updated: nat(20),
+      isHeld: boolean(),
+      isBackward: boolean(),
+      isAcknowledged: boolean(),
+    });
     assert(
       property(array(member, { minLength: 1, maxLength: 6 }), nat(100), (drawn, percent) => {
         const members = drawn.map(({ size, updated, ...flags }) => at(Math.min(size, updated), size, flags));

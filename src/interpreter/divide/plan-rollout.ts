@@ -1,10 +1,11 @@
 /**
- * How many pods of each member run a release, while there is a template to go back to. In the end they add up to exactly what
- * the partition demands; on the way there are never more:
+ * How many pods of each member run a release, while there is a template to go back to. In the end they add up to
+ * exactly what the partition demands; on the way there are never more:
  *
- * - A member that gets no copies at the moment counts with what it was last known to be asked for. The others make up for it.
- * - A member goes up only by what is free. What another may still run, because it was asked for it before or has not gone
- *   down yet, is not free; its next report says when it is.
+ * - A member that gets no copies at the moment counts with what it was last known to be asked for. The others make up
+ * for it.
+ * - A member goes up only by what is free. What another may still run, because it was asked for it before or has not
+ * gone down yet, is not free; its next report says when it is.
  * - A member that has more than it should goes backward (`member-stage.ts`), unless it shrinks by that much anyway.
  */
 import type { MemberStage } from "./member-stage.ts";
@@ -45,7 +46,12 @@ export interface RolloutPlan {
   readonly peak: number;
 }
 
-export function planRollout(members: readonly RolloutMember[], leaving: readonly LeavingMember[], demanded: number, order: RolloutOrder): RolloutPlan[] {
+export function planRollout(
+  members: readonly RolloutMember[],
+  leaving: readonly LeavingMember[],
+  demanded: number,
+  order: RolloutOrder,
+): RolloutPlan[] {
   const sizes = members.map(({ size }) => size);
   // Nothing is kept back any more, so nothing needs to be counted.
   if (demanded >= sumOf(sizes)) return sizes.map((size) => ({ updated: size, isBackward: false, peak: 0 }));
@@ -61,9 +67,17 @@ export function planRollout(members: readonly RolloutMember[], leaving: readonly
 }
 
 /** The end that the members go towards. */
-function wantedOf(members: readonly RolloutMember[], sizes: readonly number[], demanded: number, order: RolloutOrder): number[] {
+function wantedOf(
+  members: readonly RolloutMember[],
+  sizes: readonly number[],
+  demanded: number,
+  order: RolloutOrder,
+): number[] {
   const floors = members.map(({ was, size }) => Math.min(size, was?.updated ?? 0));
-  const isFixed = members.map((member) => member.isHeld || member.isPinned || member.isJoining || (member.was?.isBackward === true && !isSettled(member)));
+  const isFixed = members.map(
+    (member) =>
+      member.isHeld || member.isPinned || member.isJoining || (member.was?.isBackward === true && !isSettled(member)),
+  );
   const fixed = floors.map((floor, index) => (isFixed[index] ? floor : 0));
   const bySplit: UpdateOrder = order === "hold" ? "spread" : order;
   const rest = demanded - sumOf(fixed);
@@ -72,7 +86,10 @@ function wantedOf(members: readonly RolloutMember[], sizes: readonly number[], d
   const free = sizes.map((size, index) => (isFixed[index] ? 0 : size));
   const before = floors.map((floor, index) => (isFixed[index] ? 0 : floor));
   const updated = Math.min(rest, order === "hold" ? sumOf(before) : sumOf(free));
-  const planned = updated < sumOf(before) ? lowered(free, before, updated, bySplit) : planUpdated({ sizes: free, updated, order: bySplit, before });
+  const planned =
+    updated < sumOf(before)
+      ? lowered(free, before, updated, bySplit)
+      : planUpdated({ sizes: free, updated, order: bySplit, before });
   return planned.map((count, index) => count + (fixed[index] ?? 0));
 }
 
@@ -97,7 +114,9 @@ function grant(members: readonly RolloutMember[], wanted: readonly number[], dem
   });
 }
 
-/** What it was asked for, what it was asked for before and has not answered to, or what it reports, whichever is most. */
+/**
+ * What it was asked for, what it was asked for before and has not answered to, or what it reports, whichever is most.
+ */
 function mayRun(was: MemberStage | undefined, seen: number, isAcknowledged: boolean): number {
   return Math.max(was?.updated ?? 0, isAcknowledged ? 0 : (was?.peak ?? 0), seen);
 }

@@ -4,14 +4,62 @@ import { planUpdated, type StagePlan } from "./plan-updated.ts";
 import { sumOf } from "./split-partition.ts";
 
 const cases: Record<string, StagePlan & { want: number[] }> = {
-  "splits like the first time where nothing has started": { sizes: [10, 5], updated: 6, order: "spread", before: [0, 0], want: [4, 2] },
-  "goes further from where each cluster is": { sizes: [10, 5], updated: 9, order: "spread", before: [4, 2], want: [6, 3] },
-  "keeps the target of a cluster that is ahead, and starts another one later": { sizes: [10, 5, 5], updated: 7, order: "spread", before: [5, 1, 0], want: [5, 2, 0] },
-  "takes from the growth of others when none is left to start": { sizes: [10, 10], updated: 6, order: "spread", before: [5, 1], want: [5, 1] },
-  "exceeds the stage rather than taking an update back": { sizes: [10, 10], updated: 4, order: "spread", before: [5, 3], want: [5, 3] },
-  "counts no more pods of a cluster than it has now": { sizes: [2, 8], updated: 5, order: "spread", before: [5, 0], want: [2, 3] },
-  "keeps what runs when the order changes": { sizes: [5, 5], updated: 4, order: "ordered", before: [0, 2], want: [2, 2] },
-  "lets no more go than the canaries where they have room": { sizes: [5, 5], updated: 3, order: { canaries: [false, true] }, before: [1, 0], want: [1, 2] },
+  "splits like the first time where nothing has started": {
+    sizes: [10, 5],
+    updated: 6,
+    order: "spread",
+    before: [0, 0],
+    want: [4, 2],
+  },
+  "goes further from where each cluster is": {
+    sizes: [10, 5],
+    updated: 9,
+    order: "spread",
+    before: [4, 2],
+    want: [6, 3],
+  },
+  "keeps the target of a cluster that is ahead, and starts another one later": {
+    sizes: [10, 5, 5],
+    updated: 7,
+    order: "spread",
+    before: [5, 1, 0],
+    want: [5, 2, 0],
+  },
+  "takes from the growth of others when none is left to start": {
+    sizes: [10, 10],
+    updated: 6,
+    order: "spread",
+    before: [5, 1],
+    want: [5, 1],
+  },
+  "exceeds the stage rather than taking an update back": {
+    sizes: [10, 10],
+    updated: 4,
+    order: "spread",
+    before: [5, 3],
+    want: [5, 3],
+  },
+  "counts no more pods of a cluster than it has now": {
+    sizes: [2, 8],
+    updated: 5,
+    order: "spread",
+    before: [5, 0],
+    want: [2, 3],
+  },
+  "keeps what runs when the order changes": {
+    sizes: [5, 5],
+    updated: 4,
+    order: "ordered",
+    before: [0, 2],
+    want: [2, 2],
+  },
+  "lets no more go than the canaries where they have room": {
+    sizes: [5, 5],
+    updated: 3,
+    order: { canaries: [false, true] },
+    before: [1, 0],
+    want: [1, 2],
+  },
 };
 for (const [behaviour, { want, ...plan }] of Object.entries(cases)) {
   test(`a stage ${behaviour}`, () => {
@@ -22,20 +70,25 @@ for (const [behaviour, { want, ...plan }] of Object.entries(cases)) {
 test("a stage never lowers a target, never exceeds a cluster, and adds up unless what runs already is more", () => {
   const members = array(tuple(nat(50), nat(50)), { minLength: 1, maxLength: 8 });
   assert(
-    property(members, double({ min: 0, max: 1, noNaN: true }), constantFrom("spread" as const, "ordered" as const), (clusters, part, order) => {
-      const sizes = clusters.map(([size]) => size);
-      const before = clusters.map(([, updated]) => updated);
-      const updated = Math.floor(sumOf(sizes) * part);
-      const floors = sizes.map((size, index) => Math.min(size, before[index] ?? 0));
+    property(
+      members,
+      double({ min: 0, max: 1, noNaN: true }),
+      constantFrom("spread" as const, "ordered" as const),
+      (clusters, part, order) => {
+        const sizes = clusters.map(([size]) => size);
+        const before = clusters.map(([, updated]) => updated);
+        const updated = Math.floor(sumOf(sizes) * part);
+        const floors = sizes.map((size, index) => Math.min(size, before[index] ?? 0));
 
-      const planned = planUpdated({ sizes, updated, order, before });
+        const planned = planUpdated({ sizes, updated, order, before });
 
-      expect(sumOf(planned)).toBe(Math.max(updated, sumOf(floors)));
-      for (const [index, count] of planned.entries()) {
-        expect(count).toBeGreaterThanOrEqual(floors[index] ?? 0);
-        expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
-      }
-    }),
+        expect(sumOf(planned)).toBe(Math.max(updated, sumOf(floors)));
+        for (const [index, count] of planned.entries()) {
+          expect(count).toBeGreaterThanOrEqual(floors[index] ?? 0);
+          expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
+        }
+      },
+    ),
     { seed: 11, numRuns: 2_000 },
   );
 });

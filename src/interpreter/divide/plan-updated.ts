@@ -1,7 +1,8 @@
 /**
- * How many pods of each cluster a stage updates, given how far each has come. A cluster's target is never lowered within a
- * release: replicas that move or a percentage that rounds differently would otherwise pause what already runs. What the
- * clusters that are ahead have too much is first taken from clusters that have not started, then from the growth of the others.
+ * How many pods of each cluster a stage updates, given how far each has come. A cluster's target is never lowered
+ * within a release: replicas that move or a percentage that rounds differently would otherwise pause what already runs.
+ * What the clusters that are ahead have too much is first taken from clusters that have not started, then from the
+ * growth of the others.
  */
 import { splitUpdated, sumOf, type UpdateOrder } from "./split-partition.ts";
 
@@ -25,13 +26,21 @@ export function planUpdated({ sizes, updated, order, before }: StagePlan): numbe
   const isWaiting = floors.map((floor) => floor === 0);
   const waiting = sumOf(planned.filter((_count, index) => isWaiting[index]));
   const starting = splitUpdated(masked(sizes, isWaiting), Math.max(0, waiting - excess), order);
-  const started = fillAbove(masked(sizes, isWaiting.map((each) => !each)), floors, updated - sumOf(starting), order);
+  const started = fillAbove(
+    masked(
+      sizes,
+      isWaiting.map((each) => !each),
+    ),
+    floors,
+    updated - sumOf(starting),
+    order,
+  );
   return started.map((count, index) => count + (starting[index] ?? 0));
 }
 
 /**
- * Splits with a lower bound for each cluster. Whoever would get less than its bound gets the bound, and the rest is split
- * over the others; that ends after a few rounds, because each of them settles at least one cluster.
+ * Splits with a lower bound for each cluster. Whoever would get less than its bound gets the bound, and the rest is
+ * split over the others; that ends after a few rounds, because each of them settles at least one cluster.
  */
 function fillAbove(sizes: readonly number[], floors: readonly number[], updated: number, order: UpdateOrder): number[] {
   const isOpen = sizes.map(() => true);
@@ -49,4 +58,5 @@ function fillAbove(sizes: readonly number[], floors: readonly number[], updated:
 }
 
 /** Clusters that take no part have no pods; their positions stay. */
-const masked = (sizes: readonly number[], takesPart: readonly boolean[]): number[] => sizes.map((size, index) => (takesPart[index] ? size : 0));
+const masked = (sizes: readonly number[], takesPart: readonly boolean[]): number[] =>
+  sizes.map((size, index) => (takesPart[index] ? size : 0));

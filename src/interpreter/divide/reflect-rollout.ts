@@ -1,6 +1,7 @@
 /**
- * What a member says about its part of a rollout, counted in pods of the release. A copy that goes backward (`member-stage.ts`)
- * counts the other pods as updated on its member; here they are turned round, so that members add up whichever way each goes.
+ * What a member says about its part of a rollout, counted in pods of the release. A copy that goes backward
+ * (`member-stage.ts`) counts the other pods as updated on its member; here they are turned round, so that members add
+ * up whichever way each goes.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { countOf } from "../replica-status.ts";
@@ -24,9 +25,12 @@ export function reflectRollout(cloneSet: DeepReadonly<Partitioned>, status: Json
 function turnedRound(status: JsonObject, replicas: number): JsonObject {
   const { updateRevision, ...others } = status;
   const turned: JsonObject = { ...others };
-  for (const [updated, all] of PARTS) if (status[updated] !== undefined || status[all] !== undefined) turned[updated] = Math.max(0, countOf(status[all]) - countOf(status[updated]));
+  for (const [updated, all] of PARTS)
+    if (status[updated] !== undefined || status[all] !== undefined)
+      turned[updated] = Math.max(0, countOf(status[all]) - countOf(status[updated]));
   turned["expectedUpdatedReplicas"] = Math.max(0, replicas - countOf(status["expectedUpdatedReplicas"]));
-  // The member's update revision is the one that the fleet comes from. That of the release is told by members that go forward.
+  // The member's update revision is the one that the fleet comes from. That of the release is told by members that go
+  // forward.
   if (updateRevision !== undefined) turned["currentRevision"] = updateRevision;
   return turned;
 }

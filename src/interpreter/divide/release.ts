@@ -1,8 +1,8 @@
 /**
- * Which release a member's copy belongs to. Every copy of a staged rollout carries, as an annotation, a digest of what makes
- * the release (the pod template before overrides) and the partition that the template had. So the next division can tell
- * progress of the same release, which is never taken back by itself, from a new release and from a partition that a person
- * raised.
+ * Which release a member's copy belongs to. Every copy of a staged rollout carries, as an annotation, a digest of what
+ * makes the release (the pod template before overrides) and the partition that the template had. So the next division
+ * can tell progress of the same release, which is never taken back by itself, from a new release and from a partition
+ * that a person raised.
  *
  * The annotation is on the workload and not in its pod template, where it would make a revision of its own.
  */
@@ -12,8 +12,8 @@ import { isObject, type DeepReadonly } from "../../base/index.ts";
 import { percentOf, type IntOrPercent } from "./split-partition.ts";
 
 /**
- * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. Where only the member knows how many pods it has, `@` and the
- * number of pods that the copy lets through follow.
+ * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. Where only the member knows how many pods it has, `@` and
+ * the number of pods that the copy lets through follow.
  */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 
@@ -31,10 +31,16 @@ export function withAnnotation<T extends Annotated>(object: T, name: string, val
   const { annotations } = object.metadata;
   if (annotations?.[name] === value) return object;
   const { [name]: _before, ...others } = annotations ?? {};
-  return { ...object, metadata: { ...object.metadata, annotations: value === undefined ? others : { ...others, [name]: value } } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: value === undefined ? others : { ...others, [name]: value } },
+  };
 }
 
-/** The partition of the template for which a copy was made; undefined when the copy is of another release or of no staged one. */
+/**
+ * The partition of the template for which a copy was made; undefined when the copy is of another release or of no
+ * staged one.
+ */
 export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
   const [text] = stageIn(copy, digest)?.split("@") ?? [];
   if (text === undefined) return undefined;

@@ -1,11 +1,24 @@
 /**
- * What the shares of a CloneSet say about the members of its rollout: their copies and reports, read as parts of the release that
- * is divided. Reports are those of `reflectStatus`: they name the stage that they are about and count the release's pods.
+ * What the shares of a CloneSet say about the members of its rollout: their copies and reports, read as parts of the
+ * release that is divided. Reports are those of `reflectStatus`: they name the stage that they are about and count the
+ * release's pods.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
 import { countOf, textOf } from "../replica-status.ts";
-import { isBackward, isLetThrough, keptTemplateOf, parseStage, partitionOfStage, releaseOf, reversed, stageTextOf, templateIn, type KeptTemplate, type MemberStage } from "./member-stage.ts";
+import {
+  isBackward,
+  isLetThrough,
+  keptTemplateOf,
+  parseStage,
+  partitionOfStage,
+  releaseOf,
+  reversed,
+  stageTextOf,
+  templateIn,
+  type KeptTemplate,
+  type MemberStage,
+} from "./member-stage.ts";
 import { partitionOf, type Partitioned } from "./partitioned.ts";
 import type { RolloutMember } from "./plan-rollout.ts";
 import { letThrough } from "./split-partition.ts";
@@ -17,7 +30,10 @@ export interface MemberView extends RolloutMember {
   readonly kept?: KeptTemplate;
 }
 
-/** Undefined while no member has a template to go back to: then there is no release that could be counted, but a beginning. */
+/**
+ * Undefined while no member has a template to go back to: then there is no release that could be counted, but a
+ * beginning.
+ */
 export function rolloutMembers(shares: readonly Share[], digest: string, isStaged: boolean): MemberView[] | undefined {
   const kept = shares.map((share) => keptFor(share, digest, isStaged));
   if (!kept.some((each) => each !== undefined)) return undefined;
@@ -26,11 +42,17 @@ export function rolloutMembers(shares: readonly Share[], digest: string, isStage
 }
 
 /** What a new member is created with: the template of one that no override changed. */
-export function lentTemplate(shares: readonly Share[], kept: readonly (KeptTemplate | undefined)[]): KeptTemplate | undefined {
+export function lentTemplate(
+  shares: readonly Share[],
+  kept: readonly (KeptTemplate | undefined)[],
+): KeptTemplate | undefined {
   return kept.find((each, index) => each !== undefined && !shares[index]?.isOverridden);
 }
 
-/** The template that a member goes back to. One that was begun and not let through as a whole keeps the one from before it. */
+/**
+ * The template that a member goes back to. One that was begun and not let through as a whole keeps the one from before
+ * it.
+ */
 function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolean): KeptTemplate | undefined {
   if (!copy) return undefined;
   const kept = keptTemplateOf(copy);
@@ -46,7 +68,10 @@ function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolea
   return before?.digest === digest ? undefined : before;
 }
 
-/** The template before was written again: a release that is taken back in the middle, or one that was taken back and goes on after all. */
+/**
+ * The template before was written again: a release that is taken back in the middle, or one that was taken back and
+ * goes on after all.
+ */
 function turnedRound({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
   return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
 }
@@ -64,32 +89,46 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   const reported = answered(stageIn(parseStage(status["rolloutStage"]), copy, digest), isObserved);
   const own = copy && stageOf(copy, digest);
   const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
-  const was = isPinned ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) } : share.held ? lastKnown(share.held, own, reported, tellsStages(status)) : own;
+  const was = isPinned
+    ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) }
+    : share.held
+      ? lastKnown(share.held, own, reported, tellsStages(status))
+      : own;
   const isTrusted = share.observed !== undefined && !tellsStages(status);
   const before = kept ?? lent;
   const canGoBack = before !== undefined && !before.isTakenBack;
   return {
     size: share.replicas,
-    ...(was && { was }),
+    was,
     seen: isTrusted ? (was?.updated ?? 0) : seenIn(status, reported),
     pods: countOf(status["replicas"]),
-    isAcknowledged: isTrusted || (isObserved && copy !== undefined && status["rolloutStage"] !== undefined && status["rolloutStage"] === stageTextOf(copy)),
+    isAcknowledged:
+      isTrusted ||
+      (isObserved &&
+        copy !== undefined &&
+        status["rolloutStage"] !== undefined &&
+        status["rolloutStage"] === stageTextOf(copy)),
     isThrough: isThrough(status, reported) || (own !== undefined && !own.isBackward && own.updated >= own.replicas),
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not be made, and they are made of whatever template it gets.
     isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
     canGoBack,
-    ...(kept && { kept }),
+    kept,
   };
 }
 
-/** Rules that users bring report neither stages nor generations of the template: then what was asked for is believed. */
+/**
+ * Rules that users bring report neither stages nor generations of the template: then what was asked for is believed.
+ */
 export function tellsStages(status: JsonObject): boolean {
   return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
 }
 
-/** Whoever reports a stage that its controller has seen is through with whatever it was asked for before. What it still runs, it reports. */
+/**
+ * Whoever reports a stage that its controller has seen is through with whatever it was asked for before. What it still
+ * runs, it reports.
+ */
 function answered(reported: MemberStage | undefined, isObserved: boolean): MemberStage | undefined {
   if (!reported || !isObserved) return reported;
   const { peak: _answered, ...stage } = reported;
@@ -118,7 +157,12 @@ function isOverruled(copy: Copy, stage: MemberStage): boolean {
 }
 
 /** What a member was asked for last, as far as it is known to have got that. */
-function lastKnown(held: NonNullable<Share["held"]>, own: MemberStage | undefined, reported: MemberStage | undefined, isTold: boolean): MemberStage | undefined {
+function lastKnown(
+  held: NonNullable<Share["held"]>,
+  own: MemberStage | undefined,
+  reported: MemberStage | undefined,
+  isTold: boolean,
+): MemberStage | undefined {
   if (!isTold) return own;
   if (held === "behind" || !own) return reported;
   if (!reported) return own;
@@ -129,10 +173,14 @@ function lastKnown(held: NonNullable<Share["held"]>, own: MemberStage | undefine
 function seenIn(status: JsonObject, reported: MemberStage | undefined): number {
   if (!reported) return 0;
   const updated = countOf(status["updatedReplicas"]);
-  return parseStage(status["rolloutStage"])?.digest === reported.digest ? updated : Math.max(0, countOf(status["replicas"]) - updated);
+  return parseStage(status["rolloutStage"])?.digest === reported.digest
+    ? updated
+    : Math.max(0, countOf(status["replicas"]) - updated);
 }
 
 function isThrough(status: JsonObject, reported: MemberStage | undefined): boolean {
   const current = textOf(status["currentRevision"]);
-  return reported !== undefined && !reported.isBackward && current !== "" && current === textOf(status["updateRevision"]);
+  return (
+    reported !== undefined && !reported.isBackward && current !== "" && current === textOf(status["updateRevision"])
+  );
 }

@@ -6,14 +6,24 @@ const shares: Share[] = ["paris", "oslo", "rome"].map((cluster) => ({ cluster, r
 const annotated = (order?: string, canaries?: string) => ({
   apiVersion: "apps.kruise.io/v1beta1",
   kind: "CloneSet",
-  metadata: { name: "web", annotations: { ...(order && { "flotilla.dev/rollout-order": order }), ...(canaries !== undefined && { "flotilla.dev/canary-clusters": canaries }) } },
+  metadata: {
+    name: "web",
+    annotations: {
+      ...(order && { "flotilla.dev/rollout-order": order }),
+      ...(canaries !== undefined && { "flotilla.dev/canary-clusters": canaries }),
+    },
+  },
 });
 
 const orders: Record<string, { order?: string; canaries?: string; want: RolloutOrder }> = {
   "spreads when nothing is said": { want: "spread" },
   "spreads when that is said": { order: "spread", want: "spread" },
   "goes through the targets one after another": { order: "ordered", want: "ordered" },
-  "marks the canaries among the targets": { order: "canary", canaries: "rome, oslo,", want: { canaries: [false, true, true] } },
+  "marks the canaries among the targets": {
+    order: "canary",
+    canaries: "rome, oslo,",
+    want: { canaries: [false, true, true] },
+  },
   "holds while no canary is a target": { order: "canary", canaries: "madrid", want: "hold" },
 };
 for (const [behaviour, { order, canaries, want }] of Object.entries(orders)) {
@@ -23,11 +33,15 @@ for (const [behaviour, { order, canaries, want }] of Object.entries(orders)) {
 }
 
 test("an order that is not known is refused with the ones that are", () => {
-  expect(() => rolloutOrderOf(annotated("random"), shares)).toThrow('dividing CloneSet web: annotation flotilla.dev/rollout-order is "random"; it can be spread, ordered or canary');
+  expect(() => rolloutOrderOf(annotated("random"), shares)).toThrow(
+    'dividing CloneSet web: annotation flotilla.dev/rollout-order is "random"; it can be spread, ordered or canary',
+  );
 });
 
 test("canaries must be named", () => {
-  expect(() => rolloutOrderOf(annotated("canary"), shares)).toThrow("flotilla.dev/canary-clusters must name the clusters that go first");
+  expect(() => rolloutOrderOf(annotated("canary"), shares)).toThrow(
+    "flotilla.dev/canary-clusters must name the clusters that go first",
+  );
 });
 
 test("a kind that is updated by ordinal takes no other order", () => {

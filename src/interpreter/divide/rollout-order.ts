@@ -3,8 +3,8 @@
  *
  * - `flotilla.dev/rollout-order: spread` (or nothing): every cluster moves at the pace of its size.
  * - `flotilla.dev/rollout-order: ordered`: one cluster after another, in the order of the binding's targets.
- * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after another
- *   in the order of the targets, then a bit of each of the others.
+ * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after
+ * another in the order of the targets, then a bit of each of the others.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,8 +18,8 @@ export const CANARY_CLUSTERS = "flotilla.dev/canary-clusters";
 type Annotated = DeepReadonly<KubernetesObject>;
 
 /**
- * `hold` when no canary is among the targets: a list with a slip of the pen, or a canary that was lost, must not turn into a
- * rollout that starts anywhere.
+ * `hold` when no canary is among the targets: a list with a slip of the pen, or a canary that was lost, must not turn
+ * into a rollout that starts anywhere.
  */
 export type RolloutOrder = UpdateOrder | "hold";
 
@@ -27,10 +27,16 @@ export type RolloutOrder = UpdateOrder | "hold";
 export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): RolloutOrder {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER] ?? "spread";
   if (asked === "spread" || asked === "ordered") return asked;
-  if (asked !== "canary") throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`);
+  if (asked !== "canary")
+    throw new DivideError(
+      `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}; it can be spread, ordered or canary`,
+    );
   const names = new Set((object.metadata.annotations?.[CANARY_CLUSTERS] ?? "").split(",").map((name) => name.trim()));
   names.delete("");
-  if (names.size === 0) throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`);
+  if (names.size === 0)
+    throw new DivideError(
+      `${doing(object)}: annotation ${ROLLOUT_ORDER} is canary, so ${CANARY_CLUSTERS} must name the clusters that go first`,
+    );
   const canaries = shares.map(({ cluster }) => names.has(cluster));
   return canaries.includes(true) ? { canaries } : "hold";
 }
@@ -39,7 +45,9 @@ export function rolloutOrderOf(object: Annotated, shares: readonly Share[]): Rol
 export function refuseRolloutOrder(object: Annotated): void {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
   if (asked === undefined || asked === "spread") return;
-  throw new DivideError(`${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`);
+  throw new DivideError(
+    `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, wherever that runs; take the annotation off`,
+  );
 }
 
 export const doing = ({ kind, metadata }: Annotated): string => `dividing ${kind} ${metadata.name}`;

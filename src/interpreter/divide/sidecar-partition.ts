@@ -25,12 +25,17 @@ export function divideSidecarPartition(object: Copy, given: readonly Share[]): R
   const { updateStrategy: _strategy, ...release } = object.spec ?? {};
   const order = rolloutOrderOf(object, shares);
   const digest = digestOf(release);
-  const parts = partition ? splitByObserved(shares, partition, { order, counter: "matchedPods", rounding: "ceil", digest, partitionOf }) : undefined;
+  const parts = partition
+    ? splitByObserved(shares, partition, { order, counter: "matchedPods", rounding: "ceil", digest, partitionOf })
+    : undefined;
   const budgets = splitBudgetsEvenly(strategy, shares.length);
   return new Map(
     shares.map(({ cluster }, index) => {
       const part = parts?.[index];
-      const copy = withSpecField(object, "updateStrategy", { ...budgets[index], ...(part && { partition: part.partition }) });
+      const copy = withSpecField(object, "updateStrategy", {
+        ...budgets[index],
+        ...(part && { partition: part.partition }),
+      });
       return [cluster, partition && part ? withStage(copy, digest, partition, part.updated) : copy];
     }),
   );

@@ -2,7 +2,9 @@ import { array, assert, boolean, constantFrom, double, nat, property, tuple } fr
 import { describe, expect, test } from "vitest";
 import { keptPods, partitionFor, splitUpdated, sumOf, type IntOrPercent, type UpdateOrder } from "./split-partition.ts";
 
-/** Clusters in rollout order, the partition, what it keeps in the fleet, and the pods kept in each cluster either way. */
+/**
+ * Clusters in rollout order, the partition, what it keeps in the fleet, and the pods kept in each cluster either way.
+ */
 const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread: number[]; ordered: number[] }[] = [
   { sizes: [10, 5], partition: 9, kept: 9, spread: [6, 3], ordered: [4, 5] },
   { sizes: [3, 3, 4], partition: "90%", kept: 9, spread: [3, 3, 3], ordered: [2, 3, 4] },
@@ -20,25 +22,43 @@ const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread:
 describe("a partition of the fleet", () => {
   test.each(vectors)("of $partition keeps $kept of $sizes", ({ sizes, partition, kept, spread, ordered }) => {
     const total = sumOf(sizes);
-    const keptIn = (order: UpdateOrder): number[] => splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
+    const keptIn = (order: UpdateOrder): number[] =>
+      splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
 
     expect(keptPods(partition, total)).toBe(kept);
     expect(keptIn("spread")).toEqual(spread);
     expect(keptIn("ordered")).toEqual(ordered);
   });
 
-  test.each(["spread", "ordered"] as const)("goes %s to the first clusters when all are of one pod, batch by batch", (order) => {
-    const sizes = Array.from({ length: 10 }, () => 1);
+  test.each(["spread", "ordered"] as const)(
+    "goes %s to the first clusters when all are of one pod, batch by batch",
+    (order) => {
+      const sizes = Array.from({ length: 10 }, () => 1);
 
-    const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated, order).lastIndexOf(1) + 1);
+      const firsts = [1, 3, 5, 7, 10].map((updated) => splitUpdated(sizes, updated, order).lastIndexOf(1) + 1);
 
-    expect(firsts).toEqual([1, 3, 5, 7, 10]);
-  });
+      expect(firsts).toEqual([1, 3, 5, 7, 10]);
+    },
+  );
 
   /** Batches of 1:2:7 over clusters of 10, 20 and 70. */
   test.each([
-    { order: "spread" as const, want: [[1, 2, 7], [3, 6, 21], [10, 20, 70]] },
-    { order: "ordered" as const, want: [[10, 0, 0], [10, 20, 0], [10, 20, 70]] },
+    {
+      order: "spread" as const,
+      want: [
+        [1, 2, 7],
+        [3, 6, 21],
+        [10, 20, 70],
+      ],
+    },
+    {
+      order: "ordered" as const,
+      want: [
+        [10, 0, 0],
+        [10, 20, 0],
+        [10, 20, 70],
+      ],
+    },
   ])("moves $order through clusters of 10, 20 and 70 in batches of 10, 30 and 100", ({ order, want }) => {
     expect([10, 30, 100].map((updated) => splitUpdated([10, 20, 70], updated, order))).toEqual(want);
   });
@@ -86,21 +106,26 @@ describe("a partition of the fleet", () => {
   test("adds up exactly, fits every cluster and never takes an update back, in every order", () => {
     const clusters = array(tuple(nat(2_000_000_000), boolean()), { minLength: 1, maxLength: 12 });
     assert(
-      property(clusters, double({ min: 0, max: 1, noNaN: true }), constantFrom("spread", "ordered", "canary"), (members, part, mode) => {
-        const sizes = members.map(([size]) => size);
-        const order: UpdateOrder = mode === "canary" ? { canaries: members.map(([, isCanary]) => isCanary) } : mode;
-        const total = sumOf(sizes);
-        const updated = Math.floor(total * part);
-        const split = splitUpdated(sizes, updated, order);
+      property(
+        clusters,
+        double({ min: 0, max: 1, noNaN: true }),
+        constantFrom("spread", "ordered", "canary"),
+        (members, part, mode) => {
+          const sizes = members.map(([size]) => size);
+          const order: UpdateOrder = mode === "canary" ? { canaries: members.map(([, isCanary]) => isCanary) } : mode;
+          const total = sumOf(sizes);
+          const updated = Math.floor(total * part);
+          const split = splitUpdated(sizes, updated, order);
 
-        expect(sumOf(split)).toBe(updated);
-        for (const [index, count] of split.entries()) {
-          expect(count).toBeGreaterThanOrEqual(0);
-          expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
-        }
-        const further = splitUpdated(sizes, Math.min(total, updated + 1), order);
-        expect(further.every((count, index) => count >= (split[index] ?? 0))).toBe(true);
-      }),
+          expect(sumOf(split)).toBe(updated);
+          for (const [index, count] of split.entries()) {
+            expect(count).toBeGreaterThanOrEqual(0);
+            expect(count).toBeLessThanOrEqual(sizes[index] ?? 0);
+          }
+          const further = splitUpdated(sizes, Math.min(total, updated + 1), order);
+          expect(further.every((count, index) => count >= (split[index] ?? 0))).toBe(true);
+        },
+      ),
       { seed: 7, numRuns: 500 },
     );
   });

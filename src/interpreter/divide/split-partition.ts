@@ -8,8 +8,8 @@ import { DivideError } from "./divide-error.ts";
 export type IntOrPercent = number | string;
 
 /**
- * Which clusters go first: a bit of each, one after another, or the marked ones one after another and then a bit of each
- * of the others. The marks are by position, as the sizes are.
+ * Which clusters go first: a bit of each, one after another, or the marked ones one after another and then a bit of
+ * each of the others. The marks are by position, as the sizes are.
  */
 export type UpdateOrder = "spread" | "ordered" | { readonly canaries: readonly boolean[] };
 
@@ -18,11 +18,18 @@ const PERCENT = /^(\d{1,9}(?:\.\d{1,9})?)%$/;
 export const HOLD = "100%";
 
 /** Pods kept at the old revision of `total`. Any percentage but 100% itself lets at least one pod through. */
-export function keptPods(partition: IntOrPercent | undefined, total: number, rounding: "ceil" | "floor" = "ceil"): number {
+export function keptPods(
+  partition: IntOrPercent | undefined,
+  total: number,
+  rounding: "ceil" | "floor" = "ceil",
+): number {
   if (partition === undefined) return 0;
   if (typeof partition === "number") return Math.min(Math.max(0, Math.trunc(partition)), total);
   const percent = percentOf(partition);
-  if (percent === undefined) throw new DivideError(`dividing a rollout: partition ${JSON.stringify(partition)} is neither a number nor a percentage`);
+  if (percent === undefined)
+    throw new DivideError(
+      `dividing a rollout: partition ${JSON.stringify(partition)} is neither a number nor a percentage`,
+    );
   const kept = Math.min(total, Math[rounding]((percent * total) / 100));
   return rounding === "ceil" && total > 1 && kept === total && partition !== HOLD ? total - 1 : kept;
 }
@@ -36,17 +43,30 @@ export function percentOf(text: string): number | undefined {
 export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** What a copy that somebody may have edited lets through of its pods: one whose partition cannot be read lets none. */
-export function letThrough(partition: IntOrPercent | undefined, total: number, rounding: "ceil" | "floor" = "ceil"): number {
+export function letThrough(
+  partition: IntOrPercent | undefined,
+  total: number,
+  rounding: "ceil" | "floor" = "ceil",
+): number {
   if (typeof partition === "string" && percentOf(partition) === undefined) return 0;
   return total - keptPods(partition, total, rounding);
 }
 
-/** How many pods of each cluster are updated when `updated` are in the fleet: exactly that many, and never more than a cluster has. */
+/**
+ * How many pods of each cluster are updated when `updated` are in the fleet: exactly that many, and never more than a
+ * cluster has.
+ */
 export function splitUpdated(sizes: readonly number[], updated: number, order: UpdateOrder = "spread"): number[] {
   if (order === "ordered") return fillInOrder(sizes, updated);
   if (order === "spread") return spread(sizes, updated);
-  const first = fillInOrder(sizes.map((size, index) => (order.canaries[index] ? size : 0)), updated);
-  const then = spread(sizes.map((size, index) => (order.canaries[index] ? 0 : size)), updated - sumOf(first));
+  const first = fillInOrder(
+    sizes.map((size, index) => (order.canaries[index] ? size : 0)),
+    updated,
+  );
+  const then = spread(
+    sizes.map((size, index) => (order.canaries[index] ? 0 : size)),
+    updated - sumOf(first),
+  );
   return first.map((count, index) => count + (then[index] ?? 0));
 }
 
@@ -60,11 +80,11 @@ function fillInOrder(sizes: readonly number[], updated: number): number[] {
 }
 
 /**
- * One order of updates for the fleet: pod k of a cluster of r pods has the key (2k-1)/2r, and the lowest keys go first. So
- * every cluster moves at its own pace towards the same end, and raising the total never takes a pod back.
+ * One order of updates for the fleet: pod k of a cluster of r pods has the key (2k-1)/2r, and the lowest keys go first.
+ * So every cluster moves at its own pace towards the same end, and raising the total never takes a pod back.
  *
- * Of n clusters all but about 1.5n of the chosen pods follow from the total alone; only those near the edge are sorted, so
- * the cost depends on the clusters and not on the pods.
+ * Of n clusters all but about 1.5n of the chosen pods follow from the total alone; only those near the edge are sorted,
+ * so the cost depends on the clusters and not on the pods.
  */
 function spread(sizes: readonly number[], updated: number): number[] {
   const total = sumOf(sizes);
@@ -75,7 +95,8 @@ function spread(sizes: readonly number[], updated: number): number[] {
   const edge: { cluster: number; key: number }[] = [];
   for (const [cluster, size] of sizes.entries()) {
     const last = Math.min(size, chosenBelow(size, (updated + clusters) / total) + 1);
-    for (let pod = (certain[cluster] ?? 0) + 1; pod <= last; pod++) edge.push({ cluster, key: (2 * pod - 1) / (2 * size) });
+    for (let pod = (certain[cluster] ?? 0) + 1; pod <= last; pod++)
+      edge.push({ cluster, key: (2 * pod - 1) / (2 * size) });
   }
   edge.sort((a, b) => a.key - b.key || a.cluster - b.cluster);
   const missing = updated - sumOf(certain);

@@ -1,4 +1,7 @@
-/** One stage of a rollout over the members: the template's partition, the order that it asks for, and how far each member has come. */
+/**
+ * One stage of a rollout over the members: the template's partition, the order that it asks for, and how far each
+ * member has come.
+ */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Share } from "../kind-interpreter.ts";
@@ -22,17 +25,22 @@ export interface StageOptions {
 }
 
 /** By share: how many pods the stage updates. */
-export function splitStage(shares: readonly Share[], { sizes, partition, order, rounding = "ceil", partitionBefore, updatedBy }: StageOptions): number[] {
+export function splitStage(
+  shares: readonly Share[],
+  { sizes, partition, order, rounding = "ceil", partitionBefore, updatedBy }: StageOptions,
+): number[] {
   const total = sumOf(sizes);
   const kept = keptPods(partition, total, rounding);
   const isUnderWay = shares.some(({ copy }) => copy !== undefined);
   const before = shares.map(({ copy }, index) => {
-    // A member that joins in the middle creates its pods from the newest template whatever its partition says: they count
-    // as updated, and the others go that much less far.
+    // A member that joins in the middle creates its pods from the newest template whatever its partition says: they
+    // count as updated, and the others go that much less far.
     if (!copy) return isUnderWay ? (sizes[index] ?? 0) : 0;
     const earlier = partitionBefore(copy);
     // A partition that keeps more back than it did was raised by a person, who wants just that.
     return earlier !== undefined && kept <= keptPods(earlier, total, rounding) ? updatedBy(copy, index) : 0;
   });
-  return order === "hold" ? planUpdated({ sizes, updated: 0, order: "spread", before }) : planUpdated({ sizes, updated: total - kept, order, before });
+  return order === "hold"
+    ? planUpdated({ sizes, updated: 0, order: "spread", before })
+    : planUpdated({ sizes, updated: total - kept, order, before });
 }

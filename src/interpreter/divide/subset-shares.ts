@@ -1,7 +1,7 @@
 /**
- * How many pods each subset of a UnitedDeployment has on each member. The numbers of a subset are worked out once, on the
- * replicas of the fleet, as the kind itself would; then each is split over the members in declared order. What comes out adds
- * up both ways: over the members to the subset, and over the subsets to the member.
+ * How many pods each subset of a UnitedDeployment has on each member. The numbers of a subset are worked out once, on
+ * the replicas of the fleet, as the kind itself would; then each is split over the members in declared order. What
+ * comes out adds up both ways: over the members to the subset, and over the subsets to the member.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { DivideError } from "./divide-error.ts";
@@ -41,11 +41,15 @@ export function shareSubsets(subsets: Subsets, sizes: readonly number[]): Subset
     const mins = splitUpdated(pods, Math.min(min, sumOf(pods)));
     // Room that the fleet has left in this subset is handed out by size; a member's limit is never below what it runs.
     const room = max === undefined ? undefined : splitUpdated(sizes, Math.max(0, Math.min(max, total) - amount));
-    return pods.map((count, index) => ({ pods: count, limits: { min: mins[index] ?? 0, max: room && count + (room[index] ?? 0) } }));
+    return pods.map((count, index) => ({
+      pods: count,
+      limits: { min: mins[index] ?? 0, max: room && count + (room[index] ?? 0) },
+    }));
   });
 }
 
-export const isElastic = (subsets: Subsets): boolean => subsets.some(({ minReplicas, maxReplicas }) => minReplicas !== undefined || maxReplicas !== undefined);
+export const isElastic = (subsets: Subsets): boolean =>
+  subsets.some(({ minReplicas, maxReplicas }) => minReplicas !== undefined || maxReplicas !== undefined);
 
 /** Subsets that name no replicas share evenly what the others leave. What rounding leaves over goes to the last one. */
 function fixedAmounts(subsets: Subsets, total: number): number[] {
@@ -75,19 +79,28 @@ function elasticAmounts(limits: readonly { min: number; max: number | undefined 
     return given;
   };
   const amounts = limits.map(({ min }) => give(min));
-  const filled = amounts.map((amount, position) => amount + give((limits[position]?.max ?? Number.POSITIVE_INFINITY) - amount));
+  const filled = amounts.map(
+    (amount, position) => amount + give((limits[position]?.max ?? Number.POSITIVE_INFINITY) - amount),
+  );
   return filled.map((amount, position) => (position === filled.length - 1 ? amount + left : amount));
 }
 
-function limitsOf({ replicas, minReplicas, maxReplicas }: DeepReadonly<Subset>, total: number): { min: number; max: number | undefined } {
+function limitsOf(
+  { replicas, minReplicas, maxReplicas }: DeepReadonly<Subset>,
+  total: number,
+): { min: number; max: number | undefined } {
   if (replicas !== undefined) return { min: amountOf(replicas, total), max: amountOf(replicas, total) };
-  return { min: amountOf(minReplicas ?? 0, total), max: maxReplicas === undefined ? undefined : amountOf(maxReplicas, total) };
+  return {
+    min: amountOf(minReplicas ?? 0, total),
+    max: maxReplicas === undefined ? undefined : amountOf(maxReplicas, total),
+  };
 }
 
 /** Halves of a percentage are rounded up, as the kind does. */
 function amountOf(value: IntOrPercent, total: number): number {
   if (typeof value === "number") return Math.max(0, value);
   const percent = /^(\d{1,3})%$/.exec(value)?.[1];
-  if (percent === undefined) throw new DivideError(`dividing subsets: ${JSON.stringify(value)} is neither a number nor a whole percentage`);
+  if (percent === undefined)
+    throw new DivideError(`dividing subsets: ${JSON.stringify(value)} is neither a number nor a whole percentage`);
   return Math.floor((Number(percent) * total) / 100 + 0.5);
 }

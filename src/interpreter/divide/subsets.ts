@@ -17,7 +17,13 @@ interface WorkloadTemplate {
 export interface SubsetWorkload extends Omit<Workload, "spec"> {
   spec?: {
     replicas?: number;
-    template?: PodTemplateShape & Partial<Record<"statefulSetTemplate" | "advancedStatefulSetTemplate" | "cloneSetTemplate" | "deploymentTemplate", WorkloadTemplate>>;
+    template?: PodTemplateShape &
+      Partial<
+        Record<
+          "statefulSetTemplate" | "advancedStatefulSetTemplate" | "cloneSetTemplate" | "deploymentTemplate",
+          WorkloadTemplate
+        >
+      >;
     topology?: { subsets?: Subset[] };
     updateStrategy?: { manualUpdate?: { partitions?: Record<string, number> } };
   };
@@ -39,20 +45,44 @@ export function divideSubsets(object: Copy, given: readonly Share[]): ReadonlyMa
   const digest = stage ? digestOf(spec.template) : "";
   const stamped = <T extends Copy>(copy: T): T => (stage ? withStage(copy, digest, stage) : copy);
   // One cluster has all of every subset and reads the numbers by itself.
-  if (shares.length < 2) return new Map(shares.map(({ cluster, replicas }) => [cluster, stamped(withSpecField(object, "replicas", replicas))]));
-  const split = shareSubsets(subsets, shares.map(({ replicas }) => replicas));
+  if (shares.length < 2)
+    return new Map(
+      shares.map(({ cluster, replicas }) => [cluster, stamped(withSpecField(object, "replicas", replicas))]),
+    );
+  const split = shareSubsets(
+    subsets,
+    shares.map(({ replicas }) => replicas),
+  );
   const own = splitPartitions(subsets, shares, { partitions, order, split, digest });
   return new Map(
     shares.map(({ cluster, replicas }, index) => {
-      const placed = { ...object, spec: { ...spec, replicas, topology: { ...spec.topology, subsets: subsetsFor(subsets, split, index) } } };
+      const placed = {
+        ...object,
+        spec: { ...spec, replicas, topology: { ...spec.topology, subsets: subsetsFor(subsets, split, index) } },
+      };
       if (!spec.updateStrategy?.manualUpdate?.partitions) return [cluster, placed];
-      return [cluster, stamped(withSpecField(placed, "updateStrategy", { ...spec.updateStrategy, manualUpdate: { ...spec.updateStrategy.manualUpdate, partitions: own[index] } }))];
+      return [
+        cluster,
+        stamped(
+          withSpecField(placed, "updateStrategy", {
+            ...spec.updateStrategy,
+            manualUpdate: { ...spec.updateStrategy.manualUpdate, partitions: own[index] },
+          }),
+        ),
+      ];
     }),
   );
 }
 
-/** The last subset that names no replicas stays open: it takes what is left, also where an override changes the replicas. */
-function subsetsFor(subsets: readonly DeepReadonly<Subset>[], split: readonly (readonly SubsetShare[])[], index: number): DeepReadonly<Subset>[] {
+/**
+ * The last subset that names no replicas stays open: it takes what is left, also where an override changes the
+ * replicas.
+ */
+function subsetsFor(
+  subsets: readonly DeepReadonly<Subset>[],
+  split: readonly (readonly SubsetShare[])[],
+  index: number,
+): DeepReadonly<Subset>[] {
   const open = isElastic(subsets) ? -1 : subsets.findLastIndex(({ replicas }) => replicas === undefined);
   return subsets.map((subset, position) => {
     const { pods = 0, limits } = split[position]?.[index] ?? {};
@@ -74,7 +104,11 @@ interface PartitionedSubsets {
 }
 
 /** By member: how many pods of each subset stay at the old revision. */
-function splitPartitions(subsets: readonly DeepReadonly<Subset>[], shares: readonly Share[], { partitions, order, split, digest }: PartitionedSubsets): Record<string, number>[] {
+function splitPartitions(
+  subsets: readonly DeepReadonly<Subset>[],
+  shares: readonly Share[],
+  { partitions, order, split, digest }: PartitionedSubsets,
+): Record<string, number>[] {
   const own = shares.map((): [string, number][] => []);
   for (const [position, { name = "" }] of subsets.entries()) {
     if (!Object.hasOwn(partitions, name)) continue;
@@ -91,11 +125,16 @@ function splitPartitions(subsets: readonly DeepReadonly<Subset>[], shares: reado
   return own.map((entries) => Object.fromEntries(entries));
 }
 
-/** What a copy lets its member update in a subset. A subset that takes what is left counts for what its partition kept. */
+/**
+ * What a copy lets its member update in a subset. A subset that takes what is left counts for what its partition kept.
+ */
 function updatedIn({ spec }: Copy, name: string): number {
   const subsets = spec?.topology?.subsets ?? [];
   const subset = subsets.find((each) => each.name === name);
-  const others = subsets.reduce((sum, each) => sum + (each === subset || typeof each.replicas !== "number" ? 0 : each.replicas), 0);
+  const others = subsets.reduce(
+    (sum, each) => sum + (each === subset || typeof each.replicas !== "number" ? 0 : each.replicas),
+    0,
+  );
   const pods = typeof subset?.replicas === "number" ? subset.replicas : (spec?.replicas ?? 1) - others;
   const partitions: Partitions = spec?.updateStrategy?.manualUpdate?.partitions ?? {};
   return Math.max(0, pods - (Object.hasOwn(partitions, name) ? (partitions[name] ?? 0) : 0));
@@ -104,7 +143,9 @@ function updatedIn({ spec }: Copy, name: string): number {
 /** `a=3&b=4`, in the order of names; empty when nothing is kept back. */
 function formatPartitions(partitions: Partitions): string {
   const staged = Object.entries(partitions).filter(([, count]) => count > 0);
-  return new URLSearchParams(staged.map(([name, count]): [string, string] => [name, String(count)]).sort(([a], [b]) => (a < b ? -1 : 1))).toString();
+  return new URLSearchParams(
+    staged.map(([name, count]): [string, string] => [name, String(count)]).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ).toString();
 }
 
 function partitionIn(stage: string | undefined, name: string): number | undefined {

@@ -9,7 +9,22 @@ export interface Variable {
   assigned: boolean;
 }
 
-export type BinaryOperator = "+" | "-" | "*" | "/" | "%" | "^" | ".." | "==" | "~=" | "<" | "<=" | ">" | ">=" | "and" | "or";
+export type BinaryOperator =
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "^"
+  | ".."
+  | "=="
+  | "~="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "and"
+  | "or";
 export type UnaryOperator = "-" | "not" | "#";
 
 /** `line` is the one that an error message of this expression names. */

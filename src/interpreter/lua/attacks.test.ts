@@ -1,4 +1,6 @@
-/** Scripts that try to hang, to eat memory or to reach the host. Each must end soon, with an error and without a trace. */
+/**
+ * Scripts that try to hang, to eat memory or to reach the host. Each must end soon, with an error and without a trace.
+ */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, expect, test } from "vitest";
@@ -28,7 +30,8 @@ const endless: Record<string, string> = {
   "errors that are caught for ever": "while true do pcall(error, 'x') end",
   "errors with a long text": `${LONG} while true do pcall(error, s) end`,
   "a tree of recursive pcalls": "pcall(F) pcall(F) pcall(F)",
-  "deep recursion again and again": "local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end while true do f(200) end",
+  "deep recursion again and again":
+    "local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end while true do f(200) end",
   "a string that doubles": "local s = 'x' while true do s = s .. s end",
   "a string that grows": "local s = '' while true do s = s .. 'x' end",
   "a table bomb": "local t = {} while true do t[#t + 1] = {} end",
@@ -42,14 +45,17 @@ const endless: Record<string, string> = {
   "a closure bomb": "local t = {} while true do t[#t + 1] = function() return t end end",
   "a list with one far element": "local t = {} t[67108863] = 1",
   "lists with far elements": "while true do local t = {} t[100000] = 1 end",
-  "a pattern that backtracks": "return ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'):find('a*a*a*a*a*a*a*a*b')",
+  "a pattern that backtracks":
+    "return ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'):find('a*a*a*a*a*a*a*a*b')",
   "lazy repetitions over a long text": "return ('%50000d'):format(1):match('.-.-.-.-.-.-x')",
   "gmatch of nothing": `${LONG} while true do for w in s:gmatch('') do end end`,
   "gmatch that is not read": `${LONG} while true do s:gmatch('.') end`,
   "balanced pairs": "local s = '((((((((((((((((((((((((((((((' while true do s:find('%b()') end",
   "million-deep nesting": "local t = {} for i = 1, 1000000 do t = {t} end return t",
-  "comparing long strings": "local s, u = ('%900000d'):format(1), ('%900000d'):format(1) while true do if s == u then end end",
-  "ordering long strings": "local s, u = ('é%90000d'):format(1), ('é%90000d'):format(1) while true do if s < u then end end",
+  "comparing long strings":
+    "local s, u = ('%900000d'):format(1), ('%900000d'):format(1) while true do if s == u then end end",
+  "ordering long strings":
+    "local s, u = ('é%90000d'):format(1), ('é%90000d'):format(1) while true do if s < u then end end",
   "numbers of a million digits": "local s = ('%0900000d'):format(1) while true do tonumber(s) end",
   "arithmetic on a million digits": "local s = ('%0900000d'):format(1) while true do local x = s + 1 end",
   "reversing a long string": `${LONG} while true do s:reverse() end`,
@@ -59,25 +65,34 @@ const endless: Record<string, string> = {
   "the bytes of a long string": `${LONG} while true do select('#', s:byte(1, 90000)) end`,
   "wide formats": "while true do local s = ('%999999d%999999d'):format(1, 1) end",
   "quoting a long string": `${LONG} while true do local q = ('%q'):format(s) end`,
-  "formats with many signs": "local f = '' for i = 1, 200 do f = f .. '%d ' end while true do f:format(unpack({1,2,3,4,5,6,7,8,9})) end",
+  "formats with many signs":
+    "local f = '' for i = 1, 200 do f = f .. '%d ' end while true do f:format(unpack({1,2,3,4,5,6,7,8,9})) end",
   "many characters at once": "local t = {} for i = 1, 9000 do t[i] = 65 end while true do string.char(unpack(t)) end",
   "joining a long list": "local t = {} for i = 1, 50000 do t[i] = 'xxxxxxxxxx' end while true do table.concat(t) end",
-  "a sort that never agrees": "local t = {} for i = 1, 100000 do t[i] = i end while true do table.sort(t, function() return true end) end",
+  "a sort that never agrees":
+    "local t = {} for i = 1, 100000 do t[i] = i end while true do table.sort(t, function() return true end) end",
   "a sort of a long list": "local t = {} for i = 1, 100000 do t[i] = -i end while true do table.sort(t) end",
   "inserting in front": "local t = {} while true do table.insert(t, 1, 1) end",
-  "removing in front": "local t = {} for i = 1, 100000 do t[i] = i end while true do table.insert(t, table.remove(t, 1)) end",
-  "asking for the next of a large table": "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do next(t, 'k10') next(t, 'k900') end",
-  "walking a large table": "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do for k in pairs(t) do break end end",
+  "removing in front":
+    "local t = {} for i = 1, 100000 do t[i] = i end while true do table.insert(t, table.remove(t, 1)) end",
+  "asking for the next of a large table":
+    "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do next(t, 'k10') next(t, 'k900') end",
+  "walking a large table":
+    "local t = {} for i = 1, 9000 do t['k' .. i] = i end while true do for k in pairs(t) do break end end",
   "the length of a list of nils": "local t = {} t[90000] = 1 t[90000] = nil while true do local n = #t end",
   "long quantities": "local kube = require('kube') while true do kube.resourceAdd('1e300', '1', '2Gi') end",
-  "large templates": "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, resources = {requests = {cpu = '1', memory = '1Gi'}}} end while true do kube.accuratePodRequirements({spec = {containers = c}}) end",
-  "dependencies of large templates": "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, env = {{name = 'A', valueFrom = {configMapKeyRef = {name = 'm' .. i}}}}} end while true do kube.getPodDependencies({spec = {containers = c}}, 'a') end",
+  "large templates":
+    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, resources = {requests = {cpu = '1', memory = '1Gi'}}} end while true do kube.accuratePodRequirements({spec = {containers = c}}) end",
+  "dependencies of large templates":
+    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, env = {{name = 'A', valueFrom = {configMapKeyRef = {name = 'm' .. i}}}}} end while true do kube.getPodDependencies({spec = {containers = c}}, 'a') end",
   "unpacking for ever": "local t = {} t[90000] = 1 while true do local a = {unpack(t)} end",
-  "dates in long formats": "local f = '' for i = 1, 10 do f = f .. '%c%c%c%c%c%c%c%c%c%c' end while true do os.date(f) end",
+  "dates in long formats":
+    "local f = '' for i = 1, 10 do f = f .. '%c%c%c%c%c%c%c%c%c%c' end while true do os.date(f) end",
   "addresses of many tables": "while true do tostring({}) end",
-  "printing": `${LONG} while true do print(s, s, s) end`,
+  printing: `${LONG} while true do print(s, s, s) end`,
   "a result that holds itself many times": "local t = {1} for i = 1, 60 do t = {t, t} end return t",
-  "a wide result that is repeated": "local w, t = {}, {} for i = 1, 5000 do w[i] = i end for i = 1, 5000 do t[i] = w end return t",
+  "a wide result that is repeated":
+    "local w, t = {}, {} for i = 1, 5000 do w[i] = i end for i = 1, 5000 do t[i] = w end return t",
   "a library that is replaced": "while true do string.upper = function() end math.floor = nil end",
   "globals by computed names": "local i = 0 while true do i = i + 1 _G['k' .. i] = i end",
 };
@@ -117,16 +132,37 @@ test("a script that never ends is stopped by the clock as well", () => {
 
 const failing: Record<string, { body: string; message: string }> = {
   "infinite recursion": { body: "local function f() return f() + 1 end return f()", message: "stack overflow" },
-  "mutual recursion": { body: "local g local function f() return g() + 1 end g = function() return f() + 1 end return f()", message: "stack overflow" },
-  "recursion through pcall, reported": { body: "local function f() local ok, e = pcall(f) if not ok then error(e, 0) end end f()", message: "stack overflow" },
-  "a sort inside a sort": { body: "local function f(a, b) table.sort({3, 2, 1}, f) return a < b end table.sort({3, 2, 1}, f)", message: "stack overflow" },
+  "mutual recursion": {
+    body: "local g local function f() return g() + 1 end g = function() return f() + 1 end return f()",
+    message: "stack overflow",
+  },
+  "recursion through pcall, reported": {
+    body: "local function f() local ok, e = pcall(f) if not ok then error(e, 0) end end f()",
+    message: "stack overflow",
+  },
+  "a sort inside a sort": {
+    body: "local function f(a, b) table.sort({3, 2, 1}, f) return a < b end table.sort({3, 2, 1}, f)",
+    message: "stack overflow",
+  },
   "a handler that fails": { body: "xpcall(error, function() error('again') end)", message: "again" },
-  "more arguments than a call can take": { body: `${LONG} return select('#', s:byte(1, -1))`, message: "stack overflow" },
-  "more values than can be unpacked": { body: "local t = {} t[1] = 1 return unpack(t, 1, 1e9)", message: "registry overflow" },
-  "a quantity of a million digits": { body: `local s = ('%0900000d'):format(1) require('kube').resourceAdd(s)`, message: "cannot parse" },
+  "more arguments than a call can take": {
+    body: `${LONG} return select('#', s:byte(1, -1))`,
+    message: "stack overflow",
+  },
+  "more values than can be unpacked": {
+    body: "local t = {} t[1] = 1 return unpack(t, 1, 1e9)",
+    message: "registry overflow",
+  },
+  "a quantity of a million digits": {
+    body: `local s = ('%0900000d'):format(1) require('kube').resourceAdd(s)`,
+    message: "cannot parse",
+  },
   "string.rep": { body: "return ('x'):rep(1e9)", message: "string.rep is not supported" },
   "string.dump": { body: "return string.dump(F)", message: "string.dump is not supported" },
-  "the metatable of strings": { body: "return getmetatable('').__index", message: "call function getmetatable is not supported" },
+  "the metatable of strings": {
+    body: "return getmetatable('').__index",
+    message: "call function getmetatable is not supported",
+  },
   setfenv: { body: "setfenv(1, {})", message: "call function setfenv is not supported" },
   load: { body: "return load('return 1')", message: "call function load is not supported" },
   loadstring: { body: "return loadstring('return 1')()", message: "call function loadstring is not supported" },
@@ -137,9 +173,15 @@ const failing: Record<string, { body: string; message: string }> = {
   debug: { body: "return debug.getinfo(1)", message: "attempt to index a non-table object(nil)" },
   coroutine: { body: "return coroutine.create(F)", message: "attempt to index a non-table object(nil)" },
   "require of a file": { body: "return require('fs')", message: "module fs not found" },
-  "a function's constructor": { body: "return print.constructor", message: "attempt to index a non-table object(function)" },
+  "a function's constructor": {
+    body: "return print.constructor",
+    message: "attempt to index a non-table object(function)",
+  },
   "a number's constructor": { body: "return (5).constructor", message: "attempt to index a non-table object(number)" },
-  "a call of a string's constructor": { body: "return ('x').constructor('return 1')", message: "attempt to call a non-function object" },
+  "a call of a string's constructor": {
+    body: "return ('x').constructor('return 1')",
+    message: "attempt to call a non-function object",
+  },
 };
 
 for (const [attack, { body, message }] of Object.entries(failing)) {
@@ -152,14 +194,34 @@ for (const [attack, { body, message }] of Object.entries(failing)) {
 }
 
 test("nothing of a JavaScript object shows through a table", () => {
-  const names = ["constructor", "__proto__", "hasOwnProperty", "toString", "valueOf", "length", "map", "__defineGetter__"];
-  const script = compileScript("function F(o, l, name) return o[name], l[name], ({})[name], ({1})[name], ('x')[name] end");
+  const names = [
+    "constructor",
+    "__proto__",
+    "hasOwnProperty",
+    "toString",
+    "valueOf",
+    "length",
+    "map",
+    "__defineGetter__",
+  ];
+  const script = compileScript(
+    "function F(o, l, name) return o[name], l[name], ({})[name], ({1})[name], ('x')[name] end",
+  );
 
-  for (const name of names) expect(script.call("F", [{ a: 1 }, [1, 2], name]).map(({ type }) => type)).toEqual(["nil", "nil", "nil", "nil", "nil"]);
+  for (const name of names)
+    expect(script.call("F", [{ a: 1 }, [1, 2], name]).map(({ type }) => type)).toEqual([
+      "nil",
+      "nil",
+      "nil",
+      "nil",
+      "nil",
+    ]);
 });
 
 test("names of JavaScript are plain keys that can be read, written, copied and returned", () => {
-  const input = deepFreeze(JSON.parse('{"__proto__":{"a":1},"constructor":{"b":2},"toString":"c"}') as Record<string, never>);
+  const input = deepFreeze(
+    JSON.parse('{"__proto__":{"a":1},"constructor":{"b":2},"toString":"c"}') as Record<string, never>,
+  );
   const script = compileScript(`
     function F(o)
       local copy = {}
@@ -172,7 +234,9 @@ test("names of JavaScript are plain keys that can be read, written, copied and r
 
   const [copied, changed, text] = script.call("F", [input]).map((result) => result.json());
 
-  expect(JSON.stringify(copied)).toBe('{"__proto__":{"a":1,"polluted":"yes"},"constructor":{"b":2},"toString":"c","hasOwnProperty":true}');
+  expect(JSON.stringify(copied)).toBe(
+    '{"__proto__":{"a":1,"polluted":"yes"},"constructor":{"b":2},"toString":"c","hasOwnProperty":true}',
+  );
   expect(JSON.stringify(changed)).toBe('{"__proto__":{"b":2},"constructor":{"b":2},"toString":"c"}');
   expect(text).toBe("c");
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
@@ -257,13 +321,20 @@ for (const [what, source] of Object.entries(large)) {
 test("what a script raises is not longer than anybody reads", () => {
   const script = compileScript(`function F() ${LONG} error(s) end`);
 
-  expect(() => script.call("F", [])).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{4096}…$/s) as string }) as Error);
+  expect(() => script.call("F", [])).toThrow(
+    expect.objectContaining({ message: expect.stringMatching(/^.{4096}…$/s) as string }) as Error,
+  );
 });
 
 test("nothing that scripts do leaves a trace in JavaScript's own prototypes", () => {
-  const names = (): string[] => [Object.prototype, Array.prototype, Function.prototype, String.prototype].flatMap((prototype) => Reflect.ownKeys(prototype).map(String));
+  const names = (): string[] =>
+    [Object.prototype, Array.prototype, Function.prototype, String.prototype].flatMap((prototype) =>
+      Reflect.ownKeys(prototype).map(String),
+    );
   const before = names();
-  const script = compileScript("function F(o) o.__proto__ = {a = 1} o.constructor = {prototype = {b = 2}} for k, v in pairs(o) do o[k] = v end o['hasOwnProperty'] = 1 string.c = 3 return o end");
+  const script = compileScript(
+    "function F(o) o.__proto__ = {a = 1} o.constructor = {prototype = {b = 2}} for k, v in pairs(o) do o[k] = v end o['hasOwnProperty'] = 1 string.c = 3 return o end",
+  );
 
   script.call("F", [{ a: {} }])[0]?.json();
 

@@ -1,9 +1,9 @@
 /**
  * Keeps a script that overruns its limits again and again away from the thread that serves everybody.
  *
- * Three overruns in a row trip it: one or two may be a busy machine or one odd object, three cost some 150 ms of everybody's
- * time. A tripped script runs elsewhere. After a minute one call tries the process again; if that overruns too, the wait
- * doubles, up to an hour, so that a script that never ends takes less than a thousandth of the process.
+ * Three overruns in a row trip it: one or two may be a busy machine or one odd object, three cost some 150 ms of
+ * everybody's time. A tripped script runs elsewhere. After a minute one call tries the process again; if that overruns
+ * too, the wait doubles, up to an hour, so that a script that never ends takes less than a thousandth of the process.
  */
 import type { Clock } from "../../base/index.ts";
 

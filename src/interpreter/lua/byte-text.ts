@@ -1,7 +1,7 @@
 /**
- * Lua strings are bytes, ours are JavaScript strings that mostly come from JSON. A string stays as JSON has it; only where a
- * library function counts or cuts bytes is it turned into *byte text*, one character per byte, and back. A byte that is no part
- * of valid UTF-8 is kept as a lone surrogate U+DC80..U+DCFF, so nothing is lost on the way.
+ * Lua strings are bytes, ours are JavaScript strings that mostly come from JSON. A string stays as JSON has it; only
+ * where a library function counts or cuts bytes is it turned into *byte text*, one character per byte, and back. A byte
+ * that is no part of valid UTF-8 is kept as a lone surrogate U+DC80..U+DCFF, so nothing is lost on the way.
  */
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const LONE_BYTE = 0xdc00;
@@ -18,8 +18,15 @@ export function toBytes(text: string): string {
     if (code < 0x80) bytes += character;
     else if (code < 0x800) bytes += String.fromCharCode(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
     else if (code >= LONE_BYTE + 0x80 && code <= LONE_BYTE + 0xff) bytes += String.fromCharCode(code - LONE_BYTE);
-    else if (code < 0x10000) bytes += String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-    else bytes += String.fromCharCode(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    else if (code < 0x10000)
+      bytes += String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    else
+      bytes += String.fromCharCode(
+        0xf0 | (code >> 18),
+        0x80 | ((code >> 12) & 0x3f),
+        0x80 | ((code >> 6) & 0x3f),
+        0x80 | (code & 0x3f),
+      );
   }
   return bytes;
 }
@@ -31,7 +38,7 @@ export function fromBytes(bytes: string): string {
   // The sign that replaces what is no character may also have been there before.
   if (!decoded.includes("\ufffd")) return decoded;
   let text = "";
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const size = sequenceLength(bytes, at);
     if (size === 0) {
       text += String.fromCharCode(LONE_BYTE + bytes.charCodeAt(at));

@@ -1,9 +1,9 @@
 /**
- * The state of one call of a script: what it may still use, where it is, how its errors say so, and how functions call each
- * other. Short names are for the size of the generated code.
+ * The state of one call of a script: what it may still use, where it is, how its errors say so, and how functions call
+ * each other. Short names are for the size of the generated code.
  *
- * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a function is
- * called there. Error messages need both.
+ * Sites: generated code names the place of an operation by a number, the index of a line and of the name by which a
+ * function is called there. Error messages need both.
  */
 import { fromBytes, hasLoneBytes } from "./byte-text.ts";
 import { SLICE_TICKS } from "./budget.ts";
@@ -95,7 +95,8 @@ export class CallState {
 
   /** A string that was just made. */
   made(text: string): string {
-    if (text.length > this.budget.stringCharacters) throw this.#limit("memory", `a string of more than ${this.budget.stringCharacters} characters`);
+    if (text.length > this.budget.stringCharacters)
+      throw this.#limit("memory", `a string of more than ${this.budget.stringCharacters} characters`);
     this.allocate(text.length + 24);
     this.charge(text.length >> 6);
     return text;

@@ -1,6 +1,6 @@
 /**
- * A table as JSON again. Nodes that no script has changed come back as the very objects that went in, so that a result shares
- * with its input whatever stayed the same.
+ * A table as JSON again. Nodes that no script has changed come back as the very objects that went in, so that a result
+ * shares with its input whatever stayed the same.
  */
 import { setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -11,7 +11,9 @@ import type { LuaValue } from "./values.ts";
 /** A table cannot be said in JSON. The text is the one of Karmada's encoder, which names the depth. */
 export class EncodeError extends Error {
   constructor(problem: string, depth: number) {
-    super(`encode lua result to json failed: ${"json: error calling MarshalJSON for type json.jsonValue: ".repeat(depth)}${problem}`);
+    super(
+      `encode lua result to json failed: ${"json: error calling MarshalJSON for type json.jsonValue: ".repeat(depth)}${problem}`,
+    );
   }
 }
 
@@ -30,7 +32,10 @@ export type Charge = (entries: number) => void;
 
 const MAX_DEPTH = 500;
 
-/** Throws `EncodeError`, and what `charge` throws. An empty root is an empty list, and without a rule so is every empty table. */
+/**
+ * Throws `EncodeError`, and what `charge` throws. An empty root is an empty list, and without a rule so is every empty
+ * table.
+ */
 export function encode(table: Table, charge: Charge, emptyRule?: EmptyRule): Json {
   return new Encoder(charge, emptyRule).root(table);
 }
@@ -48,19 +53,22 @@ class Encoder {
   }
 
   root(table: Table): Json {
-    const isInPlace = this.#emptyRule === undefined || (table.origin !== undefined && this.#emptyRule.isReference(table.origin));
+    const isInPlace =
+      this.#emptyRule === undefined || (table.origin !== undefined && this.#emptyRule.isReference(table.origin));
     return this.#table(table, isInPlace) ?? [];
   }
 
   /** Undefined for an empty table that the rule drops. */
   #table(table: Table, isInPlace: boolean): Json | undefined {
-    if (table.writer === this) throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth + 1);
+    if (table.writer === this)
+      throw new EncodeError("cannot encode recursively nested tables to JSON", this.#depth + 1);
     if (isUntouched(table)) return this.#unread(table.origin as Json, isInPlace);
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) throw new EncodeError(`cannot encode more than ${MAX_DEPTH} nested tables to JSON`, 1);
     // An error leaves this behind, which does no harm: nobody else is this writer.
     table.writer = this;
-    const json = table.m === undefined && table.a.length === 0 ? this.#fields(table, isInPlace) : this.#mixed(table, isInPlace);
+    const json =
+      table.m === undefined && table.a.length === 0 ? this.#fields(table, isInPlace) : this.#mixed(table, isInPlace);
     table.writer = undefined;
     this.#depth -= 1;
     return json;
@@ -92,7 +100,8 @@ class Encoder {
         continue;
       }
       entries += 1;
-      const json = typeof value === "object" ? this.#named(key, table.kids?.get(key) ?? value, origin) : this.#scalar(value);
+      const json =
+        typeof value === "object" ? this.#named(key, table.kids?.get(key) ?? value, origin) : this.#scalar(value);
       if (json !== value) object[key] = json;
       if (json === undefined || !key.isWellFormed()) isWhole = false;
     }
@@ -106,8 +115,15 @@ class Encoder {
     const entries = entriesOf(table);
     this.#charge(length + entries.length);
     if (length > 0) {
-      for (let position = 1; position <= length; position++) if (table.a[position - 1] === undefined) throw new EncodeError("cannot encode sparse array", this.#depth);
-      if (entries.length > 0) throw new EncodeError(typeof entries[0]?.[0] === "number" ? "cannot encode sparse array" : "cannot encode mixed or invalid key types", this.#depth);
+      for (let position = 1; position <= length; position++)
+        if (table.a[position - 1] === undefined) throw new EncodeError("cannot encode sparse array", this.#depth);
+      if (entries.length > 0)
+        throw new EncodeError(
+          typeof entries[0]?.[0] === "number"
+            ? "cannot encode sparse array"
+            : "cannot encode mixed or invalid key types",
+          this.#depth,
+        );
       return this.#list(table, length, isInPlace && Array.isArray(table.origin) ? table.origin : undefined);
     }
     const [first] = entries;
@@ -117,7 +133,12 @@ class Encoder {
     if (!hasNamesOnly(entries)) throw new EncodeError("cannot encode mixed or invalid key types", this.#depth);
     const origin = isInPlace && !Array.isArray(table.origin) ? (table.origin as JsonObject | undefined) : undefined;
     const object: Record<string, unknown> = {};
-    for (const [key, value] of entries) setOwn(object, key, typeof value === "object" && value !== null ? this.#named(key, value, origin) : this.#scalar(value));
+    for (const [key, value] of entries)
+      setOwn(
+        object,
+        key,
+        typeof value === "object" && value !== null ? this.#named(key, value, origin) : this.#scalar(value),
+      );
     return withoutGaps(object, Object.keys(object)) as JsonObject;
   }
 
@@ -125,7 +146,10 @@ class Encoder {
     const list: Json[] = [];
     for (let position = 1; position <= length; position++) {
       const raw = table.a[position - 1];
-      const json = typeof raw === "object" && raw !== null ? this.#container(table.kids?.get(position) ?? raw, origin?.[position - 1]) : this.#scalar(raw);
+      const json =
+        typeof raw === "object" && raw !== null
+          ? this.#container(table.kids?.get(position) ?? raw, origin?.[position - 1])
+          : this.#scalar(raw);
       if (json !== undefined) list.push(json);
     }
     return list;
@@ -141,7 +165,9 @@ class Encoder {
   }
 
   #container(value: object, original: Json | undefined): Json | undefined {
-    return value instanceof Table ? this.#table(value, value.origin !== undefined && value.origin === original) : this.#unread(value as Json, value === original);
+    return value instanceof Table
+      ? this.#table(value, value.origin !== undefined && value.origin === original)
+      : this.#unread(value as Json, value === original);
   }
 
   #scalar(value: unknown): Json {
@@ -150,7 +176,11 @@ class Encoder {
         // Go writes a replacement for each byte that is not UTF-8.
         return value.isWellFormed() ? value : value.toWellFormed();
       case "number":
-        if (!Number.isFinite(value)) throw new EncodeError(`json: unsupported value: ${Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf"}`, this.#depth + 1);
+        if (!Number.isFinite(value))
+          throw new EncodeError(
+            `json: unsupported value: ${Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf"}`,
+            this.#depth + 1,
+          );
         return Object.is(value, -0) ? 0 : value;
       case "boolean":
         return value;
@@ -176,7 +206,8 @@ function entriesOf(table: Table): [LuaValue, unknown][] {
   }
   for (const key of Object.keys(table.h)) {
     const value = table.h[key];
-    if (value !== undefined && value !== null) entries.push([key, typeof value === "object" ? (table.kids?.get(key) ?? value) : value]);
+    if (value !== undefined && value !== null)
+      entries.push([key, typeof value === "object" ? (table.kids?.get(key) ?? value) : value]);
   }
   return entries;
 }

@@ -10,10 +10,17 @@ import type { Quarantine } from "./quarantine.ts";
 
 const HEALTH: ScriptOwner = { customization: "web", operation: "InterpretHealth" };
 /** Loops for ever when told so, fails when told so, and is healthy otherwise. */
-const SCRIPT = "function InterpretHealth(o) while o.loop do end if o.fail then error('no') end if o.wrong then return 'x' end return true end";
+const SCRIPT =
+  "function InterpretHealth(o) while o.loop do end if o.fail then error('no') end if o.wrong then return 'x' end return true end";
 const object = { kind: "Web" };
 
-function makeEngine(isolation?: "process" | "worker"): { engine: LuaEngine; clock: ReturnType<typeof createFakeClock>; elsewhere: string[]; told: string[]; program: LuaProgram } {
+function makeEngine(isolation?: "process" | "worker"): {
+  engine: LuaEngine;
+  clock: ReturnType<typeof createFakeClock>;
+  elsewhere: string[];
+  told: string[];
+  program: LuaProgram;
+} {
   const clock = createFakeClock();
   const elsewhere: string[] = [];
   const told: string[] = [];
@@ -24,12 +31,13 @@ function makeEngine(isolation?: "process" | "worker"): { engine: LuaEngine; cloc
     },
     close: () => Promise.resolve(),
   };
-  const engine = createLuaEngine({ clock, quarantine, budget: { ...DEFAULT_BUDGET, ticks: 20_000 }, ...(isolation && { isolation }) });
+  const engine = createLuaEngine({ clock, quarantine, budget: { ...DEFAULT_BUDGET, ticks: 20_000 }, isolation });
   engine.onTripped(({ customization, operation }, state) => told.push(`${customization} ${operation} ${state}`));
   return { engine, clock, elsewhere, told, program: engine.prepare(SCRIPT, HEALTH) };
 }
 
-const overrun = (program: LuaProgram): void => expect(() => program.interpretHealth({ ...object, loop: true })).toThrow(LuaLimitError);
+const overrun = (program: LuaProgram): void =>
+  expect(() => program.interpretHealth({ ...object, loop: true })).toThrow(LuaLimitError);
 
 function trip(program: LuaProgram): void {
   for (let call = 0; call < 3; call++) overrun(program);
@@ -38,7 +46,10 @@ function trip(program: LuaProgram): void {
 function metricsOf(engine: LuaEngine): string[] {
   const text = new MetricsText();
   engine.writeMetrics(text);
-  return text.finish().split("\n").filter((line) => !line.startsWith("#") && line !== "");
+  return text
+    .finish()
+    .split("\n")
+    .filter((line) => !line.startsWith("#") && line !== "");
 }
 
 test("a script answers at once while it keeps to its limits", () => {
@@ -155,7 +166,9 @@ test("nothing is said of an owner that is gone", () => {
   expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toHaveLength(2);
 
   engine.forget("web");
-  expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toEqual(['flotilla_interpreter_script_quarantined{customization="web2",operation="InterpretHealth"} 0']);
+  expect(metricsOf(engine).filter((line) => line.includes("quarantined"))).toEqual([
+    'flotilla_interpreter_script_quarantined{customization="web2",operation="InterpretHealth"} 0',
+  ]);
 });
 
 test("no engine is made while every object has a property that nobody gave it", () => {

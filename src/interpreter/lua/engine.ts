@@ -1,6 +1,6 @@
 /**
- * Runs the scripts of customizations: compiles each text once, measures its calls, and moves a script that overruns its limits
- * again and again out of the process. There is one engine in a process.
+ * Runs the scripts of customizations: compiles each text once, measures its calls, and moves a script that overruns its
+ * limits again and again out of the process. There is one engine in a process.
  */
 import { invariant } from "../../base/index.ts";
 import type { Clock, MetricsText } from "../../base/index.ts";
@@ -27,8 +27,8 @@ export interface ScriptOwner {
 
 export interface LuaEngine {
   /**
-   * Compiled once per text. The same owner with the same text gets the same program, with what is known of it; another text
-   * starts afresh. Throws `LuaSyntaxError`.
+   * Compiled once per text. The same owner with the same text gets the same program, with what is known of it; another
+   * text starts afresh. Throws `LuaSyntaxError`.
    */
   prepare(source: string, owner: ScriptOwner): LuaProgram;
   /** The owner is gone, or all scripts of the customization are: nothing is measured or remembered of them any more. */
@@ -44,7 +44,10 @@ export interface LuaEngineOptions {
   clock: Clock;
   /** What a call in the process may use. */
   budget?: LuaBudget;
-  /** `worker` keeps every script out of the process, for operators who do not trust who writes them; a call then costs 12 to 600 µs. */
+  /**
+   * `worker` keeps every script out of the process, for operators who do not trust who writes them; a call then costs
+   * 12 to 600 µs.
+   */
   isolation?: "process" | "worker";
   /** Where tripped scripts run; another thread unless stated. */
   quarantine?: Quarantine;
@@ -53,12 +56,23 @@ export interface LuaEngineOptions {
 /** More than any fleet has: ten thousand customizations are not served by one hub. */
 const MAX_OWNERS = 16_384;
 
-export function createLuaEngine({ clock, budget = DEFAULT_BUDGET, isolation = "process", quarantine = createQuarantine({ clock }) }: LuaEngineOptions): LuaEngine {
+export function createLuaEngine({
+  clock,
+  budget = DEFAULT_BUDGET,
+  isolation = "process",
+  quarantine = createQuarantine({ clock }),
+}: LuaEngineOptions): LuaEngine {
   checkPrototype();
   const scripts = new ScriptCache(clock);
   const owned = new Map<string, OwnedScript>();
   const listeners: ((owner: ScriptOwner, state: BreakerState) => void)[] = [];
-  const home: Home = { clock, budget, isolation, quarantine, onTripped: (owner, state) => listeners.forEach((listener) => listener(owner, state)) };
+  const home: Home = {
+    clock,
+    budget,
+    isolation,
+    quarantine,
+    onTripped: (owner, state) => listeners.forEach((listener) => listener(owner, state)),
+  };
 
   return {
     prepare(source, owner) {
@@ -124,7 +138,9 @@ class OwnedScript {
   }
 
   #invoke<F extends ProgramFunction>(name: F, input: ProgramInput<F>): Awaitable<ProgramResult<F>> {
-    return this.#home.isolation === "process" && this.#breaker.admits() ? this.#invokeHere(name, input) : this.#invokeElsewhere(name, input);
+    return this.#home.isolation === "process" && this.#breaker.admits()
+      ? this.#invokeHere(name, input)
+      : this.#invokeElsewhere(name, input);
   }
 
   #invokeHere<F extends ProgramFunction>(name: F, input: ProgramInput<F>): ProgramResult<F> {

@@ -1,4 +1,7 @@
-/** The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit; and one for our own failures. */
+/**
+ * The ways in which a script fails: it does not compile, it raises an error, or it reaches a limit; and one for our own
+ * failures.
+ */
 import { FlotillaError } from "../../base/index.ts";
 
 // Messages quote scripts, which may hold bytes that are no text; what is shown to people is.
@@ -9,7 +12,10 @@ export interface SourcePosition {
   column: number;
 }
 
-/** The source is no script. `message` is the one that Karmada gives; `position` is absent when the source just ends too early. */
+/**
+ * The source is no script. `message` is the one that Karmada gives; `position` is absent when the source just ends too
+ * early.
+ */
 export class LuaSyntaxError extends FlotillaError {
   readonly position: SourcePosition | undefined;
   constructor(message: string, position?: SourcePosition) {

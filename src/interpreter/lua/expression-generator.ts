@@ -1,6 +1,6 @@
 /**
- * Writes expressions as JavaScript. A function is an expression made of statements, so writing it is left to the generator of
- * those, where the names in the generated code are listed.
+ * Writes expressions as JavaScript. A function is an expression made of statements, so writing it is left to the
+ * generator of those, where the names in the generated code are listed.
  */
 import type { Expression, ExpressionOf, FunctionBody, Variable } from "./ast.ts";
 import type { Site } from "./call-state.ts";
@@ -9,7 +9,14 @@ import { LuaSyntaxError } from "./errors.ts";
 /** Deeper trees would exhaust the stack of whoever walks them, the JavaScript parser included. */
 const MAX_DEPTH = 400;
 const PROTOTYPE_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype));
-const ARITHMETIC = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["%", "mod"], ["^", "pow"]]);
+const ARITHMETIC = new Map([
+  ["+", "add"],
+  ["-", "sub"],
+  ["*", "mul"],
+  ["/", "div"],
+  ["%", "mod"],
+  ["^", "pow"],
+]);
 const PLAIN_KEY = /^[A-Za-z_]\w*$/;
 
 export abstract class ExpressionGenerator {
@@ -67,7 +74,11 @@ export abstract class ExpressionGenerator {
   }
 
   #arguments(values: readonly Expression[]): string {
-    return values.map((value, index) => (index === values.length - 1 && isSeveral(value) ? `...S.all(${this.several(value)})` : this.one(value))).join(",");
+    return values
+      .map((value, index) =>
+        index === values.length - 1 && isSeveral(value) ? `...S.all(${this.several(value)})` : this.one(value),
+      )
+      .join(",");
   }
 
   /** An expression that may give none or several values, as results. */
@@ -87,14 +98,18 @@ export abstract class ExpressionGenerator {
       case "string":
       case "function":
       case "table":
-        return expression.kind === "function" || expression.kind === "table" ? `(${this.one(expression)},true)` : "true";
+        return expression.kind === "function" || expression.kind === "table"
+          ? `(${this.one(expression)},true)`
+          : "true";
       case "unary":
         if (expression.operator === "not") return `!${this.deeper(() => this.condition(expression.operand))}`;
         break;
       case "binary":
         if (expression.operator === "and" || expression.operator === "or") {
           const { left, right, operator } = expression;
-          return this.deeper(() => `(${this.condition(left)}${operator === "and" ? "&&" : "||"}${this.condition(right)})`);
+          return this.deeper(
+            () => `(${this.condition(left)}${operator === "and" ? "&&" : "||"}${this.condition(right)})`,
+          );
         }
         if (isComparison(expression.operator)) return this.one(expression);
         break;
@@ -122,7 +137,11 @@ export abstract class ExpressionGenerator {
       case "vararg":
         return "V[0]";
       case "number":
-        return Number.isNaN(expression.value) ? "NaN" : expression.value === Infinity ? "Infinity" : String(expression.value);
+        return Number.isNaN(expression.value)
+          ? "NaN"
+          : expression.value === Infinity
+            ? "Infinity"
+            : String(expression.value);
       case "string":
         return JSON.stringify(expression.value);
       case "function":
@@ -142,7 +161,8 @@ export abstract class ExpressionGenerator {
         return this.one(expression.of);
       case "unary":
         if (expression.operator === "not") return `!${this.condition(expression.operand)}`;
-        if (expression.operator === "-" && expression.operand.kind === "number") return `(-${this.one(expression.operand)})`;
+        if (expression.operator === "-" && expression.operand.kind === "number")
+          return `(-${this.one(expression.operand)})`;
         return `S.${expression.operator === "-" ? "negate" : "length"}(${this.one(expression.operand)},${this.site(line)})`;
       default:
         return this.#binary(expression);
@@ -171,14 +191,25 @@ export abstract class ExpressionGenerator {
     });
   }
 
-  #withNote(setup: string, receiver: string, args: readonly Expression[], note: string): { setup: string; args: string } {
+  #withNote(
+    setup: string,
+    receiver: string,
+    args: readonly Expression[],
+    note: string,
+  ): { setup: string; args: string } {
     const first = receiver === "" ? [] : [receiver];
-    if (!args.some(mayCall)) return { setup: `${setup},${note}`, args: [...first, ...(args.length > 0 ? [this.#arguments(args)] : [])].join(",") };
+    if (!args.some(mayCall))
+      return {
+        setup: `${setup},${note}`,
+        args: [...first, ...(args.length > 0 ? [this.#arguments(args)] : [])].join(","),
+      };
     const before = args.slice(0, -1).map((value) => this.one(value));
     const last = this.withValue((value) => {
       const expression = args.at(-1);
       if (expression === undefined) return note;
-      return isSeveral(expression) ? `...(${value}=S.all(${this.several(expression)}),${note},${value})` : `(${value}=${this.one(expression)},${note},${value})`;
+      return isSeveral(expression)
+        ? `...(${value}=S.all(${this.several(expression)}),${note},${value})`
+        : `(${value}=${this.one(expression)},${note},${value})`;
     });
     return { setup, args: [...first, ...before, last].join(",") };
   }
@@ -196,8 +227,11 @@ export abstract class ExpressionGenerator {
   #table({ fields, line }: ExpressionOf<"table">): string {
     const site = this.site(line);
     const positions = fields.filter((field) => field.key === undefined);
-    if (positions.length === fields.length) return fields.length === 0 ? "S.newTable()" : `S.list(${this.list(fields.map((field) => field.value))})`;
-    const names = fields.map((field) => (field.key?.kind === "string" && isFastKey(field.key.value) ? field.key.value : undefined));
+    if (positions.length === fields.length)
+      return fields.length === 0 ? "S.newTable()" : `S.list(${this.list(fields.map((field) => field.value))})`;
+    const names = fields.map((field) =>
+      field.key?.kind === "string" && isFastKey(field.key.value) ? field.key.value : undefined,
+    );
     const isRecord = names.every((name) => name !== undefined) && new Set(names).size === names.length;
     if (isRecord && fields.every((field) => isNeverNil(field.value))) {
       return `S.fields({${fields.map((field, index) => `${names[index]}:${this.one(field.value)}`).join(",")}},${fields.length})`;
@@ -207,7 +241,8 @@ export abstract class ExpressionGenerator {
       const parts = fields.map((field, index) => {
         if (field.key !== undefined) return `S.set(${table},${this.one(field.key)},${this.one(field.value)},${site})`;
         position += 1;
-        if (index === fields.length - 1 && isSeveral(field.value)) return `S.append(${table},${position},S.all(${this.several(field.value)}))`;
+        if (index === fields.length - 1 && isSeveral(field.value))
+          return `S.append(${table},${position},S.all(${this.several(field.value)}))`;
         return `S.set(${table},${position},${this.one(field.value)},${site})`;
       });
       return `(${table}=S.newTable(),${parts.join(",")},${table})`;
@@ -220,12 +255,14 @@ export abstract class ExpressionGenerator {
       case "and":
       case "or":
         return this.withValue((value) => {
-          const isDecided = operator === "and" ? `${value}===undefined||${value}===false` : `${value}!==undefined&&${value}!==false`;
+          const isDecided =
+            operator === "and" ? `${value}===undefined||${value}===false` : `${value}!==undefined&&${value}!==false`;
           return `((${value}=${this.one(left)},${isDecided})?${value}:${this.one(right)})`;
         });
       case "==":
       case "~=":
-        if (isWrittenOut(left) || isWrittenOut(right)) return `(${this.one(left)}${operator === "==" ? "===" : "!=="}${this.one(right)})`;
+        if (isWrittenOut(left) || isWrittenOut(right))
+          return `(${this.one(left)}${operator === "==" ? "===" : "!=="}${this.one(right)})`;
         return `${operator === "==" ? "" : "!"}S.same(${this.one(left)},${this.one(right)})`;
       case "..":
         return `S.concat(${this.one(left)},${this.one(right)},${this.site(line)})`;
@@ -248,14 +285,19 @@ export abstract class ExpressionGenerator {
         };
         const x = place(left, a);
         const y = place(right, b);
-        const fast = operator === "%" ? `S.mod(${x},${y})` : operator === "^" ? `S.power(${x},${y})` : `${x}${operator}${y}`;
+        const fast =
+          operator === "%" ? `S.mod(${x},${y})` : operator === "^" ? `S.power(${x},${y})` : `${x}${operator}${y}`;
         if (checks.length === 0) return `(${fast})`;
         const slow =
-          operator === "<" ? `S.less(${x},${y},${site})`
-          : operator === ">" ? `S.less(${y},${x},${site})`
-          : operator === "<=" ? `S.lessEqual(${x},${y},${site})`
-          : operator === ">=" ? `S.lessEqual(${y},${x},${site})`
-          : `S.arith("${ARITHMETIC.get(operator)}",${x},${y},${site})`;
+          operator === "<"
+            ? `S.less(${x},${y},${site})`
+            : operator === ">"
+              ? `S.less(${y},${x},${site})`
+              : operator === "<="
+                ? `S.lessEqual(${x},${y},${site})`
+                : operator === ">="
+                  ? `S.lessEqual(${y},${x},${site})`
+                  : `S.arith("${ARITHMETIC.get(operator)}",${x},${y},${site})`;
         return `(${setup.join(",")},${checks.join("&&")}?${fast}:${slow})`;
       }),
     );
@@ -264,11 +306,13 @@ export abstract class ExpressionGenerator {
 
 export const nameOf = (variable: Variable): string => `s${variable.id}`;
 const isComparison = (operator: string): boolean => ["==", "~=", "<", "<=", ">", ">="].includes(operator);
-export const isSeveral = (expression: Expression | undefined): boolean => expression?.kind === "call" || expression?.kind === "method" || expression?.kind === "vararg";
+export const isSeveral = (expression: Expression | undefined): boolean =>
+  expression?.kind === "call" || expression?.kind === "method" || expression?.kind === "vararg";
 /** A name that no object has by itself and that keeps its place among others. */
 export const isFastKey = (key: string): boolean => PLAIN_KEY.test(key) && !PROTOTYPE_NAMES.has(key);
 /** Comparing with it is quick, however long the other side is. */
-const isWrittenOut = (expression: Expression): boolean => ["nil", "true", "false", "number", "string"].includes(expression.kind);
+const isWrittenOut = (expression: Expression): boolean =>
+  ["nil", "true", "false", "number", "string"].includes(expression.kind);
 const isNeverNil = (expression: Expression): boolean =>
   ["true", "false", "number", "string", "function", "table"].includes(expression.kind) ||
   (expression.kind === "binary" && expression.operator !== "and" && expression.operator !== "or") ||

@@ -1,6 +1,6 @@
 /**
- * Reads tokens and expressions. A function is an expression made of statements, so reading its body is left to the parser of
- * those.
+ * Reads tokens and expressions. A function is an expression made of statements, so reading its body is left to the
+ * parser of those.
  */
 import type { BinaryOperator, Expression, FunctionBody, Target } from "./ast.ts";
 import type { LuaSyntaxError } from "./errors.ts";
@@ -141,7 +141,10 @@ export abstract class ExpressionParser {
     this.expect(")");
     const isSeveral = inner.kind === "call" || inner.kind === "method" || inner.kind === "vararg";
     // What is in parentheses is no target of an assignment, but any suffix may follow.
-    const first: Expression = isSeveral || inner.kind === "local" || inner.kind === "global" || inner.kind === "index" ? { kind: "first", of: inner, line } : { ...inner, line };
+    const first: Expression =
+      isSeveral || inner.kind === "local" || inner.kind === "global" || inner.kind === "index"
+        ? { kind: "first", of: inner, line }
+        : { ...inner, line };
     return this.#suffixes(first);
   }
 
@@ -153,7 +156,12 @@ export abstract class ExpressionParser {
         case ".": {
           this.advance();
           const key = this.expect("NAME");
-          expression = { kind: "index", object: expression, key: { kind: "string", value: key.text, line: key.line }, line };
+          expression = {
+            kind: "index",
+            object: expression,
+            key: { kind: "string", value: key.text, line: key.line },
+            line,
+          };
           break;
         }
         case "[": {

@@ -1,12 +1,22 @@
 /**
- * Writes a syntax tree as JavaScript; the functions and statements are written here. Locals become JavaScript locals and so do
- * globals, which makes them fresh for every call. Nothing of the script reaches the text but names of letters and digits,
- * numbers, and strings as JSON.
+ * Writes a syntax tree as JavaScript; the functions and statements are written here. Locals become JavaScript locals
+ * and so do globals, which makes them fresh for every call. Nothing of the script reaches the text but names of letters
+ * and digits, numbers, and strings as JSON.
  *
- * Names in the generated code: `S` is the machine, `T` the class of tables, `N` no results, `s1…` one variable each, `g_name` a
- * global, `x0…` intermediate values, `B1` a loop, `L1` a label.
+ * Names in the generated code: `S` is the machine, `T` the class of tables, `N` no results, `s1…` one variable each,
+ * `g_name` a global, `x0…` intermediate values, `B1` a loop, `L1` a label.
  */
-import type { Block, Expression, ExpressionOf, FunctionBody, Label, Script, Statement, Target, Variable } from "./ast.ts";
+import type {
+  Block,
+  Expression,
+  ExpressionOf,
+  FunctionBody,
+  Label,
+  Script,
+  Statement,
+  Target,
+  Variable,
+} from "./ast.ts";
 import type { Site } from "./call-state.ts";
 import { ExpressionGenerator, isFastKey, isSeveral, nameOf } from "./expression-generator.ts";
 
@@ -31,13 +41,18 @@ class Generator extends ExpressionGenerator {
   readonly #cases = new Map<Label, { block: number; index: number }>();
 
   constructor(script: Script, name: string) {
-    super(name, script.globals.some((use) => use.name === "_G" || use.name === "package"));
+    super(
+      name,
+      script.globals.some((use) => use.name === "_G" || use.name === "package"),
+    );
     this.#script = script;
   }
 
   generate(): Generated {
     const globals = [...new Set(this.#script.globals.map((use) => use.name))];
-    const declarations = this.isReflective ? "" : globals.map((name) => `let g_${name}=G(${JSON.stringify(name)});`).join("");
+    const declarations = this.isReflective
+      ? ""
+      : globals.map((name) => `let g_${name}=G(${JSON.stringify(name)});`).join("");
     const found = globals.map((name) => `case ${JSON.stringify(name)}:return g_${name};`).join("");
     const lookup = this.isReflective ? "(n)=>G_.getString(n)" : `(n)=>{switch(n){${found}default:return G(n)}}`;
     const main = this.#function(this.#script.main);
@@ -80,13 +95,21 @@ class Generator extends ExpressionGenerator {
 
   /** A jump is one out of a labelled block, or, where that cannot say it, a round of a loop around a `switch`. */
   #blockWithLabels(statements: readonly Statement[], labels: readonly Label[]): string {
-    const hoisted = statements.flatMap((statement) => (statement.kind === "local" ? statement.variables : statement.kind === "localFunction" ? [statement.variable] : []));
+    const hoisted = statements.flatMap((statement) =>
+      statement.kind === "local" ? statement.variables : statement.kind === "localFunction" ? [statement.variable] : [],
+    );
     const declaration = hoisted.length > 0 ? `let ${hoisted.map(nameOf).join(",")};` : "";
     const [only] = labels;
     if (labels.length === 1 && only && !only.fromAfter) {
       const at = statements.findIndex((statement) => statement.kind === "label" && statement.label === only);
-      const before = statements.slice(0, at).map((statement) => this.#statement(statement, true)).join("");
-      return `${declaration}L${only.id}:{${before}}${statements.slice(at).map((statement) => this.#statement(statement, true)).join("")}`;
+      const before = statements
+        .slice(0, at)
+        .map((statement) => this.#statement(statement, true))
+        .join("");
+      return `${declaration}L${only.id}:{${before}}${statements
+        .slice(at)
+        .map((statement) => this.#statement(statement, true))
+        .join("")}`;
     }
     const block = this.#loopIds++;
     labels.forEach((label, index) => this.#cases.set(label, { block, index: index + 1 }));
@@ -114,9 +137,15 @@ class Generator extends ExpressionGenerator {
       case "do":
         return `{${this.#block(statement.block)}}`;
       case "while":
-        return this.#loop((loop) => `B${loop}:while(${this.condition(statement.condition)}){${this.#tick(line)}${this.#block(statement.block)}}`);
+        return this.#loop(
+          (loop) =>
+            `B${loop}:while(${this.condition(statement.condition)}){${this.#tick(line)}${this.#block(statement.block)}}`,
+        );
       case "repeat":
-        return this.#loop((loop) => `B${loop}:for(;;){${this.#tick(line)}${this.#block(statement.block)}if(${this.condition(statement.condition)})break;}`);
+        return this.#loop(
+          (loop) =>
+            `B${loop}:for(;;){${this.#tick(line)}${this.#block(statement.block)}if(${this.condition(statement.condition)})break;}`,
+        );
       case "if": {
         const otherwise = statement.otherwise ? `else{${this.#block(statement.otherwise)}}` : "";
         return `if(${this.condition(statement.condition)}){${this.#block(statement.block)}}${otherwise}`;
@@ -133,7 +162,9 @@ class Generator extends ExpressionGenerator {
         return "";
       default: {
         const target = this.#cases.get(statement.label);
-        return target ? `{p${target.block}=${target.index};${this.#tick(line)}continue P${target.block};}` : `break L${statement.label.id};`;
+        return target
+          ? `{p${target.block}=${target.index};${this.#tick(line)}continue P${target.block};}`
+          : `break L${statement.label.id};`;
       }
     }
   }
@@ -155,8 +186,11 @@ class Generator extends ExpressionGenerator {
       const [a, b, c, i] = [`a${loop}`, `b${loop}`, `c${loop}`, `i${loop}`];
       const stepValue = step === undefined ? 1 : step.kind === "number" ? step.value : undefined;
       const isKnown = from.kind === "number" && to.kind === "number" && stepValue !== undefined;
-      const check = isKnown ? "" : `if(typeof ${a}!=="number"||typeof ${b}!=="number"||typeof ${c}!=="number")S.checkFor(${a},${b},${c},${this.site(line)});`;
-      const goesOn = stepValue === undefined ? `${c}>0?${i}<=${b}:${i}>=${b}` : stepValue > 0 ? `${i}<=${b}` : `${i}>=${b}`;
+      const check = isKnown
+        ? ""
+        : `if(typeof ${a}!=="number"||typeof ${b}!=="number"||typeof ${c}!=="number")S.checkFor(${a},${b},${c},${this.site(line)});`;
+      const goesOn =
+        stepValue === undefined ? `${c}>0?${i}<=${b}:${i}>=${b}` : stepValue > 0 ? `${i}<=${b}` : `${i}>=${b}`;
       const values = `let ${a}=${this.one(from)},${b}=${this.one(to)},${c}=${step ? this.one(step) : "1"};`;
       // The sum is upstream's, which shows in the last digit of fractions.
       return `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${goesOn};${i}+=${c}){let ${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`;
@@ -166,8 +200,12 @@ class Generator extends ExpressionGenerator {
   #forIn({ variables, values, block, line }: Extract<Statement, { kind: "forIn" }>): string {
     return this.#loop((loop) => {
       const site = this.site(line);
-      const list = values.length === 1 && isSeveral(values[0]) ? `S.all(${this.several(values[0])})` : this.list(values);
-      const names = variables.map((variable, index) => `${nameOf(variable)}=${index === 0 ? `it${loop}.k` : index === 1 ? `it${loop}.v` : `it${loop}.all[${index}]`}`);
+      const list =
+        values.length === 1 && isSeveral(values[0]) ? `S.all(${this.several(values[0])})` : this.list(values);
+      const names = variables.map(
+        (variable, index) =>
+          `${nameOf(variable)}=${index === 0 ? `it${loop}.k` : index === 1 ? `it${loop}.v` : `it${loop}.all[${index}]`}`,
+      );
       return `{const it${loop}=S.iterate(${list},${site});B${loop}:while(it${loop}.next()){let ${names.join(",")};${this.#tick(line)}${this.#block(block)}}}`;
     });
   }
@@ -192,10 +230,17 @@ class Generator extends ExpressionGenerator {
   #local(variables: readonly Variable[], values: readonly Expression[], isHoisted: boolean): string {
     const keyword = isHoisted ? "" : "let ";
     const [variable] = variables;
-    if (variables.length === 1 && variable && values.length <= 1) return `${keyword}${nameOf(variable)}=${values[0] ? this.one(values[0]) : "undefined"};`;
-    if (values.length === 0) return isHoisted ? variables.map((each) => `${nameOf(each)}=undefined;`).join("") : `let ${variables.map(nameOf).join(",")};`;
-    // All values come before any name exists: a value may use an outer variable of the same name, which has another identifier.
-    return this.#values(values, variables.length, (parts) => variables.map((each, index) => `${keyword}${nameOf(each)}=${parts[index] ?? "undefined"};`).join(""));
+    if (variables.length === 1 && variable && values.length <= 1)
+      return `${keyword}${nameOf(variable)}=${values[0] ? this.one(values[0]) : "undefined"};`;
+    if (values.length === 0)
+      return isHoisted
+        ? variables.map((each) => `${nameOf(each)}=undefined;`).join("")
+        : `let ${variables.map(nameOf).join(",")};`;
+    // All values come before any name exists: a value may use an outer variable of the same name, which has another
+    // identifier.
+    return this.#values(values, variables.length, (parts) =>
+      variables.map((each, index) => `${keyword}${nameOf(each)}=${parts[index] ?? "undefined"};`).join(""),
+    );
   }
 
   /** Evaluates a list into that many intermediate values and writes what is done with them. */
@@ -226,17 +271,27 @@ class Generator extends ExpressionGenerator {
     const [value] = values;
     if (targets.length === 1 && values.length === 1 && target && value) return this.#assignOne(target, value);
     return this.#prepareTargets(targets, 0, [], (places) =>
-      this.#values(values, targets.length, (parts) => targets.map((each, index) => this.#store(each, places[index], parts[index] ?? "undefined")).join("")),
+      this.#values(values, targets.length, (parts) =>
+        targets.map((each, index) => this.#store(each, places[index], parts[index] ?? "undefined")).join(""),
+      ),
     );
   }
 
   /** Objects and keys of the targets come before the values. */
-  #prepareTargets(targets: readonly Target[], index: number, places: ({ object: string; key: string } | undefined)[], write: (places: ({ object: string; key: string } | undefined)[]) => string): string {
+  #prepareTargets(
+    targets: readonly Target[],
+    index: number,
+    places: ({ object: string; key: string } | undefined)[],
+    write: (places: ({ object: string; key: string } | undefined)[]) => string,
+  ): string {
     const target = targets[index];
     if (target === undefined) return write(places);
     if (target.kind !== "index") return this.#prepareTargets(targets, index + 1, [...places, undefined], write);
     return this.withValue((object) =>
-      this.withValue((key) => `${object}=${this.one(target.object)};${key}=${this.one(target.key)};${this.#prepareTargets(targets, index + 1, [...places, { object, key }], write)}`),
+      this.withValue(
+        (key) =>
+          `${object}=${this.one(target.object)};${key}=${this.one(target.key)};${this.#prepareTargets(targets, index + 1, [...places, { object, key }], write)}`,
+      ),
     );
   }
 
@@ -247,7 +302,9 @@ class Generator extends ExpressionGenerator {
 
   #storeName(target: ExpressionOf<"local" | "global">, value: string): string {
     if (target.kind === "local") return `${nameOf(target.variable)}=${value}`;
-    return this.isReflective ? `S.set(G_,${JSON.stringify(target.name)},${value},${this.site(target.line)})` : `g_${target.name}=${value}`;
+    return this.isReflective
+      ? `S.set(G_,${JSON.stringify(target.name)},${value},${this.site(target.line)})`
+      : `g_${target.name}=${value}`;
   }
 
   #assignOne(target: Target, value: Expression): string {
@@ -259,7 +316,9 @@ class Generator extends ExpressionGenerator {
         const key = target.key.value;
         return `${start}v=${this.one(value)};if(${object} instanceof T&&${object}.w&&v!==undefined){S.m-=16;${object}.h.${key}=v}else S.set(${object},"${key}",v,${site});`;
       }
-      return this.withValue((key) => `${start}${key}=${this.one(target.key)};v=${this.one(value)};S.set(${object},${key},v,${site});`);
+      return this.withValue(
+        (key) => `${start}${key}=${this.one(target.key)};v=${this.one(value)};S.set(${object},${key},v,${site});`,
+      );
     });
   }
 }

@@ -1,4 +1,6 @@
-/** Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error. */
+/**
+ * Reads JSON into the shape of a Go struct as `encoding/json` does: unknown fields vanish, a wrong type is an error.
+ */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { formatQuantity, quantityProblem, tryParseQuantity } from "../../machinery/index.ts";
@@ -22,7 +24,9 @@ export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
   if (shape === "string") return typeof json === "string" ? { value: json } : wrong(json, place, "string");
   if (shape === "int32") {
     if (typeof json !== "number") return wrong(json, place, "int32");
-    return Number.isInteger(json) && Math.abs(json) < 2 ** 31 ? { value: json } : { problem: `json: cannot unmarshal number ${json} into ${place} of type int32` };
+    return Number.isInteger(json) && Math.abs(json) < 2 ** 31
+      ? { value: json }
+      : { problem: `json: cannot unmarshal number ${json} into ${place} of type int32` };
   }
   if (shape === "quantity") {
     if (typeof json !== "string" && typeof json !== "number") return wrong(json, place, "resource.Quantity");
@@ -31,10 +35,19 @@ export function decodeGo(json: Json, shape: GoShape, place?: string): Decoded {
     return quantity ? { value: formatQuantity(quantity) } : { problem: quantityProblem(String(json)) };
   }
   if ("list" in shape) return decodeList(json, shape, place);
-  if ("map" in shape) return isObject(json) ? decodeFields(json, Object.keys(json), () => shape.map, place, {}) : wrong(json, place, "map");
+  if ("map" in shape)
+    return isObject(json)
+      ? decodeFields(json, Object.keys(json), () => shape.map, place, {})
+      : wrong(json, place, "map");
   if (!isObject(json)) return wrong(json, place, shape.name);
   const known = Object.keys(shape.fields).filter((key) => Object.hasOwn(json, key));
-  return decodeFields(json, known, (key) => shape.fields[key] ?? "any", `Go struct field ${shape.name.slice(shape.name.indexOf(".") + 1)}`, shape.always ?? {});
+  return decodeFields(
+    json,
+    known,
+    (key) => shape.fields[key] ?? "any",
+    `Go struct field ${shape.name.slice(shape.name.indexOf(".") + 1)}`,
+    shape.always ?? {},
+  );
 }
 
 function decodeList(json: Json, shape: { list: GoShape; of: string }, place: string | undefined): Decoded {
@@ -48,7 +61,13 @@ function decodeList(json: Json, shape: { list: GoShape; of: string }, place: str
   return { value: list };
 }
 
-function decodeFields(json: JsonObject, keys: readonly string[], shapeOf: (key: string) => GoShape, place: string | undefined, start: JsonObject): Decoded {
+function decodeFields(
+  json: JsonObject,
+  keys: readonly string[],
+  shapeOf: (key: string) => GoShape,
+  place: string | undefined,
+  start: JsonObject,
+): Decoded {
   const decodedFields: JsonObject = { ...start };
   for (const key of keys) {
     const shape = shapeOf(key);
@@ -60,6 +79,7 @@ function decodeFields(json: JsonObject, keys: readonly string[], shapeOf: (key: 
 }
 
 function wrong(json: Json, place: string | undefined, type: string): Decoded {
-  const found = json === null ? "null" : Array.isArray(json) ? "array" : typeof json === "boolean" ? "bool" : typeof json;
+  const found =
+    json === null ? "null" : Array.isArray(json) ? "array" : typeof json === "boolean" ? "bool" : typeof json;
   return { problem: `json: cannot unmarshal ${found} into ${place ?? "Go value"} of type ${type}` };
 }

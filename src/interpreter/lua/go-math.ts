@@ -1,6 +1,6 @@
 /**
- * Functions of Go's `math` that round otherwise than JavaScript's. The digits show as soon as a script prints a result, so they
- * are computed in the same steps.
+ * Functions of Go's `math` that round otherwise than JavaScript's. The digits show as soon as a script prints a result,
+ * so they are computed in the same steps.
  */
 
 /** The fraction in [0.5, 1) and the power of two that make up a number. */
@@ -37,7 +37,8 @@ export function power(base: number, exponent: number): number {
   const size = Math.abs(exponent);
   const isPlain = Number.isFinite(base) && base !== 0 && size < HUGE_EXPONENT && size > 0 && size !== 0.5;
   // Squares, roots and the limits are the same in both; and a broken power of what is negative is no number.
-  if (!isPlain || (base < 0 && !Number.isInteger(exponent))) return size === 0.5 && base >= 0 ? (exponent > 0 ? Math.sqrt(base) : 1 / Math.sqrt(base)) : base ** exponent;
+  if (!isPlain || (base < 0 && !Number.isInteger(exponent)))
+    return size === 0.5 && base >= 0 ? (exponent > 0 ? Math.sqrt(base) : 1 / Math.sqrt(base)) : base ** exponent;
   let whole = Math.trunc(size);
   let rest = size - whole;
   if (rest > 0.5) {

@@ -6,7 +6,17 @@ export type { LuaEngine, LuaEngineOptions, ScriptOwner } from "./engine.ts";
 export { LuaInternalError, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 export { DISABLED_FUNCTIONS } from "./library/base.ts";
 export { LIBRARY_NAMES, libraryHas } from "./library/globals.ts";
-export { LuaResultError, aggregateStatus, getComponents, getDependencies, getReplicas, interpretHealth, reflectStatus, retain, reviseReplica } from "./operations.ts";
+export {
+  LuaResultError,
+  aggregateStatus,
+  getComponents,
+  getDependencies,
+  getReplicas,
+  interpretHealth,
+  reflectStatus,
+  retain,
+  reviseReplica,
+} from "./operations.ts";
 export type { LuaReplicas } from "./operations.ts";
 export type { LuaInput, LuaProgram } from "./program.ts";
 export { emptiesAsIn, withoutEmpties, withoutNulls } from "./result-rules.ts";

@@ -11,10 +11,41 @@ export interface Token {
   column: number;
 }
 
-const KEYWORDS = new Set(["and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or", "return", "repeat", "then", "true", "until", "while"]);
+const KEYWORDS = new Set([
+  "and",
+  "break",
+  "do",
+  "else",
+  "elseif",
+  "end",
+  "false",
+  "for",
+  "function",
+  "goto",
+  "if",
+  "in",
+  "local",
+  "nil",
+  "not",
+  "or",
+  "return",
+  "repeat",
+  "then",
+  "true",
+  "until",
+  "while",
+]);
 const SINGLE = new Set("+*/%^#(){}];,<>=:".split(""));
 const DOUBLE = new Set(["==", "~=", "<=", ">=", "::"]);
-const ESCAPES: ReadonlyMap<string, string> = new Map([["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"], ["v", "\v"]]);
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["a", "\x07"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["v", "\v"],
+]);
 
 const isDigit = (ch: string): boolean => ch >= "0" && ch <= "9";
 const isHexDigit = (ch: string): boolean => isDigit(ch) || (ch >= "a" && ch <= "f") || (ch >= "A" && ch <= "F");
@@ -51,9 +82,13 @@ export class Lexer {
 
   /** An error at the place that is read now, about the newest token. */
   error(message: string, text = this.#lastText): LuaSyntaxError {
-    if (this.#at >= this.#source.length && this.#atEnd) return new LuaSyntaxError(`${this.#name} at EOF:   ${message}\n`);
+    if (this.#at >= this.#source.length && this.#atEnd)
+      return new LuaSyntaxError(`${this.#name} at EOF:   ${message}\n`);
     const position = { line: this.#line, column: this.#column };
-    return new LuaSyntaxError(`${this.#name} line:${position.line}(column:${position.column}) near '${text}':   ${message}\n`, position);
+    return new LuaSyntaxError(
+      `${this.#name} line:${position.line}(column:${position.column}) near '${text}':   ${message}\n`,
+      position,
+    );
   }
 
   /** Whether the end was not only reached but read. */

@@ -1,6 +1,6 @@
 /**
- * The operators of the language, on the state of one call. Compiled scripts call its methods where the inlined fast path does
- * not hold.
+ * The operators of the language, on the state of one call. Compiled scripts call its methods where the inlined fast
+ * path does not hold.
  */
 import { systemClock } from "../../base/index.ts";
 import type { Clock, Random } from "../../base/index.ts";
@@ -93,7 +93,8 @@ export class Machine extends CallState {
   }
 
   set(object: LuaValue, key: LuaValue, value: LuaValue, site: number): void {
-    if (!(object instanceof Table)) this.raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
+    if (!(object instanceof Table))
+      this.raise(site, `attempt to index a non-table object(${typeOf(object)}) with key '${this.text(key)}'`);
     if (site > 0) this.l[this.d] = site;
     if (typeof key === "string") {
       this.#chargeKey(key);
@@ -146,7 +147,8 @@ export class Machine extends CallState {
   /** How a generic `for` goes on. */
   iterate(values: LuaValue[], site: number): LuaIterator {
     const [iterator, state, control] = values;
-    if (state instanceof Table && control === undefined && iterator === this.pairsNext) return new PairsIterator(this, state);
+    if (state instanceof Table && control === undefined && iterator === this.pairsNext)
+      return new PairsIterator(this, state);
     if (state instanceof Table && control === 0 && iterator === this.ipairsNext) return new PositionsIterator(state);
     return new CallIterator(this, typeof iterator === "function" ? iterator : this.nc, state, control, site);
   }
@@ -162,13 +164,16 @@ export class Machine extends CallState {
   #ipairsNext: LuaFunction | undefined;
 
   #nextPair(state: LuaValue, control: LuaValue): LuaResults {
-    if (!(state instanceof Table)) throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
+    if (!(state instanceof Table))
+      throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
     return this.next(state, control) ?? NOTHING;
   }
 
   #nextPosition(state: LuaValue, control: LuaValue): LuaResults {
-    if (!(state instanceof Table)) throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
-    if (typeof control !== "number") throw this.failure(`bad argument #2 to ${this.calledName()} (number expected, got ${typeOf(control)})`);
+    if (!(state instanceof Table))
+      throw this.failure(`bad argument #1 to ${this.calledName()} (table expected, got ${typeOf(state)})`);
+    if (typeof control !== "number")
+      throw this.failure(`bad argument #2 to ${this.calledName()} (number expected, got ${typeOf(control)})`);
     const value = state.getPosition(Math.trunc(control) + 1);
     return value === undefined ? NOTHING : [Math.trunc(control) + 1, value];
   }
@@ -217,12 +222,18 @@ export class Machine extends CallState {
 
   // Operators.
 
-  arith(operator: "add" | "sub" | "mul" | "div" | "mod" | "pow", left: LuaValue, right: LuaValue, site: number): number {
+  arith(
+    operator: "add" | "sub" | "mul" | "div" | "mod" | "pow",
+    left: LuaValue,
+    right: LuaValue,
+    site: number,
+  ): number {
     this.#chargeText(left);
     this.#chargeText(right);
     const a = typeof left === "string" ? (parseNumber(left) ?? left) : left;
     const b = typeof right === "string" ? (parseNumber(right) ?? right) : right;
-    if (typeof a !== "number" || typeof b !== "number") return this.raise(site, `cannot perform ${operator} operation between ${typeOf(a)} and ${typeOf(b)}`);
+    if (typeof a !== "number" || typeof b !== "number")
+      return this.raise(site, `cannot perform ${operator} operation between ${typeOf(a)} and ${typeOf(b)}`);
     switch (operator) {
       case "add":
         return a + b;
@@ -274,7 +285,8 @@ export class Machine extends CallState {
   concat(left: LuaValue, right: LuaValue, site: number): string {
     const a = typeof left === "number" ? formatNumber(left) : left;
     const b = typeof right === "number" ? formatNumber(right) : right;
-    if (typeof a !== "string" || typeof b !== "string") return this.raise(site, `cannot perform concat operation between ${typeOf(left)} and ${typeOf(right)}`);
+    if (typeof a !== "string" || typeof b !== "string")
+      return this.raise(site, `cannot perform concat operation between ${typeOf(left)} and ${typeOf(right)}`);
     this.l[this.d] = site;
     this.t -= CONCAT_TICKS;
     const joined = this.made(a + b);

@@ -57,7 +57,14 @@ export function parseGoFloat(text: string): number | undefined {
     return Number.isFinite(value) ? value : undefined;
   }
   const word = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
-  if (word) return word[2]?.toLowerCase() === "nan" ? (word[1] === "" ? NaN : undefined) : word[1] === "-" ? -Infinity : Infinity;
+  if (word)
+    return word[2]?.toLowerCase() === "nan"
+      ? word[1] === ""
+        ? NaN
+        : undefined
+      : word[1] === "-"
+        ? -Infinity
+        : Infinity;
   const hex = HEX_FLOAT.exec(text);
   if (!hex) return undefined;
   const [, sign, whole = "", fraction = "", exponent = "0"] = hex;

@@ -1,6 +1,6 @@
 /**
- * Karmada's interpreter operations on a script: which function is called with what, and what its results must be. Messages are
- * those that Karmada's users know.
+ * Karmada's interpreter operations on a script: which function is called with what, and what its results must be.
+ * Messages are those that Karmada's users know.
  */
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -28,13 +28,28 @@ const quantities: GoShape = { map: "quantity" };
 const requirements: GoShape = {
   name: "v1alpha2.ReplicaRequirements",
   fields: {
-    nodeClaim: { name: "v1alpha2.NodeClaim", fields: { hardNodeAffinity: "any", nodeSelector: { map: "string" }, tolerations: { list: "any", of: "[]v1.Toleration" } } },
+    nodeClaim: {
+      name: "v1alpha2.NodeClaim",
+      fields: {
+        hardNodeAffinity: "any",
+        nodeSelector: { map: "string" },
+        tolerations: { list: "any", of: "[]v1.Toleration" },
+      },
+    },
     resourceRequest: quantities,
     namespace: "string",
     priorityClassName: "string",
   },
 };
-const component: GoShape = { name: "v1alpha2.Component", fields: { name: "string", replicas: "int32", replicaRequirements: { ...requirements, name: "v1alpha2.ComponentReplicaRequirements" } }, always: { name: "", replicas: 0 } };
+const component: GoShape = {
+  name: "v1alpha2.Component",
+  fields: {
+    name: "string",
+    replicas: "int32",
+    replicaRequirements: { ...requirements, name: "v1alpha2.ComponentReplicaRequirements" },
+  },
+  always: { name: "", replicas: 0 },
+};
 const dependency: GoShape = {
   name: "v1alpha1.DependentObjectReference",
   fields: { apiVersion: "string", kind: "string", namespace: "string", name: "string", labelSelector: "any" },
@@ -49,14 +64,22 @@ export interface LuaReplicas {
 export function getReplicas(script: CompiledScript, object: Input, budget?: LuaBudget): LuaReplicas {
   const [count, requires] = script.call("GetReplicas", [object], budget);
   if (count?.type !== "number") throw new LuaResultError(`result type ${typeNumber(count)} is not number`);
-  return { replicas: toInt32(count.json() as number), requirements: isNil(requires) ? undefined : typed(requires, requirements) };
+  return {
+    replicas: toInt32(count.json() as number),
+    requirements: isNil(requires) ? undefined : typed(requires, requirements),
+  };
 }
 
 export function getComponents(script: CompiledScript, object: Input, budget?: LuaBudget): Json | undefined {
-  const [components] = run("failed to run 'GetComponents' script", () => script.call("GetComponents", [object], budget));
+  const [components] = run("failed to run 'GetComponents' script", () =>
+    script.call("GetComponents", [object], budget),
+  );
   if (isNil(components)) return undefined;
-  if (components?.type !== "table") throw new LuaResultError(`expected result type 'table' or 'nil' from GetComponents, but got '${components?.type}'`);
-  return run("failed to convert lua table for components", () => typed(components, { list: component, of: "[]v1alpha2.Component" }));
+  if (components?.type !== "table")
+    throw new LuaResultError(`expected result type 'table' or 'nil' from GetComponents, but got '${components?.type}'`);
+  return run("failed to convert lua table for components", () =>
+    typed(components, { list: component, of: "[]v1alpha2.Component" }),
+  );
 }
 
 export function reviseReplica(script: CompiledScript, object: Input, replicas: number, budget?: LuaBudget): JsonObject {
@@ -70,16 +93,26 @@ export function retain(script: CompiledScript, desired: Input, observed: Input, 
 }
 
 /** `items` absent is nil to the script, which is not the same as an empty list. */
-export function aggregateStatus(script: CompiledScript, object: Input, items: readonly Input[] | undefined, budget?: LuaBudget): JsonObject {
+export function aggregateStatus(
+  script: CompiledScript,
+  object: Input,
+  items: readonly Input[] | undefined,
+  budget?: LuaBudget,
+): JsonObject {
   const [aggregated] = script.call("AggregateStatus", [object, items], budget);
   return wholeObject(aggregated);
 }
 
 /**
- * The same for a script that returns the status alone, as many people write it: anything that says something and has none of an
- * object's own fields. It is answered as it is; everything else must be a whole object.
+ * The same for a script that returns the status alone, as many people write it: anything that says something and has
+ * none of an object's own fields. It is answered as it is; everything else must be a whole object.
  */
-export function aggregateStatusOrBare(script: CompiledScript, object: Input, items: readonly Input[] | undefined, budget?: LuaBudget): JsonObject {
+export function aggregateStatusOrBare(
+  script: CompiledScript,
+  object: Input,
+  items: readonly Input[] | undefined,
+  budget?: LuaBudget,
+): JsonObject {
   const [aggregated] = script.call("AggregateStatus", [object, items], budget);
   const json = anyObject(aggregated);
   return isBareStatus(json) ? json : requireKind(json);
@@ -99,7 +132,8 @@ export function interpretHealth(script: CompiledScript, object: Input, budget?: 
 
 export function reflectStatus(script: CompiledScript, object: Input, budget?: LuaBudget): Json {
   const [status] = script.call("ReflectStatus", [object], budget);
-  if (status?.type !== "table") throw new LuaResultError(`expect the returned replica type is table but got ${status?.type ?? "nil"}`);
+  if (status?.type !== "table")
+    throw new LuaResultError(`expect the returned replica type is table but got ${status?.type ?? "nil"}`);
   return emptyRootAs({}, plain(status));
 }
 
@@ -119,7 +153,8 @@ function run<T>(doing: string, act: () => T): T {
     return act();
   } catch (error) {
     if (error instanceof LuaRuntimeError) throw new LuaRuntimeError(`${doing}: ${error.message}`, { cause: error });
-    if (error instanceof LuaLimitError) throw new LuaLimitError(error.limit, `${doing}: ${error.message}`, { cause: error });
+    if (error instanceof LuaLimitError)
+      throw new LuaLimitError(error.limit, `${doing}: ${error.message}`, { cause: error });
     if (error instanceof LuaResultError) throw new LuaResultError(`${doing}: ${error.message}`, { cause: error });
     throw error;
   }
@@ -138,22 +173,31 @@ function plain(result: LuaResult, references?: readonly Input[]): Json {
 
 const emptyRootAs = (empty: Json, json: Json): Json => (Array.isArray(json) && json.length === 0 ? empty : json);
 
-const wholeObject = (result: LuaResult | undefined, references?: readonly Input[]): JsonObject => requireKind(anyObject(result, references));
+const wholeObject = (result: LuaResult | undefined, references?: readonly Input[]): JsonObject =>
+  requireKind(anyObject(result, references));
 
 function anyObject(result: LuaResult | undefined, references?: readonly Input[]): JsonObject {
-  if (result?.type !== "table") throw new LuaResultError(`expect the returned requires type is table but got ${result?.type ?? "nil"}`);
+  if (result?.type !== "table")
+    throw new LuaResultError(`expect the returned requires type is table but got ${result?.type ?? "nil"}`);
   const json = emptyRootAs({}, plain(result, references));
-  if (!isObject(json)) throw new LuaResultError("json unmarshal obj failed: json: cannot unmarshal array into Go value of type map[string]interface {}");
+  if (!isObject(json))
+    throw new LuaResultError(
+      "json unmarshal obj failed: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    );
   return json;
 }
 
 function requireKind(json: JsonObject): JsonObject {
-  if (typeof json["kind"] !== "string" || json["kind"] === "") throw new LuaResultError(`json unmarshal obj failed: Object 'Kind' is missing in '${JSON.stringify(sorted(json))}'`);
+  if (typeof json["kind"] !== "string" || json["kind"] === "")
+    throw new LuaResultError(
+      `json unmarshal obj failed: Object 'Kind' is missing in '${JSON.stringify(sorted(json))}'`,
+    );
   return json;
 }
 
 function typed(result: LuaResult | undefined, shape: GoShape): Json {
-  if (result?.type !== "table") throw new LuaResultError(`expect the returned requires type is table but got ${result?.type ?? "nil"}`);
+  if (result?.type !== "table")
+    throw new LuaResultError(`expect the returned requires type is table but got ${result?.type ?? "nil"}`);
   const json = plain(result);
   const isStruct = typeof shape === "object" && "fields" in shape;
   const decoded = decodeGo(isStruct ? emptyRootAs({}, json) : json, shape);
@@ -165,5 +209,9 @@ function typed(result: LuaResult | undefined, shape: GoShape): Json {
 function sorted(json: Json): Json {
   if (Array.isArray(json)) return json.map(sorted);
   if (!isObject(json)) return json;
-  return Object.fromEntries(Object.entries(json).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, sorted(value)]));
+  return Object.fromEntries(
+    Object.entries(json)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [key, sorted(value)]),
+  );
 }

@@ -1,4 +1,7 @@
-/** Reads a script into a syntax tree, with gopher-lua's grammar, messages and line numbers. Statements and functions are read here. */
+/**
+ * Reads a script into a syntax tree, with gopher-lua's grammar, messages and line numbers. Statements and functions are
+ * read here.
+ */
 import type { Block, Expression, FunctionBody, Label, Script, Statement, Target } from "./ast.ts";
 import { LuaSyntaxError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
@@ -12,7 +15,8 @@ const UNRESOLVED: Label = { name: "", id: -1, fromBefore: false, fromAfter: fals
 
 /** Throws `LuaSyntaxError`. */
 export function parse(source: string, name: string): Script {
-  if (source.length > MAX_SOURCE_CHARACTERS) throw new LuaSyntaxError(`${name}: the script has ${source.length} characters, more than ${MAX_SOURCE_CHARACTERS}`);
+  if (source.length > MAX_SOURCE_CHARACTERS)
+    throw new LuaSyntaxError(`${name}: the script has ${source.length} characters, more than ${MAX_SOURCE_CHARACTERS}`);
   return new Parser(source, name).script();
 }
 
@@ -33,14 +37,17 @@ class Parser extends ExpressionParser {
     if (this.token.type !== "EOF") throw this.syntaxError();
     if (this.#compileError) throw this.#compileError;
     const argVariable = this.scopes.closeFunction();
-    const main: FunctionBody = { parameters: [], isVariadic: true, block, ...(argVariable && { argVariable }) };
+    const main: FunctionBody = { parameters: [], isVariadic: true, block, argVariable };
     return { main, globals: this.scopes.globals };
   }
 
   protected override compileError(problem: string): void {
     // What is wrong with the whole script is reported behind its last statement.
     const line = this.#isAtEnd ? this.#statementLine + 1 : this.lastLine;
-    this.#compileError ??= new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${problem}`, { line, column: this.token.column });
+    this.#compileError ??= new LuaSyntaxError(`compile error near line(${line}) ${this.#name}: ${problem}`, {
+      line,
+      column: this.token.column,
+    });
   }
 
   // Statements.
@@ -159,7 +166,7 @@ class Parser extends ExpressionParser {
     }
     const otherwise = this.accept("else") ? this.#block() : undefined;
     this.expect("end");
-    return { kind: "if", condition, block, ...(otherwise && { otherwise }), line };
+    return { kind: "if", condition, block, otherwise, line };
   }
 
   #for(): Statement {
@@ -173,7 +180,7 @@ class Parser extends ExpressionParser {
       this.expect("do");
       return this.#forBlock([first], ([variable], block) => {
         if (!variable) throw this.syntaxError();
-        return { kind: "forNumber", variable, from, to, ...(step && { step }), block, line };
+        return { kind: "forNumber", variable, from, to, step, block, line };
       });
     }
     const names = [first];
@@ -184,7 +191,10 @@ class Parser extends ExpressionParser {
     return this.#forBlock(names, (variables, block) => ({ kind: "forIn", variables, values, block, line }));
   }
 
-  #forBlock(names: readonly string[], build: (variables: ReturnType<Scopes["declare"]>[], block: Block) => Statement): Statement {
+  #forBlock(
+    names: readonly string[],
+    build: (variables: ReturnType<Scopes["declare"]>[], block: Block) => Statement,
+  ): Statement {
     this.scopes.openBlock();
     const variables = names.map((name) => this.scopes.declare(name));
     const block = this.#loopBlock();
@@ -200,11 +210,23 @@ class Parser extends ExpressionParser {
       const isMethod = this.advance().type === ":";
       const key = this.expect("NAME");
       if (target.kind === "global") this.scopes.globals.pop();
-      const object: Expression = target.kind === "global" ? this.variable({ ...key, text: target.name, line: target.line }, false) : target;
+      const object: Expression =
+        target.kind === "global" ? this.variable({ ...key, text: target.name, line: target.line }, false) : target;
       target = { kind: "index", object, key: { kind: "string", value: key.text, line: key.line }, line: key.line };
-      if (isMethod) return { kind: "assign", targets: [target], values: [{ kind: "function", body: this.functionBody(true), line }], line };
+      if (isMethod)
+        return {
+          kind: "assign",
+          targets: [target],
+          values: [{ kind: "function", body: this.functionBody(true), line }],
+          line,
+        };
     }
-    return { kind: "assign", targets: [target], values: [{ kind: "function", body: this.functionBody(false), line }], line };
+    return {
+      kind: "assign",
+      targets: [target],
+      values: [{ kind: "function", body: this.functionBody(false), line }],
+      line,
+    };
   }
 
   #localFunction(line: number): Statement {
@@ -215,13 +237,15 @@ class Parser extends ExpressionParser {
   #local(line: number): Statement {
     const names = [this.expect("NAME").text];
     while (this.accept(",")) names.push(this.expect("NAME").text);
-    if (!this.accept("=")) return { kind: "local", variables: names.map((name) => this.scopes.declare(name)), values: [], line };
+    if (!this.accept("="))
+      return { kind: "local", variables: names.map((name) => this.scopes.declare(name)), values: [], line };
     if (names.length === 1 && this.token.type === "function") {
       // A single function sees its own name, as after `local function`, unless more follows it.
       const variable = this.scopes.declare(names[0] ?? "");
       const values = this.expressions();
       const [only] = values;
-      if (values.length === 1 && only?.kind === "function") return { kind: "localFunction", variable, body: only.body, line };
+      if (values.length === 1 && only?.kind === "function")
+        return { kind: "localFunction", variable, body: only.body, line };
       return { kind: "local", variables: [variable], values, line };
     }
     const values = this.expressions();
@@ -235,7 +259,14 @@ class Parser extends ExpressionParser {
       throw this.lexer.error("parse error");
     }
     // What is in parentheses, or is no variable at all, ends as a statement before the sign.
-    if (first.kind !== "local" && first.kind !== "global" && first.kind !== "index" && first.kind !== "call" && first.kind !== "method") throw this.lexer.error("parse error");
+    if (
+      first.kind !== "local" &&
+      first.kind !== "global" &&
+      first.kind !== "index" &&
+      first.kind !== "call" &&
+      first.kind !== "method"
+    )
+      throw this.lexer.error("parse error");
     const targets = [this.#target(first)];
     while (this.accept(",")) targets.push(this.#target(this.prefixExpression()));
     this.expect("=");
@@ -279,6 +310,6 @@ class Parser extends ExpressionParser {
     this.expect("end");
     this.scopes.closeBlock();
     const argVariable = this.scopes.closeFunction();
-    return { parameters, isVariadic, block, ...(argVariable && { argVariable }) };
+    return { parameters, isVariadic, block, argVariable };
   }
 }

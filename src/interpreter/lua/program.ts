@@ -2,16 +2,25 @@
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import type { Awaitable } from "../level.ts";
 import type { LuaBudget } from "./budget.ts";
-import { aggregateStatusOrBare, getComponents, getDependencies, getReplicas, interpretHealth, reflectStatus, retain, reviseReplica } from "./operations.ts";
+import {
+  aggregateStatusOrBare,
+  getComponents,
+  getDependencies,
+  getReplicas,
+  interpretHealth,
+  reflectStatus,
+  retain,
+  reviseReplica,
+} from "./operations.ts";
 import type { LuaReplicas } from "./operations.ts";
 import type { CompiledScript } from "./script.ts";
 
 export type LuaInput = DeepReadonly<JsonObject>;
 
 /**
- * One script of a customization, ready to run. It runs in the process and answers at once until it has reached its limits too
- * often; from then on it answers from another thread, with a promise. Inputs stay as they are; results share with them what
- * the script did not change. Fails with `LuaRuntimeError`, `LuaLimitError` or `LuaResultError`.
+ * One script of a customization, ready to run. It runs in the process and answers at once until it has reached its
+ * limits too often; from then on it answers from another thread, with a promise. Inputs stay as they are; results share
+ * with them what the script did not change. Fails with `LuaRuntimeError`, `LuaLimitError` or `LuaResultError`.
  */
 export interface LuaProgram {
   getReplicas(object: LuaInput): Awaitable<LuaReplicas>;
@@ -19,7 +28,10 @@ export interface LuaProgram {
   getComponents(object: LuaInput): Awaitable<Json | undefined>;
   reviseReplica(object: LuaInput, replicas: number): Awaitable<JsonObject>;
   retain(desired: LuaInput, observed: LuaInput): Awaitable<JsonObject>;
-  /** `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone, which has no `kind`. */
+  /**
+   * `items` absent is nil to the script, which is not the same as an empty list. A script may return the status alone,
+   * which has no `kind`.
+   */
   aggregateStatus(object: LuaInput, items: readonly LuaInput[] | undefined): Awaitable<JsonObject>;
   interpretHealth(object: LuaInput): Awaitable<boolean>;
   reflectStatus(object: LuaInput): Awaitable<Json>;
@@ -30,7 +42,13 @@ export type ProgramFunction = keyof LuaProgram;
 export type ProgramInput<F extends ProgramFunction> = Parameters<LuaProgram[F]>;
 export type ProgramResult<F extends ProgramFunction> = Exclude<ReturnType<LuaProgram[F]>, Promise<unknown>>;
 
-type Functions = { readonly [F in ProgramFunction]: (script: CompiledScript, input: ProgramInput<F>, budget: LuaBudget) => ProgramResult<F> };
+type Functions = {
+  readonly [F in ProgramFunction]: (
+    script: CompiledScript,
+    input: ProgramInput<F>,
+    budget: LuaBudget,
+  ) => ProgramResult<F>;
+};
 
 const functions: Functions = {
   getReplicas: (script, [object], budget) => getReplicas(script, object, budget),
@@ -44,7 +62,12 @@ const functions: Functions = {
 };
 
 /** Runs one function of a script in this thread. */
-export function runFunction<F extends ProgramFunction>(script: CompiledScript, name: F, input: ProgramInput<F>, budget: LuaBudget): ProgramResult<F> {
+export function runFunction<F extends ProgramFunction>(
+  script: CompiledScript,
+  name: F,
+  input: ProgramInput<F>,
+  budget: LuaBudget,
+): ProgramResult<F> {
   return functions[name](script, input, budget);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The thread of the quarantined scripts: takes batches of calls, runs one after the other, and answers now and then, so that a
- * quick call does not wait for the slow ones behind it.
+ * The thread of the quarantined scripts: takes batches of calls, runs one after the other, and answers now and then, so
+ * that a quick call does not wait for the slow ones behind it.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { required } from "../../base/index.ts";

@@ -1,4 +1,7 @@
-/** The thread of the quarantined scripts, with a real thread. Time is the test's: what never ends is killed when it says so. */
+/**
+ * The thread of the quarantined scripts, with a real thread. Time is the test's: what never ends is killed when it says
+ * so.
+ */
 import { afterAll, afterEach, expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
 import type { FakeClock } from "../../base/index.ts";
@@ -38,7 +41,9 @@ async function passTime(clock: FakeClock, promise: Promise<unknown>): Promise<vo
 }
 
 test("calls of one batch are answered each with its own", async () => {
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => usual.run(HEALTHY, "interpretHealth", [{ n }])));
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => usual.run(HEALTHY, "interpretHealth", [{ n }])),
+  );
 
   expect(answers).toEqual(Array.from({ length: 100 }, (_, n) => n > 0));
 });
@@ -53,7 +58,8 @@ test("results and inputs pass with all their keys", async () => {
 
 test("failures come back as what they are", async () => {
   const { quarantine } = makeQuarantine({ budget: { ...DEFAULT_BUDGET, ticks: 20_000 } });
-  const run = (body: string): Promise<boolean> => quarantine.run(`function InterpretHealth(o) ${body} end`, "interpretHealth", [{}]);
+  const run = (body: string): Promise<boolean> =>
+    quarantine.run(`function InterpretHealth(o) ${body} end`, "interpretHealth", [{}]);
 
   await expect(run("error('no')")).rejects.toThrow(LuaRuntimeError);
   await expect(run("error('no')")).rejects.toThrow("<string>:1: no");
@@ -62,13 +68,18 @@ test("failures come back as what they are", async () => {
 });
 
 test("a script is told the time of whoever calls it", async () => {
-  expect(await usual.run("function InterpretHealth(o) return os.time() == o.now end", "interpretHealth", [{ now: usualClock.now() / 1000 }])).toBe(true);
+  expect(
+    await usual.run("function InterpretHealth(o) return os.time() == o.now end", "interpretHealth", [
+      { now: usualClock.now() / 1000 },
+    ]),
+  ).toBe(true);
 });
 
 test("a call that does not end is killed, and those behind it are answered by a new thread", async () => {
   const { quarantine, clock } = makeQuarantine({ budget: UNLIMITED });
 
-  // Answered before the clock moves: the thread keeps real time, and a slow machine must not make this one look endless.
+  // Answered before the clock moves: the thread keeps real time, and a slow machine must not make this one look
+  // endless.
   const before = await quarantine.run(HEALTHY, "interpretHealth", [{ n: 1 }]);
   const endless = quarantine.run(ENDLESS, "interpretHealth", [{}]);
   const behind = quarantine.run(HEALTHY, "interpretHealth", [{ n: 1 }]);

@@ -1,9 +1,10 @@
 /**
- * Runs scripts that are not trusted with the process: in one other thread, whose memory is limited and which is killed when a
- * call does not end. All such scripts share it; their calls go over in batches, because a message costs more than most calls.
+ * Runs scripts that are not trusted with the process: in one other thread, whose memory is limited and which is killed
+ * when a call does not end. All such scripts share it; their calls go over in batches, because a message costs more
+ * than most calls.
  *
- * The thread starts with the first call and again after it was killed. The call that it died of fails; the calls that shared
- * its batch are run again, which is safe because scripts only compute.
+ * The thread starts with the first call and again after it was killed. The call that it died of fails; the calls that
+ * shared its batch are run again, which is safe because scripts only compute.
  */
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../base/index.ts";
@@ -16,7 +17,9 @@ import { unpackFailure } from "./quarantine-protocol.ts";
 import type { Answer, Batch, QuarantineData } from "./quarantine-protocol.ts";
 
 export interface Quarantine {
-  /** Rejects as the script fails; with `LuaLimitError` too when it had to be killed or when too many calls wait already. */
+  /**
+   * Rejects as the script fails; with `LuaLimitError` too when it had to be killed or when too many calls wait already.
+   */
   run<F extends ProgramFunction>(source: string, name: F, input: ProgramInput<F>): Promise<ProgramResult<F>>;
   close(): Promise<void>;
 }
@@ -80,7 +83,11 @@ class WorkerQuarantine implements Quarantine {
   run<F extends ProgramFunction>(source: string, name: F, input: ProgramInput<F>): Promise<ProgramResult<F>> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.#isClosed) throw new LuaInternalError("the thread for quarantined scripts is closed");
-      if (this.#waiting.length >= MAX_WAITING) throw new LuaLimitError("time", `more than ${MAX_WAITING} calls of quarantined scripts wait already; try again later`);
+      if (this.#waiting.length >= MAX_WAITING)
+        throw new LuaLimitError(
+          "time",
+          `more than ${MAX_WAITING} calls of quarantined scripts wait already; try again later`,
+        );
       this.#lastId = this.#lastId === MAX_ID ? 1 : this.#lastId + 1;
       this.#waiting.push({ id: this.#lastId, source, name, input, nowMs: this.#clock.now(), resolve, reject });
       this.#schedule();
@@ -100,7 +107,8 @@ class WorkerQuarantine implements Quarantine {
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      if (!this.#isClosed && this.#running.size === 0 && this.#waiting.length > 0) this.#send(this.#waiting.splice(0, BATCH_CALLS));
+      if (!this.#isClosed && this.#running.size === 0 && this.#waiting.length > 0)
+        this.#send(this.#waiting.splice(0, BATCH_CALLS));
     });
   }
 
@@ -144,7 +152,10 @@ class WorkerQuarantine implements Quarantine {
       workerData: data,
       // Nothing of the process is there for a script to find, should it ever get that far.
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: this.#memoryMb, maxYoungGenerationSizeMb: Math.min(32, this.#memoryMb) },
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#memoryMb,
+        maxYoungGenerationSizeMb: Math.min(32, this.#memoryMb),
+      },
     });
     worker.unref();
     worker.on("message", (answers: Answer[]) => this.#receive(worker, answers));
@@ -174,7 +185,10 @@ class WorkerQuarantine implements Quarantine {
       const running = Atomics.load(this.#progress, 0);
       if (running !== seen || !this.#running.has(running)) return this.#watch(running);
       void this.#abandon();
-      this.#fail(running, new LuaLimitError("time", `the script did not end within ${LOOK_MS} ms and its thread was killed`));
+      this.#fail(
+        running,
+        new LuaLimitError("time", `the script did not end within ${LOOK_MS} ms and its thread was killed`),
+      );
       this.#again();
       return undefined;
     });
@@ -185,9 +199,15 @@ class WorkerQuarantine implements Quarantine {
     const running = Atomics.load(this.#progress, 0);
     void this.#abandon();
     // A thread that dies of no call would die again.
-    if (!this.#running.has(running)) return this.#failAll(new LuaInternalError("running quarantined scripts: their thread failed", { cause: error }));
+    if (!this.#running.has(running))
+      return this.#failAll(new LuaInternalError("running quarantined scripts: their thread failed", { cause: error }));
     const isMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
-    this.#fail(running, isMemory ? new LuaLimitError("memory", `the script used more than ${this.#memoryMb} MB and its thread was killed`) : new LuaInternalError("running a quarantined script: its thread failed", { cause: error }));
+    this.#fail(
+      running,
+      isMemory
+        ? new LuaLimitError("memory", `the script used more than ${this.#memoryMb} MB and its thread was killed`)
+        : new LuaInternalError("running a quarantined script: its thread failed", { cause: error }),
+    );
     this.#again();
   }
 

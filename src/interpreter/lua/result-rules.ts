@@ -1,14 +1,15 @@
 /**
- * Karmada cannot tell an empty map from an empty list in what a script returns, so it looks at the input: where that has an
- * empty value at the same place, positions left aside, the result has the same; otherwise the field is dropped. Operations
- * without such a reference drop every empty map and list, also those that came in. What becomes empty by this stays.
- * What a script neither changed nor moved is right as it is, so only the rest is looked through.
+ * Karmada cannot tell an empty map from an empty list in what a script returns, so it looks at the input: where that
+ * has an empty value at the same place, positions left aside, the result has the same; otherwise the field is dropped.
+ * Operations without such a reference drop every empty map and list, also those that came in. What becomes empty by
+ * this stays. What a script neither changed nor moved is right as it is, so only the rest is looked through.
  */
 import { isObject, setOwn } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import type { EmptyRule } from "./encode.ts";
 
-const isEmpty = (json: Json | undefined): boolean => typeof json === "object" && json !== null && (Array.isArray(json) ? json.length === 0 : isEmptyObject(json));
+const isEmpty = (json: Json | undefined): boolean =>
+  typeof json === "object" && json !== null && (Array.isArray(json) ? json.length === 0 : isEmptyObject(json));
 
 function isEmptyObject(object: object): boolean {
   for (const key in object) if (Object.hasOwn(object, key)) return false;
@@ -45,7 +46,8 @@ function stripObject(object: JsonObject): JsonObject {
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] ?? "";
     const value = object[key] as Json;
-    const clean = typeof value !== "object" || value === null ? value : isEmpty(value) ? undefined : withoutEmpties(value);
+    const clean =
+      typeof value !== "object" || value === null ? value : isEmpty(value) ? undefined : withoutEmpties(value);
     if (clean === value && result === undefined) continue;
     if (result === undefined) {
       result = {};
@@ -114,7 +116,10 @@ function collectEmpties(json: Json, path: string[], empties: Empties): void {
   }
 }
 
-/** JSON as Karmada's scripts see it: without nulls. Objects should be brought into this form when they come in, not per call. */
+/**
+ * JSON as Karmada's scripts see it: without nulls. Objects should be brought into this form when they come in, not per
+ * call.
+ */
 export function withoutNulls(json: Json): Json {
   if (Array.isArray(json)) return json.some(hasNull) ? json.filter((item) => item !== null).map(withoutNulls) : json;
   if (!isObject(json) || !hasNull(json)) return json;

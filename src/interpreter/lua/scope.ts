@@ -1,6 +1,6 @@
 /**
- * Which variable a name means, and where a `goto` leads, while a script is parsed. Everything is found by its name at once: a
- * hostile script has tens of thousands of names.
+ * Which variable a name means, and where a `goto` leads, while a script is parsed. Everything is found by its name at
+ * once: a hostile script has tens of thousands of names.
  */
 import { required } from "../../base/index.ts";
 import type { GlobalUse, Label, Statement, Variable } from "./ast.ts";
@@ -49,14 +49,26 @@ export class Scopes {
   readonly #variables = new Map<string, { variable: Variable; depth: number }[]>();
   #ids = 0;
 
-  /** `report` is told where a rule of the compiler is broken; parsing goes on, because what is wrong with the grammar is said first. */
+  /**
+   * `report` is told where a rule of the compiler is broken; parsing goes on, because what is wrong with the grammar is
+   * said first.
+   */
   constructor(report: (problem: string) => void) {
     this.#report = report;
   }
 
   /** `hasArg`: a variadic function has a list `arg` as well; the main one has not. */
   openFunction(isVariadic: boolean, hasArg = isVariadic): void {
-    this.#functions.push({ blocks: [], labels: new Map(), locals: 0, isVariadic, hasArg, usesVararg: false, argVariable: undefined, loops: 0 });
+    this.#functions.push({
+      blocks: [],
+      labels: new Map(),
+      locals: 0,
+      isVariadic,
+      hasArg,
+      usesVararg: false,
+      argVariable: undefined,
+      loops: 0,
+    });
   }
 
   /** Gives the variable for `arg` if the function needs its list: it is filled only where `...` is not used itself. */
@@ -77,7 +89,10 @@ export class Scopes {
       const target = block.labels.get(pending.name);
       if (target) {
         const skipped = block.locals[pending.locals];
-        if (target.locals > pending.locals && !target.isLast) this.#report(`<goto ${pending.name}> at line ${pending.line} jumps into the scope of local '${skipped?.name}'`);
+        if (target.locals > pending.locals && !target.isLast)
+          this.#report(
+            `<goto ${pending.name}> at line ${pending.line} jumps into the scope of local '${skipped?.name}'`,
+          );
         target.label.fromBefore = true;
         pending.statement.label = target.label;
       } else if (outer) {

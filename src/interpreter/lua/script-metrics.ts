@@ -43,27 +43,48 @@ interface Measured {
   readonly isQuarantined: boolean;
 }
 
-const DURATION: Metric = { name: "flotilla_interpreter_script_duration_seconds", type: "histogram", help: "How long calls of a customization's script took.", labels: ["customization", "operation"], buckets: DURATION_SECONDS };
+const DURATION: Metric = {
+  name: "flotilla_interpreter_script_duration_seconds",
+  type: "histogram",
+  help: "How long calls of a customization's script took.",
+  labels: ["customization", "operation"],
+  buckets: DURATION_SECONDS,
+};
 const FAILURES: Metric = {
   name: "flotilla_interpreter_script_failures_total",
   type: "counter",
   help: "Calls that failed: an error of the script, a limit that it reached, or a result that the operation cannot use.",
   labels: ["customization", "operation", "reason"],
 };
-const QUARANTINED: Metric = { name: "flotilla_interpreter_script_quarantined", type: "gauge", help: "1 while a script runs outside the process because it reached its limits too often.", labels: ["customization", "operation"] };
+const QUARANTINED: Metric = {
+  name: "flotilla_interpreter_script_quarantined",
+  type: "gauge",
+  help: "1 while a script runs outside the process because it reached its limits too often.",
+  labels: ["customization", "operation"],
+};
 
 /** A counter that begins with its first failure shows no increase, and a call that failed once may not come again. */
-const FAILING: Metric = { name: "flotilla_interpreter_script_failing", type: "gauge", help: "1 when the last call of a script failed.", labels: ["customization", "operation"] };
+const FAILING: Metric = {
+  name: "flotilla_interpreter_script_failing",
+  type: "gauge",
+  help: "1 when the last call of a script failed.",
+  labels: ["customization", "operation"],
+};
 
 export const scriptMetrics: readonly Metric[] = [DURATION, FAILURES, FAILING, QUARANTINED];
 
-const labelsOf = ({ owner: { customization, operation } }: Measured): Labels => [["customization", customization], ["operation", operation]];
+const labelsOf = ({ owner: { customization, operation } }: Measured): Labels => [
+  ["customization", customization],
+  ["operation", operation],
+];
 
 export function writeScriptMetrics(text: MetricsText, scripts: readonly Measured[]): void {
   text.family(DURATION);
   for (const script of scripts) script.metrics.durations.write(text, DURATION.name, labelsOf(script));
   text.family(FAILURES);
-  for (const script of scripts) for (const reason of REASONS) text.sample(FAILURES.name, [...labelsOf(script), ["reason", reason]], script.metrics.failures[reason]);
+  for (const script of scripts)
+    for (const reason of REASONS)
+      text.sample(FAILURES.name, [...labelsOf(script), ["reason", reason]], script.metrics.failures[reason]);
   text.family(FAILING);
   for (const script of scripts) text.sample(FAILING.name, labelsOf(script), script.metrics.isFailing ? 1 : 0);
   text.family(QUARANTINED);

@@ -1,6 +1,7 @@
 /**
- * A compiled script. Compiling is done once; each call runs the whole script on fresh globals and then the function that was
- * asked for. Arguments are shared and stay as they are; results share with them what the script did not change.
+ * A compiled script. Compiling is done once; each call runs the whole script on fresh globals and then the function
+ * that was asked for. Arguments are shared and stay as they are; results share with them what the script did not
+ * change.
  */
 import { LuaInternalError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
 import { DEFAULT_BUDGET } from "./budget.ts";
@@ -42,7 +43,10 @@ export class LuaResult {
     return Buffer.from(toBytes(this.text), "latin1");
   }
 
-  /** Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say and `LuaLimitError` for what is too large. The rule is for empty tables inside it. */
+  /**
+   * Plain JSON; undefined for nil. Throws `EncodeError` for what JSON cannot say and `LuaLimitError` for what is too
+   * large. The rule is for empty tables inside it.
+   */
   json(emptyRule?: EmptyRule): Json | undefined {
     // A table that is in a result many times is written many times, so writing counts as work of the script.
     if (this.#value instanceof Table) return encode(this.#value, (entries) => this.#machine.wrote(entries), emptyRule);
@@ -77,7 +81,11 @@ export class CompiledScript {
   }
 
   /** Throws `LuaRuntimeError` or `LuaLimitError`; `LuaInternalError` where the engine itself is wrong. */
-  call(functionName: string, args: readonly (DeepReadonly<Json> | undefined)[], budget: LuaBudget = DEFAULT_BUDGET): LuaResult[] {
+  call(
+    functionName: string,
+    args: readonly (DeepReadonly<Json> | undefined)[],
+    budget: LuaBudget = DEFAULT_BUDGET,
+  ): LuaResult[] {
     return this.#load(functionName, budget, (machine, found) => {
       if (found === undefined) throw new LuaRuntimeError(`not found function ${functionName}`);
       if (typeof found !== "function") throw new LuaRuntimeError(`${functionName} is not a function: ${typeOf(found)}`);
@@ -96,7 +104,11 @@ export class CompiledScript {
     machine.clock = this.#clock;
     try {
       const library = new Globals(machine);
-      const lookup = this.#chunk(machine, (name) => library.get(name), this.#isReflective ? library.asTable() : undefined);
+      const lookup = this.#chunk(
+        machine,
+        (name) => library.get(name),
+        this.#isReflective ? library.asTable() : undefined,
+      );
       return use(machine, lookup(functionName));
     } catch (error) {
       if (error instanceof LuaThrow) throw new LuaRuntimeError(shortened(machine.text(error.value)));
@@ -108,7 +120,9 @@ export class CompiledScript {
   }
 
   #run(machine: Machine, callee: LuaFunction, args: readonly (DeepReadonly<Json> | undefined)[]): LuaResult[] {
-    const values = args.map((arg): LuaValue => (typeof arg === "object" && arg !== null ? Table.over(arg) : (arg ?? undefined) as LuaValue));
+    const values = args.map((arg): LuaValue =>
+      typeof arg === "object" && arg !== null ? Table.over(arg) : ((arg ?? undefined) as LuaValue),
+    );
     return machine.all(callee(...values)).map((value) => new LuaResult(value, machine));
   }
 }
@@ -116,14 +130,22 @@ export class CompiledScript {
 /** A script may raise a megabyte; nobody reads that in a log or a condition. */
 const MAX_MESSAGE = 4096;
 
-const shortened = (message: string): string => (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message);
+const shortened = (message: string): string =>
+  message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 
-/** `name` starts messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position has line and column. */
-export function compileScript(source: string, { name = "<string>", clock = systemClock }: { name?: string; clock?: Clock } = {}): CompiledScript {
+/**
+ * `name` starts messages; `clock` is what a script's `os.time` reads. Throws `LuaSyntaxError`, whose position has line
+ * and column.
+ */
+export function compileScript(
+  source: string,
+  { name = "<string>", clock = systemClock }: { name?: string; clock?: Clock } = {},
+): CompiledScript {
   try {
     return new CompiledScript(source, name, clock);
   } catch (error) {
-    if (error instanceof RangeError || error instanceof SyntaxError) throw new LuaSyntaxError(`${name}: the script is too large to compile`);
+    if (error instanceof RangeError || error instanceof SyntaxError)
+      throw new LuaSyntaxError(`${name}: the script is too large to compile`);
     throw error;
   }
 }

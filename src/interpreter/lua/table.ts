@@ -1,11 +1,11 @@
 /**
- * A table over plain JSON. It starts on the caller's object or list, which is shared and never changed: reading goes straight
- * to it, the first write copies that one node. A child container becomes a table of its own when it is first read, and the
- * parent remembers it, so that a table is always identical to itself.
+ * A table over plain JSON. It starts on the caller's object or list, which is shared and never changed: reading goes
+ * straight to it, the first write copies that one node. A child container becomes a table of its own when it is first
+ * read, and the parent remembers it, so that a table is always identical to itself.
  *
- * Order is gopher-lua's: positions first, then other keys in the order in which they were first set; a key that is set to nil
- * keeps its place. A JavaScript object has the same order but for keys that look like array indexes, so a table that gets such
- * a key, or one that is no string, moves its keys into a Map.
+ * Order is gopher-lua's: positions first, then other keys in the order in which they were first set; a key that is set
+ * to nil keeps its place. A JavaScript object has the same order but for keys that look like array indexes, so a table
+ * that gets such a key, or one that is no string, moves its keys into a Map.
  */
 import { setOwn } from "../../base/index.ts";
 import type { LuaValue } from "./values.ts";
@@ -35,7 +35,10 @@ export class Table {
   m: Map<LuaValue, unknown> | undefined;
   /** Children of shared nodes that were read as tables. */
   kids: Map<string | number, Table> | undefined;
-  /** The child that was read last, since scripts read `items[i].status` many times in a row. It lasts until the node is copied. */
+  /**
+   * The child that was read last, since scripts read `items[i].status` many times in a row. It lasts until the node is
+   * copied.
+   */
   lastKey: string | number | undefined;
   lastKid: Table | undefined;
   /** Who writes it as JSON at the moment; meeting it again means that it holds itself. */

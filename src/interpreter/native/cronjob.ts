@@ -17,7 +17,12 @@ export const cronJobInterpreter: KindInterpreter<CronJob> = {
     const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
     const lastScheduleTime = latestOf(statuses.map((status) => textOf(status["lastScheduleTime"])));
     const lastSuccessfulTime = latestOf(statuses.map((status) => textOf(status["lastSuccessfulTime"])));
-    const { active: _active, lastScheduleTime: _schedule, lastSuccessfulTime: _successful, ...others } = statusOf(cronJob) ?? {};
+    const {
+      active: _active,
+      lastScheduleTime: _schedule,
+      lastSuccessfulTime: _successful,
+      ...others
+    } = statusOf(cronJob) ?? {};
     return withStatus(cronJob, {
       ...others,
       ...(active.length > 0 && { active }),

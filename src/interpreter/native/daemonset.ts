@@ -16,7 +16,11 @@ export const daemonSetInterpreter: KindInterpreter<Workload> = {
   aggregateStatus: (daemonSet, items) => aggregateCounters(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {
     const updated = countIn(daemonSet, "updatedNumberScheduled");
-    return isObserved(daemonSet) && updated >= countIn(daemonSet, "desiredNumberScheduled") && countIn(daemonSet, "numberAvailable") >= updated;
+    return (
+      isObserved(daemonSet) &&
+      updated >= countIn(daemonSet, "desiredNumberScheduled") &&
+      countIn(daemonSet, "numberAvailable") >= updated
+    );
   },
   dependencies: templateDependencies,
 };

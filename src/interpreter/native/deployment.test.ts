@@ -34,7 +34,15 @@ describe("replicas of a Deployment", () => {
 });
 
 describe("the status of a Deployment", () => {
-  const member = (replicas: number, templateGeneration: number) => ({ replicas, readyReplicas: replicas, updatedReplicas: replicas, availableReplicas: replicas, generation: 7, observedGeneration: 7, resourceTemplateGeneration: templateGeneration });
+  const member = (replicas: number, templateGeneration: number) => ({
+    replicas,
+    readyReplicas: replicas,
+    updatedReplicas: replicas,
+    availableReplicas: replicas,
+    generation: 7,
+    observedGeneration: 7,
+    resourceTemplateGeneration: templateGeneration,
+  });
   const deployment = makeDeployment("shop/web")
     .replicas(5)
     .with(({ metadata }) => (metadata.generation = 2))
@@ -48,7 +56,13 @@ describe("the status of a Deployment", () => {
 
     const summed = deploymentInterpreter.aggregateStatus?.(deployment, items);
 
-    expect(summed?.status).toEqual({ replicas: 5, readyReplicas: 5, updatedReplicas: 5, availableReplicas: 5, observedGeneration: 2 });
+    expect(summed?.status).toEqual({
+      replicas: 5,
+      readyReplicas: 5,
+      updatedReplicas: 5,
+      availableReplicas: 5,
+      observedGeneration: 2,
+    });
   });
 
   test("does not claim the newest generation while a member still runs an older template", () => {
@@ -74,7 +88,10 @@ describe("a member's replicas", () => {
   const observed = makeDeployment("shop/web").replicas(9).build();
 
   test("are kept when the template asks to retain them, for example for an autoscaler", () => {
-    const desired = makeDeployment("shop/web").replicas(3).labels({ "resourcetemplate.karmada.io/retain-replicas": "true" }).build();
+    const desired = makeDeployment("shop/web")
+      .replicas(3)
+      .labels({ "resourcetemplate.karmada.io/retain-replicas": "true" })
+      .build();
 
     expect(deploymentInterpreter.retain?.(desired, observed).spec?.replicas).toBe(9);
   });

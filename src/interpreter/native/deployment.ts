@@ -1,7 +1,14 @@
 /** Deployment, as Karmada reads it. */
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../replica-status.ts";
-import { isRolledOut, reviseExisting, templateDependencies, templateReplicas, withSpecField, type Workload } from "../workload.ts";
+import {
+  isRolledOut,
+  reviseExisting,
+  templateDependencies,
+  templateReplicas,
+  withSpecField,
+  type Workload,
+} from "../workload.ts";
 
 /** On a template, leaves the replicas of an existing copy to the member, for example to its HorizontalPodAutoscaler. */
 const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";

@@ -17,9 +17,15 @@ export const horizontalPodAutoscalerInterpreter: KindInterpreter<HorizontalPodAu
   },
   aggregateStatus(autoscaler, items) {
     const statuses = reportedStatuses(items);
-    return withStatus(autoscaler, counts(int32SumOf(statuses, "currentReplicas"), int32SumOf(statuses, "desiredReplicas")));
+    return withStatus(
+      autoscaler,
+      counts(int32SumOf(statuses, "currentReplicas"), int32SumOf(statuses, "desiredReplicas")),
+    );
   },
 };
 
 /** The kind leaves current replicas out while there are none, and always shows the desired ones. */
-const counts = (currentReplicas: number, desiredReplicas: number): JsonObject => ({ ...(currentReplicas !== 0 && { currentReplicas }), desiredReplicas });
+const counts = (currentReplicas: number, desiredReplicas: number): JsonObject => ({
+  ...(currentReplicas !== 0 && { currentReplicas }),
+  desiredReplicas,
+});

@@ -14,12 +14,14 @@ interface Ingress extends KubernetesObject {
 export const ingressInterpreter: KindInterpreter<Ingress> = {
   group: "networking.k8s.io",
   kind: "Ingress",
-  aggregateStatus: (ingress, items) => replaceStatus(ingress, { loadBalancer: mergeLoadBalancers(reportedStatuses(items)) }),
+  aggregateStatus: (ingress, items) =>
+    replaceStatus(ingress, { loadBalancer: mergeLoadBalancers(reportedStatuses(items)) }),
   isHealthy: (object) => hasAddress(object),
   dependencies({ metadata: { name, namespace }, spec }) {
     return (spec?.tls ?? []).map(({ secretName }, index) => {
-      if (!secretName) throw new InterpretError(`reading the dependencies of Ingress ${name}: spec.tls[${index}].secretName is empty`);
-      return { apiVersion: "v1", kind: "Secret", ...(namespace && { namespace }), name: secretName };
+      if (!secretName)
+        throw new InterpretError(`reading the dependencies of Ingress ${name}: spec.tls[${index}].secretName is empty`);
+      return { apiVersion: "v1", kind: "Secret", namespace: namespace || undefined, name: secretName };
     });
   },
 };

@@ -4,18 +4,32 @@ import type { StatusItem } from "../kind-interpreter.ts";
 import { jobInterpreter } from "./job.ts";
 
 const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "report" } } as KubernetesObject;
-const ended = (clusterName: string, type: string, at: string): StatusItem => ({ clusterName, status: { succeeded: 1, conditions: [{ type, status: "True", lastTransitionTime: at }] } });
+const ended = (clusterName: string, type: string, at: string): StatusItem => ({
+  clusterName,
+  status: { succeeded: 1, conditions: [{ type, status: "True", lastTransitionTime: at }] },
+});
 
 test("a Job is complete when it is in all members, as of the last of them", () => {
-  const summed = jobInterpreter.aggregateStatus?.(job, [ended("oslo", "Complete", "2024-05-01T12:00:00Z"), ended("paris", "Complete", "2024-05-01T13:00:00Z")]);
+  const summed = jobInterpreter.aggregateStatus?.(job, [
+    ended("oslo", "Complete", "2024-05-01T12:00:00Z"),
+    ended("paris", "Complete", "2024-05-01T13:00:00Z"),
+  ]);
 
-  expect(summed?.status).toMatchObject({ succeeded: 2, conditions: [{ type: "Complete", status: "True", lastTransitionTime: "2024-05-01T13:00:00Z" }] });
+  expect(summed?.status).toMatchObject({
+    succeeded: 2,
+    conditions: [{ type: "Complete", status: "True", lastTransitionTime: "2024-05-01T13:00:00Z" }],
+  });
 });
 
 test("a Job that failed anywhere has failed, and says where", () => {
-  const summed = jobInterpreter.aggregateStatus?.(job, [ended("oslo", "Failed", "2024-05-01T12:00:00Z"), ended("paris", "Complete", "2024-05-01T13:00:00Z")]);
+  const summed = jobInterpreter.aggregateStatus?.(job, [
+    ended("oslo", "Failed", "2024-05-01T12:00:00Z"),
+    ended("paris", "Complete", "2024-05-01T13:00:00Z"),
+  ]);
 
-  expect(summed?.status).toMatchObject({ conditions: [{ type: "Failed", message: "Job executed failed in member clusters oslo" }] });
+  expect(summed?.status).toMatchObject({
+    conditions: [{ type: "Failed", message: "Job executed failed in member clusters oslo" }],
+  });
 });
 
 test("adding up the same again gives the Job itself back, so that nothing is written", () => {

@@ -1,6 +1,6 @@
 /**
- * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A template that has finished is never
- * touched again.
+ * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A template that has finished is
+ * never touched again.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../kind-interpreter.ts";
@@ -9,7 +9,12 @@ import { earliestOf, latestOf } from "../times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../workload.ts";
 
 interface Job extends Workload {
-  spec?: Workload["spec"] & { parallelism?: number; completions?: number; manualSelector?: boolean; selector?: { matchLabels?: Record<string, string> } };
+  spec?: Workload["spec"] & {
+    parallelism?: number;
+    completions?: number;
+    manualSelector?: boolean;
+    selector?: { matchLabels?: Record<string, string> };
+  };
 }
 
 const COUNTERS = ["active", "succeeded", "failed"];
@@ -40,7 +45,11 @@ export const jobInterpreter: KindInterpreter<Job> = {
   reflectStatus(job) {
     const status = statusOf(job);
     if (!status) return undefined;
-    return Object.fromEntries([...COUNTERS, "conditions", "startTime", "completionTime"].flatMap((field) => (status[field] ? [[field, status[field]]] : [])));
+    return Object.fromEntries(
+      [...COUNTERS, "conditions", "startTime", "completionTime"].flatMap((field) =>
+        status[field] ? [[field, status[field]]] : [],
+      ),
+    );
   },
   aggregateStatus(job, items) {
     return isFinished(statusOf(job)) ? job : withStatus(job, aggregate(job, items));
@@ -50,7 +59,8 @@ export const jobInterpreter: KindInterpreter<Job> = {
 
 function aggregate(job: DeepReadonly<Job>, items: readonly StatusItem[]): JsonObject {
   const statuses = reportedStatuses(items);
-  const everyHas = (field: string): boolean => items.length > 0 && statuses.filter((status) => status[field]).length === items.length;
+  const everyHas = (field: string): boolean =>
+    items.length > 0 && statuses.filter((status) => status[field]).length === items.length;
   const status: JsonObject = {};
   for (const counter of COUNTERS) {
     const sum = int32SumOf(statuses, counter);
@@ -58,9 +68,12 @@ function aggregate(job: DeepReadonly<Job>, items: readonly StatusItem[]): JsonOb
   }
   const conditions = conditionsOf(items, statuses);
   if (conditions.length > 0) status["conditions"] = conditions;
-  const startTime = textOf(statusOf(job)?.["startTime"]) || (everyHas("startTime") ? earliestOf(statuses.map((each) => textOf(each["startTime"]))) : "");
+  const startTime =
+    textOf(statusOf(job)?.["startTime"]) ||
+    (everyHas("startTime") ? earliestOf(statuses.map((each) => textOf(each["startTime"]))) : "");
   if (startTime) status["startTime"] = startTime;
-  if (everyHas("completionTime")) status["completionTime"] = latestOf(statuses.map((each) => textOf(each["completionTime"])));
+  if (everyHas("completionTime"))
+    status["completionTime"] = latestOf(statuses.map((each) => textOf(each["completionTime"])));
   return status;
 }
 
@@ -68,11 +81,21 @@ function aggregate(job: DeepReadonly<Job>, items: readonly StatusItem[]): JsonOb
 function conditionsOf(items: readonly StatusItem[], statuses: readonly JsonObject[]): JsonObject[] {
   const conditions: JsonObject[] = [];
   const add = (type: string, reason: string, message: string): void => {
-    const times = statuses.flatMap((status) => conditionsIn(status).flatMap((each) => (each["type"] === type ? [textOf(each["lastTransitionTime"])] : [])));
+    const times = statuses.flatMap((status) =>
+      conditionsIn(status).flatMap((each) => (each["type"] === type ? [textOf(each["lastTransitionTime"])] : [])),
+    );
     const time = latestOf(times);
-    conditions.push({ type, status: "True", ...(time && { lastProbeTime: time, lastTransitionTime: time }), reason, message });
+    conditions.push({
+      type,
+      status: "True",
+      ...(time && { lastProbeTime: time, lastTransitionTime: time }),
+      reason,
+      message,
+    });
   };
-  const failed = items.filter(({ status }) => isObject(status) && finishOf(status) === "Failed").map(({ clusterName }) => clusterName);
+  const failed = items
+    .filter(({ status }) => isObject(status) && finishOf(status) === "Failed")
+    .map(({ clusterName }) => clusterName);
   if (failed.length > 0) add("Failed", "JobFailed", `Job executed failed in member clusters ${failed.join(",")}`);
   if (items.length > 0 && statuses.filter((status) => finishOf(status) === "Complete").length === items.length) {
     add("Complete", "Completed", "Job completed");
@@ -88,11 +111,14 @@ function conditionsIn(status: JsonObject | undefined): JsonObject[] {
   return Array.isArray(conditions) ? conditions.filter(isObject) : [];
 }
 
-const hasCondition = (status: JsonObject, type: string): boolean => conditionsIn(status).some((condition) => condition["type"] === type && condition["status"] === "True");
+const hasCondition = (status: JsonObject, type: string): boolean =>
+  conditionsIn(status).some((condition) => condition["type"] === type && condition["status"] === "True");
 
 /** How a Job ended: the first of its conditions that says so. */
 function finishOf(status: JsonObject): string | undefined {
-  const finish = conditionsIn(status).find(({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True");
+  const finish = conditionsIn(status).find(
+    ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
+  );
   return finish && textOf(finish["type"]);
 }
 

@@ -12,7 +12,8 @@ export function mergeLoadBalancers(statuses: readonly JsonObject[]): JsonObject 
     merged.set(key, address);
     const known = ports.get(key) ?? new Map<string, JsonObject>();
     ports.set(key, known);
-    for (const port of Array.isArray(own) ? own.filter(isObject) : []) known.set(JSON.stringify([port["port"], port["protocol"], port["error"]]), port);
+    for (const port of Array.isArray(own) ? own.filter(isObject) : [])
+      known.set(JSON.stringify([port["port"], port["protocol"], port["error"]]), port);
   }
   const ingress = [...merged].map(([key, address]) => {
     const own = [...(ports.get(key)?.values() ?? [])].sort(byPort);
@@ -23,7 +24,9 @@ export function mergeLoadBalancers(statuses: readonly JsonObject[]): JsonObject 
 
 /** Whether a load balancer has given out an address. */
 export function hasAddress({ status }: { readonly status?: unknown }): boolean {
-  return ingressOf(isObject(status) ? status : {}).some(({ hostname, ip }) => textOf(hostname) !== "" || textOf(ip) !== "");
+  return ingressOf(isObject(status) ? status : {}).some(
+    ({ hostname, ip }) => textOf(hostname) !== "" || textOf(ip) !== "",
+  );
 }
 
 function ingressOf(status: JsonObject): JsonObject[] {
@@ -32,8 +35,10 @@ function ingressOf(status: JsonObject): JsonObject[] {
   return Array.isArray(ingress) ? ingress.filter(isObject) : [];
 }
 
-const byAddress = (a: JsonObject, b: JsonObject): number => emptyLast(a, b, "hostname") || compareTexts(a, b, "ip") || emptyLast(a, b, "ipMode");
-const byPort = (a: JsonObject, b: JsonObject): number => Number(a["port"] ?? 0) - Number(b["port"] ?? 0) || compareTexts(a, b, "protocol") || compareTexts(a, b, "error");
+const byAddress = (a: JsonObject, b: JsonObject): number =>
+  emptyLast(a, b, "hostname") || compareTexts(a, b, "ip") || emptyLast(a, b, "ipMode");
+const byPort = (a: JsonObject, b: JsonObject): number =>
+  Number(a["port"] ?? 0) - Number(b["port"] ?? 0) || compareTexts(a, b, "protocol") || compareTexts(a, b, "error");
 
 /** Addresses with a name come first. */
 function emptyLast(a: JsonObject, b: JsonObject, field: string): number {

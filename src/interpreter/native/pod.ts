@@ -6,8 +6,15 @@ import { podDependencies } from "../pod-dependencies.ts";
 import { reportedStatuses, withStatus } from "../replica-status.ts";
 import { templateReplicas, type PodTemplateShape } from "../workload.ts";
 
-type Container = NonNullable<NonNullable<PodTemplateShape["spec"]>["containers"]>[number] & { name?: string; volumeMounts?: JsonObject[] };
-type PodSpec = Omit<NonNullable<PodTemplateShape["spec"]>, "containers" | "initContainers"> & { containers?: Container[]; initContainers?: Container[]; nodeName?: string };
+type Container = NonNullable<NonNullable<PodTemplateShape["spec"]>["containers"]>[number] & {
+  name?: string;
+  volumeMounts?: JsonObject[];
+};
+type PodSpec = Omit<NonNullable<PodTemplateShape["spec"]>, "containers" | "initContainers"> & {
+  containers?: Container[];
+  initContainers?: Container[];
+  nodeName?: string;
+};
 interface Pod extends KubernetesObject {
   spec?: PodSpec;
   status?: object;
@@ -58,7 +65,10 @@ export const podInterpreter: KindInterpreter<Pod> = {
   dependencies: ({ metadata, spec }) => podDependencies(spec && { spec }, metadata.namespace),
 };
 
-function retainMounts(desired: readonly DeepReadonly<Container>[], observed: readonly DeepReadonly<Container>[] = []): DeepReadonly<Container>[] {
+function retainMounts(
+  desired: readonly DeepReadonly<Container>[],
+  observed: readonly DeepReadonly<Container>[] = [],
+): DeepReadonly<Container>[] {
   const byName = new Map(observed.map((container) => [container.name, container]));
   return desired.map((container) => {
     const twin = byName.get(container.name);
@@ -71,5 +81,12 @@ function retainMounts(desired: readonly DeepReadonly<Container>[], observed: rea
 /** A container's state without what only its own cluster can make use of. */
 function outlines(statuses: Json | undefined): JsonObject[] {
   if (!Array.isArray(statuses)) return [];
-  return statuses.filter(isObject).map(({ ready, state }) => ({ name: "", image: "", imageID: "", restartCount: 0, ready: ready ?? false, ...(state && { state }) }));
+  return statuses.filter(isObject).map(({ ready, state }) => ({
+    name: "",
+    image: "",
+    imageID: "",
+    restartCount: 0,
+    ready: ready ?? false,
+    ...(state && { state }),
+  }));
 }

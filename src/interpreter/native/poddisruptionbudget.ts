@@ -17,7 +17,10 @@ export const podDisruptionBudgetInterpreter: KindInterpreter<PodDisruptionBudget
     const status = statusOf(budget);
     if (!status) return undefined;
     const { disruptedPods } = status;
-    return { ...Object.fromEntries(COUNTERS.map((field) => [field, countOf(status[field])])), ...(disruptedPods && { disruptedPods }) };
+    return {
+      ...Object.fromEntries(COUNTERS.map((field) => [field, countOf(status[field])])),
+      ...(disruptedPods && { disruptedPods }),
+    };
   },
   aggregateStatus(budget, items) {
     const statuses = reportedStatuses(items);

@@ -3,7 +3,11 @@ import type { KindInterpreter } from "../kind-interpreter.ts";
 import { aggregateCounters, countIn, reflectCounters } from "../replica-status.ts";
 import { isObserved, reviseExisting, templateDependencies, templateReplicas, type Workload } from "../workload.ts";
 
-const FIELDS = { always: ["replicas"], nonZero: ["readyReplicas", "availableReplicas"], kept: ["conditions", "fullyLabeledReplicas", "terminatingReplicas"] };
+const FIELDS = {
+  always: ["replicas"],
+  nonZero: ["readyReplicas", "availableReplicas"],
+  kept: ["conditions", "fullyLabeledReplicas", "terminatingReplicas"],
+};
 
 export const replicaSetInterpreter: KindInterpreter<Workload> = {
   group: "apps",
@@ -12,6 +16,7 @@ export const replicaSetInterpreter: KindInterpreter<Workload> = {
   reviseReplicas: (replicaSet, replicas) => reviseExisting(replicaSet, "replicas", replicas),
   reflectStatus: (replicaSet) => reflectCounters(replicaSet, FIELDS),
   aggregateStatus: (replicaSet, items) => aggregateCounters(replicaSet, items, FIELDS),
-  isHealthy: (replicaSet) => isObserved(replicaSet) && countIn(replicaSet, "availableReplicas") >= (replicaSet.spec?.replicas ?? 0),
+  isHealthy: (replicaSet) =>
+    isObserved(replicaSet) && countIn(replicaSet, "availableReplicas") >= (replicaSet.spec?.replicas ?? 0),
   dependencies: templateDependencies,
 };

@@ -12,5 +12,6 @@ export const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 export const secretInterpreter: KindInterpreter<Secret> = {
   group: "",
   kind: "Secret",
-  retain: (desired, observed) => (desired.type === SERVICE_ACCOUNT_TOKEN && observed.data ? { ...desired, data: observed.data } : desired),
+  retain: (desired, observed) =>
+    desired.type === SERVICE_ACCOUNT_TOKEN && observed.data ? { ...desired, data: observed.data } : desired,
 };

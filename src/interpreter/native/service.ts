@@ -16,7 +16,14 @@ export const serviceInterpreter: KindInterpreter<Service> = {
   retain(desired, observed) {
     const { healthCheckNodePort = 0, clusterIP = "" } = observed.spec ?? {};
     if (healthCheckNodePort <= 0 && clusterIP === "") return desired;
-    return { ...desired, spec: { ...desired.spec, ...(healthCheckNodePort > 0 && { healthCheckNodePort }), ...(clusterIP && { clusterIP }) } };
+    return {
+      ...desired,
+      spec: {
+        ...desired.spec,
+        ...(healthCheckNodePort > 0 && { healthCheckNodePort }),
+        ...(clusterIP && { clusterIP }),
+      },
+    };
   },
   reflectStatus(service) {
     const status = service.spec?.type === "LoadBalancer" ? statusOf(service) : undefined;

@@ -1,4 +1,7 @@
-/** ServiceAccount: secrets that the member generated stay in its lists; taking them out would have them made again for ever. */
+/**
+ * ServiceAccount: secrets that the member generated stay in its lists; taking them out would have them made again for
+ * ever.
+ */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
@@ -17,11 +20,18 @@ export const serviceAccountInterpreter: KindInterpreter<ServiceAccount> = {
   retain(desired, observed) {
     const secrets = union(desired.secrets, observed.secrets);
     const imagePullSecrets = union(desired.imagePullSecrets, observed.imagePullSecrets);
-    return { ...desired, ...(secrets.length > 0 && { secrets }), ...(imagePullSecrets.length > 0 && { imagePullSecrets }) };
+    return {
+      ...desired,
+      ...(secrets.length > 0 && { secrets }),
+      ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
+    };
   },
 };
 
-function union(desired: readonly DeepReadonly<Named>[] = [], observed: readonly DeepReadonly<Named>[] = []): DeepReadonly<Named>[] {
+function union(
+  desired: readonly DeepReadonly<Named>[] = [],
+  observed: readonly DeepReadonly<Named>[] = [],
+): DeepReadonly<Named>[] {
   const names = new Set(desired.map(({ name }) => name));
   const added = observed.filter(({ name }) => !names.has(name) && names.add(name));
   return [...desired, ...added];

@@ -8,7 +8,12 @@ export const serviceImportInterpreter: KindInterpreter = {
     const name = `derived-${metadata.name}`;
     const namespace = metadata.namespace ? { namespace: metadata.namespace } : {};
     return [
-      { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", ...namespace, labelSelector: { matchLabels: { "kubernetes.io/service-name": name } } },
+      {
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        ...namespace,
+        labelSelector: { matchLabels: { "kubernetes.io/service-name": name } },
+      },
       { apiVersion: "v1", kind: "Service", ...namespace, name },
     ];
   },

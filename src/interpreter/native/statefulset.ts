@@ -28,6 +28,8 @@ export const statefulSetInterpreter: KindInterpreter<StatefulSet> = {
   dependencies(statefulSet) {
     // The volumes of claim templates name claims that the member's controller makes for each pod.
     const made = new Set(statefulSet.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
-    return templateDependencies(statefulSet).filter(({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name));
+    return templateDependencies(statefulSet).filter(
+      ({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name),
+    );
   },
 };

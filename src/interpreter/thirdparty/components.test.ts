@@ -21,11 +21,17 @@ for (const [behaviour, { value, want }] of Object.entries(counts)) {
 }
 
 test("a component asks for what its pods ask for", () => {
-  const template = { spec: { containers: [{ resources: { requests: { cpu: "500m" } } }], nodeSelector: { disk: "ssd" } } };
+  const template = {
+    spec: { containers: [{ resources: { requests: { cpu: "500m" } } }], nodeSelector: { disk: "ssd" } },
+  };
 
   const component = componentOf(owner, { name: "worker", template }, 2);
 
-  expect(component).toEqual({ name: "worker", replicas: 2, requirements: { resourceRequest: { cpu: "500m" }, nodeClaim: { nodeSelector: { disk: "ssd" } } } });
+  expect(component).toEqual({
+    name: "worker",
+    replicas: 2,
+    requirements: { resourceRequest: { cpu: "500m" }, nodeClaim: { nodeSelector: { disk: "ssd" } } },
+  });
 });
 
 for (const template of [undefined, null, {}]) {
@@ -36,7 +42,9 @@ for (const template of [undefined, null, {}]) {
 
 for (const replicas of [1.5, 3_000_000_000, Infinity]) {
   test(`${replicas} replicas are refused`, () => {
-    expect(() => componentOf(owner, { name: "worker", template: {} }, replicas)).toThrow(`counting the replicas of worker in TFJob mnist: ${replicas} is not`);
+    expect(() => componentOf(owner, { name: "worker", template: {} }, replicas)).toThrow(
+      `counting the replicas of worker in TFJob mnist: ${replicas} is not`,
+    );
   });
 }
 
@@ -47,7 +55,9 @@ const broken: Record<string, unknown> = {
 for (const [what, template] of Object.entries(broken)) {
   test(`${what} is an error that names the component`, () => {
     expect(() => componentOf(owner, { name: "worker", template }, 1)).toThrow(InterpretError);
-    expect(() => componentOf(owner, { name: "worker", template }, 1)).toThrow("reading the pod template of worker in TFJob mnist: ");
+    expect(() => componentOf(owner, { name: "worker", template }, 1)).toThrow(
+      "reading the pod template of worker in TFJob mnist: ",
+    );
   });
 }
 

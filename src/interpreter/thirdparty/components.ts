@@ -1,6 +1,6 @@
 /**
- * Workloads that run several kinds of pods, each from a template of its own: what each of these components asks for, and
- * what all of them refer to.
+ * Workloads that run several kinds of pods, each from a template of its own: what each of these components asks for,
+ * and what all of them refer to.
  *
  * The objects are other projects' and may be read before anything has checked them, so whatever is in them either has a
  * meaning here or is an InterpretError that names the place.
@@ -31,7 +31,9 @@ export function replicasOr(fallback: number, value: unknown): number {
 export function componentOf(owner: Owner, { name, template }: PodRole, replicas: number): Component {
   // A binding's components count in 32 bits.
   if (!Number.isInteger(replicas) || Math.abs(replicas) >= 2 ** 31) {
-    throw new InterpretError(`counting the replicas of ${name} in ${owner.kind} ${owner.metadata.name}: ${replicas} is not a whole number of 32 bits`);
+    throw new InterpretError(
+      `counting the replicas of ${name} in ${owner.kind} ${owner.metadata.name}: ${replicas} is not a whole number of 32 bits`,
+    );
   }
   return { name, ...readTemplate(owner, name, () => templateReplicas(replicas, shapeOf(template))) };
 }
@@ -40,7 +42,9 @@ export function componentOf(owner: Owner, { name, template }: PodRole, replicas:
 export function roleDependencies(owner: Owner, roles: readonly PodRole[]): Dependency[] {
   const found = new Map<string, Dependency>();
   for (const { name, template } of roles) {
-    for (const dependency of readTemplate(owner, name, () => podDependencies(shapeOf(template), owner.metadata.namespace))) {
+    for (const dependency of readTemplate(owner, name, () =>
+      podDependencies(shapeOf(template), owner.metadata.namespace),
+    )) {
       found.set(`${dependency.kind}/${dependency.name ?? ""}`, dependency);
     }
   }
@@ -48,13 +52,16 @@ export function roleDependencies(owner: Owner, roles: readonly PodRole[]): Depen
 }
 
 /** In these templates a null or an empty value stands for an absent one: an empty selector is no claim on nodes. */
-const shapeOf = (template: unknown): PodTemplateShape | undefined => (isObject(template) ? (withoutEmpties(withoutNulls(template)) as PodTemplateShape) : undefined);
+const shapeOf = (template: unknown): PodTemplateShape | undefined =>
+  isObject(template) ? (withoutEmpties(withoutNulls(template)) as PodTemplateShape) : undefined;
 
 /** A quantity that is none, or a map where a list belongs: the reader of pod templates does not know whose they are. */
 function readTemplate<T>({ kind, metadata }: Owner, role: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new InterpretError(`reading the pod template of ${role} in ${kind} ${metadata.name}: ${messageOf(error)}`, { cause: error });
+    throw new InterpretError(`reading the pod template of ${role} in ${kind} ${metadata.name}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Status of other projects' workloads. Their kinds are not typed here: what a member does not report is not reported, and
- * a field that no member reports disappears from the template.
+ * Status of other projects' workloads. Their kinds are not typed here: what a member does not report is not reported,
+ * and a field that no member reports disappears from the template.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { StatusItem } from "../kind-interpreter.ts";
@@ -19,8 +19,11 @@ export function reflectFields(object: WithStatus, fields: readonly string[]): Js
   const reflected = pickFields(status, [...fields, "observedGeneration"]);
   if (object.metadata.generation !== undefined) reflected["generation"] = object.metadata.generation;
   // An object that no API server has seen may have a number there.
-  const generation = String((object.metadata.annotations?.[TEMPLATE_GENERATION] as string | number | undefined) ?? "").trim();
-  if (generation !== "" && Number.isFinite(Number(generation))) reflected["resourceTemplateGeneration"] = Number(generation);
+  const generation = String(
+    (object.metadata.annotations?.[TEMPLATE_GENERATION] as string | number | undefined) ?? "",
+  ).trim();
+  if (generation !== "" && Number.isFinite(Number(generation)))
+    reflected["resourceTemplateGeneration"] = Number(generation);
   return reflected;
 }
 
@@ -34,10 +37,15 @@ export function pickFields(status: JsonObject, fields: readonly string[]): JsonO
 }
 
 /**
- * The template with the counters summed and the generation that all members have observed. Returns the template itself when
- * nothing differs; `more` are fields beside these.
+ * The template with the counters summed and the generation that all members have observed. Returns the template itself
+ * when nothing differs; `more` are fields beside these.
  */
-export function aggregateFields<T extends WithStatus>(template: T, items: readonly StatusItem[], { counters, texts = [] }: ReportedFields, more: JsonObject = {}): T {
+export function aggregateFields<T extends WithStatus>(
+  template: T,
+  items: readonly StatusItem[],
+  { counters, texts = [] }: ReportedFields,
+  more: JsonObject = {},
+): T {
   const before = statusOf(template) ?? {};
   const statuses = items.map(({ status }) => (isObject(status) ? status : {}));
   const next: JsonObject = { ...before, ...more };
@@ -51,7 +59,10 @@ export function aggregateFields<T extends WithStatus>(template: T, items: readon
   return equalJson(next, before) ? template : { ...template, status: next };
 }
 
-/** The template's generation when every member has exactly that copy and has observed it; until then the one that was observed before. */
+/**
+ * The template's generation when every member has exactly that copy and has observed it; until then the one that was
+ * observed before.
+ */
 export function observedGenerationOf(template: WithStatus, items: readonly StatusItem[]): number {
   const generation = template.metadata.generation ?? 0;
   const isObserved = items.every(({ status }) => isCurrent(isObject(status) ? status : {}, generation));
@@ -59,7 +70,10 @@ export function observedGenerationOf(template: WithStatus, items: readonly Statu
 }
 
 function isCurrent(status: JsonObject, generation: number): boolean {
-  return countOf(status["resourceTemplateGeneration"]) === generation && countOf(status["generation"]) === countOf(status["observedGeneration"]);
+  return (
+    countOf(status["resourceTemplateGeneration"]) === generation &&
+    countOf(status["generation"]) === countOf(status["observedGeneration"])
+  );
 }
 
 /** Conditions of all members, one per type: of several the last one reported. */
@@ -67,7 +81,8 @@ export function mergeConditions(items: readonly StatusItem[]): JsonObject[] {
   const byType = new Map<string, JsonObject>();
   for (const { status } of items) {
     const conditions = isObject(status) ? status["conditions"] : undefined;
-    for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : []) byType.set(textOf(condition["type"]), condition);
+    for (const condition of Array.isArray(conditions) ? conditions.filter(isObject) : [])
+      byType.set(textOf(condition["type"]), condition);
   }
   return [...byType.values()];
 }

@@ -1,10 +1,10 @@
 /**
- * What Flux's kinds have in common. Every member's Flux reconciles its own copy and says in a Ready condition how that went; the
- * template shows the members' conditions side by side, and of values that should be the same everywhere the last one reported.
- * Somebody who suspends the reconciliation on a member keeps it suspended.
+ * What Flux's kinds have in common. Every member's Flux reconciles its own copy and says in a Ready condition how that
+ * went; the template shows the members' conditions side by side, and of values that should be the same everywhere the
+ * last one reported. Somebody who suspends the reconciliation on a member keeps it suspended.
  *
- * The rules hold for all versions of a kind. Karmada's hold for one each, and read fewer of the references that a copy cannot work
- * without: certificates, proxies and variables are brought along here.
+ * The rules hold for all versions of a kind. Karmada's hold for one each, and read fewer of the references that a copy
+ * cannot work without: certificates, proxies and variables are brought along here.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -58,13 +58,20 @@ export function fluxInterpreter(rules: FluxKind): KindInterpreter<FluxObject> {
   };
 }
 
-function retainSuspend(desired: DeepReadonly<FluxObject>, observed: DeepReadonly<FluxObject>): DeepReadonly<FluxObject> {
+function retainSuspend(
+  desired: DeepReadonly<FluxObject>,
+  observed: DeepReadonly<FluxObject>,
+): DeepReadonly<FluxObject> {
   const { suspend } = specOf(observed, "keeping what a member decides for");
   if (suspend === undefined || suspend === null) return desired;
   return { ...desired, spec: { ...specOf(desired, "keeping what a member decides for"), suspend } };
 }
 
-function aggregate({ status: { last = [], kept = [], summed = [] } }: FluxKind, template: DeepReadonly<FluxObject>, items: readonly StatusItem[]): JsonObject {
+function aggregate(
+  { status: { last = [], kept = [], summed = [] } }: FluxKind,
+  template: DeepReadonly<FluxObject>,
+  items: readonly StatusItem[],
+): JsonObject {
   const before = statusOf(template) ?? {};
   const statuses = reportedStatuses(items);
   const next: JsonObject = { ...before };
@@ -94,7 +101,8 @@ function dependenciesOf({ references }: FluxKind, object: DeepReadonly<FluxObjec
   const spec = specOf(object, "finding the dependencies of");
   const { namespace } = object.metadata;
   const found = new Map<string, Dependency>();
-  const note = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+  const note = (kind: string, name: string): void =>
+    void found.set(`${kind}/${name}`, { apiVersion: "v1", kind, namespace: namespace || undefined, name });
   const noteAt = (kind: string, path: string): void => {
     const reference = at(spec, path);
     if (reference === undefined || reference === null) return;
@@ -142,4 +150,6 @@ function nameIn(reference: unknown, object: DeepReadonly<FluxObject>, path: stri
 }
 
 const unnamed = ({ kind, metadata }: DeepReadonly<FluxObject>, path: string): InterpretError =>
-  new InterpretError(`finding the dependencies of ${kind} ${metadata.name}: spec.${path} has a reference without a name`);
+  new InterpretError(
+    `finding the dependencies of ${kind} ${metadata.name}: spec.${path} has a reference without a name`,
+  );

@@ -9,10 +9,20 @@ const ready = (clusterName: string, message: string, more: object = {}) => ({
 });
 
 test("conditions that say the same become one that names every cluster", () => {
-  const joined = joinConditions(template, [ready("oslo", "fine", { lastTransitionTime: "2024-05-01T12:00:00Z" }), ready("paris", "late", { status: "False" }), ready("rome", "good")]);
+  const joined = joinConditions(template, [
+    ready("oslo", "fine", { lastTransitionTime: "2024-05-01T12:00:00Z" }),
+    ready("paris", "late", { status: "False" }),
+    ready("rome", "good"),
+  ]);
 
   expect(joined).toEqual([
-    { type: "Ready", status: "True", reason: "Done", message: "oslo=fine, rome=good", lastTransitionTime: "2024-05-01T12:00:00Z" },
+    {
+      type: "Ready",
+      status: "True",
+      reason: "Done",
+      message: "oslo=fine, rome=good",
+      lastTransitionTime: "2024-05-01T12:00:00Z",
+    },
     { type: "Ready", status: "False", reason: "Done", message: "paris=late" },
   ]);
 });
@@ -36,5 +46,7 @@ test("a single message that is too long is cut", () => {
 test("a condition without a message is an error that names the cluster", () => {
   const items = [{ clusterName: "oslo", status: { conditions: [{ type: "Ready", status: "True" }] } }];
 
-  expect(() => joinConditions(template, items)).toThrow('summing the status of Widget w: condition "Ready" of cluster oslo has no message');
+  expect(() => joinConditions(template, items)).toThrow(
+    'summing the status of Widget w: condition "Ready" of cluster oslo has no message',
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * Conditions of members that are shown side by side: those that say the same become one, and its message lists what each
- * cluster says, as in `oslo=Applied revision main, paris=Applied revision main`.
+ * Conditions of members that are shown side by side: those that say the same become one, and its message lists what
+ * each cluster says, as in `oslo=Applied revision main, paris=Applied revision main`.
  */
 import { isObject, type JsonObject } from "../../base/index.ts";
 import { InterpretError } from "../interpret-error.ts";
@@ -26,16 +26,20 @@ export function conditionsIn(status: JsonObject | undefined): JsonObject[] {
 /** Whether a controller says that its object is ready, with one of these reasons if any are given. */
 export function isReady(status: unknown, reasons?: readonly string[]): boolean {
   if (!isObject(status)) return false;
-  return conditionsIn(status).some(({ type, status: value, reason }) => type === "Ready" && value === "True" && (!reasons || reasons.some((each) => each === reason)));
+  return conditionsIn(status).some(
+    ({ type, status: value, reason }) =>
+      type === "Ready" && value === "True" && (!reasons || reasons.some((each) => each === reason)),
+  );
 }
 
 /**
- * One condition for each type, status and reason, in the order in which they first come; the rest of it is the first one's.
- * Throws for a condition without a message, which no controller writes.
+ * One condition for each type, status and reason, in the order in which they first come; the rest of it is the first
+ * one's. Throws for a condition without a message, which no controller writes.
  */
 export function joinConditions(template: WithStatus, items: readonly StatusItem[]): JsonObject[] {
   const groups = new Map<string, Group>();
-  // Members of one template mostly say the same in the same order, so the group of the member before is looked at first.
+  // Members of one template mostly say the same in the same order, so the group of the member before is looked at
+  // first.
   const guesses: Group[] = [];
   for (const { clusterName, status } of items) {
     if (!isObject(status)) continue;
@@ -47,15 +51,21 @@ export function joinConditions(template: WithStatus, items: readonly StatusItem[
       guesses[index] = group ?? begin(groups, condition, text);
     }
   }
-  return Array.from(groups.values(), ({ condition, message, leftOut }) => ({ ...condition, message: leftOut > 0 ? `${message}, and ${leftOut} more` : message }));
+  return Array.from(groups.values(), ({ condition, message, leftOut }) => ({
+    ...condition,
+    message: leftOut > 0 ? `${message}, and ${leftOut} more` : message,
+  }));
 }
 
 function messageOf({ type, message }: JsonObject, { kind, metadata }: WithStatus, clusterName: string): string {
   if (typeof message === "string") return message;
-  throw new InterpretError(`summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`);
+  throw new InterpretError(
+    `summing the status of ${kind} ${metadata.name}: condition ${JSON.stringify(type ?? "")} of cluster ${clusterName} has no message`,
+  );
 }
 
-const saysTheSame = (a: JsonObject, b: JsonObject): boolean => a["type"] === b["type"] && a["status"] === b["status"] && a["reason"] === b["reason"];
+const saysTheSame = (a: JsonObject, b: JsonObject): boolean =>
+  a["type"] === b["type"] && a["status"] === b["status"] && a["reason"] === b["reason"];
 
 /** Nothing is not the same as an empty text. */
 function keyOf({ type, status, reason }: JsonObject): string {

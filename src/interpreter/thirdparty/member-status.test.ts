@@ -25,7 +25,13 @@ test("a member that reports nothing has an empty status", () => {
   expect(wholeStatus({})).toEqual({});
 });
 
-const empty: JsonObject[] = [{}, { conditions: null }, { conditions: "Ready" }, { conditions: { type: "Ready" } }, { conditions: [null, "Ready", {}] }];
+const empty: JsonObject[] = [
+  {},
+  { conditions: null },
+  { conditions: "Ready" },
+  { conditions: { type: "Ready" } },
+  { conditions: [null, "Ready", {}] },
+];
 for (const status of empty) {
   test(`there are no conditions in ${JSON.stringify(status)}`, () => {
     expect(conditionsIn(status)).toEqual([]);
@@ -49,9 +55,22 @@ for (const [behaviour, { a, b, earlier, later }] of Object.entries(times)) {
 }
 
 test("zeros, empty texts, and what holds only those are not worth writing", () => {
-  const status: JsonObject = { active: 0, failed: 1, phase: "", isPaused: false, none: null, roles: { ps: { active: 0 }, worker: { active: 2 } }, conditions: [{ reason: "" }, { type: "Ready" }] };
+  const status: JsonObject = {
+    active: 0,
+    failed: 1,
+    phase: "",
+    isPaused: false,
+    none: null,
+    roles: { ps: { active: 0 }, worker: { active: 2 } },
+    conditions: [{ reason: "" }, { type: "Ready" }],
+  };
 
-  expect(telling(status)).toEqual({ failed: 1, isPaused: false, roles: { worker: { active: 2 } }, conditions: [{ type: "Ready" }] });
+  expect(telling(status)).toEqual({
+    failed: 1,
+    isPaused: false,
+    roles: { worker: { active: 2 } },
+    conditions: [{ type: "Ready" }],
+  });
 });
 
 test("a key that names a prototype is an ordinary one", () => {

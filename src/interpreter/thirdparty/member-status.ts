@@ -1,4 +1,7 @@
-/** Pieces of status aggregation that kinds of other projects share: one member's status as it is, conditions, what is worth writing. */
+/**
+ * Pieces of status aggregation that kinds of other projects share: one member's status as it is, conditions, what is
+ * worth writing.
+ */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../../base/index.ts";
 import type { StatusItem } from "../kind-interpreter.ts";
 import { textOf, type WithStatus } from "../replica-status.ts";
@@ -12,7 +15,9 @@ export function putStatus<T extends WithStatus>(template: T, status: JsonObject)
 export function wholeStatus({ status }: Pick<StatusItem, "status">): JsonObject {
   if (!isObject(status)) return {};
   const { conditions } = status;
-  return Array.isArray(conditions) && conditions.some(isEmpty) ? { ...status, conditions: conditionsIn(status) } : status;
+  return Array.isArray(conditions) && conditions.some(isEmpty)
+    ? { ...status, conditions: conditionsIn(status) }
+    : status;
 }
 
 /** The conditions of a status. An empty one says nothing. */
@@ -22,9 +27,12 @@ export function conditionsIn(status: JsonObject): JsonObject[] {
   return conditions.filter((condition) => isObject(condition) && !isEmpty(condition)) as JsonObject[];
 }
 
-export const isTrue = (condition: JsonObject, type: string): boolean => condition["type"] === type && condition["status"] === "True";
+export const isTrue = (condition: JsonObject, type: string): boolean =>
+  condition["type"] === type && condition["status"] === "True";
 
-/** The earlier of two times as the API writes them, all in UTC and equally precise, so that text order is time order. */
+/**
+ * The earlier of two times as the API writes them, all in UTC and equally precise, so that text order is time order.
+ */
 export function earlierOf(time: string, other: Json | undefined): string {
   const text = textOf(other);
   return text !== "" && (time === "" || text < time) ? text : time;

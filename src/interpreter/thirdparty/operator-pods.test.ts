@@ -41,12 +41,16 @@ const wrong: Record<string, Parameters<typeof placedRequirements>[2]> = {
 };
 for (const [what, placement] of Object.entries(wrong)) {
   test(`${what} is refused with the name of the object`, () => {
-    expect(() => placedRequirements(owner, nothing, placement)).toThrow("reading where the pods of Widget w may run: json: cannot unmarshal");
+    expect(() => placedRequirements(owner, nothing, placement)).toThrow(
+      "reading where the pods of Widget w may run: json: cannot unmarshal",
+    );
   });
 }
 
 test("what is not a quantity is refused with the name of its field", () => {
   for (const value of ["1g", "", true, {}, []]) {
-    expect(() => quantityIn(owner, "spec.memory", value)).toThrow("reading spec.memory of Widget w: it is not a quantity");
+    expect(() => quantityIn(owner, "spec.memory", value)).toThrow(
+      "reading spec.memory of Widget w: it is not a quantity",
+    );
   }
 });

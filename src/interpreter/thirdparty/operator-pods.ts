@@ -1,6 +1,6 @@
 /**
- * Pods that an operator builds from fields of its own (`cores`, `resource.memory`) instead of from a whole pod template, and
- * what one of them asks of a cluster.
+ * Pods that an operator builds from fields of its own (`cores`, `resource.memory`) instead of from a whole pod
+ * template, and what one of them asks of a cluster.
  */
 import { decodedPart, type KubernetesObject } from "../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
@@ -23,33 +23,60 @@ export interface PodPlacement {
 /** The quantity in a field. Throws when it is none, because its pods could then be put where they do not fit. */
 export function quantityIn({ kind, metadata }: Owner, field: string, value: unknown): Quantity {
   const quantity = typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined;
-  if (quantity === undefined) throw new InterpretError(`reading ${field} of ${kind} ${metadata.name}: it is not a quantity such as 500m or 2Gi`);
+  if (quantity === undefined)
+    throw new InterpretError(`reading ${field} of ${kind} ${metadata.name}: it is not a quantity such as 500m or 2Gi`);
   return quantity;
 }
 
 /** Empty when a pod asks for nothing and runs anywhere. Resource names are the user's, so they come as a map. */
-export function placedRequirements(owner: Owner, amounts: ReadonlyMap<string, Quantity>, placement: PodPlacement): ReplicaRequirements {
+export function placedRequirements(
+  owner: Owner,
+  amounts: ReadonlyMap<string, Quantity>,
+  placement: PodPlacement,
+): ReplicaRequirements {
   const { nodeSelector, tolerations, affinity, priorityClassName } = podPart(owner, placement);
-  const spec = { ...(isObject(nodeSelector) && { nodeSelector }), ...(Array.isArray(tolerations) && { tolerations }), ...(isObject(affinity) && { affinity }) };
+  const spec = {
+    nodeSelector: isObject(nodeSelector) ? nodeSelector : undefined,
+    tolerations: Array.isArray(tolerations) ? tolerations : undefined,
+    affinity: isObject(affinity) ? affinity : undefined,
+  };
   const nodeClaim = podRequirements({ spec } as PodTemplate)?.nodeClaim;
   const priority = textOf(priorityClassName);
   return {
-    ...(nodeClaim && { nodeClaim }),
-    ...(amounts.size > 0 && { resourceRequest: Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)])) }),
-    ...(priority && { priorityClassName: priority }),
+    nodeClaim,
+    resourceRequest:
+      amounts.size > 0
+        ? Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]))
+        : undefined,
+    priorityClassName: priority || undefined,
   };
 }
 
-/** The placement as a pod would have it: without what is no field of a pod. Throws where it has something else in one. */
-function podPart({ kind, metadata }: Owner, { nodeSelector, tolerations, affinity, priorityClassName }: PodPlacement): JsonObject {
+/**
+ * The placement as a pod would have it: without what is no field of a pod. Throws where it has something else in one.
+ */
+function podPart(
+  { kind, metadata }: Owner,
+  { nodeSelector, tolerations, affinity, priorityClassName }: PodPlacement,
+): JsonObject {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? undefined;
   const given = {
     nodeSelector,
     tolerations,
     priorityClassName,
     // Nothing else of an affinity narrows down the nodes for sure, so nothing else is looked at.
-    affinity: required === undefined ? undefined : { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    affinity:
+      required === undefined
+        ? undefined
+        : { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
   };
-  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null)) as JsonObject;
-  return decodedPart("core-v1", "PodSpec", fields, (problem) => new InterpretError(`reading where the pods of ${kind} ${metadata.name} may run: ${problem}`));
+  const fields = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== null),
+  ) as JsonObject;
+  return decodedPart(
+    "core-v1",
+    "PodSpec",
+    fields,
+    (problem) => new InterpretError(`reading where the pods of ${kind} ${metadata.name} may run: ${problem}`),
+  );
 }

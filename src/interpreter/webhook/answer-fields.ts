@@ -1,4 +1,7 @@
-/** Reads fields of an answer as their types. `null` says the same as nothing, as it does to Go; a wrong type is a `WebhookError`. */
+/**
+ * Reads fields of an answer as their types. `null` says the same as nothing, as it does to Go; a wrong type is a
+ * `WebhookError`.
+ */
 import { decodedPart } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -25,7 +28,8 @@ export function textOf(object: JsonObject, field: string, place: string): string
 export function countOf(object: JsonObject, field: string, place: string): number | undefined {
   const value = fieldOf(object, field);
   if (value === undefined) return undefined;
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > MAX_INT32) throw wrongType(`${place}.${field}`, `a whole number from 0 to ${MAX_INT32}`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > MAX_INT32)
+    throw wrongType(`${place}.${field}`, `a whole number from 0 to ${MAX_INT32}`);
   return value;
 }
 
@@ -38,7 +42,8 @@ export function objectOf(object: JsonObject, field: string, place: string): Json
 /** A list whose items are all objects. */
 export function objectsOf(object: JsonObject, field: string, place: string): JsonObject[] {
   const value = fieldOf(object, field) ?? [];
-  if (!Array.isArray(value) || !value.every((item) => isObject(item) || item === null)) throw wrongType(`${place}.${field}`, "a list of objects");
+  if (!Array.isArray(value) || !value.every((item) => isObject(item) || item === null))
+    throw wrongType(`${place}.${field}`, "a list of objects");
   return value.map((item) => (isObject(item) ? item : {}));
 }
 
@@ -46,7 +51,20 @@ export function objectsOf(object: JsonObject, field: string, place: string): Jso
 const TABLES = { LabelSelector: "meta-v1", ReplicaRequirements: "work-karmada-v1alpha2" } as const;
 
 /** A field of such a type, as Go reads it: everything inside has its type, and amounts have one form. */
-export function partOf(type: keyof typeof TABLES, object: JsonObject, field: string, place: string): JsonObject | undefined {
+export function partOf(
+  type: keyof typeof TABLES,
+  object: JsonObject,
+  field: string,
+  place: string,
+): JsonObject | undefined {
   const value = objectOf(object, field, place);
-  return value && decodedPart(TABLES[type], type, value, (problem) => new WebhookError("answer", `${place}.${field} cannot be read: ${problem}`));
+  return (
+    value &&
+    decodedPart(
+      TABLES[type],
+      type,
+      value,
+      (problem) => new WebhookError("answer", `${place}.${field} cannot be read: ${problem}`),
+    )
+  );
 }

@@ -4,7 +4,12 @@ import type { Json, JsonObject } from "../../base/index.ts";
 import { readPatched } from "./answer-patch.ts";
 import { failureOf } from "./test-webhook.ts";
 
-const workload = deepFreeze({ apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop", labels: { app: "web" } }, spec: { replicas: 3, ports: [80, 443], template: { image: "web:1" } } });
+const workload = deepFreeze({
+  apiVersion: "workload.example.io/v1alpha1",
+  kind: "Workload",
+  metadata: { name: "web", namespace: "shop", labels: { app: "web" } },
+  spec: { replicas: 3, ports: [80, 443], template: { image: "web:1" } },
+});
 
 const base64 = (operations: Json): string => Buffer.from(JSON.stringify(operations)).toString("base64");
 const patching = (...operations: JsonObject[]): JsonObject => ({ patchType: "JSONPatch", patch: base64(operations) });
@@ -26,15 +31,28 @@ describe("an answer with a patch", () => {
   });
 
   test("may add the whole object, as Karmada's library takes it", () => {
-    const patched = readPatched(patching({ op: "add", path: "", value: { ...workload, spec: { replicas: 9 } } }), workload);
+    const patched = readPatched(
+      patching({ op: "add", path: "", value: { ...workload, spec: { replicas: 9 } } }),
+      workload,
+    );
 
     expect(patched).toEqual({ ...workload, spec: { replicas: 9 } });
   });
 
   test("copies, moves and replaces in lists as well", () => {
-    const patched = readPatched(patching({ op: "replace", path: "/spec/ports/-1", value: 8080 }, { op: "copy", from: "/spec/ports/0", path: "/spec/ports/-" }, { op: "move", from: "/spec/template/image", path: "/spec/image" }), workload);
+    const patched = readPatched(
+      patching(
+        { op: "replace", path: "/spec/ports/-1", value: 8080 },
+        { op: "copy", from: "/spec/ports/0", path: "/spec/ports/-" },
+        { op: "move", from: "/spec/template/image", path: "/spec/image" },
+      ),
+      workload,
+    );
 
-    expect(patched).toEqual({ ...workload, spec: { replicas: 3, ports: [80, 8080, 80], template: {}, image: "web:1" } });
+    expect(patched).toEqual({
+      ...workload,
+      spec: { replicas: 3, ports: [80, 8080, 80], template: {}, image: "web:1" },
+    });
   });
 
   test("that is null changes nothing", () => {
@@ -52,31 +70,73 @@ describe("an answer with a patch", () => {
   });
 
   const wrong: Record<string, [JsonObject, RegExp]> = {
-    "has a type that is not JSON patch": [{ ...patching(), patchType: "MergePatch" }, /^response\.patchType is not JSONPatch$/],
+    "has a type that is not JSON patch": [
+      { ...patching(), patchType: "MergePatch" },
+      /^response\.patchType is not JSONPatch$/,
+    ],
     "has no type": [{ patch: base64([]) }, /^response\.patchType is not JSONPatch$/],
     "has a type and no patch": [{ patchType: "JSONPatch" }, /^response\.patch is missing$/],
     "is not base64": [{ patchType: "JSONPatch", patch: "[{}]" }, /^response\.patch is not base64$/],
     "is base64 without its padding": [{ patchType: "JSONPatch", patch: "W10" }, /^response\.patch is not base64$/],
-    "is not JSON": [{ patchType: "JSONPatch", patch: Buffer.from("[").toString("base64") }, /^response\.patch is not JSON/],
-    "is nested without end": [{ patchType: "JSONPatch", patch: Buffer.from("[".repeat(100_000)).toString("base64") }, /^response\.patch is nested more than 1000 levels deep$/],
+    "is not JSON": [
+      { patchType: "JSONPatch", patch: Buffer.from("[").toString("base64") },
+      /^response\.patch is not JSON/,
+    ],
+    "is nested without end": [
+      { patchType: "JSONPatch", patch: Buffer.from("[".repeat(100_000)).toString("base64") },
+      /^response\.patch is nested more than 1000 levels deep$/,
+    ],
     "is no list": [{ patchType: "JSONPatch", patch: base64({}) }, /^response\.patch is not a list of operations$/],
-    "has more operations than anybody needs": [patching(...Array.from({ length: 1001 }, () => ({ op: "test", path: "/kind", value: "Workload" }))), /^response\.patch has more than 1000 operations$/],
-    "has an operation that is none": [{ patchType: "JSONPatch", patch: base64([null]) }, /^response\.patch\[0\] is not an operation$/],
-    "has an operation that nobody knows": [patching({ op: "merge", path: "/spec" }), /^response\.patch\[0\]\.op is "merge", which is no operation$/],
+    "has more operations than anybody needs": [
+      patching(...Array.from({ length: 1001 }, () => ({ op: "test", path: "/kind", value: "Workload" }))),
+      /^response\.patch has more than 1000 operations$/,
+    ],
+    "has an operation that is none": [
+      { patchType: "JSONPatch", patch: base64([null]) },
+      /^response\.patch\[0\] is not an operation$/,
+    ],
+    "has an operation that nobody knows": [
+      patching({ op: "merge", path: "/spec" }),
+      /^response\.patch\[0\]\.op is "merge", which is no operation$/,
+    ],
     "adds nothing": [patching({ op: "add", path: "/spec/replicas" }), /^response\.patch\[0\]\.value is missing$/],
-    "replaces what is not there": [patching({ op: "replace", path: "/spec/paused", value: true }), /^response\.patch does not fit the object/],
-    "replaces beyond the end of a list": [patching({ op: "replace", path: "/spec/ports/2", value: 1 }), /^response\.patch does not fit the object/],
-    "copies what is not there": [patching({ op: "copy", from: "/spec/paused", path: "/spec/other" }), /^response\.patch does not fit the object/],
-    "does not say what to copy": [patching({ op: "copy", path: "/spec/other" }), /^response\.patch\[0\]\.from is not a path$/],
-    "removes what is not there": [patching({ op: "remove", path: "/spec/paused" }), /^response\.patch does not fit the object/],
-    "reaches for a prototype": [patching({ op: "add", path: "/__proto__/polluted", value: true }), /^response\.patch does not fit the object/],
-    "reaches for a constructor": [patching({ op: "add", path: "/constructor/prototype/polluted", value: true }), /^response\.patch does not fit the object/],
+    "replaces what is not there": [
+      patching({ op: "replace", path: "/spec/paused", value: true }),
+      /^response\.patch does not fit the object/,
+    ],
+    "replaces beyond the end of a list": [
+      patching({ op: "replace", path: "/spec/ports/2", value: 1 }),
+      /^response\.patch does not fit the object/,
+    ],
+    "copies what is not there": [
+      patching({ op: "copy", from: "/spec/paused", path: "/spec/other" }),
+      /^response\.patch does not fit the object/,
+    ],
+    "does not say what to copy": [
+      patching({ op: "copy", path: "/spec/other" }),
+      /^response\.patch\[0\]\.from is not a path$/,
+    ],
+    "removes what is not there": [
+      patching({ op: "remove", path: "/spec/paused" }),
+      /^response\.patch does not fit the object/,
+    ],
+    "reaches for a prototype": [
+      patching({ op: "add", path: "/__proto__/polluted", value: true }),
+      /^response\.patch does not fit the object/,
+    ],
+    "reaches for a constructor": [
+      patching({ op: "add", path: "/constructor/prototype/polluted", value: true }),
+      /^response\.patch does not fit the object/,
+    ],
     "changes the name": [patching({ op: "replace", path: "/metadata/name", value: "other" }), /changes metadata\.name/],
     "changes the namespace": [patching({ op: "remove", path: "/metadata/namespace" }), /changes metadata\.namespace/],
     "changes the kind": [patching({ op: "replace", path: "/kind", value: "Secret" }), /changes kind/],
     "changes the version": [patching({ op: "replace", path: "/apiVersion", value: "v1" }), /changes apiVersion/],
     "replaces the object by a list": [patching({ op: "replace", path: "", value: [] }), /leaves no object/],
-    "replaces the metadata by a text": [patching({ op: "replace", path: "/metadata", value: "none" }), /leaves no object/],
+    "replaces the metadata by a text": [
+      patching({ op: "replace", path: "/metadata", value: "none" }),
+      /leaves no object/,
+    ],
   };
   for (const [mistake, [answer, message]] of Object.entries(wrong)) {
     test(`is not used when it ${mistake}`, () => {

@@ -1,9 +1,9 @@
 /**
- * The patch of an answer to ReviseReplica, Retain or AggregateStatus. It may change what an object says, but not which object
- * it is.
+ * The patch of an answer to ReviseReplica, Retain or AggregateStatus. It may change what an object says, but not which
+ * object it is.
  *
- * Karmada applies it with a newer library than the one that API servers have: to replace or to copy what is not there is an
- * error, and to add the whole document is to replace it. Operations are put into words that mean this to ours.
+ * Karmada applies it with a newer library than the one that API servers have: to replace or to copy what is not there
+ * is an error, and to add the whole document is to replace it. Operations are put into words that mean this to ours.
  */
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -16,7 +16,10 @@ import { WebhookError } from "./webhook-error.ts";
 /** An operation may move the whole of a long list, so that more of them could keep the hub busy for seconds. */
 const MAX_OPERATIONS = 1000;
 
-/** The object as the answer's patch makes it; the object itself when the answer has none. Shares with it what stays the same. */
+/**
+ * The object as the answer's patch makes it; the object itself when the answer has none. Shares with it what stays the
+ * same.
+ */
 export function readPatched(response: JsonObject, object: AnyObject): AnyObject {
   const patch = textOf(response, "patch", "response") ?? "";
   const patchType = textOf(response, "patchType", "response");
@@ -26,11 +29,15 @@ export function readPatched(response: JsonObject, object: AnyObject): AnyObject 
   const operations = parseJson(decodeBase64(patch), "response.patch");
   if (operations === null) return object;
   if (!Array.isArray(operations)) throw wrongType("response.patch", "a list of operations");
-  if (operations.length > MAX_OPERATIONS) throw new WebhookError("answer", `response.patch has more than ${MAX_OPERATIONS} operations`);
+  if (operations.length > MAX_OPERATIONS)
+    throw new WebhookError("answer", `response.patch has more than ${MAX_OPERATIONS} operations`);
   return sameObject(applyPatch(object, operations.flatMap(strictly)), object);
 }
 
-/** Standard base64 with its padding. Node would pass over what is none, and a patch with a hole in it may still be a patch. */
+/**
+ * Standard base64 with its padding. Node would pass over what is none, and a patch with a hole in it may still be a
+ * patch.
+ */
 function decodeBase64(text: string): Buffer {
   const compact = text.replaceAll(/[\r\n]/g, "");
   if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) throw wrongType("response.patch", "base64");
@@ -49,7 +56,12 @@ function strictly(operation: Json, index: number): JsonObject[] {
   switch (op) {
     case "replace":
       // By the standard the two are the same, and to remove what is not there fails.
-      return isIndex(path) ? [operation] : [{ op: "remove", path }, { ...operation, op: "add" }];
+      return isIndex(path)
+        ? [operation]
+        : [
+            { op: "remove", path },
+            { ...operation, op: "add" },
+          ];
     case "copy":
       if (typeof from !== "string") throw wrongType(`${place}.from`, "a path");
       // To move something to where it is changes nothing, and fails when it is not there.

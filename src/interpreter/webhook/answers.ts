@@ -1,4 +1,7 @@
-/** What a successful answer says about each operation that asks for a value; `answer-patch.ts` has those that ask for a changed object. */
+/**
+ * What a successful answer says about each operation that asks for a value; `answer-patch.ts` has those that ask for a
+ * changed object.
+ */
 import { messageOf } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { labelSelectorOf } from "../../machinery/index.ts";
@@ -16,7 +19,7 @@ export function readReplicas(response: JsonObject): Replicas {
   const replicas = countOf(response, "replicas", RESPONSE);
   if (replicas === undefined) throw new WebhookError("answer", "response.replicas is missing");
   const requirements = readRequirements(response, RESPONSE);
-  return { replicas, ...(requirements && { requirements }) };
+  return { replicas, requirements };
 }
 
 /** Names are as a binding takes them: there, and each once. */
@@ -25,12 +28,17 @@ export function readComponents(response: JsonObject): Component[] {
   return objectsOf(response, "components", RESPONSE).map((component, index) => {
     const place = `${RESPONSE}.components[${index}]`;
     const name = textOf(component, "name", place) ?? "";
-    if (name === "" || name.length > MAX_COMPONENT_NAME) throw wrongType(`${place}.name`, `a name of 1 to ${MAX_COMPONENT_NAME} characters`);
+    if (name === "" || name.length > MAX_COMPONENT_NAME)
+      throw wrongType(`${place}.name`, `a name of 1 to ${MAX_COMPONENT_NAME} characters`);
     if (names.has(name)) throw new WebhookError("answer", `${place}.name is ${shown(name)} a second time`);
     names.add(name);
     // Components of an object are in one namespace, so theirs have no such field.
     const { namespace: _none, ...requirements } = readRequirements(component, place) ?? {};
-    return { name, replicas: countOf(component, "replicas", place) ?? 0, ...(fieldOf(component, "replicaRequirements") !== undefined && { requirements }) };
+    return {
+      name,
+      replicas: countOf(component, "replicas", place) ?? 0,
+      requirements: fieldOf(component, "replicaRequirements") !== undefined ? requirements : undefined,
+    };
   });
 }
 
@@ -38,7 +46,12 @@ function readRequirements(of: JsonObject, place: string): ReplicaRequirements | 
   const read = partOf("ReplicaRequirements", of, "replicaRequirements", place) as ReplicaRequirements | undefined;
   if (!read) return undefined;
   const { nodeClaim, resourceRequest, namespace, priorityClassName } = read;
-  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }), ...(namespace && { namespace }), ...(priorityClassName && { priorityClassName }) };
+  return {
+    nodeClaim,
+    resourceRequest,
+    namespace: namespace || undefined,
+    priorityClassName: priorityClassName || undefined,
+  };
 }
 
 export function readDependencies(response: JsonObject): Dependency[] {
@@ -51,7 +64,7 @@ export function readDependencies(response: JsonObject): Dependency[] {
     const labelSelector = readSelector(given, place);
     if (!apiVersion || !kind) throw new WebhookError("answer", `${place} lacks ${apiVersion ? "kind" : "apiVersion"}`);
     if (!name && !labelSelector) throw new WebhookError("answer", `${place} has neither name nor labelSelector`);
-    return { apiVersion, kind, ...(namespace && { namespace }), ...(name && { name }), ...(labelSelector && { labelSelector }) };
+    return { apiVersion, kind, namespace: namespace || undefined, name: name || undefined, labelSelector };
   });
 }
 
@@ -59,7 +72,7 @@ function readSelector(dependency: JsonObject, place: string): JsonObject | undef
   const read = partOf("LabelSelector", dependency, "labelSelector", place) as LabelSelectorObject | undefined;
   if (!read) return undefined;
   const { matchLabels, matchExpressions } = read;
-  const selector: LabelSelectorObject = { ...(matchLabels && { matchLabels }), ...(matchExpressions && { matchExpressions }) };
+  const selector: LabelSelectorObject = { matchLabels, matchExpressions };
   try {
     labelSelectorOf(selector);
   } catch (error) {

@@ -1,9 +1,9 @@
 /**
  * One POST to a webhook and its answer, within bounds: a webhook may be slow, huge or hostile, and the hub goes on.
  *
- * HTTP/1.1 over TLS with connections that are kept, and not the shared HTTP/2 sessions of `client`: a Service with several
- * pods behind it spreads connections, not requests, and Karmada calls webhooks the same way. Redirects are not followed: the
- * configuration says who is asked and who vouches for it.
+ * HTTP/1.1 over TLS with connections that are kept, and not the shared HTTP/2 sessions of `client`: a Service with
+ * several pods behind it spreads connections, not requests, and Karmada calls webhooks the same way. Redirects are not
+ * followed: the configuration says who is asked and who vouches for it.
  */
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -26,19 +26,41 @@ const MAX_QUOTED_CHARACTERS = 256;
 const LAST_SUCCESS = 206;
 
 /** A connection that failed like this may work a moment later; one that is not trusted will not. */
-const PASSING: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
+const PASSING: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
 
 export interface WebhookConnection {
-  /** The text of a successful answer. `stop` gives the call up at any time, and its reason is thrown. Throws `WebhookError` otherwise. */
+  /**
+   * The text of a successful answer. `stop` gives the call up at any time, and its reason is thrown. Throws
+   * `WebhookError` otherwise.
+   */
   post(endpoint: Endpoint, query: string, body: Buffer, stop: AbortSignal): Promise<Buffer>;
   /** Ends the kept connections, and with them what is still under way. */
   close(): void;
 }
 
-/** `caBundle` is base64 of PEM; without it the authorities that Node knows are trusted. Throws `WebhookError` for one without certificates. */
+/**
+ * `caBundle` is base64 of PEM; without it the authorities that Node knows are trusted. Throws `WebhookError` for one
+ * without certificates.
+ */
 export function createWebhookConnection(caBundle: string | undefined): WebhookConnection {
   const ca = caBundle ? certificatesIn(caBundle) : undefined;
-  const agent = new https.Agent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT, maxFreeSockets: MAX_IN_FLIGHT, timeout: IDLE_MS, minVersion: "TLSv1.2", ...(ca && { ca }) });
+  const agent = new https.Agent({
+    keepAlive: true,
+    maxSockets: MAX_IN_FLIGHT,
+    maxFreeSockets: MAX_IN_FLIGHT,
+    timeout: IDLE_MS,
+    minVersion: "TLSv1.2",
+    ca,
+  });
 
   return {
     post: ({ host, port, path, authority, serverName }, query, body, stop) =>
@@ -50,9 +72,15 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
           host,
           port,
           path: `${path}${query}`,
-          headers: { host: authority, "user-agent": "flotilla", accept: "application/json", "content-type": "application/json", "content-length": body.length },
+          headers: {
+            host: authority,
+            "user-agent": "flotilla",
+            accept: "application/json",
+            "content-type": "application/json",
+            "content-length": body.length,
+          },
           maxHeaderSize: MAX_HEADER_BYTES,
-          ...(serverName !== undefined && { servername: serverName }),
+          servername: serverName,
         });
         const settle = (finish: () => void): void => {
           stop.removeEventListener("abort", cancel);
@@ -92,22 +120,39 @@ function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fa
     const bytes = Buffer.concat(chunks, length);
     const status = incoming.statusCode ?? 0;
     if (status >= 200 && status <= LAST_SUCCESS) return done(bytes);
-    fail(statusError(status, incoming.headers["content-type"]?.startsWith("text/plain") ? bytes.subarray(0, MAX_QUOTED_CHARACTERS).toString().trim() : ""));
+    fail(
+      statusError(
+        status,
+        incoming.headers["content-type"]?.startsWith("text/plain")
+          ? bytes.subarray(0, MAX_QUOTED_CHARACTERS).toString().trim()
+          : "",
+      ),
+    );
   });
 }
 
 function statusError(status: number, said: string): WebhookError {
   const hint = status >= 300 && status <= 399 ? ", and redirects are not followed" : "";
-  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, { isPassing: status === 429 || status >= 500 });
+  return new WebhookError("status", `it answered with HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, {
+    isPassing: status === 429 || status >= 500,
+  });
 }
 
 function connectionError(error: Error & { code?: unknown }): WebhookError {
   const { code } = error;
-  if (typeof code === "string" && code.startsWith("HPE_")) return new WebhookError("answer", `the answer is no HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`, { cause: error });
+  if (typeof code === "string" && code.startsWith("HPE_"))
+    return new WebhookError("answer", `the answer is no HTTP, or its header has more than ${MAX_HEADER_BYTES} bytes`, {
+      cause: error,
+    });
   // Where a name has several addresses, each attempt failed in its own way, and the error around them says nothing.
   const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  if (PASSING.has(code)) return new WebhookError("connection", `it could not be reached (${messageOf(cause)})`, { cause, isPassing: true });
-  return new WebhookError("connection", `no connection to it could be trusted (${messageOf(cause)}); check the address, clientConfig.caBundle and the names in its certificate`, { cause });
+  if (PASSING.has(code))
+    return new WebhookError("connection", `it could not be reached (${messageOf(cause)})`, { cause, isPassing: true });
+  return new WebhookError(
+    "connection",
+    `no connection to it could be trusted (${messageOf(cause)}); check the address, clientConfig.caBundle and the names in its certificate`,
+    { cause },
+  );
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -119,6 +164,8 @@ function certificatesIn(caBundle: string): string[] {
   try {
     return found.map((certificate) => new X509Certificate(certificate).toString());
   } catch (error) {
-    throw new WebhookError("configuration", "clientConfig.caBundle holds a certificate that cannot be read", { cause: error });
+    throw new WebhookError("configuration", "clientConfig.caBundle holds a certificate that cannot be read", {
+      cause: error,
+    });
   }
 }

@@ -2,12 +2,23 @@ import { describe, expect, test } from "vitest";
 import { readResponse, renderRequest } from "./context.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
+const workload = {
+  apiVersion: "workload.example.io/v1alpha1",
+  kind: "Workload",
+  metadata: { name: "web", namespace: "shop" },
+  spec: { replicas: 3 },
+};
 const UID = "8a2f0f4e-5a0e-4c3c-9a44-6a5d3c0a1b2c";
 
 describe("a request", () => {
   const sent = (bytes: Buffer): unknown => JSON.parse(bytes.toString("utf8"));
-  const common = { uid: UID, kind: { group: "workload.example.io", version: "v1alpha1", kind: "Workload" }, name: "web", namespace: "shop", object: workload };
+  const common = {
+    uid: UID,
+    kind: { group: "workload.example.io", version: "v1alpha1", kind: "Workload" },
+    name: "web",
+    namespace: "shop",
+    object: workload,
+  };
   const context = { kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1" };
 
   test("names the object and carries it whole", () => {
@@ -27,7 +38,10 @@ describe("a request", () => {
 
     const request = renderRequest(UID, { operation: "Retain", object: workload, observed });
 
-    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "Retain", replicas: 0, observedObject: observed } });
+    expect(sent(request)).toEqual({
+      ...context,
+      request: { ...common, operation: "Retain", replicas: 0, observedObject: observed },
+    });
   });
 
   test("to aggregate carries what every member says, and leaves an empty list out", () => {
@@ -36,7 +50,10 @@ describe("a request", () => {
     const request = renderRequest(UID, { operation: "AggregateStatus", object: workload, items });
     const empty = renderRequest(UID, { operation: "AggregateStatus", object: workload, items: [] });
 
-    expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0, aggregatedStatus: items } });
+    expect(sent(request)).toEqual({
+      ...context,
+      request: { ...common, operation: "AggregateStatus", replicas: 0, aggregatedStatus: items },
+    });
     expect(sent(empty)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0 } });
   });
 
@@ -45,7 +62,17 @@ describe("a request", () => {
 
     const request = renderRequest(UID, { operation: "InterpretHealth", object: node });
 
-    expect(sent(request)).toEqual({ ...context, request: { uid: UID, kind: { group: "", version: "v1", kind: "Node" }, name: "n1", operation: "InterpretHealth", object: node, replicas: 0 } });
+    expect(sent(request)).toEqual({
+      ...context,
+      request: {
+        uid: UID,
+        kind: { group: "", version: "v1", kind: "Node" },
+        name: "n1",
+        operation: "InterpretHealth",
+        object: node,
+        replicas: 0,
+      },
+    });
   });
 });
 
@@ -56,7 +83,12 @@ describe("an answer", () => {
     const response = { uid: UID, successful: true, replicas: 2 };
 
     expect(readResponse(bytes({ response }), UID)).toEqual(response);
-    expect(readResponse(bytes({ kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1", response }), UID)).toEqual(response);
+    expect(
+      readResponse(
+        bytes({ kind: "ResourceInterpreterContext", apiVersion: "config.karmada.io/v1alpha1", response }),
+        UID,
+      ),
+    ).toEqual(response);
     expect(readResponse(bytes({ kind: "", apiVersion: "", request: null, response }), UID)).toEqual(response);
   });
 
@@ -65,17 +97,53 @@ describe("an answer", () => {
     "is no JSON": ["<html>", "answer", /^the answer is not JSON/],
     "is a list": [[], "answer", /^the answer is not an object$/],
     "is nested without end": ["[".repeat(1_000_000), "answer", /^the answer is nested more than 1000 levels deep$/],
-    "is of another kind": [{ kind: "Status", response: { uid: UID, successful: true } }, "answer", /^the answer is a "Status" of "null", not a ResourceInterpreterContext/],
-    "is of another version": [{ apiVersion: "config.karmada.io/v2", response: { uid: UID, successful: true } }, "answer", /of "config\.karmada\.io\/v2", not/],
+    "is of another kind": [
+      { kind: "Status", response: { uid: UID, successful: true } },
+      "answer",
+      /^the answer is a "Status" of "null", not a ResourceInterpreterContext/,
+    ],
+    "is of another version": [
+      { apiVersion: "config.karmada.io/v2", response: { uid: UID, successful: true } },
+      "answer",
+      /of "config\.karmada\.io\/v2", not/,
+    ],
     "has no response": [{ request: {} }, "answer", /^the answer has no response$/],
-    "is for another request": [{ response: { uid: "other", successful: true } }, "answer", /response\.uid must be the uid of the request and is another$/],
+    "is for another request": [
+      { response: { uid: "other", successful: true } },
+      "answer",
+      /response\.uid must be the uid of the request and is another$/,
+    ],
     "is for no request": [{ response: { successful: true } }, "answer", /response\.uid .* is not there$/],
-    "has a uid that is no text": [{ response: { uid: [UID], successful: true } }, "answer", /response\.uid .* is another$/],
-    "does not say whether it was successful": [{ response: { uid: UID, successful: "yes" } }, "answer", /^response\.successful is neither true nor false$/],
-    "was not successful and does not say why": [{ response: { uid: UID } }, "answer", /response\.status does not say why$/],
-    "was not successful": [{ response: { uid: UID, successful: false, status: { code: 400, message: "no replicas here" } } }, "refused", /^it could not do it \(code 400\): "no replicas here"$/],
-    "was not successful before it knew the uid": [{ response: { uid: "", successful: false, status: { code: 400, message: "cannot read this" } } }, "refused", /"cannot read this"$/],
-    "says it with a million words": [{ response: { uid: UID, successful: false, status: { message: "x".repeat(1_000_000) } } }, "refused", /^.{500,600}$/],
+    "has a uid that is no text": [
+      { response: { uid: [UID], successful: true } },
+      "answer",
+      /response\.uid .* is another$/,
+    ],
+    "does not say whether it was successful": [
+      { response: { uid: UID, successful: "yes" } },
+      "answer",
+      /^response\.successful is neither true nor false$/,
+    ],
+    "was not successful and does not say why": [
+      { response: { uid: UID } },
+      "answer",
+      /response\.status does not say why$/,
+    ],
+    "was not successful": [
+      { response: { uid: UID, successful: false, status: { code: 400, message: "no replicas here" } } },
+      "refused",
+      /^it could not do it \(code 400\): "no replicas here"$/,
+    ],
+    "was not successful before it knew the uid": [
+      { response: { uid: "", successful: false, status: { code: 400, message: "cannot read this" } } },
+      "refused",
+      /"cannot read this"$/,
+    ],
+    "says it with a million words": [
+      { response: { uid: UID, successful: false, status: { message: "x".repeat(1_000_000) } } },
+      "refused",
+      /^.{500,600}$/,
+    ],
   };
   for (const [what, [answer, reason, message]] of Object.entries(cases)) {
     test(`that ${what} is a failure that says so`, () => {

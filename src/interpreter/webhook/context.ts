@@ -1,6 +1,6 @@
 /**
- * ResourceInterpreterContext, the body of a call and of its answer, as Karmada's webhooks know it. What an answer says about
- * an operation is read by `answers.ts`.
+ * ResourceInterpreterContext, the body of a call and of its answer, as Karmada's webhooks know it. What an answer says
+ * about an operation is read by `answers.ts`.
  */
 import { gvkOf } from "../../api/index.ts";
 import { isObject, messageOf } from "../../base/index.ts";
@@ -26,41 +26,60 @@ export interface Question {
 }
 
 /** `replicas` is there whatever is asked: Karmada sends it so, and a webhook may count on it. */
-export function renderRequest(uid: string, { operation, object, observed, replicas = 0, items = [] }: Question): Buffer {
+export function renderRequest(
+  uid: string,
+  { operation, object, observed, replicas = 0, items = [] }: Question,
+): Buffer {
   const { namespace, name } = object.metadata;
   const request = {
     uid,
     kind: gvkOf(object),
     name,
-    ...(namespace && { namespace }),
+    namespace: namespace || undefined,
     operation,
     object,
-    ...(observed && { observedObject: observed }),
+    observedObject: observed,
     replicas,
-    ...(items.length > 0 && { aggregatedStatus: items }),
+    aggregatedStatus: items.length > 0 ? items : undefined,
   };
   return Buffer.from(JSON.stringify({ kind: KIND, apiVersion: API_VERSION, request }));
 }
 
-/** The `response` of an answer to the request with this uid. Throws `WebhookError` also when it says that it was not successful. */
+/**
+ * The `response` of an answer to the request with this uid. Throws `WebhookError` also when it says that it was not
+ * successful.
+ */
 export function readResponse(answer: Buffer, uid: string): JsonObject {
   const { apiVersion, kind, response } = parse(answer);
   // Karmada's own library answers without saying what the answer is.
-  if ((kind && kind !== KIND) || (apiVersion && apiVersion !== API_VERSION)) throw new WebhookError("answer", `the answer is a ${shown(kind)} of ${shown(apiVersion)}, not a ${KIND} of ${API_VERSION}`);
+  if ((kind && kind !== KIND) || (apiVersion && apiVersion !== API_VERSION))
+    throw new WebhookError(
+      "answer",
+      `the answer is a ${shown(kind)} of ${shown(apiVersion)}, not a ${KIND} of ${API_VERSION}`,
+    );
   if (!isObject(response)) throw new WebhookError("answer", "the answer has no response");
   const { uid: answered, successful = null, status } = response;
-  if (typeof successful !== "boolean" && successful !== null) throw new WebhookError("answer", "response.successful is neither true nor false");
-  // A webhook that could not read the request does not know its uid, and what it says about that is worth more.
-  // Without the uids themselves: the same failure must read the same each time, or telling it would be news again and again.
-  if (answered !== uid && (successful === true || answered)) throw new WebhookError("answer", `the answer is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`);
+  if (typeof successful !== "boolean" && successful !== null)
+    throw new WebhookError("answer", "response.successful is neither true nor false");
+  // A webhook that could not read the request does not know its uid, and what it says about that is worth more. Without
+  // the uids themselves: the same failure must read the same each time, or telling it would be news again and again.
+  if (answered !== uid && (successful === true || answered))
+    throw new WebhookError(
+      "answer",
+      `the answer is for another request: response.uid must be the uid of the request and is ${answered === "" || answered === undefined ? "not there" : "another"}`,
+    );
   if (!successful) throw refusal(status);
   return response;
 }
 
 function refusal(status: Json | undefined): WebhookError {
-  if (!isObject(status)) return new WebhookError("answer", "response.successful is not true, and response.status does not say why");
+  if (!isObject(status))
+    return new WebhookError("answer", "response.successful is not true, and response.status does not say why");
   const { code, message } = status;
-  return new WebhookError("refused", `it could not do it (code ${typeof code === "number" ? code : 0}): ${shown(message ?? "")}`);
+  return new WebhookError(
+    "refused",
+    `it could not do it (code ${typeof code === "number" ? code : 0}): ${shown(message ?? "")}`,
+  );
 }
 
 function parse(answer: Buffer): JsonObject {
@@ -76,7 +95,8 @@ const MAX_DEPTH = 1000;
 /** Throws `WebhookError` for what is no JSON, or is nested for the sake of it. `what` begins the message. */
 export function parseJson(bytes: Buffer, what: string): Json {
   // Looked at before parsing: to parse four megabytes of brackets takes half a second.
-  if (nestsDeeperThan(MAX_DEPTH, bytes)) throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
+  if (nestsDeeperThan(MAX_DEPTH, bytes))
+    throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
   try {
     return JSON.parse(bytes.toString("utf8")) as Json;
   } catch (error) {

@@ -3,7 +3,12 @@ import { createLocator } from "./endpoint.ts";
 
 describe("the endpoint of a URL", () => {
   const cases: Record<string, { host: string; port: number; path: string; authority: string }> = {
-    "https://hooks.example.com/interpret": { host: "hooks.example.com", port: 443, path: "/interpret", authority: "hooks.example.com" },
+    "https://hooks.example.com/interpret": {
+      host: "hooks.example.com",
+      port: 443,
+      path: "/interpret",
+      authority: "hooks.example.com",
+    },
     "https://10.0.0.7:8443": { host: "10.0.0.7", port: 8443, path: "/", authority: "10.0.0.7:8443" },
     "https://[::1]:8443/a//b/": { host: "::1", port: 8443, path: "/a/b", authority: "[::1]:8443" },
     "https://h/with space?query=1": { host: "h", port: 443, path: "/with%20space", authority: "h" },
@@ -32,16 +37,31 @@ describe("the endpoint of a Service", () => {
   test("is where the hub's Service listens, under the Service's name", () => {
     const asked: unknown[] = [];
 
-    const endpoint = createLocator({ service: { ...service, port: 8443 } }, (wanted) => (asked.push(wanted), { host: "10.96.0.9", port: 8443 }))();
+    const endpoint = createLocator(
+      { service: { ...service, port: 8443 } },
+      (wanted) => (asked.push(wanted), { host: "10.96.0.9", port: 8443 }),
+    )();
 
     expect(asked).toEqual([{ namespace: "shop", name: "hooks", port: 8443 }]);
-    expect(endpoint).toEqual({ host: "10.96.0.9", port: 8443, path: "/interpret", authority: "hooks.shop.svc:8443", serverName: "hooks.shop.svc" });
+    expect(endpoint).toEqual({
+      host: "10.96.0.9",
+      port: 8443,
+      path: "/interpret",
+      authority: "hooks.shop.svc:8443",
+      serverName: "hooks.shop.svc",
+    });
   });
 
   test("is its name when the hub does not know it, at the port of https", () => {
     const endpoint = createLocator({ service }, () => undefined)();
 
-    expect(endpoint).toEqual({ host: "hooks.shop.svc", port: 443, path: "/interpret", authority: "hooks.shop.svc:443", serverName: "hooks.shop.svc" });
+    expect(endpoint).toEqual({
+      host: "hooks.shop.svc",
+      port: 443,
+      path: "/interpret",
+      authority: "hooks.shop.svc:443",
+      serverName: "hooks.shop.svc",
+    });
   });
 
   test("comes before a URL, as in Karmada", () => {
@@ -60,7 +80,13 @@ describe("the endpoint of a Service", () => {
       throw new Error("it is headless");
     });
 
-    expect(locate).toThrow(expect.objectContaining({ reason: "configuration", message: "the Service shop/hooks cannot be used (it is headless)", cause: new Error("it is headless") }));
+    expect(locate).toThrow(
+      expect.objectContaining({
+        reason: "configuration",
+        message: "the Service shop/hooks cannot be used (it is headless)",
+        cause: new Error("it is headless"),
+      }),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Where a webhook is reached, from the `clientConfig` of its configuration: an address, or a Service of the hub. A Service is
- * looked up for every call, because its address may change; whatever the address is, the certificate must be for
- * `<name>.<namespace>.svc`.
+ * Where a webhook is reached, from the `clientConfig` of its configuration: an address, or a Service of the hub. A
+ * Service is looked up for every call, because its address may change; whatever the address is, the certificate must be
+ * for `<name>.<namespace>.svc`.
  */
 import type { ResourceInterpreterWebhook } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
@@ -46,12 +46,29 @@ export function createLocator({ url, service }: ClientConfig, resolveService?: R
 function endpointOf(text: string): Endpoint {
   if (!URL.canParse(text)) throw new WebhookError("configuration", "clientConfig.url is not a URL");
   const url = new URL(text);
-  if (url.protocol !== "https:") throw new WebhookError("configuration", `clientConfig.url starts with ${url.protocol}//, and a webhook is called by https only`);
-  if (url.username !== "" || url.password !== "") throw new WebhookError("configuration", "clientConfig.url has user information, which a webhook is not called with");
-  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port || HTTPS_PORT), path: cleanPath(url.pathname), authority: url.host };
+  if (url.protocol !== "https:")
+    throw new WebhookError(
+      "configuration",
+      `clientConfig.url starts with ${url.protocol}//, and a webhook is called by https only`,
+    );
+  if (url.username !== "" || url.password !== "")
+    throw new WebhookError(
+      "configuration",
+      "clientConfig.url has user information, which a webhook is not called with",
+    );
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port || HTTPS_PORT),
+    path: cleanPath(url.pathname),
+    authority: url.host,
+  };
 }
 
-function createServiceLocator(service: ServiceLocation, path: string, resolveService: ResolveService | undefined): () => Endpoint {
+function createServiceLocator(
+  service: ServiceLocation,
+  path: string,
+  resolveService: ResolveService | undefined,
+): () => Endpoint {
   const serverName = `${service.name}.${service.namespace}.svc`;
   const known = { path, authority: `${serverName}:${service.port}`, serverName };
   return () => {
@@ -59,7 +76,11 @@ function createServiceLocator(service: ServiceLocation, path: string, resolveSer
       // A Service that the hub does not have may be one of the cluster that the hub runs in.
       return { ...known, ...(resolveService?.(service) ?? { host: serverName, port: service.port }) };
     } catch (error) {
-      throw new WebhookError("configuration", `the Service ${service.namespace}/${service.name} cannot be used (${messageOf(error)})`, { cause: error });
+      throw new WebhookError(
+        "configuration",
+        `the Service ${service.namespace}/${service.name} cannot be used (${messageOf(error)})`,
+        { cause: error },
+      );
     }
   };
 }

@@ -8,10 +8,26 @@ import type { FailureReason } from "./webhook-error.ts";
 /** From a webhook next door to the longest that one may take. */
 const DURATION_SECONDS = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-const DURATION: Metric = { name: "flotilla_interpreter_webhook_duration_seconds", type: "histogram", help: "How long calls of interpreter webhooks took, with waiting and repetitions.", labels: ["webhook", "operation"], buckets: DURATION_SECONDS };
-const FAILURES: Metric = { name: "flotilla_interpreter_webhook_failures_total", type: "counter", help: "Calls of interpreter webhooks that gave no answer that can be used.", labels: ["webhook", "operation", "reason"] };
+const DURATION: Metric = {
+  name: "flotilla_interpreter_webhook_duration_seconds",
+  type: "histogram",
+  help: "How long calls of interpreter webhooks took, with waiting and repetitions.",
+  labels: ["webhook", "operation"],
+  buckets: DURATION_SECONDS,
+};
+const FAILURES: Metric = {
+  name: "flotilla_interpreter_webhook_failures_total",
+  type: "counter",
+  help: "Calls of interpreter webhooks that gave no answer that can be used.",
+  labels: ["webhook", "operation", "reason"],
+};
 
-const FAILING: Metric = { name: "flotilla_interpreter_webhook_failing", type: "gauge", help: "1 when the last call of a webhook failed.", labels: ["webhook", "operation"] };
+const FAILING: Metric = {
+  name: "flotilla_interpreter_webhook_failing",
+  type: "gauge",
+  help: "1 when the last call of a webhook failed.",
+  labels: ["webhook", "operation"],
+};
 
 export const hookMetrics: readonly Metric[] = [DURATION, FAILURES, FAILING];
 
@@ -37,7 +53,11 @@ export class HookMetrics {
   #of(operation: Operation): Counts {
     let counts = this.byOperation.get(operation);
     if (!counts) {
-      counts = { durations: new Histogram(DURATION_SECONDS), failures: Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<FailureReason, number>, isFailing: false };
+      counts = {
+        durations: new Histogram(DURATION_SECONDS),
+        failures: Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<FailureReason, number>,
+        isFailing: false,
+      };
       this.byOperation.set(operation, counts);
     }
     return counts;
@@ -45,11 +65,20 @@ export class HookMetrics {
 }
 
 export function writeHookMetrics(text: MetricsText, hooks: ReadonlyMap<string, HookMetrics>): void {
-  const samples = [...hooks].flatMap(([webhook, { byOperation }]) => [...byOperation].map(([operation, counts]) => ({ labels: [["webhook", webhook], ["operation", operation]] as Labels, ...counts })));
+  const samples = [...hooks].flatMap(([webhook, { byOperation }]) =>
+    [...byOperation].map(([operation, counts]) => ({
+      labels: [
+        ["webhook", webhook],
+        ["operation", operation],
+      ] as Labels,
+      ...counts,
+    })),
+  );
   text.family(DURATION);
   for (const { labels, durations } of samples) durations.write(text, DURATION.name, labels);
   text.family(FAILURES);
-  for (const { labels, failures } of samples) for (const reason of FAILURE_REASONS) text.sample(FAILURES.name, [...labels, ["reason", reason]], failures[reason]);
+  for (const { labels, failures } of samples)
+    for (const reason of FAILURE_REASONS) text.sample(FAILURES.name, [...labels, ["reason", reason]], failures[reason]);
   text.family(FAILING);
   for (const { labels, isFailing } of samples) text.sample(FAILING.name, labels, isFailing ? 1 : 0);
 }

@@ -40,10 +40,18 @@ interface HookOptions {
   resolveService?: ResolveService;
 }
 
-function openHook(url: string, { clock = createFakeClock(), clientConfig = { url, caBundle }, resolveService, ...settings }: HookOptions = {}): Hook {
+function openHook(
+  url: string,
+  { clock = createFakeClock(), clientConfig = { url, caBundle }, resolveService, ...settings }: HookOptions = {},
+): Hook {
   const [webhook] = makeConfiguration("examples", { clientConfig, ...settings }).webhooks;
   if (!webhook) throw new Error("a configuration without a webhook");
-  const hook = createHook("examples/hook", webhook, "Fail", { clock, random: createSeededRandom(1), metrics: new HookMetrics(), ...(resolveService && { resolveService }) });
+  const hook = createHook("examples/hook", webhook, "Fail", {
+    clock,
+    random: createSeededRandom(1),
+    metrics: new HookMetrics(),
+    resolveService,
+  });
   onTestFinished(() => hook.close());
   return hook;
 }
@@ -64,7 +72,11 @@ function createEagerClock(): { clock: Clock; fake: FakeClock; waits: number[] } 
   return { clock, fake, waits };
 }
 
-const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" } };
+const workload = {
+  apiVersion: "workload.example.io/v1alpha1",
+  kind: "Workload",
+  metadata: { name: "web", namespace: "shop" },
+};
 const ask = (hook: Hook): Promise<boolean> => hook.ask({ operation: "InterpretHealth", object: workload }, readHealth);
 
 async function failureOf(answer: Promise<unknown>): Promise<WebhookError> {
@@ -78,7 +90,10 @@ async function failureOf(answer: Promise<unknown>): Promise<WebhookError> {
 }
 
 describe("a hostile or broken webhook gives a clear failure:", () => {
-  const raw = (text: string): Behaviour => (_asked, response) => void response.end(text);
+  const raw =
+    (text: string): Behaviour =>
+    (_asked, response) =>
+      void response.end(text);
   const cases: Record<string, { behave: Behaviour; reason: string; message: RegExp }> = {
     "an answer that announces too much": {
       behave: (_asked, response) => void response.writeHead(200, { "content-length": MAX_ANSWER_BYTES + 1 }).write("{"),
@@ -97,19 +112,51 @@ describe("a hostile or broken webhook gives a clear failure:", () => {
       reason: "answer",
       message: /the answer is longer than 4194304 bytes$/,
     },
-    "an answer for somebody else": { behave: raw('{"response":{"uid":"1","successful":true,"healthy":true}}'), reason: "answer", message: /the answer is for another request/ },
+    "an answer for somebody else": {
+      behave: raw('{"response":{"uid":"1","successful":true,"healthy":true}}'),
+      reason: "answer",
+      message: /the answer is for another request/,
+    },
     "an answer that is no JSON": { behave: raw("healthy"), reason: "answer", message: /the answer is not JSON/ },
-    "an answer that is nested without end": { behave: raw(`{"response":${"[".repeat(1_000_000)}`), reason: "answer", message: /nested more than 1000 levels deep$/ },
-    "an answer that reaches for the prototype": { behave: raw('{"__proto__":{"response":{"successful":true,"healthy":true}}}'), reason: "answer", message: /the answer has no response$/ },
+    "an answer that is nested without end": {
+      behave: raw(`{"response":${"[".repeat(1_000_000)}`),
+      reason: "answer",
+      message: /nested more than 1000 levels deep$/,
+    },
+    "an answer that reaches for the prototype": {
+      behave: raw('{"__proto__":{"response":{"successful":true,"healthy":true}}}'),
+      reason: "answer",
+      message: /the answer has no response$/,
+    },
     "a header without end": {
       behave: (_asked, response) => void response.socket?.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`),
       reason: "answer",
       message: /the answer is no HTTP, or its header has more than 16384 bytes/,
     },
-    "an answer that is no HTTP": { behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"), reason: "answer", message: /the answer is no HTTP/ },
-    "a redirect": { behave: (_asked, response) => void response.writeHead(302, { location: "https://127.0.0.1:1/" }).end(), reason: "status", message: /HTTP status 302, and redirects are not followed$/ },
-    "another protocol": { behave: (_asked, response) => void response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chess\r\n\r\n"), reason: "status", message: /switched protocols/ },
-    "a page that is not there": { behave: (_asked, response) => void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"), reason: "status", message: /HTTP status 404: "404 page not found"$/ },
+    "an answer that is no HTTP": {
+      behave: (_asked, response) => void response.socket?.end("hello\r\n\r\n"),
+      reason: "answer",
+      message: /the answer is no HTTP/,
+    },
+    "a redirect": {
+      behave: (_asked, response) => void response.writeHead(302, { location: "https://127.0.0.1:1/" }).end(),
+      reason: "status",
+      message: /HTTP status 302, and redirects are not followed$/,
+    },
+    "another protocol": {
+      behave: (_asked, response) =>
+        void response.socket?.write(
+          "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chess\r\n\r\n",
+        ),
+      reason: "status",
+      message: /switched protocols/,
+    },
+    "a page that is not there": {
+      behave: (_asked, response) =>
+        void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n"),
+      reason: "status",
+      message: /HTTP status 404: "404 page not found"$/,
+    },
   };
   for (const [what, { behave, reason, message }] of Object.entries(cases)) {
     test(what, async () => {
@@ -137,7 +184,10 @@ describe("time", () => {
 
     clock.advance(3000);
 
-    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/: no answer within 3 s$/) as string });
+    expect(await answer).toMatchObject({
+      reason: "timeout",
+      message: expect.stringMatching(/: no answer within 3 s$/) as string,
+    });
     expect(clock.nextDue()).toBeUndefined();
   });
 
@@ -153,7 +203,10 @@ describe("time", () => {
 
     clock.advance(10_000);
 
-    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/: no answer within 10 s$/) as string });
+    expect(await answer).toMatchObject({
+      reason: "timeout",
+      message: expect.stringMatching(/: no answer within 10 s$/) as string,
+    });
   });
 
   test("ends a call to a server that accepts and says nothing", async () => {
@@ -189,7 +242,10 @@ describe("asking again", () => {
   const unavailable: Behaviour = (_asked, response) => void response.writeHead(503).end("starting");
   const hangUp: Behaviour = (_asked, response) => void response.socket?.destroy();
 
-  for (const [what, fail] of Object.entries({ "a webhook that is not ready": unavailable, "a connection that breaks": hangUp })) {
+  for (const [what, fail] of Object.entries({
+    "a webhook that is not ready": unavailable,
+    "a connection that breaks": hangUp,
+  })) {
     test(`${what} is asked again after a while, with the same question`, async () => {
       const webhook = await serve(failingTimes(2, fail));
       const { clock, waits } = createEagerClock();
@@ -231,7 +287,10 @@ describe("asking again", () => {
 
     fake.advance(10_000);
 
-    expect(await answer).toMatchObject({ reason: "timeout", message: expect.stringMatching(/no answer within 10 s; before that, it answered with HTTP status 503$/) as string });
+    expect(await answer).toMatchObject({
+      reason: "timeout",
+      message: expect.stringMatching(/no answer within 10 s; before that, it answered with HTTP status 503$/) as string,
+    });
   });
 
   test("reaches a webhook where nothing listens no more than three times", async () => {
@@ -247,7 +306,14 @@ describe("asking again", () => {
   });
 
   test("is not done for a webhook that says no", async () => {
-    const webhook = await serve(({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: false, status: { code: 500, message: "no" } } })));
+    const webhook = await serve(
+      ({ request }, response) =>
+        void response.end(
+          JSON.stringify({
+            response: { uid: request["uid"], successful: false, status: { code: 500, message: "no" } },
+          }),
+        ),
+    );
 
     const failure = await failureOf(ask(openHook(webhook.url)));
 
@@ -261,10 +327,18 @@ describe("trust", () => {
     const webhook = await serve(answering({ healthy: true }));
     const other = await createCertificateAuthority({ clock: systemClock });
 
-    const failure = await failureOf(ask(openHook(webhook.url, { clientConfig: { url: webhook.url, caBundle: Buffer.from(other.certificate).toString("base64") } })));
+    const failure = await failureOf(
+      ask(
+        openHook(webhook.url, {
+          clientConfig: { url: webhook.url, caBundle: Buffer.from(other.certificate).toString("base64") },
+        }),
+      ),
+    );
 
     expect(failure.reason).toBe("connection");
-    expect(messageOf(failure)).toMatch(/no connection to it could be trusted \(.+\); check the address, clientConfig\.caBundle/);
+    expect(messageOf(failure)).toMatch(
+      /no connection to it could be trusted \(.+\); check the address, clientConfig\.caBundle/,
+    );
     expect(webhook.asked).toEqual([]);
   });
 
@@ -286,12 +360,20 @@ describe("trust", () => {
     const failure = await failureOf(ask(openHook("", { clientConfig: service("others"), resolveService })));
 
     expect(healthy).toBe(true);
-    expect(webhook.asked.map(({ headers, path }) => [headers.host, path])).toEqual([["hooks.shop.svc:443", "/interpret?timeout=10s"]]);
+    expect(webhook.asked.map(({ headers, path }) => [headers.host, path])).toEqual([
+      ["hooks.shop.svc:443", "/interpret?timeout=10s"],
+    ]);
     expect(messageOf(failure)).toContain("others.shop.svc");
   });
 
   test("is not in old versions of TLS", async () => {
-    const server = createTlsServer({ cert: serving.certificate, key: serving.key, maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0" });
+    const server = createTlsServer({
+      cert: serving.certificate,
+      key: serving.key,
+      maxVersion: "TLSv1.1",
+      minVersion: "TLSv1",
+      ciphers: "DEFAULT:@SECLEVEL=0",
+    });
     server.on("tlsClientError", () => {});
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -304,10 +386,24 @@ describe("trust", () => {
   });
 
   const broken: Record<string, [HookOptions, RegExp]> = {
-    "a bundle without a certificate": [{ clientConfig: { url: "https://127.0.0.1", caBundle: "bm9uZQ==" } }, /caBundle holds no certificate in PEM$/],
-    "a bundle with a certificate that is none": [{ clientConfig: { url: "https://127.0.0.1", caBundle: Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64") } }, /caBundle holds a certificate that cannot be read$/],
+    "a bundle without a certificate": [
+      { clientConfig: { url: "https://127.0.0.1", caBundle: "bm9uZQ==" } },
+      /caBundle holds no certificate in PEM$/,
+    ],
+    "a bundle with a certificate that is none": [
+      {
+        clientConfig: {
+          url: "https://127.0.0.1",
+          caBundle: Buffer.from("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").toString("base64"),
+        },
+      },
+      /caBundle holds a certificate that cannot be read$/,
+    ],
     "an address without TLS": [{ clientConfig: { url: "http://127.0.0.1" } }, /by https only$/],
-    "no version of the protocol that we speak": [{ interpreterContextVersions: ["v2"] }, /interpreterContextVersions does not contain v1alpha1/],
+    "no version of the protocol that we speak": [
+      { interpreterContextVersions: ["v2"] },
+      /interpreterContextVersions does not contain v1alpha1/,
+    ],
   };
   for (const [what, [options, message]] of Object.entries(broken)) {
     test(`is a failure of the configuration with ${what}`, async () => {

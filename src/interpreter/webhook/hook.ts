@@ -1,8 +1,8 @@
 /**
  * One webhook of a configuration: which questions it answers, and how it is asked.
  *
- * A question has `timeoutSeconds` for everything: waiting for a turn, connecting, and asking again after a failure that may
- * pass. Interpreting changes nothing, so any question may be asked again.
+ * A question has `timeoutSeconds` for everything: waiting for a turn, connecting, and asking again after a failure that
+ * may pass. Interpreting changes nothing, so any question may be asked again.
  */
 import type { ResourceInterpreterWebhook } from "../../api/index.ts";
 import { randomUuid, sleep } from "../../base/index.ts";
@@ -59,8 +59,14 @@ const MAX_ATTEMPTS = 3;
 /** Half of it by chance, and double from one to the next: a webhook that restarts is not met by all at once. */
 const BACK_OFF_MS = 200;
 
-export function createHook(id: string, settings: DeepReadonly<ResourceInterpreterWebhook>, failurePolicy: FailurePolicy, { clock, random, metrics, resolveService }: HookDependencies): Hook {
-  const timeoutMs = Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
+export function createHook(
+  id: string,
+  settings: DeepReadonly<ResourceInterpreterWebhook>,
+  failurePolicy: FailurePolicy,
+  { clock, random, metrics, resolveService }: HookDependencies,
+): Hook {
+  const timeoutMs =
+    Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Turns(MAX_IN_FLIGHT, MAX_WAITING);
   const underWay = new Map<AbortController, Promise<unknown>>();
   const line = openLine(settings, resolveService);
@@ -73,7 +79,9 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
       await sleep(clock, BACK_OFF_MS * 2 ** (attempt - 1) * (0.5 + random.next() / 2), stop);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
-      throw new WebhookError(error.reason, `${error.message}; before that, ${failure.message}`, { cause: failure.cause });
+      throw new WebhookError(error.reason, `${error.message}; before that, ${failure.message}`, {
+        cause: failure.cause,
+      });
     }
   }
 
@@ -93,7 +101,12 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
     }
   }
 
-  async function inTurn<T>(question: Question, read: (response: JsonObject) => T, untilMs: number, stop: AbortSignal): Promise<T> {
+  async function inTurn<T>(
+    question: Question,
+    read: (response: JsonObject) => T,
+    untilMs: number,
+    stop: AbortSignal,
+  ): Promise<T> {
     const giveBack = await turns.take(stop);
     try {
       return read(await exchange(question, untilMs, stop));
@@ -113,12 +126,20 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
     failurePolicy,
     problem: line instanceof WebhookError ? line : undefined,
     answers: (operation, { group, version, kind }) =>
-      (settings.rules ?? []).some((rule) => includes(rule.operations, operation) && includes(rule.apiGroups, group) && includes(rule.apiVersions, version) && includes(rule.kinds, kind)),
+      (settings.rules ?? []).some(
+        (rule) =>
+          includes(rule.operations, operation) &&
+          includes(rule.apiGroups, group) &&
+          includes(rule.apiVersions, version) &&
+          includes(rule.kinds, kind),
+      ),
     async ask(question, read) {
       const startedMs = clock.now();
       const controller = new AbortController();
       if (isClosed) controller.abort(stopping);
-      const timer = clock.after(timeoutMs, () => controller.abort(new WebhookError("timeout", `no answer within ${timeoutMs / 1000} s`)));
+      const timer = clock.after(timeoutMs, () =>
+        controller.abort(new WebhookError("timeout", `no answer within ${timeoutMs / 1000} s`)),
+      );
       const answer = inTurn(question, read, startedMs + timeoutMs, controller.signal);
       underWay.set(controller, answer);
       try {
@@ -144,10 +165,20 @@ export function createHook(id: string, settings: DeepReadonly<ResourceInterprete
 }
 
 /** How a webhook is reached; the reason when it never can be, which then every question is told. */
-function openLine({ clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>, resolveService: ResolveService | undefined): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {
-  if (!interpreterContextVersions.includes(CONTEXT_VERSION)) return new WebhookError("configuration", `interpreterContextVersions does not contain ${CONTEXT_VERSION}, the only version there is`);
+function openLine(
+  { clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>,
+  resolveService: ResolveService | undefined,
+): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {
+  if (!interpreterContextVersions.includes(CONTEXT_VERSION))
+    return new WebhookError(
+      "configuration",
+      `interpreterContextVersions does not contain ${CONTEXT_VERSION}, the only version there is`,
+    );
   try {
-    return { locate: createLocator(clientConfig, resolveService), connection: createWebhookConnection(clientConfig.caBundle) };
+    return {
+      locate: createLocator(clientConfig, resolveService),
+      connection: createWebhookConnection(clientConfig.caBundle),
+    };
   } catch (error) {
     if (error instanceof WebhookError) return error;
     throw error;

@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
 import { createCertificateAuthority } from "../../apiserver/http/index.ts";
 import type { CertificateAuthority } from "../../apiserver/http/index.ts";
-import { createFakeClock, createLog, createSeededRandom, MetricsText, silentLog, systemClock } from "../../base/index.ts";
+import {
+  createFakeClock,
+  createLog,
+  createSeededRandom,
+  MetricsText,
+  silentLog,
+  systemClock,
+} from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { createInterpreter } from "../interpreter.ts";
 import { createLevel } from "../level.ts";
@@ -28,15 +35,28 @@ async function serve(behave: Behaviour): Promise<TestWebhook> {
 }
 
 function openLevel(options: Partial<WebhookLevelOptions> = {}): WebhookLevel {
-  const level = createWebhookLevel({ clock: createFakeClock(), log: silentLog, random: createSeededRandom(1), ...options });
+  const level = createWebhookLevel({
+    clock: createFakeClock(),
+    log: silentLog,
+    random: createSeededRandom(1),
+    ...options,
+  });
   onTestFinished(() => level.close());
   return level;
 }
 
 /** One that is never called. */
 const NOWHERE = { url: "https://127.0.0.1:1/" };
-const workload = { apiVersion: "workload.example.io/v1alpha1", kind: "Workload", metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3 } };
-const patch = (...operations: JsonObject[]): JsonObject => ({ patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(operations)).toString("base64") });
+const workload = {
+  apiVersion: "workload.example.io/v1alpha1",
+  kind: "Workload",
+  metadata: { name: "web", namespace: "shop" },
+  spec: { replicas: 3 },
+};
+const patch = (...operations: JsonObject[]): JsonObject => ({
+  patchType: "JSONPatch",
+  patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
+});
 
 test("an interpreter asks a webhook for every operation and uses what it says", async () => {
   const answers: Record<string, JsonObject> = {
@@ -47,7 +67,9 @@ test("an interpreter asks a webhook for every operation and uses what it says", 
     AggregateStatus: patch({ op: "add", path: "/status", value: { readyReplicas: 2 } }),
     InterpretStatus: { rawStatus: { readyReplicas: 1 } },
     InterpretHealth: { healthy: false },
-    InterpretDependency: { dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }] },
+    InterpretDependency: {
+      dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }],
+    },
   };
   const webhook = await serve(answering(({ operation }) => answers[operation as string] ?? {}));
   const level = openLevel();
@@ -77,7 +99,9 @@ test("an interpreter asks a webhook for every operation and uses what it says", 
     dependencies: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }],
     level: "webhook",
   });
-  expect(webhook.asked.map(({ method, path, request }) => [method, path, request["operation"], request["replicas"]])).toEqual([
+  expect(
+    webhook.asked.map(({ method, path, request }) => [method, path, request["operation"], request["replicas"]]),
+  ).toEqual([
     ["POST", "/interpret?timeout=10s", "InterpretReplica", 0],
     ["POST", "/interpret?timeout=10s", "InterpretComponent", 0],
     ["POST", "/interpret?timeout=10s", "ReviseReplica", 1],
@@ -91,7 +115,9 @@ test("an interpreter asks a webhook for every operation and uses what it says", 
 });
 
 test("a division asks once for each number of replicas, and not for each member", async () => {
-  const webhook = await serve(answering(({ replicas = 0 }) => patch({ op: "replace", path: "/spec/replicas", value: replicas })));
+  const webhook = await serve(
+    answering(({ replicas = 0 }) => patch({ op: "replace", path: "/spec/replicas", value: replicas })),
+  );
   const level = openLevel();
   level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
   const shares = Array.from({ length: 100 }, (_, index) => ({ cluster: `member${index}`, replicas: index % 2 }));
@@ -108,15 +134,64 @@ test("a division asks once for each number of replicas, and not for each member"
 describe("which webhook is asked", () => {
   type Rule = NonNullable<ResourceInterpreterWebhookConfiguration["webhooks"][number]["rules"]>[number];
   const anything: Rule = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] };
-  const ALL = ["aggregateStatus", "components", "dependencies", "isHealthy", "reflectStatus", "replicas", "retain", "reviseReplicas"];
+  const ALL = [
+    "aggregateStatus",
+    "components",
+    "dependencies",
+    "isHealthy",
+    "reflectStatus",
+    "replicas",
+    "retain",
+    "reviseReplicas",
+  ];
   const cases: Record<string, { rule: Rule; apiVersion: string; kind: string; want: string[] }> = {
-    "a star stands for every group, version, kind and operation": { rule: anything, apiVersion: "apps/v1", kind: "Deployment", want: ALL },
-    "an empty group is the core group": { rule: { ...anything, apiGroups: [""] }, apiVersion: "v1", kind: "Pod", want: ALL },
-    "an empty group is no other group": { rule: { ...anything, apiGroups: [""] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
-    "another version is another kind": { rule: { ...anything, apiVersions: ["v1alpha1"] }, apiVersion: "workload.example.io/v1beta1", kind: "Workload", want: [] },
-    "one of several is enough": { rule: { operations: ["Retain", "InterpretHealth"], apiGroups: ["apps", "batch"], apiVersions: ["v1", "v2"], kinds: ["Job", "Deployment"] }, apiVersion: "batch/v1", kind: "Job", want: ["isHealthy", "retain"] },
-    "an operation that nobody asks for is passed over": { rule: { ...anything, operations: ["Prune"] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
-    "names are not patterns": { rule: { ...anything, kinds: ["Deploy*"] }, apiVersion: "apps/v1", kind: "Deployment", want: [] },
+    "a star stands for every group, version, kind and operation": {
+      rule: anything,
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      want: ALL,
+    },
+    "an empty group is the core group": {
+      rule: { ...anything, apiGroups: [""] },
+      apiVersion: "v1",
+      kind: "Pod",
+      want: ALL,
+    },
+    "an empty group is no other group": {
+      rule: { ...anything, apiGroups: [""] },
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      want: [],
+    },
+    "another version is another kind": {
+      rule: { ...anything, apiVersions: ["v1alpha1"] },
+      apiVersion: "workload.example.io/v1beta1",
+      kind: "Workload",
+      want: [],
+    },
+    "one of several is enough": {
+      rule: {
+        operations: ["Retain", "InterpretHealth"],
+        apiGroups: ["apps", "batch"],
+        apiVersions: ["v1", "v2"],
+        kinds: ["Job", "Deployment"],
+      },
+      apiVersion: "batch/v1",
+      kind: "Job",
+      want: ["isHealthy", "retain"],
+    },
+    "an operation that nobody asks for is passed over": {
+      rule: { ...anything, operations: ["Prune"] },
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      want: [],
+    },
+    "names are not patterns": {
+      rule: { ...anything, kinds: ["Deploy*"] },
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      want: [],
+    },
   };
   for (const [behaviour, { rule, apiVersion, kind, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -132,11 +207,18 @@ describe("which webhook is asked", () => {
   test("the first by configuration and name that has a rule answers, each operation for itself", async () => {
     const webhook = await serve(answering({ healthy: true, replicas: 1 }));
     const level = openLevel();
-    const at = (path: string): { url: string; caBundle: string } => ({ url: `https://127.0.0.1:${webhook.port}/${path}`, caBundle });
+    const at = (path: string): { url: string; caBundle: string } => ({
+      url: `https://127.0.0.1:${webhook.port}/${path}`,
+      caBundle,
+    });
     const forHealth = [{ ...anything, operations: ["InterpretHealth"] }];
     level.set(makeConfiguration("b", { clientConfig: at("b"), rules: [anything] }));
     const a = makeConfiguration("a", { name: "z.example.com", clientConfig: at("a-z"), rules: forHealth });
-    const [first] = makeConfiguration("a", { name: "y.example.com", clientConfig: at("a-y"), rules: forHealth }).webhooks;
+    const [first] = makeConfiguration("a", {
+      name: "y.example.com",
+      clientConfig: at("a-y"),
+      rules: forHealth,
+    }).webhooks;
     level.set({ ...a, webhooks: [...a.webhooks, ...(first ? [first] : [])] });
 
     const rules = level.rulesFor("apps/v1", "Deployment");
@@ -179,7 +261,12 @@ describe("a change of the configurations", () => {
     level.rulesFor("v1", "Pod");
     level.rulesFor("apps/v1", "Deployment");
 
-    level.set(makeConfiguration("examples", { clientConfig: NOWHERE, rules: [{ operations: ["InterpretHealth"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }] }));
+    level.set(
+      makeConfiguration("examples", {
+        clientConfig: NOWHERE,
+        rules: [{ operations: ["InterpretHealth"], apiGroups: ["*"], apiVersions: ["*"], kinds: ["*"] }],
+      }),
+    );
 
     expect(changes).toEqual([
       { group: "", kind: "Pod" },
@@ -222,8 +309,15 @@ describe("a change of the configurations", () => {
 });
 
 describe("a webhook that fails", () => {
-  const refusing: Behaviour = ({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: false, status: { code: 500, message: "not today" } } }));
-  const lower = [createLevel("thirdparty", [{ group: "workload.example.io", kind: "Workload", isHealthy: () => false }])];
+  const refusing: Behaviour = ({ request }, response) =>
+    void response.end(
+      JSON.stringify({
+        response: { uid: request["uid"], successful: false, status: { code: 500, message: "not today" } },
+      }),
+    );
+  const lower = [
+    createLevel("thirdparty", [{ group: "workload.example.io", kind: "Workload", isHealthy: () => false }]),
+  ];
 
   test("fails the call, and the failure says what was asked of whom", async () => {
     const webhook = await serve(refusing);
@@ -232,15 +326,27 @@ describe("a webhook that fails", () => {
 
     const answer = createInterpreter([level, ...lower]).health(workload);
 
-    await expect(answer).rejects.toThrow('asking webhook examples/workloads.example.com for InterpretHealth of Workload shop/web: it could not do it (code 500): "not today"');
+    await expect(answer).rejects.toThrow(
+      'asking webhook examples/workloads.example.com for InterpretHealth of Workload shop/web: it could not do it (code 500): "not today"',
+    );
   });
 
   test("is passed over where its configuration says so and a lower level knows the kind", async () => {
     const webhook = await serve(refusing);
     const lines: string[] = [];
-    const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push((JSON.parse(line) as { message: string }).message) });
+    const log = createLog({
+      level: "info",
+      clock: createFakeClock(),
+      write: (line) => lines.push((JSON.parse(line) as { message: string }).message),
+    });
     const level = openLevel({ lower, log });
-    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "Ignore" }));
+    level.set(
+      makeConfiguration(
+        "examples",
+        { clientConfig: { url: webhook.url, caBundle } },
+        { "flotilla.dev/failure-policy": "Ignore" },
+      ),
+    );
     const interpreter = createInterpreter([level, ...lower]);
 
     const answers = [await interpreter.health(workload), await interpreter.health(workload)];
@@ -252,7 +358,13 @@ describe("a webhook that fails", () => {
   test("is not passed over where no lower level knows the kind", async () => {
     const webhook = await serve(refusing);
     const level = openLevel({ lower });
-    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "Ignore" }));
+    level.set(
+      makeConfiguration(
+        "examples",
+        { clientConfig: { url: webhook.url, caBundle } },
+        { "flotilla.dev/failure-policy": "Ignore" },
+      ),
+    );
 
     const answer = createInterpreter([level, ...lower]).reviseReplicas(workload, 1);
 
@@ -265,7 +377,13 @@ describe("a webhook that fails", () => {
     const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push(line) });
     const level = openLevel({ lower, log });
 
-    level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }, { "flotilla.dev/failure-policy": "ignore" }));
+    level.set(
+      makeConfiguration(
+        "examples",
+        { clientConfig: { url: webhook.url, caBundle } },
+        { "flotilla.dev/failure-policy": "ignore" },
+      ),
+    );
 
     await expect(createInterpreter([level, ...lower]).health(workload)).rejects.toThrow('"not today"');
     expect(lines.join("")).toContain("neither Fail nor Ignore");
@@ -273,7 +391,10 @@ describe("a webhook that fails", () => {
 });
 
 test("durations and failures are counted by webhook and operation, and forgotten with the webhook", async () => {
-  const webhook = await serve(({ request }, response) => void response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, replicas: 2 } })));
+  const webhook = await serve(
+    ({ request }, response) =>
+      void response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, replicas: 2 } })),
+  );
   const level = openLevel();
   level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } }));
   const rules = level.rulesFor(workload.apiVersion, workload.kind);
@@ -289,8 +410,14 @@ test("durations and failures are counted by webhook and operation, and forgotten
   level.remove("examples");
   const forgotten = written();
 
-  expect(counted).toContain('flotilla_interpreter_webhook_duration_seconds_count{webhook="examples/workloads.example.com",operation="InterpretReplica"} 1\n');
-  expect(counted).toContain('flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretReplica",reason="answer"} 0\n');
-  expect(counted).toContain('flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretHealth",reason="answer"} 1\n');
+  expect(counted).toContain(
+    'flotilla_interpreter_webhook_duration_seconds_count{webhook="examples/workloads.example.com",operation="InterpretReplica"} 1\n',
+  );
+  expect(counted).toContain(
+    'flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretReplica",reason="answer"} 0\n',
+  );
+  expect(counted).toContain(
+    'flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretHealth",reason="answer"} 1\n',
+  );
   expect(forgotten).not.toContain("examples");
 });

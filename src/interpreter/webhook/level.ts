@@ -2,9 +2,10 @@
  * The level of interpreter webhooks: servers of users' own that say what a kind means, configured by
  * ResourceInterpreterWebhookConfiguration and asked with Karmada's protocol.
  *
- * For each operation the first webhook by name whose rules match is asked, and only that one. A call that fails throws, and
- * what was decided before stays. Where the configuration says `flotilla.dev/failure-policy: Ignore`, a lower level answers
- * instead, but only with a rule for the kind: what holds for kinds that nobody knows would send an undivided copy to every member.
+ * For each operation the first webhook by name whose rules match is asked, and only that one. A call that fails throws,
+ * and what was decided before stays. Where the configuration says `flotilla.dev/failure-policy: Ignore`, a lower level
+ * answers instead, but only with a rule for the kind: what holds for kinds that nobody knows would send an undivided
+ * copy to every member.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
@@ -19,7 +20,10 @@ import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
 import { ALL_OPERATIONS, rulesAsking } from "./rules.ts";
 import type { IgnoredFailures } from "./rules.ts";
 
-/** An annotation of a configuration: `Ignore` lets a lower level answer when a webhook of it fails. `Fail` is the default. */
+/**
+ * An annotation of a configuration: `Ignore` lets a lower level answer when a webhook of it fails. `Fail` is the
+ * default.
+ */
 const FAILURE_POLICY = "flotilla.dev/failure-policy";
 
 type Configuration = DeepReadonly<ResourceInterpreterWebhookConfiguration>;
@@ -49,10 +53,19 @@ interface Served {
   readonly rules: KindRules | undefined;
 }
 
-/** A hub with a hundred operators has some two thousand. Kinds beyond these are searched each time, and changes of their rules are not told. */
+/**
+ * A hub with a hundred operators has some two thousand. Kinds beyond these are searched each time, and changes of their
+ * rules are not told.
+ */
 const MAX_REMEMBERED_KINDS = 8192;
 
-export function createWebhookLevel({ clock, log, random, resolveService, lower = knownLevels }: WebhookLevelOptions): WebhookLevel {
+export function createWebhookLevel({
+  clock,
+  log,
+  random,
+  resolveService,
+  lower = knownLevels,
+}: WebhookLevelOptions): WebhookLevel {
   const configurations = new Map<string, readonly Hook[]>();
   /** Of webhooks by their id, which outlives a change of their settings. */
   const metrics = new Map<string, HookMetrics>();
@@ -95,8 +108,9 @@ export function createWebhookLevel({ clock, log, random, resolveService, lower =
       const same = before.find((hook) => hook.failurePolicy === failurePolicy && equalJson(hook.settings, settings));
       if (same) return same;
       const id = `${metadata.name}/${settings.name}`;
-      const hook = createHook(id, settings, failurePolicy, { clock, random, metrics: metricsOf(id), ...(resolveService && { resolveService }) });
-      if (hook.problem) log.warn("interpreter webhook cannot be called as it is configured", { webhook: id, error: hook.problem });
+      const hook = createHook(id, settings, failurePolicy, { clock, random, metrics: metricsOf(id), resolveService });
+      if (hook.problem)
+        log.warn("interpreter webhook cannot be called as it is configured", { webhook: id, error: hook.problem });
       return hook;
     });
   }
@@ -157,6 +171,10 @@ export function createWebhookLevel({ clock, log, random, resolveService, lower =
 
 function failurePolicyOf({ name, annotations }: Configuration["metadata"], log: Log): FailurePolicy {
   const policy = annotations?.[FAILURE_POLICY] ?? "Fail";
-  if (policy !== "Fail" && policy !== "Ignore") log.warn("failure policy of interpreter webhooks is neither Fail nor Ignore, so it is Fail", { configuration: name, policy });
+  if (policy !== "Fail" && policy !== "Ignore")
+    log.warn("failure policy of interpreter webhooks is neither Fail nor Ignore, so it is Fail", {
+      configuration: name,
+      policy,
+    });
   return policy === "Ignore" ? "Ignore" : "Fail";
 }

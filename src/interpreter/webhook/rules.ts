@@ -15,19 +15,26 @@ type AnyRule = (...input: never[]) => Awaitable<unknown>;
 const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
   InterpretReplica: (hook) => (object) => hook.ask({ operation: "InterpretReplica", object }, readReplicas),
   InterpretComponent: (hook) => (object) => hook.ask({ operation: "InterpretComponent", object }, readComponents),
-  ReviseReplica: (hook) => askedOnce((object, replicas) => hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object))),
-  Retain: (hook) => (object, observed) => hook.ask({ operation: "Retain", object, observed }, (response) => readPatched(response, object)),
-  AggregateStatus: (hook) => (object, items) => hook.ask({ operation: "AggregateStatus", object, items }, (response) => readPatched(response, object)),
+  ReviseReplica: (hook) =>
+    askedOnce((object, replicas) =>
+      hook.ask({ operation: "ReviseReplica", object, replicas }, (response) => readPatched(response, object)),
+    ),
+  Retain: (hook) => (object, observed) =>
+    hook.ask({ operation: "Retain", object, observed }, (response) => readPatched(response, object)),
+  AggregateStatus: (hook) => (object, items) =>
+    hook.ask({ operation: "AggregateStatus", object, items }, (response) => readPatched(response, object)),
   InterpretStatus: (hook) => (object) => hook.ask({ operation: "InterpretStatus", object }, readStatus),
   InterpretHealth: (hook) => (object) => hook.ask({ operation: "InterpretHealth", object }, readHealth),
   InterpretDependency: (hook) => (object) => hook.ask({ operation: "InterpretDependency", object }, readDependencies),
 };
 
 /**
- * A division revises the same object for every member at the same time, and equal shares have equal copies: each number is
- * asked for once, not once for each of a thousand members.
+ * A division revises the same object for every member at the same time, and equal shares have equal copies: each number
+ * is asked for once, not once for each of a thousand members.
  */
-function askedOnce(revise: (object: AnyObject, replicas: number) => Promise<AnyObject>): (object: AnyObject, replicas: number) => Promise<AnyObject> {
+function askedOnce(
+  revise: (object: AnyObject, replicas: number) => Promise<AnyObject>,
+): (object: AnyObject, replicas: number) => Promise<AnyObject> {
   const underWay = new WeakMap<AnyObject, Map<number, Promise<AnyObject>>>();
   return (object, replicas) => {
     const byReplicas = underWay.get(object) ?? new Map<number, Promise<AnyObject>>();
@@ -47,7 +54,12 @@ export interface IgnoredFailures {
 }
 
 /** `hooks` are those that answer for the kind, in the order of `ALL_OPERATIONS`. Undefined when there are none. */
-export function rulesAsking(hooks: readonly (Hook | undefined)[], kind: GroupVersionKind & { apiVersion: string }, lower: readonly Level[], ignored: IgnoredFailures): KindRules | undefined {
+export function rulesAsking(
+  hooks: readonly (Hook | undefined)[],
+  kind: GroupVersionKind & { apiVersion: string },
+  lower: readonly Level[],
+  ignored: IgnoredFailures,
+): KindRules | undefined {
   const rules = ALL_OPERATIONS.flatMap((operation, index): [Rule, AnyRule][] => {
     const hook = hooks[index];
     if (!hook) return [];
@@ -59,7 +71,11 @@ export function rulesAsking(hooks: readonly (Hook | undefined)[], kind: GroupVer
   return rules.length === 0 ? undefined : Object.fromEntries(rules);
 }
 
-function lowerRule(rule: Rule, { apiVersion, kind }: { apiVersion: string; kind: string }, lower: readonly Level[]): AnyRule | undefined {
+function lowerRule(
+  rule: Rule,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+  lower: readonly Level[],
+): AnyRule | undefined {
   for (const level of lower) {
     const rules = level.rulesFor(apiVersion, kind);
     const found: AnyRule | undefined = rules?.[rule];

@@ -2,16 +2,30 @@ import { expect, test } from "vitest";
 import type { Service } from "../../api/index.ts";
 import { serviceAddress } from "./service-address.ts";
 
-const makeService = (spec: Service["spec"]): Service => ({ apiVersion: "v1", kind: "Service", metadata: { name: "hooks", namespace: "shop" }, ...(spec && { spec }) });
+const makeService = (spec: Service["spec"]): Service => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "hooks", namespace: "shop" },
+  spec,
+});
 const ports = [{ port: 443 }, { port: 8443 }];
 
 test("a Service is reached at its cluster address", () => {
-  expect(serviceAddress(makeService({ clusterIP: "10.96.0.9", ports }), 8443)).toEqual({ host: "10.96.0.9", port: 8443 });
-  expect(serviceAddress(makeService({ type: "LoadBalancer", clusterIP: "10.96.0.9", ports }), 443)).toEqual({ host: "10.96.0.9", port: 443 });
+  expect(serviceAddress(makeService({ clusterIP: "10.96.0.9", ports }), 8443)).toEqual({
+    host: "10.96.0.9",
+    port: 8443,
+  });
+  expect(serviceAddress(makeService({ type: "LoadBalancer", clusterIP: "10.96.0.9", ports }), 443)).toEqual({
+    host: "10.96.0.9",
+    port: 443,
+  });
 });
 
 test("a Service that stands for a name is reached there, at any port", () => {
-  expect(serviceAddress(makeService({ type: "ExternalName", externalName: "hooks.example.com" }), 9443)).toEqual({ host: "hooks.example.com", port: 9443 });
+  expect(serviceAddress(makeService({ type: "ExternalName", externalName: "hooks.example.com" }), 9443)).toEqual({
+    host: "hooks.example.com",
+    port: 9443,
+  });
 });
 
 test("a Service that does not exist has no address", () => {

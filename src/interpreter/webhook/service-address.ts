@@ -4,7 +4,10 @@ import { InterpretError } from "../interpret-error.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 /** Undefined when there is no Service. Throws for one that nobody can connect to. */
-export function serviceAddress(service: DeepReadonly<Service> | undefined, port: number): { host: string; port: number } | undefined {
+export function serviceAddress(
+  service: DeepReadonly<Service> | undefined,
+  port: number,
+): { host: string; port: number } | undefined {
   if (!service) return undefined;
   const { type = "ClusterIP", clusterIP, externalName, ports = [] } = service.spec ?? {};
   if (type === "ExternalName") {

@@ -28,7 +28,10 @@ export interface TestWebhook {
 
 export type Behaviour = (asked: Asked, response: ServerResponse) => void;
 
-export async function serveWebhook({ certificate, key }: { certificate: string; key: string }, behave: Behaviour): Promise<TestWebhook> {
+export async function serveWebhook(
+  { certificate, key }: { certificate: string; key: string },
+  behave: Behaviour,
+): Promise<TestWebhook> {
   const asked: Asked[] = [];
   let connections = 0;
   const server = https.createServer({ cert: certificate, key }, (incoming, response) => {
@@ -36,7 +39,13 @@ export async function serveWebhook({ certificate, key }: { certificate: string; 
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => {
       const context = JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject;
-      const question = { method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers, context, request: context["request"] as JsonObject };
+      const question = {
+        method: incoming.method ?? "",
+        path: incoming.url ?? "",
+        headers: incoming.headers,
+        context,
+        request: context["request"] as JsonObject,
+      };
       asked.push(question);
       behave(question, response);
     });
@@ -68,15 +77,21 @@ export const answering =
 type Webhook = ResourceInterpreterWebhookConfiguration["webhooks"][number];
 
 /** A configuration of one webhook that answers everything about Workloads, unless `settings` say otherwise. */
-export function makeConfiguration(name: string, settings: Partial<Webhook> & Pick<Webhook, "clientConfig">, annotations?: Record<string, string>): ResourceInterpreterWebhookConfiguration {
+export function makeConfiguration(
+  name: string,
+  settings: Partial<Webhook> & Pick<Webhook, "clientConfig">,
+  annotations?: Record<string, string>,
+): ResourceInterpreterWebhookConfiguration {
   return {
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterWebhookConfiguration",
-    metadata: { name, ...(annotations && { annotations }) },
+    metadata: { name, annotations },
     webhooks: [
       {
         name: "workloads.example.com",
-        rules: [{ operations: ["*"], apiGroups: ["workload.example.io"], apiVersions: ["v1alpha1"], kinds: ["Workload"] }],
+        rules: [
+          { operations: ["*"], apiGroups: ["workload.example.io"], apiVersions: ["v1alpha1"], kinds: ["Workload"] },
+        ],
         interpreterContextVersions: ["v1alpha1"],
         ...settings,
       },

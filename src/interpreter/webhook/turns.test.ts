@@ -6,7 +6,8 @@ const never = new AbortController().signal;
 test("so many take a turn at once, and the rest waits in order", async () => {
   const turns = new Turns(2, 10);
   const order: string[] = [];
-  const take = (name: string): Promise<() => void> => turns.take(never).then((giveBack) => (order.push(name), giveBack));
+  const take = (name: string): Promise<() => void> =>
+    turns.take(never).then((giveBack) => (order.push(name), giveBack));
   const [first] = await Promise.all([take("a"), take("b")]);
   const third = take("c");
   const fourth = take("d");

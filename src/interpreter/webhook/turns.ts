@@ -1,4 +1,6 @@
-/** Turns at something that does only so much at a time: the rest waits in order, and no more waits than has a chance. */
+/**
+ * Turns at something that does only so much at a time: the rest waits in order, and no more waits than has a chance.
+ */
 import { WebhookError } from "./webhook-error.ts";
 
 export class Turns {
@@ -20,7 +22,8 @@ export class Turns {
   }
 
   #wait(stop: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#maxWaiting) throw new WebhookError("overload", `${this.#maxWaiting} calls wait for it already`);
+    if (this.#waiting.size >= this.#maxWaiting)
+      throw new WebhookError("overload", `${this.#maxWaiting} calls wait for it already`);
     return new Promise((resolve, reject) => {
       const go = (): void => {
         stop.removeEventListener("abort", leave);

@@ -1,4 +1,6 @@
-/** Why a webhook gave no answer that can be used. The message says what was wrong; whoever asked adds what was asked. */
+/**
+ * Why a webhook gave no answer that can be used. The message says what was wrong; whoever asked adds what was asked.
+ */
 import { InterpretError } from "../interpret-error.ts";
 
 /**
@@ -10,7 +12,15 @@ import { InterpretError } from "../interpret-error.ts";
  * - `answer`: what it answered is not what the protocol asks for;
  * - `refused`: it answered that it could not do it.
  */
-export const FAILURE_REASONS = ["configuration", "overload", "timeout", "connection", "status", "answer", "refused"] as const;
+export const FAILURE_REASONS = [
+  "configuration",
+  "overload",
+  "timeout",
+  "connection",
+  "status",
+  "answer",
+  "refused",
+] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export class WebhookError extends InterpretError {
@@ -18,7 +28,11 @@ export class WebhookError extends InterpretError {
   /** Whether the same question may get an answer a moment later. */
   readonly isPassing: boolean;
 
-  constructor(reason: FailureReason, message: string, { isPassing = false, ...options }: ErrorOptions & { isPassing?: boolean } = {}) {
+  constructor(
+    reason: FailureReason,
+    message: string,
+    { isPassing = false, ...options }: ErrorOptions & { isPassing?: boolean } = {},
+  ) {
     super(message, options);
     this.reason = reason;
     this.isPassing = isPassing;

@@ -1,6 +1,6 @@
 /**
- * Random expressions over integers, booleans, texts and lists, against an evaluation on the tree that made their text: precedence,
- * overflow, division by zero, errors that logic absorbs, and costs within their static bounds.
+ * Random expressions over integers, booleans, texts and lists, against an evaluation on the tree that made their text:
+ * precedence, overflow, division by zero, errors that logic absorbs, and costs within their static bounds.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -23,9 +23,19 @@ const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
 const within = (value: bigint): Outcome => (value > MAX || value < MIN ? FAILS : value);
 
-const literal = (value: Value): Tree => ({ binds: typeof value === "bigint" && value < 0n ? 7 : 8, text: () => textOf(value), value: () => value });
-const textOf = (value: Value): string => (typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? `[${value.map(textOf).join(", ")}]` : String(value));
-const wrapped = (tree: Tree, least: number, everyBracket: boolean): string => (everyBracket || tree.binds < least ? `(${tree.text(everyBracket)})` : tree.text(everyBracket));
+const literal = (value: Value): Tree => ({
+  binds: typeof value === "bigint" && value < 0n ? 7 : 8,
+  text: () => textOf(value),
+  value: () => value,
+});
+const textOf = (value: Value): string =>
+  typeof value === "string"
+    ? JSON.stringify(value)
+    : Array.isArray(value)
+      ? `[${value.map(textOf).join(", ")}]`
+      : String(value);
+const wrapped = (tree: Tree, least: number, everyBracket: boolean): string =>
+  everyBracket || tree.binds < least ? `(${tree.text(everyBracket)})` : tree.text(everyBracket);
 
 /** An operator of two sides that fails when one of them does. */
 function binary(operator: string, binds: number, left: Tree, right: Tree, run: (a: never, b: never) => Outcome): Tree {
@@ -101,7 +111,12 @@ const remainder = (a: bigint, b: bigint): Outcome => (b === 0n || (a === MIN && 
 const trees = fc.letrec<{ int: Tree; bool: Tree; text: Tree; list: Tree }>((tie) => ({
   int: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
-    fc.oneof(fc.bigInt({ min: -9n, max: 9n }), fc.constantFrom(0n, MAX, MIN, MAX - 1n, 2n ** 53n, -(2n ** 53n), 2n ** 32n)).map(literal),
+    fc
+      .oneof(
+        fc.bigInt({ min: -9n, max: 9n }),
+        fc.constantFrom(0n, MAX, MIN, MAX - 1n, 2n ** 53n, -(2n ** 53n), 2n ** 32n),
+      )
+      .map(literal),
     fc.tuple(tie("int"), tie("int")).map(([a, b]) => binary("+", 5, a, b, (x: bigint, y: bigint) => within(x + y))),
     fc.tuple(tie("int"), tie("int")).map(([a, b]) => binary("-", 5, a, b, (x: bigint, y: bigint) => within(x - y))),
     fc.tuple(tie("int"), tie("int")).map(([a, b]) => binary("*", 6, a, b, (x: bigint, y: bigint) => within(x * y))),
@@ -121,9 +136,21 @@ const trees = fc.letrec<{ int: Tree; bool: Tree; text: Tree; list: Tree }>((tie)
     fc.tuple(tie("int"), tie("int")).map(([a, b]) => binary(">=", 4, a, b, (x: bigint, y: bigint) => x >= y)),
     fc.tuple(tie("int"), tie("int")).map(([a, b]) => binary("==", 4, a, b, (x: bigint, y: bigint) => x === y)),
     fc.tuple(tie("text"), tie("text")).map(([a, b]) => binary("<=", 4, a, b, (x: string, y: string) => x <= y)),
-    fc.tuple(tie("list"), tie("list")).map(([a, b]) => binary("!=", 4, a, b, (x: readonly Value[], y: readonly Value[]) => String(x) !== String(y) || x.length !== y.length)),
+    fc
+      .tuple(tie("list"), tie("list"))
+      .map(([a, b]) =>
+        binary(
+          "!=",
+          4,
+          a,
+          b,
+          (x: readonly Value[], y: readonly Value[]) => String(x) !== String(y) || x.length !== y.length,
+        ),
+      ),
     fc.tuple(tie("int"), tie("list")).map(([a, b]) => membership(a, b)),
-    fc.tuple(tie("text"), tie("text")).map(([a, b]) => call(a, "contains", [b], (x: string, y: string) => x.includes(y))),
+    fc
+      .tuple(tie("text"), tie("text"))
+      .map(([a, b]) => call(a, "contains", [b], (x: string, y: string) => x.includes(y))),
     tie("bool").map((a) => unary("!", a, (x: boolean) => !x)),
     fc.tuple(tie("bool"), tie("bool"), tie("bool")).map(([a, b, c]) => choice(a, b, c)),
   ),
@@ -136,7 +163,9 @@ const trees = fc.letrec<{ int: Tree; bool: Tree; text: Tree; list: Tree }>((tie)
   list: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     fc.array(tie("int"), { maxLength: 3 }).map(list),
-    fc.tuple(tie("list"), tie("list")).map(([a, b]) => binary("+", 5, a, b, (x: readonly Value[], y: readonly Value[]) => [...x, ...y])),
+    fc
+      .tuple(tie("list"), tie("list"))
+      .map(([a, b]) => binary("+", 5, a, b, (x: readonly Value[], y: readonly Value[]) => [...x, ...y])),
   ),
 }));
 
@@ -147,7 +176,11 @@ function evaluate(source: string): { outcome: Outcome; used: number; max: number
   if (!program) throw new Error(`${source}: ${errors}`);
   const budget = { remaining: BUDGET };
   const value = program.evaluate({}, budget);
-  return { outcome: value instanceof CelError ? FAILS : plain(value), used: BUDGET - budget.remaining, max: program.cost.max };
+  return {
+    outcome: value instanceof CelError ? FAILS : plain(value),
+    used: BUDGET - budget.remaining,
+    max: program.cost.max,
+  };
 }
 
 function plain(value: CelValue): Value {
@@ -194,17 +227,23 @@ describe("a random expression", () => {
 
   test("is what macros make of a list: all, exists, filter and map agree with loops", () => {
     fc.assert(
-      fc.property(fc.array(fc.bigInt({ min: -3n, max: 3n }), { maxLength: 5 }), fc.constantFrom("x > 0", "x % 2 == 0", "6 / x > 1"), (numbers, condition) => {
-        const each = numbers.map((number) => evaluate(condition.replaceAll("x", `(${number})`)).outcome);
-        const items = textOf(numbers);
-        const all = each.includes(false) ? false : each.includes(FAILS) ? FAILS : true;
-        const some = each.includes(true) ? true : each.includes(FAILS) ? FAILS : false;
+      fc.property(
+        fc.array(fc.bigInt({ min: -3n, max: 3n }), { maxLength: 5 }),
+        fc.constantFrom("x > 0", "x % 2 == 0", "6 / x > 1"),
+        (numbers, condition) => {
+          const each = numbers.map((number) => evaluate(condition.replaceAll("x", `(${number})`)).outcome);
+          const items = textOf(numbers);
+          const all = each.includes(false) ? false : each.includes(FAILS) ? FAILS : true;
+          const some = each.includes(true) ? true : each.includes(FAILS) ? FAILS : false;
 
-        expect(evaluate(`${items}.all(x, ${condition})`).outcome).toBe(all);
-        expect(evaluate(`${items}.exists(x, ${condition})`).outcome).toBe(some);
-        expect(evaluate(`${items}.filter(x, ${condition})`).outcome).toEqual(each.includes(FAILS) ? FAILS : numbers.filter((_, index) => each[index] === true));
-        expect(evaluate(`${items}.map(x, x * 2)`).outcome).toEqual(numbers.map((number) => number * 2n));
-      }),
+          expect(evaluate(`${items}.all(x, ${condition})`).outcome).toBe(all);
+          expect(evaluate(`${items}.exists(x, ${condition})`).outcome).toBe(some);
+          expect(evaluate(`${items}.filter(x, ${condition})`).outcome).toEqual(
+            each.includes(FAILS) ? FAILS : numbers.filter((_, index) => each[index] === true),
+          );
+          expect(evaluate(`${items}.map(x, x * 2)`).outcome).toEqual(numbers.map((number) => number * 2n));
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -212,7 +251,40 @@ describe("a random expression", () => {
 
 describe("any text at all", () => {
   test("is a program or is refused with a reason", () => {
-    const word = fc.constantFrom("1", "true", "'a'", "x", "(", ")", "[", "]", "{", "}", ".", ",", "?", ":", "&&", "||", "!", "-", "+", "==", "in", "has(", ".all(", "0x", "1u", "1e9", '"', "\\", " ", "\n", "//", "é");
+    const word = fc.constantFrom(
+      "1",
+      "true",
+      "'a'",
+      "x",
+      "(",
+      ")",
+      "[",
+      "]",
+      "{",
+      "}",
+      ".",
+      ",",
+      "?",
+      ":",
+      "&&",
+      "||",
+      "!",
+      "-",
+      "+",
+      "==",
+      "in",
+      "has(",
+      ".all(",
+      "0x",
+      "1u",
+      "1e9",
+      '"',
+      "\\",
+      " ",
+      "\n",
+      "//",
+      "é",
+    );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
         const { program, errors } = compileCel(words.join(""), { variables: {} });

@@ -1,6 +1,6 @@
 /**
- * The expression tree. The parser builds it, macros included; the checker writes each node's type and which overloads a call may
- * mean; cost estimation and compilation read both.
+ * The expression tree. The parser builds it, macros included; the checker writes each node's type and which overloads a
+ * call may mean; cost estimation and compilation read both.
  */
 import type { CelType } from "./types.ts";
 import type { CelValue } from "./values.ts";
@@ -125,10 +125,20 @@ export function copyExpr(expr: Expr): Expr {
     case "list":
       return { ...expr, elements: expr.elements.map(copyExpr) };
     case "map":
-      return { ...expr, entries: expr.entries.map((entry) => ({ ...entry, key: copyExpr(entry.key), value: copyExpr(entry.value) })) };
+      return {
+        ...expr,
+        entries: expr.entries.map((entry) => ({ ...entry, key: copyExpr(entry.key), value: copyExpr(entry.value) })),
+      };
     case "struct":
       return { ...expr, fields: expr.fields.map((field) => ({ ...field, value: copyExpr(field.value) })) };
     default:
-      return { ...expr, range: copyExpr(expr.range), init: copyExpr(expr.init), condition: copyExpr(expr.condition), step: copyExpr(expr.step), result: copyExpr(expr.result) };
+      return {
+        ...expr,
+        range: copyExpr(expr.range),
+        init: copyExpr(expr.init),
+        condition: copyExpr(expr.condition),
+        step: copyExpr(expr.step),
+        result: copyExpr(expr.result),
+      };
   }
 }

@@ -1,12 +1,23 @@
 /**
- * Reading variables, fields, elements and choices between them. A path such as `self.a.b[0]` is one thing for cost: one unit for
- * itself and one for each step, with no further unit when it is a branch of a choice or the index of another path.
+ * Reading variables, fields, elements and choices between them. A path such as `self.a.b[0]` is one thing for cost: one
+ * unit for itself and one for each step, with no further unit when it is a branch of a choice or the index of another
+ * path.
  */
 import { describe } from "./collections.ts";
 import { unescapeName } from "./escaping.ts";
 import type { Evaluate, Frame } from "./frame.ts";
 import { JsonMap } from "./json-values.ts";
-import { CelDouble, CelError, CelList, CelMap, CelOptional, CelUint, type CelValue, isInt, typeNameOf } from "./values.ts";
+import {
+  CelDouble,
+  CelError,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelUint,
+  type CelValue,
+  isInt,
+  typeNameOf,
+} from "./values.ts";
 
 /** One step of a path. */
 export interface Step {
@@ -19,7 +30,8 @@ export interface Step {
 
 /** A step whose key is written in the expression. */
 export function constantStep(key: CelValue, isOptional: boolean): Step {
-  const look = typeof key === "string" ? fieldLookup(key) : (value: CelValue): CelValue | undefined => lookup(value, key);
+  const look =
+    typeof key === "string" ? fieldLookup(key) : (value: CelValue): CelValue | undefined => lookup(value, key);
   return {
     isOptional,
     read(frame, value) {
@@ -83,7 +95,9 @@ function indexOf(key: CelValue): number | CelError {
 }
 
 function absent(value: CelValue, key: CelValue): CelError {
-  return new CelError(value instanceof CelList ? `index out of bounds: ${describe(key)}` : `no such key: ${describe(key)}`);
+  return new CelError(
+    value instanceof CelList ? `index out of bounds: ${describe(key)}` : `no such key: ${describe(key)}`,
+  );
 }
 
 /** Walks the steps from a value. An optional value or step makes the result optional, and absence none. */

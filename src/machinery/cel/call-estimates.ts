@@ -28,7 +28,10 @@ const mapping: Estimating = ({ target, size }) => target && { cost: textOf(size(
 function elementOf({ target, size }: EstimatedCall): { type: CelType; size: Range } | undefined {
   const type = target?.type.parameters[0];
   if (!target || !type) return undefined;
-  return { type, size: size({ expr: undefined, type, path: target.path && [...target.path, "@items"], size: undefined }) };
+  return {
+    type,
+    size: size({ expr: undefined, type, path: target.path && [...target.path, "@items"], size: undefined }),
+  };
 }
 
 const perElement: Estimating = (call) => {
@@ -45,11 +48,19 @@ const replacing: Estimating = ({ target, args, size }) => {
   const [text, from, to] = [size(target), size(args[0]), size(args[1])];
   let [count, kept]: [Range, Range] = [range(0, 0), range(0, 0)];
   // The longest result: the smallest parts become the largest ones.
-  if (from.min === 0) [count, kept] = [{ ...count, max: Math.min(text.max + 1, MAX) }, { ...kept, max: text.max }];
+  if (from.min === 0)
+    [count, kept] = [
+      { ...count, max: Math.min(text.max + 1, MAX) },
+      { ...kept, max: text.max },
+    ];
   else if (to.max <= from.min) kept = { ...kept, max: text.max };
   else count = { ...count, max: Math.ceil(text.max / from.min) };
   // The shortest result.
-  if (from.max === 0) [count, kept] = [{ ...count, min: text.min + 1 }, { ...kept, min: text.min }];
+  if (from.max === 0)
+    [count, kept] = [
+      { ...count, min: text.min + 1 },
+      { ...kept, min: text.min },
+    ];
   else if (from.max <= to.min) kept = { ...kept, min: text.min };
   else count = { ...count, min: Math.ceil(text.min / from.max) };
   return { cost: textOf(text, 2), size: plus(times(count, to), kept) };
@@ -58,7 +69,12 @@ const replacing: Estimating = ({ target, args, size }) => {
 const splitting: Estimating = ({ target, args, size }) => {
   if (!target) return undefined;
   const limit = args[1]?.expr;
-  const most = limit?.kind === "literal" && typeof limit.value === "number" ? (limit.value < 0 ? MAX : limit.value) : size(target).max;
+  const most =
+    limit?.kind === "literal" && typeof limit.value === "number"
+      ? limit.value < 0
+        ? MAX
+        : limit.value
+      : size(target).max;
   return { cost: textOf(size(target), 2), size: range(0, most) };
 };
 
@@ -68,11 +84,13 @@ const joining: Estimating = (call) => {
   const list = size(target);
   const element = elementOf(call);
   let length = element ? times(list, element.size) : range(0, 0);
-  if (args.length > 0) length = plus(length, times(size(args[0]), range(Math.max(0, list.min - 1), Math.max(0, list.max - 1))));
+  if (args.length > 0)
+    length = plus(length, times(size(args[0]), range(Math.max(0, list.min - 1), Math.max(0, list.max - 1))));
   return { cost: textOf(length), size: length };
 };
 
-const patternCost = (text: Range, pattern: Range): Range => times(textOf(plus(text, ONE)), scaled(pattern, PATTERN_FACTOR));
+const patternCost = (text: Range, pattern: Range): Range =>
+  times(textOf(plus(text, ONE)), scaled(pattern, PATTERN_FACTOR));
 
 const finding: Estimating = ({ target, args, size }) => {
   if (!target || args.length === 0) return undefined;
@@ -91,13 +109,19 @@ const containing =
 
 /** The longest pattern of a named format. */
 const FORMAT_PATTERN = 128;
-const validating: Estimating = ({ args, size }) => ({ cost: scaled(textOf(size(args[0])), FORMAT_PATTERN * PATTERN_FACTOR) });
+const validating: Estimating = ({ args, size }) => ({
+  cost: scaled(textOf(size(args[0])), FORMAT_PATTERN * PATTERN_FACTOR),
+});
 
-const named = (estimate: Estimating, ...names: string[]): [string, Estimating][] => names.map((name) => [name, estimate]);
+const named = (estimate: Estimating, ...names: string[]): [string, Estimating][] =>
+  names.map((name) => [name, estimate]);
 
 const BY_FUNCTION: ReadonlyMap<string, Estimating> = new Map([
   ...named(perElement, "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"),
-  ...named(({ args, size }) => (args.length === 1 ? { cost: textOf(size(args[0])), size: size(args[0]) } : undefined), "url"),
+  ...named(
+    ({ args, size }) => (args.length === 1 ? { cost: textOf(size(args[0])), size: size(args[0]) } : undefined),
+    "url",
+  ),
   ...named(mapping, "lowerAscii", "upperAscii", "substring", "trim"),
   ...named(replacing, "replace"),
   ...named(splitting, "split"),
@@ -109,13 +133,41 @@ const BY_FUNCTION: ReadonlyMap<string, Estimating> = new Map([
   ["containsIP", containing(false, "cidr_contains_ip_string")],
   ["containsCIDR", containing(true, "cidr_contains_cidr_string")],
   ...named(validating, "validate"),
-  ...named(one, "masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast", "format.named"),
-  ...named(one, "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub", "major", "minor", "patch"),
+  ...named(
+    one,
+    "masked",
+    "prefixLength",
+    "family",
+    "isUnspecified",
+    "isLoopback",
+    "isLinkLocalMulticast",
+    "isLinkLocalUnicast",
+    "isGlobalUnicast",
+    "format.named",
+  ),
+  ...named(
+    one,
+    "sign",
+    "asInteger",
+    "isInteger",
+    "asApproximateFloat",
+    "isGreaterThan",
+    "isLessThan",
+    "compareTo",
+    "add",
+    "sub",
+    "major",
+    "minor",
+    "patch",
+  ),
   ...named(one, "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery"),
 ]);
 
 /** A call that makes a list. */
-const allocating = (factor: number, size: Range): Estimate => ({ cost: plus(plus(scaled(size, factor), ONE), exactly(LIST_COST)), size });
+const allocating = (factor: number, size: Range): Estimate => ({
+  cost: plus(plus(scaled(size, factor), ONE), exactly(LIST_COST)),
+  size,
+});
 
 /** A number that is written out, or the fallback. */
 function writtenInt(node: CostNode | undefined, fallback: number): number {
@@ -141,16 +193,36 @@ const BY_OVERLOAD: ReadonlyMap<string, Estimating> = new Map<string, Estimating>
   ["list_distinct", ({ target, size }) => allocating(2, squared(size(target)))],
   ...(["contains", "intersects", "equivalent"] as const).map((name): [string, Estimating] => [
     `list_sets_${name}_list`,
-    ({ args, size }) => ({ cost: plus(scaled(times(size(args[0]), size(args[1])), name === "equivalent" ? 2 : 1), ONE) }),
+    ({ args, size }) => ({
+      cost: plus(scaled(times(size(args[0]), size(args[1])), name === "equivalent" ? 2 : 1), ONE),
+    }),
   ]),
   ["string_format", ({ target, size }) => target && { cost: textOf(size(target)) }],
-  ["string_to_bytes", ({ args, size }) => ({ cost: textOf(size(args[0])), size: range(size(args[0]).min, size(args[0]).max * 4) })],
-  ["bytes_to_string", ({ args, size }) => ({ cost: textOf(size(args[0])), size: range(Math.floor(size(args[0]).min / 4), size(args[0]).max) })],
-  ["strings_quote", ({ args, size }) => ({ cost: textOf(size(args[0])), size: range(size(args[0]).min + 2, size(args[0]).max * 2 + 2) })],
+  [
+    "string_to_bytes",
+    ({ args, size }) => ({ cost: textOf(size(args[0])), size: range(size(args[0]).min, size(args[0]).max * 4) }),
+  ],
+  [
+    "bytes_to_string",
+    ({ args, size }) => ({
+      cost: textOf(size(args[0])),
+      size: range(Math.floor(size(args[0]).min / 4), size(args[0]).max),
+    }),
+  ],
+  [
+    "strings_quote",
+    ({ args, size }) => ({
+      cost: textOf(size(args[0])),
+      size: range(size(args[0]).min + 2, size(args[0]).max * 2 + 2),
+    }),
+  ],
   ["starts_with_string", ({ args, size }) => ({ cost: textOf(size(args[0])) })],
   ["ends_with_string", ({ args, size }) => ({ cost: textOf(size(args[0])) })],
   ["matches_string", ({ target, args, size }) => target && { cost: patternCost(size(target), size(args[0])) }],
-  ["contains_string", ({ target, args, size }) => target && { cost: times(textOf(size(target)), textOf(size(args[0]))) }],
+  [
+    "contains_string",
+    ({ target, args, size }) => target && { cost: times(textOf(size(target)), textOf(size(args[0]))) },
+  ],
 ]);
 
 const SORT = /^list_(.*)_(sort|sortByAssociatedKeys)$/;
@@ -174,10 +246,21 @@ function libraryEquality([a, b]: readonly CostNode[]): Estimate | undefined {
 }
 
 /** What is known of a call; undefined for operators, whose operands say it. */
-export function callEstimate(name: string, overload: string, target: CostNode | undefined, args: readonly CostNode[], estimator: Estimator): Estimate | undefined {
-  const size = (node: CostNode | undefined): Range => node?.size ?? (node?.path && estimator.declaredSize(node.path)) ?? UNKNOWN;
+export function callEstimate(
+  name: string,
+  overload: string,
+  target: CostNode | undefined,
+  args: readonly CostNode[],
+  estimator: Estimator,
+): Estimate | undefined {
+  const size = (node: CostNode | undefined): Range =>
+    node?.size ?? (node?.path && estimator.declaredSize(node.path)) ?? UNKNOWN;
   const call: EstimatedCall = { overload, target, args, size };
   if (name === "_==_") return libraryEquality(args);
   // Lists and sets come first: `indexOf` of a text is not that of a list, but both go by their function.
-  return sorting(call) ?? (overload.startsWith("list_s") || !BY_FUNCTION.has(name) ? BY_OVERLOAD.get(overload)?.(call) : undefined) ?? BY_FUNCTION.get(name)?.(call);
+  return (
+    sorting(call) ??
+    (overload.startsWith("list_s") || !BY_FUNCTION.has(name) ? BY_OVERLOAD.get(overload)?.(call) : undefined) ??
+    BY_FUNCTION.get(name)?.(call)
+  );
 }

@@ -1,11 +1,42 @@
 /**
- * Gives every node of a tree its type and finds the overloads that each call may mean. What does not fit is reported in the
- * words of cel-go, and checking goes on with a type that fits everything, so that one mistake is reported once.
+ * Gives every node of a tree its type and finds the overloads that each call may mean. What does not fit is reported in
+ * the words of cel-go, and checking goes on with a type that fits everything, so that one mistake is reported once.
  */
-import { type Call, type Comprehension, type Expr, type Ident, type ListExpr, type MapExpr, qualifiedName, type Select, type StructExpr } from "./ast.ts";
+import {
+  type Call,
+  type Comprehension,
+  type Expr,
+  type Ident,
+  type ListExpr,
+  type MapExpr,
+  qualifiedName,
+  type Select,
+  type StructExpr,
+} from "./ast.ts";
 import type { FunctionDeclaration, Overload } from "./functions.ts";
 import type { Source } from "./source.ts";
-import { BOOL, BYTES, type CelType, DOUBLE, DYN, ERROR, formatType, INT, isDyn, isDynOrError, isExactly, isOptional, listOf, mapOf, NULL, optionalOf, STRING, typeOf, UINT, unwrapOptional } from "./types.ts";
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DYN,
+  ERROR,
+  formatType,
+  INT,
+  isDyn,
+  isDynOrError,
+  isExactly,
+  isOptional,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  typeOf,
+  UINT,
+  unwrapOptional,
+} from "./types.ts";
 import { instantiate, mostGeneral, Unifier } from "./unify.ts";
 import { CelDouble, CelTypeValue, CelUint, type CelValue } from "./values.ts";
 
@@ -123,14 +154,18 @@ class Checker {
       case "struct": {
         const type = target.fields?.get(field);
         if (type) return type;
-        this.source.report(offset, target.fields ? `undefined field '${field}'` : `unexpected failed resolution of '${target.name}'`);
+        this.source.report(
+          offset,
+          target.fields ? `undefined field '${field}'` : `unexpected failed resolution of '${target.name}'`,
+        );
         return ERROR;
       }
       case "parameter":
         this.unifier.assign(DYN, target);
         return DYN;
       default:
-        if (!isDynOrError(target)) this.source.report(offset, `type '${formatType(target)}' does not support field selection`);
+        if (!isDynOrError(target))
+          this.source.report(offset, `type '${formatType(target)}' does not support field selection`);
         return DYN;
     }
   }
@@ -241,7 +276,9 @@ class Checker {
     return unwrapOptional(type);
   }
 
-  /** The type of elements of both types. Elements that differ are found later, where a format's arguments may differ. */
+  /**
+   * The type of elements of both types. Elements that differ are found later, where a format's arguments may differ.
+   */
   private join(previous: CelType | undefined, current: CelType): CelType {
     if (!previous) return current;
     return this.unifier.assign(previous, current) ? mostGeneral(previous, current) : DYN;
@@ -253,9 +290,15 @@ class Checker {
     // No type that rules can name has fields to set.
     for (const { name, value, offset } of expr.fields) {
       this.check(value);
-      this.source.report(offset, "kind" in found ? `unexpected failed resolution of '${expr.name}'` : `undefined field '${name}'`);
+      this.source.report(
+        offset,
+        "kind" in found ? `unexpected failed resolution of '${expr.name}'` : `undefined field '${name}'`,
+      );
     }
-    this.source.report(expr.offset, "kind" in found ? `'${found.name}' is not a type` : `'${found.value.name}' is not a message type`);
+    this.source.report(
+      expr.offset,
+      "kind" in found ? `'${found.name}' is not a type` : `'${found.value.name}' is not a message type`,
+    );
     return ERROR;
   }
 
@@ -278,7 +321,13 @@ class Checker {
   }
 
   private variablesOf({ range, variable, variable2 }: Comprehension, type: CelType): Map<string, CelType> {
-    const of = (one: CelType, two: [CelType, CelType]): Map<string, CelType> => (variable2 === undefined ? new Map([[variable, one]]) : new Map([[variable, two[0]], [variable2, two[1]]]));
+    const of = (one: CelType, two: [CelType, CelType]): Map<string, CelType> =>
+      variable2 === undefined
+        ? new Map([[variable, one]])
+        : new Map([
+            [variable, two[0]],
+            [variable2, two[1]],
+          ]);
     switch (type.kind) {
       case "list": {
         const [element = DYN] = type.parameters;
@@ -294,7 +343,10 @@ class Checker {
         this.unifier.assign(DYN, type);
         return of(DYN, [DYN, DYN]);
       default:
-        this.source.report(range.offset, `expression of type '${formatType(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`);
+        this.source.report(
+          range.offset,
+          `expression of type '${formatType(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        );
         return of(ERROR, [ERROR, ERROR]);
     }
   }
@@ -317,4 +369,7 @@ function literalType(value: CelValue): CelType {
 }
 
 /** A name that means a type. */
-export const typeName = (name: string, type: CelType): [string, TypeName] => [name, { type: typeOf(type), value: new CelTypeValue(name) }];
+export const typeName = (name: string, type: CelType): [string, TypeName] => [
+  name,
+  { type: typeOf(type), value: new CelTypeValue(name) },
+];

@@ -1,15 +1,35 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../base/index.ts";
-import { clusterSelectorProblem, compileClusterSelector, compileConditionRule, createScoreLibrary } from "./cluster-expressions.ts";
+import {
+  clusterSelectorProblem,
+  compileClusterSelector,
+  compileConditionRule,
+  createScoreLibrary,
+} from "./cluster-expressions.ts";
 import { dynamicValueOf } from "./dynamic-values.ts";
 import { CelDouble, CelError, type CelValue } from "./values.ts";
 
 const cluster = {
-  metadata: { name: "paris", labels: { region: "eu", version: "v1.36.1" }, annotations: { models: '{"gpu":["a100","h100"],"count":3}' } },
-  status: { allocatable: { cpu: "8", memory: "32Gi" }, version: { kubernetes: "v1.36.1" }, clusterClaims: [{ name: "zone", value: "a" }] },
+  metadata: {
+    name: "paris",
+    labels: { region: "eu", version: "v1.36.1" },
+    annotations: { models: '{"gpu":["a100","h100"],"count":3}' },
+  },
+  status: {
+    allocatable: { cpu: "8", memory: "32Gi" },
+    version: { kubernetes: "v1.36.1" },
+    clusterClaims: [{ name: "zone", value: "a" }],
+  },
 } satisfies Json;
 
-const library = createScoreLibrary((name, score) => (name === "paris" && score === "demo" ? [{ name: "cpu", value: 66 }, { name: "memory", value: -55 }] : undefined));
+const library = createScoreLibrary((name, score) =>
+  name === "paris" && score === "demo"
+    ? [
+        { name: "cpu", value: 66 },
+        { name: "memory", value: -55 },
+      ]
+    : undefined,
+);
 
 function run(expression: string, json: Json = cluster): { value: CelValue; cost: number } {
   const { program, errors } = compileClusterSelector(expression, library);
@@ -29,7 +49,7 @@ const selects: Record<string, boolean> = {
   'managedCluster.scores("demo") == [{"name": "cpu", "value": 66}, {"name": "memory", "value": -55}]': true,
   'managedCluster.metadata.annotations["models"].parseJSON().gpu.exists(m, m == "h100")': true,
   'managedCluster.metadata.annotations["models"].parseJSON().count == 3.0': true,
-  'managedCluster.?spec.?taints.hasValue()': false,
+  "managedCluster.?spec.?taints.hasValue()": false,
 };
 for (const [expression, want] of Object.entries(selects)) {
   test(`${want ? "selects" : "leaves out"}: ${expression}`, () => {
@@ -38,7 +58,8 @@ for (const [expression, want] of Object.entries(selects)) {
 }
 
 const fails: Record<string, string> = {
-  'managedCluster.scores("none").size() > 0': 'failed to get score: addonplacementscore.cluster.open-cluster-management.io "none" not found',
+  'managedCluster.scores("none").size() > 0':
+    'failed to get score: addonplacementscore.cluster.open-cluster-management.io "none" not found',
   '{"metadata": {}}.scores("demo").size() > 0': "failed to get cluster name",
   '{}.scores("demo").size() > 0': "failed to get cluster metadata",
   '"x".scores("demo").size() > 0': "no such overload",
@@ -68,9 +89,13 @@ for (const [expression, cost] of Object.entries(costs)) {
 }
 
 test("what does not compile is told with its place", () => {
-  expect(compileClusterSelector("managedCluster.metadata.name ==").errors).toMatch(/^compilation failed: ERROR: <input>:1:32: Syntax error/);
+  expect(compileClusterSelector("managedCluster.metadata.name ==").errors).toMatch(
+    /^compilation failed: ERROR: <input>:1:32: Syntax error/,
+  );
   expect(compileClusterSelector("cluster.metadata").errors).toMatch(/undeclared reference to 'cluster'/);
-  expect(compileClusterSelector("hasConditions(managedCluster)").errors).toMatch(/undeclared reference to 'hasConditions'/);
+  expect(compileClusterSelector("hasConditions(managedCluster)").errors).toMatch(
+    /undeclared reference to 'hasConditions'/,
+  );
 });
 
 const judged: Record<string, CelValue> = {
@@ -84,7 +109,10 @@ const judged: Record<string, CelValue> = {
 };
 for (const [expression, want] of Object.entries(judged)) {
   test(`of an object: ${expression}`, () => {
-    const object = dynamicValueOf({ spec: { replicas: 3, share: 0.5 }, status: { conditions: [{ type: "Ready", status: "True" }] } });
+    const object = dynamicValueOf({
+      spec: { replicas: 3, share: 0.5 },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    });
 
     expect(compileConditionRule(expression).program?.evaluate({ object }, { remaining: 1_000_000 })).toEqual(want);
   });
@@ -106,5 +134,7 @@ test("what can never select a cluster is told", () => {
 });
 
 test("keys of JavaScript's own objects are no fields", () => {
-  expect(run("has(managedCluster.__proto__) || has(managedCluster.constructor) || 'toString' in managedCluster").value).toBe(false);
+  expect(
+    run("has(managedCluster.__proto__) || has(managedCluster.constructor) || 'toString' in managedCluster").value,
+  ).toBe(false);
 });

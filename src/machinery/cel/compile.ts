@@ -15,7 +15,10 @@ import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
 /** Expressions that differ only in what they are used for are compiled each time: callers keep their programs. */
-export function compileCel(text: string, { variables, hasBindings, library, mixesTypes }: CompileCelOptions): CompileCelResult {
+export function compileCel(
+  text: string,
+  { variables, hasBindings, library, mixesTypes }: CompileCelOptions,
+): CompileCelResult {
   const source = new Source(text);
   const environment = environmentFor(variables, library);
   const expr = parse(source, hasBindings);
@@ -39,7 +42,12 @@ class Program implements CelProgram {
   private readonly size: number;
   private readonly run: Evaluate;
 
-  constructor(source: string, expr: Expr, variables: Readonly<Record<string, CelType>>, functions: ReturnType<typeof environmentFor>["functions"]) {
+  constructor(
+    source: string,
+    expr: Expr,
+    variables: Readonly<Record<string, CelType>>,
+    functions: ReturnType<typeof environmentFor>["functions"],
+  ) {
     this.source = source;
     this.resultType = expr.type as CelType;
     this.names = Object.keys(variables);

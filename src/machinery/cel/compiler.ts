@@ -1,6 +1,6 @@
 /**
- * Turns a checked tree into closures. What is constant is computed here, once. Loops that macros make are recognised and run
- * without building their intermediate values; their cost is counted as if they had.
+ * Turns a checked tree into closures. What is constant is computed here, once. Loops that macros make are recognised
+ * and run without building their intermediate values; their cost is counted as if they had.
  */
 import type { Call, Comprehension, Expr, Ident, ListExpr, MapExpr, Select } from "./ast.ts";
 import { computedStep, constantStep, type Step, testStep, walk } from "./attributes.ts";
@@ -17,7 +17,18 @@ import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_S
 /** The expression has a constant part that cannot be computed. */
 export class InstantiationError extends Error {}
 
-const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
+const CONVERSIONS = new Set([
+  "bool",
+  "bytes",
+  "double",
+  "duration",
+  "dyn",
+  "int",
+  "string",
+  "timestamp",
+  "type",
+  "uint",
+]);
 const SEARCHES = new Set(["matches", "find", "findAll"]);
 
 /** A compiled node. A constant costs nothing and needs no frame. */
@@ -75,7 +86,10 @@ export class Compiler {
 
   private isPath(expr: Expr): boolean {
     if (expr.kind === "ident" || expr.kind === "select") return expr.constant === undefined;
-    return expr.kind === "call" && (expr.name === "_?_:_" || expr.name === "_[_]" || expr.name === "_[?_]" || expr.name === "_?._");
+    return (
+      expr.kind === "call" &&
+      (expr.name === "_?_:_" || expr.name === "_[_]" || expr.name === "_[?_]" || expr.name === "_?._")
+    );
   }
 
   private pathResult(expr: Expr, scope: Scope): Compiled {
@@ -97,7 +111,8 @@ export class Compiler {
 
   private path(expr: Expr, scope: Scope): Path {
     if (expr.kind === "ident") return { start: variable(expr, scope), steps: [], isChoice: false };
-    if (expr.kind === "select" && !expr.isTest && expr.constant === undefined) return this.extend(expr.operand, scope, constantStep(expr.field, false));
+    if (expr.kind === "select" && !expr.isTest && expr.constant === undefined)
+      return this.extend(expr.operand, scope, constantStep(expr.field, false));
     if (expr.kind === "call") {
       if (expr.name === "_?_:_") return { start: this.choice(expr, scope), steps: [], isChoice: true };
       const [operand, key] = expr.args as [Expr, Expr];
@@ -107,7 +122,9 @@ export class Compiler {
   }
 
   private extend(operand: Expr, scope: Scope, step: Step): Path {
-    const base: Path = this.isPath(operand) ? this.path(operand, scope) : { start: this.run(operand, scope), steps: [], isChoice: false };
+    const base: Path = this.isPath(operand)
+      ? this.path(operand, scope)
+      : { start: this.run(operand, scope), steps: [], isChoice: false };
     return { ...base, steps: [...base.steps, step] };
   }
 
@@ -138,7 +155,8 @@ export class Compiler {
 
   private list(expr: ListExpr, scope: Scope): Compiled {
     const elements = expr.elements.map((element) => this.compile(element, scope));
-    if (expr.optionals.size === 0 && elements.every(({ isConstant }) => isConstant)) return constant(elements.length === 0 ? EMPTY_LIST : new ArrayList(elements.map(constantOf)));
+    if (expr.optionals.size === 0 && elements.every(({ isConstant }) => isConstant))
+      return constant(elements.length === 0 ? EMPTY_LIST : new ArrayList(elements.map(constantOf)));
     const runs = elements.map(({ run }) => run);
     const { optionals } = expr;
     return computed((frame) => {
@@ -148,7 +166,8 @@ export class Compiler {
         const value = (runs[index] as Evaluate)(frame);
         if (value instanceof CelError) failure = value;
         else if (!optionals.has(index)) items.push(value);
-        else if (!(value instanceof CelOptional)) failure = new CelError(`cannot initialize optional list element from non-optional value ${describe(value)}`);
+        else if (!(value instanceof CelOptional))
+          failure = new CelError(`cannot initialize optional list element from non-optional value ${describe(value)}`);
         else if (value.value !== undefined) items.push(value.value);
       }
       frame.charge(LIST_COST);
@@ -157,7 +176,11 @@ export class Compiler {
   }
 
   private map(expr: MapExpr, scope: Scope): Compiled {
-    const entries = expr.entries.map(({ key, value, isOptional }) => ({ key: this.compile(key, scope), value: this.compile(value, scope), isOptional }));
+    const entries = expr.entries.map(({ key, value, isOptional }) => ({
+      key: this.compile(key, scope),
+      value: this.compile(value, scope),
+      isOptional,
+    }));
     if (entries.every(({ key, value, isOptional }) => key.isConstant && value.isConstant && !isOptional)) {
       const map = new HashMap();
       for (const { key, value } of entries) map.set(constantOf(key), constantOf(value));
@@ -271,7 +294,15 @@ export class Compiler {
       if (value instanceof CelError) throw new InstantiationError(value.message);
       return constant(value);
     }
-    return computed(charged(call, args.map(({ run }) => run), callCost(expr.name, id), hasPattern, SEARCHES.has(expr.name)));
+    return computed(
+      charged(
+        call,
+        args.map(({ run }) => run),
+        callCost(expr.name, id),
+        hasPattern,
+        SEARCHES.has(expr.name),
+      ),
+    );
   }
 
   private overloadsOf({ name, overloads = [] }: Call): readonly Overload[] {
@@ -300,7 +331,8 @@ function membersOf(list: CelValue): HashMap | undefined {
   return members;
 }
 
-const isPlain = (value: CelValue): boolean => typeof value !== "object" || value instanceof CelDouble || value instanceof CelUint;
+const isPlain = (value: CelValue): boolean =>
+  typeof value !== "object" || value instanceof CelDouble || value instanceof CelUint;
 
 /** `x in [1, 2]`: the list is read once, and looking into it costs nothing. */
 function membership(value: Evaluate, members: HashMap): Compiled {
@@ -347,7 +379,10 @@ function variable(expr: Ident, scope: Scope): Evaluate {
 
 function setEntry(map: HashMap, key: CelValue, value: CelValue, isOptional: boolean): CelError | undefined {
   if (!isOptional) map.set(key, value);
-  else if (!(value instanceof CelOptional)) return new CelError(`cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`);
+  else if (!(value instanceof CelOptional))
+    return new CelError(
+      `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
+    );
   else if (value.value === undefined) map.remove(key);
   else map.set(key, value.value);
   return undefined;
@@ -357,9 +392,16 @@ function setEntry(map: HashMap, key: CelValue, value: CelValue, isOptional: bool
 function caller(expr: Call, overloads: readonly Overload[]): (args: CelValue[]) => CelValue {
   const [first] = overloads;
   const operands = expr.target ? [expr.target, ...expr.args] : expr.args;
-  if (first && (first.checksItself || (overloads.length === 1 && operands.every((operand, index) => isSettled(operand, first, index))))) return (args) => first.run(...args);
+  if (
+    first &&
+    (first.checksItself ||
+      (overloads.length === 1 && operands.every((operand, index) => isSettled(operand, first, index))))
+  )
+    return (args) => first.run(...args);
   return (args) => {
-    const fitting = overloads.find(({ args: types }) => types.every((type, index) => accepts(type, args[index] as CelValue)));
+    const fitting = overloads.find(({ args: types }) =>
+      types.every((type, index) => accepts(type, args[index] as CelValue)),
+    );
     return fitting ? fitting.run(...args) : noSuchOverload(expr.name, args);
   };
 }
@@ -375,8 +417,15 @@ function isDynamic({ kind, parameters }: NonNullable<Expr["type"]>): boolean {
 }
 
 /** Evaluates the arguments, calls, and charges. An argument that is an error is the result. */
-function charged(call: (args: CelValue[]) => CelValue, runs: readonly Evaluate[], cost: CallCost | undefined, hasPattern: boolean, isSearch: boolean): Evaluate {
-  // Calls of one or two arguments evaluate both and are charged for it; longer ones, and those of a pattern, stop at an error.
+function charged(
+  call: (args: CelValue[]) => CelValue,
+  runs: readonly Evaluate[],
+  cost: CallCost | undefined,
+  hasPattern: boolean,
+  isSearch: boolean,
+): Evaluate {
+  // Calls of one or two arguments evaluate both and are charged for it; longer ones, and those of a pattern, stop at an
+  // error.
   const stopsAtError = hasPattern || runs.length > 2;
   return (frame) => {
     const args: CelValue[] = [];

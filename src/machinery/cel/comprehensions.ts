@@ -1,6 +1,6 @@
 /**
- * Loops. The shapes that macros make (`all`, `exists`, `map`, `filter` and the others) run without their accumulator being a
- * value of the language; every other loop runs as it is written. Both cost the same.
+ * Loops. The shapes that macros make (`all`, `exists`, `map`, `filter` and the others) run without their accumulator
+ * being a value of the language; every other loop runs as it is written. Both cost the same.
  */
 import { ACCUMULATOR, type Call, type Comprehension, type Expr } from "./ast.ts";
 import { ArrayList, HashMap } from "./collections.ts";
@@ -30,7 +30,12 @@ export function compileLoop(expr: Comprehension, scope: Scope, compiler: Compile
 
 type Fold = (frame: Frame, range: CelValue, iterate: Iterate) => CelValue;
 
-function foldOf(expr: Comprehension, compiler: Compiler, accumulator: { scope: Scope; slot: number }, inner: Scope): Fold {
+function foldOf(
+  expr: Comprehension,
+  compiler: Compiler,
+  accumulator: { scope: Scope; slot: number },
+  inner: Scope,
+): Fold {
   const { step } = expr;
   if (expr.accumulator === ACCUMULATOR && step.kind === "call") {
     if (step.name === "_&&_") return quantified(compiler.run(step.args[1] as Expr, inner), false, 2);
@@ -43,7 +48,8 @@ function foldOf(expr: Comprehension, compiler: Compiler, accumulator: { scope: S
 }
 
 /** A name for a value, which is computed when it is first used. */
-const isBinding = ({ range, condition }: Comprehension): boolean => range.kind === "list" && range.elements.length === 0 && condition.kind === "literal" && condition.value === false;
+const isBinding = ({ range, condition }: Comprehension): boolean =>
+  range.kind === "list" && range.elements.length === 0 && condition.kind === "literal" && condition.value === false;
 
 function bound(expr: Comprehension, scope: Scope, compiler: Compiler): Evaluate {
   const init = compiler.run(expr.init, scope);
@@ -110,7 +116,9 @@ function goTypeOf(value: CelValue): string {
   return `types.${(typeof value).charAt(0).toUpperCase()}${(typeof value).slice(1).replace("ean", "")}`;
 }
 
-/** `all` (ends at false) and `exists` (ends at true): each element costs its test, the accumulator's and the predicate. */
+/**
+ * `all` (ends at false) and `exists` (ends at true): each element costs its test, the accumulator's and the predicate.
+ */
 function quantified(predicate: Evaluate, decisive: boolean, testCost: number): Fold {
   return (frame, range, iterate) => {
     let result: CelValue = !decisive;
@@ -120,7 +128,8 @@ function quantified(predicate: Evaluate, decisive: boolean, testCost: number): F
       frame.charge(1);
       const value = predicate(frame);
       if (value === decisive) result = decisive;
-      else if (value !== !decisive && !(result instanceof CelError)) result = value instanceof CelError ? value : NO_SUCH_OVERLOAD;
+      else if (value !== !decisive && !(result instanceof CelError))
+        result = value instanceof CelError ? value : NO_SUCH_OVERLOAD;
       return true;
     });
     frame.charge(1);
@@ -144,7 +153,10 @@ function collectingStep(step: Call): Collecting | undefined {
 function isCollecting({ name, args }: Call): boolean {
   const [first, second] = args;
   if (first?.kind !== "ident" || first.name !== ACCUMULATOR) return false;
-  return name === "cel.@mapInsert" || (name === "_+_" && second?.kind === "list" && second.elements.length === 1 && second.optionals.size === 0);
+  return (
+    name === "cel.@mapInsert" ||
+    (name === "_+_" && second?.kind === "list" && second.elements.length === 1 && second.optionals.size === 0)
+  );
 }
 
 /** Runs the filter and, when it passes, the rest; the answer is the error that ends the collecting for good. */
@@ -206,7 +218,12 @@ function collectedMap({ filter, add }: Collecting, compiler: Compiler, scope: Sc
   };
 }
 
-function general(expr: Comprehension, compiler: Compiler, accumulator: { scope: Scope; slot: number }, inner: Scope): Fold {
+function general(
+  expr: Comprehension,
+  compiler: Compiler,
+  accumulator: { scope: Scope; slot: number },
+  inner: Scope,
+): Fold {
   const init = compiler.run(expr.init, accumulator.scope);
   const condition = compiler.run(expr.condition, inner);
   const step = compiler.run(expr.step, inner);

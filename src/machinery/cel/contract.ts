@@ -1,8 +1,9 @@
 /**
  * What a compiled expression and the compiled rules of a schema offer to their callers.
  *
- * An expression is compiled once and evaluated often. Evaluation never throws for what an expression or its data do: a failure
- * is a value of class `CelError`, as CEL has it. Work is counted in cost units while it is done; a budget that runs out ends it.
+ * An expression is compiled once and evaluated often. Evaluation never throws for what an expression or its data do: a
+ * failure is a value of class `CelError`, as CEL has it. Work is counted in cost units while it is done; a budget that
+ * runs out ends it.
  */
 import type { JsonObject } from "../../base/index.ts";
 import type { FieldError } from "../status.ts";
@@ -30,8 +31,8 @@ export interface CelProgram {
   /** Whether the expression reads this variable. */
   uses(variable: string): boolean;
   /**
-   * The value, or why there is none. Bindings are CEL values; `celValueOf(json, schema)` makes one of JSON, lazily. A call stops
-   * with an error at its own limit (`MAX_CALL_COST`), and takes what it used from the budget.
+   * The value, or why there is none. Bindings are CEL values; `celValueOf(json, schema)` makes one of JSON, lazily. A
+   * call stops with an error at its own limit (`MAX_CALL_COST`), and takes what it used from the budget.
    */
   evaluate(bindings: Readonly<Record<string, CelValue>>, budget: CelBudget): CelValue | CelError;
 }
@@ -47,7 +48,9 @@ export interface CompileCelOptions {
 }
 
 /** `errors` reads as cel-go prints it: one `ERROR: <input>:1:8: …` with the line and a caret for each. */
-export type CompileCelResult = { readonly program: CelProgram; readonly errors?: undefined } | { readonly program?: undefined; readonly errors: string };
+export type CompileCelResult =
+  | { readonly program: CelProgram; readonly errors?: undefined }
+  | { readonly program?: undefined; readonly errors: string };
 
 export interface ValidationOutcome {
   /** What makes the object invalid. */
@@ -61,8 +64,9 @@ export interface CompiledValidations {
   /** Whether there is any rule; `validate` of a schema without rules costs nothing. */
   readonly hasRules: boolean;
   /**
-   * Runs every rule on the object, which was admitted and found valid by the schema before. With `oldObject` transition rules
-   * run too, and failures of other rules on unchanged parts become warnings. The default budget is that of one object.
+   * Runs every rule on the object, which was admitted and found valid by the schema before. With `oldObject` transition
+   * rules run too, and failures of other rules on unchanged parts become warnings. The default budget is that of one
+   * object.
    */
   validate(object: JsonObject, oldObject?: JsonObject, budget?: CelBudget): ValidationOutcome;
 }

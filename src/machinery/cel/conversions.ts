@@ -1,7 +1,35 @@
 /** Conversions between types: `int(x)`, `string(x)` and the others. */
-import { doubleToInt, doubleToUint, formatDouble, INTEGER_OVERFLOW, intOf, MAX_INT, MAX_UINT, MIN_INT, parseDouble, parseWhole, uintOf } from "./numbers.ts";
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp, TIMESTAMP_OVERFLOW, timestampOf } from "./time.ts";
-import { CelDouble, CelDuration, CelError, CelTimestamp, CelUint, type CelInt, type CelValue, isInt } from "./values.ts";
+import {
+  doubleToInt,
+  doubleToUint,
+  formatDouble,
+  INTEGER_OVERFLOW,
+  intOf,
+  MAX_INT,
+  MAX_UINT,
+  MIN_INT,
+  parseDouble,
+  parseWhole,
+  uintOf,
+} from "./numbers.ts";
+import {
+  formatDuration,
+  formatTimestamp,
+  parseDuration,
+  parseTimestamp,
+  TIMESTAMP_OVERFLOW,
+  timestampOf,
+} from "./time.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  CelTimestamp,
+  CelUint,
+  type CelInt,
+  type CelValue,
+  isInt,
+} from "./values.ts";
 
 /** The text is not written as the type wants it. */
 const unreadable = (target: string): CelError => new CelError(`type conversion error from 'string' to '${target}'`);

@@ -1,6 +1,6 @@
 /**
- * Which old value a value under validation belongs to, and whether the two are equal. A failure on a value that an update did
- * not change is let through: the object was already so.
+ * Which old value a value under validation belongs to, and whether the two are equal. A failure on a value that an
+ * update did not change is let through: the object was already so.
  */
 import { equalJson, isObject, type Json } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";

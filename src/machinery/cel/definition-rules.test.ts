@@ -6,35 +6,66 @@ import { checkValidationRules } from "./definition-rules.ts";
 const AT = "spec.x-kubernetes-validations[0]";
 const integer: Schema = { type: "integer" };
 const pair: Schema = { type: "object", properties: { a: integer, s: { type: "string" } } };
-const rules = (schema: Schema, ...list: Record<string, Json>[]): Schema => ({ ...schema, "x-kubernetes-validations": list });
+const rules = (schema: Schema, ...list: Record<string, Json>[]): Schema => ({
+  ...schema,
+  "x-kubernetes-validations": list,
+});
 
-const ADVICE = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
-const shown = (rule: string): string => `{"Rule":${JSON.stringify(rule).replaceAll(">", "\\u003e").replaceAll("<", "\\u003c")},"Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}`;
+const ADVICE =
+  "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
+const shown = (rule: string): string =>
+  `{"Rule":${JSON.stringify(rule).replaceAll(">", "\\u003e").replaceAll("<", "\\u003c")},"Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}`;
 
 const cases: Record<string, { schema: Schema; want: string[] }> = {
-  "accepts rules that compile and cost little": { schema: rules(pair, { rule: "self.a > 0", message: "m", reason: "FieldValueInvalid", fieldPath: ".a" }), want: [] },
+  "accepts rules that compile and cost little": {
+    schema: rules(pair, { rule: "self.a > 0", message: "m", reason: "FieldValueInvalid", fieldPath: ".a" }),
+    want: [],
+  },
   "wants a rule": { schema: rules(pair, { rule: "  " }), want: [`${AT}.rule: Required value: rule is not specified`] },
-  "wants a message for a rule of several lines": { schema: rules(pair, { rule: "self.a\n> 0" }), want: [`${AT}.message: Required value: message must be specified if rule contains line breaks`] },
-  "refuses a message of several lines": { schema: rules(pair, { rule: "self.a > 0", message: "a\nb" }), want: [`${AT}.message: Invalid value: "a\\nb": must not contain line breaks`] },
+  "wants a message for a rule of several lines": {
+    schema: rules(pair, { rule: "self.a\n> 0" }),
+    want: [`${AT}.message: Required value: message must be specified if rule contains line breaks`],
+  },
+  "refuses a message of several lines": {
+    schema: rules(pair, { rule: "self.a > 0", message: "a\nb" }),
+    want: [`${AT}.message: Invalid value: "a\\nb": must not contain line breaks`],
+  },
   "refuses a reason that it does not know": {
     schema: rules(pair, { rule: "self.a > 0", reason: "Whatever" }),
-    want: [`${AT}.reason: Unsupported value: "Whatever": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`],
+    want: [
+      `${AT}.reason: Unsupported value: "Whatever": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
+    ],
   },
-  "refuses a field path that leads nowhere": { schema: rules(pair, { rule: "self.a > 0", fieldPath: ".zzz" }), want: [`${AT}.fieldPath: Invalid value: ".zzz": must be a valid path`] },
+  "refuses a field path that leads nowhere": {
+    schema: rules(pair, { rule: "self.a > 0", fieldPath: ".zzz" }),
+    want: [`${AT}.fieldPath: Invalid value: ".zzz": must be a valid path`],
+  },
   "shows where a rule does not compile": {
     schema: rules(pair, { rule: "self.nope > 1" }),
-    want: [`${AT}.rule: Invalid value: ${shown("self.nope > 1")}: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^`],
+    want: [
+      `${AT}.rule: Invalid value: ${shown("self.nope > 1")}: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^`,
+    ],
   },
-  "wants a rule to decide": { schema: rules(pair, { rule: "self.a" }), want: [`${AT}.rule: Invalid value: ${shown("self.a")}: cel expression must evaluate to a bool`] },
+  "wants a rule to decide": {
+    schema: rules(pair, { rule: "self.a" }),
+    want: [`${AT}.rule: Invalid value: ${shown("self.a")}: cel expression must evaluate to a bool`],
+  },
   "wants a message expression to give a text": {
     schema: rules(pair, { rule: "self.a > 0", messageExpression: "1" }),
-    want: [`${AT}.messageExpression: Invalid value: ${shown("self.a > 0").replace('"MessageExpression":""', '"MessageExpression":"1"')}: messageExpression must evaluate to a string`],
+    want: [
+      `${AT}.messageExpression: Invalid value: ${shown("self.a > 0").replace('"MessageExpression":""', '"MessageExpression":"1"')}: messageExpression must evaluate to a string`,
+    ],
   },
   "refuses oldSelf where old elements cannot be found": {
     schema: { type: "array", items: rules(pair, { rule: "self.a == oldSelf.a" }) },
-    want: ['spec.items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be used on the uncorrelatable portion of the schema within spec'],
+    want: [
+      'spec.items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be used on the uncorrelatable portion of the schema within spec',
+    ],
   },
-  "refuses optionalOldSelf for a rule without oldSelf": { schema: rules(pair, { rule: "self.a > 0", optionalOldSelf: true }), want: [`${AT}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`] },
+  "refuses optionalOldSelf for a rule without oldSelf": {
+    schema: rules(pair, { rule: "self.a > 0", optionalOldSelf: true }),
+    want: [`${AT}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`],
+  },
   "refuses a rule that can cost too much, and names the sum": {
     schema: rules({ type: "array", items: { type: "string" } }, { rule: "self.all(x, self.all(y, x != y))" }),
     want: [
@@ -45,7 +76,9 @@ const cases: Record<string, { schema: Schema; want: string[] }> = {
   },
   "multiplies a rule by how often its place can occur": {
     schema: { type: "array", maxItems: 6_000_000, items: rules(integer, { rule: "self > 0" }) },
-    want: [`spec.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of 1.200000x ${ADVICE}`],
+    want: [
+      `spec.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of 1.200000x ${ADVICE}`,
+    ],
   },
   "skips a rule above one that makes no sense": {
     schema: rules({ type: "object", properties: { a: rules(integer, { rule: "" }) } }, { rule: "nonsense(" }),

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the rules of a definition, found when it is written: fields of a rule that make no sense, expressions that
- * do not compile, rules that could cost too much, alone or all together.
+ * What is wrong with the rules of a definition, found when it is written: fields of a rule that make no sense,
+ * expressions that do not compile, rules that could cost too much, alone or all together.
  */
 import type { Schema } from "../schema.ts";
 import type { FieldError } from "../status.ts";
@@ -30,7 +30,19 @@ export interface CheckRulesOptions {
 export function checkValidationRules(schema: Schema, options: CheckRulesOptions): ValidationRuleErrors {
   const check = new RuleCheck(options);
   const schemaErrors: FieldError[] = [];
-  check.visit({ schema, path: options.path, type: undefined, isRoot: true, inScope: false, cardinality: 1, uncorrelated: undefined, compiles: true }, schemaErrors);
+  check.visit(
+    {
+      schema,
+      path: options.path,
+      type: undefined,
+      isRoot: true,
+      inScope: false,
+      cardinality: 1,
+      uncorrelated: undefined,
+      compiles: true,
+    },
+    schemaErrors,
+  );
   return { schemaErrors, celErrors: check.celErrors, totalErrors: check.totalErrors() };
 }
 
@@ -66,7 +78,8 @@ class RuleCheck {
     const errors: FieldError[] = [];
     this.visitBelow(place, errors);
     const rules = rulesOf(place.schema);
-    for (const [index, rule] of rules.entries()) errors.push(...ruleErrors(rule, `${place.path}.x-kubernetes-validations[${index}]`, place.schema));
+    for (const [index, rule] of rules.entries())
+      errors.push(...ruleErrors(rule, `${place.path}.x-kubernetes-validations[${index}]`, place.schema));
     // A rule below that makes no sense is mended first; what this place's rules say would only confuse.
     if (rules.length > 0 && errors.length === 0 && place.compiles) this.compile(place, rules);
     schemaErrors.push(...errors);
@@ -76,55 +89,107 @@ class RuleCheck {
     const { schema, path } = place;
     const { additionalProperties, properties, items, not, allOf, oneOf, anyOf } = schema;
     const type = this.typeOf(place);
-    const below = { isRoot: false, inScope: type !== undefined || place.inScope, cardinality: childCardinality(place), compiles: place.compiles };
+    const below = {
+      isRoot: false,
+      inScope: type !== undefined || place.inScope,
+      cardinality: childCardinality(place),
+      compiles: place.compiles,
+    };
     if (typeof additionalProperties === "object") {
-      this.visit({ ...place, ...below, schema: additionalProperties, path: `${path}.additionalProperties`, type: type?.parameters[1] }, errors);
+      this.visit(
+        {
+          ...place,
+          ...below,
+          schema: additionalProperties,
+          path: `${path}.additionalProperties`,
+          type: type?.parameters[1],
+        },
+        errors,
+      );
     }
     for (const [key, property] of Object.entries(properties ?? {})) {
       const escaped = escapeName(key);
-      this.visit({ ...place, ...below, schema: property, path: `${path}.properties[${key}]`, type: escaped === undefined ? undefined : type?.fields?.get(escaped) }, errors);
+      this.visit(
+        {
+          ...place,
+          ...below,
+          schema: property,
+          path: `${path}.properties[${key}]`,
+          type: escaped === undefined ? undefined : type?.fields?.get(escaped),
+        },
+        errors,
+      );
     }
     const uncompiled = { ...place, isRoot: false, compiles: false };
     if (not) this.visit({ ...uncompiled, schema: not, path: `${path}.not` }, errors);
-    for (const [name, parts] of [["allOf", allOf], ["oneOf", oneOf], ["anyOf", anyOf]] as const) {
-      for (const [index, part] of (parts ?? []).entries()) this.visit({ ...uncompiled, schema: part, path: `${path}.${name}[${index}]` }, errors);
+    for (const [name, parts] of [
+      ["allOf", allOf],
+      ["oneOf", oneOf],
+      ["anyOf", anyOf],
+    ] as const) {
+      for (const [index, part] of (parts ?? []).entries())
+        this.visit({ ...uncompiled, schema: part, path: `${path}.${name}[${index}]` }, errors);
     }
     if (items) {
-      const uncorrelated = schema["x-kubernetes-list-type"] === "map" ? place.uncorrelated : (place.uncorrelated ?? path);
-      this.visit({ ...place, ...below, schema: items, path: `${path}.items`, type: type?.parameters[0], uncorrelated }, errors);
+      const uncorrelated =
+        schema["x-kubernetes-list-type"] === "map" ? place.uncorrelated : (place.uncorrelated ?? path);
+      this.visit(
+        { ...place, ...below, schema: items, path: `${path}.items`, type: type?.parameters[0], uncorrelated },
+        errors,
+      );
     }
   }
 
   /** The type of values here, where it is needed: taken from above, or made from the schema. */
   private typeOf({ schema, type, isRoot, inScope, compiles }: Place): CelType | undefined {
     if (type || !compiles) return type;
-    return inScope || rulesOf(schema).length > 0 ? declareSchemaType(schema, { isResource: isRoot || schema["x-kubernetes-embedded-resource"] === true }) : undefined;
+    return inScope || rulesOf(schema).length > 0
+      ? declareSchemaType(schema, { isResource: isRoot || schema["x-kubernetes-embedded-resource"] === true })
+      : undefined;
   }
 
   private compile(place: Place, rules: readonly ValidationRule[]): void {
     const type = this.typeOf(place);
     const at = `${place.path}.x-kubernetes-validations`;
     if (!type) {
-      this.celErrors.push({ type: "Internal", field: at, message: "Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations" });
+      this.celErrors.push({
+        type: "Internal",
+        field: at,
+        message:
+          "Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations",
+      });
       return;
     }
     const cardinality = place.cardinality ?? Math.floor(MAX_REQUEST_BYTES / ((type.minSerializedSize ?? 0) + 1));
-    for (const [index, rule] of compileRules(rules, place.schema, type).entries()) this.judge(rule, `${at}[${index}]`, cardinality, place.uncorrelated);
+    for (const [index, rule] of compileRules(rules, place.schema, type).entries())
+      this.judge(rule, `${at}[${index}]`, cardinality, place.uncorrelated);
   }
 
   private judge(compiled: CompiledRule, at: string, cardinality: number, uncorrelated: string | undefined): void {
     const { rule, program, error, message, messageError, usesOldSelf } = compiled;
     this.observe("estimated rule cost", `${at}.rule`, Math.min(MAX, (program?.cost.max ?? 0) * cardinality));
     if (error !== undefined) this.celErrors.push(invalid(`${at}.rule`, shownRule(rule), error));
-    if (messageError !== undefined) this.celErrors.push(invalid(`${at}.messageExpression`, shownRule(rule), messageError));
+    if (messageError !== undefined)
+      this.celErrors.push(invalid(`${at}.messageExpression`, shownRule(rule), messageError));
     if (message) this.observe("estimated messageExpression cost", `${at}.messageExpression`, message.cost.max);
     if (usesOldSelf) {
-      if (uncorrelated !== undefined) this.celErrors.push(invalid(`${at}.rule`, JSON.stringify(rule.rule), `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`));
-    } else if (rule.optionalOldSelf !== undefined) this.celErrors.push(invalid(`${at}.optionalOldSelf`, String(rule.optionalOldSelf), "may not be set if oldSelf is not used in rule"));
+      if (uncorrelated !== undefined)
+        this.celErrors.push(
+          invalid(
+            `${at}.rule`,
+            JSON.stringify(rule.rule),
+            `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`,
+          ),
+        );
+    } else if (rule.optionalOldSelf !== undefined)
+      this.celErrors.push(
+        invalid(`${at}.optionalOldSelf`, String(rule.optionalOldSelf), "may not be set if oldSelf is not used in rule"),
+      );
   }
 
   private observe(what: string, path: string, cost: number): void {
-    if (this.options.suppressRuleCost !== true && cost > MAX_RULE_COST) this.celErrors.push(forbidden(path, tooCostly(what, cost, MAX_RULE_COST)));
+    if (this.options.suppressRuleCost !== true && cost > MAX_RULE_COST)
+      this.celErrors.push(forbidden(path, tooCostly(what, cost, MAX_RULE_COST)));
     this.sum = Math.min(MAX, this.sum + cost);
     if (cost < MAX_SCHEMA_COST / 100) return;
     this.expensive.push({ path, cost });
@@ -134,8 +199,20 @@ class RuleCheck {
 
   totalErrors(): FieldError[] {
     if (this.sum <= MAX_SCHEMA_COST) return [];
-    const named = this.expensive.map(({ path }) => forbidden(path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"));
-    return [...named, forbidden(this.options.path, tooCostly("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", this.sum, MAX_SCHEMA_COST))];
+    const named = this.expensive.map(({ path }) =>
+      forbidden(path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"),
+    );
+    return [
+      ...named,
+      forbidden(
+        this.options.path,
+        tooCostly(
+          "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
+          this.sum,
+          MAX_SCHEMA_COST,
+        ),
+      ),
+    ];
   }
 }
 
@@ -151,31 +228,75 @@ function childCardinality({ schema, cardinality }: Place): number | undefined {
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
 /** The fields of a rule, before it is compiled. */
-function ruleErrors({ rule, message = "", messageExpression = "", reason, fieldPath = "" }: ValidationRule, at: string, schema: Schema): FieldError[] {
+function ruleErrors(
+  { rule, message = "", messageExpression = "", reason, fieldPath = "" }: ValidationRule,
+  at: string,
+  schema: Schema,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (rule.trim() === "") errors.push(required(`${at}.rule`, "rule is not specified"));
-  else if (message !== "" && message.trim() === "") errors.push(invalid(`${at}.message`, JSON.stringify(message), "must be non-empty if specified"));
-  else if (hasLineBreak(message.trim())) errors.push(invalid(`${at}.message`, JSON.stringify(message), "must not contain line breaks"));
-  else if (hasLineBreak(rule.trim()) && message.trim() === "") errors.push(required(`${at}.message`, "message must be specified if rule contains line breaks"));
-  if (messageExpression !== "" && messageExpression.trim() === "") errors.push(required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
+  else if (message !== "" && message.trim() === "")
+    errors.push(invalid(`${at}.message`, JSON.stringify(message), "must be non-empty if specified"));
+  else if (hasLineBreak(message.trim()))
+    errors.push(invalid(`${at}.message`, JSON.stringify(message), "must not contain line breaks"));
+  else if (hasLineBreak(rule.trim()) && message.trim() === "")
+    errors.push(required(`${at}.message`, "message must be specified if rule contains line breaks"));
+  if (messageExpression !== "" && messageExpression.trim() === "")
+    errors.push(required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
   if (reason !== undefined && !REASONS.includes(reason)) {
-    errors.push({ type: "NotSupported", field: `${at}.reason`, message: `Unsupported value: ${JSON.stringify(reason)}: supported values: ${REASONS.map((known) => JSON.stringify(known)).join(", ")}` });
+    errors.push({
+      type: "NotSupported",
+      field: `${at}.reason`,
+      message: `Unsupported value: ${JSON.stringify(reason)}: supported values: ${REASONS.map((known) => JSON.stringify(known)).join(", ")}`,
+    });
   }
   if (fieldPath === "") return errors;
-  if (fieldPath.trim() === "") errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be non-empty if specified"));
-  if (hasLineBreak(fieldPath)) errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must not contain line breaks"));
-  if (!validFieldPath(fieldPath, schema)) errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be a valid path"));
+  if (fieldPath.trim() === "")
+    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be non-empty if specified"));
+  if (hasLineBreak(fieldPath))
+    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must not contain line breaks"));
+  if (!validFieldPath(fieldPath, schema))
+    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be a valid path"));
   return errors;
 }
 
-const invalid = (field: string, value: string, detail: string): FieldError => ({ type: "Invalid", field, message: `Invalid value: ${value}: ${detail}` });
-const required = (field: string, detail: string): FieldError => ({ type: "Required", field, message: `Required value: ${detail}` });
-const forbidden = (field: string, detail: string): FieldError => ({ type: "Forbidden", field, message: `Forbidden: ${detail}` });
+const invalid = (field: string, value: string, detail: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${value}: ${detail}`,
+});
+const required = (field: string, detail: string): FieldError => ({
+  type: "Required",
+  field,
+  message: `Required value: ${detail}`,
+});
+const forbidden = (field: string, detail: string): FieldError => ({
+  type: "Forbidden",
+  field,
+  message: `Forbidden: ${detail}`,
+});
 
 /** The rule with all its fields, as Go writes it into JSON. */
-function shownRule({ rule, message = "", messageExpression = "", reason, fieldPath = "", optionalOldSelf }: ValidationRule): string {
-  const json = JSON.stringify({ Rule: rule, Message: message, MessageExpression: messageExpression, Reason: reason ?? null, FieldPath: fieldPath, OptionalOldSelf: optionalOldSelf ?? null });
-  return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+function shownRule({
+  rule,
+  message = "",
+  messageExpression = "",
+  reason,
+  fieldPath = "",
+  optionalOldSelf,
+}: ValidationRule): string {
+  const json = JSON.stringify({
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason ?? null,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf ?? null,
+  });
+  return json.replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function tooCostly(what: string, cost: number, limit: number): string {

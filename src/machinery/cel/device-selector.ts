@@ -1,6 +1,6 @@
 /**
- * Expressions that select devices for a claim: what they may refer to, and whether one can be used at all. Schedulers evaluate
- * them for every device, so one that could cost too much is refused when it is written.
+ * Expressions that select devices for a claim: what they may refer to, and whether one can be used at all. Schedulers
+ * evaluate them for every device, so one that could cost too much is refused when it is written.
  */
 import { compileCel } from "./compile.ts";
 import { QUANTITY } from "./functions.ts";
@@ -18,7 +18,8 @@ const sized = (type: CelType, maxElements: number): CelType => ({ ...type, maxEl
 /** An attribute is a text, a number, a version or a boolean; which one is known when it is read. */
 const ATTRIBUTE: CelType = { ...DYN, name: "any", maxElements: MAX_VALUE };
 /** By the domain of the name, then by the rest of it. */
-const byName = (value: CelType): CelType => sized(mapOf(sized(STRING, MAX_DOMAIN), sized(mapOf(sized(STRING, MAX_ID), value), MAX_ENTRIES)), MAX_ENTRIES);
+const byName = (value: CelType): CelType =>
+  sized(mapOf(sized(STRING, MAX_DOMAIN), sized(mapOf(sized(STRING, MAX_ID), value), MAX_ENTRIES)), MAX_ENTRIES);
 
 const DEVICE = structOf(
   "kubernetes.DRADevice",
@@ -37,6 +38,7 @@ export function deviceSelectorProblem(expression: string): DeviceSelectorProblem
   const { program, errors } = compileCel(expression, { variables: { device: DEVICE }, hasBindings: true });
   if (!program) return { kind: "wrong", detail: errors };
   const { resultType, cost } = program;
-  if (resultType.kind !== "bool" && resultType.name !== ATTRIBUTE.name) return { kind: "wrong", detail: `must evaluate to bool or the unknown type, not ${formatType(resultType)}` };
+  if (resultType.kind !== "bool" && resultType.name !== ATTRIBUTE.name)
+    return { kind: "wrong", detail: `must evaluate to bool or the unknown type, not ${formatType(resultType)}` };
   return cost.max > MAX_COST ? { kind: "costly" } : undefined;
 }

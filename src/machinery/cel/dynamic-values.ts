@@ -1,6 +1,6 @@
 /**
- * JSON that no schema describes, as expressions of Open Cluster Management see objects: whole numbers are ints and the others doubles, and
- * nothing is converted before an expression asks for it.
+ * JSON that no schema describes, as expressions of Open Cluster Management see objects: whole numbers are ints and the
+ * others doubles, and nothing is converted before an expression asks for it.
  */
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { ArrayList, equalElements, itemsOf } from "./collections.ts";
@@ -47,7 +47,9 @@ class DynamicMap extends CelMap {
 
   find(key: CelValue): CelValue | undefined {
     if (key instanceof CelError) return key;
-    return typeof key === "string" && Object.hasOwn(this.#json, key) ? valueOf(this.#json[key], this.#numbers) : undefined;
+    return typeof key === "string" && Object.hasOwn(this.#json, key)
+      ? valueOf(this.#json[key], this.#numbers)
+      : undefined;
   }
 
   keys(): readonly CelValue[] {
@@ -58,7 +60,11 @@ class DynamicMap extends CelMap {
     if (!(other instanceof CelMap) || other.size !== this.size) return false;
     return Object.keys(this.#json).every((key) => {
       const theirs = other.find(key);
-      return theirs !== undefined && !(theirs instanceof CelError) && equal(valueOf(this.#json[key], this.#numbers), theirs) !== false;
+      return (
+        theirs !== undefined &&
+        !(theirs instanceof CelError) &&
+        equal(valueOf(this.#json[key], this.#numbers), theirs) !== false
+      );
     });
   }
 }

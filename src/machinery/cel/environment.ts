@@ -13,9 +13,40 @@ import { strings } from "./library/strings.ts";
 import { times } from "./library/times.ts";
 import { urls } from "./library/urls.ts";
 import { versions } from "./library/versions.ts";
-import { BOOL, BYTES, type CelType, DOUBLE, DURATION, DYN, INT, listOf, mapOf, NULL, optionalOf, STRING, TIMESTAMP, typeOf, UINT } from "./types.ts";
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  TIMESTAMP,
+  typeOf,
+  UINT,
+} from "./types.ts";
 
-const LIBRARIES: readonly (readonly Row[])[] = [operators, conversions, basics, times, lists, strings, patterns, urls, authorizer, optionals, quantities, addresses, formats, versions];
+const LIBRARIES: readonly (readonly Row[])[] = [
+  operators,
+  conversions,
+  basics,
+  times,
+  lists,
+  strings,
+  patterns,
+  urls,
+  authorizer,
+  optionals,
+  quantities,
+  addresses,
+  formats,
+  versions,
+];
 
 type Functions = Environment["functions"];
 

@@ -1,9 +1,23 @@
 /** Equality and order of values, across the types of numbers. */
 import { compareNumbers, isNumber } from "./numbers.ts";
 import { compareTimestamps } from "./time.ts";
-import { CelDuration, CelError, CelList, CelMap, CelOpaque, CelOptional, CelTimestamp, CelTypeValue, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
+import {
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelOpaque,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  type CelValue,
+  NO_SUCH_OVERLOAD,
+} from "./values.ts";
 
-/** Whether two values are equal. Values of different types are not, except numbers; an error comes from values that cannot be compared. */
+/**
+ * Whether two values are equal. Values of different types are not, except numbers; an error comes from values that
+ * cannot be compared.
+ */
 export function equal(a: CelValue, b: CelValue): boolean | CelError {
   if (a === b) return !(a instanceof CelError) || a;
   switch (typeof a) {
@@ -44,7 +58,8 @@ export function compare(a: CelValue, b: CelValue): number | CelError {
   if (typeof a === "string") return typeof b === "string" ? compareTexts(a, b) : failed(b);
   if (typeof a === "boolean") return typeof b === "boolean" ? Number(a) - Number(b) : failed(b);
   if (a instanceof CelTimestamp) return b instanceof CelTimestamp ? compareTimestamps(a, b) : failed(b);
-  if (a instanceof CelDuration) return b instanceof CelDuration ? (a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0) : failed(b);
+  if (a instanceof CelDuration)
+    return b instanceof CelDuration ? (a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0) : failed(b);
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : failed(b);
   return failed(a);
 }

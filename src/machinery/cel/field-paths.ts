@@ -33,7 +33,10 @@ function readStep(text: string, position: number): { name: string; end: number }
   return isFine ? { name, end: position + quoted[0].length } : undefined;
 }
 
-function stepInto({ properties, additionalProperties }: Schema, name: string): { schema: Schema; isNamed: boolean } | undefined {
+function stepInto(
+  { properties, additionalProperties }: Schema,
+  name: string,
+): { schema: Schema; isNamed: boolean } | undefined {
   if (properties && Object.keys(properties).length > 0) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     return schema && { schema, isNamed: true };

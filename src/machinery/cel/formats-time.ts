@@ -38,7 +38,10 @@ export function parseFullDate(text: string): CelTimestamp | undefined {
 
 /** RFC 3339, with small letters, without a colon in the zone, or without a zone at all. */
 export function parseDateTime(text: string): CelTimestamp | undefined {
-  const [, date, time, zone = "Z"] = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];
+  const [, date, time, zone = "Z"] =
+    /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];
   if (date === undefined) return undefined;
-  return parseTimestamp(`${date}T${time}${zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()}`);
+  return parseTimestamp(
+    `${date}T${time}${zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()}`,
+  );
 }

@@ -32,8 +32,8 @@ export class Frame {
   }
 
   /**
-   * Kubernetes sets the cost of a search by the lengths of text and pattern. A short pattern may repeat much, and looking for all
-   * matches may read the text again for each: such searches cost what they take.
+   * Kubernetes sets the cost of a search by the lengths of text and pattern. A short pattern may repeat much, and
+   * looking for all matches may read the text again for each: such searches cost what they take.
    */
   chargeSearch(cost: number, steps: number): void {
     this.charge(cost);

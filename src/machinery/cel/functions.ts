@@ -1,8 +1,27 @@
 /**
- * How libraries declare functions: a name, and overloads with a signature such as `list(T).(int) -> T` and the code behind it.
- * A call whose argument types are known when it is compiled goes straight to its code; others are checked when they run.
+ * How libraries declare functions: a name, and overloads with a signature such as `list(T).(int) -> T` and the code
+ * behind it. A call whose argument types are known when it is compiled goes straight to its code; others are checked
+ * when they run.
  */
-import { type CelType, BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, opaque, optionalOf, parameter, STRING, structOf, TIMESTAMP, typeOf, UINT } from "./types.ts";
+import {
+  type CelType,
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  opaque,
+  optionalOf,
+  parameter,
+  STRING,
+  structOf,
+  TIMESTAMP,
+  typeOf,
+  UINT,
+} from "./types.ts";
 import { CelError, CelList, CelMap, CelOptional, type CelValue, typeNameOf } from "./values.ts";
 
 export type Implementation = (...args: never[]) => CelValue;
@@ -48,10 +67,16 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
   ["Format", FORMAT],
   ["IP", IP],
   ["CIDR", CIDR],
-  ...["Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision"].map((name): [string, CelType] => [name, structOf(`kubernetes.authorization.${name}`)]),
+  ...["Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision"].map((name): [string, CelType] => [
+    name,
+    structOf(`kubernetes.authorization.${name}`),
+  ]),
 ]);
 
-/** A row of a library: the function, the overload, its signature, and its code, which may look at its arguments' types itself. */
+/**
+ * A row of a library: the function, the overload, its signature, and its code, which may look at its arguments' types
+ * itself.
+ */
 export type Row = readonly [name: string, id: string, signature: string, run: Implementation, checks?: "checks itself"];
 
 /** Collects rows into functions; several libraries may add overloads to one function. */
@@ -60,7 +85,12 @@ export function declare(libraries: readonly (readonly Row[])[]): ReadonlyMap<str
   for (const [name, id, signature, run, checks] of libraries.flat()) {
     let found = functions.get(name);
     if (!found) functions.set(name, (found = { name, overloads: [] }));
-    found.overloads.push({ id, ...parseSignature(signature), run: run as AnyImplementation, checksItself: checks !== undefined });
+    found.overloads.push({
+      id,
+      ...parseSignature(signature),
+      run: run as AnyImplementation,
+      checksItself: checks !== undefined,
+    });
   }
   return functions;
 }
@@ -71,7 +101,12 @@ function parseSignature(signature: string): Pick<Overload, "isMember" | "args" |
   const [, target, args = "", result = ""] = SIGNATURE.exec(signature) ?? [];
   const types = [...(target === undefined ? [] : [target]), ...splitTypes(args)].map(parseType);
   const resultType = parseType(result);
-  return { isMember: target !== undefined, args: types, result: resultType, parameters: [...new Set([...types, resultType].flatMap(parametersOf))] };
+  return {
+    isMember: target !== undefined,
+    args: types,
+    result: resultType,
+    parameters: [...new Set([...types, resultType].flatMap(parametersOf))],
+  };
 }
 
 function splitTypes(text: string): string[] {
@@ -124,7 +159,11 @@ export function accepts(type: CelType, value: CelValue): boolean {
     case "map":
       return value instanceof CelMap && acceptsEntry(type, value);
     case "opaque":
-      if (value instanceof CelOptional) return type.name === "optional_type" && (value.value === undefined || accepts(type.parameters[0] as CelType, value.value));
+      if (value instanceof CelOptional)
+        return (
+          type.name === "optional_type" &&
+          (value.value === undefined || accepts(type.parameters[0] as CelType, value.value))
+        );
       return typeNameOf(value) === type.name;
     default:
       return typeNameOf(value) === type.name;
@@ -135,7 +174,10 @@ function acceptsEntry(type: CelType, map: CelMap): boolean {
   const [key] = map.keys();
   if (key === undefined) return true;
   const value = map.find(key);
-  return accepts(type.parameters[0] as CelType, key) && (value === undefined || accepts(type.parameters[1] as CelType, value));
+  return (
+    accepts(type.parameters[0] as CelType, key) &&
+    (value === undefined || accepts(type.parameters[1] as CelType, value))
+  );
 }
 
 /** No overload of the function takes values of these types. */

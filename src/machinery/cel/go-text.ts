@@ -1,6 +1,8 @@
 /** Texts and numbers as Go writes them in messages and formats. */
 
-/** Characters that Go writes with a letter after a backslash, and the two that a quoted text cannot hold as they are. */
+/**
+ * Characters that Go writes with a letter after a backslash, and the two that a quoted text cannot hold as they are.
+ */
 export const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\x07", "\\a"],
   ["\b", "\\b"],
@@ -43,10 +45,18 @@ export function fixed(value: number, digits: number): string {
 }
 
 function isTie(value: number, digits: number): boolean {
-  return /^50*$/.test(value.toFixed(Math.min(100, digits + 40)).split(".")[1]?.slice(digits) ?? "");
+  return /^50*$/.test(
+    value
+      .toFixed(Math.min(100, digits + 40))
+      .split(".")[1]
+      ?.slice(digits) ?? "",
+  );
 }
 
 function toEven(value: number, digits: number): string {
-  const down = value.toFixed(digits + 1).slice(0, -1).replace(/\.$/, "");
+  const down = value
+    .toFixed(digits + 1)
+    .slice(0, -1)
+    .replace(/\.$/, "");
   return /[13579]$/.test(down) ? value.toFixed(digits) : down;
 }

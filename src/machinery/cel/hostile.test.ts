@@ -20,7 +20,9 @@ const refused: Record<string, string> = {
 };
 for (const [what, source] of Object.entries(refused)) {
   test(`${what} are refused when they are compiled`, () => {
-    expect(evaluate(source)).toMatch(/^compilation failed: ERROR: <input>:-1:0: (expression recursion limit exceeded: 250|max recursion depth exceeded)$/);
+    expect(evaluate(source)).toMatch(
+      /^compilation failed: ERROR: <input>:-1:0: (expression recursion limit exceeded: 250|max recursion depth exceeded)$/,
+    );
   });
 }
 
@@ -31,7 +33,9 @@ test("operators in brackets in operators are as deep as their sum", () => {
 });
 
 test("an expression of more than 100,000 characters is refused", () => {
-  expect(evaluate(`'${"a".repeat(100_000)}'`)).toBe("compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100002, limit 100000");
+  expect(evaluate(`'${"a".repeat(100_000)}'`)).toBe(
+    "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100002, limit 100000",
+  );
 });
 
 test("many mistakes are counted, not listed", () => {
@@ -48,7 +52,11 @@ test("a pattern that makes others backtrack takes time in proportion to the text
 describe("a search costs what it takes", () => {
   const exceeded = new CelError("operation cancelled: actual cost limit exceeded");
   const text = "ab".repeat(50_000);
-  const searches = ["s.matches('^[ab]*a[ab]{900}$')", "s.find('[ab]*a[ab]{900}c') == ''", "size(s.findAll('a(.*c)?')) > 0"];
+  const searches = [
+    "s.matches('^[ab]*a[ab]{900}$')",
+    "s.find('[ab]*a[ab]{900}c') == ''",
+    "size(s.findAll('a(.*c)?')) > 0",
+  ];
 
   for (const source of searches) {
     test(`${source} ends at the limit of a call`, () => {
@@ -79,7 +87,9 @@ describe("a search costs what it takes", () => {
 test("a long text that is no quantity is refused in time in proportion to it", () => {
   const refused = evaluate("quantity(s)", { s: `${"1".repeat(1_000_000)}x` });
 
-  expect(refused).toEqual(new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"));
+  expect(refused).toEqual(
+    new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
+  );
 });
 
 test("loops in loops end at the limit of a call", () => {
@@ -95,7 +105,9 @@ test("a range that no call could pay for is not made", () => {
 });
 
 test("names of JavaScript's own properties are ordinary names", () => {
-  expect(evaluate("constructor")).toBe("compilation failed: ERROR: <input>:1:1: undeclared reference to 'constructor' (in container '')\n | constructor\n | ^");
+  expect(evaluate("constructor")).toBe(
+    "compilation failed: ERROR: <input>:1:1: undeclared reference to 'constructor' (in container '')\n | constructor\n | ^",
+  );
   expect(evaluate("{'__proto__': 1}.__proto__")).toBe(1);
   expect(evaluate("{}.toString")).toEqual(new CelError("no such key: toString"));
 });

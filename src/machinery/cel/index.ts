@@ -1,6 +1,12 @@
 export { compileCel } from "./compile.ts";
 export type { CelBudget, CelProgram, CompileCelResult, CompiledValidations } from "./contract.ts";
-export { clusterSelectorProblem, compileClusterSelector, compileConditionRule, createScoreLibrary, type ScoreSource } from "./cluster-expressions.ts";
+export {
+  clusterSelectorProblem,
+  compileClusterSelector,
+  compileConditionRule,
+  createScoreLibrary,
+  type ScoreSource,
+} from "./cluster-expressions.ts";
 export { dynamicValueOf } from "./dynamic-values.ts";
 export { deviceSelectorProblem, type DeviceSelectorProblem } from "./device-selector.ts";
 export { checkValidationRules } from "./definition-rules.ts";

@@ -1,6 +1,6 @@
 /**
- * JSON as CEL sees it through a schema. Nothing is converted before an expression asks for it: an object or a list is a thin
- * view, a scalar stands for itself. Which value a JSON number or text becomes is the schema's decision.
+ * JSON as CEL sees it through a schema. Nothing is converted before an expression asks for it: an object or a list is a
+ * thin view, a scalar stands for itself. Which value a JSON number or text becomes is the schema's decision.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
@@ -13,13 +13,22 @@ import { CelDouble, CelError, CelList, CelMap, CelOpaque, type CelValue, NO_SUCH
 
 const TEXT: Schema = { type: "string" };
 /** What every resource has, stated by its schema or not. */
-const RESOURCE: Record<string, Schema> = { kind: TEXT, apiVersion: TEXT, metadata: { type: "object", properties: { name: TEXT, generateName: TEXT } } };
+const RESOURCE: Record<string, Schema> = {
+  kind: TEXT,
+  apiVersion: TEXT,
+  metadata: { type: "object", properties: { name: TEXT, generateName: TEXT } },
+};
 
 /** The schema of a resource with kind, version and name in it. */
 export function withResourceFields(schema: Schema): Schema {
   const { kind, apiVersion, metadata } = schema.properties ?? {};
   const names = metadata?.properties;
-  const isStated = kind?.type === "string" && apiVersion?.type === "string" && metadata?.type === "object" && names?.["name"]?.type === "string" && names["generateName"]?.type === "string";
+  const isStated =
+    kind?.type === "string" &&
+    apiVersion?.type === "string" &&
+    metadata?.type === "object" &&
+    names?.["name"]?.type === "string" &&
+    names["generateName"]?.type === "string";
   return isStated ? schema : { ...schema, properties: { ...schema.properties, ...RESOURCE } };
 }
 
@@ -59,7 +68,8 @@ export class ValueNode {
 
   private findChild(key: string): ValueNode | undefined {
     const { properties, additionalProperties } = this.schema;
-    if (this.isObject) return properties && Object.hasOwn(properties, key) ? nodeFor(properties[key] as Schema) : undefined;
+    if (this.isObject)
+      return properties && Object.hasOwn(properties, key) ? nodeFor(properties[key] as Schema) : undefined;
     return typeof additionalProperties === "object" ? nodeFor(additionalProperties) : undefined;
   }
 }
@@ -77,23 +87,32 @@ const invalid = (why: string): CelError => new CelError(`invalid data, ${why}`);
 /** The value that JSON has under a schema; an error when it does not fit it. */
 export function valueOf(json: Json | undefined, node: ValueNode): CelValue {
   const { schema } = node;
-  if (json === null || json === undefined) return schema.nullable === true ? null : invalid("got null for schema with nullable=false");
+  if (json === null || json === undefined)
+    return schema.nullable === true ? null : invalid("got null for schema with nullable=false");
   if (schema["x-kubernetes-int-or-string"] === true) {
     if (typeof json === "string") return json;
-    return typeof json === "number" && Number.isInteger(json) ? integer(json) : invalid("expected XIntOrString value to be either a string or integer");
+    return typeof json === "number" && Number.isInteger(json)
+      ? integer(json)
+      : invalid("expected XIntOrString value to be either a string or integer");
   }
   switch (schema.type) {
     case "string":
       return typeof json === "string" ? textOf(json, schema.format) : invalid(`expected string, got ${goType(json)}`);
     case "integer":
-      return typeof json === "number" && Number.isInteger(json) ? integer(json) : invalid(`expected int, got ${goType(json)}`);
+      return typeof json === "number" && Number.isInteger(json)
+        ? integer(json)
+        : invalid(`expected int, got ${goType(json)}`);
     case "boolean":
       return typeof json === "boolean" ? json : invalid(`expected bool, got ${goType(json)}`);
     case "object":
-      return isObject(json) ? new JsonMap(json, node) : invalid("expected a map for the provided schema with type=object");
+      return isObject(json)
+        ? new JsonMap(json, node)
+        : invalid("expected a map for the provided schema with type=object");
     case "array":
       if (!Array.isArray(json)) return invalid("expected an array for the provided schema with type=array");
-      return node.items ? new JsonList(json, node, node.items) : new CelError("invalid array type, expected Items with a non-empty Schema");
+      return node.items
+        ? new JsonList(json, node, node.items)
+        : new CelError("invalid array type, expected Items with a non-empty Schema");
     case "number":
       return typeof json === "number" ? new CelDouble(json) : invalid(`expected float, got ${goType(json)}`);
     default:
@@ -287,7 +306,12 @@ class MergedList extends ArrayList {
 
 /** What an element of a set is known by. */
 function hashOf(item: CelValue): string {
-  if (typeof item === "object") return item instanceof JsonMap || item instanceof Preserved ? JSON.stringify(item.json) : item instanceof JsonList ? JSON.stringify(item.json) : `#${JSON.stringify(item, bigintText)}`;
+  if (typeof item === "object")
+    return item instanceof JsonMap || item instanceof Preserved
+      ? JSON.stringify(item.json)
+      : item instanceof JsonList
+        ? JSON.stringify(item.json)
+        : `#${JSON.stringify(item, bigintText)}`;
   return `${typeof item}:${item}`;
 }
 

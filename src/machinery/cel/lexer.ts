@@ -1,10 +1,23 @@
 /**
- * Cuts an expression into tokens. Of several tokens that fit, the longest wins; what fits none is reported and skipped, so that
- * the parser can say more about the rest.
+ * Cuts an expression into tokens. Of several tokens that fit, the longest wins; what fits none is reported and skipped,
+ * so that the parser can say more about the rest.
  */
 import type { Source } from "./source.ts";
 
-export type TokenKind = "identifier" | "escaped" | "int" | "uint" | "float" | "string" | "bytes" | "operator" | "true" | "false" | "null" | "in" | "end";
+export type TokenKind =
+  | "identifier"
+  | "escaped"
+  | "int"
+  | "uint"
+  | "float"
+  | "string"
+  | "bytes"
+  | "operator"
+  | "true"
+  | "false"
+  | "null"
+  | "in"
+  | "end";
 
 export interface Token {
   readonly kind: TokenKind;
@@ -13,7 +26,32 @@ export interface Token {
   readonly offset: number;
 }
 
-const OPERATORS = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/", "%"];
+const OPERATORS = [
+  "==",
+  "!=",
+  "<=",
+  ">=",
+  "&&",
+  "||",
+  "<",
+  ">",
+  "[",
+  "]",
+  "{",
+  "}",
+  "(",
+  ")",
+  ".",
+  ",",
+  "-",
+  "!",
+  "?",
+  ":",
+  "+",
+  "*",
+  "/",
+  "%",
+];
 const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["true", "true"],
   ["false", "false"],
@@ -21,7 +59,29 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["in", "in"],
 ]);
 /** Words that name nothing in an expression: those with a meaning, and those that the language keeps for later. */
-export const RESERVED_WORDS: ReadonlySet<string> = new Set(["as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "package", "namespace", "null", "return", "true", "var", "void", "while"]);
+export const RESERVED_WORDS: ReadonlySet<string> = new Set([
+  "as",
+  "break",
+  "const",
+  "continue",
+  "else",
+  "false",
+  "for",
+  "function",
+  "if",
+  "import",
+  "in",
+  "let",
+  "loop",
+  "package",
+  "namespace",
+  "null",
+  "return",
+  "true",
+  "var",
+  "void",
+  "while",
+]);
 
 const SKIPPED = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
@@ -45,7 +105,10 @@ const TEXT = new RegExp(
 );
 /** As much of a text as can be read before it goes wrong. */
 const BROKEN_ESCAPE = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`;
-const BROKEN_TEXT = new RegExp(`"(?:${ESCAPE}|[^\\\\"\\n\\r])*(?:${BROKEN_ESCAPE})?|'(?:${ESCAPE}|[^\\\\'\\n\\r])*(?:${BROKEN_ESCAPE})?`, "y");
+const BROKEN_TEXT = new RegExp(
+  `"(?:${ESCAPE}|[^\\\\"\\n\\r])*(?:${BROKEN_ESCAPE})?|'(?:${ESCAPE}|[^\\\\'\\n\\r])*(?:${BROKEN_ESCAPE})?`,
+  "y",
+);
 
 export function tokenize(source: Source): Token[] {
   return new Lexer(source).run();
@@ -81,7 +144,8 @@ class Lexer {
   private literal(): boolean {
     const isBytes = /[bB]/.test(this.text[this.position] ?? "");
     const text = this.match(TEXT, isBytes ? 1 : 0);
-    if (text !== undefined) return this.push(isBytes ? "bytes" : "string", (isBytes ? (this.text[this.position] ?? "") : "") + text);
+    if (text !== undefined)
+      return this.push(isBytes ? "bytes" : "string", (isBytes ? (this.text[this.position] ?? "") : "") + text);
     const float = this.match(FLOAT);
     const integer = this.match(INTEGER);
     if (float !== undefined && float.length > (integer?.length ?? 0)) return this.push("float", float);
@@ -131,4 +195,5 @@ class Lexer {
 }
 
 /** Line breaks and tabs as messages show them. */
-export const visible = (text: string): string => text.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
+export const visible = (text: string): string =>
+  text.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");

@@ -1,4 +1,7 @@
-/** What the types do not show: literals that can never be read, lists of mixed types, formats that do not fit their arguments. */
+/**
+ * What the types do not show: literals that can never be read, lists of mixed types, formats that do not fit their
+ * arguments.
+ */
 import { type Call, childrenOf, type Expr } from "./ast.ts";
 import { toDuration, toTimestamp } from "./conversions.ts";
 import { argumentsWanted, type Clause, clauseError, interpolate } from "./library/format.ts";
@@ -14,11 +17,23 @@ export function checkLiterals(root: Expr, source: Source, mixesTypes = false): v
 function visit(expr: Expr, mayMix: boolean, source: Source): void {
   if (expr.kind === "call") checkCall(expr, source);
   if (expr.kind === "list" && !mayMix) {
-    sameTypes(expr.elements.map((element, index) => ({ expr: element, isOptional: expr.optionals.has(index) })), source, true);
+    sameTypes(
+      expr.elements.map((element, index) => ({ expr: element, isOptional: expr.optionals.has(index) })),
+      source,
+      true,
+    );
   }
   if (expr.kind === "map" && !mayMix) {
-    sameTypes(expr.entries.map(({ key }) => ({ expr: key, isOptional: false })), source, false);
-    sameTypes(expr.entries.map(({ value, isOptional }) => ({ expr: value, isOptional })), source, false);
+    sameTypes(
+      expr.entries.map(({ key }) => ({ expr: key, isOptional: false })),
+      source,
+      false,
+    );
+    sameTypes(
+      expr.entries.map(({ value, isOptional }) => ({ expr: value, isOptional })),
+      source,
+      false,
+    );
   }
   // Whatever a format is given may be of any type.
   const mayMixInside = mayMix || (expr.kind === "call" && expr.name === "format");
@@ -27,7 +42,8 @@ function visit(expr: Expr, mayMix: boolean, source: Source): void {
 
 /** Elements have the type of the first; of a list only the first that differs is reported. */
 function sameTypes(items: readonly { expr: Expr; isOptional: boolean }[], source: Source, onlyFirst: boolean): void {
-  const typeOf = ({ expr, isOptional }: (typeof items)[number]): CelType => (isOptional ? unwrapOptional(expr.type as CelType) : (expr.type as CelType));
+  const typeOf = ({ expr, isOptional }: (typeof items)[number]): CelType =>
+    isOptional ? unwrapOptional(expr.type as CelType) : (expr.type as CelType);
   const [first, ...rest] = items;
   if (!first) return;
   const expected = typeOf(first);
@@ -48,7 +64,8 @@ const READERS: ReadonlyMap<string, (value: CelValue) => CelValue> = new Map<stri
 function checkCall(expr: Call, source: Source): void {
   const [argument] = expr.args;
   const read = READERS.get(expr.name);
-  if (read && argument?.kind === "literal" && read(argument.value) instanceof CelError) source.report(argument.offset, `invalid ${expr.name} argument`);
+  if (read && argument?.kind === "literal" && read(argument.value) instanceof CelError)
+    source.report(argument.offset, `invalid ${expr.name} argument`);
   if (expr.name === "format") checkFormat(expr, source);
 }
 
@@ -79,7 +96,11 @@ function checkFormat(expr: Call, source: Source): void {
   if (result instanceof CelError) source.report(place, result.message);
   else {
     const wanted = argumentsWanted(target.value);
-    if (list.elements.length > wanted) source.report(expr.offset, `too many arguments supplied to string.format (expected ${wanted}, got ${list.elements.length})`);
+    if (list.elements.length > wanted)
+      source.report(
+        expr.offset,
+        `too many arguments supplied to string.format (expected ${wanted}, got ${list.elements.length})`,
+      );
   }
 }
 
@@ -88,5 +109,7 @@ function unfit(expr: Expr, clause: Clause): Expr | undefined {
   const kind = expr.type?.kind ?? "dyn";
   if (kind !== "dyn" && !TYPES[clause].includes(kind)) return expr;
   if (clause !== "s" || (expr.kind !== "list" && expr.kind !== "map")) return undefined;
-  return childrenOf(expr).map((child) => unfit(child, clause)).find((bad) => bad !== undefined);
+  return childrenOf(expr)
+    .map((child) => unfit(child, clause))
+    .find((bad) => bad !== undefined);
 }

@@ -1,6 +1,6 @@
 /**
- * Macros: calls that stand for a loop or a test. What they expand to is what their cost and their errors follow from, so the
- * loops are the very ones that Kubernetes has.
+ * Macros: calls that stand for a loop or a test. What they expand to is what their cost and their errors follow from,
+ * so the loops are the very ones that Kubernetes has.
  */
 import { ACCUMULATOR, type Call, type Comprehension, copyExpr, type Expr, type Literal } from "./ast.ts";
 import type { CelValue } from "./values.ts";
@@ -42,12 +42,25 @@ class Builder {
   get emptyMap(): Expr {
     return { kind: "map", offset: this.offset, entries: [] };
   }
-  loop(parts: Pick<Comprehension, "range" | "variable" | "init" | "condition" | "step" | "result"> & { variable2?: string | undefined; accumulator?: string }): Expr {
+  loop(
+    parts: Pick<Comprehension, "range" | "variable" | "init" | "condition" | "step" | "result"> & {
+      variable2?: string | undefined;
+      accumulator?: string;
+    },
+  ): Expr {
     return { kind: "comprehension", offset: this.offset, variable2: undefined, accumulator: ACCUMULATOR, ...parts };
   }
   /** Evaluates `result` with a name for a value. */
   bind(name: string, value: Expr, step: Expr, result: Expr): Expr {
-    return this.loop({ range: this.list(), variable: "#unused", accumulator: name, init: value, condition: this.literal(false), step, result });
+    return this.loop({
+      range: this.list(),
+      variable: "#unused",
+      accumulator: name,
+      init: value,
+      condition: this.literal(false),
+      step,
+      result,
+    });
   }
 }
 
@@ -61,14 +74,18 @@ function variablesOf(args: readonly Expr[], message: string): { names: readonly 
   const names = args.map(identName);
   const wrong = names.indexOf(undefined);
   if (wrong >= 0) return problem(args[wrong] as Expr, message);
-  if (names.length === 2 && names[0] === names[1]) return problem(args[1] as Expr, `duplicate variable name: ${names[0]}`);
+  if (names.length === 2 && names[0] === names[1])
+    return problem(args[1] as Expr, `duplicate variable name: ${names[0]}`);
   const taken = names.findIndex((name) => overwrites(name ?? ""));
   if (taken >= 0) return problem(args[taken] as Expr, OVERWRITES);
   return { names: names as [string, string?] };
 }
 
 /** A quantifier over one variable or two; the rest of its loop follows from its predicate. */
-function quantifier(variables: 1 | 2, rest: (build: Builder, predicate: Expr) => Pick<Comprehension, "init" | "condition" | "step" | "result">): Expander {
+function quantifier(
+  variables: 1 | 2,
+  rest: (build: Builder, predicate: Expr) => Pick<Comprehension, "init" | "condition" | "step" | "result">,
+): Expander {
   return (build, target, args) => {
     const found = variablesOf(args.slice(0, variables), "argument must be a simple name");
     if ("kind" in found) return found;
@@ -97,10 +114,25 @@ const existsOne = (build: Builder, predicate: Expr) => ({
 });
 
 /** A loop that collects what `step` adds, for the elements that pass the filter if there is one. */
-function collect(build: Builder, target: Expr, names: readonly [string, string?], init: Expr, filter: Expr | undefined, step: Expr): Expr {
+function collect(
+  build: Builder,
+  target: Expr,
+  names: readonly [string, string?],
+  init: Expr,
+  filter: Expr | undefined,
+  step: Expr,
+): Expr {
   const [variable, variable2] = names;
   const guarded = filter ? build.call("_?_:_", filter, step, build.accumulator) : step;
-  return build.loop({ range: target, variable, variable2, init, condition: build.literal(true), step: guarded, result: build.accumulator });
+  return build.loop({
+    range: target,
+    variable,
+    variable2,
+    init,
+    condition: build.literal(true),
+    step: guarded,
+    result: build.accumulator,
+  });
 }
 
 const mapMacro: Expander = (build, target, args) => {
@@ -117,8 +149,13 @@ const filterMacro: Expander = (build, target, args) => {
   return collect(build, target, found.names, build.list(), args[1], step);
 };
 
-/** `transformList` and its like: two variables, an optional filter, and how an element is added to what was collected. */
-function transform(init: (build: Builder) => Expr, add: (build: Builder, element: Expr, key: string) => Expr): Expander {
+/**
+ * `transformList` and its like: two variables, an optional filter, and how an element is added to what was collected.
+ */
+function transform(
+  init: (build: Builder) => Expr,
+  add: (build: Builder, element: Expr, key: string) => Expr,
+): Expander {
   return (build, target, args) => {
     const found = variablesOf(args.slice(0, 2), "argument must be a simple name");
     if ("kind" in found) return found;
@@ -127,9 +164,18 @@ function transform(init: (build: Builder) => Expr, add: (build: Builder, element
   };
 }
 
-const transformList = transform((build) => build.list(), (build, element) => build.call("_+_", build.accumulator, build.list(element)));
-const transformMap = transform((build) => build.emptyMap, (build, element, key) => build.call("cel.@mapInsert", build.accumulator, build.ident(key), element));
-const transformMapEntry = transform((build) => build.emptyMap, (build, element) => build.call("cel.@mapInsert", build.accumulator, element));
+const transformList = transform(
+  (build) => build.list(),
+  (build, element) => build.call("_+_", build.accumulator, build.list(element)),
+);
+const transformMap = transform(
+  (build) => build.emptyMap,
+  (build, element, key) => build.call("cel.@mapInsert", build.accumulator, build.ident(key), element),
+);
+const transformMapEntry = transform(
+  (build) => build.emptyMap,
+  (build, element) => build.call("cel.@mapInsert", build.accumulator, element),
+);
 
 /** `optMap` wraps what it computes, `optFlatMap` computes an optional itself. */
 const optionalMap =
@@ -145,11 +191,19 @@ const optionalMap =
 const SORT_INPUT = "@__sortBy_input__";
 const sortByMacro: Expander = (build, target, args) => {
   if (target.kind === "literal" || target.kind === "map" || target.kind === "struct") {
-    return problem(target, "sortBy can only be applied to a list, identifier, comprehension, call or select expression");
+    return problem(
+      target,
+      "sortBy can only be applied to a list, identifier, comprehension, call or select expression",
+    );
   }
   const keys = mapMacro(build, build.ident(SORT_INPUT), args);
   if (keys.kind === "problem") return keys;
-  return build.bind(SORT_INPUT, target, build.ident(SORT_INPUT), build.member("@sortByAssociatedKeys", build.ident(SORT_INPUT), keys));
+  return build.bind(
+    SORT_INPUT,
+    target,
+    build.ident(SORT_INPUT),
+    build.member("@sortByAssociatedKeys", build.ident(SORT_INPUT), keys),
+  );
 };
 
 /** By name and number of arguments. */
@@ -176,9 +230,15 @@ const MEMBER_MACROS: ReadonlyMap<string, Expander> = new Map([
 ]);
 
 /** `cel.bind(name, value, expression)`; undefined for any other call. */
-export function expandBinding(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expansion | undefined {
+export function expandBinding(
+  name: string,
+  target: Expr | undefined,
+  args: readonly Expr[],
+  offset: number,
+): Expansion | undefined {
   const [variable, value, result] = args;
-  if (name !== "bind" || args.length !== 3 || !variable || !value || !result || !target || identName(target) !== "cel") return undefined;
+  if (name !== "bind" || args.length !== 3 || !variable || !value || !result || !target || identName(target) !== "cel")
+    return undefined;
   const bound = identName(variable);
   if (bound === undefined) return problem(variable, "cel.bind() variable names must be simple identifiers");
   const build = new Builder(offset);
@@ -186,7 +246,12 @@ export function expandBinding(name: string, target: Expr | undefined, args: read
 }
 
 /** What the call stands for; undefined when it is no macro. */
-export function expandMacro(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expansion | undefined {
+export function expandMacro(
+  name: string,
+  target: Expr | undefined,
+  args: readonly Expr[],
+  offset: number,
+): Expansion | undefined {
   if (target) return MEMBER_MACROS.get(`${name}:${args.length}`)?.(new Builder(offset), target, args);
   const [argument] = args;
   if (name !== "has" || args.length !== 1 || !argument) return undefined;

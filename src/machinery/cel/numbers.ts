@@ -1,4 +1,6 @@
-/** Arithmetic of 64-bit integers and conversions between numbers. What does not fit is an error, never a rounded value. */
+/**
+ * Arithmetic of 64-bit integers and conversions between numbers. What does not fit is an error, never a rounded value.
+ */
 import { CelDouble, CelError, type CelInt, CelUint } from "./values.ts";
 
 export const MIN_INT = -(2n ** 63n);
@@ -68,8 +70,10 @@ export function negateInt(a: CelInt): CelInt | CelError {
 export const addUints = (a: CelUint, b: CelUint): CelUint | CelError => uintOf(a.value + b.value);
 export const subtractUints = (a: CelUint, b: CelUint): CelUint | CelError => uintOf(a.value - b.value);
 export const multiplyUints = (a: CelUint, b: CelUint): CelUint | CelError => uintOf(a.value * b.value);
-export const divideUints = (a: CelUint, b: CelUint): CelUint | CelError => (b.value === 0n ? DIVISION_BY_ZERO : new CelUint(a.value / b.value));
-export const moduloUints = (a: CelUint, b: CelUint): CelUint | CelError => (b.value === 0n ? MODULUS_BY_ZERO : new CelUint(a.value % b.value));
+export const divideUints = (a: CelUint, b: CelUint): CelUint | CelError =>
+  b.value === 0n ? DIVISION_BY_ZERO : new CelUint(a.value / b.value);
+export const moduloUints = (a: CelUint, b: CelUint): CelUint | CelError =>
+  b.value === 0n ? MODULUS_BY_ZERO : new CelUint(a.value % b.value);
 
 /** A double's whole part as an int. */
 export function doubleToInt(value: number): CelInt | CelError {
@@ -85,12 +89,14 @@ export function doubleToUint(value: number): CelUint | CelError {
 
 type CelNumber = CelInt | CelUint | CelDouble;
 
-export const isNumber = (value: unknown): value is CelNumber => typeof value === "number" || typeof value === "bigint" || value instanceof CelDouble || value instanceof CelUint;
+export const isNumber = (value: unknown): value is CelNumber =>
+  typeof value === "number" || typeof value === "bigint" || value instanceof CelDouble || value instanceof CelUint;
 
 /** The order of two numbers of any types; undefined when one is not a number at all. */
 export function compareNumbers(a: CelNumber, b: CelNumber): number | undefined {
   if (a instanceof CelDouble) {
-    if (b instanceof CelDouble) return Number.isNaN(a.value) || Number.isNaN(b.value) ? undefined : order(a.value, b.value);
+    if (b instanceof CelDouble)
+      return Number.isNaN(a.value) || Number.isNaN(b.value) ? undefined : order(a.value, b.value);
     return compareDouble(a.value, b instanceof CelUint ? b.value : b, b instanceof CelUint);
   }
   if (b instanceof CelDouble) {
@@ -100,7 +106,9 @@ export function compareNumbers(a: CelNumber, b: CelNumber): number | undefined {
   return order(a instanceof CelUint ? a.value : a, b instanceof CelUint ? b.value : b);
 }
 
-/** Within the range of the integer both are compared as doubles, as cel-go does: large integers lose their last digits. */
+/**
+ * Within the range of the integer both are compared as doubles, as cel-go does: large integers lose their last digits.
+ */
 function compareDouble(value: number, other: CelInt, isUint: boolean): number | undefined {
   if (Number.isNaN(value)) return undefined;
   if (value < (isUint ? 0 : -TWO_63)) return -1;

@@ -1,8 +1,41 @@
-/** The arithmetic and comparing operators. Which one is meant follows from the values, so dynamic operands need nothing special. */
+/**
+ * The arithmetic and comparing operators. Which one is meant follows from the values, so dynamic operands need nothing
+ * special.
+ */
 import { compare, contains } from "./equality.ts";
-import { addInts, addUints, divideInts, divideUints, INTEGER_OVERFLOW, MAX_INT, MIN_INT, moduloInts, moduloUints, multiplyInts, multiplyUints, negateInt, subtractInts, subtractUints } from "./numbers.ts";
+import {
+  addInts,
+  addUints,
+  divideInts,
+  divideUints,
+  INTEGER_OVERFLOW,
+  MAX_INT,
+  MIN_INT,
+  moduloInts,
+  moduloUints,
+  multiplyInts,
+  multiplyUints,
+  negateInt,
+  subtractInts,
+  subtractUints,
+} from "./numbers.ts";
 import { durationOf, shift } from "./time.ts";
-import { CelDouble, CelDuration, CelError, CelList, CelMap, CelOpaque, CelOptional, CelTimestamp, CelTypeValue, CelUint, type CelValue, isInt, NO_SUCH_OVERLOAD, sizeOf } from "./values.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelOpaque,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+  isInt,
+  NO_SUCH_OVERLOAD,
+  sizeOf,
+} from "./values.ts";
 
 type Binary = (a: CelValue, b: CelValue) => CelValue;
 
@@ -16,7 +49,8 @@ const unsupported = (name: string, value: CelValue): CelError => {
 const wrongRight = (value: CelValue): CelError => (value instanceof CelError ? value : NO_SUCH_OVERLOAD);
 
 /** Nanoseconds are counted in an int, and overflow as one. */
-const durationSum = (nanos: bigint): CelValue => (nanos < MIN_INT || nanos > MAX_INT ? INTEGER_OVERFLOW : new CelDuration(nanos));
+const durationSum = (nanos: bigint): CelValue =>
+  nanos < MIN_INT || nanos > MAX_INT ? INTEGER_OVERFLOW : new CelDuration(nanos);
 
 export const add: Binary = (a, b) => {
   if (isInt(a)) return isInt(b) ? addInts(a, b) : wrongRight(b);
@@ -65,7 +99,15 @@ export const modulo: Binary = (a, b) => {
   return unsupported("_%_", a);
 };
 
-const hasOrder = (value: CelValue): boolean => !(value === null || value instanceof CelList || value instanceof CelMap || value instanceof CelOptional || value instanceof CelTypeValue || value instanceof CelOpaque);
+const hasOrder = (value: CelValue): boolean =>
+  !(
+    value === null ||
+    value instanceof CelList ||
+    value instanceof CelMap ||
+    value instanceof CelOptional ||
+    value instanceof CelTypeValue ||
+    value instanceof CelOpaque
+  );
 
 const comparing =
   (name: string, decide: (order: number) => boolean): Binary =>
@@ -99,6 +141,7 @@ export function logicalNot(value: CelValue): CelValue {
 }
 
 export function size(value: CelValue): CelValue {
-  if (typeof value === "string" || value instanceof Uint8Array || value instanceof CelList || value instanceof CelMap) return sizeOf(value);
+  if (typeof value === "string" || value instanceof Uint8Array || value instanceof CelList || value instanceof CelMap)
+    return sizeOf(value);
   return unsupported("size", value);
 }

@@ -1,18 +1,30 @@
 /**
- * Reads an expression: tokens to a tree, by precedence. Macros are expanded on the way, so that the rest of the compiler knows
- * only loops. Depth and length are bounded, whoever wrote the expression.
+ * Reads an expression: tokens to a tree, by precedence. Macros are expanded on the way, so that the rest of the
+ * compiler knows only loops. Depth and length are bounded, whoever wrote the expression.
  */
 import { type Call, childrenOf, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import { RESERVED_WORDS, type Token } from "./lexer.ts";
 import { literalValue } from "./literals.ts";
 import { expandBinding, expandMacro } from "./macros.ts";
 import type { Source } from "./source.ts";
-import { extraneous, FIELD_NAME, FIELD_START, followsOperand, mismatched, notViable, OPERAND, operandOr, startsOperand } from "./syntax-errors.ts";
+import {
+  extraneous,
+  FIELD_NAME,
+  FIELD_START,
+  followsOperand,
+  mismatched,
+  notViable,
+  OPERAND,
+  operandOr,
+  startsOperand,
+} from "./syntax-errors.ts";
 import { Abandoned, isText, TokenReader } from "./token-reader.ts";
 import { CelError } from "./values.ts";
 
 const MAX_CODE_POINTS = 100_000;
-/** How deep expressions nest, counted in brackets while reading and in operators afterwards: a long sum is deep, too. */
+/**
+ * How deep expressions nest, counted in brackets while reading and in operators afterwards: a long sum is deep, too.
+ */
 const MAX_DEPTH = 250;
 
 const RELATIONS: ReadonlyMap<string, string> = new Map([
@@ -37,7 +49,9 @@ const PRODUCTS: ReadonlyMap<string, string> = new Map([
 /** The tree, or undefined when the source has errors. */
 export function parse(source: Source, hasBindings?: boolean): Expr | undefined {
   if (source.characters.length > MAX_CODE_POINTS) {
-    source.reportNowhere(`expression code point size exceeds limit: size: ${source.characters.length}, limit ${MAX_CODE_POINTS}`);
+    source.reportNowhere(
+      `expression code point size exceeds limit: size: ${source.characters.length}, limit ${MAX_CODE_POINTS}`,
+    );
     return undefined;
   }
   try {
@@ -173,7 +187,8 @@ class Parser {
     if (name.kind === "escaped") this.source.report(name.offset, "unsupported syntax: '`'");
     else if (name.kind !== "identifier") return this.noField(operand, isOptional);
     this.tokens.skip();
-    if (isOptional) return this.call("_?._", [operand, { kind: "literal", offset: name.offset, value: name.text }], dot.offset);
+    if (isOptional)
+      return this.call("_?._", [operand, { kind: "literal", offset: name.offset, value: name.text }], dot.offset);
     const open = name.kind === "identifier" ? this.tokens.take("(") : undefined;
     if (!open) return { kind: "select", offset: dot.offset, operand, field: name.text, isTest: false };
     return this.callOrMacro(name.text, operand, this.args(), open.offset);
@@ -285,7 +300,10 @@ class Parser {
     this.tokens.skip();
     const elements: Expr[] = [];
     const optionals = new Set<number>();
-    this.tokens.atOperand(operandOr("]", ",", "?"), (token) => isText(token, "]") || isText(token, "?") || isText(token, ","));
+    this.tokens.atOperand(
+      operandOr("]", ",", "?"),
+      (token) => isText(token, "]") || isText(token, "?") || isText(token, ","),
+    );
     // An empty list may have a comma.
     if (isText(this.tokens.ahead(1), "]")) this.tokens.take(",");
     while (!this.tokens.at("]")) {
@@ -301,7 +319,10 @@ class Parser {
     const { offset } = this.tokens.current;
     this.tokens.skip();
     const entries: MapEntry[] = [];
-    this.tokens.atOperand(operandOr("}", ",", "?"), (token) => isText(token, "}") || isText(token, "?") || isText(token, ","));
+    this.tokens.atOperand(
+      operandOr("}", ",", "?"),
+      (token) => isText(token, "}") || isText(token, "?") || isText(token, ","),
+    );
     if (isText(this.tokens.ahead(1), "}")) this.tokens.take(",");
     while (!this.tokens.at("}")) {
       const isOptional = this.tokens.take("?") !== undefined;
@@ -330,7 +351,9 @@ class Parser {
   }
 
   private callOrMacro(name: string, target: Expr | undefined, args: Expr[], offset: number): Expr {
-    const expanded = (this.hasBindings ? expandBinding(name, target, args, offset) : undefined) ?? expandMacro(name, target, args, offset);
+    const expanded =
+      (this.hasBindings ? expandBinding(name, target, args, offset) : undefined) ??
+      expandMacro(name, target, args, offset);
     if (expanded === undefined) return { kind: "call", offset, name, target, args };
     if (expanded.kind !== "problem") return expanded;
     this.source.report(expanded.offset, expanded.message);

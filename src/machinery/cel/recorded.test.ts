@@ -1,6 +1,6 @@
 /**
- * Plays expressions whose errors, types, costs and results were recorded from the real implementation (cel-go 0.26 with the
- * environment of Kubernetes 1.36).
+ * Plays expressions whose errors, types, costs and results were recorded from the real implementation (cel-go 0.26 with
+ * the environment of Kubernetes 1.36).
  */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -16,7 +16,13 @@ import { CelDouble, CelError, CelList, CelMap, CelOptional, CelUint, type CelVal
 interface Recorded {
   schema: Schema;
   objects: Json[];
-  cases: { expression: string; errors?: string; type?: string; cost?: [number, number]; results?: { value?: string; error?: string; cost: number }[] }[];
+  cases: {
+    expression: string;
+    errors?: string;
+    type?: string;
+    cost?: [number, number];
+    results?: { value?: string; error?: string; cost: number }[];
+  }[];
 }
 
 const recorded = JSON.parse(readFileSync(new URL("testdata/recorded.json", import.meta.url), "utf8")) as Recorded[];
@@ -26,11 +32,18 @@ function show(value: CelValue): string | undefined {
   if (value === null) return "null";
   if (typeof value === "string") return goQuote(value);
   if (typeof value !== "object") return String(value);
-  if (value instanceof CelMap) return `{${value.keys().map((key) => `${show(key)}=${show(value.find(key) ?? null)}`).toSorted().join(",")}}`;
-  if (value instanceof CelList) return `[${Array.from({ length: value.size }, (_, index) => show(value.at(index))).join(",")}]`;
+  if (value instanceof CelMap)
+    return `{${value
+      .keys()
+      .map((key) => `${show(key)}=${show(value.find(key) ?? null)}`)
+      .toSorted()
+      .join(",")}}`;
+  if (value instanceof CelList)
+    return `[${Array.from({ length: value.size }, (_, index) => show(value.at(index))).join(",")}]`;
   if (value instanceof CelOptional) return value.value === undefined ? "none" : `opt(${show(value.value)})`;
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? String(value.value) : value.value > 0 ? "+Inf" : "-Inf";
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value) ? String(value.value) : value.value > 0 ? "+Inf" : "-Inf";
   return value instanceof CelUint ? String(value.value) : undefined;
 }
 
@@ -49,7 +62,10 @@ for (const { schema, objects, cases } of recorded) {
         const budget = { remaining: 1e9 };
         const self = celValueOf(objects[index] as Json, schema);
         const value = program.evaluate({ self, oldSelf: self }, budget);
-        const shown = value instanceof CelError ? value.message : [typeNameOf(value), show(value)].filter((part) => part !== undefined).join(":");
+        const shown =
+          value instanceof CelError
+            ? value.message
+            : [typeNameOf(value), show(value)].filter((part) => part !== undefined).join(":");
         // Of values that the recording only names, the type is compared.
         const wanted = want.error ?? (shown.includes(":") ? want.value : want.value?.replace(/:.*/s, ""));
         expect(shown).toBe(wanted);

@@ -1,7 +1,7 @@
 /**
- * Finds what a pattern matches in a text, as Go's regular expressions do: the leftmost match, and of those the one that the
- * pattern prefers. All alternatives advance together, one character at a time, so the time is bounded by text times pattern,
- * whoever wrote the pattern. Whether a text matches at all is answered by `Pattern`, which is faster.
+ * Finds what a pattern matches in a text, as Go's regular expressions do: the leftmost match, and of those the one that
+ * the pattern prefers. All alternatives advance together, one character at a time, so the time is bounded by text times
+ * pattern, whoever wrote the pattern. Whether a text matches at all is answered by `Pattern`, which is faster.
  */
 import { compilePattern, type Edge, edgeOf, holds, STEPS_PER_BUILT_STATE } from "../pattern.ts";
 import { type Assertion, parsePattern, PatternError, type PatternNode } from "../pattern-parser.ts";
@@ -42,7 +42,7 @@ export class Finder {
     current.clear();
     next.clear();
     let found: Found | undefined;
-    for (let position = from; ; ) {
+    for (let position = from; ;) {
       // A match that begins here is worse than any that began before.
       if (!found) this.follow(current, 0, position, position, text);
       if (current.size === 0 && found) return found;
@@ -58,7 +58,8 @@ export class Finder {
           // Whatever comes later in the list is less preferred.
           break;
         }
-        if (instruction.op === "character" && code !== undefined && this.classes.has(instruction.class)) this.follow(next, at + 1, start, position + width, text);
+        if (instruction.op === "character" && code !== undefined && this.classes.has(instruction.class))
+          this.follow(next, at + 1, start, position + width, text);
       }
       if (code === undefined) return found;
       work.spend(1 + current.visited + this.classes.steps);
@@ -136,7 +137,8 @@ export class Finder {
   private emitChoice(options: readonly PatternNode[]): void {
     const exits: number[] = [];
     for (const [index, option] of options.entries()) {
-      const split = index < options.length - 1 ? this.add({ op: "split", first: this.program.length + 1, second: 0 }) : undefined;
+      const split =
+        index < options.length - 1 ? this.add({ op: "split", first: this.program.length + 1, second: 0 }) : undefined;
       this.emit(option);
       if (split === undefined) continue;
       exits.push(this.add({ op: "jump", to: 0 }));
@@ -163,12 +165,15 @@ export class Finder {
       }
     }
     const after = this.program.length;
-    for (const skip of skips) this.program[skip] = { op: "split", first: isLazy ? after : skip + 1, second: isLazy ? skip + 1 : after };
+    for (const skip of skips)
+      this.program[skip] = { op: "split", first: isLazy ? after : skip + 1, second: isLazy ? skip + 1 : after };
   }
 }
 
-const edgeBefore = (text: string, position: number): Edge => (position === 0 ? "none" : edgeOf(text.charCodeAt(position - 1)));
-const edgeAfter = (text: string, position: number): Edge => (position === text.length ? "none" : edgeOf(text.charCodeAt(position)));
+const edgeBefore = (text: string, position: number): Edge =>
+  position === 0 ? "none" : edgeOf(text.charCodeAt(position - 1));
+const edgeAfter = (text: string, position: number): Edge =>
+  position === text.length ? "none" : edgeOf(text.charCodeAt(position));
 
 /** Where all alternatives are, most preferred first, each place once. */
 class Threads {
@@ -232,7 +237,9 @@ export function finderOf(pattern: string, work = new PatternWork()): Finder {
 
 let lastSteps = 0;
 
-/** What the last search took; told once. Evaluation does not wait for anything, and a call is charged right after it. */
+/**
+ * What the last search took; told once. Evaluation does not wait for anything, and a call is charged right after it.
+ */
 export function takeSearchSteps(): number {
   const steps = lastSteps;
   lastSteps = 0;

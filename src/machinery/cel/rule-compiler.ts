@@ -48,7 +48,9 @@ function compileRule(rule: ValidationRule, schema: Schema, type: CelType): Compi
   const compiled: CompiledRule = { ...nothing, program, usesOldSelf: program.uses("oldSelf") };
   if (!rule.messageExpression) return compiled;
   const message = compileCel(rule.messageExpression, { variables });
-  if (!message.program) return { ...compiled, messageError: `messageExpression ${message.errors.replace(/^program /, "")}` };
-  if (message.program.resultType.kind !== "string") return { ...compiled, messageError: "messageExpression must evaluate to a string" };
+  if (!message.program)
+    return { ...compiled, messageError: `messageExpression ${message.errors.replace(/^program /, "")}` };
+  if (message.program.resultType.kind !== "string")
+    return { ...compiled, messageError: "messageExpression must evaluate to a string" };
   return { ...compiled, message: message.program };
 }

@@ -19,7 +19,8 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /** What a rule is called in messages about it. */
 const nameOf = ({ message, rule }: ValidationRule): string => (message || rule).trim();
-const defaultMessage = (rule: ValidationRule): string => (rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`);
+const defaultMessage = (rule: ValidationRule): string =>
+  rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;
 
 export class RuleRunner {
   private readonly budget: CelBudget;
@@ -33,7 +34,13 @@ export class RuleRunner {
   }
 
   /** Answers whether there is budget left to go on. */
-  run({ rules, values }: RuledPlace, value: Json, oldValue: Json | undefined, path: string, correlation: Correlation): boolean {
+  run(
+    { rules, values }: RuledPlace,
+    value: Json,
+    oldValue: Json | undefined,
+    path: string,
+    correlation: Correlation,
+  ): boolean {
     const type = values.schema.type ?? "";
     if (this.budget.remaining <= 0) return this.stop(path, type, OUT_OF_BUDGET);
     const self = valueOf(value, values);
@@ -51,7 +58,10 @@ export class RuleRunner {
       const result = rule.program.evaluate(bindings, this.budget);
       if (this.budget.remaining < 0) return this.stop(path, type, OUT_OF_BUDGET);
       if (result === true) continue;
-      const isFine = result instanceof CelError ? this.failed(result, rule, path, type) : this.refused(rule, bindings, value, path, type, correlation);
+      const isFine =
+        result instanceof CelError
+          ? this.failed(result, rule, path, type)
+          : this.refused(rule, bindings, value, path, type, correlation);
       if (!isFine) return false;
     }
     return true;
@@ -65,15 +75,29 @@ export class RuleRunner {
 
   /** The rule could not be evaluated. */
   private failed({ message }: CelError, { rule }: CompiledRule, path: string, type: string): boolean {
-    if (message === COST_ERROR.message) return this.stop(path, type, `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`);
+    if (message === COST_ERROR.message)
+      return this.stop(
+        path,
+        type,
+        `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`,
+      );
     const isOverload = message.startsWith("no such overload");
-    const text = isOverload ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}` : `${message} evaluating rule: ${nameOf(rule)}`;
+    const text = isOverload
+      ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}`
+      : `${message} evaluating rule: ${nameOf(rule)}`;
     this.errors.push(invalid(path, type, text));
     return true;
   }
 
   /** The rule says that the value is wrong. */
-  private refused(compiled: CompiledRule, bindings: Readonly<Record<string, CelValue>>, value: Json, path: string, type: string, correlation: Correlation): boolean {
+  private refused(
+    compiled: CompiledRule,
+    bindings: Readonly<Record<string, CelValue>>,
+    value: Json,
+    path: string,
+    type: string,
+    correlation: Correlation,
+  ): boolean {
     const at = compiled.fieldPath === "" ? path : path === "" ? compiled.fieldPath : `${path}.${compiled.fieldPath}`;
     const add = (error: FieldError): void => {
       if (!compiled.usesOldSelf && correlation.isUnchanged) this.warnings.push(`${error.field}: ${error.message}`);
@@ -85,15 +109,30 @@ export class RuleRunner {
       this.budget.remaining = -1;
       return false;
     }
-    add(refusal(compiled.rule.reason, at, type === "object" || type === "array" ? undefined : value, message ?? defaultMessage(compiled.rule)));
+    add(
+      refusal(
+        compiled.rule.reason,
+        at,
+        type === "object" || type === "array" ? undefined : value,
+        message ?? defaultMessage(compiled.rule),
+      ),
+    );
     return true;
   }
 
-  /** The text of a message expression; undefined when it gives none that can be shown, an error when the budget is gone. */
+  /**
+   * The text of a message expression; undefined when it gives none that can be shown, an error when the budget is gone.
+   */
   private message(program: CelProgram, bindings: Readonly<Record<string, CelValue>>): string | CelError | undefined {
     const result = program.evaluate(bindings, this.budget);
-    if (this.budget.remaining < 0) return new CelError("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run");
-    if (result === COST_ERROR) return new CelError(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(program.source)}`);
+    if (this.budget.remaining < 0)
+      return new CelError(
+        "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run",
+      );
+    if (result === COST_ERROR)
+      return new CelError(
+        `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(program.source)}`,
+      );
     if (typeof result !== "string") return undefined;
     const text = result.trim();
     return text === "" || text.includes("\n") || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? undefined : text;
@@ -104,7 +143,11 @@ export class RuleRunner {
 const fieldOf = (path: string): string => (path === "" ? "<nil>" : path);
 
 /** What is said instead of the value, which may be large: the type of the place. */
-const invalid = (path: string, type: string, detail: string): FieldError => ({ type: "Invalid", field: fieldOf(path), message: `Invalid value: ${JSON.stringify(type)}: ${detail}` });
+const invalid = (path: string, type: string, detail: string): FieldError => ({
+  type: "Invalid",
+  field: fieldOf(path),
+  message: `Invalid value: ${JSON.stringify(type)}: ${detail}`,
+});
 
 /** `value` is absent where it is not shown. */
 function refusal(reason: string | undefined, path: string, value: Json | undefined, detail: string): FieldError {
@@ -115,8 +158,16 @@ function refusal(reason: string | undefined, path: string, value: Json | undefin
     case "FieldValueRequired":
       return { type: "Required", field, message: `Required value: ${detail}` };
     case "FieldValueDuplicate":
-      return { type: "Duplicate", field, message: `Duplicate value${value === undefined ? "" : `: ${JSON.stringify(value)}`}` };
+      return {
+        type: "Duplicate",
+        field,
+        message: `Duplicate value${value === undefined ? "" : `: ${JSON.stringify(value)}`}`,
+      };
     default:
-      return { type: "Invalid", field, message: `Invalid value${value === undefined ? "" : `: ${JSON.stringify(value)}`}: ${detail}` };
+      return {
+        type: "Invalid",
+        field,
+        message: `Invalid value${value === undefined ? "" : `: ${JSON.stringify(value)}`}: ${detail}`,
+      };
   }
 }

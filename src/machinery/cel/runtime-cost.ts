@@ -1,6 +1,6 @@
 /**
- * What calls cost while they run, in the units of Kubernetes: about fifty nanoseconds of the real server. Traversing a text costs
- * a tenth per character; functions without a rule here cost one.
+ * What calls cost while they run, in the units of Kubernetes: about fifty nanoseconds of the real server. Traversing a
+ * text costs a tenth per character; functions without a rule here cost one.
  */
 import { CelFormat } from "./library/formats.ts";
 import { CelList, CelMap, CelOpaque, CelOptional, type CelValue, isInt, sizeOf, typeNameOf } from "./values.ts";
@@ -20,7 +20,8 @@ const traversal: CallCost = (args) => share(sizeOf(argument(args, 0)));
 const twice: CallCost = (args) => share(sizeOf(argument(args, 0)), 2 * TEXT_FACTOR);
 const one: CallCost = () => 1;
 
-const patternCost = (text: number, pattern: number): number => Math.ceil((1 + text) * TEXT_FACTOR) * Math.ceil(pattern * PATTERN_FACTOR);
+const patternCost = (text: number, pattern: number): number =>
+  Math.ceil((1 + text) * TEXT_FACTOR) * Math.ceil(pattern * PATTERN_FACTOR);
 const searching: CallCost = (args) => patternCost(sizeOf(argument(args, 0)), sizeOf(argument(args, 1)));
 
 /** All of a value's texts and scalars, for functions that look at each element. */
@@ -86,11 +87,26 @@ function validating(args: readonly CelValue[]): number {
   return format instanceof CelFormat ? patternCost(sizeOf(argument(args, 1)), format.patternSize) : 1;
 }
 
-const names = (cost: CallCost, ...functions: string[]): [string, (overload: string) => CallCost][] => functions.map((name) => [name, () => cost]);
+const names = (cost: CallCost, ...functions: string[]): [string, (overload: string) => CallCost][] =>
+  functions.map((name) => [name, () => cost]);
 
 const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map([
   ...names((args) => traverse(argument(args, 0)), "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"),
-  ...names(traversal, "url", "lowerAscii", "upperAscii", "substring", "trim", "cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"),
+  ...names(
+    traversal,
+    "url",
+    "lowerAscii",
+    "upperAscii",
+    "substring",
+    "trim",
+    "cidr",
+    "isIP",
+    "isCIDR",
+    "quantity",
+    "isQuantity",
+    "semver",
+    "isSemver",
+  ),
   ...names(twice, "replace", "split", "ip.isCanonical"),
   ...names((_, result) => share(sizeOf(result), 2 * TEXT_FACTOR), "join"),
   ...names(searching, "find", "findAll"),
@@ -104,7 +120,8 @@ const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map
 
 /** A value that was made of a text, with all that is in it. */
 function making(value: CelValue): number {
-  if (value instanceof CelMap) return value.keys().reduce<number>((cost, key) => cost + making(value.find(key) ?? null), MAP_COST);
+  if (value instanceof CelMap)
+    return value.keys().reduce<number>((cost, key) => cost + making(value.find(key) ?? null), MAP_COST);
   if (!(value instanceof CelList)) return 0;
   let cost = LIST_COST;
   for (let index = 0; index < value.size; index++) cost += making(value.at(index));
@@ -112,9 +129,18 @@ function making(value: CelValue): number {
 }
 
 const DEFAULTS: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
-  ...["starts_with_string", "ends_with_string", "string_to_bytes", "bytes_to_string", "strings_quote", "string_format"].map((id): [string, CallCost] => [id, traversal]),
+  ...[
+    "starts_with_string",
+    "ends_with_string",
+    "string_to_bytes",
+    "bytes_to_string",
+    "strings_quote",
+    "string_format",
+  ].map((id): [string, CallCost] => [id, traversal]),
   ["in_list", (args) => sizeOf(argument(args, 1))],
-  ...["less", "less_equals", "greater", "greater_equals"].flatMap((id) => [`${id}_string`, `${id}_bytes`]).map((id): [string, CallCost] => [id, (args) => comparison(argument(args, 0), argument(args, 1))]),
+  ...["less", "less_equals", "greater", "greater_equals"]
+    .flatMap((id) => [`${id}_string`, `${id}_bytes`])
+    .map((id): [string, CallCost] => [id, (args) => comparison(argument(args, 0), argument(args, 1))]),
   ["add_string", (args) => share(sizeOf(argument(args, 0)) + sizeOf(argument(args, 1)))],
   ["add_bytes", (args) => share(sizeOf(argument(args, 0)) + sizeOf(argument(args, 1)))],
   ["matches_string", searching],

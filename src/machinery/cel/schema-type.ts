@@ -1,6 +1,6 @@
 /**
- * Types of variables from structural schemas, with the bounds that static cost follows from: how many characters, elements or
- * entries fit into the largest request, unless the schema says less.
+ * Types of variables from structural schemas, with the bounds that static cost follows from: how many characters,
+ * elements or entries fit into the largest request, unless the schema says less.
  */
 import type { Schema } from "../schema.ts";
 import { escapeName } from "./escaping.ts";
@@ -26,11 +26,18 @@ export interface DeclareSchemaOptions {
 }
 
 /** The type of values of a schema; undefined when rules cannot see them, as with data that no schema describes. */
-export function declareSchemaType(schema: Schema, { isResource = false, name = "selfType" }: DeclareSchemaOptions = {}): CelType | undefined {
+export function declareSchemaType(
+  schema: Schema,
+  { isResource = false, name = "selfType" }: DeclareSchemaOptions = {},
+): CelType | undefined {
   return typeFor(schema, isResource, name);
 }
 
-const sized = (type: CelType, minSerializedSize: number, maxElements = 0): CelType => ({ ...type, minSerializedSize, maxElements });
+const sized = (type: CelType, minSerializedSize: number, maxElements = 0): CelType => ({
+  ...type,
+  minSerializedSize,
+  maxElements,
+});
 
 function typeFor(schema: Schema, isResource: boolean, name: string): CelType | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
@@ -61,7 +68,8 @@ const smallest = (type: CelType): number => type.minSerializedSize ?? 0;
 function listType({ items, maxItems }: Schema, name: string): CelType | undefined {
   const element = items && typeFor(items, isEmbedded(items), `${name}.@idx`);
   if (!element) return undefined;
-  const maxElements = maxItems === undefined ? Math.floor((MAX_REQUEST_BYTES - 2) / (smallest(element) + 1)) : atLeastZero(maxItems);
+  const maxElements =
+    maxItems === undefined ? Math.floor((MAX_REQUEST_BYTES - 2) / (smallest(element) + 1)) : atLeastZero(maxItems);
   return { kind: "list", name: "list", parameters: [element], maxElements, minSerializedSize: 2 };
 }
 
@@ -70,8 +78,17 @@ function objectType(schema: Schema, name: string): CelType | undefined {
   if (typeof additionalProperties === "object") {
     const value = typeFor(additionalProperties, isEmbedded(additionalProperties), `${name}.@elem`);
     if (!value) return undefined;
-    const maxElements = maxProperties === undefined ? Math.floor((MAX_REQUEST_BYTES - 2) / (smallest(value) + 6)) : atLeastZero(maxProperties);
-    return { kind: "map", name: "map", parameters: [sized(STRING, MIN_TEXT), value], maxElements, minSerializedSize: 2 };
+    const maxElements =
+      maxProperties === undefined
+        ? Math.floor((MAX_REQUEST_BYTES - 2) / (smallest(value) + 6))
+        : atLeastZero(maxProperties);
+    return {
+      kind: "map",
+      name: "map",
+      parameters: [sized(STRING, MIN_TEXT), value],
+      maxElements,
+      minSerializedSize: 2,
+    };
   }
   const fields = new Map<string, CelType>();
   let minSerializedSize = 2;
@@ -81,7 +98,8 @@ function objectType(schema: Schema, name: string): CelType | undefined {
     if (!type) continue;
     if (escaped !== undefined) fields.set(escaped, type);
     // The name, its quotes, a colon and a comma; what has a default need not be sent.
-    if (required?.includes(key) && property.default === undefined) minSerializedSize += Buffer.byteLength(key) + smallest(type) + 4;
+    if (required?.includes(key) && property.default === undefined)
+      minSerializedSize += Buffer.byteLength(key) + smallest(type) + 4;
   }
   return { kind: "struct", name, parameters: [], fields, minSerializedSize, maxElements: 0 };
 }
@@ -100,7 +118,12 @@ function textType(schema: Schema): CelType {
     default:
       // A character has up to four bytes.
       if (maxLength !== undefined) return sized(STRING, MIN_TEXT, atLeastZero(maxLength) * 4);
-      if (values && values.length > 0) return sized(STRING, MIN_TEXT, Math.max(0, ...values.map((value) => (typeof value === "string" ? Buffer.byteLength(value) : 0))));
+      if (values && values.length > 0)
+        return sized(
+          STRING,
+          MIN_TEXT,
+          Math.max(0, ...values.map((value) => (typeof value === "string" ? Buffer.byteLength(value) : 0))),
+        );
       return sized(STRING, MIN_TEXT, MAX_REQUEST_BYTES - 2);
   }
 }

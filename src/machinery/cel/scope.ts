@@ -29,7 +29,10 @@ export class Scope {
     return this.names.get(name.startsWith(".") ? name.slice(1) : name);
   }
 
-  /** Names in a slot of their own; loops that follow one another do not share slots, which costs little and is never wrong. */
+  /**
+   * Names in a slot of their own; loops that follow one another do not share slots, which costs little and is never
+   * wrong.
+   */
   with(name: string, lazy?: Evaluate): { scope: Scope; slot: number } {
     const slot = this.layout.size++;
     return { slot, scope: new Scope(this.layout, new Map([...this.names, [name, lazy ? { slot, lazy } : { slot }]])) };

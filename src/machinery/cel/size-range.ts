@@ -17,6 +17,9 @@ const bounded = (value: number): number => Math.min(value, MAX);
 export const plus = (a: Range, b: Range): Range => ({ min: bounded(a.min + b.min), max: bounded(a.max + b.max) });
 export const times = (a: Range, b: Range): Range => ({ min: bounded(a.min * b.min), max: bounded(a.max * b.max) });
 /** Times a factor, rounded up. */
-export const scaled = (a: Range, factor: number): Range => ({ min: bounded(Math.ceil(a.min * factor)), max: bounded(Math.ceil(a.max * factor)) });
+export const scaled = (a: Range, factor: number): Range => ({
+  min: bounded(Math.ceil(a.min * factor)),
+  max: bounded(Math.ceil(a.max * factor)),
+});
 export const union = (a: Range, b: Range): Range => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });
 export const total = (ranges: readonly Range[]): Range => ranges.reduce(plus, NOTHING);

@@ -1,4 +1,7 @@
-/** The text of an expression and what is wrong with it, printed as cel-go prints it: the line, and a caret below the place. */
+/**
+ * The text of an expression and what is wrong with it, printed as cel-go prints it: the line, and a caret below the
+ * place.
+ */
 
 /** More are counted, not shown. */
 const MAX_REPORTED = 100;
@@ -44,7 +47,9 @@ export class Source {
   }
 
   render(): string {
-    const shown = this.reports.toSorted((a, b) => a.line - b.line || a.column - b.column).map((report) => this.renderOne(report));
+    const shown = this.reports
+      .toSorted((a, b) => a.line - b.line || a.column - b.column)
+      .map((report) => this.renderOne(report));
     if (this.count > MAX_REPORTED) shown.push(`${this.count - MAX_REPORTED} more errors were truncated`);
     return shown.join("\n");
   }

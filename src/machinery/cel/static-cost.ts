@@ -1,9 +1,17 @@
 /**
- * What an expression can cost at most, before it ever runs. A definition whose rules could cost too much is refused when it is
- * written, so the estimate must be the one of Kubernetes, oddities included: sizes follow paths through the variable's type, a
- * comprehension multiplies by the size of its range, and what has no known bound counts as endless.
+ * What an expression can cost at most, before it ever runs. A definition whose rules could cost too much is refused
+ * when it is written, so the estimate must be the one of Kubernetes, oddities included: sizes follow paths through the
+ * variable's type, a comprehension multiplies by the size of its range, and what has no known bound counts as endless.
  */
-import { ACCUMULATOR, type Call, type Comprehension, type Expr, type ListExpr, type MapExpr, type Select } from "./ast.ts";
+import {
+  ACCUMULATOR,
+  type Call,
+  type Comprehension,
+  type Expr,
+  type ListExpr,
+  type MapExpr,
+  type Select,
+} from "./ast.ts";
 import { callEstimate } from "./call-estimates.ts";
 import { LIST_COST, MAP_COST, TEXT_FACTOR } from "./runtime-cost.ts";
 import { exactly, MAX, NOTHING, plus, type Range, range, scaled, times, total, union, UNKNOWN } from "./size-range.ts";
@@ -120,7 +128,13 @@ export class Estimator {
 
   private map(expr: MapExpr): Range {
     let cost = NOTHING;
-    let [keys, values]: [Range, Range] = expr.entries.length === 0 ? [NOTHING, NOTHING] : [{ min: MAX, max: 0 }, { min: MAX, max: 0 }];
+    let [keys, values]: [Range, Range] =
+      expr.entries.length === 0
+        ? [NOTHING, NOTHING]
+        : [
+            { min: MAX, max: 0 },
+            { min: MAX, max: 0 },
+          ];
     for (const { key, value } of expr.entries) {
       cost = total([cost, this.cost(key), this.cost(value)]);
       keys = union(keys, this.sizeOf(key) ?? UNKNOWN);
@@ -134,7 +148,11 @@ export class Estimator {
 
   private comprehension(expr: Comprehension): Range {
     const start = plus(this.cost(expr.range), this.cost(expr.init));
-    this.push(expr.accumulator, { path: this.pathOf(expr.init), size: this.sizeOf(expr.init), entry: this.entryOf(expr.init) });
+    this.push(expr.accumulator, {
+      path: this.pathOf(expr.init),
+      size: this.sizeOf(expr.init),
+      entry: this.entryOf(expr.init),
+    });
     this.pushVariables(expr);
     const each = plus(this.cost(expr.condition), this.cost(expr.step));
     this.pop(expr.variable);
@@ -146,7 +164,10 @@ export class Estimator {
     return total([start, result, times(count, each)]);
   }
 
-  /** A loop that collects has as many elements as its range; one that counts or decides is as large as what it starts with. */
+  /**
+   * A loop that collects has as many elements as its range; one that counts or decides is as large as what it starts
+   * with.
+   */
   private keepLoopSize(expr: Comprehension, count: Range): void {
     if (expr.init.kind === "literal") {
       const size = this.sizeOf(expr.init);
@@ -173,7 +194,11 @@ export class Estimator {
 
   private binding(expr: Comprehension): Range {
     const start = plus(this.cost(expr.range), this.cost(expr.init));
-    this.push(expr.accumulator, { path: this.pathOf(expr.init), size: this.sizeOf(expr.init), entry: this.entryOf(expr.init) });
+    this.push(expr.accumulator, {
+      path: this.pathOf(expr.init),
+      size: this.sizeOf(expr.init),
+      entry: this.entryOf(expr.init),
+    });
     const result = this.cost(expr.result);
     // Asked while the name still means the value.
     const [size, entry] = [this.sizeOf(expr.result), this.entryOf(expr.result)];
@@ -219,7 +244,12 @@ export class Estimator {
     return cost;
   }
 
-  private overload(expr: Call, overload: string, target: CostNode | undefined, args: readonly { cost: Range; node: CostNode }[]): CallEstimate {
+  private overload(
+    expr: Call,
+    overload: string,
+    target: CostNode | undefined,
+    args: readonly { cost: Range; node: CostNode }[],
+  ): CallEstimate {
     const nodes = args.map(({ node }) => node);
     const argumentCost = total(args.map(({ cost }) => cost));
     const estimate = callEstimate(expr.name, overload, target, nodes, this) ?? this.builtIn(expr, overload, args);
@@ -227,7 +257,11 @@ export class Estimator {
   }
 
   /** Operators whose cost or size follows from their operands. */
-  private builtIn(expr: Call, overload: string, args: readonly { cost: Range; node: CostNode }[]): CallEstimate & { isComplete?: boolean } {
+  private builtIn(
+    expr: Call,
+    overload: string,
+    args: readonly { cost: Range; node: CostNode }[],
+  ): CallEstimate & { isComplete?: boolean } {
     const [first, second, third] = args;
     const sizes = args.map(({ node }) => node.size ?? UNKNOWN);
     const [a = UNKNOWN, b = UNKNOWN, c = UNKNOWN] = sizes;
@@ -237,7 +271,11 @@ export class Estimator {
         return { cost: range(first?.cost.min ?? 0, total(args.map(({ cost }) => cost)).max), isComplete: true };
       case "conditional": {
         this.keepUnion(expr, second?.node.expr, third?.node.expr);
-        return { cost: plus(first?.cost ?? NOTHING, union(second?.cost ?? NOTHING, third?.cost ?? NOTHING)), size: union(b, c), isComplete: true };
+        return {
+          cost: plus(first?.cost ?? NOTHING, union(second?.cost ?? NOTHING, third?.cost ?? NOTHING)),
+          size: union(b, c),
+          isComplete: true,
+        };
       }
       case "add_string":
       case "add_bytes":
@@ -247,7 +285,12 @@ export class Estimator {
       case "in_list":
         return { cost: b };
       default: {
-        if (overload !== "equals" && overload !== "not_equals" && !/^(less|greater)(_equals)?_(string|bytes)$/.test(overload)) return { cost: ONE };
+        if (
+          overload !== "equals" &&
+          overload !== "not_equals" &&
+          !/^(less|greater)(_equals)?_(string|bytes)$/.test(overload)
+        )
+          return { cost: ONE };
         const most = Math.min(a.max, b.max);
         return { cost: scaled(range(most > 0 ? 1 : 0, most), TEXT_FACTOR) };
       }
@@ -263,7 +306,12 @@ export class Estimator {
 
   private node(expr: Expr): CostNode {
     const path = this.pathOf(expr);
-    return { expr, type: expr.type as CelType, path: path.length === 0 || path[0] === ACCUMULATOR ? undefined : path, size: this.sizeOf(expr) };
+    return {
+      expr,
+      type: expr.type as CelType,
+      path: path.length === 0 || path[0] === ACCUMULATOR ? undefined : path,
+      size: this.sizeOf(expr),
+    };
   }
 
   private entryOf(expr: Expr): EntrySize | undefined {
@@ -282,17 +330,24 @@ export class Estimator {
     return expr.kind === "ident" ? this.local(expr.name)?.size : undefined;
   }
 
-  /** What the types of the variables say. A path that starts in no variable is taken for the first one, as upstream does. */
+  /**
+   * What the types of the variables say. A path that starts in no variable is taken for the first one, as upstream
+   * does.
+   */
   declaredSize(path: readonly string[]): Range | undefined {
     const [start, ...steps] = path;
     if (start === undefined) return undefined;
     let type: CelType | undefined = Object.hasOwn(this.variables, start) ? this.variables[start] : this.root;
     for (const step of steps) {
-      if (step === "@items") type = type?.kind === "list" ? type.parameters[0] : type?.kind === "map" ? type.parameters[1] : undefined;
-      else if (step === "@values") type = type?.kind === "map" ? type.parameters[1] : type?.kind === "list" ? type.parameters[0] : undefined;
+      if (step === "@items")
+        type = type?.kind === "list" ? type.parameters[0] : type?.kind === "map" ? type.parameters[1] : undefined;
+      else if (step === "@values")
+        type = type?.kind === "map" ? type.parameters[1] : type?.kind === "list" ? type.parameters[0] : undefined;
       else if (step === "@keys") type = type?.kind === "map" ? type.parameters[0] : undefined;
       // Entries of a map of attributes can be read like fields, and are all alike.
-      else type = type?.kind === "map" && type.parameters[1]?.kind === "dyn" ? type.parameters[1] : type?.fields?.get(step);
+      else
+        type =
+          type?.kind === "map" && type.parameters[1]?.kind === "dyn" ? type.parameters[1] : type?.fields?.get(step);
       if (!type) return undefined;
     }
     return type && range(0, type.maxElements ?? 0);
@@ -300,7 +355,11 @@ export class Estimator {
 }
 
 const isBinding = ({ range: over, condition, accumulator }: Comprehension): boolean =>
-  over.kind === "list" && over.elements.length === 0 && condition.kind === "literal" && condition.value === false && accumulator !== "__result__";
+  over.kind === "list" &&
+  over.elements.length === 0 &&
+  condition.kind === "literal" &&
+  condition.value === false &&
+  accumulator !== "__result__";
 
 /** The size of what is written out. */
 function writtenSize(expr: Expr): Range | undefined {
@@ -319,5 +378,12 @@ function writtenSize(expr: Expr): Range | undefined {
 
 function isScalar(type: CelType): boolean {
   if (isOptional(type)) return isScalar(type.parameters[0] as CelType);
-  return type.kind === "bool" || type.kind === "int" || type.kind === "uint" || type.kind === "double" || type.kind === "timestamp" || type.kind === "duration";
+  return (
+    type.kind === "bool" ||
+    type.kind === "int" ||
+    type.kind === "uint" ||
+    type.kind === "double" ||
+    type.kind === "timestamp" ||
+    type.kind === "duration"
+  );
 }

@@ -41,7 +41,11 @@ export function parseTimestamp(text: string): CelTimestamp | undefined {
   const zone = zoneText === "Z" ? 0 : zoneOf(zoneText);
   if (zone === undefined) return undefined;
   const nanos = fraction === "" ? 0 : Number(fraction.slice(1, 10).padEnd(9, "0"));
-  return new CelTimestamp(days * 86_400 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zone, nanos, zone);
+  return new CelTimestamp(
+    days * 86_400 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zone,
+    nanos,
+    zone,
+  );
 }
 
 function zoneOf(text: string): number | undefined {
@@ -55,7 +59,9 @@ export function daysOf(year: number, month: number, day: number): number | undef
   // `Date.UTC` takes years below 100 for the last century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  return month >= 1 && month <= 12 && day >= 1 && date.getUTCMonth() === month - 1 ? date.getTime() / 86_400_000 : undefined;
+  return month >= 1 && month <= 12 && day >= 1 && date.getUTCMonth() === month - 1
+    ? date.getTime() / 86_400_000
+    : undefined;
 }
 
 const two = (value: number): string => String(value).padStart(2, "0");
@@ -119,7 +125,8 @@ export function zoneAt(seconds: number, name: string): number | CelError {
   if (name === "" || name === "UTC") return 0;
   try {
     const format = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
-    const offset = format.formatToParts(new Date(seconds * 1000)).find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
+    const offset =
+      format.formatToParts(new Date(seconds * 1000)).find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
     const match = /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(offset);
     if (!match?.[1]) return 0;
     return (match[1] === "-" ? -1 : 1) * (Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0));
@@ -130,5 +137,7 @@ export function zoneAt(seconds: number, name: string): number | CelError {
 }
 
 function goInteger(text: string): number | CelError {
-  return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : new CelError(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return /^[+-]?\d{1,15}$/.test(text)
+    ? Number(text)
+    : new CelError(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
 }

@@ -1,6 +1,7 @@
 /**
- * The reader's place among the tokens of an expression, and what is said when a token does not fit. A single token that is in the
- * way or missing is stepped over after it was reported, as the generated parser of Kubernetes does, so that the reports are the same.
+ * The reader's place among the tokens of an expression, and what is said when a token does not fit. A single token that
+ * is in the way or missing is stepped over after it was reported, as the generated parser of Kubernetes does, so that
+ * the reports are the same.
  */
 import type { Expr } from "./ast.ts";
 import { type Token, tokenize } from "./lexer.ts";
@@ -47,8 +48,8 @@ export class TokenReader {
   }
 
   /**
-   * Takes a token that must come now. A token that does not belong before it is skipped; one that is merely missing is taken
-   * for granted when what comes can follow it. Both are reported, so the expression is refused in the end.
+   * Takes a token that must come now. A token that does not belong before it is skipped; one that is merely missing is
+   * taken for granted when what comes can follow it. Both are reported, so the expression is refused in the end.
    */
   expect(text: string, canFollow: (token: Token) => boolean): Token {
     const found = this.take(text);
@@ -91,7 +92,8 @@ export class TokenReader {
   atOperand(expected = OPERAND, alsoFine: (token: Token) => boolean = () => false): void {
     if (startsOperand(this.current) || alsoFine(this.current)) return;
     const next = this.ahead(1);
-    if (this.current.kind === "end" || !(startsOperand(next) || alsoFine(next))) this.fail(mismatched(this.current, expected));
+    if (this.current.kind === "end" || !(startsOperand(next) || alsoFine(next)))
+      this.fail(mismatched(this.current, expected));
     this.report(extraneous(this.current, expected));
     this.index += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Types as the checker sees them. A type is shared and never changed. Types that were declared from a schema also carry the
- * bounds that the static cost of an expression is computed from.
+ * Types as the checker sees them. A type is shared and never changed. Types that were declared from a schema also carry
+ * the bounds that the static cost of an expression is computed from.
  */
 export type TypeKind =
   | "bool"
@@ -52,10 +52,19 @@ export const DYN = simple("dyn");
 export const ERROR = simple("error", "!error!");
 
 export const listOf = (element: CelType): CelType => ({ kind: "list", name: "list", parameters: [element] });
-export const mapOf = (key: CelType, value: CelType): CelType => ({ kind: "map", name: "map", parameters: [key, value] });
+export const mapOf = (key: CelType, value: CelType): CelType => ({
+  kind: "map",
+  name: "map",
+  parameters: [key, value],
+});
 export const typeOf = (type?: CelType): CelType => ({ kind: "type", name: "type", parameters: type ? [type] : NONE });
 export const parameter = (name: string): CelType => simple("parameter", name);
-export const structOf = (name: string, fields?: ReadonlyMap<string, CelType>): CelType => ({ kind: "struct", name, parameters: NONE, ...(fields && { fields }) });
+export const structOf = (name: string, fields?: ReadonlyMap<string, CelType>): CelType => ({
+  kind: "struct",
+  name,
+  parameters: NONE,
+  fields,
+});
 export const opaque = (name: string, ...parameters: CelType[]): CelType => ({ kind: "opaque", name, parameters });
 
 const OPTIONAL = "optional_type";

@@ -25,16 +25,22 @@ export function unescapeText(literal: string): string | undefined {
   const { text, isRaw } = inside(literal);
   if (isRaw || !text.includes("\\")) return text;
   let isValid = true;
-  const result = text.replaceAll(ESCAPE, (_, octal?: string, byte?: string, short?: string, long?: string, named?: string) => {
-    if (named !== undefined) return NAMED_ESCAPES.get(named) ?? named;
-    const code = octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "", 16) : Number.parseInt(octal, 8);
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) isValid = false;
-    return isValid ? String.fromCodePoint(code) : "";
-  });
+  const result = text.replaceAll(
+    ESCAPE,
+    (_, octal?: string, byte?: string, short?: string, long?: string, named?: string) => {
+      if (named !== undefined) return NAMED_ESCAPES.get(named) ?? named;
+      const code = octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "", 16) : Number.parseInt(octal, 8);
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) isValid = false;
+      return isValid ? String.fromCodePoint(code) : "";
+    },
+  );
   return isValid ? result : undefined;
 }
 
-/** The bytes: text in UTF-8, octal and hexadecimal escapes as the byte they name. Undefined when there is an escape for a character. */
+/**
+ * The bytes: text in UTF-8, octal and hexadecimal escapes as the byte they name. Undefined when there is an escape for
+ * a character.
+ */
 export function unescapeBytes(literal: string): Uint8Array | undefined {
   const { text, isRaw } = inside(literal);
   if (isRaw || !text.includes("\\")) return Buffer.from(text);
@@ -44,7 +50,8 @@ export function unescapeBytes(literal: string): Uint8Array | undefined {
     const [whole, octal, byte, short, long, named] = match;
     if (short !== undefined || long !== undefined) return undefined;
     parts.push(Buffer.from(text.slice(done, match.index)));
-    if (named === undefined) parts.push(Buffer.from([octal === undefined ? Number.parseInt(byte ?? "", 16) : Number.parseInt(octal, 8)]));
+    if (named === undefined)
+      parts.push(Buffer.from([octal === undefined ? Number.parseInt(byte ?? "", 16) : Number.parseInt(octal, 8)]));
     else parts.push(Buffer.from(NAMED_ESCAPES.get(named) ?? named));
     done = match.index + whole.length;
   }

@@ -1,6 +1,6 @@
 /**
- * Assignability with type parameters: whether a value of one type can stand where another is wanted, and what the free type
- * parameters of both become by it. What is learned is kept only when the whole attempt succeeds.
+ * Assignability with type parameters: whether a value of one type can stand where another is wanted, and what the free
+ * type parameters of both become by it. What is learned is kept only when the whole attempt succeeds.
  */
 import { type CelType, DYN, isDyn, isDynOrError, isExactly, listOf, mapOf, opaque, typeOf } from "./types.ts";
 
@@ -47,11 +47,18 @@ function substitute(known: ReadonlyMap<string, CelType>, type: CelType, freeToDy
       return freeToDyn ? DYN : type;
     }
     case "opaque":
-      return type.parameters.length === 0 ? type : opaque(type.name, ...type.parameters.map((part) => substitute(known, part, freeToDyn)));
+      return type.parameters.length === 0
+        ? type
+        : opaque(type.name, ...type.parameters.map((part) => substitute(known, part, freeToDyn)));
     case "list":
       return hasParameter(type) ? listOf(substitute(known, type.parameters[0] as CelType, freeToDyn)) : type;
     case "map":
-      return hasParameter(type) ? mapOf(substitute(known, type.parameters[0] as CelType, freeToDyn), substitute(known, type.parameters[1] as CelType, freeToDyn)) : type;
+      return hasParameter(type)
+        ? mapOf(
+            substitute(known, type.parameters[0] as CelType, freeToDyn),
+            substitute(known, type.parameters[1] as CelType, freeToDyn),
+          )
+        : type;
     case "type":
       return type.parameters.length === 0 ? type : typeOf(substitute(known, type.parameters[0] as CelType, freeToDyn));
     default:
@@ -132,7 +139,11 @@ function isLessSpecific(a: CelType, b: CelType): boolean {
     case "opaque":
     case "list":
     case "map":
-      return a.name === b.name && a.parameters.length === b.parameters.length && a.parameters.every((part, index) => isLessSpecific(part, b.parameters[index] as CelType));
+      return (
+        a.name === b.name &&
+        a.parameters.length === b.parameters.length &&
+        a.parameters.every((part, index) => isLessSpecific(part, b.parameters[index] as CelType))
+      );
     case "type":
       return true;
     default:

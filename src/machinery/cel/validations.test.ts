@@ -5,19 +5,43 @@ import { compileValidations } from "./validations.ts";
 
 const integer: Schema = { type: "integer" };
 const text: Schema = { type: "string" };
-const withRules = (schema: Schema, ...rules: Record<string, Json>[]): Schema => ({ ...schema, "x-kubernetes-validations": rules });
+const withRules = (schema: Schema, ...rules: Record<string, Json>[]): Schema => ({
+  ...schema,
+  "x-kubernetes-validations": rules,
+});
 const withSpec = (spec: Schema): Schema => ({ type: "object", properties: { spec } });
-const object = (spec: Json): JsonObject => ({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec });
+const object = (spec: Json): JsonObject => ({
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  metadata: { name: "w" },
+  spec,
+});
 const told = ({ field, message }: { field: string; message: string }): string => `${field}: ${message}`;
 
 const pair = { type: "object", properties: { a: integer, b: integer } } satisfies Schema;
 
 const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
-  "says nothing about an object that keeps the rules": { schema: withRules(pair, { rule: "self.a < self.b" }), spec: { a: 1, b: 2 }, want: [] },
-  "names the rule when there is no message": { schema: withRules(pair, { rule: "self.a < self.b" }), spec: { a: 2, b: 1 }, want: ["spec: Invalid value: failed rule: self.a < self.b"] },
-  "says the rule's message": { schema: withRules(pair, { rule: "self.a < self.b", message: " a first " }), spec: { a: 2, b: 1 }, want: ["spec: Invalid value: a first"] },
+  "says nothing about an object that keeps the rules": {
+    schema: withRules(pair, { rule: "self.a < self.b" }),
+    spec: { a: 1, b: 2 },
+    want: [],
+  },
+  "names the rule when there is no message": {
+    schema: withRules(pair, { rule: "self.a < self.b" }),
+    spec: { a: 2, b: 1 },
+    want: ["spec: Invalid value: failed rule: self.a < self.b"],
+  },
+  "says the rule's message": {
+    schema: withRules(pair, { rule: "self.a < self.b", message: " a first " }),
+    spec: { a: 2, b: 1 },
+    want: ["spec: Invalid value: a first"],
+  },
   "says what the message expression computes": {
-    schema: withRules(pair, { rule: "self.a < self.b", messageExpression: "'a is %d'.format([self.a])", message: "unused" }),
+    schema: withRules(pair, {
+      rule: "self.a < self.b",
+      messageExpression: "'a is %d'.format([self.a])",
+      message: "unused",
+    }),
     spec: { a: 2, b: 1 },
     want: ["spec: Invalid value: a is 2"],
   },
@@ -26,29 +50,76 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
     spec: { a: 2, b: 0 },
     want: ["spec: Invalid value: fallback"],
   },
-  "reports with the rule's reason": { schema: withRules(pair, { rule: "false", reason: "FieldValueForbidden", message: "no" }), spec: {}, want: ["spec: Forbidden: no"] },
-  "reports at the rule's field path": { schema: withRules(pair, { rule: "false", fieldPath: ".a", message: "no" }), spec: {}, want: ["spec.a: Invalid value: no"] },
-  "shows the value of a scalar": { schema: { type: "object", properties: { a: withRules(integer, { rule: "self > 0" }) } }, spec: { a: -1 }, want: ["spec.a: Invalid value: -1: failed rule: self > 0"] },
+  "reports with the rule's reason": {
+    schema: withRules(pair, { rule: "false", reason: "FieldValueForbidden", message: "no" }),
+    spec: {},
+    want: ["spec: Forbidden: no"],
+  },
+  "reports at the rule's field path": {
+    schema: withRules(pair, { rule: "false", fieldPath: ".a", message: "no" }),
+    spec: {},
+    want: ["spec.a: Invalid value: no"],
+  },
+  "shows the value of a scalar": {
+    schema: { type: "object", properties: { a: withRules(integer, { rule: "self > 0" }) } },
+    spec: { a: -1 },
+    want: ["spec.a: Invalid value: -1: failed rule: self > 0"],
+  },
   "names the key of a map and the index of a list": {
-    schema: { type: "object", properties: { m: { type: "object", additionalProperties: withRules(text, { rule: "self != ''" }) }, l: { type: "array", items: withRules(text, { rule: "self != ''" }) } } },
+    schema: {
+      type: "object",
+      properties: {
+        m: { type: "object", additionalProperties: withRules(text, { rule: "self != ''" }) },
+        l: { type: "array", items: withRules(text, { rule: "self != ''" }) },
+      },
+    },
     spec: { m: { k: "" }, l: ["x", ""] },
-    want: ['spec.m[k]: Invalid value: "": failed rule: self != \'\'', 'spec.l[1]: Invalid value: "": failed rule: self != \'\''],
+    want: [
+      "spec.m[k]: Invalid value: \"\": failed rule: self != ''",
+      "spec.l[1]: Invalid value: \"\": failed rule: self != ''",
+    ],
   },
-  "tells what a rule could not evaluate": { schema: withRules(pair, { rule: "self.a < self.b" }), spec: { a: 1 }, want: ['spec: Invalid value: "object": no such key: b evaluating rule: self.a < self.b'] },
+  "tells what a rule could not evaluate": {
+    schema: withRules(pair, { rule: "self.a < self.b" }),
+    spec: { a: 1 },
+    want: ['spec: Invalid value: "object": no such key: b evaluating rule: self.a < self.b'],
+  },
   "explains an operator that does not fit a dynamic value": {
-    schema: withRules({ type: "object", properties: { x: { "x-kubernetes-int-or-string": true } } }, { rule: "self.x > 1" }),
+    schema: withRules(
+      { type: "object", properties: { x: { "x-kubernetes-int-or-string": true } } },
+      { rule: "self.x > 1" },
+    ),
     spec: { x: "5" },
-    want: ["spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.x > 1"],
+    want: [
+      "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.x > 1",
+    ],
   },
-  "does not run rules on null": { schema: { type: "object", properties: { n: withRules({ type: "string", nullable: true }, { rule: "self == 'x'" }) } }, spec: { n: null }, want: [] },
-  "runs rules of allOf": { schema: { ...pair, allOf: [withRules({}, { rule: "self.a > 3" })] }, spec: { a: 1 }, want: ["spec: Invalid value: failed rule: self.a > 3"] },
+  "does not run rules on null": {
+    schema: {
+      type: "object",
+      properties: { n: withRules({ type: "string", nullable: true }, { rule: "self == 'x'" }) },
+    },
+    spec: { n: null },
+    want: [],
+  },
+  "runs rules of allOf": {
+    schema: { ...pair, allOf: [withRules({}, { rule: "self.a > 3" })] },
+    spec: { a: 1 },
+    want: ["spec: Invalid value: failed rule: self.a > 3"],
+  },
   "reads escaped names": {
-    schema: withRules({ type: "object", properties: { "a.b": integer, namespace: text, "x-y": integer } }, { rule: "self.a__dot__b == 1 && self.__namespace__ == 'n' && self.x__dash__y == 2" }),
+    schema: withRules(
+      { type: "object", properties: { "a.b": integer, namespace: text, "x-y": integer } },
+      { rule: "self.a__dot__b == 1 && self.__namespace__ == 'n' && self.x__dash__y == 2" },
+    ),
     spec: { "a.b": 1, namespace: "n", "x-y": 2 },
     want: [],
   },
   "is not confused by hostile keys": {
-    schema: withRules({ type: "object", additionalProperties: text }, { rule: "self.all(k, self[k] == 'v') && !('constructor' in self) && !has(self.__proto__)" }),
+    schema: withRules(
+      { type: "object", additionalProperties: text },
+      { rule: "self.all(k, self[k] == 'v') && !('constructor' in self) && !has(self.__proto__)" },
+    ),
     spec: JSON.parse('{"hasOwnProperty":"v","toString":"v"}') as Json,
     want: [],
   },
@@ -72,7 +143,10 @@ test("a schema without rules has nothing to run", () => {
 });
 
 test("rules at the root see the name of the object, and only that of its metadata", () => {
-  const validations = compileValidations({ type: "object", "x-kubernetes-validations": [{ rule: "self.metadata.name == 'q'", message: "name" }] });
+  const validations = compileValidations({
+    type: "object",
+    "x-kubernetes-validations": [{ rule: "self.metadata.name == 'q'", message: "name" }],
+  });
 
   expect(validations.validate(object({})).errors.map(told)).toEqual(["<nil>: Invalid value: name"]);
 });
@@ -81,7 +155,10 @@ const keyed: Schema = {
   type: "array",
   "x-kubernetes-list-type": "map",
   "x-kubernetes-list-map-keys": ["k"],
-  items: withRules({ type: "object", properties: { k: text, v: integer } }, { rule: "self.v >= oldSelf.v", message: "v cannot decrease" }),
+  items: withRules(
+    { type: "object", properties: { k: text, v: integer } },
+    { rule: "self.v >= oldSelf.v", message: "v cannot decrease" },
+  ),
 };
 const transitions: Record<string, { schema: Schema; before: Json; after: Json; want: string[] }> = {
   "a transition rule compares with the old value": {
@@ -90,15 +167,35 @@ const transitions: Record<string, { schema: Schema; before: Json; after: Json; w
     after: { a: 2 },
     want: ["spec: Invalid value: a is fixed"],
   },
-  "a transition rule does not run where nothing was before": { schema: { type: "object", properties: { a: withRules(integer, { rule: "self == oldSelf" }) } }, before: {}, after: { a: 2 }, want: [] },
+  "a transition rule does not run where nothing was before": {
+    schema: { type: "object", properties: { a: withRules(integer, { rule: "self == oldSelf" }) } },
+    before: {},
+    after: { a: 2 },
+    want: [],
+  },
   "elements of a map list are compared by their keys, wherever they are": {
     schema: { type: "object", properties: { l: keyed } },
-    before: { l: [{ k: "a", v: 5 }, { k: "b", v: 5 }] },
-    after: { l: [{ k: "new", v: 0 }, { k: "b", v: 4 }, { k: "a", v: 5 }] },
+    before: {
+      l: [
+        { k: "a", v: 5 },
+        { k: "b", v: 5 },
+      ],
+    },
+    after: {
+      l: [
+        { k: "new", v: 0 },
+        { k: "b", v: 4 },
+        { k: "a", v: 5 },
+      ],
+    },
     want: ["spec.l[1]: Invalid value: v cannot decrease"],
   },
   "an optional oldSelf is there when something was before": {
-    schema: withRules(pair, { rule: "oldSelf.hasValue() ? self.a > oldSelf.value().a : self.a > 10", optionalOldSelf: true, message: "grow" }),
+    schema: withRules(pair, {
+      rule: "oldSelf.hasValue() ? self.a > oldSelf.value().a : self.a > 10",
+      optionalOldSelf: true,
+      message: "grow",
+    }),
     before: { a: 5 },
     after: { a: 5 },
     want: ["spec: Invalid value: grow"],
@@ -115,12 +212,17 @@ for (const [behaviour, { schema, before, after, want }] of Object.entries(transi
 }
 
 test("a rule with an optional oldSelf also runs when the object is created", () => {
-  const validations = compileValidations(withSpec(withRules(pair, { rule: "oldSelf.hasValue() || self.a > 10", optionalOldSelf: true, message: "large" })));
+  const validations = compileValidations(
+    withSpec(withRules(pair, { rule: "oldSelf.hasValue() || self.a > 10", optionalOldSelf: true, message: "large" })),
+  );
 
   expect(validations.validate(object({ a: 5 })).errors.map(told)).toEqual(["spec: Invalid value: large"]);
 });
 
-const ratcheted = withSpec({ type: "object", properties: { a: withRules(integer, { rule: "self > 0", message: "positive" }), b: integer } });
+const ratcheted = withSpec({
+  type: "object",
+  properties: { a: withRules(integer, { rule: "self > 0", message: "positive" }), b: integer },
+});
 
 test("a failure on what an update does not change becomes a warning", () => {
   const outcome = compileValidations(ratcheted).validate(object({ a: -1, b: 2 }), object({ a: -1, b: 1 }));
@@ -136,7 +238,9 @@ test("a failure on what an update changes refuses it", () => {
 
 test("a call that costs too much ends validation and says so", () => {
   const list: Schema = withRules({ type: "array", items: integer }, { rule: "self.all(x, self.all(y, x + y >= 0))" });
-  const validations = compileValidations(withSpec({ type: "object", properties: { l: list, z: withRules(integer, { rule: "false" }) } }));
+  const validations = compileValidations(
+    withSpec({ type: "object", properties: { l: list, z: withRules(integer, { rule: "false" }) } }),
+  );
   const spec = { l: Array.from({ length: 2000 }, (_, index) => index), z: 1 };
 
   const { errors } = validations.validate(object(spec));
@@ -148,9 +252,13 @@ test("a call that costs too much ends validation and says so", () => {
 
 test("the rules of one object share a budget", () => {
   const rule = { rule: "self.l.all(x, x >= 0)" };
-  const validations = compileValidations(withSpec(withRules({ type: "object", properties: { l: { type: "array", items: integer } } }, rule, rule)));
+  const validations = compileValidations(
+    withSpec(withRules({ type: "object", properties: { l: { type: "array", items: integer } } }, rule, rule)),
+  );
 
   const { errors } = validations.validate(object({ l: [1, 2, 3] }), undefined, { remaining: 30 });
 
-  expect(errors.map(told)).toEqual(['spec: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run']);
+  expect(errors.map(told)).toEqual([
+    'spec: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run',
+  ]);
 });

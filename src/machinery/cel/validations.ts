@@ -1,9 +1,9 @@
 /**
  * The rules of a schema (`x-kubernetes-validations`): compiled once, then run on every object that is written.
  *
- * A rule sees the value of its own place in the schema as `self`. Rules that use `oldSelf` run where an update has an old value
- * that belongs to the new one: the same field, the same key, the same element of a list that is a map. Other rules that fail on
- * what an update leaves as it is do not refuse it; they become warnings.
+ * A rule sees the value of its own place in the schema as `self`. Rules that use `oldSelf` run where an update has an
+ * old value that belongs to the new one: the same field, the same key, the same element of a list that is a map. Other
+ * rules that fail on what an update leaves as it is do not refuse it; they become warnings.
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
@@ -37,10 +37,16 @@ class ValidationNode {
     this.rules = compileRules(rulesOf(source), schema, type);
     this.fields = fieldNodes(source, schema, type);
     const [element, entry] = type.kind === "list" ? [type.parameters[0], undefined] : [undefined, type.parameters[1]];
-    this.items = source.items && schema.items && element && nodeFor(source.items, schema.items, element, isEmbedded(schema.items));
+    this.items =
+      source.items && schema.items && element && nodeFor(source.items, schema.items, element, isEmbedded(schema.items));
     const [values, known] = [source.additionalProperties, schema.additionalProperties];
-    this.entries = typeof values === "object" && typeof known === "object" && entry ? nodeFor(values, known, entry, isEmbedded(known)) : undefined;
-    this.parts = (source.allOf ?? []).map((part) => nodeFor(part, schema, type, isResource)).filter((node) => node !== undefined);
+    this.entries =
+      typeof values === "object" && typeof known === "object" && entry
+        ? nodeFor(values, known, entry, isEmbedded(known))
+        : undefined;
+    this.parts = (source.allOf ?? [])
+      .map((part) => nodeFor(part, schema, type, isResource))
+      .filter((node) => node !== undefined);
   }
 
   get isEmpty(): boolean {
@@ -62,7 +68,8 @@ function fieldNodes(source: Schema, schema: Schema, type: CelType): Map<string, 
     const known = schema.properties?.[key];
     if (!known || !hasRules(property)) continue;
     const escaped = escapeName(key);
-    const fieldType = escaped === undefined ? declareSchemaType(known, { isResource: isEmbedded(known) }) : type.fields?.get(escaped);
+    const fieldType =
+      escaped === undefined ? declareSchemaType(known, { isResource: isEmbedded(known) }) : type.fields?.get(escaped);
     const node = fieldType && nodeFor(property, known, fieldType, isEmbedded(known));
     if (node) fields.set(key, node);
   }
@@ -76,7 +83,12 @@ function hasRules(schema: Schema): boolean {
   let found = ruled.get(schema);
   if (found === undefined) {
     const { properties, additionalProperties, items, allOf } = schema;
-    const children = [...Object.values(properties ?? {}), ...(typeof additionalProperties === "object" ? [additionalProperties] : []), ...(items ? [items] : []), ...(allOf ?? [])];
+    const children = [
+      ...Object.values(properties ?? {}),
+      ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
+      ...(items ? [items] : []),
+      ...(allOf ?? []),
+    ];
     found = rulesOf(schema).length > 0 || children.some(hasRules);
     ruled.set(schema, found);
   }
@@ -96,9 +108,20 @@ export function compileValidations(schema: Schema): CompiledValidations {
   };
 }
 
-function validateObject(root: ValidationNode, object: JsonObject, oldObject: JsonObject | undefined, budget: CelBudget): ValidationOutcome {
+function validateObject(
+  root: ValidationNode,
+  object: JsonObject,
+  oldObject: JsonObject | undefined,
+  budget: CelBudget,
+): ValidationOutcome {
   const walk = new Walk(budget);
-  walk.visit(root, object, oldObject, "", oldObject === undefined ? Correlation.none : Correlation.root(object, oldObject, root.schema));
+  walk.visit(
+    root,
+    object,
+    oldObject,
+    "",
+    oldObject === undefined ? Correlation.none : Correlation.root(object, oldObject, root.schema),
+  );
   return { errors: walk.errors, warnings: walk.warnings };
 }
 
@@ -112,15 +135,28 @@ class Walk {
   }
 
   /** Answers whether there is budget left to go on. */
-  visit(node: ValidationNode, value: Json | undefined, oldValue: Json | undefined, path: string, correlation: Correlation): boolean {
+  visit(
+    node: ValidationNode,
+    value: Json | undefined,
+    oldValue: Json | undefined,
+    path: string,
+    correlation: Correlation,
+  ): boolean {
     if (value === null || value === undefined) return true;
     if (node.rules.length > 0 && !this.runner.run(node, value, oldValue, path, correlation)) return false;
-    for (const part of node.parts) if (!this.visit(part, value, oldValue, path, correlation.withoutCurrent)) return false;
+    for (const part of node.parts)
+      if (!this.visit(part, value, oldValue, path, correlation.withoutCurrent)) return false;
     if (Array.isArray(value)) return this.visitList(node, value, oldValue, path, correlation);
     return !isObject(value) || this.visitMap(node, value, oldValue, path, correlation);
   }
 
-  private visitMap(node: ValidationNode, value: JsonObject, oldValue: Json | undefined, path: string, correlation: Correlation): boolean {
+  private visitMap(
+    node: ValidationNode,
+    value: JsonObject,
+    oldValue: Json | undefined,
+    path: string,
+    correlation: Correlation,
+  ): boolean {
     const { entries, fields } = node;
     if (!entries && fields.size === 0) return true;
     const old = isObject(oldValue) ? oldValue : undefined;
@@ -134,7 +170,13 @@ class Walk {
     return true;
   }
 
-  private visitList(node: ValidationNode, list: readonly Json[], oldValue: Json | undefined, path: string, correlation: Correlation): boolean {
+  private visitList(
+    node: ValidationNode,
+    list: readonly Json[],
+    oldValue: Json | undefined,
+    path: string,
+    correlation: Correlation,
+  ): boolean {
     const { items } = node;
     if (!items) return true;
     const counterpart = counterpartsIn(node.schema, Array.isArray(oldValue) ? oldValue : []);

@@ -5,5 +5,7 @@ import { workloadStates } from "./workload-states.ts";
 
 /** The kinds that kruise-state-metrics tells of. */
 export const kruiseStates: readonly StateKind[] = [...workloadStates, ...otherStates];
-export const kruiseStateMetrics: readonly Metric[] = kruiseStates.flatMap(({ families }) => families.map(({ metric }) => metric));
+export const kruiseStateMetrics: readonly Metric[] = kruiseStates.flatMap(({ families }) =>
+  families.map(({ metric }) => metric),
+);
 export { viewOf, type StateFamily, type StateKind } from "./state-family.ts";

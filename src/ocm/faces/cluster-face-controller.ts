@@ -1,11 +1,19 @@
 /**
- * One member, two faces: Karmada's Cluster and Open Cluster Management's ManagedCluster of one name stand for the same member, whichever was there first.
+ * One member, two faces: Karmada's Cluster and Open Cluster Management's ManagedCluster of one name stand for the same
+ * member, whichever was there first.
  *
- * Reads:  Cluster, ManagedCluster.
- * Writes: the ManagedCluster of a member that the hub reaches; the Cluster, with sync mode Pull, of one whose agent joined; their shared labels and taints; the end of a ManagedCluster
- *         whose member was unjoined. Never anything because of a ManagedCluster that is not accepted.
+ * Reads: Cluster, ManagedCluster.
+ * Writes: the ManagedCluster of a member that the hub reaches; the Cluster, with sync mode Pull, of one whose agent
+ * joined; their shared labels and taints; the end of a ManagedCluster whose member was unjoined. Never anything because
+ * of a ManagedCluster that is not accepted.
  */
-import { CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ManagedCluster, REACHED_ANNOTATION } from "../../api/index.ts";
+import {
+  CLUSTER_RBAC_FINALIZER,
+  CLUSTER_RESOURCES_FINALIZER,
+  Cluster,
+  ManagedCluster,
+  REACHED_ANNOTATION,
+} from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -13,7 +21,14 @@ import { findCondition, isAlreadyExists, isConditionTrue } from "../../machinery
 import { defineKeyedController, done, idOfKey, unlessChanged, watch } from "../../runtime/index.ts";
 import type { Controller, Informers, Result } from "../../runtime/index.ts";
 import { JOINED } from "../registration/conditions.ts";
-import { AGREEMENT_ANNOTATION, agreementOf, agreementText, isSameAgreement, mergeFaces, NOTHING_AGREED } from "./merge-faces.ts";
+import {
+  AGREEMENT_ANNOTATION,
+  agreementOf,
+  agreementText,
+  isSameAgreement,
+  mergeFaces,
+  NOTHING_AGREED,
+} from "./merge-faces.ts";
 import { planCluster, planManagedCluster, clientConfigOf } from "./plan-faces.ts";
 
 export interface FaceDependencies {
@@ -35,7 +50,14 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
   async function createManaged(face: Face, signal: AbortSignal): Promise<void> {
     // Before the first look at it nothing is known that could be told.
     if (face.spec.syncMode !== "Push" || !findCondition(face.status?.conditions, "Ready")) return;
-    await unlessThere(client.create(ManagedCluster, hub, planManagedCluster(face, [CLUSTER_RESOURCES_FINALIZER, CLUSTER_RBAC_FINALIZER]), { signal }));
+    await unlessThere(
+      client.create(
+        ManagedCluster,
+        hub,
+        planManagedCluster(face, [CLUSTER_RESOURCES_FINALIZER, CLUSTER_RBAC_FINALIZER]),
+        { signal },
+      ),
+    );
   }
 
   /** Its Cluster is gone, or it has none yet. */
@@ -43,33 +65,61 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     if (agreementOf(cluster)) {
       if (!faces.fresh) return { requeueAfterMs: LOOK_AGAIN_MS };
       await remove(cluster, signal);
-    } else if (cluster.spec.hubAcceptsClient && isConditionTrue(cluster.status?.conditions, JOINED)) await unlessThere(client.create(Cluster, hub, planCluster(cluster), { signal }));
+    } else if (cluster.spec.hubAcceptsClient && isConditionTrue(cluster.status?.conditions, JOINED))
+      await unlessThere(client.create(Cluster, hub, planCluster(cluster), { signal }));
     return done;
   }
 
   const remove = ({ metadata }: Managed, signal: AbortSignal): Promise<void | undefined> =>
-    unlessChanged(client.delete(ManagedCluster, { cluster: hub, name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+    unlessChanged(
+      client.delete(
+        ManagedCluster,
+        { cluster: hub, name: metadata.name },
+        { preconditions: metadata.uid ? { uid: metadata.uid } : undefined, signal },
+      ),
+    );
 
   async function agree(face: Face, cluster: Managed, key: ObjectKey, signal: AbortSignal): Promise<void> {
     const before = agreementOf(cluster);
     const merged = mergeFaces(face, cluster, before ?? NOTHING_AGREED);
     const { labels, taints } = merged.cluster;
-    // First the Cluster: the agreement is written with the other, so that an interruption in between leads to the same end.
+    // First the Cluster: the agreement is written with the other, so that an interruption in between leads to the same
+    // end.
     if (labels || taints) {
-      const patch = { metadata: { resourceVersion: face.metadata.resourceVersion ?? null, ...(labels && { labels }) }, ...(taints && { spec: { taints: taints.length > 0 ? taints : null } }) };
-      if (!(await unlessChanged(client.patch(Cluster, key, patch as unknown as Json, { type: "merge", signal })))) return;
+      const patch = {
+        metadata: { resourceVersion: face.metadata.resourceVersion ?? null, labels },
+        spec: taints ? { taints: taints.length > 0 ? taints : null } : undefined,
+      };
+      if (!(await unlessChanged(client.patch(Cluster, key, patch as unknown as Json, { type: "merge", signal }))))
+        return;
     }
     const other = merged.managedCluster;
     const configs = clientConfigOf(face);
-    const areConfigsOld = face.spec.syncMode === "Push" && configs.length > 0 && !equalJson(cluster.spec.managedClusterClientConfigs, configs);
+    const areConfigsOld =
+      face.spec.syncMode === "Push" &&
+      configs.length > 0 &&
+      !equalJson(cluster.spec.managedClusterClientConfigs, configs);
     const isAgreed = isSameAgreement(before, merged.agreement);
     // It may have been made before it was known how the member is reached.
     const isMarked = face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_ANNOTATION] === "true";
     if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return;
-    const annotations = { ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }), ...(!isMarked && { [REACHED_ANNOTATION]: "true" }) };
+    const annotations = {
+      ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }),
+      ...(!isMarked && { [REACHED_ANNOTATION]: "true" }),
+    };
     const patch = {
-      metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null, ...((!isAgreed || !isMarked) && { annotations }), ...(other.labels && { labels: other.labels }) },
-      ...((other.taints || areConfigsOld) && { spec: { ...(other.taints && { taints: other.taints.length > 0 ? other.taints : null }), ...(areConfigsOld && { managedClusterClientConfigs: configs }) } }),
+      metadata: {
+        resourceVersion: cluster.metadata.resourceVersion ?? null,
+        annotations: !isAgreed || !isMarked ? annotations : undefined,
+        labels: other.labels,
+      },
+      spec:
+        other.taints || areConfigsOld
+          ? {
+              taints: other.taints ? (other.taints.length > 0 ? other.taints : null) : undefined,
+              managedClusterClientConfigs: areConfigsOld ? configs : undefined,
+            }
+          : undefined,
     };
     await unlessChanged(client.patch(ManagedCluster, key, patch as unknown as Json, { type: "merge", signal }));
   }
@@ -80,8 +130,16 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
     idOf: idOfKey,
     sources: [
       // How a member fares is told by others; of that only the first word matters here.
-      watch(Cluster, ({ object, old, deleted }) => (old && !deleted && equalJson(marksOf(object), marksOf(old)) ? [] : [{ cluster: hub, name: object.metadata.name }])),
-      watch(ManagedCluster, ({ object, old, deleted }) => (old && !deleted && equalJson(managedMarksOf(object), managedMarksOf(old)) ? [] : [{ cluster: hub, name: object.metadata.name }])),
+      watch(Cluster, ({ object, old, deleted }) =>
+        old && !deleted && equalJson(marksOf(object), marksOf(old))
+          ? []
+          : [{ cluster: hub, name: object.metadata.name }],
+      ),
+      watch(ManagedCluster, ({ object, old, deleted }) =>
+        old && !deleted && equalJson(managedMarksOf(object), managedMarksOf(old))
+          ? []
+          : [{ cluster: hub, name: object.metadata.name }],
+      ),
     ],
 
     async reconcile(key, { signal }) {
@@ -99,8 +157,19 @@ export function createClusterFaceController({ hub, informers, client }: FaceDepe
   });
 }
 
-const marksOf = ({ metadata, spec, status }: Face): unknown => [metadata.labels, metadata.deletionTimestamp, spec, findCondition(status?.conditions, "Ready") !== undefined];
-const managedMarksOf = ({ metadata, spec, status }: Managed): unknown => [metadata.labels, metadata.annotations?.[AGREEMENT_ANNOTATION], metadata.deletionTimestamp, spec, isConditionTrue(status?.conditions, JOINED)];
+const marksOf = ({ metadata, spec, status }: Face): unknown => [
+  metadata.labels,
+  metadata.deletionTimestamp,
+  spec,
+  findCondition(status?.conditions, "Ready") !== undefined,
+];
+const managedMarksOf = ({ metadata, spec, status }: Managed): unknown => [
+  metadata.labels,
+  metadata.annotations?.[AGREEMENT_ANNOTATION],
+  metadata.deletionTimestamp,
+  spec,
+  isConditionTrue(status?.conditions, JOINED),
+];
 
 /** Somebody else was faster, and what they made is on its way. */
 async function unlessThere(creation: Promise<unknown>): Promise<void> {

@@ -1,4 +1,7 @@
-/** The ClusterClaims on members that the hub reaches: simulated ones by one set of informers, others by their own where they serve the kind. */
+/**
+ * The ClusterClaims on members that the hub reaches: simulated ones by one set of informers, others by their own where
+ * they serve the kind.
+ */
 import { Cluster, ClusterClaim } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Informer, Informers } from "../../runtime/index.ts";
@@ -33,7 +36,11 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
   /** A real cluster serves the kind once somebody installed it. */
   function isServed(cluster: string): boolean {
     const { apiEnablements = [] } = clusters.get({ cluster: hub, name: cluster })?.status ?? {};
-    return apiEnablements.some(({ groupVersion, resources }) => groupVersion === `${ClusterClaim.group}/${ClusterClaim.storageVersion}` && resources?.some(({ kind }) => kind === ClusterClaim.kind));
+    return apiEnablements.some(
+      ({ groupVersion, resources }) =>
+        groupVersion === `${ClusterClaim.group}/${ClusterClaim.storageVersion}` &&
+        resources?.some(({ kind }) => kind === ClusterClaim.kind),
+    );
   }
 
   return {

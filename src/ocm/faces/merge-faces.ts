@@ -1,6 +1,7 @@
 /**
- * Labels and taints mean the same on both faces of a member, and people set them on either. They are kept alike by comparing both with what they last
- * agreed on: what one face gained or lost, the other gains or loses. Nothing goes to and fro, because what both have is agreed. Pure.
+ * Labels and taints mean the same on both faces of a member, and people set them on either. They are kept alike by
+ * comparing both with what they last agreed on: what one face gained or lost, the other gains or loses. Nothing goes to
+ * and fro, because what both have is agreed. Pure.
  *
  * What belongs to one project stays there: its own labels, and the taints by which each says how the member fares.
  */
@@ -28,7 +29,10 @@ export interface Merged {
 
 export const NOTHING_AGREED: Agreement = { labels: {}, taints: [] };
 
-/** Karmada keeps off and moves away; Open Cluster Management says the same of choosing. Its third, PreferNoSelect, has no equal: Karmada refuses PreferNoSchedule on clusters. */
+/**
+ * Karmada keeps off and moves away; Open Cluster Management says the same of choosing. Its third, PreferNoSelect, has
+ * no equal: Karmada refuses PreferNoSchedule on clusters.
+ */
 const EFFECTS: readonly (readonly [karmada: string, managed: string])[] = [
   ["NoSchedule", "NoSelectIfNew"],
   ["NoExecute", "NoSelect"],
@@ -44,13 +48,21 @@ function isShared(key: string): boolean {
   return !OWN_DOMAINS.some((own) => domain === own || domain.endsWith(`.${own}`));
 }
 
-export function mergeFaces(cluster: DeepReadonly<Cluster>, managed: DeepReadonly<ManagedCluster>, before: Agreement): Merged {
-  const labels = mergeLabels(sharedLabels(cluster.metadata.labels), sharedLabels(managed.metadata.labels), new Map(Object.entries(before.labels)));
+export function mergeFaces(
+  cluster: DeepReadonly<Cluster>,
+  managed: DeepReadonly<ManagedCluster>,
+  before: Agreement,
+): Merged {
+  const labels = mergeLabels(
+    sharedLabels(cluster.metadata.labels),
+    sharedLabels(managed.metadata.labels),
+    new Map(Object.entries(before.labels)),
+  );
   const taints = mergeTaints(cluster.spec.taints ?? [], managed.spec.taints ?? [], before.taints);
   return {
     agreement: { labels: Object.fromEntries(labels), taints: taints.agreed },
-    cluster: { ...labelPatch(cluster.metadata.labels, labels), ...(taints.karmada && { taints: taints.karmada }) },
-    managedCluster: { ...labelPatch(managed.metadata.labels, labels), ...(taints.managed && { taints: taints.managed }) },
+    cluster: { ...labelPatch(cluster.metadata.labels, labels), taints: taints.karmada },
+    managedCluster: { ...labelPatch(managed.metadata.labels, labels), taints: taints.managed },
   };
 }
 
@@ -59,7 +71,11 @@ function sharedLabels(labels: Labels = {}): Map<string, string> {
 }
 
 /** Where both changed one label, the Cluster's value counts. */
-function mergeLabels(mine: Map<string, string>, theirs: Map<string, string>, before: Map<string, string>): Map<string, string> {
+function mergeLabels(
+  mine: Map<string, string>,
+  theirs: Map<string, string>,
+  before: Map<string, string>,
+): Map<string, string> {
   const merged = new Map<string, string>();
   for (const key of new Set([...mine.keys(), ...theirs.keys()])) {
     const [own, other, old] = [mine.get(key), theirs.get(key), before.get(key)];
@@ -70,7 +86,10 @@ function mergeLabels(mine: Map<string, string>, theirs: Map<string, string>, bef
 }
 
 /** A merge patch: a label that is to go is null. */
-function labelPatch(labels: Labels = {}, wanted: ReadonlyMap<string, string>): { labels?: Record<string, string | null> } {
+function labelPatch(
+  labels: Labels = {},
+  wanted: ReadonlyMap<string, string>,
+): { labels?: Record<string, string | null> } {
   const changes = new Map<string, string | null>();
   for (const [key, value] of wanted) if (labels[key] !== value) changes.set(key, value);
   for (const key of Object.keys(labels)) if (isShared(key) && !wanted.has(key)) changes.set(key, null);
@@ -84,9 +103,17 @@ interface TaintMerge {
 }
 
 function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agreement["taints"]): TaintMerge {
-  const idOf = ({ key, value = "", effect }: { key: string; value?: string; effect: string }): string => JSON.stringify([key, value, effect]);
+  const idOf = ({ key, value = "", effect }: { key: string; value?: string; effect: string }): string =>
+    JSON.stringify([key, value, effect]);
   const known = (key: string, effect: string | undefined): effect is string => effect !== undefined && isShared(key);
-  const mine = new Map(karmada.filter(({ key, effect }) => known(key, managedEffect.get(effect))).map(({ key, value = "", effect }): [string, Agreement["taints"][number]] => [idOf({ key, value, effect }), { key, value, effect }]));
+  const mine = new Map(
+    karmada
+      .filter(({ key, effect }) => known(key, managedEffect.get(effect)))
+      .map(({ key, value = "", effect }): [string, Agreement["taints"][number]] => [
+        idOf({ key, value, effect }),
+        { key, value, effect },
+      ]),
+  );
   const theirs = new Map(
     managed.flatMap(({ key, value = "", effect }) => {
       const same = karmadaEffect.get(effect);
@@ -95,25 +122,37 @@ function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agr
   );
   const old = new Set(before.map(idOf));
   // In both, or new in one of them: what is in one alone and was agreed on has been taken away from the other.
-  const agreed = [...new Map([...mine, ...theirs])].filter(([id]) => (mine.has(id) && theirs.has(id)) || !old.has(id)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const agreed = [...new Map([...mine, ...theirs])]
+    .filter(([id]) => (mine.has(id) && theirs.has(id)) || !old.has(id))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   const ids = new Set(agreed.map(([id]) => id));
   const values = agreed.map(([, taint]) => taint);
-  const differs = (present: ReadonlyMap<string, unknown>): boolean => present.size !== ids.size || !present.keys().every((id) => ids.has(id));
-  const bare = ({ key, value }: { key: string; value: string }, effect: string) => ({ key, ...(value && { value }), effect });
+  const differs = (present: ReadonlyMap<string, unknown>): boolean =>
+    present.size !== ids.size || !present.keys().every((id) => ids.has(id));
+  const bare = ({ key, value }: { key: string; value: string }, effect: string) => ({
+    key,
+    value: value || undefined,
+    effect,
+  });
   return {
     agreed: values,
-    ...(differs(mine) && {
-      karmada: [...karmada.filter((taint) => !mine.has(idOf(taint)) || ids.has(idOf(taint))), ...values.filter((taint) => !mine.has(idOf(taint))).map((taint) => bare(taint, taint.effect) as Taint)],
-    }),
-    ...(differs(theirs) && {
-      managed: [
-        ...managed.filter((taint) => {
-          const id = idOf({ ...taint, effect: karmadaEffect.get(taint.effect) ?? "" });
-          return !theirs.has(id) || ids.has(id);
-        }),
-        ...values.filter((taint) => !theirs.has(idOf(taint))).map((taint) => bare(taint, managedEffect.get(taint.effect) ?? "")),
-      ],
-    }),
+    karmada: differs(mine)
+      ? [
+          ...karmada.filter((taint) => !mine.has(idOf(taint)) || ids.has(idOf(taint))),
+          ...values.filter((taint) => !mine.has(idOf(taint))).map((taint) => bare(taint, taint.effect) as Taint),
+        ]
+      : undefined,
+    managed: differs(theirs)
+      ? [
+          ...managed.filter((taint) => {
+            const id = idOf({ ...taint, effect: karmadaEffect.get(taint.effect) ?? "" });
+            return !theirs.has(id) || ids.has(id);
+          }),
+          ...values
+            .filter((taint) => !theirs.has(idOf(taint)))
+            .map((taint) => bare(taint, managedEffect.get(taint.effect) ?? "")),
+        ]
+      : undefined,
   };
 }
 
@@ -127,8 +166,24 @@ export function agreementOf({ metadata }: DeepReadonly<ManagedCluster>): Agreeme
   const read = parse(text);
   const { labels, taints } = isObject(read) ? read : {};
   return {
-    labels: isObject(labels) ? Object.fromEntries(Object.entries(labels).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []))) : {},
-    taints: Array.isArray(taints) ? taints.flatMap((taint) => (isObject(taint) && typeof taint["key"] === "string" && typeof taint["effect"] === "string" ? [{ key: taint["key"], value: typeof taint["value"] === "string" ? taint["value"] : "", effect: taint["effect"] }] : [])) : [],
+    labels: isObject(labels)
+      ? Object.fromEntries(
+          Object.entries(labels).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : [])),
+        )
+      : {},
+    taints: Array.isArray(taints)
+      ? taints.flatMap((taint) =>
+          isObject(taint) && typeof taint["key"] === "string" && typeof taint["effect"] === "string"
+            ? [
+                {
+                  key: taint["key"],
+                  value: typeof taint["value"] === "string" ? taint["value"] : "",
+                  effect: taint["effect"],
+                },
+              ]
+            : [],
+        )
+      : [],
   };
 }
 

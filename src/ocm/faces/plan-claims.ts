@@ -1,11 +1,16 @@
 /**
- * What a member claims to be. Its own ClusterClaims count first; the four names that Open Cluster Management reserves are filled in from what the hub knows.
- * Pure.
+ * What a member claims to be. Its own ClusterClaims count first; the four names that Open Cluster Management reserves
+ * are filled in from what the hub knows. Pure.
  */
 import type { Cluster, ClusterClaim, ManagedClusterClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
-const [ID, VERSION, PLATFORM, PRODUCT] = ["id.k8s.io", "kubeversion.open-cluster-management.io", "platform.open-cluster-management.io", "product.open-cluster-management.io"];
+const [ID, VERSION, PLATFORM, PRODUCT] = [
+  "id.k8s.io",
+  "kubeversion.open-cluster-management.io",
+  "platform.open-cluster-management.io",
+  "product.open-cluster-management.io",
+];
 export const ID_CLAIM = ID;
 export const PLATFORM_CLAIM = PLATFORM;
 /** Not reserved, and widely used. */
@@ -26,7 +31,10 @@ const PRODUCTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Reserved names first, each part sorted; more of a member's own than the limit are cut off. */
-export function planClaims({ spec, status }: DeepReadonly<Cluster>, claims: readonly DeepReadonly<ClusterClaim>[]): ManagedClusterClaim[] {
+export function planClaims(
+  { spec, status }: DeepReadonly<Cluster>,
+  claims: readonly DeepReadonly<ClusterClaim>[],
+): ManagedClusterClaim[] {
   const reserved = new Map<string, string>();
   const custom = new Map<string, string>();
   const version = status?.kubernetesVersion ?? "";
@@ -39,6 +47,8 @@ export function planClaims({ spec, status }: DeepReadonly<Cluster>, claims: read
     if (claim?.value) (RESERVED.has(metadata.name) ? reserved : custom).set(metadata.name, claim.value);
   }
   const sorted = (map: ReadonlyMap<string, string>): ManagedClusterClaim[] =>
-    Array.from(map, ([name, value]) => ({ name, value: value.slice(0, MAX_VALUE_LENGTH) })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    Array.from(map, ([name, value]) => ({ name, value: value.slice(0, MAX_VALUE_LENGTH) })).toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
   return [...sorted(reserved), ...sorted(custom).slice(0, MAX_CUSTOM_CLAIMS)];
 }

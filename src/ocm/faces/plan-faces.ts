@@ -11,20 +11,34 @@ const NOT_READY_TAINT = "cluster.karmada.io/not-ready";
 const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
 const LEASE_SECONDS = 60;
 
-/** Who joined a member has accepted it. What controllers would add is there from the start, which saves their writes. */
-export function planManagedCluster(face: DeepReadonly<Cluster>, finalizers: readonly string[]): DeepReadonly<ManagedCluster> {
+/**
+ * Who joined a member has accepted it. What controllers would add is there from the start, which saves their writes.
+ */
+export function planManagedCluster(
+  face: DeepReadonly<Cluster>,
+  finalizers: readonly string[],
+): DeepReadonly<ManagedCluster> {
   const isReady = isConditionTrue(face.status?.conditions, "Ready");
   const configs = clientConfigOf(face);
   const bare: ManagedCluster = {
     apiVersion: `${ManagedCluster.group}/${ManagedCluster.storageVersion}`,
     kind: ManagedCluster.kind,
     metadata: { name: face.metadata.name, finalizers: [...finalizers] },
-    spec: { hubAcceptsClient: true, leaseDurationSeconds: LEASE_SECONDS, ...(configs.length > 0 && { managedClusterClientConfigs: configs }), ...(!isReady && { taints: [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }] }) },
+    spec: {
+      hubAcceptsClient: true,
+      leaseDurationSeconds: LEASE_SECONDS,
+      managedClusterClientConfigs: configs.length > 0 ? configs : undefined,
+      taints: !isReady ? [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }] : undefined,
+    },
   };
   const { agreement, managedCluster } = mergeFaces(face, bare, NOTHING_AGREED);
   return {
     ...bare,
-    metadata: { ...bare.metadata, ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }), annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_ANNOTATION]: "true" } },
+    metadata: {
+      ...bare.metadata,
+      ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }),
+      annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_ANNOTATION]: "true" },
+    },
     spec: { ...bare.spec, ...(managedCluster.taints && { taints: managedCluster.taints }) },
   };
 }
@@ -38,10 +52,21 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
     apiVersion: `${Cluster.group}/${Cluster.storageVersion}`,
     kind: Cluster.kind,
     metadata: { name: managed.metadata.name, finalizers: [CLUSTER_FINALIZER] },
-    spec: { syncMode: "Pull", ...(id && { id }), ...(url && { apiEndpoint: url }), ...(platform && platform !== "Other" && { provider: platform }), ...(region && { region }), taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
+    spec: {
+      syncMode: "Pull",
+      id: id || undefined,
+      apiEndpoint: url || undefined,
+      provider: platform && platform !== "Other" ? platform : undefined,
+      region: region || undefined,
+      taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }],
+    },
   };
   const { cluster } = mergeFaces(bare, managed, NOTHING_AGREED);
-  return { ...bare, metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) }, spec: { ...bare.spec, ...(cluster.taints && { taints: cluster.taints }) } };
+  return {
+    ...bare,
+    metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) },
+    spec: { ...bare.spec, ...(cluster.taints && { taints: cluster.taints }) },
+  };
 }
 
 /** Open Cluster Management takes addresses that are encrypted only. */

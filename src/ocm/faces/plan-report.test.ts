@@ -11,17 +11,37 @@ const face = (ready: State | undefined, rest: Partial<Cluster["spec"]> = {}): Cl
   spec: { syncMode: "Push", id: "7f", ...rest },
   status: {
     kubernetesVersion: "v1.35.0+k3s1",
-    ...(ready && { conditions: [{ type: "Ready", status: ready, reason: "X", message: "as it is", lastTransitionTime: "2024-05-01T12:00:00Z" }] }),
+    conditions: ready
+      ? [{ type: "Ready", status: ready, reason: "X", message: "as it is", lastTransitionTime: "2024-05-01T12:00:00Z" }]
+      : undefined,
     resourceSummary: { allocatable: { cpu: "8" }, allocated: { cpu: "2" } },
   },
 });
-const claim = (name: string, value: string): ClusterClaim => ({ apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "ClusterClaim", metadata: { name }, spec: { value } });
+const claim = (name: string, value: string): ClusterClaim => ({
+  apiVersion: "cluster.open-cluster-management.io/v1alpha1",
+  kind: "ClusterClaim",
+  metadata: { name },
+  spec: { value },
+});
 
 const verdicts: Record<string, { ready: State | undefined; want: string[] }> = {
   "nothing is said of a member before the first look at it": { ready: undefined, want: [] },
-  "a member that is ready is available, and its clock is the hub's": { ready: "True", want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable True", "ManagedClusterConditionClockSynced True"] },
-  "a member that is not ready is not available": { ready: "False", want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable False"] },
-  "a member of which nothing is known is unknown": { ready: "Unknown", want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable Unknown"] },
+  "a member that is ready is available, and its clock is the hub's": {
+    ready: "True",
+    want: [
+      "ManagedClusterJoined True",
+      "ManagedClusterConditionAvailable True",
+      "ManagedClusterConditionClockSynced True",
+    ],
+  },
+  "a member that is not ready is not available": {
+    ready: "False",
+    want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable False"],
+  },
+  "a member of which nothing is known is unknown": {
+    ready: "Unknown",
+    want: ["ManagedClusterJoined True", "ManagedClusterConditionAvailable Unknown"],
+  },
 };
 for (const [behaviour, { ready, want }] of Object.entries(verdicts)) {
   test(behaviour, () => {
@@ -30,15 +50,29 @@ for (const [behaviour, { ready, want }] of Object.entries(verdicts)) {
 }
 
 test("what a member has is told while it is ready, and what was known is kept when it is not", () => {
-  expect(planReport(face("True"), []).facts).toMatchObject({ version: { kubernetes: "v1.35.0+k3s1" }, capacity: { cpu: "8" }, allocatable: { cpu: "8" } });
+  expect(planReport(face("True"), []).facts).toMatchObject({
+    version: { kubernetes: "v1.35.0+k3s1" },
+    capacity: { cpu: "8" },
+    allocatable: { cpu: "8" },
+  });
   expect(planReport(face("False"), []).facts).toBeUndefined();
   expect(planReport(face("True"), undefined).facts).not.toHaveProperty("clusterClaims");
 });
 
 test("a member's own claims win over what the hub knows, and reserved names come first", () => {
-  const claims = planClaims(face("True", { provider: "aws", region: "eu" }), [claim("zone", "b"), claim("platform.open-cluster-management.io", "AWS")]);
+  const claims = planClaims(face("True", { provider: "aws", region: "eu" }), [
+    claim("zone", "b"),
+    claim("platform.open-cluster-management.io", "AWS"),
+  ]);
 
-  expect(claims.map(({ name, value }) => `${name}=${value}`)).toEqual(["id.k8s.io=7f", "kubeversion.open-cluster-management.io=v1.35.0+k3s1", "platform.open-cluster-management.io=AWS", "product.open-cluster-management.io=K3S", "region.open-cluster-management.io=eu", "zone=b"]);
+  expect(claims.map(({ name, value }) => `${name}=${value}`)).toEqual([
+    "id.k8s.io=7f",
+    "kubeversion.open-cluster-management.io=v1.35.0+k3s1",
+    "platform.open-cluster-management.io=AWS",
+    "product.open-cluster-management.io=K3S",
+    "region.open-cluster-management.io=eu",
+    "zone=b",
+  ]);
 });
 
 test("of a member's own claims twenty are told", () => {

@@ -1,6 +1,6 @@
 /**
- * What a ManagedCluster says of a member that the hub reaches itself: there is no agent that would report, so it is told from Karmada's Cluster of the
- * same name, which membership keeps. Pure.
+ * What a ManagedCluster says of a member that the hub reaches itself: there is no agent that would report, so it is
+ * told from Karmada's Cluster of the same name, which membership keeps. Pure.
  */
 import type { Cluster, ClusterClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -10,20 +10,30 @@ import type { Report } from "../registration/plan-status.ts";
 import { planClaims } from "./plan-claims.ts";
 
 /** `claims` are those that the member makes of itself; undefined while they are not known. */
-export function planReport(face: DeepReadonly<Cluster>, claims: readonly DeepReadonly<ClusterClaim>[] | undefined): Report {
+export function planReport(
+  face: DeepReadonly<Cluster>,
+  claims: readonly DeepReadonly<ClusterClaim>[] | undefined,
+): Report {
   const ready = findCondition(face.status?.conditions, "Ready");
   if (!ready) return { conditions: [] };
-  if (ready.status !== "True") return { conditions: [joined, ready.status === "False" ? unavailable(ready.message ?? "") : { ...silent, message: ready.message ?? "" }] };
+  if (ready.status !== "True")
+    return {
+      conditions: [
+        joined,
+        ready.status === "False" ? unavailable(ready.message ?? "") : { ...silent, message: ready.message ?? "" },
+      ],
+    };
   const { kubernetesVersion, resourceSummary } = face.status ?? {};
-  // Karmada's summary has what pods can use and not what the machines have; to those who compare clusters it is the same.
+  // Karmada's summary has what pods can use and not what the machines have; to those who compare clusters it is the
+  // same.
   const allocatable = resourceSummary?.allocatable;
   return {
     // The hub's own clock is the only one there is.
     conditions: [joined, available, clockSynced(true)],
     facts: {
-      ...(kubernetesVersion && { version: { kubernetes: kubernetesVersion } }),
+      version: kubernetesVersion ? { kubernetes: kubernetesVersion } : undefined,
       ...(allocatable && { capacity: allocatable, allocatable }),
-      ...(claims && { clusterClaims: planClaims(face, claims) }),
+      clusterClaims: claims ? planClaims(face, claims) : undefined,
     },
   };
 }

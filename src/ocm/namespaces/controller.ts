@@ -1,12 +1,13 @@
 /**
  * Managed namespaces: every cluster of a ManagedClusterSet has the namespaces that the set names.
  *
- * Reads:  ManagedCluster, whose status lists them; these namespaces on the member.
- * Writes: these namespaces, with a label that says who asks for them; of the ManagedCluster's status whether each is there.
+ * Reads: ManagedCluster, whose status lists them; these namespaces on the member.
+ * Writes: these namespaces, with a label that says who asks for them; of the ManagedCluster's status whether each is
+ * there.
  * Before: registration lists the namespaces of all sets that a cluster belongs to.
  *
- * The same controller runs on a hub for the members that it reaches, and in an agent for its own. A namespace is never deleted: one that nobody
- * asks for any more is only labelled so, because whatever is in it is somebody's.
+ * The same controller runs on a hub for the members that it reaches, and in an agent for its own. A namespace is never
+ * deleted: one that nobody asks for any more is only labelled so, because whatever is in it is somebody's.
  */
 import { ManagedCluster, Namespace } from "../../api/index.ts";
 import { formatTime, messageOf, type Clock, type DeepReadonly } from "../../base/index.ts";
@@ -34,38 +35,70 @@ export interface ManagedNamespaceDependencies {
 
 const LOOK_AGAIN_MS = 60_000;
 
-export function createManagedNamespaceController({ hub, informers, client, memberFor, origin, clock }: ManagedNamespaceDependencies): Controller<ObjectKey> {
+export function createManagedNamespaceController({
+  hub,
+  informers,
+  client,
+  memberFor,
+  origin,
+  clock,
+}: ManagedNamespaceDependencies): Controller<ObjectKey> {
   const label = namespaceLabel(origin.hubHash);
   /** Of which namespaces it was last made sure that no others carry the label, for each cluster. */
   const cleared = new Map<string, string>();
   const followed = followWorks<ManagedCluster>({
     hub,
     works: informers.of(ManagedCluster),
-    deliveryOf: (cluster) => (wantedEntries(cluster).length > 0 ? memberFor(cluster.metadata.name)?.delivery : undefined),
+    deliveryOf: (cluster) =>
+      wantedEntries(cluster).length > 0 ? memberFor(cluster.metadata.name)?.delivery : undefined,
     refsOf: (cluster) => wantedEntries(cluster).map(({ name }) => refOf(name)),
     basisOf: ({ status }) => status?.managedNamespaces,
   });
 
   const relabel = (name: string, isWanted: boolean, member: WorkMember, signal: AbortSignal): Promise<unknown> =>
-    member.client.patch(Namespace, { cluster: member.cluster, name }, { metadata: { labels: { [label]: String(isWanted) } } }, { type: "merge", signal });
+    member.client.patch(
+      Namespace,
+      { cluster: member.cluster, name },
+      { metadata: { labels: { [label]: String(isWanted) } } },
+      { type: "merge", signal },
+    );
 
   async function ensure(cluster: Managed, name: string, member: WorkMember, signal: AbortSignal): Promise<void> {
     const seen = followed.of(cluster)?.get(refOf(name));
     if (seen?.metadata.labels?.[label] === "true") return;
     try {
-      if (!seen) return void (await member.client.create(Namespace, member.cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { [label]: "true" } } }, { signal }));
+      if (!seen)
+        return void (await member.client.create(
+          Namespace,
+          member.cluster,
+          { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { [label]: "true" } } },
+          { signal },
+        ));
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
     await relabel(name, true, member, signal);
   }
 
-  /** Asked once in the life of this process, and whenever something else is wanted: a cluster may have left a set while nobody looked. */
-  async function clearOthers(cluster: string, wanted: ReadonlySet<string>, member: WorkMember, signal: AbortSignal): Promise<void> {
+  /**
+   * Asked once in the life of this process, and whenever something else is wanted: a cluster may have left a set while
+   * nobody looked.
+   */
+  async function clearOthers(
+    cluster: string,
+    wanted: ReadonlySet<string>,
+    member: WorkMember,
+    signal: AbortSignal,
+  ): Promise<void> {
     const all = [...wanted].toSorted().join();
     if (cleared.get(cluster) === all) return;
-    const { items } = await member.client.list(Namespace, { cluster: member.cluster, labelSelector: `${label}=true`, signal });
-    for (const { metadata } of items) if (!wanted.has(metadata.name)) await unlessChanged(relabel(metadata.name, false, member, signal));
+    const { items } = await member.client.list(Namespace, {
+      cluster: member.cluster,
+      labelSelector: `${label}=true`,
+      signal,
+    });
+    for (const { metadata } of items)
+      if (!wanted.has(metadata.name)) await unlessChanged(relabel(metadata.name, false, member, signal));
     cleared.set(cluster, all);
   }
 
@@ -98,7 +131,15 @@ export function createManagedNamespaceController({ hub, informers, client, membe
         return { requeueAfterMs: LOOK_AGAIN_MS };
       }
       const managedNamespaces = withOutcomes(entries, failures, formatTime(clock.now()));
-      if (managedNamespaces !== entries) await unlessChanged(client.updateStatus(ManagedCluster, hub, { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces } }, { signal }));
+      if (managedNamespaces !== entries)
+        await unlessChanged(
+          client.updateStatus(
+            ManagedCluster,
+            hub,
+            { ...cluster, status: { conditions: [], ...cluster.status, managedNamespaces } },
+            { signal },
+          ),
+        );
       if (failure !== undefined) throw failure;
       return done;
     },
@@ -107,4 +148,8 @@ export function createManagedNamespaceController({ hub, informers, client, membe
   });
 }
 
-const refOf = (name: string): { apiVersion: string; kind: string; name: string } => ({ apiVersion: "v1", kind: "Namespace", name });
+const refOf = (name: string): { apiVersion: string; kind: string; name: string } => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  name,
+});

@@ -6,7 +6,7 @@ const NOW = "2026-01-01T00:00:00Z";
 const makeCluster = (accepted: boolean, deletionTimestamp?: string): ManagedCluster => ({
   apiVersion: "cluster.open-cluster-management.io/v1",
   kind: "ManagedCluster",
-  metadata: { name: "paris", ...(deletionTimestamp && { deletionTimestamp }) },
+  metadata: { name: "paris", deletionTimestamp: deletionTimestamp || undefined },
   spec: { hubAcceptsClient: accepted },
   status: { conditions: [], managedNamespaces: [{ name: "shop", clusterSet: "eu" }] },
 });
@@ -18,11 +18,16 @@ test("nothing is asked of a cluster that is not accepted, or that leaves", () =>
 });
 
 test("every entry says whether its namespace is there, and is not written again while that is so", () => {
-  const entries = [{ name: "shop", clusterSet: "eu" }, { name: "stock", clusterSet: "eu" }];
+  const entries = [
+    { name: "shop", clusterSet: "eu" },
+    { name: "stock", clusterSet: "eu" },
+  ];
 
   const told = withOutcomes(entries, new Map([["stock", "a quota says no"]]), NOW);
 
-  expect(told.map(({ conditions }) => conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`))).toEqual([["NamespaceAvailable True NamespaceApplied"], ["NamespaceAvailable False NamespaceApplyFailed"]]);
+  expect(
+    told.map(({ conditions }) => conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)),
+  ).toEqual([["NamespaceAvailable True NamespaceApplied"], ["NamespaceAvailable False NamespaceApplyFailed"]]);
   expect(told[1]?.conditions?.[0]?.message).toBe("Failed to apply namespace: a quota says no");
   expect(withOutcomes(told, new Map([["stock", "a quota says no"]]), "2026-01-02T00:00:00Z")).toBe(told);
 });

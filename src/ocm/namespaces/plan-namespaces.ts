@@ -1,4 +1,6 @@
-/** Which namespaces of a member its sets ask for, how they are marked there, and what is told of them on the hub. Pure. */
+/**
+ * Which namespaces of a member its sets ask for, how they are marked there, and what is told of them on the hub. Pure.
+ */
 import type { ClusterSetManagedNamespaceConfig, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
@@ -16,8 +18,15 @@ export function wantedEntries({ metadata, spec, status }: DeepReadonly<ManagedCl
   return metadata.deletionTimestamp || !spec.hubAcceptsClient ? [] : (status?.managedNamespaces ?? []);
 }
 
-/** The entries with what became of each: a namespace that is named in `failures` is not there, for that reason. The same list when that is no news. */
-export function withOutcomes(entries: readonly Entry[], failures: ReadonlyMap<string, string>, now: string): readonly Entry[] {
+/**
+ * The entries with what became of each: a namespace that is named in `failures` is not there, for that reason. The same
+ * list when that is no news.
+ */
+export function withOutcomes(
+  entries: readonly Entry[],
+  failures: ReadonlyMap<string, string>,
+  now: string,
+): readonly Entry[] {
   const next = entries.map((entry) => {
     const conditions = withCondition(entry.conditions, outcome(failures.get(entry.name)), now);
     return conditions === entry.conditions ? entry : { ...entry, conditions };
@@ -28,5 +37,10 @@ export function withOutcomes(entries: readonly Entry[], failures: ReadonlyMap<st
 function outcome(failure: string | undefined): NextCondition {
   return failure === undefined
     ? { type: "NamespaceAvailable", status: "True", reason: "NamespaceApplied", message: "The namespace is there" }
-    : { type: "NamespaceAvailable", status: "False", reason: "NamespaceApplyFailed", message: `Failed to apply namespace: ${failure}` };
+    : {
+        type: "NamespaceAvailable",
+        status: "False",
+        reason: "NamespaceApplyFailed",
+        message: `Failed to apply namespace: ${failure}`,
+      };
 }

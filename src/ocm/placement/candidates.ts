@@ -12,17 +12,26 @@ export function eligibleSets({ spec }: DeepReadonly<OcmPlacement>, bound: Iterab
   return [...new Set(bound)].filter((name) => named.length === 0 || named.includes(name)).toSorted();
 }
 
-/** Whether a cluster is a member of a set. A set without a selector type is exclusive, and one that selects by labels without saying which has no members. */
+/**
+ * Whether a cluster is a member of a set. A set without a selector type is exclusive, and one that selects by labels
+ * without saying which has no members.
+ */
 export function membershipTest(set: DeepReadonly<ManagedClusterSet>): (cluster: Cluster) => boolean {
   const { selectorType = "ExclusiveClusterSetLabel", labelSelector } = set.spec.clusterSelector ?? {};
-  if (selectorType === "ExclusiveClusterSetLabel") return ({ metadata }) => metadata.labels?.[CLUSTER_SET_LABEL] === set.metadata.name;
+  if (selectorType === "ExclusiveClusterSetLabel")
+    return ({ metadata }) => metadata.labels?.[CLUSTER_SET_LABEL] === set.metadata.name;
   const selector = labelSelectorOf(labelSelector);
   return ({ metadata }) => matchesLabels(selector, metadata.labels);
 }
 
 /** Members of any of the sets that are not being deleted, sorted by name. */
-export function availableClusters(sets: readonly DeepReadonly<ManagedClusterSet>[], clusters: Iterable<Cluster>): Cluster[] {
+export function availableClusters(
+  sets: readonly DeepReadonly<ManagedClusterSet>[],
+  clusters: Iterable<Cluster>,
+): Cluster[] {
   const tests = sets.map(membershipTest);
-  const found = [...clusters].filter((cluster) => cluster.metadata.deletionTimestamp === undefined && tests.some((isMember) => isMember(cluster)));
+  const found = [...clusters].filter(
+    (cluster) => cluster.metadata.deletionTimestamp === undefined && tests.some((isMember) => isMember(cluster)),
+  );
   return found.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }

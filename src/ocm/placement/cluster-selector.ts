@@ -1,8 +1,18 @@
-/** What a predicate or a decision group asks of a cluster: its labels, its claims, and expressions about it. All of it must hold. */
+/**
+ * What a predicate or a decision group asks of a cluster: its labels, its claims, and expressions about it. All of it
+ * must hold.
+ */
 import type { ClusterSelector, ManagedCluster } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { messageOf } from "../../base/index.ts";
-import { compileClusterSelector, type CelValue, type createScoreLibrary, dynamicValueOf, labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
+import {
+  compileClusterSelector,
+  type CelValue,
+  type createScoreLibrary,
+  dynamicValueOf,
+  labelSelectorOf,
+  matchesLabels,
+} from "../../machinery/index.ts";
 import { Misconfigured } from "./misconfigured.ts";
 
 type Cluster = DeepReadonly<ManagedCluster>;
@@ -13,8 +23,15 @@ export type ScoreLibrary = ReturnType<typeof createScoreLibrary>;
 const BUDGET = 10_000_000;
 
 /** Throws `Misconfigured` for what cannot be a selector. An expression that fails on a cluster does not select it. */
-export function clusterTest(part: string, selector: DeepReadonly<ClusterSelector>, library?: ScoreLibrary): ClusterTest {
-  const [labels, claims] = [selector.labelSelector ?? {}, { matchExpressions: selector.claimSelector?.matchExpressions }].map((object) => {
+export function clusterTest(
+  part: string,
+  selector: DeepReadonly<ClusterSelector>,
+  library?: ScoreLibrary,
+): ClusterTest {
+  const [labels, claims] = [
+    selector.labelSelector ?? {},
+    { matchExpressions: selector.claimSelector?.matchExpressions },
+  ].map((object) => {
     try {
       return labelSelectorOf(object);
     } catch (error) {
@@ -38,17 +55,25 @@ export function clusterTest(part: string, selector: DeepReadonly<ClusterSelector
 
 const shown = new WeakMap<Cluster, CelValue>();
 
-/** The cluster as expressions see it. OCM's own types write a few fields also where they have no value, and `has()` finds them. */
+/**
+ * The cluster as expressions see it. OCM's own types write a few fields also where they have no value, and `has()`
+ * finds them.
+ */
 function shownTo(cluster: Cluster): CelValue {
   let value = shown.get(cluster);
   if (value === undefined) {
     const { spec, status } = cluster;
     const taints = spec.taints?.map((taint) => ({ timeAdded: null, ...taint }));
-    value = dynamicValueOf({ ...cluster, spec: { hubAcceptsClient: false, ...spec, ...(taints && { taints }) }, status: { conditions: null, version: {}, ...status } });
+    value = dynamicValueOf({
+      ...cluster,
+      spec: { hubAcceptsClient: false, ...spec, ...(taints && { taints }) },
+      status: { conditions: null, version: {}, ...status },
+    });
     shown.set(cluster, value);
   }
   return value;
 }
 
 /** Claims by name; the last of a name counts. */
-export const claimsOf = ({ status }: Cluster): Record<string, string> => Object.fromEntries((status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));
+export const claimsOf = ({ status }: Cluster): Record<string, string> =>
+  Object.fromEntries((status?.clusterClaims ?? []).map(({ name = "", value = "" }) => [name, value]));

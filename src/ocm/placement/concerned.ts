@@ -1,6 +1,15 @@
-/** Which Placements a change is about, found by indexes: a cluster that reports its state does not wake those that cannot choose it. */
+/**
+ * Which Placements a change is about, found by indexes: a cluster that reports its state does not wake those that
+ * cannot choose it.
+ */
 import { usesUnboundDefault } from "../../api/index.ts";
-import type { AddOnPlacementScore, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, OcmPlacement } from "../../api/index.ts";
+import type {
+  AddOnPlacementScore,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  OcmPlacement,
+} from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { keyOf } from "../../runtime/index.ts";
@@ -30,18 +39,24 @@ export function findConcerned({ hub, placements, sets, bindings }: Views): Conce
   bindings.addIndex(BY_SET, ({ spec }) => [spec.clusterSet]);
   placements.addIndex(WITHOUT_BINDING, (placement) => (usesUnboundDefault(placement) ? ["default"] : []));
 
-  const placementsIn = (namespace: string | undefined): Placement[] => (namespace === undefined ? [] : placements.list({ cluster: hub, namespace }));
+  const placementsIn = (namespace: string | undefined): Placement[] =>
+    namespace === undefined ? [] : placements.list({ cluster: hub, namespace });
   const keysOf = (found: Iterable<Placement>): ObjectKey[] => Array.from(found, (placement) => keyOf(hub, placement));
   function ofSets(names: Iterable<string>): Set<Placement> {
     const found = new Set<Placement>();
     for (const name of names) {
-      for (const { metadata } of bindings.by(BY_SET, name)) for (const placement of placementsIn(metadata.namespace)) found.add(placement);
+      for (const { metadata } of bindings.by(BY_SET, name))
+        for (const placement of placementsIn(metadata.namespace)) found.add(placement);
       for (const placement of placements.by(WITHOUT_BINDING, name)) found.add(placement);
     }
     return found;
   }
   const setsOf = (...clusters: (DeepReadonly<ManagedCluster> | undefined)[]): string[] =>
-    sets.list({ cluster: hub }).flatMap((set) => (clusters.some((cluster) => cluster && membershipTest(set)(cluster)) ? [set.metadata.name] : []));
+    sets
+      .list({ cluster: hub })
+      .flatMap((set) =>
+        clusters.some((cluster) => cluster && membershipTest(set)(cluster)) ? [set.metadata.name] : [],
+      );
 
   return {
     byCluster({ object, old, deleted }) {
@@ -60,11 +75,28 @@ export function findConcerned({ hub, placements, sets, bindings }: Views): Conce
     byScore({ object, old, deleted }) {
       if (!deleted && old && equalJson(old.status, object.status)) return [];
       const names = sets.list({ cluster: hub }).map(({ metadata }) => metadata.name);
-      return keysOf([...ofSets(names)].filter((placement) => hasExpressions(placement) || usesScore(placement, object.metadata.name)));
+      return keysOf(
+        [...ofSets(names)].filter(
+          (placement) => hasExpressions(placement) || usesScore(placement, object.metadata.name),
+        ),
+      );
     },
   };
 }
 
-const choosableOf = ({ metadata, spec, status }: DeepReadonly<ManagedCluster>): unknown => [metadata.labels, metadata.deletionTimestamp, spec.taints, status?.clusterClaims, status?.allocatable, status?.capacity];
-const hasExpressions = ({ spec }: Placement): boolean => (spec.predicates ?? []).some(({ requiredClusterSelector }) => requiredClusterSelector?.celSelector?.celExpressions?.length);
-const usesScore = ({ spec }: Placement, name: string): boolean => (spec.prioritizerPolicy?.configurations ?? []).some(({ scoreCoordinate }) => scoreCoordinate.addOn?.resourceName === name);
+const choosableOf = ({ metadata, spec, status }: DeepReadonly<ManagedCluster>): unknown => [
+  metadata.labels,
+  metadata.deletionTimestamp,
+  spec.taints,
+  status?.clusterClaims,
+  status?.allocatable,
+  status?.capacity,
+];
+const hasExpressions = ({ spec }: Placement): boolean =>
+  (spec.predicates ?? []).some(
+    ({ requiredClusterSelector }) => requiredClusterSelector?.celSelector?.celExpressions?.length,
+  );
+const usesScore = ({ spec }: Placement, name: string): boolean =>
+  (spec.prioritizerPolicy?.configurations ?? []).some(
+    ({ scoreCoordinate }) => scoreCoordinate.addOn?.resourceName === name,
+  );

@@ -1,4 +1,7 @@
-/** In how many decisions each cluster is, kept up to date, so that a Placement is not scheduled by looking at all others. */
+/**
+ * In how many decisions each cluster is, kept up to date, so that a Placement is not scheduled by looking at all
+ * others.
+ */
 import { PLACEMENT_LABEL } from "../../api/index.ts";
 import type { PlacementDecision } from "../../api/index.ts";
 import { idOfKey, keyOf } from "../../runtime/index.ts";
@@ -24,7 +27,9 @@ export function createDecisionCounts(decisions: Informer<PlacementDecision>): De
       else counts.set(clusterName, next);
     }
   };
-  decisions.addIndex(BY_PLACEMENT, ({ metadata: { namespace, labels } }) => (labels?.[PLACEMENT_LABEL] ? [`${namespace}/${labels[PLACEMENT_LABEL]}`] : []));
+  decisions.addIndex(BY_PLACEMENT, ({ metadata: { namespace, labels } }) =>
+    labels?.[PLACEMENT_LABEL] ? [`${namespace}/${labels[PLACEMENT_LABEL]}`] : [],
+  );
   decisions.subscribe(({ cluster, object, deleted }) => {
     const id = idOfKey(keyOf(cluster, object));
     count(counted.get(id) ?? [], -1);

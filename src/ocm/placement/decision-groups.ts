@@ -23,23 +23,33 @@ const CLUSTERS_PER_DECISION = 100;
 
 const byName = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Clusters that no group names come last, in groups without a name. There is always one group, if only an empty one. */
-export function planGroups(placement: string, { groupStrategy }: DeepReadonly<DecisionStrategy> = {}, clusters: readonly Cluster[], inOrder = byName): PlannedGroups {
+/**
+ * Clusters that no group names come last, in groups without a name. There is always one group, if only an empty one.
+ */
+export function planGroups(
+  placement: string,
+  { groupStrategy }: DeepReadonly<DecisionStrategy> = {},
+  clusters: readonly Cluster[],
+  inOrder = byName,
+): PlannedGroups {
   const size = groupSize(groupStrategy?.clustersPerDecisionGroup, clusters.length);
   const left = new Set(clusters);
   const groups: { name: string; clusters: string[] }[] = [];
   const add = (name: string, members: readonly Cluster[]): void => {
-    for (const part of chunks(members.map(({ metadata }) => metadata.name).toSorted(inOrder), size)) groups.push({ name, clusters: part });
+    for (const part of chunks(members.map(({ metadata }) => metadata.name).toSorted(inOrder), size))
+      groups.push({ name, clusters: part });
     for (const member of members) left.delete(member);
   };
-  for (const { groupName, groupClusterSelector } of groupStrategy?.decisionGroups ?? []) add(groupName, [...left].filter(clusterTest("", groupClusterSelector)));
+  for (const { groupName, groupClusterSelector } of groupStrategy?.decisionGroups ?? [])
+    add(groupName, [...left].filter(clusterTest("", groupClusterSelector)));
   add("", [...left]);
   if (groups.length === 0) groups.push({ name: "", clusters: [] });
   return nameDecisions(placement, groups);
 }
 
 /** What was decided before, as one group: for a Placement that cannot be understood. */
-export const keepDecided = (placement: string, clusters: string[]): PlannedGroups => nameDecisions(placement, [{ name: "", clusters }]);
+export const keepDecided = (placement: string, clusters: string[]): PlannedGroups =>
+  nameDecisions(placement, [{ name: "", clusters }]);
 
 function nameDecisions(placement: string, groups: readonly { name: string; clusters: string[] }[]): PlannedGroups {
   const decisions: PlannedDecision[] = [];
@@ -50,12 +60,19 @@ function nameDecisions(placement: string, groups: readonly { name: string; clust
       decisions.push({ name, groupName, groupIndex, clusters: part });
       return name;
     });
-    return { decisionGroupIndex: groupIndex, decisionGroupName: groupName, decisions: names, clusterCount: clusters.length };
+    return {
+      decisionGroupIndex: groupIndex,
+      decisionGroupName: groupName,
+      decisions: names,
+      clusterCount: clusters.length,
+    };
   });
   return { decisions, status };
 }
 
-/** How many clusters a group has: a number, or a percentage of all that is rounded up. What makes no sense means all. */
+/**
+ * How many clusters a group has: a number, or a percentage of all that is rounded up. What makes no sense means all.
+ */
 function groupSize(value: string | number | undefined, total: number): number {
   const size = typeof value === "string" ? Math.ceil((percentageOf(value) / 100) * total) : (value ?? 0);
   return size > 0 && size <= total ? size : total;
@@ -68,5 +85,7 @@ function percentageOf(text: string): number {
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) || 0 }, (_part, index) => items.slice(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(items.length / size) || 0 }, (_part, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 }

@@ -1,8 +1,8 @@
 /**
  * What a Placement decides: candidates, filters, scores, choice, groups, conditions, in this order. Pure.
  *
- * A Placement that is misconfigured keeps what it decided before, as far as it may still choose it. OCM empties its decisions, so that
- * a typing error takes workloads down.
+ * A Placement that is misconfigured keeps what it decided before, as far as it may still choose it. OCM empties its
+ * decisions, so that a typing error takes workloads down.
  */
 import type { DecisionGroupStatus, ManagedCluster, ManagedClusterSet, OcmPlacement } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -57,15 +57,29 @@ export interface PlacementPlan {
 export function planPlacement(placement: Placement, input: PlacementInput): PlacementPlan {
   const { metadata, spec } = placement;
   const sets = eligibleSets(placement, input.boundSets.keys());
-  const available = availableClusters(sets.flatMap((name) => input.boundSets.get(name) ?? []), input.clusters);
-  const record: PlacementRecord = { eligibleSets: sets, available: available.map(nameOf), filters: [], prioritizers: [], scores: new Map() };
+  const available = availableClusters(
+    sets.flatMap((name) => input.boundSets.get(name) ?? []),
+    input.clusters,
+  );
+  const record: PlacementRecord = {
+    eligibleSets: sets,
+    available: available.map(nameOf),
+    filters: [],
+    prioritizers: [],
+    scores: new Map(),
+  };
   const counts = { bound: input.boundSets.size, eligible: sets, available: available.length };
   try {
     const fitting = filter(placement, available, input, record);
     const ordered = order(placement, fitting, input, record);
     const chosen = chooseSpread(ordered, spec.numberOfClusters ?? ordered.length, spec.spreadPolicy?.spreadConstraints);
     const unscheduled = spec.numberOfClusters === undefined ? 0 : spec.numberOfClusters - chosen.length;
-    const { decisions, status } = planGroups(metadata.name, spec.decisionStrategy, chosen, isByScore(placement) ? bestFirst(record.scores) : undefined);
+    const { decisions, status } = planGroups(
+      metadata.name,
+      spec.decisionStrategy,
+      chosen,
+      isByScore(placement) ? bestFirst(record.scores) : undefined,
+    );
     const { warning, nextMs } = scoreExpiry(spec.prioritizerPolicy, fitting, input);
     const lookAgainMs = Math.min(nextMs, firstEnd(placement, chosen, input));
     return {
@@ -74,8 +88,8 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
       decisions,
       groups: status,
       conditions: [wellConfigured, satisfied(placement, { ...counts, chosen: chosen.length, unscheduled })],
-      ...(warning !== undefined && { warning }),
-      ...(Number.isFinite(lookAgainMs) && { lookAgainMs }),
+      warning,
+      lookAgainMs: Number.isFinite(lookAgainMs) ? lookAgainMs : undefined,
       record,
     };
   } catch (error) {
@@ -83,36 +97,63 @@ export function planPlacement(placement: Placement, input: PlacementInput): Plac
     const kept = record.available.filter((cluster) => input.chosen.has(cluster));
     const { decisions, status } = keepDecided(metadata.name, kept);
     const condition = kept.length > 0 ? keptCondition : satisfied(placement, { ...counts, chosen: 0, unscheduled: 0 });
-    return { chosen: kept, unscheduled: 0, decisions, groups: status, conditions: [misconfigured(error), condition], isKept: true, record };
+    return {
+      chosen: kept,
+      unscheduled: 0,
+      decisions,
+      groups: status,
+      conditions: [misconfigured(error), condition],
+      isKept: true,
+      record,
+    };
   }
 }
 
 const nameOf = ({ metadata }: Cluster): string => metadata.name;
 
-function filter({ spec }: Placement, available: readonly Cluster[], { chosen, library, nowMs, meter }: PlacementInput, record: PlacementRecord): readonly Cluster[] {
+function filter(
+  { spec }: Placement,
+  available: readonly Cluster[],
+  { chosen, library, nowMs, meter }: PlacementInput,
+  record: PlacementRecord,
+): readonly Cluster[] {
   // As in OCM, nothing is read of a Placement that has nothing to choose from.
   if (available.length === 0) {
-    record.filters = [{ name: "Predicate", clusters: [] }, { name: "TaintToleration", clusters: [] }];
+    record.filters = [
+      { name: "Predicate", clusters: [] },
+      { name: "TaintToleration", clusters: [] },
+    ];
     return available;
   }
   const startMs = meter?.nowMs() ?? 0;
-  const predicates = (spec.predicates ?? []).map(({ requiredClusterSelector = {} }) => clusterTest("Predicate", requiredClusterSelector, library));
-  const selected = predicates.length === 0 ? available : available.filter((cluster) => predicates.some((matches) => matches(cluster)));
+  const predicates = (spec.predicates ?? []).map(({ requiredClusterSelector = {} }) =>
+    clusterTest("Predicate", requiredClusterSelector, library),
+  );
+  const selected =
+    predicates.length === 0 ? available : available.filter((cluster) => predicates.some((matches) => matches(cluster)));
   record.filters.push({ name: "Predicate", clusters: selected.map(nameOf) });
   const selectedMs = meter?.nowMs() ?? 0;
   meter?.plugin("filter", "Predicate", selectedMs - startMs);
-  if (spec.predicates?.some(({ requiredClusterSelector }) => requiredClusterSelector?.celSelector)) meter?.expressions(selectedMs - startMs);
+  if (spec.predicates?.some(({ requiredClusterSelector }) => requiredClusterSelector?.celSelector))
+    meter?.expressions(selectedMs - startMs);
 
   const { tolerations = [] } = spec;
   if (selected.length > 0) checkTolerations(tolerations);
-  const tolerated = selected.filter((cluster) => toleratedUntil(cluster, tolerations, chosen.has(nameOf(cluster)), nowMs) !== undefined);
+  const tolerated = selected.filter(
+    (cluster) => toleratedUntil(cluster, tolerations, chosen.has(nameOf(cluster)), nowMs) !== undefined,
+  );
   record.filters.push({ name: "TaintToleration", clusters: tolerated.map(nameOf) });
   meter?.plugin("filter", "TaintToleration", meter.nowMs() - selectedMs);
   return tolerated;
 }
 
 /** The best first; equals by name. */
-function order({ spec }: Placement, clusters: readonly Cluster[], { meter, ...sources }: PlacementInput, record: PlacementRecord): Cluster[] {
+function order(
+  { spec }: Placement,
+  clusters: readonly Cluster[],
+  { meter, ...sources }: PlacementInput,
+  record: PlacementRecord,
+): Cluster[] {
   const total = new Map(clusters.map((cluster) => [nameOf(cluster), 0]));
   for (const { name, weight, score } of prioritizersOf(spec.prioritizerPolicy)) {
     const startMs = meter?.nowMs() ?? 0;
@@ -135,18 +176,65 @@ const bestFirst =
     (scores.get(b) ?? 0) - (scores.get(a) ?? 0) || (a < b ? -1 : 1);
 
 const firstEnd = ({ spec }: Placement, chosen: readonly Cluster[], { nowMs }: PlacementInput): number =>
-  Math.min(...chosen.map((cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY));
+  Math.min(
+    ...chosen.map(
+      (cluster) => toleratedUntil(cluster, spec.tolerations ?? [], true, nowMs) ?? Number.POSITIVE_INFINITY,
+    ),
+  );
 
-const wellConfigured: NextCondition = { type: "PlacementMisconfigured", status: "False", reason: "Succeedconfigured", message: "Placement configurations check pass" };
-const misconfigured = ({ part, message }: Misconfigured): NextCondition => ({ type: "PlacementMisconfigured", status: "True", reason: "Misconfigured", message: `${part}:${message}` });
-const keptCondition: NextCondition = { type: "PlacementSatisfied", status: "False", reason: "NotAllDecisionsScheduled", message: "The placement is misconfigured; the clusters that were decided before are kept" };
+const wellConfigured: NextCondition = {
+  type: "PlacementMisconfigured",
+  status: "False",
+  reason: "Succeedconfigured",
+  message: "Placement configurations check pass",
+};
+const misconfigured = ({ part, message }: Misconfigured): NextCondition => ({
+  type: "PlacementMisconfigured",
+  status: "True",
+  reason: "Misconfigured",
+  message: `${part}:${message}`,
+});
+const keptCondition: NextCondition = {
+  type: "PlacementSatisfied",
+  status: "False",
+  reason: "NotAllDecisionsScheduled",
+  message: "The placement is misconfigured; the clusters that were decided before are kept",
+};
 
-function satisfied({ spec }: Placement, { bound, eligible, available, chosen, unscheduled }: { bound: number; eligible: readonly string[]; available: number; chosen: number; unscheduled: number }): NextCondition {
-  const not = (reason: string, message: string): NextCondition => ({ type: "PlacementSatisfied", status: "False", reason, message });
-  if (bound === 0) return not("NoManagedClusterSetBindings", "No valid ManagedClusterSetBindings found in placement namespace");
-  if (eligible.length === 0) return not("NoIntersection", `None of ManagedClusterSets [${(spec.clusterSets ?? []).join(",")}] is bound to placement namespace`);
-  if (available === 0) return not("AllManagedClusterSetsEmpty", `All ManagedClusterSets [${eligible.join(",")}] have no member ManagedCluster`);
+function satisfied(
+  { spec }: Placement,
+  {
+    bound,
+    eligible,
+    available,
+    chosen,
+    unscheduled,
+  }: { bound: number; eligible: readonly string[]; available: number; chosen: number; unscheduled: number },
+): NextCondition {
+  const not = (reason: string, message: string): NextCondition => ({
+    type: "PlacementSatisfied",
+    status: "False",
+    reason,
+    message,
+  });
+  if (bound === 0)
+    return not("NoManagedClusterSetBindings", "No valid ManagedClusterSetBindings found in placement namespace");
+  if (eligible.length === 0)
+    return not(
+      "NoIntersection",
+      `None of ManagedClusterSets [${(spec.clusterSets ?? []).join(",")}] is bound to placement namespace`,
+    );
+  if (available === 0)
+    return not(
+      "AllManagedClusterSetsEmpty",
+      `All ManagedClusterSets [${eligible.join(",")}] have no member ManagedCluster`,
+    );
   if (chosen === 0) return not("NoManagedClusterMatched", "No ManagedCluster matches any of the cluster predicate");
   if (unscheduled !== 0) return not("NotAllDecisionsScheduled", `${unscheduled} cluster decisions unscheduled`);
-  return { type: "PlacementSatisfied", status: "True", reason: "AllDecisionsScheduled", message: "All cluster decisions scheduled" };
+  return {
+    type: "PlacementSatisfied",
+    status: "True",
+    reason: "AllDecisionsScheduled",
+    message: "All cluster decisions scheduled",
+  };
 }

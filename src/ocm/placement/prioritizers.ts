@@ -27,24 +27,43 @@ export interface Prioritizer {
 type Score = Prioritizer["score"];
 
 const MAX_SCORE = 100;
-const RESOURCES: Readonly<Record<string, string>> = { ResourceAllocatableCPU: "cpu", ResourceAllocatableMemory: "memory" };
+const RESOURCES: Readonly<Record<string, string>> = {
+  ResourceAllocatableCPU: "cpu",
+  ResourceAllocatableMemory: "memory",
+};
 
 /** The prioritizers that count. Throws `Misconfigured` for what is not known. */
-export function prioritizersOf({ mode = "Additive", configurations = [] }: DeepReadonly<PrioritizerPolicy> = {}): Prioritizer[] {
-  if (mode !== "Additive" && mode !== "Exact" && mode !== "") throw new Misconfigured("", `incorrect prioritizer policy mode: ${mode}`);
-  const builtIn = new Map(mode === "Exact" ? [] : [["Balance", 1], ["Steady", 1]]);
+export function prioritizersOf({
+  mode = "Additive",
+  configurations = [],
+}: DeepReadonly<PrioritizerPolicy> = {}): Prioritizer[] {
+  if (mode !== "Additive" && mode !== "Exact" && mode !== "")
+    throw new Misconfigured("", `incorrect prioritizer policy mode: ${mode}`);
+  const builtIn = new Map(
+    mode === "Exact"
+      ? []
+      : [
+          ["Balance", 1],
+          ["Steady", 1],
+        ],
+  );
   const addOns: Prioritizer[] = [];
   for (const { scoreCoordinate, weight = 0 } of configurations) {
     if (!scoreCoordinate) throw new Misconfigured("", "scoreCoordinate field is required");
     if (scoreCoordinate.type === "BuiltIn") builtIn.set(scoreCoordinate.builtIn ?? "", weight);
     else if (weight !== 0) addOns.push(addOnPrioritizer(scoreCoordinate, weight));
   }
-  return [...builtIn].filter(([, weight]) => weight !== 0).map(([name, weight]): Prioritizer => ({ name, weight, score: builtInScore(name) })).concat(addOns);
+  return [...builtIn]
+    .filter(([, weight]) => weight !== 0)
+    .map(([name, weight]): Prioritizer => ({ name, weight, score: builtInScore(name) }))
+    .concat(addOns);
 }
 
 function builtInScore(name: string): Score {
   if (name === "Balance") return scoreBalance;
-  if (name === "Steady") return (clusters, { chosen }) => scoreEach(clusters, (cluster) => (chosen.has(cluster.metadata.name) ? MAX_SCORE : 0));
+  if (name === "Steady")
+    return (clusters, { chosen }) =>
+      scoreEach(clusters, (cluster) => (chosen.has(cluster.metadata.name) ? MAX_SCORE : 0));
   const resource = Object.hasOwn(RESOURCES, name) ? RESOURCES[name] : undefined;
   if (resource === undefined) throw new Misconfigured("", `incorrect builtin prioritizer: ${name}`);
   return (clusters) => scoreRoom(clusters, resource);
@@ -65,7 +84,8 @@ function addOnPrioritizer({ addOn }: DeepReadonly<ScoreCoordinate>, weight: numb
   };
 }
 
-const scoreEach = (clusters: readonly Cluster[], score: (cluster: Cluster) => number): Map<string, number> => new Map(clusters.map((cluster) => [cluster.metadata.name, score(cluster)]));
+const scoreEach = (clusters: readonly Cluster[], score: (cluster: Cluster) => number): Map<string, number> =>
+  new Map(clusters.map((cluster) => [cluster.metadata.name, score(cluster)]));
 
 const scoreBalance: Score = (clusters, { decisionsOf, mostDecisions }) =>
   scoreEach(clusters, ({ metadata: { name } }) => {
@@ -82,21 +102,36 @@ function scoreRoom(clusters: readonly Cluster[], resource: string): Map<string, 
   });
   const least = Math.min(...rooms.map(([, room]) => room));
   const most = Math.max(...rooms.map(([, room]) => room));
-  return new Map(rooms.map(([name, room]) => [name, most === least ? MAX_SCORE : Math.trunc(((room - least) / (most - least) - 0.5) * 2 * MAX_SCORE)]));
+  return new Map(
+    rooms.map(([name, room]) => [
+      name,
+      most === least ? MAX_SCORE : Math.trunc(((room - least) / (most - least) - 0.5) * 2 * MAX_SCORE),
+    ]),
+  );
 }
 
 /** Scores of add-ons that ran out, as a warning tells them, and when the next one does. */
-export function scoreExpiry({ configurations = [] }: DeepReadonly<PrioritizerPolicy> = {}, clusters: readonly Cluster[], { scoreObjectOf, nowMs }: Pick<ScoreSources, "scoreObjectOf" | "nowMs">): { warning?: string; nextMs: number } {
-  const names = new Set(configurations.flatMap(({ scoreCoordinate, weight }) => (scoreCoordinate?.addOn && weight !== 0 ? [scoreCoordinate.addOn.resourceName] : [])));
+export function scoreExpiry(
+  { configurations = [] }: DeepReadonly<PrioritizerPolicy> = {},
+  clusters: readonly Cluster[],
+  { scoreObjectOf, nowMs }: Pick<ScoreSources, "scoreObjectOf" | "nowMs">,
+): { warning?: string; nextMs: number } {
+  const names = new Set(
+    configurations.flatMap(({ scoreCoordinate, weight }) =>
+      scoreCoordinate?.addOn && weight !== 0 ? [scoreCoordinate.addOn.resourceName] : [],
+    ),
+  );
   const expired: string[] = [];
   let nextMs = Number.POSITIVE_INFINITY;
   for (const resource of names) {
-    for (const { metadata: { name } } of clusters) {
+    for (const {
+      metadata: { name },
+    } of clusters) {
       const validUntil = scoreObjectOf(name, resource)?.status?.validUntil;
       if (validUntil === undefined) continue;
       if (nowMs > Date.parse(validUntil)) expired.push(`${name}/${resource}`);
       else nextMs = Math.min(nextMs, Date.parse(validUntil) + 1);
     }
   }
-  return { ...(expired.length > 0 && { warning: `AddOnPlacementScores ${expired.join(" ")} expired` }), nextMs };
+  return { warning: expired.length > 0 ? `AddOnPlacementScores ${expired.join(" ")} expired` : undefined, nextMs };
 }

@@ -1,5 +1,16 @@
-/** What a Placement is decided from, gathered from the hub's informers: for the controller, and for those who explain what it does. */
-import { AddOnPlacementScore, DEFAULT_CLUSTER_SET, ManagedCluster, ManagedClusterSet, ManagedClusterSetBinding, PlacementDecision, usesUnboundDefault } from "../../api/index.ts";
+/**
+ * What a Placement is decided from, gathered from the hub's informers: for the controller, and for those who explain
+ * what it does.
+ */
+import {
+  AddOnPlacementScore,
+  DEFAULT_CLUSTER_SET,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  PlacementDecision,
+  usesUnboundDefault,
+} from "../../api/index.ts";
 import type { OcmPlacement } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { createScoreLibrary } from "../../machinery/index.ts";
@@ -23,25 +34,45 @@ export function createPlacementSources({ hub, informers }: { hub: string; inform
   const scores = informers.of(AddOnPlacementScore);
   const decisions = informers.of(PlacementDecision);
   const counts = createDecisionCounts(decisions);
-  const scoreObjectOf = (cluster: string, name: string): DeepReadonly<AddOnPlacementScore> | undefined => scores.get({ cluster: hub, namespace: cluster, name });
-  const library = createScoreLibrary((cluster, name) => scoreObjectOf(cluster, name)?.status?.scores ?? (scoreObjectOf(cluster, name) ? [] : undefined));
+  const scoreObjectOf = (cluster: string, name: string): DeepReadonly<AddOnPlacementScore> | undefined =>
+    scores.get({ cluster: hub, namespace: cluster, name });
+  const library = createScoreLibrary(
+    (cluster, name) => scoreObjectOf(cluster, name)?.status?.scores ?? (scoreObjectOf(cluster, name) ? [] : undefined),
+  );
 
   function boundSets(placement: Placement): Map<string, DeepReadonly<ManagedClusterSet>> {
-    const bound = bindings.list({ cluster: hub, namespace: placement.metadata.namespace ?? "" }).map(({ metadata }) => metadata.name);
+    const bound = bindings
+      .list({ cluster: hub, namespace: placement.metadata.namespace ?? "" })
+      .map(({ metadata }) => metadata.name);
     const names = bound.length === 0 && usesUnboundDefault(placement) ? [DEFAULT_CLUSTER_SET] : bound;
-    return new Map(names.flatMap((name): [string, DeepReadonly<ManagedClusterSet>][] => {
-      const set = sets.get({ cluster: hub, name });
-      return set ? [[name, set]] : [];
-    }));
+    return new Map(
+      names.flatMap((name): [string, DeepReadonly<ManagedClusterSet>][] => {
+        const set = sets.get({ cluster: hub, name });
+        return set ? [[name, set]] : [];
+      }),
+    );
   }
 
-  const decisionsOf = ({ metadata }: Placement): Decision[] => decisions.by(BY_PLACEMENT, `${metadata.namespace}/${metadata.name}`).filter((decision) => decision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
+  const decisionsOf = ({ metadata }: Placement): Decision[] =>
+    decisions
+      .by(BY_PLACEMENT, `${metadata.namespace}/${metadata.name}`)
+      .filter((decision) => decision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
 
   return {
     decisionsOf,
     inputOf(placement, nowMs) {
-      const chosen = new Set(decisionsOf(placement).flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)));
-      return { boundSets: boundSets(placement), clusters: clusters.list({ cluster: hub }), chosen, ...counts.besides(chosen), scoreObjectOf, library, nowMs };
+      const chosen = new Set(
+        decisionsOf(placement).flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)),
+      );
+      return {
+        boundSets: boundSets(placement),
+        clusters: clusters.list({ cluster: hub }),
+        chosen,
+        ...counts.besides(chosen),
+        scoreObjectOf,
+        library,
+        nowMs,
+      };
     },
   };
 }

@@ -1,9 +1,10 @@
 /**
- * Choosing clusters by their order while keeping them spread. OCM declares `spreadPolicy` and ignores it; here it counts.
+ * Choosing clusters by their order while keeping them spread. OCM declares `spreadPolicy` and ignores it; here it
+ * counts.
  *
- * A constraint bounds how many more clusters one domain (a value of a label or a claim) may have among the chosen than the domain with
- * the fewest. With `DoNotSchedule` a cluster that breaks it is not chosen, and neither is one without a domain; otherwise such
- * clusters are taken only when no other is left.
+ * A constraint bounds how many more clusters one domain (a value of a label or a claim) may have among the chosen than
+ * the domain with the fewest. With `DoNotSchedule` a cluster that breaks it is not chosen, and neither is one without a
+ * domain; otherwise such clusters are taken only when no other is left.
  */
 import type { ManagedCluster, SpreadConstraintsTerm } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,7 +19,10 @@ interface Constraint {
   counts: Map<string, number>;
 }
 
-/** Clusters with the same domains are alike to every constraint, so that only the first of them that is left can be next. */
+/**
+ * Clusters with the same domains are alike to every constraint, so that only the first of them that is left can be
+ * next.
+ */
 interface Alike {
   /** For each constraint; undefined for clusters without one. */
   domains: readonly (string | undefined)[];
@@ -28,10 +32,18 @@ interface Alike {
 }
 
 /** The first clusters of an order, at most so many, as far as the constraints let them. */
-export function chooseSpread(ordered: readonly Cluster[], limit: number, terms: readonly DeepReadonly<SpreadConstraintsTerm>[] = []): Cluster[] {
+export function chooseSpread(
+  ordered: readonly Cluster[],
+  limit: number,
+  terms: readonly DeepReadonly<SpreadConstraintsTerm>[] = [],
+): Cluster[] {
   const most = Math.max(0, limit);
   if (terms.length === 0) return ordered.slice(0, most);
-  const constraints = terms.map(({ maxSkew = 1, whenUnsatisfiable }): Constraint => ({ maxSkew, isHard: whenUnsatisfiable === "DoNotSchedule", counts: new Map() }));
+  const constraints = terms.map(({ maxSkew = 1, whenUnsatisfiable }): Constraint => ({
+    maxSkew,
+    isHard: whenUnsatisfiable === "DoNotSchedule",
+    counts: new Map(),
+  }));
   const groups = groupAlike(ordered, terms, constraints);
   const chosen: Cluster[] = [];
   while (chosen.length < most) {
@@ -48,11 +60,16 @@ export function chooseSpread(ordered: readonly Cluster[], limit: number, terms: 
   return chosen;
 }
 
-function groupAlike(ordered: readonly Cluster[], terms: readonly DeepReadonly<SpreadConstraintsTerm>[], constraints: readonly Constraint[]): Alike[] {
+function groupAlike(
+  ordered: readonly Cluster[],
+  terms: readonly DeepReadonly<SpreadConstraintsTerm>[],
+  constraints: readonly Constraint[],
+): Alike[] {
   const groups = new Map<string, Alike>();
   for (const [place, cluster] of ordered.entries()) {
     const domains = terms.map((term) => domainOf(cluster, term));
-    for (const [index, domain] of domains.entries()) if (domain !== undefined) constraints[index]?.counts.set(domain, 0);
+    for (const [index, domain] of domains.entries())
+      if (domain !== undefined) constraints[index]?.counts.set(domain, 0);
     const id = JSON.stringify(domains.map((domain) => domain ?? null));
     const group = groups.get(id) ?? { domains, places: [], next: 0 };
     groups.set(id, group);
@@ -61,7 +78,10 @@ function groupAlike(ordered: readonly Cluster[], terms: readonly DeepReadonly<Sp
   return [...groups.values()];
 }
 
-function domainOf(cluster: Cluster, { topologyKey, topologyKeyType }: DeepReadonly<SpreadConstraintsTerm>): string | undefined {
+function domainOf(
+  cluster: Cluster,
+  { topologyKey, topologyKeyType }: DeepReadonly<SpreadConstraintsTerm>,
+): string | undefined {
   const values = topologyKeyType === "Claim" ? claimsOf(cluster) : (cluster.metadata.labels ?? {});
   return Object.hasOwn(values, topologyKey) ? values[topologyKey] : undefined;
 }
@@ -82,4 +102,5 @@ function nextOf(groups: readonly Alike[], constraints: readonly Constraint[]): A
   return good ?? bearable;
 }
 
-const earlier = (a: Alike | undefined, b: Alike): Alike => (a && (a.places[a.next] ?? 0) < (b.places[b.next] ?? 0) ? a : b);
+const earlier = (a: Alike | undefined, b: Alike): Alike =>
+  a && (a.places[a.next] ?? 0) < (b.places[b.next] ?? 0) ? a : b;

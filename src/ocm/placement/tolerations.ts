@@ -9,17 +9,29 @@ const PART = "TaintToleration";
 
 export function checkTolerations(tolerations: Tolerations): void {
   for (const { key = "", operator, value = "" } of tolerations) {
-    if (key === "" && operator !== "Exists") throw new Misconfigured(PART, "If the key is empty, operator must be Exists.");
-    if (operator === "Exists" && value !== "") throw new Misconfigured(PART, "If the operator is Exists, the value should be empty.");
+    if (key === "" && operator !== "Exists")
+      throw new Misconfigured(PART, "If the key is empty, operator must be Exists.");
+    if (operator === "Exists" && value !== "")
+      throw new Misconfigured(PART, "If the operator is Exists, the value should be empty.");
   }
 }
 
-/** The time in milliseconds at which the first toleration that is needed ends, `Infinity` for never; undefined when a taint is not tolerated. */
-export function toleratedUntil({ spec }: DeepReadonly<ManagedCluster>, tolerations: Tolerations, isChosen: boolean, nowMs: number): number | undefined {
+/**
+ * The time in milliseconds at which the first toleration that is needed ends, `Infinity` for never; undefined when a
+ * taint is not tolerated.
+ */
+export function toleratedUntil(
+  { spec }: DeepReadonly<ManagedCluster>,
+  tolerations: Tolerations,
+  isChosen: boolean,
+  nowMs: number,
+): number | undefined {
   let until = Number.POSITIVE_INFINITY;
   for (const taint of spec.taints ?? []) {
     if (taint.effect === "PreferNoSelect" || (taint.effect === "NoSelectIfNew" && isChosen)) continue;
-    const ends = tolerations.map((toleration) => endOf(taint, toleration)).find((end) => end !== undefined && nowMs < end);
+    const ends = tolerations
+      .map((toleration) => endOf(taint, toleration))
+      .find((end) => end !== undefined && nowMs < end);
     if (ends === undefined) return undefined;
     until = Math.min(until, ends);
   }
@@ -27,10 +39,15 @@ export function toleratedUntil({ spec }: DeepReadonly<ManagedCluster>, toleratio
 }
 
 /** When a toleration of this taint ends; undefined when it is for others. */
-function endOf(taint: DeepReadonly<ManagedClusterTaint>, { key = "", operator = "Equal", value = "", effect = "", tolerationSeconds }: DeepReadonly<PlacementToleration>): number | undefined {
+function endOf(
+  taint: DeepReadonly<ManagedClusterTaint>,
+  { key = "", operator = "Equal", value = "", effect = "", tolerationSeconds }: DeepReadonly<PlacementToleration>,
+): number | undefined {
   if (effect !== "" && effect !== taint.effect) return undefined;
   if (key !== "" && key !== taint.key) return undefined;
   if (operator !== "Exists" && (operator !== "Equal" || value !== (taint.value ?? ""))) return undefined;
   // A taint without a time was added before all time.
-  return tolerationSeconds === undefined ? Number.POSITIVE_INFINITY : Date.parse(taint.timeAdded ?? "0001-01-01T00:00:00Z") + tolerationSeconds * 1000;
+  return tolerationSeconds === undefined
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(taint.timeAdded ?? "0001-01-01T00:00:00Z") + tolerationSeconds * 1000;
 }

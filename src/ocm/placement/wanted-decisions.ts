@@ -21,24 +21,38 @@ export interface WantedDecision {
 const DEFAULT_LIMIT_MS = 60_000;
 const NANOS_PER_MS = 1_000_000n;
 
-export function wantedDecisions(placement: Placement, plan: PlacementPlan, before: ReadonlyMap<string, Decision>): WantedDecision[] {
+export function wantedDecisions(
+  placement: Placement,
+  plan: PlacementPlan,
+  before: ReadonlyMap<string, Decision>,
+): WantedDecision[] {
   const isScored = isByScore(placement);
   const planned = plan.isKept && before.size > 0 ? keptDecisions([...before.values()], plan) : plan.decisions;
   return planned.map((each) => ({
     planned: each,
     before: before.get(each.name),
-    status: { decisions: each.clusters.map((clusterName) => ({ clusterName, reason: "", ...(isScored && { score: plan.record.scores.get(clusterName) ?? 0 }) })) },
+    status: {
+      decisions: each.clusters.map((clusterName) => ({
+        clusterName,
+        reason: "",
+        score: isScored ? (plan.record.scores.get(clusterName) ?? 0) : undefined,
+      })),
+    },
   }));
 }
 
-export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "status">): boolean => before?.status !== undefined && equalJson(before.status, status);
+export const isWritten = ({ before, status }: Pick<WantedDecision, "before" | "status">): boolean =>
+  before?.status !== undefined && equalJson(before.status, status);
 
 /**
- * Decisions in the order in which they are written, side by side within a step: a cluster that moves from one to another is in the new one before it leaves
- * the old one. Between the two, whoever reads them would take it for deselected and remove what runs there.
+ * Decisions in the order in which they are written, side by side within a step: a cluster that moves from one to
+ * another is in the new one before it leaves the old one. Between the two, whoever reads them would take it for
+ * deselected and remove what runs there.
  */
 export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][] {
-  const homes = new Map(wanted.flatMap(({ planned }) => planned.clusters.map((cluster): [string, string] => [cluster, planned.name])));
+  const homes = new Map(
+    wanted.flatMap(({ planned }) => planned.clusters.map((cluster): [string, string] => [cluster, planned.name])),
+  );
   const [first, second]: [WantedDecision[], WantedDecision[]] = [[], []];
   for (const decision of wanted) {
     const { planned, before, status } = decision;
@@ -49,13 +63,17 @@ export function writeSteps(wanted: readonly WantedDecision[]): WantedDecision[][
       continue;
     }
     const known = new Set(held.map(({ clusterName }) => clusterName));
-    if (planned.clusters.some((cluster) => !known.has(cluster))) first.push({ ...decision, status: { decisions: [...status.decisions, ...moving] }, isInterim: true });
+    if (planned.clusters.some((cluster) => !known.has(cluster)))
+      first.push({ ...decision, status: { decisions: [...status.decisions, ...moving] }, isInterim: true });
     second.push(decision);
   }
   return second.length > 0 ? [first, second] : [first];
 }
 
-/** Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave them. */
+/**
+ * Decisions of a Placement that cannot be understood keep their groups; clusters that it may no longer choose leave
+ * them.
+ */
 function keptDecisions(before: readonly Decision[], plan: PlacementPlan): PlannedDecision[] {
   const chosen = new Set(plan.chosen);
   return before.map(({ metadata: { name, labels = {} }, status }) => ({
@@ -67,16 +85,26 @@ function keptDecisions(before: readonly Decision[], plan: PlacementPlan): Planne
 }
 
 /**
- * How long it is until other scores of the same clusters may be written, by `scoreRateLimit`: scores move with every decision of anybody, and whoever follows
- * decisions need not hear of each. 0 means at once, as whenever other clusters are chosen.
+ * How long it is until other scores of the same clusters may be written, by `scoreRateLimit`: scores move with every
+ * decision of anybody, and whoever follows decisions need not hear of each. 0 means at once, as whenever other clusters
+ * are chosen.
  */
-export function scoreWaitMs({ spec, status }: Placement, wanted: readonly WantedDecision[], present: number, nowMs: number): number {
+export function scoreWaitMs(
+  { spec, status }: Placement,
+  wanted: readonly WantedDecision[],
+  present: number,
+  nowMs: number,
+): number {
   const last = status?.lastScoreUpdateTime;
   if (last === undefined || present !== wanted.length) return 0;
-  const isSame = equalJson(namesOf(wanted.map(({ before }) => before?.status)), namesOf(wanted.map(({ status: next }) => next)));
+  const isSame = equalJson(
+    namesOf(wanted.map(({ before }) => before?.status)),
+    namesOf(wanted.map(({ status: next }) => next)),
+  );
   if (!isSame) return 0;
   const limit = parseDuration(spec.scoreRateLimit ?? "");
   return Math.max(0, Date.parse(last) + (limit ? Number(limit.nanos / NANOS_PER_MS) : DEFAULT_LIMIT_MS) - nowMs);
 }
 
-const namesOf = (statuses: readonly (DeepReadonly<PlacementDecisionStatus> | undefined)[]): string[] => statuses.flatMap((status) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)).toSorted();
+const namesOf = (statuses: readonly (DeepReadonly<PlacementDecisionStatus> | undefined)[]): string[] =>
+  statuses.flatMap((status) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)).toSorted();

@@ -1,8 +1,16 @@
 /**
- * What the agent of a cluster may do on the hub, as roles: everything about its own ManagedCluster and namespace once it is accepted, and no more
- * than looking at its ManagedCluster before and after. Pure. Names and rules are those of Open Cluster Management, which agents and their operators ask for.
+ * What the agent of a cluster may do on the hub, as roles: everything about its own ManagedCluster and namespace once
+ * it is accepted, and no more than looking at its ManagedCluster before and after. Pure. Names and rules are those of
+ * Open Cluster Management, which agents and their operators ask for.
  */
-import { CLUSTER_GROUP, CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANIFEST_WORK_FINALIZER, REGISTER_GROUP, WORK_GROUP } from "../../api/index.ts";
+import {
+  CLUSTER_GROUP,
+  CLUSTER_NAME_LABEL,
+  CLUSTER_USER_PREFIX,
+  MANIFEST_WORK_FINALIZER,
+  REGISTER_GROUP,
+  WORK_GROUP,
+} from "../../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, Namespace, RoleBinding } from "../../api/index.ts";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
@@ -22,44 +30,84 @@ export const SHARED_ROLES: readonly string[] = [REGISTRATION_ROLE, WORK_ROLE];
 const labelsOf = (cluster: string): Record<string, string> => ({ [CLUSTER_NAME_LABEL]: cluster });
 
 /** Where everything of a cluster is kept on the hub; members have no use for it. */
-export const clusterNamespace = (cluster: string): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: cluster, labels: { ...labelsOf(cluster), [STAYS_ON_HUB_LABEL]: "true" } } });
+export const clusterNamespace = (cluster: string): Namespace => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name: cluster, labels: { ...labelsOf(cluster), [STAYS_ON_HUB_LABEL]: "true" } },
+});
 
 export function clusterRole(cluster: string, isAccepted: boolean): ClusterRole {
   const own = { apiGroups: [CLUSTER_GROUP], resources: ["managedclusters"], resourceNames: [cluster] };
   const rules: ClusterRole["rules"] = isAccepted
     ? [
-        { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["create", "get", "list", "watch"] },
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["certificatesigningrequests"],
+          verbs: ["create", "get", "list", "watch"],
+        },
         { apiGroups: [REGISTER_GROUP], resources: ["managedclusters/clientcertificates"], verbs: ["renew"] },
         { ...own, verbs: ["get", "list", "update", "watch"] },
         { ...own, resources: ["managedclusters/status"], verbs: ["patch", "update"] },
       ]
     : [{ ...own, verbs: ["get", "list", "watch"] }];
-  return { apiVersion: RBAC, kind: "ClusterRole", metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) }, rules };
+  return {
+    apiVersion: RBAC,
+    kind: "ClusterRole",
+    metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) },
+    rules,
+  };
 }
 
 /** The second group is that of agents that sign in by way of a cloud's accounts. */
-const subjectsOf = (cluster: string): NonNullable<RoleBinding["subjects"]> => [`${CLUSTER_USER_PREFIX}${cluster}`, `open-cluster-management:${cluster}`].map((name) => ({ kind: "Group", apiGroup: RBAC_GROUP, name }));
+const subjectsOf = (cluster: string): NonNullable<RoleBinding["subjects"]> =>
+  [`${CLUSTER_USER_PREFIX}${cluster}`, `open-cluster-management:${cluster}`].map((name) => ({
+    kind: "Group",
+    apiGroup: RBAC_GROUP,
+    name,
+  }));
 const roleRef = (name: string): RoleBinding["roleRef"] => ({ apiGroup: RBAC_GROUP, kind: "ClusterRole", name });
 
 export function clusterRoleBinding(cluster: string): ClusterRoleBinding {
-  return { apiVersion: RBAC, kind: "ClusterRoleBinding", metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) }, roleRef: roleRef(clusterRoleName(cluster)), subjects: subjectsOf(cluster) };
+  return {
+    apiVersion: RBAC,
+    kind: "ClusterRoleBinding",
+    metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) },
+    roleRef: roleRef(clusterRoleName(cluster)),
+    subjects: subjectsOf(cluster),
+  };
 }
 
-/** The right to work outlives its deletion until the last ManifestWork is gone, because the agent has to clean up with it. */
+/**
+ * The right to work outlives its deletion until the last ManifestWork is gone, because the agent has to clean up with
+ * it.
+ */
 export function roleBindings(cluster: string): RoleBinding[] {
   const binding = (name: string, role: string, finalizers: string[]): RoleBinding => ({
     apiVersion: RBAC,
     kind: "RoleBinding",
-    metadata: { name, namespace: cluster, labels: labelsOf(cluster), ...(finalizers.length > 0 && { finalizers }) },
+    metadata: {
+      name,
+      namespace: cluster,
+      labels: labelsOf(cluster),
+      finalizers: finalizers.length > 0 ? finalizers : undefined,
+    },
     roleRef: roleRef(role),
     subjects: subjectsOf(cluster),
   });
-  return [binding(registrationBindingName(cluster), REGISTRATION_ROLE, []), binding(workBindingName(cluster), WORK_ROLE, [MANIFEST_WORK_FINALIZER])];
+  return [
+    binding(registrationBindingName(cluster), REGISTRATION_ROLE, []),
+    binding(workBindingName(cluster), WORK_ROLE, [MANIFEST_WORK_FINALIZER]),
+  ];
 }
 
 /** What every agent may do in the namespace of its cluster. */
 export function sharedRoles(): ClusterRole[] {
-  const role = (name: string, rules: NonNullable<ClusterRole["rules"]>): ClusterRole => ({ apiVersion: RBAC, kind: "ClusterRole", metadata: { name, labels: labelsOf("") }, rules });
+  const role = (name: string, rules: NonNullable<ClusterRole["rules"]>): ClusterRole => ({
+    apiVersion: RBAC,
+    kind: "ClusterRole",
+    metadata: { name, labels: labelsOf("") },
+    rules,
+  });
   return [
     role(REGISTRATION_ROLE, [
       { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "list", "watch", "update"] },

@@ -1,9 +1,25 @@
 /** Brings about what the agent of a cluster may do on the hub: its namespace, its roles and their bindings. */
-import { CLUSTER_NAME_LABEL, ClusterRole, ClusterRoleBinding, MANIFEST_WORK_FINALIZER, ManifestWork, Namespace, RoleBinding } from "../../api/index.ts";
+import {
+  CLUSTER_NAME_LABEL,
+  ClusterRole,
+  ClusterRoleBinding,
+  MANIFEST_WORK_FINALIZER,
+  ManifestWork,
+  Namespace,
+  RoleBinding,
+} from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
 import { createOwnedSet, unlessChanged } from "../../runtime/index.ts";
 import type { Informers } from "../../runtime/index.ts";
-import { clusterNamespace, clusterRole, clusterRoleBinding, clusterRoleName, registrationBindingName, roleBindings, workBindingName } from "./access.ts";
+import {
+  clusterNamespace,
+  clusterRole,
+  clusterRoleBinding,
+  clusterRoleName,
+  registrationBindingName,
+  roleBindings,
+  workBindingName,
+} from "./access.ts";
 
 export interface AgentAccess {
   /** False while it is being deleted: nothing can be made there before another of the name is. */
@@ -18,23 +34,50 @@ export interface AgentAccess {
   revoke(cluster: string, signal: AbortSignal): Promise<void>;
 }
 
-export function createAgentAccess({ hub, informers, client }: { hub: string; informers: Informers; client: Client }): AgentAccess {
+export function createAgentAccess({
+  hub,
+  informers,
+  client,
+}: {
+  hub: string;
+  informers: Informers;
+  client: Client;
+}): AgentAccess {
   const namespaces = informers.of(Namespace);
   const works = informers.of(ManifestWork);
-  const [roles, bindings, local] = [informers.of(ClusterRole), informers.of(ClusterRoleBinding), informers.of(RoleBinding)];
+  const [roles, bindings, local] = [
+    informers.of(ClusterRole),
+    informers.of(ClusterRoleBinding),
+    informers.of(RoleBinding),
+  ];
   const present = <T>(...found: (T | undefined)[]): T[] => found.filter((object) => object !== undefined);
   const shared = { client, clusterOf: () => hub };
-  const clusterRoles = createOwnedSet<ClusterRole, string>({ ...shared, kind: ClusterRole, current: (cluster) => present(roles.get({ cluster: hub, name: clusterRoleName(cluster) })) });
-  const clusterRoleBindings = createOwnedSet<ClusterRoleBinding, string>({ ...shared, kind: ClusterRoleBinding, current: (cluster) => present(bindings.get({ cluster: hub, name: clusterRoleName(cluster) })) });
+  const clusterRoles = createOwnedSet<ClusterRole, string>({
+    ...shared,
+    kind: ClusterRole,
+    current: (cluster) => present(roles.get({ cluster: hub, name: clusterRoleName(cluster) })),
+  });
+  const clusterRoleBindings = createOwnedSet<ClusterRoleBinding, string>({
+    ...shared,
+    kind: ClusterRoleBinding,
+    current: (cluster) => present(bindings.get({ cluster: hub, name: clusterRoleName(cluster) })),
+  });
   const localBindings = createOwnedSet<RoleBinding, string>({
     ...shared,
     kind: RoleBinding,
-    current: (cluster) => present(...[registrationBindingName(cluster), workBindingName(cluster)].map((name) => local.get({ cluster: hub, namespace: cluster, name }))),
+    current: (cluster) =>
+      present(
+        ...[registrationBindingName(cluster), workBindingName(cluster)].map((name) =>
+          local.get({ cluster: hub, namespace: cluster, name }),
+        ),
+      ),
   });
 
-  const workBinding = (cluster: string): ReturnType<typeof local.get> => local.get({ cluster: hub, namespace: cluster, name: workBindingName(cluster) });
+  const workBinding = (cluster: string): ReturnType<typeof local.get> =>
+    local.get({ cluster: hub, namespace: cluster, name: workBindingName(cluster) });
   const isEnding = (cluster: string): boolean => workBinding(cluster)?.metadata.deletionTimestamp !== undefined;
-  const isHeldByWorks = (cluster: string): boolean => isEnding(cluster) && works.list({ cluster: hub, namespace: cluster }).length > 0;
+  const isHeldByWorks = (cluster: string): boolean =>
+    isEnding(cluster) && works.list({ cluster: hub, namespace: cluster }).length > 0;
 
   /** The last right goes, or makes room for a new one. */
   async function endWorkBinding(cluster: string, signal: AbortSignal): Promise<void> {
@@ -42,7 +85,14 @@ export function createAgentAccess({ hub, informers, client }: { hub: string; inf
     const { finalizers = [], deletionTimestamp, resourceVersion = null } = workBinding(cluster)?.metadata ?? {};
     if (!deletionTimestamp || !finalizers.includes(MANIFEST_WORK_FINALIZER)) return;
     const left = finalizers.filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
-    await unlessChanged(client.patch(RoleBinding, key, { metadata: { resourceVersion, finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
+    await unlessChanged(
+      client.patch(
+        RoleBinding,
+        key,
+        { metadata: { resourceVersion, finalizers: left.length > 0 ? left : null } },
+        { type: "merge", signal },
+      ),
+    );
   }
 
   return {
@@ -50,7 +100,13 @@ export function createAgentAccess({ hub, informers, client }: { hub: string; inf
       const wanted = clusterNamespace(cluster);
       const namespace = namespaces.get({ cluster: hub, name: cluster });
       if (!namespace) await client.create(Namespace, hub, wanted, { signal });
-      else if (namespace.metadata.labels?.[CLUSTER_NAME_LABEL] !== cluster) await client.patch(Namespace, { cluster: hub, name: cluster }, { metadata: { labels: wanted.metadata.labels ?? {} } }, { type: "merge", signal });
+      else if (namespace.metadata.labels?.[CLUSTER_NAME_LABEL] !== cluster)
+        await client.patch(
+          Namespace,
+          { cluster: hub, name: cluster },
+          { metadata: { labels: wanted.metadata.labels ?? {} } },
+          { type: "merge", signal },
+        );
       return namespace?.metadata.deletionTimestamp === undefined;
     },
     async grant(cluster, isNamespaceThere, signal) {

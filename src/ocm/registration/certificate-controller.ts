@@ -1,12 +1,21 @@
 /**
- * Approves the certificates of agents without anybody looking: renewals of those that are accepted, and first ones of users that are trusted with that.
+ * Approves the certificates of agents without anybody looking: renewals of those that are accepted, and first ones of
+ * users that are trusted with that.
  *
- * Reads:  CertificateSigningRequest, ManagedCluster; what the one who asks may do.
+ * Reads: CertificateSigningRequest, ManagedCluster; what the one who asks may do.
  * Writes: the approval of requests that it recognises; others are left to people.
  *
- * A first certificate for a cluster whose agent is alive is never approved here: it is a second agent with the same name, by mistake or not, and a person has to say.
+ * A first certificate for a cluster whose agent is alive is never approved here: it is a second agent with the same
+ * name, by mistake or not, and a person has to say.
  */
-import { CertificateSigningRequest, Cluster, ManagedCluster, REGISTER_GROUP, requestState, SubjectAccessReview } from "../../api/index.ts";
+import {
+  CertificateSigningRequest,
+  Cluster,
+  ManagedCluster,
+  REGISTER_GROUP,
+  requestState,
+  SubjectAccessReview,
+} from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
@@ -26,15 +35,39 @@ export interface CertificateDependencies {
 
 type Request = DeepReadonly<CertificateSigningRequest>;
 
-export function createCertificateController({ hub, informers, client, events, trustedUsers }: CertificateDependencies): Controller<ObjectKey> {
+export function createCertificateController({
+  hub,
+  informers,
+  client,
+  events,
+  trustedUsers,
+}: CertificateDependencies): Controller<ObjectKey> {
   const clusters = informers.of(ManagedCluster);
   const faces = informers.of(Cluster);
   const trusted = new Set(trustedUsers);
 
   /** Asked of the server: what a user may do is not for this controller to work out. */
-  async function mayRenew({ username = "", uid, groups, extra }: Request["spec"], signal: AbortSignal): Promise<boolean> {
-    const resourceAttributes = { group: REGISTER_GROUP, resource: "managedclusters", subresource: "clientcertificates", verb: "renew" };
-    const review = await client.create(SubjectAccessReview, hub, { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: { name: "" }, spec: { user: username, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }), resourceAttributes } }, { signal });
+  async function mayRenew(
+    { username = "", uid, groups, extra }: Request["spec"],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const resourceAttributes = {
+      group: REGISTER_GROUP,
+      resource: "managedclusters",
+      subresource: "clientcertificates",
+      verb: "renew",
+    };
+    const review = await client.create(
+      SubjectAccessReview,
+      hub,
+      {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        metadata: { name: "" },
+        spec: { user: username, uid: uid || undefined, groups, extra, resourceAttributes },
+      },
+      { signal },
+    );
     return review.status?.allowed === true;
   }
 
@@ -44,14 +77,35 @@ export function createCertificateController({ hub, informers, client, events, tr
     const isReached = faces.get({ cluster: hub, name: cluster })?.spec.syncMode === "Push";
     if (!isReached && !isConditionTrue(known?.status?.conditions, AVAILABLE)) return false;
     const why = isReached ? "the hub reaches this cluster itself" : "an agent of this cluster is alive";
-    if (known) events.record(hub, known, { type: "Warning", reason: "SecondAgent", message: `the request ${request.metadata.name} for a first certificate of ${cluster} is not approved automatically: ${why}` });
+    if (known)
+      events.record(hub, known, {
+        type: "Warning",
+        reason: "SecondAgent",
+        message: `the request ${request.metadata.name} for a first certificate of ${cluster} is not approved automatically: ${why}`,
+      });
     return true;
   }
 
   async function approve(request: Request, key: ObjectKey, signal: AbortSignal): Promise<boolean> {
-    const condition = { type: "Approved", status: "True", reason: "AutoApprovedByHubCSRApprovingController", message: "Auto approving Managed cluster agent certificate after SubjectAccessReview." };
-    const patch = { metadata: { resourceVersion: request.metadata.resourceVersion ?? null }, status: { conditions: [...(request.status?.conditions ?? []), condition] } };
-    return (await unlessChanged(client.patch(CertificateSigningRequest, key, patch as unknown as Json, { type: "merge", subresource: "approval", signal }))) !== undefined;
+    const condition = {
+      type: "Approved",
+      status: "True",
+      reason: "AutoApprovedByHubCSRApprovingController",
+      message: "Auto approving Managed cluster agent certificate after SubjectAccessReview.",
+    };
+    const patch = {
+      metadata: { resourceVersion: request.metadata.resourceVersion ?? null },
+      status: { conditions: [...(request.status?.conditions ?? []), condition] },
+    };
+    return (
+      (await unlessChanged(
+        client.patch(CertificateSigningRequest, key, patch as unknown as Json, {
+          type: "merge",
+          subresource: "approval",
+          signal,
+        }),
+      )) !== undefined
+    );
   }
 
   return defineController({
@@ -64,8 +118,13 @@ export function createCertificateController({ hub, informers, client, events, tr
       const agent = approved || denied ? undefined : recogniseRequest(request);
       if (!agent) return done;
       if (request.spec.username === agent.user) {
-        if ((await mayRenew(request.spec, signal)) && (await approve(request, key, signal))) log.info("renewal of an agent's certificate approved", { member: agent.cluster });
-      } else if (trusted.has(request.spec.username ?? "") && !isTaken(agent, request) && (await approve(request, key, signal))) {
+        if ((await mayRenew(request.spec, signal)) && (await approve(request, key, signal)))
+          log.info("renewal of an agent's certificate approved", { member: agent.cluster });
+      } else if (
+        trusted.has(request.spec.username ?? "") &&
+        !isTaken(agent, request) &&
+        (await approve(request, key, signal))
+      ) {
         log.info("first certificate of an agent approved", { member: agent.cluster, user: request.spec.username });
       }
       return done;

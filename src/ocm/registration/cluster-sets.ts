@@ -1,5 +1,6 @@
 /**
- * Which clusters are members of which sets, kept up to date change by change: a set of a thousand clusters is not counted again for each that comes.
+ * Which clusters are members of which sets, kept up to date change by change: a set of a thousand clusters is not
+ * counted again for each that comes.
  */
 import type { ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -23,14 +24,31 @@ export interface ClusterSets {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-export function createClusterSets({ hub, sets, clusters }: { hub: string; sets: Informer<ManagedClusterSet>; clusters: Informer<ManagedCluster> }): ClusterSets {
+export function createClusterSets({
+  hub,
+  sets,
+  clusters,
+}: {
+  hub: string;
+  sets: Informer<ManagedClusterSet>;
+  clusters: Informer<ManagedCluster>;
+}): ClusterSets {
   const members = new Map<string, Set<string>>();
   const names = new Set<string>();
 
   sets.subscribe(({ object, old, deleted }) => {
     const { name } = object.metadata;
     if (deleted) members.delete(name);
-    else if (!old || !equalJson(old.spec, object.spec)) members.set(name, new Set(clusters.list({ cluster: hub }).filter((cluster) => isIn(object, cluster)).map(({ metadata }) => metadata.name)));
+    else if (!old || !equalJson(old.spec, object.spec))
+      members.set(
+        name,
+        new Set(
+          clusters
+            .list({ cluster: hub })
+            .filter((cluster) => isIn(object, cluster))
+            .map(({ metadata }) => metadata.name),
+        ),
+      );
   });
   clusters.subscribe(({ object, deleted }) => {
     const { name } = object.metadata;
@@ -46,7 +64,14 @@ export function createClusterSets({ hub, sets, clusters }: { hub: string; sets: 
   return {
     of: (cluster) => sets.list({ cluster: hub }).filter((set) => isIn(set, cluster)),
     members: (set) => members.get(set) ?? NOBODY,
-    touched: ({ object, old, deleted }) => sets.list({ cluster: hub }).flatMap((set) => ((old !== undefined && isIn(set, old)) !== (!deleted && isIn(set, object)) || (deleted && isIn(set, object)) ? [set.metadata.name] : [])),
+    touched: ({ object, old, deleted }) =>
+      sets
+        .list({ cluster: hub })
+        .flatMap((set) =>
+          (old !== undefined && isIn(set, old)) !== (!deleted && isIn(set, object)) || (deleted && isIn(set, object))
+            ? [set.metadata.name]
+            : [],
+        ),
     count: () => names.size,
   };
 }

@@ -35,19 +35,47 @@ export interface RegistrationOptions {
   autoApprovedUsers?: readonly string[];
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
-export function createRegistration({ hub, informers, clientFor, events, clock, members, autoApprovedUsers = [] }: RegistrationOptions): Controller<any>[] {
+export function createRegistration({
+  hub,
+  informers,
+  clientFor,
+  events,
+  clock,
+  members,
+  autoApprovedUsers = [],
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+}: RegistrationOptions): Controller<any>[] {
   const client = clientFor("registration");
   const told = events("flotilla-registration");
-  const sets = createClusterSets({ hub, sets: informers.of(ManagedClusterSet), clusters: informers.of(ManagedCluster) });
+  const sets = createClusterSets({
+    hub,
+    sets: informers.of(ManagedClusterSet),
+    clusters: informers.of(ManagedCluster),
+  });
   const claims = createMemberClaims({ hub, informers, informersOf: members.informersOf, simulated: members.simulated });
   const leaving = createLeaving({ hub, informers, client, events: told, clock, farewellOf: members.farewellOf });
   return [
-    createManagedClusterController({ hub, informers, client, events: told, clock, sets, leaving, claims, acceptsAll: autoApprovedUsers.length > 0 }),
+    createManagedClusterController({
+      hub,
+      informers,
+      client,
+      events: told,
+      clock,
+      sets,
+      leaving,
+      claims,
+      acceptsAll: autoApprovedUsers.length > 0,
+    }),
     createClusterFaceController({ hub, informers, client: clientFor("faces") }),
     createSetController({ hub, informers, client: clientFor("cluster-sets"), events: told, clock, sets }),
     createSetBindingController({ hub, informers, client: clientFor("cluster-sets"), clock }),
     createSharedRolesController({ hub, informers, client, sets }),
-    createCertificateController({ hub, informers, client: clientFor("certificates"), events: told, trustedUsers: autoApprovedUsers }),
+    createCertificateController({
+      hub,
+      informers,
+      client: clientFor("certificates"),
+      events: told,
+      trustedUsers: autoApprovedUsers,
+    }),
   ];
 }

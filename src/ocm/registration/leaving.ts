@@ -1,8 +1,18 @@
 /**
- * How a ManagedCluster that is being deleted goes: its ManifestWorks first, then its rights, its Lease and Karmada's Cluster of the same member, then the object itself. Its namespace
- * stays, as it does upstream, with whatever people keep there.
+ * How a ManagedCluster that is being deleted goes: its ManifestWorks first, then its rights, its Lease and Karmada's
+ * Cluster of the same member, then the object itself. Its namespace stays, as it does upstream, with whatever people
+ * keep there.
  */
-import { CLUSTER_LEASE, CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, Lease, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork } from "../../api/index.ts";
+import {
+  CLUSTER_LEASE,
+  CLUSTER_RBAC_FINALIZER,
+  CLUSTER_RESOURCES_FINALIZER,
+  Cluster,
+  Lease,
+  ManagedCluster,
+  MANIFEST_WORK_FINALIZER,
+  ManifestWork,
+} from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -14,7 +24,10 @@ import { createAgentAccess } from "./agent-access.ts";
 import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type Farewell } from "./plan-clean-up.ts";
 
-/** How a member leaves by way of Karmada's Cluster: not at all, keeping what it runs, losing it, or without being waited for. */
+/**
+ * How a member leaves by way of Karmada's Cluster: not at all, keeping what it runs, losing it, or without being waited
+ * for.
+ */
 export type ClusterFarewell = "stays" | "release" | "purge" | "abandon";
 
 export interface LeavingDependencies {
@@ -50,15 +63,36 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
     return how === "abandon" || how === "release" ? how : "delete";
   }
 
-  async function deleteWork({ metadata, spec }: DeepReadonly<ManifestWork>, isOrphaning: boolean, signal: AbortSignal): Promise<void> {
+  async function deleteWork(
+    { metadata, spec }: DeepReadonly<ManifestWork>,
+    isOrphaning: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
     const key = { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name };
-    if (isOrphaning && spec.deleteOption?.propagationPolicy !== "Orphan") await unlessChanged(client.patch(ManifestWork, key, { spec: { deleteOption: { propagationPolicy: "Orphan", selectivelyOrphans: null } } }, { type: "merge", signal }));
-    await unlessChanged(client.delete(ManifestWork, key, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+    if (isOrphaning && spec.deleteOption?.propagationPolicy !== "Orphan")
+      await unlessChanged(
+        client.patch(
+          ManifestWork,
+          key,
+          { spec: { deleteOption: { propagationPolicy: "Orphan", selectivelyOrphans: null } } },
+          { type: "merge", signal },
+        ),
+      );
+    await unlessChanged(
+      client.delete(ManifestWork, key, { preconditions: metadata.uid ? { uid: metadata.uid } : undefined, signal }),
+    );
   }
 
   async function letGo({ metadata }: DeepReadonly<ManifestWork>, signal: AbortSignal): Promise<void> {
     const left = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
-    await unlessChanged(client.patch(ManifestWork, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { metadata: { finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
+    await unlessChanged(
+      client.patch(
+        ManifestWork,
+        { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name },
+        { metadata: { finalizers: left.length > 0 ? left : null } },
+        { type: "merge", signal },
+      ),
+    );
   }
 
   async function removeRest(cluster: Read, signal: AbortSignal): Promise<void> {
@@ -68,10 +102,18 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
     const lease = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
     if (leases.get(lease)) await unlessChanged(client.delete(Lease, lease, { signal }));
     const face = faces.get({ cluster: hub, name });
-    // Anybody with a bootstrap token can make a ManagedCluster that looks like the other face; only the hub says that it was accepted.
-    const isFace = agreementOf(cluster) !== undefined && findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
+    // Anybody with a bootstrap token can make a ManagedCluster that looks like the other face; only the hub says that
+    // it was accepted.
+    const isFace =
+      agreementOf(cluster) !== undefined && findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
     if (!face || face.metadata.deletionTimestamp || !isFace) return;
-    await unlessChanged(client.delete(Cluster, { cluster: hub, name }, { ...(face.metadata.uid && { preconditions: { uid: face.metadata.uid } }), signal }));
+    await unlessChanged(
+      client.delete(
+        Cluster,
+        { cluster: hub, name },
+        { preconditions: face.metadata.uid ? { uid: face.metadata.uid } : undefined, signal },
+      ),
+    );
   }
 
   return {
@@ -82,18 +124,38 @@ export function createLeaving({ hub, informers, client, events, clock, farewellO
       const plan = planCleanUp(cluster, works.list({ cluster: hub, namespace: name }), farewell(cluster), nowMs);
       for (const work of plan.deletes) await deleteWork(work, plan.isOrphaning, signal);
       for (const work of plan.letGo) await letGo(work, signal);
-      if (plan.letGo.length > 0) events.record(hub, cluster, { type: "Warning", reason: "ManifestWorksLetGo", message: `managed cluster ${name} leaves without an answer of its member: ${plan.letGo.length} manifestworks are gone from the hub, and what they put there stays` });
+      if (plan.letGo.length > 0)
+        events.record(hub, cluster, {
+          type: "Warning",
+          reason: "ManifestWorksLetGo",
+          message: `managed cluster ${name} leaves without an answer of its member: ${plan.letGo.length} manifestworks are gone from the hub, and what they put there stays`,
+        });
 
       if (plan.lookAgainMs !== undefined) {
         const before = cluster.status ?? { conditions: [] };
-        const isSilent = !leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE }) && findCondition(before.conditions, AVAILABLE)?.status !== "Unknown";
-        const conditions = [plan.condition, ...(isSilent ? [silent] : [])].reduce((all, next) => withCondition(all, next, formatTime(nowMs)), before.conditions);
-        if (conditions !== before.conditions) await unlessChanged(client.updateStatus(ManagedCluster, hub, { ...cluster, status: { ...before, conditions } }, { signal }));
+        const isSilent =
+          !leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE }) &&
+          findCondition(before.conditions, AVAILABLE)?.status !== "Unknown";
+        const conditions = [plan.condition, ...(isSilent ? [silent] : [])].reduce(
+          (all, next) => withCondition(all, next, formatTime(nowMs)),
+          before.conditions,
+        );
+        if (conditions !== before.conditions)
+          await unlessChanged(
+            client.updateStatus(ManagedCluster, hub, { ...cluster, status: { ...before, conditions } }, { signal }),
+          );
         return { requeueAfterMs: plan.lookAgainMs };
       }
       await removeRest(cluster, signal);
       const left = finalizers.filter((finalizer) => !OWN_FINALIZERS.includes(finalizer));
-      await unlessChanged(client.patch(ManagedCluster, { cluster: hub, name }, { metadata: { resourceVersion, finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
+      await unlessChanged(
+        client.patch(
+          ManagedCluster,
+          { cluster: hub, name },
+          { metadata: { resourceVersion, finalizers: left.length > 0 ? left : null } },
+          { type: "merge", signal },
+        ),
+      );
       return done;
     },
   };

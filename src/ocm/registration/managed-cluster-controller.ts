@@ -1,15 +1,33 @@
 /**
- * ManagedCluster on the hub: takes a cluster in when it is accepted, watches its lease, taints it by its availability, and lets it go.
+ * ManagedCluster on the hub: takes a cluster in when it is accepted, watches its lease, taints it by its availability,
+ * and lets it go.
  *
- * Reads:  ManagedCluster, ManagedClusterSet, ManifestWork, its Lease and roles; Karmada's Cluster of the same name and the claims of its member.
- * Writes: the namespace, roles and Lease of a cluster; of the ManagedCluster the finalizers, the taints that follow availability and the status: acceptance, clock, namespaces,
- *         silence, and all of it for a member that the hub reaches itself. Of ManifestWorks nothing but their end.
+ * Reads: ManagedCluster, ManagedClusterSet, ManifestWork, its Lease and roles; Karmada's Cluster of the same name and
+ * the claims of its member.
+ * Writes: the namespace, roles and Lease of a cluster; of the ManagedCluster the finalizers, the taints that follow
+ * availability and the status: acceptance, clock, namespaces, silence, and all of it for a member that the hub reaches
+ * itself. Of ManifestWorks nothing but their end.
  * Beside: agents write the rest of the status; `faces` keeps labels and the other taints alike with Karmada's Cluster.
  *
- * A member that the hub reaches has no agent: it gets no roles, so that nobody else can speak for it, and its Lease is renewed when it becomes available rather than by the minute,
- * because the hub itself is the one who would read it.
+ * A member that the hub reaches has no agent: it gets no roles, so that nobody else can speak for it, and its Lease is
+ * renewed when it becomes available rather than by the minute, because the hub itself is the one who would read it.
  */
-import { AUTOMATICALLY_ACCEPTED_ANNOTATION, CLUSTER_LEASE, CLUSTER_NAME_LABEL, CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER, Cluster, ClusterRole, ClusterRoleBinding, Lease, ManagedCluster, ManagedClusterSet, ManifestWork, Namespace, RoleBinding } from "../../api/index.ts";
+import {
+  AUTOMATICALLY_ACCEPTED_ANNOTATION,
+  CLUSTER_LEASE,
+  CLUSTER_NAME_LABEL,
+  CLUSTER_RBAC_FINALIZER,
+  CLUSTER_RESOURCES_FINALIZER,
+  Cluster,
+  ClusterRole,
+  ClusterRoleBinding,
+  Lease,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManifestWork,
+  Namespace,
+  RoleBinding,
+} from "../../api/index.ts";
 import type { ClusterClaim } from "../../api/index.ts";
 import { equalJson, formatMicroTime, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json, Log } from "../../base/index.ts";
@@ -49,31 +67,55 @@ export interface MemberClaims {
 
 const BY_SET = "ocm.namespacesOf";
 
-export function createManagedClusterController({ hub, informers, client, events, clock, sets, leaving, claims, acceptsAll }: ManagedClusterDependencies): Controller<ObjectKey> {
+export function createManagedClusterController({
+  hub,
+  informers,
+  client,
+  events,
+  clock,
+  sets,
+  leaving,
+  claims,
+  acceptsAll,
+}: ManagedClusterDependencies): Controller<ObjectKey> {
   const clusters = informers.of(ManagedCluster);
   const faces = informers.of(Cluster);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
   const renewals = new Map<string, Renewal>();
-  clusters.addIndex(BY_SET, ({ status }) => [...new Set((status?.managedNamespaces ?? []).map(({ clusterSet }) => clusterSet))]);
+  clusters.addIndex(BY_SET, ({ status }) => [
+    ...new Set((status?.managedNamespaces ?? []).map(({ clusterSet }) => clusterSet)),
+  ]);
 
   /** Everything that is needed before anything is made, in one write. */
   async function prepare(cluster: Read, signal: AbortSignal): Promise<boolean> {
     const { finalizers = [], resourceVersion = null, annotations } = cluster.metadata;
     const isNew = acceptsAll && annotations?.[AUTOMATICALLY_ACCEPTED_ANNOTATION] === undefined;
     const isAccepted = cluster.spec.hubAcceptsClient === true || isNew;
-    const missing = [CLUSTER_RESOURCES_FINALIZER, ...(isAccepted ? [CLUSTER_RBAC_FINALIZER] : [])].filter((finalizer) => !finalizers.includes(finalizer));
+    const missing = [CLUSTER_RESOURCES_FINALIZER, ...(isAccepted ? [CLUSTER_RBAC_FINALIZER] : [])].filter(
+      (finalizer) => !finalizers.includes(finalizer),
+    );
     if (missing.length === 0 && !isNew) return true;
     const patch = {
-      metadata: { resourceVersion, finalizers: [...finalizers, ...missing], ...(isNew && { annotations: { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } }) },
+      metadata: {
+        resourceVersion,
+        finalizers: [...finalizers, ...missing],
+        ...(isNew && { annotations: { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } }),
+      },
       ...(isNew && { spec: { hubAcceptsClient: true } }),
     };
-    await unlessChanged(client.patch(ManagedCluster, { cluster: hub, name: cluster.metadata.name }, patch, { type: "merge", signal }));
+    await unlessChanged(
+      client.patch(ManagedCluster, { cluster: hub, name: cluster.metadata.name }, patch, { type: "merge", signal }),
+    );
     return false;
   }
 
   /** The condition that says how it went; a failure is told and thrown by the caller. */
-  async function admit(cluster: Read, isReached: boolean, signal: AbortSignal): Promise<{ condition: NextCondition | undefined; hasNamespace?: boolean; failure?: unknown }> {
+  async function admit(
+    cluster: Read,
+    isReached: boolean,
+    signal: AbortSignal,
+  ): Promise<{ condition: NextCondition | undefined; hasNamespace?: boolean; failure?: unknown }> {
     const { name } = cluster.metadata;
     const isKnown = findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
     if (!cluster.spec.hubAcceptsClient) {
@@ -98,20 +140,58 @@ export function createManagedClusterController({ hub, informers, client, events,
     const renewTime = formatMicroTime(clock.now());
     const key = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
     if (lease) await client.patch(Lease, key, { spec: { renewTime } }, { type: "merge", signal });
-    else await client.create(Lease, hub, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: CLUSTER_LEASE, namespace: name, labels: { [CLUSTER_NAME_LABEL]: name } }, spec: { holderIdentity: CLUSTER_LEASE, renewTime } }, { signal });
+    else
+      await client.create(
+        Lease,
+        hub,
+        {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { name: CLUSTER_LEASE, namespace: name, labels: { [CLUSTER_NAME_LABEL]: name } },
+          spec: { holderIdentity: CLUSTER_LEASE, renewTime },
+        },
+        { signal },
+      );
   }
 
-  function tell(cluster: Read, next: readonly { type: string; status: string; reason?: string }[], isReached: boolean, log: Log): void {
+  function tell(
+    cluster: Read,
+    next: readonly { type: string; status: string; reason?: string }[],
+    isReached: boolean,
+    log: Log,
+  ): void {
     const changed = (type: string): string | undefined => {
-      const [before, now] = [cluster.status?.conditions, next].map((conditions) => findCondition(conditions, type)?.reason);
+      const [before, now] = [cluster.status?.conditions, next].map(
+        (conditions) => findCondition(conditions, type)?.reason,
+      );
       return before === now ? undefined : now;
     };
     const { name } = cluster.metadata;
     const [acceptance, availability] = [HUB_ACCEPTED, AVAILABLE].map(changed);
-    if (acceptance ?? availability) log.info("managed cluster changed", { member: name, ...(acceptance && { acceptance }), ...(availability && { availability }) });
-    if (acceptance === denied.reason) events.record(hub, cluster, { type: "Normal", reason: "ManagedClusterDenied", message: `managed cluster ${name} is denied by hub cluster admin` });
-    if (acceptance === accepted.reason && !isReached) events.record(hub, cluster, { type: "Normal", reason: "ManagedClusterAccepted", message: `managed cluster ${name} is accepted by hub cluster admin` });
-    if (availability === silent.reason && !isReached) events.record(hub, cluster, { type: "Warning", reason: "AvailableUnknown", message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed` });
+    if (acceptance ?? availability)
+      log.info("managed cluster changed", {
+        member: name,
+        ...(acceptance && { acceptance }),
+        ...(availability && { availability }),
+      });
+    if (acceptance === denied.reason)
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "ManagedClusterDenied",
+        message: `managed cluster ${name} is denied by hub cluster admin`,
+      });
+    if (acceptance === accepted.reason && !isReached)
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "ManagedClusterAccepted",
+        message: `managed cluster ${name} is accepted by hub cluster admin`,
+      });
+    if (availability === silent.reason && !isReached)
+      events.record(hub, cluster, {
+        type: "Warning",
+        reason: "AvailableUnknown",
+        message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed`,
+      });
   }
 
   const byLabel = ({ object }: ObjectEvent): ObjectKey[] => {
@@ -120,16 +200,31 @@ export function createManagedClusterController({ hub, informers, client, events,
   };
   const ofSet = ({ object, old }: ObjectEvent<ManagedClusterSet>): ObjectKey[] => {
     const { name } = object.metadata;
-    if (!object.spec.managedNamespaces?.length && !old?.spec.managedNamespaces?.length && clusters.by(BY_SET, name).length === 0) return [];
-    return [...new Set([...sets.members(name), ...clusters.by(BY_SET, name).map(({ metadata }) => metadata.name)])].map((cluster) => ({ cluster: hub, name: cluster }));
+    if (
+      !object.spec.managedNamespaces?.length &&
+      !old?.spec.managedNamespaces?.length &&
+      clusters.by(BY_SET, name).length === 0
+    )
+      return [];
+    return [...new Set([...sets.members(name), ...clusters.by(BY_SET, name).map(({ metadata }) => metadata.name)])].map(
+      (cluster) => ({ cluster: hub, name: cluster }),
+    );
   };
 
   return defineController({
     name: "ocm-registration",
     for: ManagedCluster,
     watches: [
-      watch(Cluster, ({ object, old, deleted }) => (old && !deleted && equalJson(reportedOf(object), reportedOf(old)) ? [] : [{ cluster: hub, name: object.metadata.name }])),
-      watch(Lease, ({ object }) => (object.metadata.name === CLUSTER_LEASE && object.metadata.namespace ? [{ cluster: hub, name: object.metadata.namespace }] : [])),
+      watch(Cluster, ({ object, old, deleted }) =>
+        old && !deleted && equalJson(reportedOf(object), reportedOf(old))
+          ? []
+          : [{ cluster: hub, name: object.metadata.name }],
+      ),
+      watch(Lease, ({ object }) =>
+        object.metadata.name === CLUSTER_LEASE && object.metadata.namespace
+          ? [{ cluster: hub, name: object.metadata.namespace }]
+          : [],
+      ),
       watch(Namespace, (event) => (event.deleted ? byLabel(event) : [])),
       watch(ClusterRole, byLabel),
       watch(ClusterRoleBinding, byLabel),
@@ -137,7 +232,12 @@ export function createManagedClusterController({ hub, informers, client, events,
       // Only who leaves or was denied, or whose namespace goes, waits for the end of works.
       watch(ManifestWork, ({ object: { metadata }, deleted }) => {
         const cluster = deleted ? clusters.get({ cluster: hub, name: metadata.namespace ?? "" }) : undefined;
-        return cluster && (cluster.metadata.deletionTimestamp || !cluster.spec.hubAcceptsClient || access.isEnding(cluster.metadata.name)) ? [{ cluster: hub, name: cluster.metadata.name }] : [];
+        return cluster &&
+          (cluster.metadata.deletionTimestamp ||
+            !cluster.spec.hubAcceptsClient ||
+            access.isEnding(cluster.metadata.name))
+          ? [{ cluster: hub, name: cluster.metadata.name }]
+          : [];
       }),
       watch(ManagedClusterSet, ofSet),
       { source: claims.source },
@@ -158,22 +258,43 @@ export function createManagedClusterController({ hub, informers, client, events,
       const renewal = lease && nextRenewal(renewals.get(name), lease, nowMs);
       if (renewal) renewals.set(name, renewal);
 
-      const status = planStatus(cluster, { access: condition, report: isReached && cluster.spec.hubAcceptsClient ? planReport(face, claims.of(name)) : undefined, renewal: isReached ? undefined : renewal, sets: sets.of(cluster), nowMs, now: formatTime(nowMs) });
+      const status = planStatus(cluster, {
+        access: condition,
+        report: isReached && cluster.spec.hubAcceptsClient ? planReport(face, claims.of(name)) : undefined,
+        renewal: isReached ? undefined : renewal,
+        sets: sets.of(cluster),
+        nowMs,
+        now: formatTime(nowMs),
+      });
       const conditions = status?.conditions ?? cluster.status?.conditions ?? [];
       if (status) {
-        const written = await unlessChanged(client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }));
+        const written = await unlessChanged(
+          client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }),
+        );
         if (written) tell(cluster, conditions, isReached, log);
       }
       if (failure) throw failure;
 
       const isAvailable = findCondition(conditions, AVAILABLE)?.status;
       // An agent renews its own Lease, and finds it there.
-      const isBack = isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
+      const isBack =
+        isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
       if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await renew(name, lease, signal);
       if (status) return done; // What was written comes back as a change, and with it this cluster.
 
       const taints = planAvailabilityTaints(cluster.spec.taints ?? [], isAvailable);
-      if (taints) await unlessChanged(client.patch(ManagedCluster, { cluster: hub, name }, { metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null }, spec: { taints: taints.length > 0 ? taints : null } } as unknown as Json, { type: "merge", signal }));
+      if (taints)
+        await unlessChanged(
+          client.patch(
+            ManagedCluster,
+            { cluster: hub, name },
+            {
+              metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null },
+              spec: { taints: taints.length > 0 ? taints : null },
+            } as unknown as Json,
+            { type: "merge", signal },
+          ),
+        );
       const expiresInMs = renewal && !isReached && condition ? expiresAtMs(cluster, renewal) - nowMs : 0;
       return expiresInMs > 0 ? { requeueAfterMs: expiresInMs } : done;
     },

@@ -1,4 +1,7 @@
-/** The taints that follow a cluster's availability: one that is not heard of, or says that it is not well, is not chosen. Pure. */
+/**
+ * The taints that follow a cluster's availability: one that is not heard of, or says that it is not well, is not
+ * chosen. Pure.
+ */
 import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from "../../api/index.ts";
 import type { ManagedClusterTaint } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -8,7 +11,8 @@ type Taints = readonly DeepReadonly<ManagedClusterTaint>[];
 export const AVAILABILITY_TAINTS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
 const EFFECT = "NoSelect";
 
-const isOwn = ({ key, value = "", effect }: DeepReadonly<ManagedClusterTaint>): boolean => AVAILABILITY_TAINTS.includes(key) && value === "" && effect === EFFECT;
+const isOwn = ({ key, value = "", effect }: DeepReadonly<ManagedClusterTaint>): boolean =>
+  AVAILABILITY_TAINTS.includes(key) && value === "" && effect === EFFECT;
 
 /** A cluster that was never heard of counts as unreachable. Undefined when nothing changes. */
 export function planAvailabilityTaints(taints: Taints, available: string | undefined): Taints | undefined {

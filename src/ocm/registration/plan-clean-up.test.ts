@@ -8,38 +8,99 @@ const makeLeaving = (minutes: number, available = "True"): ManagedCluster => ({
   kind: "ManagedCluster",
   metadata: { name: "c1", deletionTimestamp: new Date(NOW - minutes * 60_000).toISOString() },
   spec: {},
-  status: { conditions: [{ type: "ManagedClusterConditionAvailable", status: available as "True" | "Unknown", reason: "X", message: "", lastTransitionTime: "2024-05-01T11:00:00Z" }] },
+  status: {
+    conditions: [
+      {
+        type: "ManagedClusterConditionAvailable",
+        status: available as "True" | "Unknown",
+        reason: "X",
+        message: "",
+        lastTransitionTime: "2024-05-01T11:00:00Z",
+      },
+    ],
+  },
 });
 const makeWork = (name: string, priority?: string, rest: Partial<ManifestWork["metadata"]> = {}): ManifestWork => ({
   apiVersion: "work.open-cluster-management.io/v1",
   kind: "ManifestWork",
-  metadata: { name, namespace: "c1", finalizers: ["cluster.open-cluster-management.io/manifest-work-cleanup"], ...(priority !== undefined && { annotations: { "open-cluster-management.io/cleanup-priority": priority } }), ...rest },
+  metadata: {
+    name,
+    namespace: "c1",
+    finalizers: ["cluster.open-cluster-management.io/manifest-work-cleanup"],
+    annotations: priority !== undefined ? { "open-cluster-management.io/cleanup-priority": priority } : undefined,
+    ...rest,
+  },
   spec: {},
 });
-const namesOf = (works: readonly { readonly metadata: { readonly name: string } }[]): string[] => works.map(({ metadata }) => metadata.name);
+const namesOf = (works: readonly { readonly metadata: { readonly name: string } }[]): string[] =>
+  works.map(({ metadata }) => metadata.name);
 
 test("without works nothing is left to wait for", () => {
-  expect(planCleanUp(makeLeaving(0), [], "delete", NOW)).toMatchObject({ deletes: [], lookAgainMs: undefined, condition: { status: "True", reason: "NoResource" } });
+  expect(planCleanUp(makeLeaving(0), [], "delete", NOW)).toMatchObject({
+    deletes: [],
+    lookAgainMs: undefined,
+    condition: { status: "True", reason: "NoResource" },
+  });
 });
 
 test("works go a level after the other, and a level that is no number from 0 to 100 is the first", () => {
-  const works = [makeWork("late", "100"), makeWork("none"), makeWork("wrong", "soon"), makeWork("beyond", "101"), makeWork("below", "-1"), makeWork("next", "7")];
+  const works = [
+    makeWork("late", "100"),
+    makeWork("none"),
+    makeWork("wrong", "soon"),
+    makeWork("beyond", "101"),
+    makeWork("below", "-1"),
+    makeWork("next", "7"),
+  ];
 
-  expect(namesOf(planCleanUp(makeLeaving(0), works, "delete", NOW).deletes)).toEqual(["none", "wrong", "beyond", "below"]);
-  expect(namesOf(planCleanUp(makeLeaving(0), [works[0], works[5]].flatMap((work) => work ?? []), "delete", NOW).deletes)).toEqual(["next"]);
+  expect(namesOf(planCleanUp(makeLeaving(0), works, "delete", NOW).deletes)).toEqual([
+    "none",
+    "wrong",
+    "beyond",
+    "below",
+  ]);
+  expect(
+    namesOf(
+      planCleanUp(
+        makeLeaving(0),
+        [works[0], works[5]].flatMap((work) => work ?? []),
+        "delete",
+        NOW,
+      ).deletes,
+    ),
+  ).toEqual(["next"]);
 });
 
 test("a level that is on its way is waited for", () => {
-  const plan = planCleanUp(makeLeaving(0), [makeWork("first", undefined, { deletionTimestamp: "2024-05-01T12:00:00Z" }), makeWork("second", "1")], "delete", NOW);
+  const plan = planCleanUp(
+    makeLeaving(0),
+    [makeWork("first", undefined, { deletionTimestamp: "2024-05-01T12:00:00Z" }), makeWork("second", "1")],
+    "delete",
+    NOW,
+  );
 
   expect(plan.deletes).toEqual([]);
-  expect(plan.condition).toMatchObject({ status: "False", reason: "ResourceRemaining", message: "The resource manifestworks is remaning, the remaining count is 2, the finalizer pending count is 2" });
+  expect(plan.condition).toMatchObject({
+    status: "False",
+    reason: "ResourceRemaining",
+    message: "The resource manifestworks is remaning, the remaining count is 2, the finalizer pending count is 2",
+  });
 });
 
 const letsGo: Record<string, { minutes: number; available?: string; farewell: Farewell; want: boolean }> = {
   "a member that answers is waited for": { minutes: 60, farewell: "delete", want: false },
-  "a member that does not answer is waited for a while": { minutes: 4.9, available: "Unknown", farewell: "delete", want: false },
-  "a member that does not answer is not waited for longer": { minutes: 5, available: "Unknown", farewell: "delete", want: true },
+  "a member that does not answer is waited for a while": {
+    minutes: 4.9,
+    available: "Unknown",
+    farewell: "delete",
+    want: false,
+  },
+  "a member that does not answer is not waited for longer": {
+    minutes: 5,
+    available: "Unknown",
+    farewell: "delete",
+    want: true,
+  },
   "a member that is unjoined is waited for a moment": { minutes: 0.4, farewell: "release", want: false },
   "a member that is unjoined is not waited for longer": { minutes: 0.5, farewell: "release", want: true },
   "a member that is given up is not waited for": { minutes: 0, farewell: "abandon", want: true },

@@ -1,8 +1,10 @@
 /**
- * How a cluster that is being deleted loses its ManifestWorks: a level of priority after the other, each waited for. Pure.
+ * How a cluster that is being deleted loses its ManifestWorks: a level of priority after the other, each waited for.
+ * Pure.
  *
- * Upstream waits for the agent for good, so that the ManagedCluster of a member that is gone stays until somebody takes the finalizers off by hand. Here a
- * member that does not answer is waited for a while; then its works are let go, and what it may still run stays as it is.
+ * Upstream waits for the agent for good, so that the ManagedCluster of a member that is gone stays until somebody takes
+ * the finalizers off by hand. Here a member that does not answer is waited for a while; then its works are let go, and
+ * what it may still run stays as it is.
  */
 import { CLEANUP_PRIORITY_ANNOTATION, MANIFEST_WORK_FINALIZER } from "../../api/index.ts";
 import type { ManifestWork } from "../../api/index.ts";
@@ -13,8 +15,8 @@ import { AVAILABLE, DELETING, type Read } from "./conditions.ts";
 type Work = DeepReadonly<ManifestWork>;
 
 /**
- * What becomes of what the works put on the member: it is deleted there as each work says; it keeps running and is released; or nobody touches it
- * and nobody waits for the member.
+ * What becomes of what the works put on the member: it is deleted there as each work says; it keeps running and is
+ * released; or nobody touches it and nobody waits for the member.
  */
 export type Farewell = "delete" | "release" | "abandon";
 
@@ -38,7 +40,19 @@ const LOOK_AGAIN_MS = 5_000;
 const MAX_PRIORITY = 100;
 
 export function planCleanUp(cluster: Read, works: readonly Work[], farewell: Farewell, nowMs: number): CleanUp {
-  if (works.length === 0) return { deletes: [], letGo: [], isOrphaning: false, lookAgainMs: undefined, condition: { type: DELETING, status: "True", reason: "NoResource", message: "No cleaned resource in cluster ns." } };
+  if (works.length === 0)
+    return {
+      deletes: [],
+      letGo: [],
+      isOrphaning: false,
+      lookAgainMs: undefined,
+      condition: {
+        type: DELETING,
+        status: "True",
+        reason: "NoResource",
+        message: "No cleaned resource in cluster ns.",
+      },
+    };
   const held = works.filter(({ metadata }) => metadata.finalizers?.length);
   const isLetGo = isGivenUp(cluster, farewell, nowMs);
   const first = Math.min(...works.map(priorityOf));

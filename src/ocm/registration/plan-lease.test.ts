@@ -4,8 +4,18 @@ import { expiresAtMs, graceMs, isClockSynced, nextRenewal } from "./plan-lease.t
 
 const NOW = Date.parse("2024-05-01T12:00:00Z");
 const SKIP = { "registration.open-cluster-management.io/skip-clock-sync-check": "true" };
-const cluster = (leaseDurationSeconds?: number, annotations: Record<string, string> = {}): ManagedCluster => ({ apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: { name: "c1", annotations }, spec: { ...(leaseDurationSeconds !== undefined && { leaseDurationSeconds }) } });
-const lease = (renewTime?: string): Lease => ({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "managed-cluster-lease", creationTimestamp: "2024-05-01T11:00:00Z" }, spec: { ...(renewTime && { renewTime }) } });
+const cluster = (leaseDurationSeconds?: number, annotations: Record<string, string> = {}): ManagedCluster => ({
+  apiVersion: "cluster.open-cluster-management.io/v1",
+  kind: "ManagedCluster",
+  metadata: { name: "c1", annotations },
+  spec: { leaseDurationSeconds },
+});
+const lease = (renewTime?: string): Lease => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "managed-cluster-lease", creationTimestamp: "2024-05-01T11:00:00Z" },
+  spec: { renewTime: renewTime || undefined },
+});
 const renewal = (renewTime: string, isNews = true) => ({ renewTime, seenMs: NOW, isNews });
 
 test("a lease lasts five times its duration, which is a minute unless it says otherwise", () => {
@@ -22,14 +32,25 @@ test("what was there when the hub began to look is no news, and what changed is"
   const same = nextRenewal(first, lease("2024-05-01T11:59:00.000000Z"), NOW + 1);
   const next = nextRenewal(same, lease("2024-05-01T12:00:30.000000Z"), NOW + 2);
 
-  expect([first.isNews, same === first, next]).toEqual([false, true, { renewTime: "2024-05-01T12:00:30.000000Z", seenMs: NOW + 2, isNews: true }]);
+  expect([first.isNews, same === first, next]).toEqual([
+    false,
+    true,
+    { renewTime: "2024-05-01T12:00:30.000000Z", seenMs: NOW + 2, isNews: true },
+  ]);
 });
 
-const clocks: Record<string, { at: string; isNews?: boolean; annotations?: Record<string, string>; want: boolean | undefined }> = {
+const clocks: Record<
+  string,
+  { at: string; isNews?: boolean; annotations?: Record<string, string>; want: boolean | undefined }
+> = {
   "a clock a little off is in step": { at: "2024-05-01T11:56:00Z", want: true },
   "a clock five minutes behind is not": { at: "2024-05-01T11:55:00Z", want: false },
   "a clock five minutes ahead is not": { at: "2024-05-01T12:05:00Z", want: false },
-  "nothing is said of a renewal that the hub did not see happen": { at: "2024-05-01T11:00:00Z", isNews: false, want: undefined },
+  "nothing is said of a renewal that the hub did not see happen": {
+    at: "2024-05-01T11:00:00Z",
+    isNews: false,
+    want: undefined,
+  },
   "a cluster that is exempt is in step": { at: "2024-05-01T11:00:00Z", annotations: SKIP, want: true },
 };
 for (const [behaviour, { at, isNews = true, annotations = {}, want }] of Object.entries(clocks)) {

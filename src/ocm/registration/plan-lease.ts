@@ -1,19 +1,24 @@
 /**
- * What the lease of a cluster says: until when its agent is believed to live, and whether its clock agrees with the hub's. Pure.
+ * What the lease of a cluster says: until when its agent is believed to live, and whether its clock agrees with the
+ * hub's. Pure.
  *
- * An agent writes its own time into the lease. Where that is far from the hub's, the lease looks expired or everlasting, and the condition says
- * why. A cluster that is known to be out of step can be exempted by an annotation; its lease then counts from when the hub saw it change, because an
- * exemption that leaves the cluster unreachable would be of no use.
+ * An agent writes its own time into the lease. Where that is far from the hub's, the lease looks expired or
+ * everlasting, and the condition says why. A cluster that is known to be out of step can be exempted by an annotation;
+ * its lease then counts from when the hub saw it change, because an exemption that leaves the cluster unreachable would
+ * be of no use.
  *
- * A hub that was away finds leases that nobody could renew. They count from when it is back: otherwise it would take every cluster for dead, and
- * Placements would leave them all.
+ * A hub that was away finds leases that nobody could renew. They count from when it is back: otherwise it would take
+ * every cluster for dead, and Placements would leave them all.
  */
 import { SKIP_CLOCK_CHECK_ANNOTATION } from "../../api/index.ts";
 import type { Lease } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Read } from "./conditions.ts";
 
-/** The last renewal that the hub saw, and when it saw it. `isNews` when it was a change rather than what was there at the start. */
+/**
+ * The last renewal that the hub saw, and when it saw it. `isNews` when it was a change rather than what was there at
+ * the start.
+ */
 export interface Renewal {
   readonly renewTime: string;
   readonly seenMs: number;

@@ -2,16 +2,41 @@ import { expect, test } from "vitest";
 import type { ManagedClusterSet } from "../../api/index.ts";
 import { planManagedNamespaces } from "./plan-managed-namespaces.ts";
 
-const makeSet = (name: string, namespaces: string[], deletionTimestamp?: string): ManagedClusterSet => ({ apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: { name, ...(deletionTimestamp && { deletionTimestamp }) }, spec: { managedNamespaces: namespaces.map((namespace) => ({ name: namespace })) } });
+const makeSet = (name: string, namespaces: string[], deletionTimestamp?: string): ManagedClusterSet => ({
+  apiVersion: "cluster.open-cluster-management.io/v1beta2",
+  kind: "ManagedClusterSet",
+  metadata: { name, deletionTimestamp: deletionTimestamp || undefined },
+  spec: { managedNamespaces: namespaces.map((namespace) => ({ name: namespace })) },
+});
 
 test("namespaces are listed by set and name, those of sets that go left out", () => {
-  const list = planManagedNamespaces([makeSet("b", ["y", "x"]), makeSet("a", ["z"]), makeSet("c", ["gone"], "2024-05-01T12:00:00Z")]);
+  const list = planManagedNamespaces([
+    makeSet("b", ["y", "x"]),
+    makeSet("a", ["z"]),
+    makeSet("c", ["gone"], "2024-05-01T12:00:00Z"),
+  ]);
 
-  expect(list).toEqual([{ name: "z", clusterSet: "a" }, { name: "x", clusterSet: "b" }, { name: "y", clusterSet: "b" }]);
+  expect(list).toEqual([
+    { name: "z", clusterSet: "a" },
+    { name: "x", clusterSet: "b" },
+    { name: "y", clusterSet: "b" },
+  ]);
 });
 
 test("an entry that stays keeps what the agent said of it", () => {
-  const told = { name: "x", clusterSet: "a", conditions: [{ type: "NamespaceAvailable", status: "True" as const, reason: "NamespaceApplied", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }] };
+  const told = {
+    name: "x",
+    clusterSet: "a",
+    conditions: [
+      {
+        type: "NamespaceAvailable",
+        status: "True" as const,
+        reason: "NamespaceApplied",
+        message: "",
+        lastTransitionTime: "2024-05-01T12:00:00Z",
+      },
+    ],
+  };
 
   expect(planManagedNamespaces([makeSet("a", ["x", "y"])], [told])).toEqual([told, { name: "y", clusterSet: "a" }]);
 });

@@ -1,14 +1,18 @@
 /**
  * The namespaces that a cluster is to have because of the sets that it belongs to. Pure.
  *
- * Agents add to each how they fared. Upstream drops that whenever the list is computed again; here an entry that stays keeps it.
+ * Agents add to each how they fared. Upstream drops that whenever the list is computed again; here an entry that stays
+ * keeps it.
  */
 import type { ClusterSetManagedNamespaceConfig, ManagedClusterSet } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 type Entry = DeepReadonly<ClusterSetManagedNamespaceConfig>;
 
-export function planManagedNamespaces(sets: Iterable<DeepReadonly<ManagedClusterSet>>, before: readonly Entry[] = []): readonly Entry[] {
+export function planManagedNamespaces(
+  sets: Iterable<DeepReadonly<ManagedClusterSet>>,
+  before: readonly Entry[] = [],
+): readonly Entry[] {
   const idOf = ({ clusterSet, name }: Entry): string => `${clusterSet}/${name}`;
   const known = new Map(before.map((entry) => [idOf(entry), entry]));
   const wanted = new Map<string, Entry>();

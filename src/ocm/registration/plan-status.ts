@@ -1,6 +1,6 @@
 /**
- * What the hub writes into the status of a ManagedCluster, all of it at once: whether it is accepted, what its lease says, which namespaces it is to have, and of a
- * member without an agent everything that an agent would say. Pure.
+ * What the hub writes into the status of a ManagedCluster, all of it at once: whether it is accepted, what its lease
+ * says, which namespaces it is to have, and of a member without an agent everything that an agent would say. Pure.
  */
 import type { ManagedClusterSet, ManagedClusterStatus } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
@@ -31,10 +31,16 @@ export interface StatusView {
 }
 
 /** Undefined when the status says it all already. */
-export function planStatus(cluster: Read, { access, report, renewal, sets, nowMs, now }: StatusView): Status | undefined {
+export function planStatus(
+  cluster: Read,
+  { access, report, renewal, sets, nowMs, now }: StatusView,
+): Status | undefined {
   const before: Status = cluster.status ?? { conditions: [] };
   const told = report ? report.conditions : renewal ? leaseConditions(cluster, renewal, nowMs) : [];
-  const conditions = [...(access ? [access] : []), ...told].reduce<Status["conditions"]>((all, next) => withCondition(all, next, now), before.conditions ?? []);
+  const conditions = [...(access ? [access] : []), ...told].reduce<Status["conditions"]>(
+    (all, next) => withCondition(all, next, now),
+    before.conditions ?? [],
+  );
   const managedNamespaces = planManagedNamespaces(sets, before.managedNamespaces);
   const { capacity, ...facts } = report?.facts ?? {};
   const status: Status = {
@@ -45,11 +51,18 @@ export function planStatus(cluster: Read, { access, report, renewal, sets, nowMs
     conditions,
     ...((managedNamespaces.length > 0 || before.managedNamespaces) && { managedNamespaces }),
   };
-  return conditions.length === 0 && managedNamespaces.length === 0 && !cluster.status ? undefined : equalJson(status, before) ? undefined : status;
+  return conditions.length === 0 && managedNamespaces.length === 0 && !cluster.status
+    ? undefined
+    : equalJson(status, before)
+      ? undefined
+      : status;
 }
 
 /** Only its agent says that a cluster is available; that it is not heard of any more is for the hub to say. */
 function leaseConditions(cluster: Read, renewal: Renewal, nowMs: number): NextCondition[] {
   const isSynced = isClockSynced(cluster, renewal);
-  return [...(nowMs >= expiresAtMs(cluster, renewal) ? [silent] : []), ...(isSynced === undefined ? [] : [clockSynced(isSynced)])];
+  return [
+    ...(nowMs >= expiresAtMs(cluster, renewal) ? [silent] : []),
+    ...(isSynced === undefined ? [] : [clockSynced(isSynced)]),
+  ];
 }

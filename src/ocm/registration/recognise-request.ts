@@ -1,10 +1,18 @@
 /**
  * Whether a request for a certificate comes from the agent of a cluster: everything in it must name the same one. Pure.
  *
- * Whoever may approve requests by hand decides alone; this is about those that are approved without anybody looking, so that what is not
- * exactly right is not recognised: an agent must not get a certificate that names another cluster, or one more group.
+ * Whoever may approve requests by hand decides alone; this is about those that are approved without anybody looking, so
+ * that what is not exactly right is not recognised: an agent must not get a certificate that names another cluster, or
+ * one more group.
  */
-import { CertificateRequestError, CLIENT_SIGNER, CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP, parseCertificateRequest } from "../../api/index.ts";
+import {
+  CertificateRequestError,
+  CLIENT_SIGNER,
+  CLUSTER_NAME_LABEL,
+  CLUSTER_USER_PREFIX,
+  MANAGED_CLUSTERS_GROUP,
+  parseCertificateRequest,
+} from "../../api/index.ts";
 import type { CertificateRequest, CertificateSigningRequest } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -14,7 +22,10 @@ export interface AgentRequest {
   user: string;
 }
 
-export function recogniseRequest({ metadata, spec }: DeepReadonly<CertificateSigningRequest>): AgentRequest | undefined {
+export function recogniseRequest({
+  metadata,
+  spec,
+}: DeepReadonly<CertificateSigningRequest>): AgentRequest | undefined {
   const cluster = metadata.labels?.[CLUSTER_NAME_LABEL];
   if (!cluster || spec.signerName !== CLIENT_SIGNER) return undefined;
   const request = read(spec.request);
@@ -23,7 +34,9 @@ export function recogniseRequest({ metadata, spec }: DeepReadonly<CertificateSig
   groups.delete(MANAGED_CLUSTERS_GROUP);
   if (groups.size !== 1 || !groups.has(`${CLUSTER_USER_PREFIX}${cluster}`)) return undefined;
   const user = request.commonName;
-  const [named, agent, ...rest] = user.startsWith(CLUSTER_USER_PREFIX) ? user.slice(CLUSTER_USER_PREFIX.length).split(":") : [];
+  const [named, agent, ...rest] = user.startsWith(CLUSTER_USER_PREFIX)
+    ? user.slice(CLUSTER_USER_PREFIX.length).split(":")
+    : [];
   return named === cluster && agent && rest.length === 0 ? { cluster, user } : undefined;
 }
 

@@ -14,9 +14,24 @@ import type { Controller, Informers } from "../../runtime/index.ts";
 
 const BY_SET = "ocm.boundSet";
 
-export const boundCondition = (isThere: boolean): NextCondition => ({ type: "Bound", status: isThere ? "True" : "False", reason: isThere ? "ClusterSetBound" : "ClusterSetNotFound", message: "" });
+export const boundCondition = (isThere: boolean): NextCondition => ({
+  type: "Bound",
+  status: isThere ? "True" : "False",
+  reason: isThere ? "ClusterSetBound" : "ClusterSetNotFound",
+  message: "",
+});
 
-export function createSetBindingController({ hub, informers, client, clock }: { hub: string; informers: Informers; client: Client; clock: Clock }): Controller<ObjectKey> {
+export function createSetBindingController({
+  hub,
+  informers,
+  client,
+  clock,
+}: {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  clock: Clock;
+}): Controller<ObjectKey> {
   const sets = informers.of(ManagedClusterSet);
   const bindings = informers.of(ManagedClusterSetBinding);
   bindings.addIndex(BY_SET, ({ spec }) => [spec.clusterSet]);
@@ -25,13 +40,26 @@ export function createSetBindingController({ hub, informers, client, clock }: { 
     name: "ocm-cluster-set-bindings",
     for: ManagedClusterSetBinding,
     // A set that changes is still there.
-    watches: [watch(ManagedClusterSet, ({ object, old, deleted }) => (old && !deleted ? [] : bindings.by(BY_SET, object.metadata.name).map((binding) => keyOf(hub, binding))))],
+    watches: [
+      watch(ManagedClusterSet, ({ object, old, deleted }) =>
+        old && !deleted ? [] : bindings.by(BY_SET, object.metadata.name).map((binding) => keyOf(hub, binding)),
+      ),
+    ],
     writes: [ManagedClusterSetBinding],
 
     async reconcile(binding, { key, signal }) {
       const before = binding.status?.conditions;
-      const conditions = withCondition(before, boundCondition(sets.get({ cluster: hub, name: binding.spec.clusterSet }) !== undefined), formatTime(clock.now()));
-      if (conditions !== before) await client.patch(ManagedClusterSetBinding, key, { status: { conditions } } as unknown as Json, { type: "merge", subresource: "status", signal });
+      const conditions = withCondition(
+        before,
+        boundCondition(sets.get({ cluster: hub, name: binding.spec.clusterSet }) !== undefined),
+        formatTime(clock.now()),
+      );
+      if (conditions !== before)
+        await client.patch(ManagedClusterSetBinding, key, { status: { conditions } } as unknown as Json, {
+          type: "merge",
+          subresource: "status",
+          signal,
+        });
       return done;
     },
   });

@@ -4,7 +4,13 @@
  * Reads:  ManagedClusterSet, and who its members are.
  * Writes: the sets `default` and `global`, and of these the selector; the status of every set.
  */
-import { AUTO_UPDATE_ANNOTATION, DEFAULT_CLUSTER_SET, GLOBAL_CLUSTER_SET, ManagedCluster, ManagedClusterSet } from "../../api/index.ts";
+import {
+  AUTO_UPDATE_ANNOTATION,
+  DEFAULT_CLUSTER_SET,
+  GLOBAL_CLUSTER_SET,
+  ManagedCluster,
+  ManagedClusterSet,
+} from "../../api/index.ts";
 import type { ManagedClusterSelector } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -29,7 +35,10 @@ const BUILT_IN: ReadonlyMap<string, ManagedClusterSelector> = new Map([
   [DEFAULT_CLUSTER_SET, { selectorType: "ExclusiveClusterSetLabel" }],
   [GLOBAL_CLUSTER_SET, { selectorType: "LabelSelector", labelSelector: {} }],
 ]);
-/** A fleet that starts adds clusters by the hundred; their number is told at most this often. That a set is no longer empty is told at once. */
+/**
+ * A fleet that starts adds clusters by the hundred; their number is told at most this often. That a set is no longer
+ * empty is told at once.
+ */
 const COUNT_EVERY_MS = 1_000;
 const EMPTY = "ClusterSetEmpty";
 
@@ -39,24 +48,60 @@ export function emptyCondition(count: number): NextCondition {
     : { type: EMPTY, status: "False", reason: "ClustersSelected", message: `${count} ManagedClusters selected` };
 }
 
-export function createSetController({ hub, informers, client, events, clock, sets }: SetDependencies): Controller<ObjectKey> {
+export function createSetController({
+  hub,
+  informers,
+  client,
+  events,
+  clock,
+  sets,
+}: SetDependencies): Controller<ObjectKey> {
   const known = informers.of(ManagedClusterSet);
   const countedMs = new Map<string, number>();
 
   async function create(name: string, clusterSelector: ManagedClusterSelector, signal: AbortSignal): Promise<void> {
     try {
-      const set = await client.create(ManagedClusterSet, hub, { apiVersion: `${ManagedClusterSet.group}/${ManagedClusterSet.storageVersion}`, kind: ManagedClusterSet.kind, metadata: { name }, spec: { clusterSelector } }, { signal });
-      events.record(hub, set, { type: "Normal", reason: `${titleOf(name)}Created`, message: `the set ${name} is one of two that are always there` });
+      const set = await client.create(
+        ManagedClusterSet,
+        hub,
+        {
+          apiVersion: `${ManagedClusterSet.group}/${ManagedClusterSet.storageVersion}`,
+          kind: ManagedClusterSet.kind,
+          metadata: { name },
+          spec: { clusterSelector },
+        },
+        { signal },
+      );
+      events.record(hub, set, {
+        type: "Normal",
+        reason: `${titleOf(name)}Created`,
+        message: `the set ${name} is one of two that are always there`,
+      });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
   /** Everything but the selector is its owner's to change, and that too after saying so. */
-  async function restore(set: ClusterSet, clusterSelector: ManagedClusterSelector, signal: AbortSignal): Promise<boolean> {
-    if (set.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === "false" || isSameSelector(set.spec.clusterSelector, clusterSelector)) return false;
-    const written = await unlessChanged(client.update(ManagedClusterSet, hub, { ...set, spec: { ...set.spec, clusterSelector } }, { signal }));
-    if (written) events.record(hub, set, { type: "Normal", reason: `${titleOf(set.metadata.name)}SpecRollbacked`, message: `the selector of ${set.metadata.name} is what it was; the annotation ${AUTO_UPDATE_ANNOTATION}=false lets another one stay` });
+  async function restore(
+    set: ClusterSet,
+    clusterSelector: ManagedClusterSelector,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (
+      set.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === "false" ||
+      isSameSelector(set.spec.clusterSelector, clusterSelector)
+    )
+      return false;
+    const written = await unlessChanged(
+      client.update(ManagedClusterSet, hub, { ...set, spec: { ...set.spec, clusterSelector } }, { signal }),
+    );
+    if (written)
+      events.record(hub, set, {
+        type: "Normal",
+        reason: `${titleOf(set.metadata.name)}SpecRollbacked`,
+        message: `the selector of ${set.metadata.name} is what it was; the annotation ${AUTO_UPDATE_ANNOTATION}=false lets another one stay`,
+      });
     return true;
   }
 
@@ -88,19 +133,30 @@ export function createSetController({ hub, informers, client, events, clock, set
       const waitMs = (countedMs.get(key.name) ?? -COUNT_EVERY_MS) + COUNT_EVERY_MS - nowMs;
       if (waitMs > 0 && findCondition(before, EMPTY)?.status === next.status) return { requeueAfterMs: waitMs };
       countedMs.set(key.name, nowMs);
-      await client.patch(ManagedClusterSet, key, { status: { conditions } } as unknown as Json, { type: "merge", subresource: "status", signal });
+      await client.patch(ManagedClusterSet, key, { status: { conditions } } as unknown as Json, {
+        type: "merge",
+        subresource: "status",
+        signal,
+      });
       return done;
     },
   });
 }
 
-const titleOf = (name: string): string => (name === DEFAULT_CLUSTER_SET ? "DefaultManagedClusterSet" : "GlobalManagedClusterSet");
+const titleOf = (name: string): string =>
+  name === DEFAULT_CLUSTER_SET ? "DefaultManagedClusterSet" : "GlobalManagedClusterSet";
 
 /** No selector at all is the default kind of selector; an empty list in one says nothing. */
-function isSameSelector(found: DeepReadonly<ManagedClusterSelector> | undefined, wanted: ManagedClusterSelector): boolean {
+function isSameSelector(
+  found: DeepReadonly<ManagedClusterSelector> | undefined,
+  wanted: ManagedClusterSelector,
+): boolean {
   const { selectorType = "ExclusiveClusterSetLabel", labelSelector } = found ?? {};
   const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
-  const said = labelSelector && { ...(Object.keys(matchLabels).length > 0 && { matchLabels }), ...(matchExpressions.length > 0 && { matchExpressions }) };
+  const said = labelSelector && {
+    matchLabels: Object.keys(matchLabels).length > 0 ? matchLabels : undefined,
+    matchExpressions: matchExpressions.length > 0 ? matchExpressions : undefined,
+  };
   return equalJson({ selectorType, ...(said && { labelSelector: said }) }, wanted);
 }
 

@@ -11,9 +11,24 @@ import type { Controller, Informers } from "../../runtime/index.ts";
 import { SHARED_ROLES, sharedRoles } from "./access.ts";
 import type { ClusterSets } from "./cluster-sets.ts";
 
-export function createSharedRolesController({ hub, informers, client, sets }: { hub: string; informers: Informers; client: Client; sets: Pick<ClusterSets, "count"> }): Controller<ObjectKey> {
+export function createSharedRolesController({
+  hub,
+  informers,
+  client,
+  sets,
+}: {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  sets: Pick<ClusterSets, "count">;
+}): Controller<ObjectKey> {
   const known = informers.of(ClusterRole);
-  const roles = createOwnedSet<ClusterRole, string>({ client, kind: ClusterRole, clusterOf: () => hub, current: () => SHARED_ROLES.flatMap((name) => known.get({ cluster: hub, name }) ?? []) });
+  const roles = createOwnedSet<ClusterRole, string>({
+    client,
+    kind: ClusterRole,
+    clusterOf: () => hub,
+    current: () => SHARED_ROLES.flatMap((name) => known.get({ cluster: hub, name }) ?? []),
+  });
   const all = [{ cluster: hub, name: "shared-roles" }];
 
   return defineKeyedController<ObjectKey>({
@@ -21,7 +36,10 @@ export function createSharedRolesController({ hub, informers, client, sets }: { 
     writes: [ClusterRole],
     concurrency: 1,
     idOf: idOfKey,
-    sources: [watch(ManagedCluster, ({ old, deleted }) => (old && !deleted ? [] : all)), watch(ClusterRole, ({ object }) => (SHARED_ROLES.includes(object.metadata.name) ? all : []))],
+    sources: [
+      watch(ManagedCluster, ({ old, deleted }) => (old && !deleted ? [] : all)),
+      watch(ClusterRole, ({ object }) => (SHARED_ROLES.includes(object.metadata.name) ? all : [])),
+    ],
 
     async reconcile(_key, { signal }) {
       await roles.replace("", sets.count() > 0 ? sharedRoles() : [], signal);

@@ -1,6 +1,12 @@
 /** The works of a replica set: how they are named and marked, and whether one is what the template asks for. */
 import { createHash } from "node:crypto";
-import { ManifestWork, MANIFEST_WORK_FINALIZER, MAX_MANIFEST_WORK_NAME, PLACEMENT_NAME_LABEL, REPLICA_SET_LABEL } from "../../api/index.ts";
+import {
+  ManifestWork,
+  MANIFEST_WORK_FINALIZER,
+  MAX_MANIFEST_WORK_NAME,
+  PLACEMENT_NAME_LABEL,
+  REPLICA_SET_LABEL,
+} from "../../api/index.ts";
 import type { ManifestWorkReplicaSet } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 
@@ -13,7 +19,9 @@ const SUFFIX_LENGTH = 5;
 /** `namespace.name`, as OCM marks works with; a hash stands for one that a label cannot hold, which OCM refuses. */
 export function ownerValue({ metadata: { namespace = "", name } }: ReplicaSet): string {
   const value = `${namespace}.${name}`;
-  return value.length <= MAX_LABEL ? value : `${value.slice(0, MAX_LABEL - 17).replace(/[^A-Za-z0-9]+$/, "")}-${hashOf(value).slice(0, 16)}`;
+  return value.length <= MAX_LABEL
+    ? value
+    : `${value.slice(0, MAX_LABEL - 17).replace(/[^A-Za-z0-9]+$/, "")}-${hashOf(value).slice(0, 16)}`;
 }
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -25,14 +33,22 @@ export const placementOf = ({ metadata }: Work): string => metadata.labels?.[PLA
 export type IsTaken = (cluster: string, name: string) => boolean;
 
 /**
- * A work is called like its set, as with OCM up to 1.2. Where that name is taken, letters follow, as with later versions; these are the same every
- * time, so that a work is never made twice.
+ * A work is called like its set, as with OCM up to 1.2. Where that name is taken, letters follow, as with later
+ * versions; these are the same every time, so that a work is never made twice.
  */
 function nameFor({ metadata: { namespace = "", name } }: ReplicaSet, cluster: string, isTaken: IsTaken): string {
-  return isTaken(cluster, name) ? `${name.slice(0, MAX_MANIFEST_WORK_NAME - SUFFIX_LENGTH)}${hashOf(`${namespace}/${name}`).slice(0, SUFFIX_LENGTH)}` : name;
+  return isTaken(cluster, name)
+    ? `${name.slice(0, MAX_MANIFEST_WORK_NAME - SUFFIX_LENGTH)}${hashOf(`${namespace}/${name}`).slice(0, SUFFIX_LENGTH)}`
+    : name;
 }
 
-export function workFor(set: ReplicaSet, placement: string, cluster: string, before: Work | undefined, isTaken: IsTaken = () => false): ManifestWork {
+export function workFor(
+  set: ReplicaSet,
+  placement: string,
+  cluster: string,
+  before: Work | undefined,
+  isTaken: IsTaken = () => false,
+): ManifestWork {
   return {
     apiVersion: `${ManifestWork.group}/${ManifestWork.storageVersion}`,
     kind: ManifestWork.kind,
@@ -48,11 +64,25 @@ export function workFor(set: ReplicaSet, placement: string, cluster: string, bef
 
 /** The work as it is, for another Placement of its set. */
 export function handedOver(work: Work, placement: string): ManifestWork {
-  return { ...(work as ManifestWork), metadata: { ...(work as ManifestWork).metadata, labels: { ...work.metadata.labels, [PLACEMENT_NAME_LABEL]: placement } } };
+  return {
+    ...(work as ManifestWork),
+    metadata: {
+      ...(work as ManifestWork).metadata,
+      labels: { ...work.metadata.labels, [PLACEMENT_NAME_LABEL]: placement },
+    },
+  };
 }
 
-/** Whether a work has the template and the labels that it should have. For which Placement it is, is no part of that; labels of others are left alone. */
+/**
+ * Whether a work has the template and the labels that it should have. For which Placement it is, is no part of that;
+ * labels of others are left alone.
+ */
 export function isCurrent(work: Work, wanted: Work): boolean {
   const { labels = {} } = work.metadata;
-  return equalJson(work.spec, wanted.spec) && Object.entries(wanted.metadata.labels ?? {}).every(([key, value]) => key === PLACEMENT_NAME_LABEL || labels[key] === value);
+  return (
+    equalJson(work.spec, wanted.spec) &&
+    Object.entries(wanted.metadata.labels ?? {}).every(
+      ([key, value]) => key === PLACEMENT_NAME_LABEL || labels[key] === value,
+    )
+  );
 }

@@ -1,12 +1,20 @@
 /**
- * ManifestWorkReplicaSet: keeps one ManifestWork in the namespace of every cluster that its Placements chose, as fast as their
- * rollout strategies let it.
+ * ManifestWorkReplicaSet: keeps one ManifestWork in the namespace of every cluster that its Placements chose, as fast
+ * as their rollout strategies let it.
  *
- * Reads:  ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
+ * Reads: ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
  * Writes: the ManifestWorks of the set; the set's status.
  * Before: placement decides. After: work applies what it wrote.
  */
-import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, PLACEMENT_LABEL, PlacementDecision, REPLICA_SET_FINALIZER, REPLICA_SET_LABEL } from "../../api/index.ts";
+import {
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  PLACEMENT_LABEL,
+  PlacementDecision,
+  REPLICA_SET_FINALIZER,
+  REPLICA_SET_LABEL,
+} from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -31,32 +39,62 @@ const BY_REFERENCE = "placementRef";
 /** A set that waits for its works to go hears of each; this is for what nobody tells. */
 const LOOK_AGAIN_MS = 60_000;
 
-export function createReplicaSetController({ hub, informers, client, clock }: ReplicaSetDependencies): Controller<ObjectKey> {
+export function createReplicaSetController({
+  hub,
+  informers,
+  client,
+  clock,
+}: ReplicaSetDependencies): Controller<ObjectKey> {
   const sets = informers.of(ManifestWorkReplicaSet);
   const works = informers.of(ManifestWork);
   const placements = informers.of(OcmPlacement);
   const decisions = informers.of(PlacementDecision);
-  works.addIndex(BY_OWNER, ({ metadata }) => (metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : []));
-  decisions.addIndex(BY_PLACEMENT, ({ metadata }) => (metadata.labels?.[PLACEMENT_LABEL] ? [`${metadata.namespace}/${metadata.labels[PLACEMENT_LABEL]}`] : []));
+  works.addIndex(BY_OWNER, ({ metadata }) =>
+    metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : [],
+  );
+  decisions.addIndex(BY_PLACEMENT, ({ metadata }) =>
+    metadata.labels?.[PLACEMENT_LABEL] ? [`${metadata.namespace}/${metadata.labels[PLACEMENT_LABEL]}`] : [],
+  );
   sets.addIndex(BY_OWNER, (set) => [ownerValue(set)]);
   sets.addIndex(BY_REFERENCE, (set) => referencesOf(set).map(({ name }) => `${set.metadata.namespace}/${name}`));
 
-  const keysOf = (found: readonly DeepReadonly<ManifestWorkReplicaSet>[]): ObjectKey[] => found.map((set) => keyOf(hub, set));
-  const referring = (namespace: string | undefined, placement: string | undefined): ObjectKey[] => keysOf(sets.by(BY_REFERENCE, `${namespace}/${placement}`));
-  const ownersOf = ({ object, old }: ObjectEvent<ManifestWork>): ObjectKey[] => [object, old].flatMap((work) => keysOf(sets.by(BY_OWNER, work?.metadata.labels?.[REPLICA_SET_LABEL] ?? "")));
+  const keysOf = (found: readonly DeepReadonly<ManifestWorkReplicaSet>[]): ObjectKey[] =>
+    found.map((set) => keyOf(hub, set));
+  const referring = (namespace: string | undefined, placement: string | undefined): ObjectKey[] =>
+    keysOf(sets.by(BY_REFERENCE, `${namespace}/${placement}`));
+  const ownersOf = ({ object, old }: ObjectEvent<ManifestWork>): ObjectKey[] =>
+    [object, old].flatMap((work) => keysOf(sets.by(BY_OWNER, work?.metadata.labels?.[REPLICA_SET_LABEL] ?? "")));
 
-  const decidedOf = (namespace: string, name: string): Verdict => decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.by(BY_PLACEMENT, `${namespace}/${name}`));
+  const decidedOf = (namespace: string, name: string): Verdict =>
+    decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.by(BY_PLACEMENT, `${namespace}/${name}`));
   const isOwn = (work: Work, owner: string): boolean => work.metadata.labels?.[REPLICA_SET_LABEL] === owner;
 
   async function write(wanted: ManifestWork, owner: string, signal: AbortSignal): Promise<void> {
     const before = works.get(keyOf(hub, wanted));
-    // Somebody else's work of this name is left alone: the hub says that it exists, and the next look takes another name.
+    // Somebody else's work of this name is left alone: the hub says that it exists, and the next look takes another
+    // name.
     if (!before || !isOwn(before, owner)) await client.create(ManifestWork, hub, wanted, { signal });
-    else await client.update(ManifestWork, hub, { ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } }, spec: wanted.spec }, { signal });
+    else
+      await client.update(
+        ManifestWork,
+        hub,
+        {
+          ...before,
+          metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } },
+          spec: wanted.spec,
+        },
+        { signal },
+      );
   }
 
   async function remove({ metadata }: Work, signal: AbortSignal): Promise<void> {
-    await unlessChanged(client.delete(ManifestWork, { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name }, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+    await unlessChanged(
+      client.delete(
+        ManifestWork,
+        { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name },
+        { preconditions: metadata.uid ? { uid: metadata.uid } : undefined, signal },
+      ),
+    );
   }
 
   return defineController({
@@ -65,7 +103,9 @@ export function createReplicaSetController({ hub, informers, client, clock }: Re
     watches: [
       watch(ManifestWork, ownersOf),
       watch(OcmPlacement, ({ object }) => referring(object.metadata.namespace, object.metadata.name)),
-      watch(PlacementDecision, ({ object }) => referring(object.metadata.namespace, object.metadata.labels?.[PLACEMENT_LABEL])),
+      watch(PlacementDecision, ({ object }) =>
+        referring(object.metadata.namespace, object.metadata.labels?.[PLACEMENT_LABEL]),
+      ),
     ],
     writes: [ManifestWork, ManifestWorkReplicaSet],
     finalizer: REPLICA_SET_FINALIZER,
@@ -86,14 +126,21 @@ export function createReplicaSetController({ hub, informers, client, clock }: Re
       });
       for (const work of plan.deletes) await remove(work, signal);
       for (const work of plan.writes) await write(work, owner, signal);
-      if (!equalJson(set.status, plan.status)) await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, { type: "merge", subresource: "status", signal });
+      if (!equalJson(set.status, plan.status))
+        await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, {
+          type: "merge",
+          subresource: "status",
+          signal,
+        });
       return plan.recheckAfterMs === undefined ? done : { requeueAfterMs: plan.recheckAfterMs };
     },
 
     async finalize(set, { signal }) {
       const own = works.by(BY_OWNER, ownerValue(set));
       for (const work of own) if (work.metadata.deletionTimestamp === undefined) await remove(work, signal);
-      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground" ? { requeueAfterMs: LOOK_AGAIN_MS } : done;
+      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground"
+        ? { requeueAfterMs: LOOK_AGAIN_MS }
+        : done;
     },
   });
 }

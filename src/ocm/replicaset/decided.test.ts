@@ -14,32 +14,124 @@ const placementOf = ({ selected, observedGeneration, metadata = {} }: Told): Ocm
   kind: "Placement",
   metadata: { name: "all", namespace: "shop", uid: "now", generation: 2, ...metadata },
   spec: {},
-  ...(selected !== undefined && { status: { numberOfSelectedClusters: selected, decisionGroups: [], conditions: [{ type: "PlacementSatisfied", status: "True", reason: "AllDecisionsScheduled", message: "", lastTransitionTime: "2026-01-01T00:00:00Z", ...(observedGeneration !== undefined && { observedGeneration }) }] } }),
+  status:
+    selected !== undefined
+      ? {
+          numberOfSelectedClusters: selected,
+          decisionGroups: [],
+          conditions: [
+            {
+              type: "PlacementSatisfied",
+              status: "True",
+              reason: "AllDecisionsScheduled",
+              message: "",
+              lastTransitionTime: "2026-01-01T00:00:00Z",
+              observedGeneration,
+            },
+          ],
+        }
+      : undefined,
 });
 /** A decision of the Placement with this uid, or of a person. */
 function decision(owner: string | undefined, clusters: string[], index = 0): PlacementDecision {
-  const labels = { "cluster.open-cluster-management.io/placement": "all", "cluster.open-cluster-management.io/decision-group-index": String(index), "cluster.open-cluster-management.io/decision-group-name": "" };
-  return { apiVersion: API_VERSION, kind: "PlacementDecision", metadata: { name: `all-decision-${index + 1}`, namespace: "shop", labels, ...(owner !== undefined && { ownerReferences: [{ apiVersion: API_VERSION, kind: "Placement", name: "all", uid: owner }] }) }, status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: "" })) } };
+  const labels = {
+    "cluster.open-cluster-management.io/placement": "all",
+    "cluster.open-cluster-management.io/decision-group-index": String(index),
+    "cluster.open-cluster-management.io/decision-group-name": "",
+  };
+  return {
+    apiVersion: API_VERSION,
+    kind: "PlacementDecision",
+    metadata: {
+      name: `all-decision-${index + 1}`,
+      namespace: "shop",
+      labels,
+      ownerReferences:
+        owner !== undefined ? [{ apiVersion: API_VERSION, kind: "Placement", name: "all", uid: owner }] : undefined,
+    },
+    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: "" })) },
+  };
 }
-const told = (verdict: Verdict): unknown => (typeof verdict === "string" ? verdict : { clusters: verdict.groups.flatMap(({ clusters }) => clusters), isFinal: verdict.isFinal });
+const told = (verdict: Verdict): unknown =>
+  typeof verdict === "string"
+    ? verdict
+    : { clusters: verdict.groups.flatMap(({ clusters }) => clusters), isFinal: verdict.isFinal };
 
-const off = { metadata: { annotations: { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" } } };
+const off = {
+  metadata: { annotations: { "cluster.open-cluster-management.io/experimental-scheduling-disable": "true" } },
+};
 const cases: Record<string, { placement?: Told; decisions: PlacementDecision[]; want: unknown }> = {
-  "has decided when its decisions add up to what it says": { placement: { selected: 3 }, decisions: [decision("now", ["c1", "c2"]), decision("now", ["c3"], 1)], want: { clusters: ["c1", "c2", "c3"], isFinal: true } },
-  "has decided on nothing when it says so": { placement: { selected: 0 }, decisions: [decision("now", [])], want: { clusters: [], isFinal: true } },
-  "has decided when it says so of its present spec": { placement: { selected: 1, observedGeneration: 2 }, decisions: [decision("now", ["c1"])], want: { clusters: ["c1"], isFinal: true } },
-  "whose spec has changed since has not decided": { placement: { selected: 1, observedGeneration: 1 }, decisions: [decision("now", ["c1"])], want: "deciding" },
+  "has decided when its decisions add up to what it says": {
+    placement: { selected: 3 },
+    decisions: [decision("now", ["c1", "c2"]), decision("now", ["c3"], 1)],
+    want: { clusters: ["c1", "c2", "c3"], isFinal: true },
+  },
+  "has decided on nothing when it says so": {
+    placement: { selected: 0 },
+    decisions: [decision("now", [])],
+    want: { clusters: [], isFinal: true },
+  },
+  "has decided when it says so of its present spec": {
+    placement: { selected: 1, observedGeneration: 2 },
+    decisions: [decision("now", ["c1"])],
+    want: { clusters: ["c1"], isFinal: true },
+  },
+  "whose spec has changed since has not decided": {
+    placement: { selected: 1, observedGeneration: 1 },
+    decisions: [decision("now", ["c1"])],
+    want: "deciding",
+  },
   "that is new has not decided": { placement: {}, decisions: [], want: "deciding" },
-  "has not decided while only some of its decisions are there": { placement: { selected: 3 }, decisions: [decision("now", ["c1", "c2"])], want: "deciding" },
-  "whose decision was emptied has not decided": { placement: { selected: 1 }, decisions: [decision("now", [])], want: "deciding" },
-  "counts a cluster once that is in two decisions": { placement: { selected: 2 }, decisions: [decision("now", ["c1", "c2"]), decision("now", ["c2"], 1)], want: { clusters: ["c1", "c2"], isFinal: true } },
-  "has nothing to do with decisions of an earlier one": { placement: { selected: 1 }, decisions: [decision("then", ["c1"]), decision("now", ["c2"])], want: { clusters: ["c2"], isFinal: true } },
-  "that is new has not decided what an earlier one had": { placement: {}, decisions: [decision("then", ["c1"])], want: "deciding" },
-  "that is being deleted decides nothing any more": { placement: { selected: 0, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, decisions: [], want: "deciding" },
-  "for which people decide takes nothing away until a controller speaks": { placement: {}, decisions: [decision(undefined, ["c1"])], want: { clusters: ["c1"], isFinal: false } },
-  "has what people decided besides its own": { placement: { selected: 1 }, decisions: [decision("now", ["c1"]), decision(undefined, ["c2"], 1)], want: { clusters: ["c1", "c2"], isFinal: true } },
-  "with scheduling switched off is decided by its decisions alone": { placement: { selected: 9, ...off }, decisions: [decision(undefined, ["c1"])], want: { clusters: ["c1"], isFinal: true } },
-  "with scheduling switched off and no decisions has not decided": { placement: { selected: 9, ...off }, decisions: [], want: "deciding" },
+  "has not decided while only some of its decisions are there": {
+    placement: { selected: 3 },
+    decisions: [decision("now", ["c1", "c2"])],
+    want: "deciding",
+  },
+  "whose decision was emptied has not decided": {
+    placement: { selected: 1 },
+    decisions: [decision("now", [])],
+    want: "deciding",
+  },
+  "counts a cluster once that is in two decisions": {
+    placement: { selected: 2 },
+    decisions: [decision("now", ["c1", "c2"]), decision("now", ["c2"], 1)],
+    want: { clusters: ["c1", "c2"], isFinal: true },
+  },
+  "has nothing to do with decisions of an earlier one": {
+    placement: { selected: 1 },
+    decisions: [decision("then", ["c1"]), decision("now", ["c2"])],
+    want: { clusters: ["c2"], isFinal: true },
+  },
+  "that is new has not decided what an earlier one had": {
+    placement: {},
+    decisions: [decision("then", ["c1"])],
+    want: "deciding",
+  },
+  "that is being deleted decides nothing any more": {
+    placement: { selected: 0, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
+    decisions: [],
+    want: "deciding",
+  },
+  "for which people decide takes nothing away until a controller speaks": {
+    placement: {},
+    decisions: [decision(undefined, ["c1"])],
+    want: { clusters: ["c1"], isFinal: false },
+  },
+  "has what people decided besides its own": {
+    placement: { selected: 1 },
+    decisions: [decision("now", ["c1"]), decision(undefined, ["c2"], 1)],
+    want: { clusters: ["c1", "c2"], isFinal: true },
+  },
+  "with scheduling switched off is decided by its decisions alone": {
+    placement: { selected: 9, ...off },
+    decisions: [decision(undefined, ["c1"])],
+    want: { clusters: ["c1"], isFinal: true },
+  },
+  "with scheduling switched off and no decisions has not decided": {
+    placement: { selected: 9, ...off },
+    decisions: [],
+    want: "deciding",
+  },
 };
 for (const [behaviour, { placement, decisions, want }] of Object.entries(cases)) {
   test(`a Placement ${behaviour}`, () => {

@@ -1,10 +1,16 @@
 /**
  * Whether a Placement has decided, and on what. Pure.
  *
- * It has when it says how many clusters it selected by its present spec, and its PlacementDecisions name as many. Until then they are being written, or somebody deleted one:
- * a cluster that they do not name was not deselected. Decisions of an earlier Placement of the same name say nothing about this one.
+ * It has when it says how many clusters it selected by its present spec, and its PlacementDecisions name as many. Until
+ * then they are being written, or somebody deleted one: a cluster that they do not name was not deselected. Decisions
+ * of an earlier Placement of the same name say nothing about this one.
  */
-import { DECISION_GROUP_INDEX_LABEL, DECISION_GROUP_NAME_LABEL, OcmPlacement, SCHEDULING_DISABLED_ANNOTATION } from "../../api/index.ts";
+import {
+  DECISION_GROUP_INDEX_LABEL,
+  DECISION_GROUP_NAME_LABEL,
+  OcmPlacement,
+  SCHEDULING_DISABLED_ANNOTATION,
+} from "../../api/index.ts";
 import type { PlacementDecision } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -17,7 +23,10 @@ type Decision = DeepReadonly<PlacementDecision>;
 export interface Decided {
   placement: Placement;
   groups: readonly DecisionGroup[];
-  /** False where people wrote decisions and no controller has spoken: clusters may still come, so that none is taken for deselected. */
+  /**
+   * False where people wrote decisions and no controller has spoken: clusters may still come, so that none is taken for
+   * deselected.
+   */
   isFinal: boolean;
 }
 
@@ -33,17 +42,22 @@ export function decidedBy(placement: Placement | undefined, decisions: readonly 
   const byHand = decisions.filter((decision) => ownerOf(decision) === undefined);
   const decided = { placement, groups: groupsOf([...own, ...byHand]) };
   // Where scheduling is switched off, somebody else decides, and the status may be an old one.
-  if (annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true") return own.length + byHand.length > 0 ? { ...decided, isFinal: true } : "deciding";
+  if (annotations?.[SCHEDULING_DISABLED_ANNOTATION] === "true")
+    return own.length + byHand.length > 0 ? { ...decided, isFinal: true } : "deciding";
   const said = findCondition(placement.status?.conditions, "PlacementSatisfied");
   // OCM's own scheduler does not say of which version of the Placement it speaks.
-  if (said?.observedGeneration !== undefined && said.observedGeneration !== placement.metadata.generation) return "deciding";
+  if (said?.observedGeneration !== undefined && said.observedGeneration !== placement.metadata.generation)
+    return "deciding";
   const selected = said && placement.status?.numberOfSelectedClusters;
   if (selected === undefined) return byHand.length > 0 ? { ...decided, isFinal: false } : "deciding";
   return new Set(own.flatMap(clustersOf)).size === selected ? { ...decided, isFinal: true } : "deciding";
 }
 
 /** The Placement that made a decision, by its uid; undefined for one that a person wrote. */
-const ownerOf = ({ metadata }: Decision): string | undefined => metadata.ownerReferences?.find(({ kind, apiVersion }) => kind === OcmPlacement.kind && apiVersion.startsWith(`${OcmPlacement.group}/`))?.uid;
+const ownerOf = ({ metadata }: Decision): string | undefined =>
+  metadata.ownerReferences?.find(
+    ({ kind, apiVersion }) => kind === OcmPlacement.kind && apiVersion.startsWith(`${OcmPlacement.group}/`),
+  )?.uid;
 
 const clustersOf = ({ status }: Decision): string[] => (status?.decisions ?? []).map(({ clusterName }) => clusterName);
 

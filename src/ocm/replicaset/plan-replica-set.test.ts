@@ -13,20 +13,65 @@ const setOf = (rolloutStrategy: RolloutStrategy | undefined, ...placements: stri
   apiVersion: "work.open-cluster-management.io/v1alpha1",
   kind: "ManifestWorkReplicaSet",
   metadata: { name: "web", namespace: "shop", generation: 1, labels: { team: "a" } },
-  spec: { cascadeDeletionPolicy: "Background", manifestWorkTemplate: { workload: { manifests: [CONFIG_MAP] } }, placementRefs: (placements.length > 0 ? placements : ["all"]).map((name) => ({ name, ...(rolloutStrategy && { rolloutStrategy }) })) },
+  spec: {
+    cascadeDeletionPolicy: "Background",
+    manifestWorkTemplate: { workload: { manifests: [CONFIG_MAP] } },
+    placementRefs: (placements.length > 0 ? placements : ["all"]).map((name) => ({ name, rolloutStrategy })),
+  },
 });
-const decided = (...clusters: string[]): Decided => ({ placement: { apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: { name: "all", namespace: "shop" }, spec: {} } satisfies OcmPlacement, groups: [{ name: "", index: 0, clusters }], isFinal: true });
+const decided = (...clusters: string[]): Decided => ({
+  placement: {
+    apiVersion: "cluster.open-cluster-management.io/v1beta1",
+    kind: "Placement",
+    metadata: { name: "all", namespace: "shop" },
+    spec: {},
+  } satisfies OcmPlacement,
+  groups: [{ name: "", index: 0, clusters }],
+  isFinal: true,
+});
 
 type Reached = "applied" | "progressing" | "succeeded" | "failed" | "new";
-const CONDITIONS: Record<Reached, Record<string, "True" | "False">> = { new: {}, applied: { Applied: "True" }, progressing: { Applied: "True", Progressing: "True" }, succeeded: { Applied: "True", Available: "True", Progressing: "False" }, failed: { Applied: "True", Progressing: "True", Degraded: "True" } };
-function work(set: ManifestWorkReplicaSet, cluster: string, reached: Reached, { placement = "all", template = set.spec.manifestWorkTemplate } = {}): ManifestWork {
+const CONDITIONS: Record<Reached, Record<string, "True" | "False">> = {
+  new: {},
+  applied: { Applied: "True" },
+  progressing: { Applied: "True", Progressing: "True" },
+  succeeded: { Applied: "True", Available: "True", Progressing: "False" },
+  failed: { Applied: "True", Progressing: "True", Degraded: "True" },
+};
+function work(
+  set: ManifestWorkReplicaSet,
+  cluster: string,
+  reached: Reached,
+  { placement = "all", template = set.spec.manifestWorkTemplate } = {},
+): ManifestWork {
   const made = workFor(set, placement, cluster, undefined);
-  const conditions = Object.entries(CONDITIONS[reached]).map(([type, status]) => ({ type, status, reason: "Test", message: "", observedGeneration: 3, lastTransitionTime: "2025-12-31T23:00:00Z" }));
+  const conditions = Object.entries(CONDITIONS[reached]).map(([type, status]) => ({
+    type,
+    status,
+    reason: "Test",
+    message: "",
+    observedGeneration: 3,
+    lastTransitionTime: "2025-12-31T23:00:00Z",
+  }));
   return { ...made, metadata: { ...made.metadata, generation: 3 }, spec: template, status: { conditions } };
 }
-const plan = (set: ManifestWorkReplicaSet, works: ManifestWork[], decisions: Record<string, Verdict>, isTaken?: ReplicaSetInput["isTaken"]): ReplicaSetPlan =>
-  planReplicaSet(set, { decidedOf: (name) => decisions[name] ?? "absent", works, nowMs: NOW, now: "2026-01-01T00:00:00Z", ...(isTaken && { isTaken }) });
-const told = ({ writes, deletes }: ReplicaSetPlan): { writes: unknown[]; deletes: unknown[] } => ({ writes: writes.map(({ metadata }) => metadata.namespace), deletes: deletes.map(({ metadata }) => metadata.namespace) });
+const plan = (
+  set: ManifestWorkReplicaSet,
+  works: ManifestWork[],
+  decisions: Record<string, Verdict>,
+  isTaken?: ReplicaSetInput["isTaken"],
+): ReplicaSetPlan =>
+  planReplicaSet(set, {
+    decidedOf: (name) => decisions[name] ?? "absent",
+    works,
+    nowMs: NOW,
+    now: "2026-01-01T00:00:00Z",
+    isTaken,
+  });
+const told = ({ writes, deletes }: ReplicaSetPlan): { writes: unknown[]; deletes: unknown[] } => ({
+  writes: writes.map(({ metadata }) => metadata.namespace),
+  deletes: deletes.map(({ metadata }) => metadata.namespace),
+});
 const conditionOf = ({ status }: ReplicaSetPlan, type: string): string => {
   const { status: is, reason, message } = findCondition(status.conditions, type) ?? {};
   return `${is} ${reason}${message ? `: ${message}` : ""}`;
@@ -36,7 +81,11 @@ test("every chosen cluster gets a work with the set's labels", () => {
   const got = plan(setOf(undefined), [], { all: decided("c1", "c2") });
 
   expect(told(got)).toEqual({ writes: ["c1", "c2"], deletes: [] });
-  expect(got.writes[0]?.metadata.labels).toEqual({ team: "a", "work.open-cluster-management.io/manifestworkreplicaset": "shop.web", "work.open-cluster-management.io/placementname": "all" });
+  expect(got.writes[0]?.metadata.labels).toEqual({
+    team: "a",
+    "work.open-cluster-management.io/manifestworkreplicaset": "shop.web",
+    "work.open-cluster-management.io/placementname": "all",
+  });
   expect(conditionOf(got, "PlacementRolledOut")).toBe("False Progressing");
 });
 
@@ -46,18 +95,31 @@ describe("a progressive rollout", () => {
 
   test("starts so many at a time", () => {
     expect(told(plan(set, [], all))).toEqual({ writes: ["c1", "c2"], deletes: [] });
-    expect(told(plan(set, [work(set, "c1", "progressing"), work(set, "c2", "applied")], all))).toEqual({ writes: [], deletes: [] });
+    expect(told(plan(set, [work(set, "c1", "progressing"), work(set, "c2", "applied")], all))).toEqual({
+      writes: [],
+      deletes: [],
+    });
   });
 
   test("goes on as they succeed", () => {
     const got = plan(set, [work(set, "c1", "succeeded"), work(set, "c2", "progressing")], all);
 
     expect(told(got)).toEqual({ writes: ["c3"], deletes: [] });
-    expect(got.status.placementSummary).toEqual([{ name: "all", availableDecisionGroups: "0 (3 / 4 clusters applied)", summary: { total: 3, desiredTotal: 4, updated: 2, applied: 2, available: 1, progressing: 1, degraded: 0 } }]);
+    expect(got.status.placementSummary).toEqual([
+      {
+        name: "all",
+        availableDecisionGroups: "0 (3 / 4 clusters applied)",
+        summary: { total: 3, desiredTotal: 4, updated: 2, applied: 2, available: 1, progressing: 1, degraded: 0 },
+      },
+    ]);
   });
 
   test("is complete when all have succeeded", () => {
-    const got = plan(set, ["c1", "c2", "c3", "c4"].map((cluster) => work(set, cluster, "succeeded")), all);
+    const got = plan(
+      set,
+      ["c1", "c2", "c3", "c4"].map((cluster) => work(set, cluster, "succeeded")),
+      all,
+    );
 
     expect(conditionOf(got, "PlacementRolledOut")).toBe("True Complete");
     expect(conditionOf(got, "ManifestworkApplied")).toBe("True AsExpected");
@@ -67,23 +129,39 @@ describe("a progressive rollout", () => {
     const got = plan(set, [work(set, "c1", "failed")], all);
 
     expect(told(got)).toEqual({ writes: [], deletes: [] });
-    expect(conditionOf(got, "PlacementRolledOut")).toBe("False Progressing: no more clusters are started, because more failed than maxFailures allows: c1");
+    expect(conditionOf(got, "PlacementRolledOut")).toBe(
+      "False Progressing: no more clusters are started, because more failed than maxFailures allows: c1",
+    );
   });
 
   test("does not wait for progress that nobody reports", () => {
     const there = (cluster: string): ManifestWork => {
       const made = work(set, cluster, "succeeded");
-      return { ...made, status: { conditions: (made.status?.conditions ?? []).filter(({ type }) => type !== "Progressing") } };
+      return {
+        ...made,
+        status: { conditions: (made.status?.conditions ?? []).filter(({ type }) => type !== "Progressing") },
+      };
     };
 
     expect(told(plan(set, [there("c1"), there("c2")], all))).toEqual({ writes: ["c3", "c4"], deletes: [] });
   });
 
   test("waits for progress that a rule of the user reports", () => {
-    const manifestConfigs = [{ resourceIdentifier: { group: "", resource: "configmaps", namespace: "shop", name: "web" }, conditionRules: [{ condition: "Progressing", type: "CEL" as const, celExpressions: ["false"] }] }];
-    const ruled = { ...set, spec: { ...set.spec, manifestWorkTemplate: { ...set.spec.manifestWorkTemplate, manifestConfigs } } };
+    const manifestConfigs = [
+      {
+        resourceIdentifier: { group: "", resource: "configmaps", namespace: "shop", name: "web" },
+        conditionRules: [{ condition: "Progressing", type: "CEL" as const, celExpressions: ["false"] }],
+      },
+    ];
+    const ruled = {
+      ...set,
+      spec: { ...set.spec, manifestWorkTemplate: { ...set.spec.manifestWorkTemplate, manifestConfigs } },
+    };
 
-    expect(told(plan(ruled, [work(ruled, "c1", "applied"), work(ruled, "c2", "applied")], all))).toEqual({ writes: [], deletes: [] });
+    expect(told(plan(ruled, [work(ruled, "c1", "applied"), work(ruled, "c2", "applied")], all))).toEqual({
+      writes: [],
+      deletes: [],
+    });
   });
 });
 
@@ -91,13 +169,24 @@ test("works of clusters that were deselected go, also with an old template", () 
   const set = setOf(undefined);
   const old = { workload: { manifests: [] } };
 
-  expect(told(plan(set, [work(set, "c1", "succeeded"), work(set, "c8", "succeeded", { template: old }), work(set, "c9", "succeeded")], { all: decided("c1") }))).toEqual({ writes: [], deletes: ["c8", "c9"] });
+  expect(
+    told(
+      plan(
+        set,
+        [work(set, "c1", "succeeded"), work(set, "c8", "succeeded", { template: old }), work(set, "c9", "succeeded")],
+        { all: decided("c1") },
+      ),
+    ),
+  ).toEqual({ writes: [], deletes: ["c8", "c9"] });
 });
 
 test("works of Placements that the set no longer names go", () => {
   const set = setOf(undefined);
 
-  expect(told(plan(set, [work(set, "c1", "succeeded", { placement: "gone" })], { all: decided() }))).toEqual({ writes: [], deletes: ["c1"] });
+  expect(told(plan(set, [work(set, "c1", "succeeded", { placement: "gone" })], { all: decided() }))).toEqual({
+    writes: [],
+    deletes: ["c1"],
+  });
 });
 
 test("nothing happens while a Placement is not there", () => {
@@ -105,18 +194,25 @@ test("nothing happens while a Placement is not there", () => {
   const got = plan(set, [work(set, "c1", "succeeded")], {});
 
   expect(told(got)).toEqual({ writes: [], deletes: [] });
-  expect(conditionOf(got, "PlacementVerified")).toBe("False PlacementDecisionNotFound: the Placement all does not exist");
+  expect(conditionOf(got, "PlacementVerified")).toBe(
+    "False PlacementDecisionNotFound: the Placement all does not exist",
+  );
 });
 
 describe("while a Placement has not decided", () => {
   const set = setOf(undefined, "one", "two");
-  const works = [work(set, "c1", "succeeded", { placement: "one" }), work(set, "c9", "succeeded", { placement: "gone" })];
+  const works = [
+    work(set, "c1", "succeeded", { placement: "one" }),
+    work(set, "c9", "succeeded", { placement: "gone" }),
+  ];
 
   test("nothing happens, whatever the others have decided", () => {
     const got = plan(set, works, { one: decided("c1", "c2"), two: "deciding" });
 
     expect(told(got)).toEqual({ writes: [], deletes: [] });
-    expect(conditionOf(got, "PlacementVerified")).toBe("False PlacementDecisionNotFound: the Placement two has not decided yet");
+    expect(conditionOf(got, "PlacementVerified")).toBe(
+      "False PlacementDecisionNotFound: the Placement two has not decided yet",
+    );
   });
 
   test("a set that has said how it is says nothing else", () => {
@@ -127,14 +223,18 @@ describe("while a Placement has not decided", () => {
   });
 
   test("what people decided for it comes, and nothing goes", () => {
-    expect(told(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({ writes: ["c2"], deletes: [] });
+    expect(told(plan(set, works, { one: { ...decided("c2"), isFinal: false }, two: decided() }))).toEqual({
+      writes: ["c2"],
+      deletes: [],
+    });
   });
 });
 
 describe("a work that another Placement of the set made", () => {
   const both = setOf(undefined, "one", "two");
   const only = setOf(undefined, "two");
-  const labelOf = ({ writes }: ReplicaSetPlan): unknown => writes[0]?.metadata.labels?.["work.open-cluster-management.io/placementname"];
+  const labelOf = ({ writes }: ReplicaSetPlan): unknown =>
+    writes[0]?.metadata.labels?.["work.open-cluster-management.io/placementname"];
 
   test("is handed over when the set no longer names that Placement", () => {
     const got = plan(only, [work(both, "c1", "succeeded", { placement: "one" })], { two: decided("c1") });
@@ -145,7 +245,10 @@ describe("a work that another Placement of the set made", () => {
   });
 
   test("is handed over when that Placement no longer chooses the cluster", () => {
-    const got = plan(both, [work(both, "c1", "succeeded", { placement: "one" })], { one: decided(), two: decided("c1") });
+    const got = plan(both, [work(both, "c1", "succeeded", { placement: "one" })], {
+      one: decided(),
+      two: decided("c1"),
+    });
 
     expect(told(got)).toEqual({ writes: ["c1"], deletes: [] });
     expect(labelOf(got)).toBe("two");
@@ -154,7 +257,10 @@ describe("a work that another Placement of the set made", () => {
   test("keeps its template until its turn comes", () => {
     const template = { workload: { manifests: [] } };
     const progressive = setOf({ type: "Progressive", progressive: { maxConcurrency: 1 } }, "two");
-    const works = [work(progressive, "c1", "progressing", { placement: "two" }), work(both, "c2", "succeeded", { placement: "one", template })];
+    const works = [
+      work(progressive, "c1", "progressing", { placement: "two" }),
+      work(both, "c2", "succeeded", { placement: "one", template }),
+    ];
 
     const got = plan(progressive, works, { two: decided("c1", "c2") });
 
@@ -165,7 +271,10 @@ describe("a work that another Placement of the set made", () => {
 
   test("goes where the cluster has one of its own Placement", () => {
     const other = work(both, "c1", "succeeded", { placement: "two" });
-    const own = { ...work(both, "c1", "succeeded", { placement: "one" }), metadata: { ...work(both, "c1", "succeeded", { placement: "one" }).metadata, name: "own" } };
+    const own = {
+      ...work(both, "c1", "succeeded", { placement: "one" }),
+      metadata: { ...work(both, "c1", "succeeded", { placement: "one" }).metadata, name: "own" },
+    };
 
     const got = plan(both, [other, own], { one: decided("c1"), two: decided("c1") });
 
@@ -177,7 +286,11 @@ describe("a work that another Placement of the set made", () => {
 test("a Placement that is named twice counts once", () => {
   const set = setOf(undefined, "all", "all");
   const first = plan(set, [], { all: decided("c1", "c2") });
-  const next = plan(set, ["c1", "c2"].map((cluster) => work(set, cluster, "succeeded")), { all: decided("c1", "c2") });
+  const next = plan(
+    set,
+    ["c1", "c2"].map((cluster) => work(set, cluster, "succeeded")),
+    { all: decided("c1", "c2") },
+  );
 
   expect(told(first)).toEqual({ writes: ["c1", "c2"], deletes: [] });
   expect(told(next)).toEqual({ writes: [], deletes: [] });
@@ -195,7 +308,13 @@ test("a cluster whose work is still leaving waits for it", () => {
 
 test("a work is called like its set, with letters where somebody else has the name, and is never renamed", () => {
   const set = setOf(undefined);
-  const named = (works: ManifestWork[], taken: string[]): unknown[] => plan({ ...set, metadata: { ...set.metadata, labels: { team: "b" } } }, works, { all: decided("c1") }, (_cluster, name) => taken.includes(name)).writes.map(({ metadata }) => metadata.name);
+  const named = (works: ManifestWork[], taken: string[]): unknown[] =>
+    plan(
+      { ...set, metadata: { ...set.metadata, labels: { team: "b" } } },
+      works,
+      { all: decided("c1") },
+      (_cluster, name) => taken.includes(name),
+    ).writes.map(({ metadata }) => metadata.name);
   const made = work(set, "c1", "succeeded");
   const old = { ...made, metadata: { ...made.metadata, name: "web12345" } };
 
@@ -205,12 +324,32 @@ test("a work is called like its set, with letters where somebody else has the na
 });
 
 test("a work that its member refuses fails when the deadline is over", () => {
-  const set = setOf({ type: "Progressive", progressive: { maxConcurrency: 1, progressDeadline: "8s", maxFailures: 1 } });
+  const set = setOf({
+    type: "Progressive",
+    progressive: { maxConcurrency: 1, progressDeadline: "8s", maxFailures: 1 },
+  });
   const refused = (secondsAgo: number): ManifestWork => {
     const made = work(set, "c1", "new");
     // The work itself was refused before, with an earlier template.
-    const condition = (lastTransitionTime: string) => ({ type: "Applied", status: "False" as const, reason: "AppliedManifestFailed", message: "no", observedGeneration: 3, lastTransitionTime });
-    return { ...made, status: { conditions: [condition("2025-12-31T00:00:00Z")], resourceStatus: { manifests: [{ resourceMeta: { ordinal: 0 }, conditions: [condition(new Date(NOW - secondsAgo * 1000).toISOString())] }] } } };
+    const condition = (lastTransitionTime: string) => ({
+      type: "Applied",
+      status: "False" as const,
+      reason: "AppliedManifestFailed",
+      message: "no",
+      observedGeneration: 3,
+      lastTransitionTime,
+    });
+    return {
+      ...made,
+      status: {
+        conditions: [condition("2025-12-31T00:00:00Z")],
+        resourceStatus: {
+          manifests: [
+            { resourceMeta: { ordinal: 0 }, conditions: [condition(new Date(NOW - secondsAgo * 1000).toISOString())] },
+          ],
+        },
+      },
+    };
   };
 
   expect(told(plan(set, [refused(5)], { all: decided("c1", "c2") }))).toEqual({ writes: [], deletes: [] });
@@ -219,14 +358,19 @@ test("a work that its member refuses fails when the deadline is over", () => {
 });
 
 test("a cluster that two Placements chose gets one work", () => {
-  expect(told(plan(setOf(undefined, "one", "two"), [], { one: decided("c1", "c2"), two: decided("c2", "c3") }))).toEqual({ writes: ["c1", "c2", "c3"], deletes: [] });
+  expect(
+    told(plan(setOf(undefined, "one", "two"), [], { one: decided("c1", "c2"), two: decided("c2", "c3") })),
+  ).toEqual({ writes: ["c1", "c2", "c3"], deletes: [] });
 });
 
 test("a name that no label can hold is replaced by a hash", () => {
   const set = setOf(undefined);
   const long = { ...set, metadata: { ...set.metadata, name: "x".repeat(80) } };
 
-  const label = plan(long, [], { all: decided("c1") }).writes[0]?.metadata.labels?.["work.open-cluster-management.io/manifestworkreplicaset"] ?? "";
+  const label =
+    plan(long, [], { all: decided("c1") }).writes[0]?.metadata.labels?.[
+      "work.open-cluster-management.io/manifestworkreplicaset"
+    ] ?? "";
 
   expect(label).toMatch(/^shop\.x+-[0-9a-f]{16}$/);
   expect(label.length).toBeLessThanOrEqual(63);
@@ -236,5 +380,7 @@ test("a strategy that cannot be followed is told", () => {
   const got = plan(setOf({ type: "Progressive", progressive: { maxConcurrency: "some" } }), [], { all: decided("c1") });
 
   expect(told(got)).toEqual({ writes: [], deletes: [] });
-  expect(conditionOf(got, "PlacementVerified")).toMatch(/^False NotAsExpected: all: failed to parse the provided maxConcurrency/);
+  expect(conditionOf(got, "PlacementVerified")).toMatch(
+    /^False NotAsExpected: all: failed to parse the provided maxConcurrency/,
+  );
 });

@@ -1,10 +1,15 @@
 /**
  * What a ManifestWorkReplicaSet needs next: works to write, works to delete, its status, and when to look again. Pure.
  *
- * Removals are worked out from all works of the set. OCM looks only at those with the newest template, and leaves a work behind on a
- * cluster that was deselected in the middle of a rollout.
+ * Removals are worked out from all works of the set. OCM looks only at those with the newest template, and leaves a
+ * work behind on a cluster that was deselected in the middle of a rollout.
  */
-import type { ManifestWork, ManifestWorkReplicaSet, ManifestWorkReplicaSetStatus, ManifestWorkReplicaSetSummary } from "../../api/index.ts";
+import type {
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  ManifestWorkReplicaSetStatus,
+  ManifestWorkReplicaSetSummary,
+} from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue, withCondition, type NextCondition } from "../../machinery/index.ts";
 import { planRollout, RolloutError, type DecisionGroup, type RolloutPlan } from "../rollout/index.ts";
@@ -33,25 +38,46 @@ export interface ReplicaSetInput {
 }
 
 const DEFAULT_STRATEGY = { type: "All" } as const;
-const NOTHING: ManifestWorkReplicaSetSummary = { total: 0, desiredTotal: 0, updated: 0, applied: 0, available: 0, progressing: 0, degraded: 0 };
+const NOTHING: ManifestWorkReplicaSetSummary = {
+  total: 0,
+  desiredTotal: 0,
+  updated: 0,
+  applied: 0,
+  available: 0,
+  progressing: 0,
+  degraded: 0,
+};
 
-export function planReplicaSet(set: ReplicaSet, { decidedOf, isTaken, works, nowMs, now }: ReplicaSetInput): ReplicaSetPlan {
-  const conditionsWith = (...next: NextCondition[]): Conditions => next.reduce<Conditions>((all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now), set.status?.conditions);
+export function planReplicaSet(
+  set: ReplicaSet,
+  { decidedOf, isTaken, works, nowMs, now }: ReplicaSetInput,
+): ReplicaSetPlan {
+  const conditionsWith = (...next: NextCondition[]): Conditions =>
+    next.reduce<Conditions>(
+      (all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now),
+      set.status?.conditions,
+    );
   const shares: Share[] = [];
   const homes = new Map<string, string>();
   for (const reference of referencesOf(set)) {
     const decided = decidedOf(reference.name);
     // A Placement that is not there, or has not decided, has not decided on nothing: what runs stays until it is known.
-    if (typeof decided === "string") return { writes: [], deletes: [], status: waitingStatus(set, reference.name, decided, conditionsWith) };
+    if (typeof decided === "string")
+      return { writes: [], deletes: [], status: waitingStatus(set, reference.name, decided, conditionsWith) };
     shares.push(shareOf(reference, decided, homes));
   }
 
   const alive = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   // One that goes takes the same objects along, and may have the name of its successor.
-  const leaving = new Set(works.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.namespace])));
+  const leaving = new Set(
+    works.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.namespace])),
+  );
   const keepers = keepersOf(alive, homes);
   const isFinal = shares.every(({ decided }) => decided.isFinal);
-  const plan: Pick<ReplicaSetPlan, "writes" | "deletes"> = { writes: [], deletes: isFinal ? alive.filter((work) => keepers.get(work.metadata.namespace ?? "") !== work) : [] };
+  const plan: Pick<ReplicaSetPlan, "writes" | "deletes"> = {
+    writes: [],
+    deletes: isFinal ? alive.filter((work) => keepers.get(work.metadata.namespace ?? "") !== work) : [],
+  };
   const summaries: { name: string; availableDecisionGroups: string; summary: ManifestWorkReplicaSetSummary }[] = [];
   const problems: string[] = [];
   const stopped: string[] = [];
@@ -70,8 +96,16 @@ export function planReplicaSet(set: ReplicaSet, { decidedOf, isTaken, works, now
       present.add(cluster);
       started.add(cluster);
     }
-    plan.writes.push(...own.filter((work) => placementOf(work) !== name && !started.has(work.metadata.namespace)).map((work) => handedOver(work, name)));
-    summaries.push({ name, availableDecisionGroups: `${decided.placement.status?.decisionGroups?.length ?? 0} (${present.size} / ${clusters.size} clusters applied)`, summary: summaryOf(current, present.size, clusters.size) });
+    plan.writes.push(
+      ...own
+        .filter((work) => placementOf(work) !== name && !started.has(work.metadata.namespace))
+        .map((work) => handedOver(work, name)),
+    );
+    summaries.push({
+      name,
+      availableDecisionGroups: `${decided.placement.status?.decisionGroups?.length ?? 0} (${present.size} / ${clusters.size} clusters applied)`,
+      summary: summaryOf(current, present.size, clusters.size),
+    });
     selected += clusters.size;
     succeeded += current.filter((work) => rolloutOf(work).state === "Succeeded").length;
     recheck = Math.min(recheck, rollout?.recheckAfterMs ?? Number.POSITIVE_INFINITY);
@@ -79,8 +113,16 @@ export function planReplicaSet(set: ReplicaSet, { decidedOf, isTaken, works, now
   }
 
   const summary = sumOf(summaries.map((each) => each.summary));
-  const conditions = conditionsWith(verified(summary, problems), rolledOut(selected, succeeded, stopped), applied(summary));
-  return { ...plan, status: { ...set.status, conditions, summary, placementSummary: summaries }, ...(Number.isFinite(recheck) && { recheckAfterMs: recheck }) };
+  const conditions = conditionsWith(
+    verified(summary, problems),
+    rolledOut(selected, succeeded, stopped),
+    applied(summary),
+  );
+  return {
+    ...plan,
+    status: { ...set.status, conditions, summary, placementSummary: summaries },
+    recheckAfterMs: Number.isFinite(recheck) ? recheck : undefined,
+  };
 }
 
 /** The clusters of one Placement that are not an earlier one's. */
@@ -99,13 +141,19 @@ export function referencesOf({ spec }: ReplicaSet): Reference[] {
 
 /** A cluster that two Placements chose gets one work, for the first. */
 function shareOf(reference: Reference, decided: Decided, homes: Map<string, string>): Share {
-  const groups = decided.groups.map((group) => ({ ...group, clusters: group.clusters.filter((cluster) => !homes.has(cluster)) }));
+  const groups = decided.groups.map((group) => ({
+    ...group,
+    clusters: group.clusters.filter((cluster) => !homes.has(cluster)),
+  }));
   const clusters = new Set(groups.flatMap((group) => group.clusters));
   for (const cluster of clusters) homes.set(cluster, reference.name);
   return { reference, decided, groups, clusters };
 }
 
-/** The work that each chosen cluster keeps: one of its own Placement if there is one, or else one that another Placement left, which is handed over. */
+/**
+ * The work that each chosen cluster keeps: one of its own Placement if there is one, or else one that another Placement
+ * left, which is handed over.
+ */
 function keepersOf(alive: readonly Work[], homes: ReadonlyMap<string, string>): Map<string, Work> {
   const keepers = new Map<string, Work>();
   for (const work of alive) {
@@ -118,15 +166,31 @@ function keepersOf(alive: readonly Work[], homes: ReadonlyMap<string, string>): 
   return keepers;
 }
 
-function waitingStatus(set: ReplicaSet, placement: string, verdict: "absent" | "deciding", conditionsWith: (...next: NextCondition[]) => Conditions): ReplicaSetPlan["status"] {
+function waitingStatus(
+  set: ReplicaSet,
+  placement: string,
+  verdict: "absent" | "deciding",
+  conditionsWith: (...next: NextCondition[]) => Conditions,
+): ReplicaSetPlan["status"] {
   // Decisions are on their way for a moment whenever one changes, which is no news.
   const said = findCondition(set.status?.conditions, "PlacementVerified");
   if (verdict === "deciding" && set.status && said?.observedGeneration === set.metadata.generation) return set.status;
   const message = `the Placement ${placement} ${verdict === "absent" ? "does not exist" : "has not decided yet"}`;
-  return { summary: NOTHING, placementSummary: [], ...set.status, conditions: conditionsWith(no("PlacementVerified", "PlacementDecisionNotFound", message)) };
+  return {
+    summary: NOTHING,
+    placementSummary: [],
+    ...set.status,
+    conditions: conditionsWith(no("PlacementVerified", "PlacementDecisionNotFound", message)),
+  };
 }
 
-function follow({ rolloutStrategy = DEFAULT_STRATEGY, name }: Reference, groups: readonly DecisionGroup[], current: readonly Work[], nowMs: number, problems: string[]): RolloutPlan | undefined {
+function follow(
+  { rolloutStrategy = DEFAULT_STRATEGY, name }: Reference,
+  groups: readonly DecisionGroup[],
+  current: readonly Work[],
+  nowMs: number,
+  problems: string[],
+): RolloutPlan | undefined {
   try {
     return planRollout(rolloutStrategy, groups, current.map(rolloutOf), nowMs);
   } catch (error) {
@@ -136,16 +200,27 @@ function follow({ rolloutStrategy = DEFAULT_STRATEGY, name }: Reference, groups:
   }
 }
 
-const failedOf = ({ toRollout, timedOut }: RolloutPlan): string[] => [...timedOut, ...toRollout.filter(({ state }) => state === "Failed")].map(({ cluster }) => cluster);
+const failedOf = ({ toRollout, timedOut }: RolloutPlan): string[] =>
+  [...timedOut, ...toRollout.filter(({ state }) => state === "Failed")].map(({ cluster }) => cluster);
 
 function summaryOf(works: readonly Work[], total: number, desiredTotal: number): ManifestWorkReplicaSetSummary {
-  const count = (type: string): number => works.filter(({ status }) => isConditionTrue(status?.conditions, type)).length;
-  return { total, desiredTotal, updated: works.length, applied: count("Applied"), available: count("Available"), progressing: count("Progressing"), degraded: count("Degraded") };
+  const count = (type: string): number =>
+    works.filter(({ status }) => isConditionTrue(status?.conditions, type)).length;
+  return {
+    total,
+    desiredTotal,
+    updated: works.length,
+    applied: count("Applied"),
+    available: count("Available"),
+    progressing: count("Progressing"),
+    degraded: count("Degraded"),
+  };
 }
 
 function sumOf(summaries: readonly ManifestWorkReplicaSetSummary[]): ManifestWorkReplicaSetSummary {
   const sum = { ...NOTHING };
-  for (const summary of summaries) for (const field of Object.keys(NOTHING) as (keyof ManifestWorkReplicaSetSummary)[]) sum[field] += summary[field];
+  for (const summary of summaries)
+    for (const field of Object.keys(NOTHING) as (keyof ManifestWorkReplicaSetSummary)[]) sum[field] += summary[field];
   return sum;
 }
 
@@ -160,10 +235,26 @@ function verified({ total }: { total: number }, problems: readonly string[]): Ne
 /** OCM keeps it to itself when too many clusters failed. */
 function rolledOut(selected: number, succeeded: number, stopped: readonly string[]): NextCondition {
   if (selected === succeeded) return yes("PlacementRolledOut", "Complete");
-  return no("PlacementRolledOut", "Progressing", stopped.length > 0 ? `no more clusters are started, because more failed than maxFailures allows: ${stopped.join(", ")}` : "");
+  return no(
+    "PlacementRolledOut",
+    "Progressing",
+    stopped.length > 0
+      ? `no more clusters are started, because more failed than maxFailures allows: ${stopped.join(", ")}`
+      : "",
+  );
 }
 
-function applied({ total, available, progressing, degraded }: { total: number; available: number; progressing: number; degraded: number }): NextCondition {
+function applied({
+  total,
+  available,
+  progressing,
+  degraded,
+}: {
+  total: number;
+  available: number;
+  progressing: number;
+  degraded: number;
+}): NextCondition {
   if (total === 0) return no("ManifestworkApplied", "PlacementDecisionEmpty");
   if (available === total && progressing === 0 && degraded === 0) return yes("ManifestworkApplied", "AsExpected");
   return no("ManifestworkApplied", progressing > 0 && degraded === 0 ? "Processing" : "NotAsExpected");

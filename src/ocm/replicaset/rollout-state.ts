@@ -8,11 +8,12 @@ type Work = DeepReadonly<ManifestWork>;
 type Condition = NonNullable<Work["status"]>["conditions"] extends readonly (infer C)[] | undefined ? C : never;
 
 /**
- * `Progressing` decides, which our agents set for workloads that they know and any agent for users' rules. A work for which nobody sets it has
- * succeeded when its objects are there: waiting for a word that never comes would stop the rollout for good.
+ * `Progressing` decides, which our agents set for workloads that they know and any agent for users' rules. A work for
+ * which nobody sets it has succeeded when its objects are there: waiting for a word that never comes would stop the
+ * rollout for good.
  *
- * A work that its member refuses is on its way until the deadline of the rollout. To OCM it has not begun, for ever, and holds up the others without having
- * failed.
+ * A work that its member refuses is on its way until the deadline of the rollout. To OCM it has not begun, for ever,
+ * and holds up the others without having failed.
  */
 export function rolloutOf(work: Work): ClusterRollout {
   const { conditions = [] } = work.status ?? {};
@@ -21,10 +22,13 @@ export function rolloutOf(work: Work): ClusterRollout {
     return condition?.observedGeneration === work.metadata.generation ? condition : undefined;
   };
   const isStale = (type: string): boolean => findCondition(conditions, type) !== undefined && !current(type);
-  const state = (name: RolloutState, { lastTransitionTime }: { readonly lastTransitionTime?: string | undefined } = {}): ClusterRollout => ({
+  const state = (
+    name: RolloutState,
+    { lastTransitionTime }: { readonly lastTransitionTime?: string | undefined } = {},
+  ): ClusterRollout => ({
     cluster: work.metadata.namespace ?? "",
     state: name,
-    ...(lastTransitionTime !== undefined && { sinceMs: Date.parse(lastTransitionTime) }),
+    sinceMs: lastTransitionTime !== undefined ? Date.parse(lastTransitionTime) : undefined,
   });
 
   const [applied, progressing, degraded] = [current("Applied"), current("Progressing"), current("Degraded")];
@@ -36,13 +40,20 @@ export function rolloutOf(work: Work): ClusterRollout {
     return available?.status === "True" ? state("Succeeded", available) : state("Progressing", available ?? applied);
   }
   if (progressing.status === "False") return state("Succeeded", progressing);
-  return progressing.status === "True" && degraded?.status === "True" ? state("Failed", degraded) : state("Progressing", progressing);
+  return progressing.status === "True" && degraded?.status === "True"
+    ? state("Failed", degraded)
+    : state("Progressing", progressing);
 }
 
-const asksForProgress = ({ spec }: Work): boolean => (spec.manifestConfigs ?? []).some(({ conditionRules }) => conditionRules?.some(({ condition }) => condition === "Progressing"));
+const asksForProgress = ({ spec }: Work): boolean =>
+  (spec.manifestConfigs ?? []).some(({ conditionRules }) =>
+    conditionRules?.some(({ condition }) => condition === "Progressing"),
+  );
 
 /** Since when this generation is refused: the work's own condition keeps the time of the first refusal of all. */
 function lastRefusal({ metadata, status }: Work): Condition | undefined {
-  const refused = (status?.resourceStatus?.manifests ?? []).flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? []).filter((condition) => condition.status === "False" && condition.observedGeneration === metadata.generation);
+  const refused = (status?.resourceStatus?.manifests ?? [])
+    .flatMap(({ conditions }) => findCondition(conditions, "Applied") ?? [])
+    .filter((condition) => condition.status === "False" && condition.observedGeneration === metadata.generation);
   return refused.toSorted((a, b) => Date.parse(b.lastTransitionTime) - Date.parse(a.lastTransitionTime))[0];
 }

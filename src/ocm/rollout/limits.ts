@@ -24,7 +24,10 @@ export function parseSoak(text: string | undefined): number {
   return Number(duration.nanos / NANOS_PER_MS);
 }
 
-/** A number of clusters, or a percentage of all that is rounded up; at most all of them. What is not above zero means the default. */
+/**
+ * A number of clusters, or a percentage of all that is rounded up; at most all of them. What is not above zero means
+ * the default.
+ */
 export function sizeOf(field: string, value: string | number | undefined, total: number, byDefault: number): number {
   const size = typeof value === "string" ? Math.ceil((percentageOf(field, value) / 100) * total) : (value ?? 0);
   return size > 0 ? Math.min(size, total) : byDefault;
@@ -32,6 +35,9 @@ export function sizeOf(field: string, value: string | number | undefined, total:
 
 function percentageOf(field: string, text: string): number {
   const number = text.endsWith("%") && text.length > 1 ? Number(text.slice(0, -1)) : Number.NaN;
-  if (Number.isNaN(number)) throw new RolloutError(`failed to parse the provided ${field}: '${text}' is an invalid maximum threshold value: string is not a percentage`);
+  if (Number.isNaN(number))
+    throw new RolloutError(
+      `failed to parse the provided ${field}: '${text}' is an invalid maximum threshold value: string is not a percentage`,
+    );
   return number;
 }

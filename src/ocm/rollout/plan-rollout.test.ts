@@ -1,11 +1,22 @@
 import { expect, test } from "vitest";
 import type { RolloutStrategy } from "../../api/index.ts";
-import { planRollout, type ClusterRollout, type DecisionGroup, type RolloutPlan, type RolloutState } from "./plan-rollout.ts";
+import {
+  planRollout,
+  type ClusterRollout,
+  type DecisionGroup,
+  type RolloutPlan,
+  type RolloutState,
+} from "./plan-rollout.ts";
 
 const NOW = 1_000_000_000;
 const six: DecisionGroup[] = [{ name: "", index: 0, clusters: ["c1", "c2", "c3", "c4", "c5", "c6"] }];
-const at = (cluster: string, state: RolloutState, secondsAgo: number): ClusterRollout => ({ cluster, state, sinceMs: NOW - secondsAgo * 1000 });
-const groupsOf = (...groups: string[][]): DecisionGroup[] => groups.map((clusters, index) => ({ name: `group${index + 1}`, index, clusters }));
+const at = (cluster: string, state: RolloutState, secondsAgo: number): ClusterRollout => ({
+  cluster,
+  state,
+  sinceMs: NOW - secondsAgo * 1000,
+});
+const groupsOf = (...groups: string[][]): DecisionGroup[] =>
+  groups.map((clusters, index) => ({ name: `group${index + 1}`, index, clusters }));
 const told = ({ toRollout, timedOut, isStopped, recheckAfterMs }: RolloutPlan): object => ({
   rollout: toRollout.map(({ cluster }) => cluster),
   timedOut: timedOut.map(({ cluster }) => cluster),
@@ -13,8 +24,14 @@ const told = ({ toRollout, timedOut, isStopped, recheckAfterMs }: RolloutPlan): 
   recheck: recheckAfterMs === undefined ? undefined : recheckAfterMs / 1000,
 });
 
-const progressive = (progressive: RolloutStrategy["progressive"]): RolloutStrategy => ({ type: "Progressive", progressive: progressive ?? {} });
-const perGroup = (progressivePerGroup: RolloutStrategy["progressivePerGroup"]): RolloutStrategy => ({ type: "ProgressivePerGroup", progressivePerGroup: progressivePerGroup ?? {} });
+const progressive = (progressive: RolloutStrategy["progressive"]): RolloutStrategy => ({
+  type: "Progressive",
+  progressive: progressive ?? {},
+});
+const perGroup = (progressivePerGroup: RolloutStrategy["progressivePerGroup"]): RolloutStrategy => ({
+  type: "ProgressivePerGroup",
+  progressivePerGroup: progressivePerGroup ?? {},
+});
 
 interface Case {
   strategy: RolloutStrategy;
@@ -82,7 +99,12 @@ const cases: Record<string, Case> = {
 
 for (const [behaviour, { strategy, groups = six, existing, want }] of Object.entries(cases)) {
   test(`a rollout ${behaviour}`, () => {
-    expect(told(planRollout(strategy, groups, existing, NOW))).toEqual({ timedOut: [], isStopped: false, recheck: undefined, ...want });
+    expect(told(planRollout(strategy, groups, existing, NOW))).toEqual({
+      timedOut: [],
+      isStopped: false,
+      recheck: undefined,
+      ...want,
+    });
   });
 }
 
@@ -93,7 +115,11 @@ test("clusters that were not chosen are told apart", () => {
 });
 
 test.each([
-  { strategy: progressive({ maxFailures: "x" }), error: "failed to parse the provided maxFailures: 'x' is an invalid maximum threshold value: string is not a percentage" },
+  {
+    strategy: progressive({ maxFailures: "x" }),
+    error:
+      "failed to parse the provided maxFailures: 'x' is an invalid maximum threshold value: string is not a percentage",
+  },
   { strategy: progressive({ progressDeadline: "soon" }), error: "invalid timeout format" },
   { strategy: progressive({ progressDeadline: "1.5h" }), error: "invalid timeout format" },
   { strategy: progressive({ progressDeadline: "-5m" }), error: "invalid timeout format" },

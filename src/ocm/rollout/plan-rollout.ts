@@ -1,10 +1,11 @@
 /**
- * Which clusters a change goes to next, and which have failed: OCM's rollout strategies over the decision groups of a Placement.
+ * Which clusters a change goes to next, and which have failed: OCM's rollout strategies over the decision groups of a
+ * Placement.
  * Pure: it is given what each cluster has reached so far and the time.
  *
- * Two answers differ from OCM's. A tolerated number of failures that is larger than the number of clusters tolerates them all instead of
- * none. And a group starts only when no cluster of an earlier one is on its way; OCM counts clusters that ran out of time as if
- * they were, and may start two groups at once.
+ * Two answers differ from OCM's. A tolerated number of failures that is larger than the number of clusters tolerates
+ * them all instead of none. And a group starts only when no cluster of an earlier one is on its way; OCM counts
+ * clusters that ran out of time as if they were, and may start two groups at once.
  */
 import type { RolloutStrategy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -59,20 +60,32 @@ interface Chosen {
   patience: Patience;
 }
 
-export function planRollout(strategy: DeepReadonly<RolloutStrategy>, groups: readonly DecisionGroup[], existing: readonly ClusterRollout[], nowMs: number): RolloutPlan {
+export function planRollout(
+  strategy: DeepReadonly<RolloutStrategy>,
+  groups: readonly DecisionGroup[],
+  existing: readonly ClusterRollout[],
+  nowMs: number,
+): RolloutPlan {
   const ordered = groups.toSorted((a, b) => a.index - b.index);
   const clusters = new Set(ordered.flatMap((group) => group.clusters));
   const reached = existing.filter(({ cluster }) => clusters.has(cluster));
   const found = follow(strategy, { groups: ordered, reached, nowMs });
-  const recheckMs = Math.min(...found.toRollout.flatMap((each) => (each.recheckMs !== undefined && each.recheckMs > nowMs ? [each.recheckMs] : [])));
+  const recheckMs = Math.min(
+    ...found.toRollout.flatMap((each) =>
+      each.recheckMs !== undefined && each.recheckMs > nowMs ? [each.recheckMs] : [],
+    ),
+  );
   return {
     ...found,
     removed: existing.filter(({ cluster }) => !clusters.has(cluster)),
-    ...(Number.isFinite(recheckMs) && { recheckAfterMs: recheckMs - nowMs }),
+    recheckAfterMs: Number.isFinite(recheckMs) ? recheckMs - nowMs : undefined,
   };
 }
 
-function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowMs }: { groups: readonly DecisionGroup[]; reached: readonly ClusterRollout[]; nowMs: number }): Found {
+function follow(
+  strategy: DeepReadonly<RolloutStrategy>,
+  { groups, reached, nowMs }: { groups: readonly DecisionGroup[]; reached: readonly ClusterRollout[]; nowMs: number },
+): Found {
   const total = countClusters(groups);
   switch (strategy.type) {
     case "All": {
@@ -87,7 +100,10 @@ function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowM
       const first = byGroup({ groups: mandatory, reached, patience }, 0);
       if (mandatory.length > 0 && isBusy(first)) return first;
       const rest = countClusters(others);
-      return byCluster({ groups: others, reached, patience }, { atOnce: sizeOf("maxConcurrency", progressive.maxConcurrency, rest, rest), maxFailures });
+      return byCluster(
+        { groups: others, reached, patience },
+        { atOnce: sizeOf("maxConcurrency", progressive.maxConcurrency, rest, rest), maxFailures },
+      );
     }
     case "ProgressivePerGroup": {
       const { progressivePerGroup = {} } = strategy;
@@ -96,7 +112,9 @@ function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowM
       sizeOf("maxFailures", maxFailures, total, 0);
       const [mandatory, others] = splitMandatory(groups, progressivePerGroup.mandatoryDecisionGroups);
       const first = byGroup({ groups: mandatory, reached, patience }, 0);
-      return mandatory.length > 0 && isBusy(first) ? first : byGroup({ groups: others, reached, patience }, maxFailures);
+      return mandatory.length > 0 && isBusy(first)
+        ? first
+        : byGroup({ groups: others, reached, patience }, maxFailures);
     }
     default:
       throw new RolloutError(`incorrect rollout strategy type ${strategy.type ?? ""}`);
@@ -104,20 +122,31 @@ function follow(strategy: DeepReadonly<RolloutStrategy>, { groups, reached, nowM
 }
 
 const isBusy = ({ toRollout, timedOut }: Found): boolean => toRollout.length + timedOut.length > 0;
-const countClusters = (groups: readonly DecisionGroup[]): number => new Set(groups.flatMap(({ clusters }) => clusters)).size;
+const countClusters = (groups: readonly DecisionGroup[]): number =>
+  new Set(groups.flatMap(({ clusters }) => clusters)).size;
 
-function patienceOf({ minSuccessTime, progressDeadline }: { minSuccessTime?: string; progressDeadline?: string }, nowMs: number): Patience {
+function patienceOf(
+  { minSuccessTime, progressDeadline }: { minSuccessTime?: string; progressDeadline?: string },
+  nowMs: number,
+): Patience {
   return { soakMs: parseSoak(minSuccessTime), deadlineMs: parseDeadline(progressDeadline), nowMs };
 }
 
 /** The groups that must go first without any failure, and the others. A name means every group of that name. */
-function splitMandatory(groups: readonly DecisionGroup[], wanted: readonly { groupName?: string; groupIndex?: number }[] = []): [DecisionGroup[], DecisionGroup[]] {
-  const isWanted = ({ name, index }: DecisionGroup): boolean => wanted.some(({ groupName, groupIndex = 0 }) => (groupName ? groupName === name : groupIndex === index));
+function splitMandatory(
+  groups: readonly DecisionGroup[],
+  wanted: readonly { groupName?: string; groupIndex?: number }[] = [],
+): [DecisionGroup[], DecisionGroup[]] {
+  const isWanted = ({ name, index }: DecisionGroup): boolean =>
+    wanted.some(({ groupName, groupIndex = 0 }) => (groupName ? groupName === name : groupIndex === index));
   return [groups.filter(isWanted), groups.filter((group) => !isWanted(group))];
 }
 
 /** So many at a time, in the order of their names. */
-function byCluster({ groups, reached, patience }: Chosen, { atOnce, maxFailures }: { atOnce: number; maxFailures: number }): Found {
+function byCluster(
+  { groups, reached, patience }: Chosen,
+  { atOnce, maxFailures }: { atOnce: number; maxFailures: number },
+): Found {
   const found: Found = { toRollout: [], timedOut: [], isStopped: false };
   const known = new Set<string>();
   let failures = 0;
@@ -129,8 +158,11 @@ function byCluster({ groups, reached, patience }: Chosen, { atOnce, maxFailures 
     if (found.toRollout.length >= atOnce) return found;
   }
   if (found.isStopped) return found;
-  const fresh = [...new Set(groups.flatMap(({ clusters }) => clusters))].filter((cluster) => !known.has(cluster)).toSorted();
-  for (const cluster of fresh.slice(0, atOnce - found.toRollout.length)) found.toRollout.push({ cluster, state: "ToApply" });
+  const fresh = [...new Set(groups.flatMap(({ clusters }) => clusters))]
+    .filter((cluster) => !known.has(cluster))
+    .toSorted();
+  for (const cluster of fresh.slice(0, atOnce - found.toRollout.length))
+    found.toRollout.push({ cluster, state: "ToApply" });
   return found;
 }
 

@@ -1,8 +1,13 @@
 /**
- * What a member keeps of a work: an AppliedManifestWork that holds the objects, and lists them with their identity. It is there before
- * the first object, because a member's garbage collector takes what names an owner that does not exist.
+ * What a member keeps of a work: an AppliedManifestWork that holds the objects, and lists them with their identity. It
+ * is there before the first object, because a member's garbage collector takes what names an owner that does not exist.
  */
-import { APPLIED_MANIFEST_WORK_FINALIZER, AppliedManifestWork, CustomResourceDefinition, ocmMemberDefinitions } from "../../api/index.ts";
+import {
+  APPLIED_MANIFEST_WORK_FINALIZER,
+  AppliedManifestWork,
+  CustomResourceDefinition,
+  ocmMemberDefinitions,
+} from "../../api/index.ts";
 import type { AppliedManifestResourceMeta, ManifestWork, OwnerReference } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -14,7 +19,10 @@ type Work = DeepReadonly<ManifestWork>;
 export type Applied = DeepReadonly<AppliedManifestWork>;
 export type AppliedResource = DeepReadonly<AppliedManifestResourceMeta>;
 
-/** Whose note it is: the hub by the hash of what identifies it, and the agent, which may serve several hubs one after the other. */
+/**
+ * Whose note it is: the hub by the hash of what identifies it, and the agent, which may serve several hubs one after
+ * the other.
+ */
 export interface WorkOrigin {
   hubHash: string;
   agentID: string;
@@ -23,14 +31,27 @@ export interface WorkOrigin {
 export const appliedName = ({ hubHash }: WorkOrigin, { metadata }: Work): string => `${hubHash}-${metadata.name}`;
 
 /** A text that names notes of this hub, with the works that they are of. */
-export const withWorkNames = (text: string, { hubHash }: WorkOrigin, { metadata }: Work): string => text.replaceAll(`${hubHash}-`, `ManifestWork ${metadata.namespace}/`);
+export const withWorkNames = (text: string, { hubHash }: WorkOrigin, { metadata }: Work): string =>
+  text.replaceAll(`${hubHash}-`, `ManifestWork ${metadata.namespace}/`);
 
 export function referenceTo({ metadata: { name, uid = "" } }: Applied): OwnerReference {
-  return { apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`, kind: AppliedManifestWork.kind, name, uid };
+  return {
+    apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`,
+    kind: AppliedManifestWork.kind,
+    name,
+    uid,
+  };
 }
 
 /** Undefined when the member has none. What is known may be old; then the member is asked. */
-export async function findApplied(work: Work, name: string, member: WorkMember, objects: WorkObjects, beforeRequest: () => void, signal: AbortSignal): Promise<Applied | undefined> {
+export async function findApplied(
+  work: Work,
+  name: string,
+  member: WorkMember,
+  objects: WorkObjects,
+  beforeRequest: () => void,
+  signal: AbortSignal,
+): Promise<Applied | undefined> {
   const ref = appliedWorkRef(name);
   const seen = objects.get(work, ref);
   if (seen || objects.isFresh(work, ref)) return seen as Applied | undefined;
@@ -38,11 +59,21 @@ export async function findApplied(work: Work, name: string, member: WorkMember, 
   return find(member.client, AppliedManifestWork, { cluster: member.cluster, name }, { signal });
 }
 
-export async function createApplied(work: Work, name: string, origin: WorkOrigin, { client, cluster }: WorkMember, signal: AbortSignal): Promise<Applied> {
+export async function createApplied(
+  work: Work,
+  name: string,
+  origin: WorkOrigin,
+  { client, cluster }: WorkMember,
+  signal: AbortSignal,
+): Promise<Applied> {
   const wanted: AppliedManifestWork = {
     apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`,
     kind: AppliedManifestWork.kind,
-    metadata: { name, finalizers: [APPLIED_MANIFEST_WORK_FINALIZER], ...(work.metadata.labels && { labels: { ...work.metadata.labels } }) },
+    metadata: {
+      name,
+      finalizers: [APPLIED_MANIFEST_WORK_FINALIZER],
+      labels: work.metadata.labels ? { ...work.metadata.labels } : undefined,
+    },
     spec: { ...origin, manifestWorkName: work.metadata.name },
   };
   try {
@@ -56,11 +87,22 @@ export async function createApplied(work: Work, name: string, origin: WorkOrigin
 }
 
 /** The note says whose it is: an agent that took over from another says so. */
-export async function claimApplied(applied: Applied, origin: WorkOrigin, { client, cluster }: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<Applied> {
+export async function claimApplied(
+  applied: Applied,
+  origin: WorkOrigin,
+  { client, cluster }: WorkMember,
+  beforeRequest: () => void,
+  signal: AbortSignal,
+): Promise<Applied> {
   const { hubHash, agentID } = applied.spec;
   if (applied.metadata.deletionTimestamp || (hubHash === origin.hubHash && agentID === origin.agentID)) return applied;
   beforeRequest();
-  return client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { spec: { ...origin } }, { type: "merge", signal });
+  return client.patch(
+    AppliedManifestWork,
+    { cluster, name: applied.metadata.name },
+    { spec: { ...origin } },
+    { type: "merge", signal },
+  );
 }
 
 async function defineKinds(client: WorkMember["client"], cluster: string, signal: AbortSignal): Promise<void> {
@@ -74,20 +116,49 @@ async function defineKinds(client: WorkMember["client"], cluster: string, signal
 }
 
 /** Notes which objects the work has on the member, if that is news. */
-export async function recordResources(applied: Applied, resources: readonly AppliedResource[], { client, cluster }: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<void> {
+export async function recordResources(
+  applied: Applied,
+  resources: readonly AppliedResource[],
+  { client, cluster }: WorkMember,
+  beforeRequest: () => void,
+  signal: AbortSignal,
+): Promise<void> {
   const appliedResources = resources.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   if (equalJson(applied.status?.appliedResources ?? [], appliedResources)) return;
   beforeRequest();
-  await client.patch(AppliedManifestWork, { cluster, name: applied.metadata.name }, { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } }, { type: "merge", subresource: "status", signal });
+  await client.patch(
+    AppliedManifestWork,
+    { cluster, name: applied.metadata.name },
+    { metadata: { uid: applied.metadata.uid ?? null }, status: { appliedResources } },
+    { type: "merge", subresource: "status", signal },
+  );
 }
 
-const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string => [group, version, resource, namespace, name].join("\u0000");
+const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string =>
+  [group, version, resource, namespace, name].join("\u0000");
 
 /** Takes the note off the member. Its objects must be gone, or not hold to it any more. */
-export async function removeApplied({ metadata }: Applied, { client, cluster }: WorkMember, signal: AbortSignal): Promise<void> {
+export async function removeApplied(
+  { metadata }: Applied,
+  { client, cluster }: WorkMember,
+  signal: AbortSignal,
+): Promise<void> {
   const key = { cluster, name: metadata.name };
   const left = metadata.finalizers?.filter((finalizer) => finalizer !== APPLIED_MANIFEST_WORK_FINALIZER) ?? [];
-  if (!metadata.deletionTimestamp) await unlessChanged(client.delete(AppliedManifestWork, key, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+  if (!metadata.deletionTimestamp)
+    await unlessChanged(
+      client.delete(AppliedManifestWork, key, {
+        preconditions: metadata.uid ? { uid: metadata.uid } : undefined,
+        signal,
+      }),
+    );
   if (left.length === metadata.finalizers?.length) return;
-  await unlessChanged(client.patch(AppliedManifestWork, key, { metadata: { uid: metadata.uid ?? null, finalizers: left.length > 0 ? left : null } }, { type: "merge", signal }));
+  await unlessChanged(
+    client.patch(
+      AppliedManifestWork,
+      key,
+      { metadata: { uid: metadata.uid ?? null, finalizers: left.length > 0 ? left : null } },
+      { type: "merge", signal },
+    ),
+  );
 }

@@ -1,4 +1,7 @@
-/** The order in which the manifests of a work are applied: what others need comes first. Among equals the order of the spec stays. */
+/**
+ * The order in which the manifests of a work are applied: what others need comes first. Among equals the order of the
+ * spec stays.
+ */
 import type { Manifest } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -8,14 +11,35 @@ const RANKS: readonly string[][] = [
   ["NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget", "ServiceAccount"],
   ["Secret", "ConfigMap", "PersistentVolumeClaim"],
   ["Service"],
-  ["DaemonSet", "Pod", "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob"],
-  ["APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+  [
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+  ],
+  [
+    "APIService",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+  ],
 ];
-const RANK_BY_KIND: ReadonlyMap<unknown, number> = new Map(RANKS.flatMap((kinds, rank) => kinds.map((kind): [string, number] => [kind, rank])));
+const RANK_BY_KIND: ReadonlyMap<unknown, number> = new Map(
+  RANKS.flatMap((kinds, rank) => kinds.map((kind): [string, number] => [kind, rank])),
+);
 const OTHER_KINDS = RANKS.length;
 const NO_KIND = OTHER_KINDS + 1;
 
-/** Indexes of manifests, in the order of their application. As in OCM only the name of the kind counts, whatever its group. */
+/**
+ * Indexes of manifests, in the order of their application. As in OCM only the name of the kind counts, whatever its
+ * group.
+ */
 export function applyOrder(manifests: readonly DeepReadonly<Manifest>[]): number[] {
   const rankOf = (index: number): number => {
     const kind = manifests[index]?.["kind"];

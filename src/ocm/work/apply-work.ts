@@ -41,12 +41,17 @@ export async function applyWork(work: Work, manifests: readonly Manifest[], cont
     const attempt = await applyOne(work, manifest, context);
     attempts.set(index, attempt);
     // The rest of the work would meet the same.
-    if (attempt.outcome.result === "failed" && ["busy", "unreachable"].includes(obstacleOf(attempt.outcome.error))) break;
+    if (attempt.outcome.result === "failed" && ["busy", "unreachable"].includes(obstacleOf(attempt.outcome.error)))
+      break;
   }
   return manifests.flatMap((_manifest, index) => attempts.get(index) ?? []);
 }
 
-async function applyOne(work: Work, manifest: Manifest, { member, applied, beforeRequest, signal }: ApplyContext): Promise<Attempt> {
+async function applyOne(
+  work: Work,
+  manifest: Manifest,
+  { member, applied, beforeRequest, signal }: ApplyContext,
+): Promise<Attempt> {
   let kind: AnyKind | undefined;
   try {
     if (manifest.problem !== undefined) throw new WorkMistakeError(manifest.problem);
@@ -55,7 +60,10 @@ async function applyOne(work: Work, manifest: Manifest, { member, applied, befor
     const object = inScope(manifest.object, served);
     if (isComplete(work, meta)) return { manifest, kind, outcome: { result: "complete" } };
 
-    const isHeld = isOwned({ group: meta.group ?? "", resource: served.plural, namespace: meta.namespace ?? "", name: object.metadata.name }, work.spec.deleteOption);
+    const isHeld = isOwned(
+      { group: meta.group ?? "", resource: served.plural, namespace: meta.namespace ?? "", name: object.metadata.name },
+      work.spec.deleteOption,
+    );
     const isBefore = isDelivered(work, meta);
     const { executor } = work.spec;
     const check = async (): Promise<void> => {
@@ -63,31 +71,71 @@ async function applyOne(work: Work, manifest: Manifest, { member, applied, befor
       beforeRequest();
       await checkExecutor({ executor, kind: served, object, isOwned: isHeld }, member, signal);
     };
-    // An account that lost its rights is found out when something is to be written; a work that is new is asked about at once.
+    // An account that lost its rights is found out when something is to be written; a work that is new is asked about
+    // at once.
     if (!isBefore) await check();
-    const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), { reference: referenceTo(applied), isHeld, isDelivered: isBefore });
-    return { manifest, kind, outcome: await member.delivery.apply(object, { ...policy, beforeRequest, ...(isBefore && { beforeWrite: check }) }, signal) };
+    const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), {
+      reference: referenceTo(applied),
+      isHeld,
+      isDelivered: isBefore,
+    });
+    return {
+      manifest,
+      kind,
+      outcome: await member.delivery.apply(
+        object,
+        { ...policy, beforeRequest, ...(isBefore && { beforeWrite: check }) },
+        signal,
+      ),
+    };
   } catch (error) {
-    return { manifest, ...(kind && { kind }), outcome: { result: "failed", error } };
+    return { manifest, kind, outcome: { result: "failed", error } };
   }
 }
 
 /** What the status says of an attempt. */
 export function appliedCondition({ manifest: { object }, outcome }: Attempt, generation: number): NextCondition {
-  const failed = (reason: string, message: string): NextCondition => ({ type: "Applied", status: "False", reason, message, observedGeneration: generation });
+  const failed = (reason: string, message: string): NextCondition => ({
+    type: "Applied",
+    status: "False",
+    reason,
+    message,
+    observedGeneration: generation,
+  });
   if (outcome.result === "failed") {
     const { error } = outcome;
-    if (error instanceof IgnoreFieldsError) return failed("AppliedManifestSSAIgnoreFieldError", `Failed to process ignoreFields: ${error.message}`);
-    return failed("AppliedManifestFailed", `Failed to apply manifest: ${error instanceof UnknownKindError ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}` : messageOf(error)}`);
+    if (error instanceof IgnoreFieldsError)
+      return failed("AppliedManifestSSAIgnoreFieldError", `Failed to process ignoreFields: ${error.message}`);
+    return failed(
+      "AppliedManifestFailed",
+      `Failed to apply manifest: ${error instanceof UnknownKindError ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}` : messageOf(error)}`,
+    );
   }
   // A namespace that somebody else made serves as well.
-  if (outcome.result === "conflict" && object.kind !== "Namespace") return failed(CONFLICT_REASON, `Failed to apply manifest: ${outcome.message}`);
-  return { type: "Applied", status: "True", reason: "AppliedManifestComplete", message: "Apply manifest complete", observedGeneration: generation };
+  if (outcome.result === "conflict" && object.kind !== "Namespace")
+    return failed(CONFLICT_REASON, `Failed to apply manifest: ${outcome.message}`);
+  return {
+    type: "Applied",
+    status: "True",
+    reason: "AppliedManifestComplete",
+    message: "Apply manifest complete",
+    observedGeneration: generation,
+  };
 }
 
 /** The object of an attempt as the member's note lists it. */
-export function appliedResource({ manifest: { object }, kind }: Attempt, uid: string): AppliedManifestResourceMeta | undefined {
+export function appliedResource(
+  { manifest: { object }, kind }: Attempt,
+  uid: string,
+): AppliedManifestResourceMeta | undefined {
   if (!kind) return undefined;
   const { namespace } = object.metadata;
-  return { group: kind.group, version: kind.storageVersion, resource: kind.plural, ...(namespace && kind.scope === "Namespaced" && { namespace }), name: object.metadata.name, uid };
+  return {
+    group: kind.group,
+    version: kind.storageVersion,
+    resource: kind.plural,
+    namespace: namespace && kind.scope === "Namespaced" ? namespace : undefined,
+    name: object.metadata.name,
+    uid,
+  };
 }

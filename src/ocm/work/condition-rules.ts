@@ -1,7 +1,15 @@
 /** Conditions that a work asks for by rules: expressions about the object on the member. */
 import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { CelError, compileConditionRule, dynamicValueOf, typeNameOf, type CelBudget, type CelValue, type NextCondition } from "../../machinery/index.ts";
+import {
+  CelError,
+  compileConditionRule,
+  dynamicValueOf,
+  typeNameOf,
+  type CelBudget,
+  type CelValue,
+  type NextCondition,
+} from "../../machinery/index.ts";
 
 type Rule = DeepReadonly<ConditionRule>;
 type Verdict = Pick<NextCondition, "status" | "reason"> & { problem?: string };
@@ -12,10 +20,17 @@ const BUDGET = 10_000_000;
 const JOB_COMPLETE: Rule = {
   condition: "Complete",
   type: "CEL",
-  celExpressions: ["hasConditions(object.status) ? object.status.conditions.filter(c, c.type in ['Complete', 'Failed']).exists(c, c.status == 'True') : false"],
+  celExpressions: [
+    "hasConditions(object.status) ? object.status.conditions.filter(c, c.type in ['Complete', 'Failed']).exists(c, c.status == 'True') : false",
+  ],
   messageExpression: `result ? "Job is finished" : "Job is not finished"`,
 };
-const POD_COMPLETE: Rule = { condition: "Complete", type: "CEL", celExpressions: ["object.status.phase in ['Succeeded', 'Failed']"], messageExpression: `"Pod is in phase " + object.status.phase` };
+const POD_COMPLETE: Rule = {
+  condition: "Complete",
+  type: "CEL",
+  celExpressions: ["object.status.phase in ['Succeeded', 'Failed']"],
+  messageExpression: `"Pod is in phase " + object.status.phase`,
+};
 const WELL_KNOWN: ReadonlyMap<string, Rule> = new Map([
   ["batch/v1 Job Complete", JOB_COMPLETE],
   ["v1 Pod Complete", POD_COMPLETE],
@@ -34,13 +49,30 @@ export function evaluateRules(object: DeepReadonly<KubernetesObject>, rules: rea
 function effectiveRule({ apiVersion, kind }: DeepReadonly<KubernetesObject>, rule: Rule): Rule | undefined {
   if (rule.type !== "WellKnownConditions") return rule;
   const known = WELL_KNOWN.get(`${apiVersion} ${kind} ${rule.condition}`);
-  return known && { ...known, ...(rule.message && { message: rule.message }), ...(rule.messageExpression && { messageExpression: rule.messageExpression }) };
+  return (
+    known && {
+      ...known,
+      ...(rule.message && { message: rule.message }),
+      ...(rule.messageExpression && { messageExpression: rule.messageExpression }),
+    }
+  );
 }
 
 function evaluateRule(object: CelValue, rule: Rule, budget: CelBudget): NextCondition {
-  if (rule.type !== "CEL") return { type: rule.condition, status: "Unknown", reason: "ConditionRuleInvalid", message: `unrecognized condition rule type ${rule.type}` };
+  if (rule.type !== "CEL")
+    return {
+      type: rule.condition,
+      status: "Unknown",
+      reason: "ConditionRuleInvalid",
+      message: `unrecognized condition rule type ${rule.type}`,
+    };
   const { status, reason, problem } = judge(object, rule.celExpressions ?? [], budget);
-  return { type: rule.condition, status, reason, message: problem ?? messageFor(object, rule, status === "True", budget) };
+  return {
+    type: rule.condition,
+    status,
+    reason,
+    message: problem ?? messageFor(object, rule, status === "True", budget),
+  };
 }
 
 /** All expressions must hold; the first that does not ends it. What fails does not hold. */
@@ -57,7 +89,12 @@ function judge(object: CelValue, expressions: readonly string[], budget: CelBudg
   return { status: "True", reason: "ConditionRuleEvaluated" };
 }
 
-function messageFor(object: CelValue, { condition, message, messageExpression }: Rule, result: boolean, budget: CelBudget): string {
+function messageFor(
+  object: CelValue,
+  { condition, message, messageExpression }: Rule,
+  result: boolean,
+  budget: CelBudget,
+): string {
   if (messageExpression) {
     const { program, errors } = compileConditionRule(messageExpression, { isMessage: true });
     if (!program) return withoutPrefix(errors).split("\n | ")[0] ?? "";
@@ -70,7 +107,12 @@ function messageFor(object: CelValue, { condition, message, messageExpression }:
 }
 
 /** OCM prints the type as Go has it. */
-const GO_TYPES: Readonly<Record<string, string>> = { int: "int64", uint: "uint64", double: "float64", bytes: "[]uint8" };
+const GO_TYPES: Readonly<Record<string, string>> = {
+  int: "int64",
+  uint: "uint64",
+  double: "float64",
+  bytes: "[]uint8",
+};
 const goTypeOf = (value: CelValue): string => GO_TYPES[typeNameOf(value)] ?? typeNameOf(value);
 
 const withoutPrefix = (errors: string): string => errors.replace(/^compilation failed: /, "");

@@ -1,14 +1,23 @@
 /**
  * Work applies the manifests of a ManifestWork on its member, keeps them so, and brings back what became of them.
  *
- * Reads:  ManifestWork, ManagedCluster; the objects on the member.
+ * Reads: ManifestWork, ManagedCluster; the objects on the member.
  * Writes: those objects, and an AppliedManifestWork on the member that holds them; the ManifestWork's status.
  * Before: a person, or a ManifestWorkReplicaSet, made the ManifestWork in the namespace of its cluster.
  *
- * The same controller runs on a hub for the members that it reaches, and in an agent for its own. Everything is seen by watches: a
- * change on the member is repaired and reported when it happens, and a converged work costs nothing.
+ * The same controller runs on a hub for the members that it reaches, and in an agent for its own. Everything is seen by
+ * watches: a change on the member is repaired and reported when it happens, and a converged work costs nothing.
  */
-import { Cluster, CONDITIONAL_DEPLOYMENT_ANNOTATION, isDeployedTo, ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, Namespace, REQUIRED_LABELS_ANNOTATION } from "../../api/index.ts";
+import {
+  Cluster,
+  CONDITIONAL_DEPLOYMENT_ANNOTATION,
+  isDeployedTo,
+  ManagedCluster,
+  MANIFEST_WORK_FINALIZER,
+  ManifestWork,
+  Namespace,
+  REQUIRED_LABELS_ANNOTATION,
+} from "../../api/index.ts";
 import { equalJson, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
 import { UnknownKindError } from "../../client/index.ts";
@@ -19,7 +28,19 @@ import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue, isNotFound, type NextCondition } from "../../machinery/index.ts";
 import { defineController, done, keyOf, watch } from "../../runtime/index.ts";
 import type { Controller, Informers, ObjectEvent, Result, Source, StatusWriter } from "../../runtime/index.ts";
-import { appliedName, claimApplied, createApplied, findApplied, removeApplied, recordResources, referenceTo, withWorkNames, type Applied, type AppliedResource, type WorkOrigin } from "./applied-work.ts";
+import {
+  appliedName,
+  claimApplied,
+  createApplied,
+  findApplied,
+  removeApplied,
+  recordResources,
+  referenceTo,
+  withWorkNames,
+  type Applied,
+  type AppliedResource,
+  type WorkOrigin,
+} from "./applied-work.ts";
 import { appliedCondition, appliedResource, applyWork, type Attempt } from "./apply-work.ts";
 import { NOT_ALLOWED_MS, NotAllowedError } from "./executor.ts";
 import { optionsOf } from "./manifest-options.ts";
@@ -47,18 +68,35 @@ export interface WorkDependencies {
   lanes: MemberLanes;
   clock: Clock;
   random: Random;
-  /** False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent. */
+  /**
+   * False where there are no Clusters to learn from that a member answers again, or serves other kinds: in an agent.
+   */
   followClusters: boolean;
   /** Members that serve other kinds than before, where that is not told by Clusters. */
   served?: Source<string>;
 }
 
 const CONCURRENCY = 64;
-/** Progress waits this long for what settles it, as in the pipeline of policies; that a generation was applied never does. */
+/**
+ * Progress waits this long for what settles it, as in the pipeline of policies; that a generation was applied never
+ * does.
+ */
 const PROGRESS_PATIENCE_MS = 1_500;
 const LOOK_AGAIN_MS = 60_000;
 
-export function createWorkController({ hub, informers, memberFor, origin, interpreter, workStatus, lanes, clock, random, followClusters, served }: WorkDependencies): Controller<ObjectKey> {
+export function createWorkController({
+  hub,
+  informers,
+  memberFor,
+  origin,
+  interpreter,
+  workStatus,
+  lanes,
+  clock,
+  random,
+  followClusters,
+  served,
+}: WorkDependencies): Controller<ObjectKey> {
   const works = informers.of(ManifestWork);
   const clusters = informers.of(ManagedCluster);
   const refusals = createRefusals(random);
@@ -75,13 +113,16 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     if (cluster && isDeployedTo(annotations, cluster.metadata.labels)) return "meant";
     // Nothing is taken away because of labels that may have changed since they were last seen.
     if (!cluster || !clusters.fresh) return "unknown";
-    return { withheld: `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for` };
+    return {
+      withheld: `cluster ${clusterOf(work)} does not have the labels ${annotations?.[REQUIRED_LABELS_ANNOTATION]}, which the work asks for`,
+    };
   }
 
   /** The work, and what the member has of it: a refusal of one of these says nothing about another. */
   function questionOf(work: Work): string {
     const stamps = manifestsOf(work).map(({ object, problem }) => {
-      const { uid, generation, resourceVersion } = (problem === undefined ? objects.get(work, refOf(object))?.metadata : undefined) ?? {};
+      const { uid, generation, resourceVersion } =
+        (problem === undefined ? objects.get(work, refOf(object))?.metadata : undefined) ?? {};
       return `${uid} ${generation ?? resourceVersion}`;
     });
     return `${work.metadata.generation} ${stamps.join()}`;
@@ -95,14 +136,23 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     if (object) return { object };
     const failure = attempt?.outcome.result === "failed" ? attempt.outcome.error : undefined;
     // Nothing is in a namespace that the member itself says it does not have.
-    if (objects.isFresh(work, ref) || (isNotFound(failure) && failure.status.details?.kind === Namespace.plural)) return "absent";
-    return { problem: failure === undefined ? `cluster ${clusterOf(work)} does not show its objects` : messageOf(failure) };
+    if (objects.isFresh(work, ref) || (isNotFound(failure) && failure.status.details?.kind === Namespace.plural))
+      return "absent";
+    return {
+      problem: failure === undefined ? `cluster ${clusterOf(work)} does not show its objects` : messageOf(failure),
+    };
   }
 
-  async function look(work: Work, manifests: readonly Manifest[], attempts: readonly Attempt[] | undefined): Promise<ManifestReading[]> {
+  async function look(
+    work: Work,
+    manifests: readonly Manifest[],
+    attempts: readonly Attempt[] | undefined,
+  ): Promise<ManifestReading[]> {
     const { generation = 0 } = work.metadata;
     const byOrdinal = new Map(attempts?.map((attempt) => [attempt.manifest.ordinal, attempt]));
-    const known = new Map(work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal, manifest]));
+    const known = new Map(
+      work.status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal, manifest]),
+    );
     return Promise.all(
       manifests.map(async (manifest) => {
         const attempt = byOrdinal.get(manifest.ordinal);
@@ -110,25 +160,35 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
         const told = known.get(manifest.ordinal);
         const before = told?.resourceMeta;
         // What was not asked for is called what it was called before.
-        const isAsked = attempt?.kind !== undefined || (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
+        const isAsked =
+          attempt?.kind !== undefined ||
+          (attempt?.outcome.result === "failed" && attempt.outcome.error instanceof UnknownKindError);
         const meta = !isAsked && before && before.kind === plain.kind && before.name === plain.name ? before : plain;
         const applied = attempt && namedCondition(work, appliedCondition(attempt, generation));
         const said = applied ?? findCondition(told?.conditions, "Applied");
         const isRefused = said?.status === "False" && said.observedGeneration === generation;
-        const reading = await readManifest(meta, sightOf(work, manifest, meta.resource, attempt), optionsOf(meta, work.spec.manifestConfigs), interpreter, { generation, isRefused });
-        return { ...reading, ...(applied && { applied }) };
+        const reading = await readManifest(
+          meta,
+          sightOf(work, manifest, meta.resource, attempt),
+          optionsOf(meta, work.spec.manifestConfigs),
+          interpreter,
+          { generation, isRefused },
+        );
+        return { ...reading, applied };
       }),
     );
   }
 
   /** Another work that has the object is told by its name on the hub. */
   function namedCondition(work: Work, condition: NextCondition): NextCondition {
-    return condition.reason === CONFLICT_REASON ? { ...condition, message: withWorkNames(condition.message, origin, work) } : condition;
+    return condition.reason === CONFLICT_REASON
+      ? { ...condition, message: withWorkNames(condition.message, origin, work) }
+      : condition;
   }
 
   function tell(work: Work, key: ObjectKey, manifests: readonly ManifestReading[], withheld: string | undefined): void {
     const { generation = 0 } = work.metadata;
-    const news = { generation, manifests, ...(withheld !== undefined && { withheld }) };
+    const news = { generation, manifests, withheld };
     const now = formatTime(clock.now());
     const next = planWorkStatus(work, news, now);
     if (next === work) return;
@@ -136,39 +196,76 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   }
 
   /** Lets objects go that the work does not have any more; returns those that are still there. */
-  async function letGo(work: Work, applied: Applied, resources: readonly AppliedResource[], member: WorkMember, passage: Passage, signal: AbortSignal): Promise<AppliedResource[]> {
+  async function letGo(
+    work: Work,
+    applied: Applied,
+    resources: readonly AppliedResource[],
+    member: WorkMember,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Promise<AppliedResource[]> {
     const reference = referenceTo(applied);
     const outcomes = await Promise.allSettled(
       resources.map(({ group = "", version, resource, namespace, name, uid = "" }) => {
-        const mode = isOwned({ group, resource, namespace: namespace ?? "", name }, work.spec.deleteOption) ? "delete" : "release";
-        return member.delivery.disown({ group, version, resource, ...(namespace && { namespace }), name, uid }, { reference, mode, beforeRequest: () => passage.enter() }, signal);
+        const mode = isOwned({ group, resource, namespace: namespace ?? "", name }, work.spec.deleteOption)
+          ? "delete"
+          : "release";
+        return member.delivery.disown(
+          { group, version, resource, namespace: namespace || undefined, name, uid },
+          { reference, mode, beforeRequest: () => passage.enter() },
+          signal,
+        );
       }),
     );
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason as Error;
-    return resources.filter((_resource, index) => outcomes[index]?.status === "fulfilled" && outcomes[index].value === "going");
+    return resources.filter(
+      (_resource, index) => outcomes[index]?.status === "fulfilled" && outcomes[index].value === "going",
+    );
   }
 
   /** Keeps the member's note of the work true, and removes what is on it and not in the work any more. */
-  async function keepNote(work: Work, applied: Applied, attempts: readonly Attempt[], manifests: readonly Manifest[], member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
+  async function keepNote(
+    work: Work,
+    applied: Applied,
+    attempts: readonly Attempt[],
+    manifests: readonly Manifest[],
+    member: WorkMember,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const before = applied.status?.appliedResources ?? [];
     const tracked = attempts.flatMap((attempt) => {
-      const object = "object" in attempt.outcome ? attempt.outcome.object : objects.get(work, refOf(attempt.manifest.object));
+      const object =
+        "object" in attempt.outcome ? attempt.outcome.object : objects.get(work, refOf(attempt.manifest.object));
       return appliedResource(attempt, object?.metadata.uid ?? "") ?? [];
     });
     const gone = untracked(before, tracked);
     // What cannot be seen right now is still the work's, and stays on the note as it is.
     const unseen = tracked.filter(({ uid }) => uid === "");
-    const present = [...tracked.filter(({ uid }) => uid !== ""), ...before.filter((resource) => untracked([resource], unseen).length === 0)];
-    // Nothing is taken away before its replacement is there, and the work has said so: a hub that was restored knows less than its members.
+    const present = [
+      ...tracked.filter(({ uid }) => uid !== ""),
+      ...before.filter((resource) => untracked([resource], unseen).length === 0),
+    ];
+    // Nothing is taken away before its replacement is there, and the work has said so: a hub that was restored knows
+    // less than its members.
     const said = findCondition(work.status?.conditions, "Applied");
-    const isSettled = attempts.length === manifests.length && attempts.every(({ outcome }) => outcome.result !== "failed") && said?.observedGeneration === work.metadata.generation;
+    const isSettled =
+      attempts.length === manifests.length &&
+      attempts.every(({ outcome }) => outcome.result !== "failed") &&
+      said?.observedGeneration === work.metadata.generation;
     const going = isSettled && gone.length > 0 ? await letGo(work, applied, gone, member, passage, signal) : gone;
     await recordResources(applied, [...present, ...going], member, () => passage.enter(), signal);
     return isSettled && going.length > 0 ? { requeueAfterMs: waits.nextMs(work) } : done;
   }
 
   /** Takes everything off the member that the work brought there; true when nothing is left. */
-  async function clear(work: Work, applied: Applied, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<boolean> {
+  async function clear(
+    work: Work,
+    applied: Applied,
+    member: WorkMember,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const going = await letGo(work, applied, applied.status?.appliedResources ?? [], member, passage, signal);
     if (going.length > 0) return false;
     passage.enter();
@@ -177,7 +274,13 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
   }
 
   /** The member's note of the work, made where it is needed; an error is told like one of the manifests. */
-  async function noteOf(work: Work, isNeeded: boolean, member: WorkMember, beforeRequest: () => void, signal: AbortSignal): Promise<Applied | undefined | { error: unknown }> {
+  async function noteOf(
+    work: Work,
+    isNeeded: boolean,
+    member: WorkMember,
+    beforeRequest: () => void,
+    signal: AbortSignal,
+  ): Promise<Applied | undefined | { error: unknown }> {
     const name = appliedNameOf(work);
     try {
       const known = await findApplied(work, name, member, objects, beforeRequest, signal);
@@ -189,7 +292,13 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     }
   }
 
-  async function deliver(work: Work, key: ObjectKey, member: WorkMember, passage: Passage, signal: AbortSignal): Promise<Result> {
+  async function deliver(
+    work: Work,
+    key: ObjectKey,
+    member: WorkMember,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const aim = aimOf(work);
     if (aim === "unknown") return done;
     const withheld = aim === "meant" ? undefined : aim.withheld;
@@ -202,12 +311,18 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     }
     if (!("error" in applied) && applied.metadata.deletionTimestamp) {
       // Somebody on the member ordered it away. What it held goes, and the work begins anew.
-      return (await clear(work, applied, member, passage, signal)) ? { requeueAfterMs: 0 } : { requeueAfterMs: waits.nextMs(work) };
+      return (await clear(work, applied, member, passage, signal))
+        ? { requeueAfterMs: 0 }
+        : { requeueAfterMs: waits.nextMs(work) };
     }
     if ("error" in applied && manifests.length === 0) throw applied.error as Error;
-    const attempts = "error" in applied ? manifests.map((manifest): Attempt => ({ manifest, outcome: { result: "failed", error: applied.error } })) : await applyWork(work, manifests, { member, applied, beforeRequest, signal });
+    const attempts =
+      "error" in applied
+        ? manifests.map((manifest): Attempt => ({ manifest, outcome: { result: "failed", error: applied.error } }))
+        : await applyWork(work, manifests, { member, applied, beforeRequest, signal });
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
-    if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done; // It comes back when there is room.
+    // It comes back when there is room.
+    if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return done;
     tell(work, key, await look(work, manifests, attempts), withheld);
     const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
     if (unreachable !== undefined) throw unreachable as Error;
@@ -225,11 +340,23 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     if (passing !== undefined) throw passing as Error;
     if (others.length < failures.length) return { requeueAfterMs: NOT_ALLOWED_MS };
     const waitsForKind = others.some((error) => obstacleOf(error) === "missing-kind");
-    return { requeueAfterMs: refusals.note(key, { cluster: clusterOf(work), question: questionOf(work), waitsForKind }, clock.now()) };
+    return {
+      requeueAfterMs: refusals.note(
+        key,
+        { cluster: clusterOf(work), question: questionOf(work), waitsForKind },
+        clock.now(),
+      ),
+    };
   }
 
-  /** Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. What had no room comes back. */
-  async function inLane(key: ObjectKey, run: (passage: Passage) => Promise<Result>): Promise<Result | "busy" | "unreachable"> {
+  /**
+   * Runs something on the member in its lane: a member that does not answer is waited for, and nobody else is. What had
+   * no room comes back.
+   */
+  async function inLane(
+    key: ObjectKey,
+    run: (passage: Passage) => Promise<Result>,
+  ): Promise<Result | "busy" | "unreachable"> {
     const passage = lanes.passage(key.namespace ?? "", key);
     try {
       const result = await run(passage);
@@ -243,36 +370,50 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     }
   }
 
-  function waitDeleting(work: Work, key: ObjectKey, result: Result = { requeueAfterMs: LOOK_AGAIN_MS }, refusal?: string): Result {
+  function waitDeleting(
+    work: Work,
+    key: ObjectKey,
+    result: Result = { requeueAfterMs: LOOK_AGAIN_MS },
+    refusal?: string,
+  ): Result {
     const now = formatTime(clock.now());
     const manifests = manifestsOf(work);
     const gone = (work.status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta: { ordinal, resource } }) => {
       const manifest = manifests[ordinal];
       return manifest && sightOf(work, manifest, resource, undefined) === "absent" ? [ordinal] : [];
     });
-    const farewell = { gone: new Set(gone), ...(refusal !== undefined && { refusal }) };
-    if (planDeleting(work, farewell, now) !== work) workStatus.set(key, "work", (newest) => planDeleting(newest, farewell, now));
+    const farewell = { gone: new Set(gone), refusal };
+    if (planDeleting(work, farewell, now) !== work)
+      workStatus.set(key, "work", (newest) => planDeleting(newest, farewell, now));
     return result;
   }
 
-  const worksOf = (cluster: string): ObjectKey[] => works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work));
+  const worksOf = (cluster: string): ObjectKey[] =>
+    works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work));
 
   /** Labels decide where works with a condition go. */
   function afterLabelChange({ object, old }: ObjectEvent<ManagedCluster>): ObjectKey[] {
     if (old && equalJson(object.metadata.labels, old.metadata.labels)) return [];
-    return works.list({ cluster: hub, namespace: object.metadata.name }).filter(hasCondition).map((work) => keyOf(hub, work));
+    return works
+      .list({ cluster: hub, namespace: object.metadata.name })
+      .filter(hasCondition)
+      .map((work) => keyOf(hub, work));
   }
 
   /** A member that is new, answers again or serves other kinds. */
   function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
     const { name } = object.metadata;
     if (!old || !equalJson(old.spec, object.spec)) return worksOf(name);
-    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready")) lanes.restore(name);
-    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements) ? [] : refusals.takeWaitingForKinds(name);
+    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready"))
+      lanes.restore(name);
+    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements)
+      ? []
+      : refusals.takeWaitingForKinds(name);
   }
 
   const waitingFor = (members: Source<string>): Source<ObjectKey> => ({
-    start: (enqueue, signal) => members.start((cluster) => refusals.takeWaitingForKinds(cluster).forEach((key) => enqueue(key)), signal),
+    start: (enqueue, signal) =>
+      members.start((cluster) => refusals.takeWaitingForKinds(cluster).forEach((key) => enqueue(key)), signal),
     isQuiet: () => members.isQuiet(),
   });
 
@@ -280,7 +421,13 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     name: "ocm-work",
     for: ManifestWork,
     finalizer: MANIFEST_WORK_FINALIZER,
-    watches: [{ source: objects.source() }, { source: lanes.source }, watch(ManagedCluster, afterLabelChange), ...(followClusters ? [watch(Cluster, afterClusterChange)] : []), ...(served ? [{ source: waitingFor(served) }] : [])],
+    watches: [
+      { source: objects.source() },
+      { source: lanes.source },
+      watch(ManagedCluster, afterLabelChange),
+      ...(followClusters ? [watch(Cluster, afterClusterChange)] : []),
+      ...(served ? [{ source: waitingFor(served) }] : []),
+    ],
     writes: [ManifestWork],
     concurrency: CONCURRENCY,
 
@@ -289,7 +436,11 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
       if (!member) return done;
       // A work that has reached its end is not touched again, whatever becomes of its spec.
       const isAtRest = isConditionTrue(work.status?.conditions, "Complete");
-      if (isAtRest && findCondition(work.status?.conditions, "Applied")?.observedGeneration !== work.metadata.generation) return done;
+      if (
+        isAtRest &&
+        findCondition(work.status?.conditions, "Applied")?.observedGeneration !== work.metadata.generation
+      )
+        return done;
       const restMs = isAtRest ? 0 : refusals.restMs(key, () => questionOf(work), clock.now());
       if (isAtRest || restMs > 0) {
         tell(work, key, await look(work, manifestsOf(work), undefined), undefined);
@@ -308,7 +459,9 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
       const result = await inLane(key, async (passage) => {
         const applied = await findApplied(work, appliedNameOf(work), member, objects, () => passage.enter(), signal);
         try {
-          return !applied || (await clear(work, applied, member, passage, signal)) ? done : { requeueAfterMs: waits.nextMs(work) };
+          return !applied || (await clear(work, applied, member, passage, signal))
+            ? done
+            : { requeueAfterMs: waits.nextMs(work) };
         } catch (error) {
           // The work says so, and asks less and less often.
           if (obstacleOf(error) !== "refused") throw error;
@@ -330,18 +483,25 @@ export function createWorkController({ hub, informers, memberFor, origin, interp
     },
   });
   // The finalizer of a work that another agent serves is that agent's to set and to take off.
-  return { ...controller, reconcile: (key, context) => (memberFor(key.namespace ?? "") || !works.get(key) ? controller.reconcile(key, context) : Promise.resolve(done)) };
+  return {
+    ...controller,
+    reconcile: (key, context) =>
+      memberFor(key.namespace ?? "") || !works.get(key) ? controller.reconcile(key, context) : Promise.resolve(done),
+  };
 }
 
 /**
- * That a generation was applied is told at once, because people and rollouts wait for it. After that, a success that is still on its way waits for
- * what settles it; failures, and what settled, wait for what comes in the same moment.
+ * That a generation was applied is told at once, because people and rollouts wait for it. After that, a success that is
+ * still on its way waits for what settles it; failures, and what settled, wait for what comes in the same moment.
  */
 function patienceFor(before: Work, { metadata, status }: Work): { patienceMs?: number } {
   const isTold = findCondition(before.status?.conditions, "Applied")?.observedGeneration === metadata.generation;
-  const [isApplied, isProgressing, isDegraded] = ["Applied", "Progressing", "Degraded"].map((type) => isConditionTrue(status?.conditions, type));
+  const [isApplied, isProgressing, isDegraded] = ["Applied", "Progressing", "Degraded"].map((type) =>
+    isConditionTrue(status?.conditions, type),
+  );
   if (isApplied && !isTold) return { patienceMs: 0 };
   return isApplied && isProgressing && !isDegraded ? { patienceMs: PROGRESS_PATIENCE_MS } : {};
 }
 
-const hasCondition = ({ metadata }: Work): boolean => metadata.annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] === "true";
+const hasCondition = ({ metadata }: Work): boolean =>
+  metadata.annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] === "true";

@@ -31,11 +31,36 @@ export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus" | "
   log: Log;
 }
 
-export function createWork({ statusClient, memberInformers, evictionGraceMs, log, ...deps }: WorkPartOptions): WorkPart {
-  const workStatus = createStatusWriter({ client: statusClient, kind: ManifestWork, lister: deps.informers.of(ManifestWork), clock: deps.clock, windowMs: STATUS_WINDOW_MS, log });
+export function createWork({
+  statusClient,
+  memberInformers,
+  evictionGraceMs,
+  log,
+  ...deps
+}: WorkPartOptions): WorkPart {
+  const workStatus = createStatusWriter({
+    client: statusClient,
+    kind: ManifestWork,
+    lister: deps.informers.of(ManifestWork),
+    clock: deps.clock,
+    windowMs: STATUS_WINDOW_MS,
+    log,
+  });
   const lanes = createMemberLanes({ clock: deps.clock, random: deps.random });
   const controllers = [createWorkController({ ...deps, workStatus, lanes })];
   const { hub, informers, memberFor, origin, clock } = deps;
-  if (memberInformers) controllers.push(createAppliedWorkController({ hub, informers, hubClient: statusClient, memberInformers, memberFor, origin, clock, ...(evictionGraceMs !== undefined && { evictionGraceMs }) }));
+  if (memberInformers)
+    controllers.push(
+      createAppliedWorkController({
+        hub,
+        informers,
+        hubClient: statusClient,
+        memberInformers,
+        memberFor,
+        origin,
+        clock,
+        evictionGraceMs,
+      }),
+    );
   return { controllers, lanes, isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
 }

@@ -4,7 +4,13 @@ import type { Client, RawRequest } from "../../client/index.ts";
 import { isAlreadyExists } from "../../machinery/index.ts";
 import { checkExecutor, dryRunOver } from "./executor.ts";
 
-const roles = dynamicKind({ group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", scope: "Namespaced" });
+const roles = dynamicKind({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "Role",
+  plural: "roles",
+  scope: "Namespaced",
+});
 const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "all", namespace: "a/b" } };
 const account = { user: "system:serviceaccount:shop:deployer", groups: ["system:serviceaccounts"] };
 const { signal } = new AbortController();
@@ -27,20 +33,43 @@ test("over a network the member is asked to take the request for the account's, 
 
   await dryRunOver(client, "paris")(account, roles, role, signal);
 
-  expect(asked).toMatchObject([{ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/namespaces/a%2Fb/roles?dryRun=All", cluster: "paris", impersonate: { user: account.user } }]);
+  expect(asked).toMatchObject([
+    {
+      method: "POST",
+      path: "/apis/rbac.authorization.k8s.io/v1/namespaces/a%2Fb/roles?dryRun=All",
+      cluster: "paris",
+      impersonate: { user: account.user },
+    },
+  ]);
   expect(asked[0]?.impersonate?.groups ?? []).toEqual([]);
 });
 
 test("what the member refuses is an error with its code and reason, whatever else it says", async () => {
-  const run = (status: number, text: string): Promise<void> => dryRunOver(member(status, text).client, "paris")(account, roles, role, signal);
+  const run = (status: number, text: string): Promise<void> =>
+    dryRunOver(member(status, text).client, "paris")(account, roles, role, signal);
 
-  await expect(run(403, '{"kind":"Status","reason":"Forbidden","message":"no"}')).rejects.toMatchObject({ status: { code: 403, reason: "Forbidden" } });
-  await expect(run(409, '{"reason": "AlreadyExists"}').catch((error: unknown) => isAlreadyExists(error))).resolves.toBe(true);
+  await expect(run(403, '{"kind":"Status","reason":"Forbidden","message":"no"}')).rejects.toMatchObject({
+    status: { code: 403, reason: "Forbidden" },
+  });
+  await expect(run(409, '{"reason": "AlreadyExists"}').catch((error: unknown) => isAlreadyExists(error))).resolves.toBe(
+    true,
+  );
   await expect(run(500, "<html>")).rejects.toMatchObject({ status: { code: 500 } });
 });
 
 test("an executor without an account is a mistake", async () => {
-  const question = { executor: { subject: { type: "ServiceAccount" as const } }, kind: roles, object: role, isOwned: true };
+  const question = {
+    executor: { subject: { type: "ServiceAccount" as const } },
+    kind: roles,
+    object: role,
+    isOwned: true,
+  };
 
-  await expect(checkExecutor(question, { client: member(500, "").client, cluster: "paris", dryRunAs: () => Promise.resolve() }, signal)).rejects.toThrow("the executor service account is nil");
+  await expect(
+    checkExecutor(
+      question,
+      { client: member(500, "").client, cluster: "paris", dryRunAs: () => Promise.resolve() },
+      signal,
+    ),
+  ).rejects.toThrow("the executor service account is nil");
 });

@@ -1,6 +1,6 @@
 /**
- * Whether the account that a work names may do what the work asks. The agent may nearly everything; a work that somebody else wrote may
- * as much as the account, and no more.
+ * Whether the account that a work names may do what the work asks. The agent may nearly everything; a work that
+ * somebody else wrote may as much as the account, and no more.
  */
 import { SubjectAccessReview } from "../../api/index.ts";
 import type { KubernetesObject, ManifestWorkExecutor } from "../../api/index.ts";
@@ -15,7 +15,12 @@ export interface Account {
 }
 
 /** Creates nothing, as somebody else: shows whether the server would let them. Rejects with the server's refusal. */
-export type DryRunAs = (account: Account, kind: AnyKind, object: DeepReadonly<KubernetesObject>, signal: AbortSignal) => Promise<void>;
+export type DryRunAs = (
+  account: Account,
+  kind: AnyKind,
+  object: DeepReadonly<KubernetesObject>,
+  signal: AbortSignal,
+) => Promise<void>;
 
 export class NotAllowedError extends FlotillaError {
   constructor(message: string) {
@@ -37,39 +42,79 @@ export interface ExecutorQuestion {
 }
 
 /** Throws a `NotAllowedError`, or what kept the member from answering. */
-export async function checkExecutor({ executor, kind, object, isOwned }: ExecutorQuestion, member: { client: Client; cluster: string; dryRunAs: DryRunAs }, signal: AbortSignal): Promise<void> {
-  if (executor.subject.type !== "ServiceAccount") throw new WorkMistakeError("only support ServiceAccount type for the executor");
+export async function checkExecutor(
+  { executor, kind, object, isOwned }: ExecutorQuestion,
+  member: { client: Client; cluster: string; dryRunAs: DryRunAs },
+  signal: AbortSignal,
+): Promise<void> {
+  if (executor.subject.type !== "ServiceAccount")
+    throw new WorkMistakeError("only support ServiceAccount type for the executor");
   if (!executor.subject.serviceAccount) throw new WorkMistakeError("the executor service account is nil");
   const { namespace, name } = executor.subject.serviceAccount;
-  const account: Account = { user: `system:serviceaccount:${namespace}:${name}`, groups: ["system:serviceaccounts", "system:authenticated", `system:serviceaccounts:${namespace}`] };
+  const account: Account = {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", "system:authenticated", `system:serviceaccounts:${namespace}`],
+  };
   const place = kind.scope === "Cluster" ? "" : (object.metadata.namespace ?? "");
   const refusal = `not allowed to apply the resource ${kind.group} ${kind.plural}, ${place} ${object.metadata.name}`;
 
   for (const verb of ["create", "update", "patch", "get", ...(isOwned ? ["delete"] : [])]) {
-    const resourceAttributes = { group: kind.group, version: kind.storageVersion, resource: kind.plural, verb, name: object.metadata.name, ...(place && { namespace: place }) };
-    const review = await member.client.create(SubjectAccessReview, member.cluster, { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: { name: "" }, spec: { user: account.user, groups: [...account.groups], resourceAttributes } }, { signal });
+    const resourceAttributes = {
+      group: kind.group,
+      version: kind.storageVersion,
+      resource: kind.plural,
+      verb,
+      name: object.metadata.name,
+      namespace: place || undefined,
+    };
+    const review = await member.client.create(
+      SubjectAccessReview,
+      member.cluster,
+      {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        metadata: { name: "" },
+        spec: { user: account.user, groups: [...account.groups], resourceAttributes },
+      },
+      { signal },
+    );
     if (!review.status?.allowed) throw new NotAllowedError(refusal);
   }
 
-  // A review does not see that somebody hands out rights that they do not have; the server does when the object is made.
+  // A review does not see that somebody hands out rights that they do not have; the server does when the object is
+  // made.
   if (kind.group !== RBAC_GROUP || !RBAC_RESOURCES.has(kind.plural)) return;
   try {
     await member.dryRunAs(account, kind, object, signal);
   } catch (error) {
     // It is asked about rights before it looks for the object.
     if (isAlreadyExists(error)) return;
-    if (error instanceof ApiError && error.status.code === 403) throw new NotAllowedError(`${refusal}, error: permission escalation`);
+    if (error instanceof ApiError && error.status.code === 403)
+      throw new NotAllowedError(`${refusal}, error: permission escalation`);
     throw error;
   }
 }
 
-/** For a member over a network: the server is asked to take the request for the account's. It knows the account's groups; naming them would need a right to each. */
+/**
+ * For a member over a network: the server is asked to take the request for the account's. It knows the account's
+ * groups; naming them would need a right to each.
+ */
 export function dryRunOver(client: Client, cluster: string): DryRunAs {
   return async ({ user }, { group, storageVersion, plural, scope }, object, signal) => {
     const root = group ? `/apis/${group}/${storageVersion}` : `/api/${storageVersion}`;
     const { namespace } = object.metadata;
     const path = `${root}${scope === "Namespaced" && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${plural}?dryRun=All`;
-    const { status, body } = await client.raw({ method: "POST", path, cluster, headers: { "content-type": "application/json", accept: "application/json" }, impersonate: { user }, body: Buffer.from(JSON.stringify(object)) }, signal);
+    const { status, body } = await client.raw(
+      {
+        method: "POST",
+        path,
+        cluster,
+        headers: { "content-type": "application/json", accept: "application/json" },
+        impersonate: { user },
+        body: Buffer.from(JSON.stringify(object)),
+      },
+      signal,
+    );
     const text = await readText(body);
     if (status >= 300) throw refusalOf(status, text);
   };
@@ -90,5 +135,13 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 function refusalOf(code: number, text: string): ApiError {
   const [, reason] = /"reason":\s*"(\w{1,64})"/.exec(text) ?? [];
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: text.slice(0, 1024), ...(reason !== undefined && { reason }), code });
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: text.slice(0, 1024),
+    reason,
+    code,
+  });
 }

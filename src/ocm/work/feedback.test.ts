@@ -2,23 +2,41 @@ import { expect, test } from "vitest";
 import type { FeedbackRule, KubernetesObject } from "../../api/index.ts";
 import { readFeedback } from "./feedback.ts";
 
-const object = (apiVersion: string, kind: string, rest: object): KubernetesObject => ({ apiVersion, kind, metadata: { name: "web", namespace: "shop" }, ...rest });
-const paths = (...jsonPaths: string[]): FeedbackRule => ({ type: "JSONPaths", jsonPaths: jsonPaths.map((path, index) => ({ name: `v${index}`, path })) });
+const object = (apiVersion: string, kind: string, rest: object): KubernetesObject => ({
+  apiVersion,
+  kind,
+  metadata: { name: "web", namespace: "shop" },
+  ...rest,
+});
+const paths = (...jsonPaths: string[]): FeedbackRule => ({
+  type: "JSONPaths",
+  jsonPaths: jsonPaths.map((path, index) => ({ name: `v${index}`, path })),
+});
 const scalars = { rawJson: false, maxRawLength: 1024 };
 
 test.each(["v1alpha1", "v1beta1"])("a CloneSet of %s has a well-known status", (version) => {
-  const cloneSet = object(`apps.kruise.io/${version}`, "CloneSet", { status: { replicas: 3, readyReplicas: 2, updatedReplicas: 1 } });
+  const cloneSet = object(`apps.kruise.io/${version}`, "CloneSet", {
+    status: { replicas: 3, readyReplicas: 2, updatedReplicas: 1 },
+  });
 
   const { values, problems } = readFeedback(cloneSet, [{ type: "WellKnownStatus" }], scalars);
 
-  expect(Object.fromEntries(values.map(({ name, fieldValue }) => [name, fieldValue.integer]))).toEqual({ Replicas: 3, ReadyReplicas: 2, UpdatedReplicas: 1 });
+  expect(Object.fromEntries(values.map(({ name, fieldValue }) => [name, fieldValue.integer]))).toEqual({
+    Replicas: 3,
+    ReadyReplicas: 2,
+    UpdatedReplicas: 1,
+  });
   expect(problems).toEqual([]);
 });
 
 test("what can be read is read, and what cannot is told", () => {
   const widget = object("example.com/v1", "Widget", { spec: { size: 2, share: 0.5, list: [1] } });
 
-  const { values, problems } = readFeedback(widget, [paths(".spec.size", ".spec.missing", ".spec.share", ".spec.list[7]", ".spec["), { type: "WellKnownStatus" }], scalars);
+  const { values, problems } = readFeedback(
+    widget,
+    [paths(".spec.size", ".spec.missing", ".spec.share", ".spec.list[7]", ".spec["), { type: "WellKnownStatus" }],
+    scalars,
+  );
 
   expect(values).toEqual([{ name: "v0", fieldValue: { type: "Integer", integer: 2 } }]);
   expect(problems).toEqual([
@@ -32,8 +50,12 @@ test("what can be read is read, and what cannot is told", () => {
 test("objects come back as JSON, up to a length", () => {
   const widget = object("example.com/v1", "Widget", { spec: { z: 1, a: "<b>" } });
 
-  expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 40 }).values).toEqual([{ name: "v0", fieldValue: { type: "JsonRaw", jsonRaw: '{"a":"\\u003cb\\u003e","z":1}' } }]);
-  expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 10 }).problems).toEqual(["the length of returned json raw string for name v0 is larger than the maximum length 10"]);
+  expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 40 }).values).toEqual([
+    { name: "v0", fieldValue: { type: "JsonRaw", jsonRaw: '{"a":"\\u003cb\\u003e","z":1}' } },
+  ]);
+  expect(readFeedback(widget, [paths(".spec")], { rawJson: true, maxRawLength: 10 }).problems).toEqual([
+    "the length of returned json raw string for name v0 is larger than the maximum length 10",
+  ]);
 });
 
 test("values of one object that are too large together are left out, and told", () => {

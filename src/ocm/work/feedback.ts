@@ -4,7 +4,10 @@ import { messageOf, type DeepReadonly, type Json } from "../../base/index.ts";
 import { compileStrictJsonPath, goJson } from "../../machinery/index.ts";
 
 export interface FeedbackOptions {
-  /** Objects, lists and several values at once are brought back as JSON; otherwise only texts, whole numbers and truth values are. */
+  /**
+   * Objects, lists and several values at once are brought back as JSON; otherwise only texts, whole numbers and truth
+   * values are.
+   */
   rawJson: boolean;
   maxRawLength: number;
 }
@@ -32,25 +35,64 @@ const DAEMONS: readonly Path[] = [
   ["DesiredNumberScheduled", ".status.desiredNumberScheduled"],
   ["NumberAvailable", ".status.numberAvailable"],
 ];
-const CLONES: readonly Path[] = [...REPLICAS, UPDATED, ["UpdatedReadyReplicas", ".status.updatedReadyReplicas"], ["ExpectedUpdatedReplicas", ".status.expectedUpdatedReplicas"]];
-const BROADCAST: readonly Path[] = [["Desired", ".status.desired"], ["Active", ".status.active"], ["Succeeded", ".status.succeeded"], ["Failed", ".status.failed"], ["Phase", ".status.phase"]];
+const CLONES: readonly Path[] = [
+  ...REPLICAS,
+  UPDATED,
+  ["UpdatedReadyReplicas", ".status.updatedReadyReplicas"],
+  ["ExpectedUpdatedReplicas", ".status.expectedUpdatedReplicas"],
+];
+const BROADCAST: readonly Path[] = [
+  ["Desired", ".status.desired"],
+  ["Active", ".status.active"],
+  ["Succeeded", ".status.succeeded"],
+  ["Failed", ".status.failed"],
+  ["Phase", ".status.phase"],
+];
 
-/** OCM knows Deployment, DaemonSet, Job and Pod. The others are ours; OpenKruise's kinds mean the same in every version. */
+/**
+ * OCM knows Deployment, DaemonSet, Job and Pod. The others are ours; OpenKruise's kinds mean the same in every version.
+ */
 const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
   ["apps/v1 Deployment", REPLICAS],
   ["apps/v1 DaemonSet", DAEMONS],
   ["apps/v1 StatefulSet", [...REPLICAS, UPDATED]],
-  ["batch/v1 Job", [["JobComplete", '.status.conditions[?(@.type=="Complete")].status'], ["JobSucceeded", ".status.succeeded"]]],
-  ["v1 Pod", [["PodReady", '.status.conditions[?(@.type=="Ready")].status'], ["PodPhase", ".status.phase"]]],
+  [
+    "batch/v1 Job",
+    [
+      ["JobComplete", '.status.conditions[?(@.type=="Complete")].status'],
+      ["JobSucceeded", ".status.succeeded"],
+    ],
+  ],
+  [
+    "v1 Pod",
+    [
+      ["PodReady", '.status.conditions[?(@.type=="Ready")].status'],
+      ["PodPhase", ".status.phase"],
+    ],
+  ],
   ["apps.kruise.io CloneSet", CLONES],
   ["apps.kruise.io StatefulSet", [...REPLICAS, UPDATED]],
   ["apps.kruise.io DaemonSet", [...DAEMONS, ["UpdatedNumberScheduled", ".status.updatedNumberScheduled"]]],
-  ["apps.kruise.io UnitedDeployment", [["ReadyReplicas", ".status.readyReplicas"], ["Replicas", ".status.replicas"], UPDATED]],
+  [
+    "apps.kruise.io UnitedDeployment",
+    [["ReadyReplicas", ".status.readyReplicas"], ["Replicas", ".status.replicas"], UPDATED],
+  ],
   ["apps.kruise.io BroadcastJob", BROADCAST],
-  ["apps.kruise.io SidecarSet", [["MatchedPods", ".status.matchedPods"], ["UpdatedPods", ".status.updatedPods"], ["ReadyPods", ".status.readyPods"]]],
+  [
+    "apps.kruise.io SidecarSet",
+    [
+      ["MatchedPods", ".status.matchedPods"],
+      ["UpdatedPods", ".status.updatedPods"],
+      ["ReadyPods", ".status.readyPods"],
+    ],
+  ],
 ]);
 
-export function readFeedback(object: Object, rules: readonly DeepReadonly<FeedbackRule>[], options: FeedbackOptions): Feedback {
+export function readFeedback(
+  object: Object,
+  rules: readonly DeepReadonly<FeedbackRule>[],
+  options: FeedbackOptions,
+): Feedback {
   const feedback: Feedback = { values: [], problems: [] };
   let bytes = 0;
   for (const rule of rules) {
@@ -60,14 +102,21 @@ export function readFeedback(object: Object, rules: readonly DeepReadonly<Feedba
       else if (value) {
         bytes += Buffer.byteLength(value.string ?? value.jsonRaw ?? "") + name.length;
         if (bytes <= MAX_BYTES) feedback.values.push({ name, fieldValue: value });
-        else feedback.problems.push(`the value of ${name} is left out: together the values of one object are larger than ${MAX_BYTES} bytes`);
+        else
+          feedback.problems.push(
+            `the value of ${name} is left out: together the values of one object are larger than ${MAX_BYTES} bytes`,
+          );
       }
     }
   }
   return feedback;
 }
 
-function pathsOf({ apiVersion, kind }: Object, { type, jsonPaths = [] }: DeepReadonly<FeedbackRule>, problems: string[]): readonly Path[] {
+function pathsOf(
+  { apiVersion, kind }: Object,
+  { type, jsonPaths = [] }: DeepReadonly<FeedbackRule>,
+  problems: string[],
+): readonly Path[] {
   const [group = "", version = group] = apiVersion.split("/");
   if (type === "WellKnownStatus") {
     const known = WELL_KNOWN.get(`${apiVersion} ${kind}`) ?? WELL_KNOWN.get(`${group} ${kind}`);
@@ -81,14 +130,22 @@ function pathsOf({ apiVersion, kind }: Object, { type, jsonPaths = [] }: DeepRea
   });
 }
 
-function readValue(object: Object, name: string, path: string, { rawJson, maxRawLength }: FeedbackOptions): { value?: FieldValue; problem?: string } {
+function readValue(
+  object: Object,
+  name: string,
+  path: string,
+  { rawJson, maxRawLength }: FeedbackOptions,
+): { value?: FieldValue; problem?: string } {
   let found: readonly unknown[] | undefined;
   try {
     found = compileStrictJsonPath(path)(object);
   } catch (error) {
     return { problem: `failed to parse json path ${path} of ${name} with error: ${messageOf(error)}` };
   }
-  if (!found) return { problem: `failed to find value for ${name} with error: the path ${path} cannot be followed in this object` };
+  if (!found)
+    return {
+      problem: `failed to find value for ${name} with error: the path ${path} cannot be followed in this object`,
+    };
   const value = found.length > 1 && rawJson ? found : found[0];
   if (value === undefined || value === null) return {};
   if (typeof value === "string") return { value: { type: "String", string: value } };
@@ -96,6 +153,9 @@ function readValue(object: Object, name: string, path: string, { rawJson, maxRaw
   if (typeof value === "number" && Number.isInteger(value)) return { value: { type: "Integer", integer: value } };
   if (!rawJson) return { problem: `the value of ${name} is neither a text nor a whole number nor true or false` };
   const jsonRaw = goJson(value as Json);
-  if (Buffer.byteLength(jsonRaw) > maxRawLength) return { problem: `the length of returned json raw string for name ${name} is larger than the maximum length ${maxRawLength}` };
+  if (Buffer.byteLength(jsonRaw) > maxRawLength)
+    return {
+      problem: `the length of returned json raw string for name ${name} is larger than the maximum length ${maxRawLength}`,
+    };
   return { value: { type: "JsonRaw", jsonRaw } };
 }

@@ -1,8 +1,9 @@
 /**
- * Fields of a manifest that the member decides. Each is left to the member alone: everything else of the object is still kept as the
- * work says, where OCM's own agent gives up on the whole object until the work changes. Pure.
+ * Fields of a manifest that the member decides. Each is left to the member alone: everything else of the object is
+ * still kept as the work says, where OCM's own agent gives up on the whole object until the work changes. Pure.
  *
- * `OnSpokePresent` leaves a field to the member as soon as the object exists, `OnSpokeChange` until the manifest changes.
+ * `OnSpokePresent` leaves a field to the member as soon as the object exists, `OnSpokeChange` until the manifest
+ * changes.
  */
 import type { IgnoreField, KubernetesObject } from "../../api/index.ts";
 import { isObject, messageOf, setOwn, type DeepReadonly } from "../../base/index.ts";
@@ -31,14 +32,23 @@ export function retainIgnored(fields: readonly DeepReadonly<IgnoreField>[]): Ret
 }
 
 function findersOf(fields: readonly DeepReadonly<IgnoreField>[]): Finder[] {
-  return fields.flatMap(({ jsonPaths = [], jsonPointers = [], jqPathExpressions = [] }) => [...jsonPaths.map(byPath), ...jsonPointers.map(byPointer), ...jqPathExpressions.map(byExpression)]);
+  return fields.flatMap(({ jsonPaths = [], jsonPointers = [], jqPathExpressions = [] }) => [
+    ...jsonPaths.map(byPath),
+    ...jsonPointers.map(byPointer),
+    ...jqPathExpressions.map(byExpression),
+  ]);
 }
 
-/** As OCM reads it: the last name is a key of every map that the rest leads to. A path that cannot be followed ignores nothing. */
+/**
+ * As OCM reads it: the last name is a key of every map that the rest leads to. A path that cannot be followed ignores
+ * nothing.
+ */
 function byPath(path: string): Finder {
   const dot = path.lastIndexOf(".");
   const key = path.slice(dot + 1);
-  const follow = understood(`JSON path error in '${path}'`, () => compileStrictJsonPath(path.slice(0, Math.max(dot, 0)) || "@"));
+  const follow = understood(`JSON path error in '${path}'`, () =>
+    compileStrictJsonPath(path.slice(0, Math.max(dot, 0)) || "@"),
+  );
   return (object, places) => {
     const holders = dot <= 0 ? [object] : (follow(object) ?? []);
     for (const holder of holders) if (isObject(holder) && Object.hasOwn(holder, key)) addPlace(places, holder, key);
@@ -48,7 +58,10 @@ function byPath(path: string): Finder {
 function byPointer(pointer: string): Finder {
   const error = `JSON Pointer error in '${pointer}'`;
   if (!pointer.startsWith("/")) throw new IgnoreFieldsError(`${error}: it does not start with a slash`);
-  const steps = pointer.slice(1).split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const steps = pointer
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   return (object, places) => {
     let holder: unknown = object;
     for (const step of steps.slice(0, -1)) holder = childOf(holder, step);
@@ -74,11 +87,16 @@ function childOf(holder: unknown, key: string): unknown {
   return isObject(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
 }
 
-/** The wanted value with what is ignored in it as the member has it; what the member does not have is left out. Shares what stays. */
+/**
+ * The wanted value with what is ignored in it as the member has it; what the member does not have is left out. Shares
+ * what stays.
+ */
 function take(wanted: unknown, shown: unknown, places: Places): unknown {
   const keys = typeof wanted === "object" && wanted !== null ? places.get(wanted) : undefined;
   if (Array.isArray(wanted)) {
-    const items = wanted.map((item, index) => (keys?.has(String(index)) ? (pairOf(item, index, shown) ?? item) : take(item, pairOf(item, index, shown), places)));
+    const items = wanted.map((item, index) =>
+      keys?.has(String(index)) ? (pairOf(item, index, shown) ?? item) : take(item, pairOf(item, index, shown), places),
+    );
     return items.every((item, index) => item === wanted[index]) ? wanted : items;
   }
   if (!isObject(wanted)) return wanted;

@@ -1,6 +1,7 @@
 /**
  * The part of jq that names places in an object: `.spec.replicas`, `.data["a.b"]`, `.spec.containers[0]`,
- * `.spec.containers[] | select(.name == "web") | .image`, and several of these with commas. Anything else of jq is refused.
+ * `.spec.containers[] | select(.name == "web") | .image`, and several of these with commas. Anything else of jq is
+ * refused.
  */
 import { isObject, type Json } from "../../base/index.ts";
 import { badRequest } from "../../machinery/index.ts";
@@ -37,7 +38,7 @@ export function compileJqPath(expression: string): (object: unknown, places: Pla
 function stepsOf(branch: string): Step[] {
   return splitOutside(branch, "|").flatMap((part) => {
     const steps: Step[] = [];
-    for (let rest = part.trim(); rest !== ""; ) {
+    for (let rest = part.trim(); rest !== "";) {
       const [step, length] = readStep(rest);
       steps.push(step);
       rest = rest.slice(length).trimStart();
@@ -49,7 +50,11 @@ function stepsOf(branch: string): Step[] {
 
 function readStep(text: string): [Step, number] {
   const select = SELECT.exec(text);
-  if (select) return [selectStep(stepsOf(select[1] ?? ""), select[2] === "==", JSON.parse(select[3] ?? "null") as Json), select[0].length];
+  if (select)
+    return [
+      selectStep(stepsOf(select[1] ?? ""), select[2] === "==", JSON.parse(select[3] ?? "null") as Json),
+      select[0].length,
+    ];
   const named = NAME.exec(text);
   if (named) return [fieldStep(named[1] ?? ""), named[0].length];
   const quoted = TEXT_FIELD.exec(text);
@@ -59,13 +64,17 @@ function readStep(text: string): [Step, number] {
   const each = EACH.exec(text);
   if (each) return [eachStep, each[0].length];
   if (text === ".") return [(spots) => [...spots], 1];
-  throw badRequest(`Flotilla understands paths, [] and select(path == value) of jq, and not ${JSON.stringify(text.slice(0, 40))}`);
+  throw badRequest(
+    `Flotilla understands paths, [] and select(path == value) of jq, and not ${JSON.stringify(text.slice(0, 40))}`,
+  );
 }
 
 const fieldStep =
   (key: string): Step =>
   (spots) =>
-    spots.flatMap(({ value }) => (isObject(value) && Object.hasOwn(value, key) ? [{ value: value[key], holder: value, key }] : []));
+    spots.flatMap(({ value }) =>
+      isObject(value) && Object.hasOwn(value, key) ? [{ value: value[key], holder: value, key }] : [],
+    );
 
 const indexStep =
   (index: number): Step =>
@@ -78,7 +87,8 @@ const indexStep =
 
 const eachStep: Step = (spots) =>
   spots.flatMap(({ value }): Spot[] => {
-    if (Array.isArray(value)) return value.map((item: unknown, index) => ({ value: item, holder: value, key: String(index) }));
+    if (Array.isArray(value))
+      return value.map((item: unknown, index) => ({ value: item, holder: value, key: String(index) }));
     return isObject(value) ? Object.entries(value).map(([key, item]) => ({ value: item, holder: value, key })) : [];
   });
 

@@ -4,11 +4,32 @@ import { aggregateConditions, mergeManifests, withoutOldRules } from "./manifest
 
 const NOW = "2026-01-01T00:00:00Z";
 const EARLIER = "2025-01-01T00:00:00Z";
-const manifest = (ordinal: number, name: string, type: string, status: "True" | "False" | "Unknown", reason = "ConditionRuleEvaluated", observedGeneration = 1): ManifestCondition => ({
-  resourceMeta: { ordinal, group: "", version: "v1", kind: "ConfigMap", resource: "configmaps", namespace: "shop", name },
-  conditions: [{ type, status, reason, message: `${name} is ${status}`, lastTransitionTime: EARLIER, observedGeneration }],
+const manifest = (
+  ordinal: number,
+  name: string,
+  type: string,
+  status: "True" | "False" | "Unknown",
+  reason = "ConditionRuleEvaluated",
+  observedGeneration = 1,
+): ManifestCondition => ({
+  resourceMeta: {
+    ordinal,
+    group: "",
+    version: "v1",
+    kind: "ConfigMap",
+    resource: "configmaps",
+    namespace: "shop",
+    name,
+  },
+  conditions: [
+    { type, status, reason, message: `${name} is ${status}`, lastTransitionTime: EARLIER, observedGeneration },
+  ],
 });
-const statusOf = (type: string, ...statuses: ("True" | "False" | "Unknown")[]): string | undefined => aggregateConditions(1, statuses.map((status, index) => manifest(index, `m${index}`, type, status))).find((condition) => condition.type === type)?.status;
+const statusOf = (type: string, ...statuses: ("True" | "False" | "Unknown")[]): string | undefined =>
+  aggregateConditions(
+    1,
+    statuses.map((status, index) => manifest(index, `m${index}`, type, status)),
+  ).find((condition) => condition.type === type)?.status;
 
 test("a work progresses while one manifest does, and is anything else when all are", () => {
   expect(statusOf("Progressing", "True", "False")).toBe("True");
@@ -20,15 +41,26 @@ test("a work progresses while one manifest does, and is anything else when all a
 });
 
 test("a manifest that moved to another place keeps its conditions, and one of two alike does not", () => {
-  const before = [manifest(0, "a", "Applied", "True", "Done"), manifest(1, "b", "Applied", "True", "Done"), manifest(2, "b", "Applied", "True", "Done")];
+  const before = [
+    manifest(0, "a", "Applied", "True", "Done"),
+    manifest(1, "b", "Applied", "True", "Done"),
+    manifest(2, "b", "Applied", "True", "Done"),
+  ];
 
-  const merged = mergeManifests(before, [manifest(5, "a", "Applied", "True", "Done"), manifest(6, "b", "Applied", "True", "Done")], NOW);
+  const merged = mergeManifests(
+    before,
+    [manifest(5, "a", "Applied", "True", "Done"), manifest(6, "b", "Applied", "True", "Done")],
+    NOW,
+  );
 
   expect(merged.map(({ conditions }) => conditions[0]?.lastTransitionTime)).toEqual([EARLIER, NOW]);
 });
 
 test("a manifest that nobody could read is like no other", () => {
-  const unread = (ordinal: number): ManifestCondition => ({ ...manifest(ordinal, "", "Applied", "False", "Failed"), resourceMeta: { ordinal } });
+  const unread = (ordinal: number): ManifestCondition => ({
+    ...manifest(ordinal, "", "Applied", "False", "Failed"),
+    resourceMeta: { ordinal },
+  });
 
   const merged = mergeManifests([unread(0)], [unread(0), unread(1)], NOW);
 
@@ -36,13 +68,20 @@ test("a manifest that nobody could read is like no other", () => {
 });
 
 test("a condition of another generation begins anew", () => {
-  const merged = mergeManifests([manifest(0, "a", "Applied", "True", "Done", 1)], [manifest(0, "a", "Applied", "True", "Done", 2)], NOW);
+  const merged = mergeManifests(
+    [manifest(0, "a", "Applied", "True", "Done", 1)],
+    [manifest(0, "a", "Applied", "True", "Done", 2)],
+    NOW,
+  );
 
   expect(merged[0]?.conditions).toEqual([expect.objectContaining({ observedGeneration: 2, lastTransitionTime: NOW })]);
 });
 
 test("what a rule said of an earlier generation goes", () => {
-  const conditions = [...manifest(0, "a", "Complete", "True").conditions, ...manifest(0, "a", "Applied", "True", "Done").conditions];
+  const conditions = [
+    ...manifest(0, "a", "Complete", "True").conditions,
+    ...manifest(0, "a", "Applied", "True", "Done").conditions,
+  ];
 
   expect(withoutOldRules(conditions, 2).map(({ type }) => type)).toEqual(["Applied"]);
 });

@@ -14,14 +14,17 @@ export const isByRule = ({ reason }: { readonly reason: string }): boolean => re
 export function mergeConditions(before: Conditions, next: readonly NextCondition[], now: string): Conditions {
   return next.reduce((merged, condition) => {
     const known = merged.find(({ type }) => type === condition.type);
-    const kept = known && known.observedGeneration !== condition.observedGeneration ? merged.filter((each) => each !== known) : merged;
+    const kept =
+      known && known.observedGeneration !== condition.observedGeneration
+        ? merged.filter((each) => each !== known)
+        : merged;
     return withCondition(kept, condition, now);
   }, before);
 }
 
 /**
- * The conditions of the manifests as they are now, with what was known of the same manifests before: those in the same place, or,
- * where only one is alike, that one. What the work shows of their status stays.
+ * The conditions of the manifests as they are now, with what was known of the same manifests before: those in the same
+ * place, or, where only one is alike, that one. What the work shows of their status stays.
  */
 export function mergeManifests(before: readonly Manifest[], next: readonly Manifest[], now: string): Manifest[] {
   const exact = new Map(before.map((manifest) => [keyOf(manifest.resourceMeta), manifest]));
@@ -33,11 +36,18 @@ export function mergeManifests(before: readonly Manifest[], next: readonly Manif
     const known = exact.get(keyOf(manifest.resourceMeta)) ?? (others.length === 1 ? others[0] : undefined);
     const conditions = mergeConditions(known?.conditions ?? [], manifest.conditions, now);
     const { statusFeedback } = known ?? manifest;
-    return { resourceMeta: manifest.resourceMeta, conditions, ...(statusFeedback && { statusFeedback }) };
+    return { resourceMeta: manifest.resourceMeta, conditions, statusFeedback };
   });
 }
 
-const identityOf = ({ group = "", version = "", kind = "", resource = "", namespace = "", name = "" }: DeepReadonly<ManifestResourceMeta>): string => [group, version, kind, resource, namespace, name].join("/");
+const identityOf = ({
+  group = "",
+  version = "",
+  kind = "",
+  resource = "",
+  namespace = "",
+  name = "",
+}: DeepReadonly<ManifestResourceMeta>): string => [group, version, kind, resource, namespace, name].join("/");
 const NAMELESS = identityOf({ ordinal: 0 });
 const keyOf = (meta: DeepReadonly<ManifestResourceMeta>): string => `${meta.ordinal ?? 0} ${identityOf(meta)}`;
 
@@ -60,13 +70,28 @@ export function aggregateConditions(generation: number, manifests: readonly Mani
   }
   return [...tallies]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([type, tally]) => ({ ...(type === "Available" ? available(tally, manifests.length) : ruled(type, tally)), type, observedGeneration: generation }));
+    .map(([type, tally]) => ({
+      ...(type === "Available" ? available(tally, manifests.length) : ruled(type, tally)),
+      type,
+      observedGeneration: generation,
+    }));
 }
 
 function available(tally: Tally, total: number): Omit<NextCondition, "type"> {
-  if (tally.false > 0) return { status: "False", reason: "ResourcesNotAvailable", message: `${tally.false} of ${total} resources are not available` };
-  if (tally.unknown > 0) return { status: "Unknown", reason: "ResourcesStatusUnknown", message: `${tally.unknown} of ${total} resources have unknown status` };
-  if (tally.true === 0) return { status: "Unknown", reason: "ResourcesStatusUnknown", message: "cannot get any available resource " };
+  if (tally.false > 0)
+    return {
+      status: "False",
+      reason: "ResourcesNotAvailable",
+      message: `${tally.false} of ${total} resources are not available`,
+    };
+  if (tally.unknown > 0)
+    return {
+      status: "Unknown",
+      reason: "ResourcesStatusUnknown",
+      message: `${tally.unknown} of ${total} resources have unknown status`,
+    };
+  if (tally.true === 0)
+    return { status: "Unknown", reason: "ResourcesStatusUnknown", message: "cannot get any available resource " };
   return { status: "True", reason: "ResourcesAvailable", message: "All resources are available" };
 }
 
@@ -76,8 +101,13 @@ function ruled(type: string, tally: Tally): Omit<NextCondition, "type"> {
   const [first, last] = type === "Progressing" ? ([tally.true, "True"] as const) : ([tally.false, "False"] as const);
   const others = last === "True" ? "False" : "True";
   const status = first > 0 ? last : tally.unknown > 0 ? "Unknown" : others;
-  return { status, reason: "ConditionRulesAggregated", message: total === 1 && tally.message ? tally.message : `Aggregated from ${total} manifest conditions` };
+  return {
+    status,
+    reason: "ConditionRulesAggregated",
+    message: total === 1 && tally.message ? tally.message : `Aggregated from ${total} manifest conditions`,
+  };
 }
 
 /** Leaves out what rules said of an earlier generation: a rule that is still there says it of this one. */
-export const withoutOldRules = (conditions: Conditions, generation: number): Conditions => conditions.filter((condition) => !isByRule(condition) || condition.observedGeneration === generation);
+export const withoutOldRules = (conditions: Conditions, generation: number): Conditions =>
+  conditions.filter((condition) => !isByRule(condition) || condition.observedGeneration === generation);

@@ -1,8 +1,20 @@
 import { expect, test } from "vitest";
 import { optionsOf } from "./manifest-options.ts";
 
-const meta = { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name: "web-eu-1" };
-const config = (namespace: string, name: string, rest = {}) => ({ resourceIdentifier: { group: "apps", resource: "deployments", namespace, name }, updateStrategy: { type: "ReadOnly" as const }, ...rest });
+const meta = {
+  ordinal: 0,
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  resource: "deployments",
+  namespace: "shop",
+  name: "web-eu-1",
+};
+const config = (namespace: string, name: string, rest = {}) => ({
+  resourceIdentifier: { group: "apps", resource: "deployments", namespace, name },
+  updateStrategy: { type: "ReadOnly" as const },
+  ...rest,
+});
 
 test.each([
   { namespace: "shop", name: "web-eu-1", isMatch: true },
@@ -20,7 +32,10 @@ test.each([
 test("each option is taken from the first that has it", () => {
   const feedbackRules = [{ type: "WellKnownStatus" as const }];
 
-  const options = optionsOf(meta, [config("shop", "web-eu-1", { feedbackScrapeType: "Watch" }), config("*", "*", { updateStrategy: { type: "CreateOnly" }, feedbackRules, feedbackScrapeType: "Poll" })]);
+  const options = optionsOf(meta, [
+    config("shop", "web-eu-1", { feedbackScrapeType: "Watch" }),
+    config("*", "*", { updateStrategy: { type: "CreateOnly" }, feedbackRules, feedbackScrapeType: "Poll" }),
+  ]);
 
   expect(options).toEqual({ updateStrategy: { type: "ReadOnly" }, feedbackRules, feedbackScrapeType: "Watch" });
 });

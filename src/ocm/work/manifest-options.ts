@@ -2,24 +2,41 @@
 import type { ManifestConfigOption, ManifestResourceMeta } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
-export type ManifestOptions = Pick<DeepReadonly<ManifestConfigOption>, "conditionRules" | "feedbackRules" | "updateStrategy" | "feedbackScrapeType">;
+export type ManifestOptions = Pick<
+  DeepReadonly<ManifestConfigOption>,
+  "conditionRules" | "feedbackRules" | "updateStrategy" | "feedbackScrapeType"
+>;
 
 /** Of everything the first that says it counts, each for itself; undefined when nothing is said. */
-export function optionsOf(meta: DeepReadonly<ManifestResourceMeta>, configs: readonly DeepReadonly<ManifestConfigOption>[] = []): ManifestOptions | undefined {
+export function optionsOf(
+  meta: DeepReadonly<ManifestResourceMeta>,
+  configs: readonly DeepReadonly<ManifestConfigOption>[] = [],
+): ManifestOptions | undefined {
   const matching = configs.filter(({ resourceIdentifier }) => matches(meta, resourceIdentifier));
   const conditionRules = matching.find((option) => option.conditionRules?.length)?.conditionRules;
   const feedbackRules = matching.find((option) => option.feedbackRules?.length)?.feedbackRules;
   const updateStrategy = matching.find((option) => option.updateStrategy)?.updateStrategy;
   if (!conditionRules && !feedbackRules && !updateStrategy) return undefined;
   const feedbackScrapeType = matching.find((option) => option.feedbackScrapeType)?.feedbackScrapeType;
-  return { ...(conditionRules && { conditionRules }), ...(feedbackRules && { feedbackRules }), ...(updateStrategy && { updateStrategy }), ...(feedbackScrapeType && { feedbackScrapeType }) };
+  return { conditionRules, feedbackRules, updateStrategy, feedbackScrapeType };
 }
 
-function matches({ group = "", resource = "", namespace = "", name = "" }: DeepReadonly<ManifestResourceMeta>, of: DeepReadonly<ManifestConfigOption>["resourceIdentifier"]): boolean {
-  return group === (of.group ?? "") && resource === of.resource && matchesPattern(namespace, of.namespace ?? "") && matchesPattern(name, of.name);
+function matches(
+  { group = "", resource = "", namespace = "", name = "" }: DeepReadonly<ManifestResourceMeta>,
+  of: DeepReadonly<ManifestConfigOption>["resourceIdentifier"],
+): boolean {
+  return (
+    group === (of.group ?? "") &&
+    resource === of.resource &&
+    matchesPattern(namespace, of.namespace ?? "") &&
+    matchesPattern(name, of.name)
+  );
 }
 
-/** `*` stands for any text. Patterns come from users, so they are followed piece by piece and not as a regular expression. */
+/**
+ * `*` stands for any text. Patterns come from users, so they are followed piece by piece and not as a regular
+ * expression.
+ */
 function matchesPattern(text: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return text === pattern;

@@ -5,14 +5,21 @@ import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 type Meta = DeepReadonly<ManifestResourceMeta>;
-type Conditions = NonNullable<NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]>[number]["conditions"];
+type Conditions = NonNullable<
+  NonNullable<NonNullable<Work["status"]>["resourceStatus"]>["manifests"]
+>[number]["conditions"];
 
 /** Not one of OCM's: there two writers overwrite each other. */
 export const CONFLICT_REASON = "AppliedManifestConflict";
 
 function conditionsOf({ status }: Work, meta: Meta): Conditions {
   const isSame = ({ group = "", version, kind, resource, namespace = "", name }: Meta): boolean =>
-    kind === meta.kind && name === meta.name && namespace === (meta.namespace ?? "") && group === (meta.group ?? "") && version === meta.version && resource === meta.resource;
+    kind === meta.kind &&
+    name === meta.name &&
+    namespace === (meta.namespace ?? "") &&
+    group === (meta.group ?? "") &&
+    version === meta.version &&
+    resource === meta.resource;
   return status?.resourceStatus?.manifests?.find(({ resourceMeta }) => isSame(resourceMeta))?.conditions ?? [];
 }
 
@@ -22,5 +29,9 @@ export const isComplete = (work: Work, meta: Meta): boolean => isConditionTrue(c
 /** This generation of it was delivered, or would have been if somebody else had not wanted the object otherwise. */
 export function isDelivered(work: Work, meta: Meta): boolean {
   const applied = findCondition(conditionsOf(work, meta), "Applied");
-  return applied !== undefined && applied.observedGeneration === work.metadata.generation && (applied.status === "True" || applied.reason === CONFLICT_REASON);
+  return (
+    applied !== undefined &&
+    applied.observedGeneration === work.metadata.generation &&
+    (applied.status === "True" || applied.reason === CONFLICT_REASON)
+  );
 }

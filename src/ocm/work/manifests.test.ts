@@ -4,20 +4,57 @@ import type { JsonObject } from "../../base/index.ts";
 import { dynamicKind } from "../../api/index.ts";
 import { inScope, manifestsOf, metaOf } from "./manifests.ts";
 
-const work = (...manifests: JsonObject[]): ManifestWork => ({ apiVersion: "work.open-cluster-management.io/v1", kind: "ManifestWork", metadata: { name: "web" }, spec: { workload: { manifests } } });
-const sidecarSets = dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind: "SidecarSet", plural: "sidecarsets", scope: "Cluster" });
+const work = (...manifests: JsonObject[]): ManifestWork => ({
+  apiVersion: "work.open-cluster-management.io/v1",
+  kind: "ManifestWork",
+  metadata: { name: "web" },
+  spec: { workload: { manifests } },
+});
+const sidecarSets = dynamicKind({
+  group: "apps.kruise.io",
+  version: "v1alpha1",
+  kind: "SidecarSet",
+  plural: "sidecarsets",
+  scope: "Cluster",
+});
 
 test("what a server sets is not applied", () => {
-  const [manifest] = manifestsOf(work({ apiVersion: "v1", kind: "Service", metadata: { name: "web", uid: "1", resourceVersion: "2", creationTimestamp: null, labels: { a: "b" } }, spec: { template: { metadata: { creationTimestamp: null, name: "x" } } }, status: { a: 1 } }));
+  const [manifest] = manifestsOf(
+    work({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web", uid: "1", resourceVersion: "2", creationTimestamp: null, labels: { a: "b" } },
+      spec: { template: { metadata: { creationTimestamp: null, name: "x" } } },
+      status: { a: 1 },
+    }),
+  );
 
-  expect(manifest?.object).toEqual({ apiVersion: "v1", kind: "Service", metadata: { name: "web", labels: { a: "b" } }, spec: { template: { metadata: { name: "x" } } } });
+  expect(manifest?.object).toEqual({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web", labels: { a: "b" } },
+    spec: { template: { metadata: { name: "x" } } },
+  });
 });
 
 test("the texts of a Secret become data, and two that differ are a mistake", () => {
-  const secret = (data: JsonObject): JsonObject => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "key" }, stringData: { a: "x" }, data });
+  const secret = (data: JsonObject): JsonObject => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "key" },
+    stringData: { a: "x" },
+    data,
+  });
 
-  expect(manifestsOf(work(secret({ b: "Yg==" })))[0]?.object).toEqual({ apiVersion: "v1", kind: "Secret", metadata: { name: "key" }, data: { a: "eA==", b: "Yg==" } });
-  expect(manifestsOf(work(secret({ a: "eQ==" })))[0]?.problem).toBe('Secret.stringData["a"] conflicts with Secret.data["a"]');
+  expect(manifestsOf(work(secret({ b: "Yg==" })))[0]?.object).toEqual({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "key" },
+    data: { a: "eA==", b: "Yg==" },
+  });
+  expect(manifestsOf(work(secret({ a: "eQ==" })))[0]?.problem).toBe(
+    'Secret.stringData["a"] conflicts with Secret.data["a"]',
+  );
 });
 
 test("a spec is prepared once, and what needs nothing is shared", () => {
@@ -27,10 +64,24 @@ test("a spec is prepared once, and what needs nothing is shared", () => {
 });
 
 test("an object that belongs to no namespace is named without one", () => {
-  const [manifest] = manifestsOf(work({ apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet", metadata: { name: "logs", namespace: "default" } }));
+  const [manifest] = manifestsOf(
+    work({
+      apiVersion: "apps.kruise.io/v1alpha1",
+      kind: "SidecarSet",
+      metadata: { name: "logs", namespace: "default" },
+    }),
+  );
 
   expect(manifest && inScope(manifest.object, sidecarSets).metadata).toEqual({ name: "logs" });
-  expect(manifest && metaOf(manifest, sidecarSets)).toEqual({ ordinal: 0, group: "apps.kruise.io", version: "v1alpha1", kind: "SidecarSet", resource: "sidecarsets", name: "logs", namespace: "" });
+  expect(manifest && metaOf(manifest, sidecarSets)).toEqual({
+    ordinal: 0,
+    group: "apps.kruise.io",
+    version: "v1alpha1",
+    kind: "SidecarSet",
+    resource: "sidecarsets",
+    name: "logs",
+    namespace: "",
+  });
 });
 
 test("a manifest without a kind is told and does no harm", () => {

@@ -1,4 +1,7 @@
-/** The manifests of a work as they are applied: without what a server sets, and with what only tools write made plain. Pure. */
+/**
+ * The manifests of a work as they are applied: without what a server sets, and with what only tools write made plain.
+ * Pure.
+ */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ManifestResourceMeta, ManifestWork } from "../../api/index.ts";
 import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../base/index.ts";
@@ -30,14 +33,24 @@ export function manifestsOf({ spec }: DeepReadonly<ManifestWork>): readonly Mani
 }
 
 /** What a server sets, and what is another manager's business. */
-const SERVER_SET = ["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"];
+const SERVER_SET = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+  "selfLink",
+];
 
 function prepare(manifest: DeepReadonly<JsonObject>, ordinal: number): Manifest {
   const { status: _status, ...plain } = withoutEmptyTimes(manifest) as JsonObject;
   const metadata = isObject(plain["metadata"]) ? { ...plain["metadata"] } : {};
   for (const field of SERVER_SET) delete metadata[field];
   const object = { ...plain, metadata } as unknown as Object;
-  if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "") return { ordinal, object, problem: "the manifest says neither what kind of object it is, nor of which version" };
+  if (typeof object.apiVersion !== "string" || typeof object.kind !== "string" || object.kind === "")
+    return { ordinal, object, problem: "the manifest says neither what kind of object it is, nor of which version" };
   return { ordinal, ...(object.apiVersion === "v1" && object.kind === "Secret" ? plainSecret(object) : { object }) };
 }
 
@@ -47,15 +60,23 @@ function plainSecret(secret: Object): { object: Object; problem?: string } {
   if (!isObject(stringData)) return { object: secret };
   const data: Record<string, unknown> = isObject(rest.data) ? { ...rest.data } : {};
   for (const [key, text] of Object.entries(stringData)) {
-    if (typeof text !== "string") return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] is not a text` };
+    if (typeof text !== "string")
+      return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] is not a text` };
     const encoded = Buffer.from(text).toString("base64");
-    if (Object.hasOwn(data, key) && data[key] !== encoded) return { object: secret, problem: `Secret.stringData[${JSON.stringify(key)}] conflicts with Secret.data[${JSON.stringify(key)}]` };
+    if (Object.hasOwn(data, key) && data[key] !== encoded)
+      return {
+        object: secret,
+        problem: `Secret.stringData[${JSON.stringify(key)}] conflicts with Secret.data[${JSON.stringify(key)}]`,
+      };
     setOwn(data, key, encoded);
   }
   return { object: { ...rest, data } as unknown as Object };
 }
 
-/** Tools that write Go types leave empty times behind, which a server takes for a change every time. Shares what has none. */
+/**
+ * Tools that write Go types leave empty times behind, which a server takes for a change every time. Shares what has
+ * none.
+ */
 function withoutEmptyTimes(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(withoutEmptyTimes);
@@ -78,7 +99,10 @@ function withoutEmptyTimes(value: unknown): unknown {
 
 const unscoped = new WeakMap<object, Object>();
 
-/** The object as a kind with this scope takes it: one that belongs to no namespace loses the one that the manifest names. */
+/**
+ * The object as a kind with this scope takes it: one that belongs to no namespace loses the one that the manifest
+ * names.
+ */
 export function inScope(object: Object, { scope }: Pick<AnyKind, "scope">): Object {
   if (scope !== "Cluster" || object.metadata.namespace === undefined) return object;
   const known = unscoped.get(object);
@@ -90,12 +114,20 @@ export function inScope(object: Object, { scope }: Pick<AnyKind, "scope">): Obje
 }
 
 export function refOf({ apiVersion, kind, metadata }: Object): ObjectRef {
-  return { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name };
+  return { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name };
 }
 
 /** How the status names a manifest; without a kind the member does not serve it, or was not asked. */
 export function metaOf({ ordinal, object }: Manifest, kind: AnyKind | undefined): ManifestResourceMeta {
   const { group, version } = parseApiVersion(typeof object.apiVersion === "string" ? object.apiVersion : "");
   const { name, namespace = "" } = object.metadata;
-  return { ordinal, group, version, kind: object.kind ?? "", resource: kind?.plural ?? "", name, namespace: kind?.scope === "Cluster" ? "" : namespace };
+  return {
+    ordinal,
+    group,
+    version,
+    kind: object.kind ?? "",
+    resource: kind?.plural ?? "",
+    name,
+    namespace: kind?.scope === "Cluster" ? "" : namespace,
+  };
 }

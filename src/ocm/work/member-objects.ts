@@ -1,6 +1,6 @@
 /**
- * The members' side of every work: a view of the objects that its manifests name and of the note that the member keeps of the work, and
- * the news that one of them changed.
+ * The members' side of every work: a view of the objects that its manifests name and of the note that the member keeps
+ * of the work, and the news that one of them changed.
  */
 import { AppliedManifestWork } from "../../api/index.ts";
 import type { KubernetesObject, ManifestWork } from "../../api/index.ts";
@@ -22,7 +22,9 @@ export interface WorkMember {
   /** The member's name in keys for this client. */
   cluster: string;
   dryRunAs: DryRunAs;
-  /** A member that leaves keeps what it runs: `release` takes our notes off if it answers, `abandon` does not ask it. */
+  /**
+   * A member that leaves keeps what it runs: `release` takes our notes off if it answers, `abandon` does not ask it.
+   */
   farewell?: "release" | "abandon";
 }
 
@@ -36,14 +38,31 @@ export interface WorkObjects {
   isFresh(work: Work, ref: ObjectRef): boolean;
 }
 
-export const appliedWorkRef = (name: string): ObjectRef => ({ apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`, kind: AppliedManifestWork.kind, name });
+export const appliedWorkRef = (name: string): ObjectRef => ({
+  apiVersion: `${AppliedManifestWork.group}/${AppliedManifestWork.storageVersion}`,
+  kind: AppliedManifestWork.kind,
+  name,
+});
 
-export function createWorkObjects({ hub, works, memberFor, appliedNameOf }: { hub: string; works: Informer<ManifestWork>; memberFor: MemberFor; appliedNameOf(work: Work): string }): WorkObjects {
+export function createWorkObjects({
+  hub,
+  works,
+  memberFor,
+  appliedNameOf,
+}: {
+  hub: string;
+  works: Informer<ManifestWork>;
+  memberFor: MemberFor;
+  appliedNameOf(work: Work): string;
+}): WorkObjects {
   const followed = followWorks<ManifestWork>({
     hub,
     works,
     deliveryOf: ({ metadata }) => memberFor(metadata.namespace ?? "")?.delivery,
-    refsOf: (work) => [...manifestsOf(work).flatMap(({ object, problem }) => (problem === undefined ? [refOf(object)] : [])), appliedWorkRef(appliedNameOf(work))],
+    refsOf: (work) => [
+      ...manifestsOf(work).flatMap(({ object, problem }) => (problem === undefined ? [refOf(object)] : [])),
+      appliedWorkRef(appliedNameOf(work)),
+    ],
   });
   return {
     source: followed.source,

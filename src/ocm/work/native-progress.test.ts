@@ -3,8 +3,12 @@ import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
 import { createInterpreter } from "../../interpreter/index.ts";
 import { nativeProgress } from "./native-progress.ts";
 
-const object = (apiVersion: string, kind: string, spec: object, status: object): KubernetesObject => ({ apiVersion, kind, metadata: { name: "web", namespace: "shop", generation: 2 }, spec, status }) as KubernetesObject;
-const told = async (subject: KubernetesObject, rules: ConditionRule[] = []): Promise<string[]> => (await nativeProgress(subject, rules, createInterpreter())).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+const object = (apiVersion: string, kind: string, spec: object, status: object): KubernetesObject =>
+  ({ apiVersion, kind, metadata: { name: "web", namespace: "shop", generation: 2 }, spec, status }) as KubernetesObject;
+const told = async (subject: KubernetesObject, rules: ConditionRule[] = []): Promise<string[]> =>
+  (await nativeProgress(subject, rules, createInterpreter())).map(
+    ({ type, status, reason }) => `${type} ${status} ${reason}`,
+  );
 const rule = (condition: string): ConditionRule => ({ condition, type: "CEL", celExpressions: ["true"] });
 const ON_ITS_WAY = ["Progressing True ConditionRuleNative"];
 const DONE = ["Progressing False ConditionRuleNative"];
@@ -12,24 +16,96 @@ const FAILED = [...ON_ITS_WAY, "Degraded True ConditionRuleNative"];
 
 const rolledOut = { observedGeneration: 2, replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
 const cases: Record<string, { subject: KubernetesObject; want: string[] }> = {
-  "a Deployment whose newest spec its controller has not seen is on its way": { subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, observedGeneration: 1 }), want: ON_ITS_WAY },
-  "a Deployment of which pods are missing is on its way": { subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2 }), want: ON_ITS_WAY },
-  "a Deployment whose new pod does not get ready beside the old ones is on its way": { subject: object("apps/v1", "Deployment", { replicas: 1 }, { observedGeneration: 2, replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 }), want: ON_ITS_WAY },
-  "a Deployment that is rolled out is done": { subject: object("apps/v1", "Deployment", { replicas: 3 }, rolledOut), want: DONE },
+  "a Deployment whose newest spec its controller has not seen is on its way": {
+    subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, observedGeneration: 1 }),
+    want: ON_ITS_WAY,
+  },
+  "a Deployment of which pods are missing is on its way": {
+    subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2 }),
+    want: ON_ITS_WAY,
+  },
+  "a Deployment whose new pod does not get ready beside the old ones is on its way": {
+    subject: object(
+      "apps/v1",
+      "Deployment",
+      { replicas: 1 },
+      {
+        observedGeneration: 2,
+        replicas: 2,
+        updatedReplicas: 1,
+        readyReplicas: 1,
+        availableReplicas: 1,
+        unavailableReplicas: 1,
+      },
+    ),
+    want: ON_ITS_WAY,
+  },
+  "a Deployment that is rolled out is done": {
+    subject: object("apps/v1", "Deployment", { replicas: 3 }, rolledOut),
+    want: DONE,
+  },
   "a Deployment that missed its deadline has failed": {
-    subject: object("apps/v1", "Deployment", { replicas: 3 }, { ...rolledOut, availableReplicas: 2, conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "too late" }] }),
+    subject: object(
+      "apps/v1",
+      "Deployment",
+      { replicas: 3 },
+      {
+        ...rolledOut,
+        availableReplicas: 2,
+        conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "too late" }],
+      },
+    ),
     want: FAILED,
   },
-  "a CloneSet that has reached its partition is done": { subject: object("apps.kruise.io/v1alpha1", "CloneSet", { replicas: 3, updateStrategy: { partition: 2 } }, { ...rolledOut, updatedReplicas: 1, expectedUpdatedReplicas: 1 }), want: DONE },
-  "a CloneSet of which pods are old is on its way": { subject: object("apps.kruise.io/v1beta1", "CloneSet", { replicas: 3 }, { ...rolledOut, updatedReplicas: 1, expectedUpdatedReplicas: 3 }), want: ON_ITS_WAY },
+  "a CloneSet that has reached its partition is done": {
+    subject: object(
+      "apps.kruise.io/v1alpha1",
+      "CloneSet",
+      { replicas: 3, updateStrategy: { partition: 2 } },
+      { ...rolledOut, updatedReplicas: 1, expectedUpdatedReplicas: 1 },
+    ),
+    want: DONE,
+  },
+  "a CloneSet of which pods are old is on its way": {
+    subject: object(
+      "apps.kruise.io/v1beta1",
+      "CloneSet",
+      { replicas: 3 },
+      { ...rolledOut, updatedReplicas: 1, expectedUpdatedReplicas: 3 },
+    ),
+    want: ON_ITS_WAY,
+  },
   "a Job that runs is on its way": { subject: object("batch/v1", "Job", {}, { active: 1 }), want: ON_ITS_WAY },
-  "a Job that is suspended has nowhere to go": { subject: object("batch/v1", "Job", { suspend: true }, {}), want: DONE },
-  "a Job that is complete is done": { subject: object("batch/v1", "Job", {}, { conditions: [{ type: "Complete", status: "True" }] }), want: DONE },
-  "a Job that failed has failed": { subject: object("batch/v1", "Job", {}, { conditions: [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded" }] }), want: FAILED },
-  "a BroadcastJob that is completed is done": { subject: object("apps.kruise.io/v1alpha1", "BroadcastJob", {}, { phase: "completed" }), want: DONE },
-  "a Pod that is ready is done": { subject: object("v1", "Pod", {}, { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }), want: DONE },
+  "a Job that is suspended has nowhere to go": {
+    subject: object("batch/v1", "Job", { suspend: true }, {}),
+    want: DONE,
+  },
+  "a Job that is complete is done": {
+    subject: object("batch/v1", "Job", {}, { conditions: [{ type: "Complete", status: "True" }] }),
+    want: DONE,
+  },
+  "a Job that failed has failed": {
+    subject: object(
+      "batch/v1",
+      "Job",
+      {},
+      { conditions: [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded" }] },
+    ),
+    want: FAILED,
+  },
+  "a BroadcastJob that is completed is done": {
+    subject: object("apps.kruise.io/v1alpha1", "BroadcastJob", {}, { phase: "completed" }),
+    want: DONE,
+  },
+  "a Pod that is ready is done": {
+    subject: object("v1", "Pod", {}, { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }),
+    want: DONE,
+  },
   "a ConfigMap goes nowhere": { subject: object("v1", "ConfigMap", {}, {}), want: [] },
-  "a status that makes no sense says nothing": { subject: object("batch/v1", "Job", {}, { conditions: "none" }), want: ON_ITS_WAY },
+  "a status that makes no sense says nothing": {
+    subject: object("batch/v1", "Job", {}, { conditions: "none" }),
+    want: ON_ITS_WAY,
+  },
 };
 for (const [behaviour, { subject, want }] of Object.entries(cases)) {
   test(behaviour, async () => {

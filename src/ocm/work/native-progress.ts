@@ -1,6 +1,6 @@
 /**
- * How far a workload of a kind that we know has come, where the work has no rule for it. OCM's own agent says nothing then, and whoever
- * rolls out over clusters waits for ever.
+ * How far a workload of a kind that we know has come, where the work has no rule for it. OCM's own agent says nothing
+ * then, and whoever rolls out over clusters waits for ever.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { ConditionRule, KubernetesObject } from "../../api/index.ts";
@@ -14,7 +14,9 @@ type Verdict = { isProgressing: boolean; failure?: string };
 /** Conditions that were found natively; the prefix makes them count like those of rules. */
 export const NATIVE_REASON = "ConditionRuleNative";
 
-/** Kinds whose health says that the rollout of the newest spec has come as far as the spec asks, whatever their version. */
+/**
+ * Kinds whose health says that the rollout of the newest spec has come as far as the spec asks, whatever their version.
+ */
 const ROLLED_OUT: ReadonlySet<string> = new Set([
   ...["Deployment", "StatefulSet", "DaemonSet"].map((kind) => `apps ${kind}`),
   ...["CloneSet", "StatefulSet", "DaemonSet", "UnitedDeployment", "SidecarSet"].map((kind) => `apps.kruise.io ${kind}`),
@@ -28,14 +30,25 @@ const FINISHED: ReadonlyMap<string, (object: Object) => Verdict> = new Map([
 ]);
 
 /** Undefined for kinds of which nothing is known, and for manifests that have a rule of their own. */
-export async function nativeProgress(object: Object, rules: readonly DeepReadonly<ConditionRule>[], interpreter: Pick<Interpreter, "health">): Promise<NextCondition[]> {
+export async function nativeProgress(
+  object: Object,
+  rules: readonly DeepReadonly<ConditionRule>[],
+  interpreter: Pick<Interpreter, "health">,
+): Promise<NextCondition[]> {
   if (rules.some(({ condition }) => condition === "Progressing")) return [];
   const verdict = await verdictOn(object, interpreter);
   if (!verdict) return [];
   const { isProgressing, failure } = verdict;
   const name = `${object.kind} ${object.metadata.name}`;
-  const progressing: NextCondition = { type: "Progressing", status: isProgressing ? "True" : "False", reason: NATIVE_REASON, message: isProgressing ? `${name} is on its way` : `${name} is as it should be` };
-  return failure === undefined || rules.some(({ condition }) => condition === "Degraded") ? [progressing] : [progressing, { type: "Degraded", status: "True", reason: NATIVE_REASON, message: `${name}: ${failure}` }];
+  const progressing: NextCondition = {
+    type: "Progressing",
+    status: isProgressing ? "True" : "False",
+    reason: NATIVE_REASON,
+    message: isProgressing ? `${name} is on its way` : `${name} is as it should be`,
+  };
+  return failure === undefined || rules.some(({ condition }) => condition === "Degraded")
+    ? [progressing]
+    : [progressing, { type: "Degraded", status: "True", reason: NATIVE_REASON, message: `${name}: ${failure}` }];
 }
 
 async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health">): Promise<Verdict | undefined> {
@@ -47,10 +60,13 @@ async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health"
   if (finished) return finished(object);
   const isDone = !hasSurplus(object) && (await interpreter.health(object)) === "Healthy";
   const failure = isDone ? undefined : missedDeadline(object);
-  return { isProgressing: !isDone, ...(failure !== undefined && { failure }) };
+  return { isProgressing: !isDone, failure };
 }
 
-/** Pods beyond what is asked for: a new one that never gets ready beside old ones that serve looks healthy to whoever counts available pods. */
+/**
+ * Pods beyond what is asked for: a new one that never gets ready beside old ones that serve looks healthy to whoever
+ * counts available pods.
+ */
 function hasSurplus(object: Object): boolean {
   const wanted = (object as { spec?: { replicas?: unknown } }).spec?.replicas;
   const { replicas } = statusOf(object);
@@ -59,7 +75,9 @@ function hasSurplus(object: Object): boolean {
 
 function missedDeadline(object: Object): string | undefined {
   const condition = findCondition(conditionsOf(object), "Progressing");
-  return condition?.status === "False" && condition.reason === "ProgressDeadlineExceeded" ? (condition.message ?? condition.reason) : undefined;
+  return condition?.status === "False" && condition.reason === "ProgressDeadlineExceeded"
+    ? (condition.message ?? condition.reason)
+    : undefined;
 }
 
 function ofJob(job: Object): Verdict {
@@ -78,7 +96,8 @@ function ofBroadcastJob(job: Object): Verdict {
 
 function ofPod(pod: Object): Verdict {
   const { phase, message } = statusOf(pod);
-  if (phase === "Failed") return { isProgressing: true, failure: typeof message === "string" && message ? message : "failed" };
+  if (phase === "Failed")
+    return { isProgressing: true, failure: typeof message === "string" && message ? message : "failed" };
   return { isProgressing: phase !== "Succeeded" && !isConditionTrue(conditionsOf(pod), "Ready") };
 }
 
@@ -96,5 +115,9 @@ interface ObjectCondition {
 
 function conditionsOf(object: Object): readonly ObjectCondition[] {
   const { conditions } = statusOf(object);
-  return Array.isArray(conditions) ? conditions.filter((condition): condition is ObjectCondition => isObject(condition) && typeof condition["type"] === "string") : [];
+  return Array.isArray(conditions)
+    ? conditions.filter(
+        (condition): condition is ObjectCondition => isObject(condition) && typeof condition["type"] === "string",
+      )
+    : [];
 }

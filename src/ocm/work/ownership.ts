@@ -11,10 +11,17 @@ export function isOwned(identifier: Identifier, deleteOption: DeepReadonly<Delet
   return !(deleteOption?.selectivelyOrphans?.orphaningRules ?? []).some((rule) => keyOf(rule) === keyOf(identifier));
 }
 
-/** Objects that were applied for an earlier form of the work and are not part of it any more. A version is only another view of the same object. */
-export function untracked(before: readonly DeepReadonly<AppliedManifestResourceMeta>[], now: readonly DeepReadonly<AppliedManifestResourceMeta>[]): DeepReadonly<AppliedManifestResourceMeta>[] {
+/**
+ * Objects that were applied for an earlier form of the work and are not part of it any more. A version is only another
+ * view of the same object.
+ */
+export function untracked(
+  before: readonly DeepReadonly<AppliedManifestResourceMeta>[],
+  now: readonly DeepReadonly<AppliedManifestResourceMeta>[],
+): DeepReadonly<AppliedManifestResourceMeta>[] {
   const tracked = new Set(now.map(keyOf));
   return before.filter((resource) => !tracked.has(keyOf(resource)));
 }
 
-const keyOf = ({ group = "", resource, namespace = "", name }: Identifier): string => `${group}/${resource}/${namespace}/${name}`;
+const keyOf = ({ group = "", resource, namespace = "", name }: Identifier): string =>
+  `${group}/${resource}/${namespace}/${name}`;

@@ -1,4 +1,7 @@
-/** Places in an object: the maps and lists that hold a field, with the keys of what they hold. Lists have their numbers as keys. */
+/**
+ * Places in an object: the maps and lists that hold a field, with the keys of what they hold. Lists have their numbers
+ * as keys.
+ */
 export type Places = Map<object, Set<string>>;
 
 export function addPlace(places: Places, holder: object, key: string): void {

@@ -18,7 +18,11 @@ const EXACT: ReadonlyMap<string, readonly string[]> = new Map([
 const TOKEN = "kubernetes.io/service-account-token";
 
 /** Throws an `IgnoreFieldsError` for fields to ignore that cannot be understood. */
-export function planApply({ object }: Manifest, options: ManifestOptions | undefined, shared: SharedOwnership): ApplyPolicy {
+export function planApply(
+  { object }: Manifest,
+  options: ManifestOptions | undefined,
+  shared: SharedOwnership,
+): ApplyPolicy {
   const base = { fieldManager: WORK_AGENT_MANAGER, force: true, adopt: true, shared };
   const { type = "Update", serverSideApply = {} } = options?.updateStrategy ?? {};
   switch (type) {
@@ -28,17 +32,37 @@ export function planApply({ object }: Manifest, options: ManifestOptions | undef
       return { ...base, mode: "read-only" };
     case "ServerSideApply": {
       const { force = false, fieldManager = WORK_AGENT_MANAGER, ignoreFields = [] } = serverSideApply;
-      return { ...base, mode: "apply", force, fieldManager: fieldManager || WORK_AGENT_MANAGER, ...(ignoreFields.length > 0 && { retain: retainIgnored(ignoreFields) }) };
+      return {
+        ...base,
+        mode: "apply",
+        force,
+        fieldManager: fieldManager || WORK_AGENT_MANAGER,
+        retain: ignoreFields.length > 0 ? retainIgnored(ignoreFields) : undefined,
+      };
     }
     default: {
       const id = `${object.apiVersion} ${object.kind}`;
       const isToken = (object as { type?: unknown }).type === TOKEN;
       const exact = isToken ? undefined : EXACT.get(id);
-      return { ...base, mode: "update", ...(exact && { exact }), ...(METADATA_ONLY.has(id) && { retain: keepBody }), ...(isToken && { retain: keepToken }) };
+      return {
+        ...base,
+        mode: "update",
+        exact,
+        retain: METADATA_ONLY.has(id) ? keepBody : undefined,
+        ...(isToken && { retain: keepToken }),
+      };
     }
   }
 }
 
-const keepBody: RetainFn = ({ apiVersion, kind, metadata }, observed): DeepReadonly<KubernetesObject> => ({ ...observed, apiVersion, kind, metadata });
+const keepBody: RetainFn = ({ apiVersion, kind, metadata }, observed): DeepReadonly<KubernetesObject> => ({
+  ...observed,
+  apiVersion,
+  kind,
+  metadata,
+});
 
-const keepToken: RetainFn = (desired, observed) => ({ ...desired, data: { ...(observed as { data?: object }).data, ...(desired as { data?: object }).data } });
+const keepToken: RetainFn = (desired, observed) => ({
+  ...desired,
+  data: { ...(observed as { data?: object }).data, ...(desired as { data?: object }).data },
+});

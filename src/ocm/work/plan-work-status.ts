@@ -2,7 +2,13 @@
 import type { ManifestCondition, ManifestWork } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { withCondition, type NextCondition } from "../../machinery/index.ts";
-import { aggregateConditions, isByRule, mergeConditions, mergeManifests, withoutOldRules } from "./manifest-conditions.ts";
+import {
+  aggregateConditions,
+  isByRule,
+  mergeConditions,
+  mergeManifests,
+  withoutOldRules,
+} from "./manifest-conditions.ts";
 import { NOT_THERE, type ManifestReading } from "./read-manifest.ts";
 
 type Work = DeepReadonly<ManifestWork>;
@@ -21,45 +27,102 @@ export interface Look {
 
 export function planWorkStatus(work: Work, { generation, manifests, withheld }: Look, now: string): Work {
   const before = work.status?.resourceStatus?.manifests ?? [];
-  const merged = mergeManifests(before, manifests.map(({ meta, applied }) => ({ resourceMeta: meta, conditions: (applied ? [applied] : []) as unknown as Conditions })), now);
+  const merged = mergeManifests(
+    before,
+    manifests.map(({ meta, applied }) => ({
+      resourceMeta: meta,
+      conditions: (applied ? [applied] : []) as unknown as Conditions,
+    })),
+    now,
+  );
   const next = merged.map((manifest, index) => withReading(manifest, manifests[index], generation, now));
-  const conditions = workConditions(work.status?.conditions ?? [], next, { generation, manifests, ...(withheld !== undefined && { withheld }) }, now);
+  const conditions = workConditions(work.status?.conditions ?? [], next, { generation, manifests, withheld }, now);
   const status = { ...work.status, conditions, resourceStatus: { ...work.status?.resourceStatus, manifests: next } };
-  return equalJson(status, work.status) ? work : ({ ...work, status });
+  return equalJson(status, work.status) ? work : { ...work, status };
 }
 
-function withReading(manifest: DeepReadonly<ManifestCondition>, reading: ManifestReading | undefined, generation: number, now: string): DeepReadonly<ManifestCondition> {
+function withReading(
+  manifest: DeepReadonly<ManifestCondition>,
+  reading: ManifestReading | undefined,
+  generation: number,
+  now: string,
+): DeepReadonly<ManifestCondition> {
   if (!reading) return manifest;
   let conditions = withCondition(manifest.conditions, reading.available, now);
   // Until it can be seen again, what it said last stays.
   if (!reading.seen) return { ...manifest, conditions };
   const { values, feedback, ruled } = reading.seen;
   // Other values are news, and the condition's time tells of when.
-  if (!equalJson(manifest.statusFeedback?.values ?? [], values)) conditions = conditions.filter(({ type }) => type !== feedback.type);
+  if (!equalJson(manifest.statusFeedback?.values ?? [], values))
+    conditions = conditions.filter(({ type }) => type !== feedback.type);
   conditions = withCondition(conditions, feedback, now);
   const isRuled = new Set(ruled.map(({ type }) => type));
   conditions = conditions.filter((condition) => !isByRule(condition) || isRuled.has(condition.type));
   conditions = withoutOldRules(mergeConditions(conditions, ruled, now), generation);
-  return { resourceMeta: manifest.resourceMeta, conditions, ...(values.length > 0 && { statusFeedback: { values } }) };
+  return {
+    resourceMeta: manifest.resourceMeta,
+    conditions,
+    statusFeedback: values.length > 0 ? { values } : undefined,
+  };
 }
 
-function workConditions(before: Conditions, manifests: readonly DeepReadonly<ManifestCondition>[], { generation, manifests: readings, withheld }: Look, now: string): Conditions {
-  const applied = withheld === undefined ? appliedOf(manifests, readings, generation) : { type: "Applied", status: "False" as const, reason: "ClusterLabelsNotMatched", message: withheld, observedGeneration: generation };
+function workConditions(
+  before: Conditions,
+  manifests: readonly DeepReadonly<ManifestCondition>[],
+  { generation, manifests: readings, withheld }: Look,
+  now: string,
+): Conditions {
+  const applied =
+    withheld === undefined
+      ? appliedOf(manifests, readings, generation)
+      : {
+          type: "Applied",
+          status: "False" as const,
+          reason: "ClusterLabelsNotMatched",
+          message: withheld,
+          observedGeneration: generation,
+        };
   const aggregated = aggregateConditions(generation, manifests);
   const kept = new Set(aggregated.map(({ type }) => type));
   const next = [...(applied ? [applied] : []), ...aggregated];
-  // What rules say of another generation is news, also when it is the same again: whoever waits after a success counts from there.
-  const merged = next.reduce<Conditions>((all, condition) => (isByRule(condition) ? mergeConditions(all, [condition], now) : (withCondition(all, condition, now))), before);
+  // What rules say of another generation is news, also when it is the same again: whoever waits after a success counts
+  // from there.
+  const merged = next.reduce<Conditions>(
+    (all, condition) =>
+      isByRule(condition) ? mergeConditions(all, [condition], now) : withCondition(all, condition, now),
+    before,
+  );
   return withoutOldRules(merged, generation).filter((condition) => !isByRule(condition) || kept.has(condition.type));
 }
 
 /** Undefined while nothing was tried for this generation: what is known of an earlier one is not said of it. */
-function appliedOf(manifests: readonly DeepReadonly<ManifestCondition>[], readings: readonly ManifestReading[], generation: number): NextCondition | undefined {
+function appliedOf(
+  manifests: readonly DeepReadonly<ManifestCondition>[],
+  readings: readonly ManifestReading[],
+  generation: number,
+): NextCondition | undefined {
   if (!readings.some(({ applied }) => applied)) return undefined;
-  const isApplied = manifests.every(({ conditions }) => conditions.some(({ type, status, observedGeneration }) => type === "Applied" && status === "True" && observedGeneration === generation));
+  const isApplied = manifests.every(({ conditions }) =>
+    conditions.some(
+      ({ type, status, observedGeneration }) =>
+        type === "Applied" && status === "True" && observedGeneration === generation,
+    ),
+  );
   return isApplied
-    ? { type: "Applied", status: "True", reason: "AppliedManifestWorkComplete", message: "Apply manifest work complete", observedGeneration: generation }
-    : { type: "Applied", status: "False", reason: "AppliedManifestWorkFailed", message: "Failed to apply manifest work", observedGeneration: generation };
+    ? {
+        type: "Applied",
+        status: "True",
+        reason: "AppliedManifestWorkComplete",
+        message: "Apply manifest work complete",
+        observedGeneration: generation,
+      }
+    : {
+        type: "Applied",
+        status: "False",
+        reason: "AppliedManifestWorkFailed",
+        message: "Failed to apply manifest work",
+        observedGeneration: generation,
+      };
 }
 
 /** What is known of a work that goes, besides that it does. */
@@ -73,12 +136,25 @@ export interface Farewell {
 export function planDeleting(work: Work, { refusal, gone }: Farewell, now: string): Work {
   const before = work.status?.conditions ?? [];
   const message = `ManifestWork is being deleted${refusal === undefined ? "" : `${DELETION_REFUSED}${refusal}`}`;
-  const conditions = withCondition(before, { type: "Deleting", status: "True", reason: "WorkDeleting", message, observedGeneration: work.metadata.generation }, now);
+  const conditions = withCondition(
+    before,
+    { type: "Deleting", status: "True", reason: "WorkDeleting", message, observedGeneration: work.metadata.generation },
+    now,
+  );
   const told = work.status?.resourceStatus?.manifests ?? [];
   const manifests = told.map((manifest) => {
-    const next = gone.has(manifest.resourceMeta.ordinal ?? 0) ? withCondition(manifest.conditions, NOT_THERE, now) : manifest.conditions;
+    const next = gone.has(manifest.resourceMeta.ordinal ?? 0)
+      ? withCondition(manifest.conditions, NOT_THERE, now)
+      : manifest.conditions;
     return next === manifest.conditions ? manifest : { ...manifest, conditions: next };
   });
   if (conditions === before && manifests.every((manifest, index) => manifest === told[index])) return work;
-  return { ...work, status: { ...work.status, conditions, ...(told.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }) } };
+  return {
+    ...work,
+    status: {
+      ...work.status,
+      conditions,
+      ...(told.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }),
+    },
+  };
 }

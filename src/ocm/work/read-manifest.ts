@@ -31,21 +31,36 @@ export interface Reading {
   isRefused: boolean;
 }
 
-export async function readManifest(meta: ManifestResourceMeta, sight: Sight, options: ManifestOptions | undefined, interpreter: Pick<Interpreter, "health">, { generation, isRefused }: Reading): Promise<Omit<ManifestReading, "applied">> {
+export async function readManifest(
+  meta: ManifestResourceMeta,
+  sight: Sight,
+  options: ManifestOptions | undefined,
+  interpreter: Pick<Interpreter, "health">,
+  { generation, isRefused }: Reading,
+): Promise<Omit<ManifestReading, "applied">> {
   const available = availability(sight);
   if (typeof sight === "string" || !("object" in sight)) return { meta, available };
   const { object } = sight;
   const rules = options?.conditionRules ?? [];
   // What is there is as an earlier version wanted it: how far that has come says nothing of the one that was refused.
   const progress = isRefused ? [] : await progressOf(object, rules, interpreter);
-  const ruled = [...evaluatedRules(object, rules), ...progress].map((condition) => ({ ...condition, observedGeneration: generation }));
+  const ruled = [...evaluatedRules(object, rules), ...progress].map((condition) => ({
+    ...condition,
+    observedGeneration: generation,
+  }));
   return { meta, available, seen: { ...feedbackOf(object, options?.feedbackRules ?? []), ruled } };
 }
 
-/** Rules may cost much, and an object is looked at several times before it changes. Objects and specs are shared and never changed. */
+/**
+ * Rules may cost much, and an object is looked at several times before it changes. Objects and specs are shared and
+ * never changed.
+ */
 const evaluated = new WeakMap<object, { rules: unknown; conditions: readonly NextCondition[] }>();
 
-function evaluatedRules(object: Object, rules: NonNullable<ManifestOptions["conditionRules"]>): readonly NextCondition[] {
+function evaluatedRules(
+  object: Object,
+  rules: NonNullable<ManifestOptions["conditionRules"]>,
+): readonly NextCondition[] {
   if (rules.length === 0) return rules as readonly never[];
   const known = evaluated.get(object);
   if (known?.rules === rules) return known.conditions;
@@ -64,21 +79,45 @@ async function progressOf(...args: Parameters<typeof nativeProgress>): Promise<N
   }
 }
 
-export const NOT_THERE: NextCondition = { type: "Available", status: "False", reason: "ResourceNotAvailable", message: "Resource is not available" };
+export const NOT_THERE: NextCondition = {
+  type: "Available",
+  status: "False",
+  reason: "ResourceNotAvailable",
+  message: "Resource is not available",
+};
 
 function availability(sight: Sight): NextCondition {
-  const condition = (status: NextCondition["status"], reason: string, message: string): NextCondition => ({ type: "Available", status, reason, message });
+  const condition = (status: NextCondition["status"], reason: string, message: string): NextCondition => ({
+    type: "Available",
+    status,
+    reason,
+    message,
+  });
   if (sight === "absent") return NOT_THERE;
   if (sight === "unserved") return condition("Unknown", "IncompleteResourceMeta", "Resource meta is incomplete");
-  if ("problem" in sight) return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${sight.problem}`);
+  if ("problem" in sight)
+    return condition("Unknown", "FetchingResourceFailed", `Failed to fetch resource: ${sight.problem}`);
   return condition("True", "ResourceAvailable", "Resource is available");
 }
 
-function feedbackOf(object: Object, rules: NonNullable<ManifestOptions["feedbackRules"]>): { values: FeedbackValue[]; feedback: NextCondition } {
+function feedbackOf(
+  object: Object,
+  rules: NonNullable<ManifestOptions["feedbackRules"]>,
+): { values: FeedbackValue[]; feedback: NextCondition } {
   const type = "StatusFeedbackSynced";
-  if (rules.length === 0) return { values: [], feedback: { type, status: "True", reason: "NoStatusFeedbackSynced", message: "" } };
+  if (rules.length === 0)
+    return { values: [], feedback: { type, status: "True", reason: "NoStatusFeedbackSynced", message: "" } };
   const { values, problems } = readFeedback(object, rules, FEEDBACK);
-  if (problems.length === 0) return { values, feedback: { type, status: "True", reason: "StatusFeedbackSynced", message: "" } };
+  if (problems.length === 0)
+    return { values, feedback: { type, status: "True", reason: "StatusFeedbackSynced", message: "" } };
   const told = problems.length === 1 ? problems[0] : `[${[...new Set(problems)].join(", ")}]`;
-  return { values, feedback: { type, status: "False", reason: "StatusFeedbackSyncFailed", message: `Sync status feedback failed with error ${told}` } };
+  return {
+    values,
+    feedback: {
+      type,
+      status: "False",
+      reason: "StatusFeedbackSyncFailed",
+      message: `Sync status feedback failed with error ${told}`,
+    },
+  };
 }

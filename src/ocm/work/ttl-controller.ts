@@ -1,7 +1,8 @@
 /**
- * Works that have reached their end and say how long they stay: they are deleted after that time, and with them what they brought.
+ * Works that have reached their end and say how long they stay: they are deleted after that time, and with them what
+ * they brought.
  *
- * Reads:  ManifestWork.
+ * Reads: ManifestWork.
  * Writes: deletes ManifestWorks. Those of a ManifestWorkReplicaSet are its own business.
  */
 import { ManifestWork, REPLICA_SET_LABEL } from "../../api/index.ts";
@@ -22,7 +23,12 @@ export function createWorkTtlController({ client, clock }: { client: Client; clo
       if (leftMs === undefined) return done;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       const { uid, resourceVersion } = work.metadata;
-      await unlessChanged(client.delete(ManifestWork, key, { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, signal }));
+      await unlessChanged(
+        client.delete(ManifestWork, key, {
+          preconditions: { uid: uid || undefined, resourceVersion: resourceVersion || undefined },
+          signal,
+        }),
+      );
       log.info("finished work deleted", { work: `${key.namespace}/${key.name}` });
       return done;
     },
@@ -32,7 +38,8 @@ export function createWorkTtlController({ client, clock }: { client: Client; clo
 /** Undefined for a work that stays. */
 export function timeLeftMs({ metadata, spec, status }: DeepReadonly<ManifestWork>, nowMs: number): number | undefined {
   const ttlSeconds = spec.deleteOption?.ttlSecondsAfterFinished;
-  if (metadata.deletionTimestamp || ttlSeconds === undefined || metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return undefined;
+  if (metadata.deletionTimestamp || ttlSeconds === undefined || metadata.labels?.[REPLICA_SET_LABEL] !== undefined)
+    return undefined;
   const complete = findCondition(status?.conditions, "Complete");
   if (complete?.status !== "True") return undefined;
   return Math.max(0, Date.parse(complete.lastTransitionTime) + ttlSeconds * 1000 - nowMs);

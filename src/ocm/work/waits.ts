@@ -1,4 +1,6 @@
-/** How often objects that are being deleted are looked for: those of a work are watched, but not those that it had once. */
+/**
+ * How often objects that are being deleted are looked for: those of a work are watched, but not those that it had once.
+ */
 import type { ManifestWork } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";

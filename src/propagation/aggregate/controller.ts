@@ -1,8 +1,8 @@
 /**
- * Aggregate sums what the members report onto the binding and onto the template itself, so that `kubectl get` on the hub
- * shows the fleet.
+ * Aggregate sums what the members report onto the binding and onto the template itself, so that `kubectl get` on the
+ * hub shows the fleet.
  *
- * Reads:  ResourceBinding or ClusterResourceBinding, its Works, its template.
+ * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template.
  * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
  * Before: reflect filled the Works' status. After: nothing; this is the end of the way back.
  */
@@ -43,7 +43,10 @@ export interface AggregateDependencies {
 const CONCURRENCY = 64;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
-  async function sum(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): Promise<DeepReadonly<KubernetesObject> | undefined> {
+  async function sum(
+    template: DeepReadonly<KubernetesObject>,
+    items: readonly StatusItem[],
+  ): Promise<DeepReadonly<KubernetesObject> | undefined> {
     try {
       const summed = await deps.interpreter.aggregateStatus(template, items);
       deps.tellFailure.over(template, "AggregateStatusFailed");
@@ -80,12 +83,14 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       // A failure is told at once, and so is the end of a rollout; what lies between may wait for it.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const timing = isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS };
-      if (planAggregation(binding, items, now) !== binding) deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
+      if (planAggregation(binding, items, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
-        // Written as an ordinary field it would be a new version of the template, and every report of a member a rollout.
+        // Written as an ordinary field it would be a new version of the template, and every report of a member a
+        // rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.tellNoStatus(template, binding);
         return done;
       }
@@ -93,7 +98,12 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
-        writer.set({ cluster: key.cluster, ...(namespace && { namespace }), name }, "aggregate", (newest) => takeStatus(newest, template, summed), isBehind(summed) ? { patienceMs: PROGRESS_PATIENCE_MS } : timing);
+        writer.set(
+          { cluster: key.cluster, namespace: namespace || undefined, name },
+          "aggregate",
+          (newest) => takeStatus(newest, template, summed),
+          isBehind(summed) ? { patienceMs: PROGRESS_PATIENCE_MS } : timing,
+        );
       }
       return done;
     },

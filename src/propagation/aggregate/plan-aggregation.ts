@@ -17,8 +17,8 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
 }
 
 /**
- * Before every target has been tried once there is nothing to say yet: a first sum that only reads "not applied" would cost
- * writes and alarm people about a workload that is on its way.
+ * Before every target has been tried once there is nothing to say yet: a first sum that only reads "not applied" would
+ * cost writes and alarm people about a workload that is on its way.
  */
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
@@ -34,12 +34,26 @@ function itemOf(work: DeepReadonly<Work>): Item {
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
   if (condition?.status !== "True") {
-    return { clusterName, applied: false, ...(condition?.message && { appliedMessage: condition.message }), health: "Unknown" };
+    return {
+      clusterName,
+      applied: false,
+      appliedMessage: condition?.message ? condition.message : undefined,
+      health: "Unknown",
+    };
   }
-  return { clusterName, ...(manifest?.status && { status: manifest.status as Item["status"] }), applied: true, health: manifest?.health ?? "Unknown" };
+  return {
+    clusterName,
+    status: manifest?.status ? (manifest.status as Item["status"]) : undefined,
+    applied: true,
+    health: manifest?.health ?? "Unknown",
+  };
 }
 
-export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: readonly Item[], now: string): DeepReadonly<ResourceBinding> {
+export function planAggregation(
+  binding: DeepReadonly<ResourceBinding>,
+  items: readonly Item[],
+  now: string,
+): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
   // A member that is no target any more may still have a Work that shuts it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
@@ -47,24 +61,41 @@ export function planAggregation(binding: DeepReadonly<ResourceBinding>, items: r
   const conditions = withCondition(
     binding.status?.conditions ?? [],
     isComplete
-      ? { type: "FullyApplied", status: "True", reason: "FullyAppliedSuccess", message: "All works have been successfully applied" }
-      : { type: "FullyApplied", status: "False", reason: "FullyAppliedFailed", message: "Failed to apply all works, see status.aggregatedStatus for details" },
+      ? {
+          type: "FullyApplied",
+          status: "True",
+          reason: "FullyAppliedSuccess",
+          message: "All works have been successfully applied",
+        }
+      : {
+          type: "FullyApplied",
+          status: "False",
+          reason: "FullyAppliedFailed",
+          message: "Failed to apply all works, see status.aggregatedStatus for details",
+        },
     now,
   );
-  if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? [])) return binding;
+  if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
+    return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
 }
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
-/** The newest form of a template with the status that was summed for an earlier one. A sum for another generation is made anew. */
+/**
+ * The newest form of a template with the status that was summed for an earlier one. A sum for another generation is
+ * made anew.
+ */
 export function takeStatus(newest: Template, { metadata }: Template, summed: Template): Template {
   const isSame = newest.metadata.uid === metadata.uid && newest.metadata.generation === metadata.generation;
   if (!isSame || equalJson(newest.status, summed.status)) return newest;
   return { ...newest, status: summed.status };
 }
 
-/** Whether a sum is still of an earlier spec somewhere: the members that have seen the newest one will say more in a moment. */
+/**
+ * Whether a sum is still of an earlier spec somewhere: the members that have seen the newest one will say more in a
+ * moment.
+ */
 export function isBehind({ metadata: { generation = 0 }, status }: Template): boolean {
   const observed = isObject(status) ? status["observedGeneration"] : undefined;
   return typeof observed === "number" && observed < generation;

@@ -1,13 +1,14 @@
 /**
  * Dependencies, second half: takes what resources need to where they run.
  *
- * Reads:  the references that bindings note, the objects that they name.
- * Writes: the binding of each needed object: `requiredBy`, the labels that name who needs it and, unless a policy propagates
- *         the object as well, how to treat what a member already has.
- * Before: `record-controller.ts` noted the references, schedule chose clusters. After: dispatch makes Works on those clusters.
+ * Reads: the references that bindings note, the objects that they name.
+ * Writes: the binding of each needed object: `requiredBy`, the labels that name who needs it and, unless a policy
+ * propagates the object as well, how to treat what a member already has.
+ * Before: `record-controller.ts` noted the references, schedule chose clusters. After: dispatch makes Works on those
+ * clusters.
  *
- * A key is a needed object. Everything about its binding follows from the object and the bindings that need it now, so a
- * binding that is gone needs no finalizer to be forgotten.
+ * A key is a needed object. Everything about its binding follows from the object and the bindings that need it now, so
+ * a binding that is gone needs no finalizer to be forgotten.
  */
 import { bindingName, controllerOf, gvkOf, parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -41,14 +42,24 @@ const CONCURRENCY = 16;
 /** When to look again for the binding of an earlier object of the same name to be collected. */
 const LOOK_AGAIN_MS = 5_000;
 
-export function createAttachController({ hub, client, bindings, clusterBindings, templates, events }: AttachDependencies): Controller<TemplateKey> {
+export function createAttachController({
+  hub,
+  client,
+  bindings,
+  clusterBindings,
+  templates,
+  events,
+}: AttachDependencies): Controller<TemplateKey> {
   /** By object, the bindings that were told that they may not have it. */
   const told = new Map<string, ReadonlySet<string | undefined>>();
   /** Objects that cannot have the name of their binding, and whose requirers were told. */
   const taken = new Set<string>();
-  for (const informer of [bindings, clusterBindings]) informer.addIndex(BY_PLACE, (binding) => placesOf(referencesOf(binding)));
+  for (const informer of [bindings, clusterBindings])
+    informer.addIndex(BY_PLACE, (binding) => placesOf(referencesOf(binding)));
 
-  /** Objects whose binding may have to change with this one: what it needs or needed, and its own where others need it. */
+  /**
+   * Objects whose binding may have to change with this one: what it needs or needed, and its own where others need it.
+   */
   function* affected(event: ObjectEvent<ResourceBinding>): Iterable<TemplateKey> {
     if (!isRelevant(event)) return;
     for (const binding of event.old ? [event.object, event.old] : [event.object]) {
@@ -56,7 +67,9 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
         templates.follow(reference);
         const { apiVersion, kind, namespace = "", name } = reference;
         if (name) yield { ...groupKind(apiVersion, kind), namespace, name };
-        else for (const object of templates.list(reference, namespace)) if (refersTo(reference, object)) yield keyOfTemplate(object);
+        else
+          for (const object of templates.list(reference, namespace))
+            if (refersTo(reference, object)) yield keyOfTemplate(object);
       }
       if (isAttached(binding)) {
         const { apiVersion, kind, namespace = "", name } = binding.spec.resource;
@@ -90,7 +103,11 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
     const what = `${key.kind} ${[key.namespace, key.name].filter(Boolean).join("/")}`;
     for (const binding of withheld) {
       if (before?.has(binding.metadata.uid)) continue;
-      events.record(hub, resourceOf(binding), { type: "Warning", reason: "GetDependenciesFailed", message: `The dependency on ${what} is left out: it is not in this namespace, and its annotation ${SHARED_WITH} does not name this namespace.` });
+      events.record(hub, resourceOf(binding), {
+        type: "Warning",
+        reason: "GetDependenciesFailed",
+        message: `The dependency on ${what} is left out: it is not in this namespace, and its annotation ${SHARED_WITH} does not name this namespace.`,
+      });
     }
   }
 
@@ -98,15 +115,26 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
     if (taken.has(idOf(key))) return;
     taken.add(idOf(key));
     const message = `${key.kind} ${key.name} is not taken along: ${why}`;
-    for (const binding of requirers) events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
+    for (const binding of requirers)
+      events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
   }
 
   function tellFree(key: TemplateKey, requirers: readonly Binding[]): void {
     if (taken.size === 0 || !taken.delete(idOf(key))) return;
-    for (const binding of requirers) events.record(hub, binding, { type: "Normal", reason: "SyncScheduleResultToDependenciesSucceed", message: "Sync schedule results to dependencies succeed." });
+    for (const binding of requirers)
+      events.record(hub, binding, {
+        type: "Normal",
+        reason: "SyncScheduleResultToDependenciesSucceed",
+        message: "Sync schedule results to dependencies succeed.",
+      });
   }
 
-  async function carryOut(plan: AttachedPlan, scope: BindingScope, key: { cluster: string; namespace?: string; name: string }, signal: AbortSignal): Promise<Binding | undefined> {
+  async function carryOut(
+    plan: AttachedPlan,
+    scope: BindingScope,
+    key: { cluster: string; namespace?: string; name: string },
+    signal: AbortSignal,
+  ): Promise<Binding | undefined> {
     try {
       if (plan.action === "create") return await client.create(scope.kind, hub, plan.binding, { signal });
       if (plan.action === "update") return await client.patch(scope.kind, key, plan.patch, { type: "merge", signal });
@@ -127,7 +155,11 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
       { source: informerSource(bindings, affected) },
       { source: informerSource(clusterBindings, affected) },
       // What is in an object matters to dispatch; here only whether it is there, its labels, and for whom it is.
-      { source: templates.source(({ object, old, deleted }) => (isSameObject(object, old) && !deleted ? [] : [keyOfTemplate(object)])) },
+      {
+        source: templates.source(({ object, old, deleted }) =>
+          isSameObject(object, old) && !deleted ? [] : [keyOfTemplate(object)],
+        ),
+      },
     ],
 
     async reconcile(key, { log, signal }) {
@@ -141,7 +173,7 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
         return done;
       }
       const scope = scopeIn(key.namespace);
-      const bindingKey = { cluster: hub, ...(key.namespace && { namespace: key.namespace }), name: bindingName(key.kind, key.name) };
+      const bindingKey = { cluster: hub, namespace: key.namespace || undefined, name: bindingName(key.kind, key.name) };
       const existing = (key.namespace ? bindings : clusterBindings).get(bindingKey);
       const { requirers, withheld } = requirersOf(object);
       tellWithheld(key, withheld);
@@ -153,7 +185,12 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
       if (existing && requirers.length > 0) {
         const owner = controllerOf(existing);
         if (owner && owner.uid !== object.metadata.uid) {
-          if (gvkOf(existing.spec.resource).group !== key.group) tellTaken(key, requirers, `binding ${bindingKey.name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`);
+          if (gvkOf(existing.spec.resource).group !== key.group)
+            tellTaken(
+              key,
+              requirers,
+              `binding ${bindingKey.name} belongs to an object of another API group, which the names of bindings do not contain; rename one of the two objects`,
+            );
           return { requeueAfterMs: LOOK_AGAIN_MS };
         }
         if (existing.metadata.deletionTimestamp) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -166,28 +203,53 @@ export function createAttachController({ hub, client, bindings, clusterBindings,
       const written = await carryOut(plan, scope, bindingKey, signal);
       log.info("dependency attached", { action: plan.action, requirers: requirers.length });
       if (written && plan.action !== "delete" && plan.conflicts.length > 0) {
-        events.record(hub, written, { type: "Warning", reason: "DependencyPolicyConflict", message: `Dependency policy conflict detected: ${plan.conflicts.join("; ")}.` });
+        events.record(hub, written, {
+          type: "Warning",
+          reason: "DependencyPolicyConflict",
+          message: `Dependency policy conflict detected: ${plan.conflicts.join("; ")}.`,
+        });
       }
       return done;
     },
   });
 }
 
-const groupKind = (apiVersion: string, kind: string): { group: string; kind: string } => ({ group: parseApiVersion(apiVersion).group, kind });
+const groupKind = (apiVersion: string, kind: string): { group: string; kind: string } => ({
+  group: parseApiVersion(apiVersion).group,
+  kind,
+});
 
-const runsSomewhere = ({ spec }: Binding): boolean => Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
+const runsSomewhere = ({ spec }: Binding): boolean =>
+  Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
 
 function isAttached({ metadata, spec }: Binding): boolean {
-  return Boolean(spec.requiredBy?.length) || Object.keys(metadata.labels ?? {}).some((label) => label.startsWith(DEPENDED_BY_PREFIX));
+  return (
+    Boolean(spec.requiredBy?.length) ||
+    Object.keys(metadata.labels ?? {}).some((label) => label.startsWith(DEPENDED_BY_PREFIX))
+  );
 }
 
 /** Members report all the time; their reports change nothing here. */
 function isRelevant({ object, old, deleted }: ObjectEvent<ResourceBinding>): boolean {
   if (!old || deleted) return true;
   const [now, before] = [object.metadata, old.metadata];
-  return now.generation !== before.generation || now.deletionTimestamp !== before.deletionTimestamp || !equalJson(now.annotations, before.annotations) || !equalJson(now.labels, before.labels);
+  return (
+    now.generation !== before.generation ||
+    now.deletionTimestamp !== before.deletionTimestamp ||
+    !equalJson(now.annotations, before.annotations) ||
+    !equalJson(now.labels, before.labels)
+  );
 }
 
-function isSameObject({ metadata }: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject> | undefined): boolean {
-  return old !== undefined && old.metadata.uid === metadata.uid && old.metadata.deletionTimestamp === metadata.deletionTimestamp && equalJson(old.metadata.labels, metadata.labels) && old.metadata.annotations?.[SHARED_WITH] === metadata.annotations?.[SHARED_WITH];
+function isSameObject(
+  { metadata }: DeepReadonly<KubernetesObject>,
+  old: DeepReadonly<KubernetesObject> | undefined,
+): boolean {
+  return (
+    old !== undefined &&
+    old.metadata.uid === metadata.uid &&
+    old.metadata.deletionTimestamp === metadata.deletionTimestamp &&
+    equalJson(old.metadata.labels, metadata.labels) &&
+    old.metadata.annotations?.[SHARED_WITH] === metadata.annotations?.[SHARED_WITH]
+  );
 }

@@ -3,8 +3,20 @@ import type { ResourceBinding } from "../../api/index.ts";
 import { makeBinding, makeDeployment } from "../../testing/index.ts";
 import { planAttached } from "./plan-attached.ts";
 
-const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings", uid: "u-1", resourceVersion: "9" } };
-const requirer = (name: string, clusters: Record<string, number>, change: (binding: ResourceBinding) => void = () => {}): ResourceBinding => makeBinding(makeDeployment(`shop/${name}`).build()).targets(clusters).with(change).build();
+const settings = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace: "shop", name: "settings", uid: "u-1", resourceVersion: "9" },
+};
+const requirer = (
+  name: string,
+  clusters: Record<string, number>,
+  change: (binding: ResourceBinding) => void = () => {},
+): ResourceBinding =>
+  makeBinding(makeDeployment(`shop/${name}`).build())
+    .targets(clusters)
+    .with(change)
+    .build();
 const web = requirer("web", { oslo: 2 });
 
 function attachedTo(...requirers: ResourceBinding[]): ResourceBinding {
@@ -21,11 +33,27 @@ test("what is needed gets a binding that its object owns and that says by whom a
       namespace: "shop",
       name: "settings-configmap",
       labels: { "resourcebinding.karmada.io/depended-by-8546649456": "id-of-web" },
-      ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "settings", uid: "u-1", controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          name: "settings",
+          uid: "u-1",
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
       finalizers: ["karmada.io/binding-controller"],
     },
     spec: {
-      resource: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings", uid: "u-1", resourceVersion: "9" },
+      resource: {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: "shop",
+        name: "settings",
+        uid: "u-1",
+        resourceVersion: "9",
+      },
       requiredBy: [{ namespace: "shop", name: "web-deployment", clusters: [{ name: "oslo", replicas: 2 }] }],
       conflictResolution: "Abort",
       preserveResourcesOnDeletion: false,
@@ -34,29 +62,61 @@ test("what is needed gets a binding that its object owns and that says by whom a
 });
 
 test("what is in no namespace gets the other kind of binding", () => {
-  const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader", uid: "u-2" } };
+  const role = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "reader", uid: "u-2" },
+  };
 
-  expect(planAttached(role, [web], undefined)).toMatchObject({ action: "create", binding: { kind: "ClusterResourceBinding", metadata: { name: "reader-clusterrole", finalizers: ["karmada.io/cluster-resource-binding-controller"] } } });
+  expect(planAttached(role, [web], undefined)).toMatchObject({
+    action: "create",
+    binding: {
+      kind: "ClusterResourceBinding",
+      metadata: { name: "reader-clusterrole", finalizers: ["karmada.io/cluster-resource-binding-controller"] },
+    },
+  });
 });
 
 test("a cluster that is left gracefully still needs it", () => {
-  const moving = requirer("web", { rome: 2 }, ({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", purgeMode: "Gracefully", reason: "Test", producer: "test" }]));
+  const moving = requirer(
+    "web",
+    { rome: 2 },
+    ({ spec }) =>
+      (spec.gracefulEvictionTasks = [
+        { fromCluster: "oslo", purgeMode: "Gracefully", reason: "Test", producer: "test" },
+      ]),
+  );
 
-  expect(attachedTo(moving).spec.requiredBy).toEqual([{ namespace: "shop", name: "web-deployment", clusters: [{ name: "rome", replicas: 2 }, { name: "oslo" }] }]);
+  expect(attachedTo(moving).spec.requiredBy).toEqual([
+    { namespace: "shop", name: "web-deployment", clusters: [{ name: "rome", replicas: 2 }, { name: "oslo" }] },
+  ]);
 });
 
 test("one who overwrites, or preserves, is enough, and that they disagree is told", () => {
-  const api = requirer("api", { rome: 1 }, ({ spec }) => Object.assign(spec, { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true }));
+  const api = requirer("api", { rome: 1 }, ({ spec }) =>
+    Object.assign(spec, { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true }),
+  );
 
   expect(planAttached(settings, [web, api], undefined)).toMatchObject({
-    binding: { spec: { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true, requiredBy: [{ name: "api-deployment" }, { name: "web-deployment" }] } },
-    conflicts: ["ConflictResolution conflicted (Overwrite vs Abort)", "PreserveResourcesOnDeletion conflicted (true vs false)"],
+    binding: {
+      spec: {
+        conflictResolution: "Overwrite",
+        preserveResourcesOnDeletion: true,
+        requiredBy: [{ name: "api-deployment" }, { name: "web-deployment" }],
+      },
+    },
+    conflicts: [
+      "ConflictResolution conflicted (Overwrite vs Abort)",
+      "PreserveResourcesOnDeletion conflicted (true vs false)",
+    ],
   });
 });
 
 describe("a binding that is there", () => {
   test("is left alone when it says all that already, whatever the members reported meanwhile", () => {
-    expect(planAttached(settings, [web], { ...attachedTo(web), status: { aggregatedStatus: [] } })).toEqual({ action: "none" });
+    expect(planAttached(settings, [web], { ...attachedTo(web), status: { aggregatedStatus: [] } })).toEqual({
+      action: "none",
+    });
   });
 
   test("follows those who need it", () => {
@@ -65,8 +125,15 @@ describe("a binding that is there", () => {
     expect(planAttached(settings, [api], attachedTo(web))).toEqual({
       action: "update",
       patch: {
-        metadata: { labels: { "resourcebinding.karmada.io/depended-by-8546649456": null, [Object.keys(attachedTo(api).metadata.labels ?? {})[0] ?? ""]: "id-of-api" } },
-        spec: { requiredBy: [{ namespace: "shop", name: "api-deployment", clusters: [{ name: "rome", replicas: 1 }] }] },
+        metadata: {
+          labels: {
+            "resourcebinding.karmada.io/depended-by-8546649456": null,
+            [Object.keys(attachedTo(api).metadata.labels ?? {})[0] ?? ""]: "id-of-api",
+          },
+        },
+        spec: {
+          requiredBy: [{ namespace: "shop", name: "api-deployment", clusters: [{ name: "rome", replicas: 1 }] }],
+        },
       },
       conflicts: [],
     });
@@ -77,10 +144,20 @@ describe("a binding that is there", () => {
   });
 
   test("stays when a policy propagates it, which also says how", () => {
-    const ofPolicy = { ...attachedTo(web), spec: { ...attachedTo(web).spec, placement: {}, conflictResolution: "Overwrite" as const } };
+    const ofPolicy = {
+      ...attachedTo(web),
+      spec: { ...attachedTo(web).spec, placement: {}, conflictResolution: "Overwrite" as const },
+    };
 
     expect(planAttached(settings, [web], ofPolicy)).toEqual({ action: "none" });
-    expect(planAttached(settings, [], ofPolicy)).toEqual({ action: "update", patch: { metadata: { labels: { "resourcebinding.karmada.io/depended-by-8546649456": null } }, spec: { requiredBy: [] } }, conflicts: [] });
+    expect(planAttached(settings, [], ofPolicy)).toEqual({
+      action: "update",
+      patch: {
+        metadata: { labels: { "resourcebinding.karmada.io/depended-by-8546649456": null } },
+        spec: { requiredBy: [] },
+      },
+      conflicts: [],
+    });
   });
 
   test("is none of ours when nobody ever needed it", () => {

@@ -1,9 +1,9 @@
 /**
  * Decides what the binding of a needed object says: who needs it, and where. Pure.
  *
- * It follows from the object and from all bindings that need it at this moment, so a binding that stops needing it, or is
- * deleted, leaves no trace. An object that a policy propagates as well keeps the binding of its policy, which then also says
- * who needs it.
+ * It follows from the object and from all bindings that need it at this moment, so a binding that stops needing it, or
+ * is deleted, leaves no trace. An object that a policy propagates as well keeps the binding of its policy, which then
+ * also says who needs it.
  */
 import { bindingName, bindingReferenceKey, controllerReference } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -18,7 +18,11 @@ type Snapshot = NonNullable<ResourceBinding["spec"]["requiredBy"]>[number];
 
 export type AttachedPlan =
   | { readonly action: "none" }
-  | { readonly action: "create"; readonly binding: Binding; /** Where those who need it disagree. */ readonly conflicts: readonly string[] }
+  | {
+      readonly action: "create";
+      readonly binding: Binding;
+      /** Where those who need it disagree. */ readonly conflicts: readonly string[];
+    }
   /** A merge patch of what this stage owns in the binding; the rest may change meanwhile. */
   | { readonly action: "update"; readonly patch: Json; readonly conflicts: readonly string[] }
   /** Nobody needs it any more, and no policy propagates it. */
@@ -26,22 +30,37 @@ export type AttachedPlan =
 
 const NONE: AttachedPlan = { action: "none" };
 
-export function planAttached(object: DeepReadonly<KubernetesObject>, requirers: readonly Binding[], existing: Binding | undefined): AttachedPlan {
+export function planAttached(
+  object: DeepReadonly<KubernetesObject>,
+  requirers: readonly Binding[],
+  existing: Binding | undefined,
+): AttachedPlan {
   if (requirers.length === 0) return existing ? planRelease(existing) : NONE;
   const labels = Object.fromEntries(requirers.map((requirer) => [dependedBy(requirer), bindingId(requirer)]));
-  const requiredBy = requirers.map(snapshotOf).sort((a, b) => (`${a.namespace ?? ""}/${a.name}` < `${b.namespace ?? ""}/${b.name}` ? -1 : 1));
+  const requiredBy = requirers
+    .map(snapshotOf)
+    .sort((a, b) => (`${a.namespace ?? ""}/${a.name}` < `${b.namespace ?? ""}/${b.name}` ? -1 : 1));
   const { conflicts, ...strategy } = strategyOf(requirers);
   const letGo = planLetGo(existing, requirers);
-  if (!existing) return { action: "create", binding: newBinding(object, labels, letGo, { requiredBy, ...strategy }), conflicts };
+  if (!existing)
+    return { action: "create", binding: newBinding(object, labels, letGo, { requiredBy, ...strategy }), conflicts };
   // What a policy says about its own binding is the policy's business.
-  return planUpdate(existing, { labels, letGo }, { requiredBy, ...(existing.spec.placement ? {} : strategy) }, conflicts);
+  return planUpdate(
+    existing,
+    { labels, letGo },
+    { requiredBy, ...(existing.spec.placement ? {} : strategy) },
+    conflicts,
+  );
 }
 
 function planRelease(existing: Binding): AttachedPlan {
-  const isAttached = existing.spec.requiredBy?.length || Object.keys(existing.metadata.labels ?? {}).some((label) => label.startsWith(DEPENDED_BY_PREFIX));
+  const isAttached =
+    existing.spec.requiredBy?.length ||
+    Object.keys(existing.metadata.labels ?? {}).some((label) => label.startsWith(DEPENDED_BY_PREFIX));
   if (!isAttached) return NONE;
   const { labels = {} } = existing.metadata;
-  const isOfPolicy = existing.spec.placement !== undefined || labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
+  const isOfPolicy =
+    existing.spec.placement !== undefined || labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
   if (!isOfPolicy) return { action: "delete" };
   return planUpdate(existing, { labels: {}, letGo: planLetGo(existing, []) }, { requiredBy: [] }, []);
 }
@@ -54,12 +73,20 @@ function dependedBy({ metadata }: Binding): string {
 /** Where what needs it runs. A cluster that is being left still runs it until its replacement is healthy. */
 function snapshotOf({ metadata, spec }: Binding): Snapshot {
   const kept = [...leftGracefully(spec)].map((name) => ({ name }));
-  const clusters = [...(spec.clusters ?? []).map(({ name, replicas }) => ({ name, ...(replicas !== undefined && { replicas }) })), ...kept];
-  return { ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name, ...(clusters.length > 0 && { clusters }) };
+  const clusters = [...(spec.clusters ?? []).map(({ name, replicas }) => ({ name, replicas })), ...kept];
+  return {
+    namespace: metadata.namespace || undefined,
+    name: metadata.name,
+    clusters: clusters.length > 0 ? clusters : undefined,
+  };
 }
 
 /** One who overwrites, or preserves, is enough. */
-function strategyOf(requirers: readonly Binding[]): { conflictResolution: "Abort" | "Overwrite"; preserveResourcesOnDeletion: boolean; conflicts: string[] } {
+function strategyOf(requirers: readonly Binding[]): {
+  conflictResolution: "Abort" | "Overwrite";
+  preserveResourcesOnDeletion: boolean;
+  conflicts: string[];
+} {
   const overwriting = requirers.filter(({ spec }) => spec.conflictResolution === "Overwrite").length;
   const preserving = requirers.filter(({ spec }) => spec.preserveResourcesOnDeletion).length;
   const isMixed = (count: number): boolean => count > 0 && count < requirers.length;
@@ -73,24 +100,62 @@ function strategyOf(requirers: readonly Binding[]): { conflictResolution: "Abort
   };
 }
 
-function newBinding(object: DeepReadonly<KubernetesObject>, labels: Record<string, string>, letGo: string | undefined, spec: Partial<ResourceBinding["spec"]>): Binding {
+function newBinding(
+  object: DeepReadonly<KubernetesObject>,
+  labels: Record<string, string>,
+  letGo: string | undefined,
+  spec: Partial<ResourceBinding["spec"]>,
+): Binding {
   const { apiVersion, kind, metadata } = object;
   const { namespace, name, uid, resourceVersion } = metadata;
   const scope = scopeIn(namespace);
   return {
     apiVersion: "work.karmada.io/v1alpha2",
     kind: scope.kind.kind,
-    metadata: { name: bindingName(kind, name), ...(namespace && { namespace }), labels, ...(letGo !== undefined && { annotations: { [LET_GO_FOR]: letGo } }), ownerReferences: [controllerReference(object)], finalizers: [scope.finalizer] },
-    spec: { resource: { apiVersion, kind, ...(namespace && { namespace }), name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, ...spec },
+    metadata: {
+      name: bindingName(kind, name),
+      namespace: namespace || undefined,
+      labels,
+      annotations: letGo !== undefined ? { [LET_GO_FOR]: letGo } : undefined,
+      ownerReferences: [controllerReference(object)],
+      finalizers: [scope.finalizer],
+    },
+    spec: {
+      resource: {
+        apiVersion,
+        kind,
+        namespace: namespace || undefined,
+        name,
+        uid: uid || undefined,
+        resourceVersion: resourceVersion || undefined,
+      },
+      ...spec,
+    },
   };
 }
 
-function planUpdate({ metadata, spec }: Binding, { labels: wanted, letGo }: { labels: Record<string, string>; letGo: string | undefined }, changed: Partial<ResourceBinding["spec"]>, conflicts: readonly string[]): AttachedPlan {
+function planUpdate(
+  { metadata, spec }: Binding,
+  { labels: wanted, letGo }: { labels: Record<string, string>; letGo: string | undefined },
+  changed: Partial<ResourceBinding["spec"]>,
+  conflicts: readonly string[],
+): AttachedPlan {
   const labels: Record<string, string | null> = {};
-  for (const label of Object.keys(metadata.labels ?? {})) if (label.startsWith(DEPENDED_BY_PREFIX) && wanted[label] === undefined) labels[label] = null;
+  for (const label of Object.keys(metadata.labels ?? {}))
+    if (label.startsWith(DEPENDED_BY_PREFIX) && wanted[label] === undefined) labels[label] = null;
   for (const [label, id] of Object.entries(wanted)) if (metadata.labels?.[label] !== id) labels[label] = id;
-  const fields = Object.entries(changed).filter(([field, value]) => !equalJson(value, spec[field as keyof Binding["spec"]] ?? (Array.isArray(value) ? [] : undefined)));
+  const fields = Object.entries(changed).filter(
+    ([field, value]) =>
+      !equalJson(value, spec[field as keyof Binding["spec"]] ?? (Array.isArray(value) ? [] : undefined)),
+  );
   const isNoted = metadata.annotations?.[LET_GO_FOR] === letGo;
   if (Object.keys(labels).length + fields.length === 0 && isNoted) return NONE;
-  return { action: "update", patch: { metadata: { labels, ...(!isNoted && { annotations: { [LET_GO_FOR]: letGo ?? null } }) }, spec: Object.fromEntries(fields) } as unknown as Json, conflicts };
+  return {
+    action: "update",
+    patch: {
+      metadata: { labels, annotations: !isNoted ? { [LET_GO_FOR]: letGo ?? null } : undefined },
+      spec: Object.fromEntries(fields),
+    } as unknown as Json,
+    conflicts,
+  };
 }

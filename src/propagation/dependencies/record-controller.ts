@@ -32,7 +32,16 @@ export interface RecordDependencies {
   events: EventRecorder;
 }
 
-export function createRecordController({ scope, client, templates, templateChanges, ruleChanges, interpreter, tellFailure, events }: RecordDependencies): Controller<ObjectKey> {
+export function createRecordController({
+  scope,
+  client,
+  templates,
+  templateChanges,
+  ruleChanges,
+  interpreter,
+  tellFailure,
+  events,
+}: RecordDependencies): Controller<ObjectKey> {
   async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
     try {
       const needed = await interpreter.dependencies(template);
@@ -63,13 +72,30 @@ export function createRecordController({ scope, client, templates, templateChang
         const all = await ask(template);
         const needed = all.filter(mayBeNeeded);
         const refused = all.find((dependency) => !mayBeNeeded(dependency));
-        if (refused) events.record(key.cluster, template, { type: "Warning", reason: "GetDependenciesFailed", message: renderRefused(refused) });
+        if (refused)
+          events.record(key.cluster, template, {
+            type: "Warning",
+            reason: "GetDependenciesFailed",
+            message: renderRefused(refused),
+          });
         text = needed.length > 0 ? formatReferences(needed) : null;
         // Only those who need something have anybody who wants to know.
         unmanaged = text === null ? null : (template.metadata.annotations?.[UNMANAGED] ?? null);
       }
       if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return done;
-      const written = await unlessChanged(client.patch(scope.kind, key, { metadata: { resourceVersion: binding.metadata.resourceVersion ?? "", annotations: { [DEPENDENCIES]: text, [UNMANAGED]: unmanaged } } }, { type: "merge", signal }));
+      const written = await unlessChanged(
+        client.patch(
+          scope.kind,
+          key,
+          {
+            metadata: {
+              resourceVersion: binding.metadata.resourceVersion ?? "",
+              annotations: { [DEPENDENCIES]: text, [UNMANAGED]: unmanaged },
+            },
+          },
+          { type: "merge", signal },
+        ),
+      );
       if (written) log.info("dependencies noted", { change: text === null ? "removed" : "written" });
       return done;
     },

@@ -1,6 +1,6 @@
 /**
- * What a binding says that its resource needs: references by name or by labels, kept as JSON in an annotation that Karmada
- * defined. They are filed by what they name, so that a change of an object leads to the bindings that need it.
+ * What a binding says that its resource needs: references by name or by labels, kept as JSON in an annotation that
+ * Karmada defined. They are filed by what they name, so that a change of an object leads to the bindings that need it.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
@@ -16,17 +16,28 @@ export type Reference = DeepReadonly<Dependency>;
 const MAX_REFERENCES = 1000;
 
 /**
- * Only what may leave the hub: neither the control planes' own kinds, nor anything in the namespaces that are every cluster's
- * own business, or hold the members' credentials. A reference without a name and without labels is about nothing.
+ * Only what may leave the hub: neither the control planes' own kinds, nor anything in the namespaces that are every
+ * cluster's own business, or hold the members' credentials. A reference without a name and without labels is about
+ * nothing.
  */
 export function mayBeNeeded({ apiVersion, namespace = "", name, labelSelector }: Reference): boolean {
-  return isTemplateGroup(parseApiVersion(apiVersion).group) && !isOwnNamespace(namespace) && (Boolean(name) || labelSelector !== undefined);
+  return (
+    isTemplateGroup(parseApiVersion(apiVersion).group) &&
+    !isOwnNamespace(namespace) &&
+    (Boolean(name) || labelSelector !== undefined)
+  );
 }
 
 /** In the order and with the fields that Karmada writes. */
 export function formatReferences(references: readonly Reference[]): string {
   return JSON.stringify(
-    references.map(({ apiVersion, kind, namespace, name, labelSelector }) => ({ apiVersion, kind, ...(namespace && { namespace }), ...(name && { name }), ...(labelSelector && { labelSelector }) })),
+    references.map(({ apiVersion, kind, namespace, name, labelSelector }) => ({
+      apiVersion,
+      kind,
+      namespace: namespace || undefined,
+      name: name || undefined,
+      labelSelector,
+    })),
   );
 }
 
@@ -66,11 +77,25 @@ export function placesOf(references: readonly Reference[]): string[] {
 }
 
 /** Versions of a kind are one object, so they do not count. */
-export function placeOf({ apiVersion, kind, namespace = "" }: Pick<Reference, "apiVersion" | "kind" | "namespace">, name = ""): string {
+export function placeOf(
+  { apiVersion, kind, namespace = "" }: Pick<Reference, "apiVersion" | "kind" | "namespace">,
+  name = "",
+): string {
   return `${parseApiVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
 }
 
-export function refersTo(reference: Reference, object: { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly namespace?: string; readonly name: string; readonly labels?: Readonly<Record<string, string>> } }): boolean {
+export function refersTo(
+  reference: Reference,
+  object: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: {
+      readonly namespace?: string;
+      readonly name: string;
+      readonly labels?: Readonly<Record<string, string>>;
+    };
+  },
+): boolean {
   const { metadata } = object;
   if (placeOf(reference) !== placeOf({ ...object, namespace: metadata.namespace ?? "" })) return false;
   if (reference.name) return reference.name === metadata.name;
@@ -81,16 +106,23 @@ export function refersTo(reference: Reference, object: { readonly apiVersion: st
 export type Need = "none" | "withheld" | "met";
 
 /**
- * What a binding's resource has to do with an object. A reference comes from what is in a template, and whoever may write one namespace's
- * templates must not thereby send another namespace's Secrets to members: their owner has to say so.
+ * What a binding's resource has to do with an object. A reference comes from what is in a template, and whoever may
+ * write one namespace's templates must not thereby send another namespace's Secrets to members: their owner has to say
+ * so.
  */
 export function needOf(binding: DeepReadonly<ResourceBinding>, object: DeepReadonly<KubernetesObject>): Need {
-  if (binding.spec.resource.uid === object.metadata.uid || !referencesOf(binding).some((reference) => refersTo(reference, object))) return "none";
+  if (
+    binding.spec.resource.uid === object.metadata.uid ||
+    !referencesOf(binding).some((reference) => refersTo(reference, object))
+  )
+    return "none";
   return isTemplate(object) && isSharedWith(object, binding.metadata.namespace) ? "met" : "withheld";
 }
 
 /** What is in no namespace is made by those who answer for the whole hub. */
 function isSharedWith({ metadata }: DeepReadonly<KubernetesObject>, namespace: string | undefined): boolean {
   if (!namespace || namespace === metadata.namespace) return true;
-  return metadata.annotations?.[SHARED_WITH]?.split(",").some((name) => ["*", namespace].includes(name.trim())) ?? false;
+  return (
+    metadata.annotations?.[SHARED_WITH]?.split(",").some((name) => ["*", namespace].includes(name.trim())) ?? false
+  );
 }

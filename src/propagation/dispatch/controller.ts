@@ -46,7 +46,13 @@ export interface DispatchDependencies {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   /** Deletes every Work of a binding, also one that no informer has seen yet. */
   removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
-  works: { replace(owner: DeepReadonly<ResourceBinding>, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+  works: {
+    replace(
+      owner: DeepReadonly<ResourceBinding>,
+      desired: readonly DeepReadonly<Work>[],
+      signal: AbortSignal,
+    ): Promise<{ created: number; updated: number; deleted: number }>;
+  };
 }
 
 const CONCURRENCY = 64;
@@ -55,7 +61,10 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   const news = createDispatchNews(deps.events);
   const patience = createPatience();
 
-  /** A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is, and the binding says why. */
+  /**
+   * A template that cannot be divided, or an override that cannot be applied, leaves the Work of its cluster as it is,
+   * and the binding says why.
+   */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
     const now = formatTime(deps.clock.now());
     if (planDispatched(binding, failure, now) === binding) return news.settled(key, binding, failure);
@@ -63,7 +72,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     news.synced(key, binding, failure);
   }
 
-  async function write(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): ReturnType<DispatchDependencies["works"]["replace"]> {
+  async function write(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    desired: readonly DeepReadonly<Work>[],
+    signal: AbortSignal,
+  ): ReturnType<DispatchDependencies["works"]["replace"]> {
     try {
       const changes = await deps.works.replace(binding, desired, signal);
       news.written(key, binding, undefined);
@@ -98,14 +112,23 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
-      // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding first.
+      // Its deletion deletes this binding, and finalize cleans up. A namesake made since then gets its own binding
+      // first.
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
       const works = deps.worksOf(binding);
-      const waitMs = patience.waitMs(idOfKey(key), oldShares(binding, await newlyAsked(template, works, deps.interpreter)), deps.clock.now());
+      const waitMs = patience.waitMs(
+        idOfKey(key),
+        oldShares(binding, await newlyAsked(template, works, deps.interpreter)),
+        deps.clock.now(),
+      );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const plan = await planDispatch(binding, template, { works, divide: (...what) => deps.interpreter.divide(...what), render: deps.render });
+      const plan = await planDispatch(binding, template, {
+        works,
+        divide: (...what) => deps.interpreter.divide(...what),
+        render: deps.render,
+      });
       const { desired, failures } = plan;
       if (plan.isHandingOver) {
         // The end of the last Work that has to go brings the key back.
@@ -117,9 +140,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       news.overridden(key, template, failures);
       report(binding, key, failureOf(failures, plan.heldRollout));
       const changes = await write(binding, key, desired, signal);
-      if (changes.created + changes.updated + changes.deleted > 0) log.info("works dispatched", { clusters: desired.length, ...changes });
-      // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with back-off.
-      for (const { error } of failures) throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
+      if (changes.created + changes.updated + changes.deleted > 0)
+        log.info("works dispatched", { clusters: desired.length, ...changes });
+      // Told on the binding. What the template itself asks for wrongly waits for a change; the rest is tried again with
+      // back-off.
+      for (const { error } of failures)
+        throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
       return done;
     },
 

@@ -10,7 +10,9 @@ const key = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 function setUp() {
   const told: string[] = [];
-  const news = createDispatchNews({ record: (_cluster, { kind }, { reason, message }) => void told.push(`${kind} ${reason}: ${message}`) });
+  const news = createDispatchNews({
+    record: (_cluster, { kind }, { reason, message }) => void told.push(`${kind} ${reason}: ${message}`),
+  });
   return { news, told };
 }
 
@@ -36,14 +38,22 @@ test("a failure that is over before the condition was written is told to be over
   news.settled(key, binding, undefined);
   news.settled(key, binding, undefined);
 
-  expect(told.map((text) => text.split(":")[0])).toEqual(["ResourceBinding SyncWorkFailed", "Deployment SyncWorkFailed", "ResourceBinding SyncWorkSucceed", "Deployment SyncWorkSucceed"]);
+  expect(told.map((text) => text.split(":")[0])).toEqual([
+    "ResourceBinding SyncWorkFailed",
+    "Deployment SyncWorkFailed",
+    "ResourceBinding SyncWorkSucceed",
+    "Deployment SyncWorkSucceed",
+  ]);
 });
 
 test("override policies are told of one by one, each once", () => {
   const { news, told } = setUp();
   const fails = (cluster: string, policy: string) => ({ cluster, error: new OverrideError("no", { policy }) });
 
-  news.overridden(key, template, [fails("oslo", "override policy(shop/a)"), fails("oslo", "cluster override policy(b)")]);
+  news.overridden(key, template, [
+    fails("oslo", "override policy(shop/a)"),
+    fails("oslo", "cluster override policy(b)"),
+  ]);
   news.overridden(key, template, [fails("oslo", "override policy(shop/a)")]);
   news.overridden(key, template, []);
   news.overridden(key, template, []);
@@ -60,9 +70,16 @@ test("a Work that the hub refuses is told of, and what passes by itself is not",
   const { news, told } = setUp();
   const refused = invalid("work.karmada.io", "Work", "web", []);
 
-  for (const error of [new Error("connection lost"), refused, refused, undefined, undefined]) news.written(key, binding, error);
+  for (const error of [new Error("connection lost"), refused, refused, undefined, undefined])
+    news.written(key, binding, error);
   news.notCleaned(key, binding, refused);
   news.notCleaned(key, binding, refused);
 
-  expect(told.map((text) => text.split(":")[0])).toEqual(["ResourceBinding SyncWorkFailed", "Deployment SyncWorkFailed", "ResourceBinding SyncWorkSucceed", "Deployment SyncWorkSucceed", "ResourceBinding CleanupWorkFailed"]);
+  expect(told.map((text) => text.split(":")[0])).toEqual([
+    "ResourceBinding SyncWorkFailed",
+    "Deployment SyncWorkFailed",
+    "ResourceBinding SyncWorkSucceed",
+    "Deployment SyncWorkSucceed",
+    "ResourceBinding CleanupWorkFailed",
+  ]);
 });

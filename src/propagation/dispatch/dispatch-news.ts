@@ -1,7 +1,7 @@
 /**
- * What dispatch tells people, on the binding and on its template, under Karmada's reasons and in its words. A failure is told when it
- * begins or becomes another one, a success when it ends a failure. The binding's condition knows what was told before a restart;
- * which override policies failed is only in memory.
+ * What dispatch tells people, on the binding and on its template, under Karmada's reasons and in its words. A failure
+ * is told when it begins or becomes another one, a success when it ends a failure. The binding's condition knows what
+ * was told before a restart; which override policies failed is only in memory.
  */
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
@@ -56,12 +56,14 @@ export function createDispatchNews(events: EventRecorder): DispatchNews {
   }
 
   function tellFailed({ cluster }: ObjectKey, binding: Binding, message: string): void {
-    for (const object of [binding, resourceOf(binding)]) events.record(cluster, object, { type: "Warning", reason: "SyncWorkFailed", message });
+    for (const object of [binding, resourceOf(binding)])
+      events.record(cluster, object, { type: "Warning", reason: "SyncWorkFailed", message });
   }
 
   function tellSynced({ cluster, namespace, name }: ObjectKey, binding: Binding): void {
     const message = `Sync work of ${binding.kind}(${namespace ? `${namespace}/` : ""}${name}) successful.`;
-    for (const object of [binding, resourceOf(binding)]) events.record(cluster, object, { type: "Normal", reason: "SyncWorkSucceed", message });
+    for (const object of [binding, resourceOf(binding)])
+      events.record(cluster, object, { type: "Normal", reason: "SyncWorkSucceed", message });
   }
 
   return {
@@ -82,10 +84,24 @@ export function createDispatchNews(events: EventRecorder): DispatchNews {
 
     overridden(key, template, failures) {
       if (failures.length === 0 && failing.size === 0) return;
-      const overrides = new Set(failures.flatMap(({ cluster, error }) => (error instanceof OverrideError && error.policy ? [`Apply ${error.policy} for cluster(${cluster})`] : [])));
+      const overrides = new Set(
+        failures.flatMap(({ cluster, error }) =>
+          error instanceof OverrideError && error.policy ? [`Apply ${error.policy} for cluster(${cluster})`] : [],
+        ),
+      );
       const before = note(key, { overrides }).overrides;
-      for (const text of overrides.difference(before)) events.record(key.cluster, template, { type: "Warning", reason: "ApplyOverridePolicyFailed", message: `${text} failed.` });
-      for (const text of before.difference(overrides)) events.record(key.cluster, template, { type: "Normal", reason: "ApplyOverridePolicySucceed", message: `${text} succeed.` });
+      for (const text of overrides.difference(before))
+        events.record(key.cluster, template, {
+          type: "Warning",
+          reason: "ApplyOverridePolicyFailed",
+          message: `${text} failed.`,
+        });
+      for (const text of before.difference(overrides))
+        events.record(key.cluster, template, {
+          type: "Normal",
+          reason: "ApplyOverridePolicySucceed",
+          message: `${text} succeed.`,
+        });
     },
 
     written(key, binding, error) {
@@ -101,7 +117,8 @@ export function createDispatchNews(events: EventRecorder): DispatchNews {
     notCleaned(key, binding, error) {
       if (!isRefusal(error)) return;
       const message = messageOf(error);
-      if (note(key, { cleanup: message }).cleanup !== message) events.record(key.cluster, binding, { type: "Warning", reason: "CleanupWorkFailed", message });
+      if (note(key, { cleanup: message }).cleanup !== message)
+        events.record(key.cluster, binding, { type: "Warning", reason: "CleanupWorkFailed", message });
     },
 
     forget(key) {

@@ -11,15 +11,72 @@ const divided: Spec["placement"] = { replicaScheduling: { replicaSchedulingType:
 const duplicated: Spec["placement"] = { replicaScheduling: { replicaSchedulingType: "Duplicated" } };
 
 const cases: Record<string, { spec: Partial<Spec>; asked?: number; want: string | undefined }> = {
-  "agree when the shares add up": { spec: { placement: divided, replicas: 6, clusters: [{ name: "paris", replicas: 4 }, { name: "oslo", replicas: 2 }] }, want: undefined },
-  "agree when every member has all replicas": { spec: { placement: duplicated, replicas: 6, clusters: [{ name: "paris", replicas: 6 }, { name: "oslo", replicas: 6 }] }, want: undefined },
-  "are old when match has counted more than schedule has divided": { spec: { placement: divided, replicas: 12, clusters: [{ name: "paris", replicas: 6 }] }, want: "12, 12, 6" },
-  "are old when one of several members does not have all replicas yet": { spec: { placement: duplicated, replicas: 12, clusters: [{ name: "paris", replicas: 12 }, { name: "oslo", replicas: 6 }] }, want: "12, 12, 6" },
-  "are old when the template asks for more than match has counted": { spec: { placement: divided, replicas: 6, clusters: [{ name: "paris", replicas: 6 }] }, asked: 12, want: "12, 6, 6" },
-  "are never old where there are none yet": { spec: { placement: divided, replicas: 6, clusters: [] }, asked: 12, want: undefined },
-  "are never old of what has no replicas": { spec: { placement: divided, clusters: [{ name: "paris" }] }, want: undefined },
-  "are never old where nobody may schedule": { spec: { placement: divided, replicas: 12, clusters: [{ name: "paris", replicas: 6 }], suspension: { scheduling: true } }, asked: 12, want: undefined },
-  "are never old of what goes as a whole": { spec: { placement: divided, components: [{ name: "jobmanager", replicas: 1 }], clusters: [{ name: "paris" }] }, asked: 3, want: undefined },
+  "agree when the shares add up": {
+    spec: {
+      placement: divided,
+      replicas: 6,
+      clusters: [
+        { name: "paris", replicas: 4 },
+        { name: "oslo", replicas: 2 },
+      ],
+    },
+    want: undefined,
+  },
+  "agree when every member has all replicas": {
+    spec: {
+      placement: duplicated,
+      replicas: 6,
+      clusters: [
+        { name: "paris", replicas: 6 },
+        { name: "oslo", replicas: 6 },
+      ],
+    },
+    want: undefined,
+  },
+  "are old when match has counted more than schedule has divided": {
+    spec: { placement: divided, replicas: 12, clusters: [{ name: "paris", replicas: 6 }] },
+    want: "12, 12, 6",
+  },
+  "are old when one of several members does not have all replicas yet": {
+    spec: {
+      placement: duplicated,
+      replicas: 12,
+      clusters: [
+        { name: "paris", replicas: 12 },
+        { name: "oslo", replicas: 6 },
+      ],
+    },
+    want: "12, 12, 6",
+  },
+  "are old when the template asks for more than match has counted": {
+    spec: { placement: divided, replicas: 6, clusters: [{ name: "paris", replicas: 6 }] },
+    asked: 12,
+    want: "12, 6, 6",
+  },
+  "are never old where there are none yet": {
+    spec: { placement: divided, replicas: 6, clusters: [] },
+    asked: 12,
+    want: undefined,
+  },
+  "are never old of what has no replicas": {
+    spec: { placement: divided, clusters: [{ name: "paris" }] },
+    want: undefined,
+  },
+  "are never old where nobody may schedule": {
+    spec: {
+      placement: divided,
+      replicas: 12,
+      clusters: [{ name: "paris", replicas: 6 }],
+      suspension: { scheduling: true },
+    },
+    asked: 12,
+    want: undefined,
+  },
+  "are never old of what goes as a whole": {
+    spec: { placement: divided, components: [{ name: "jobmanager", replicas: 1 }], clusters: [{ name: "paris" }] },
+    asked: 3,
+    want: undefined,
+  },
 };
 for (const [behaviour, { spec, asked, want }] of Object.entries(cases)) {
   test(`shares ${behaviour}`, () => {
@@ -35,7 +92,17 @@ test("a template is asked for its replicas only when a Work is of another genera
   const changed = { ...template, metadata: { ...template.metadata, generation: 2 } };
   const workOf = (generation: string) => {
     const work = makeWork("paris", "web").build();
-    work.spec = { workload: { manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", annotations: { "resourcetemplate.karmada.io/generation": generation } } }] } };
+    work.spec = {
+      workload: {
+        manifests: [
+          {
+            apiVersion: "apps/v1",
+            kind: "Deployment",
+            metadata: { name: "web", annotations: { "resourcetemplate.karmada.io/generation": generation } },
+          },
+        ],
+      },
+    };
     return work;
   };
   const counts = { replicas: async () => ({ replicas: 6 }) };

@@ -1,9 +1,11 @@
 /**
- * Whether a binding's shares are those of a moment ago: the template asks for another number of replicas than match has counted, or
- * match has counted another than schedule has divided. Copies made of such shares are written, applied, and written again.
+ * Whether a binding's shares are those of a moment ago: the template asks for another number of replicas than match has
+ * counted, or match has counted another than schedule has divided. Copies made of such shares are written, applied, and
+ * written again.
  *
- * So dispatch gives the stages before it a moment. It is no more than that: shares stay as they are where there is no room, where
- * scheduling is suspended or the policy is gone, and whatever else the template says must reach the members all the same.
+ * So dispatch gives the stages before it a moment. It is no more than that: shares stay as they are where there is no
+ * room, where scheduling is suspended or the policy is gone, and whatever else the template says must reach the members
+ * all the same.
  */
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import { InterpretError, TEMPLATE_GENERATION } from "../../interpreter/index.ts";
@@ -13,7 +15,9 @@ import type { DeepReadonly } from "../../base/index.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
-/** In process match and schedule take milliseconds; on a busy hub they are worth a second, and no rollout notices that. */
+/**
+ * In process match and schedule take milliseconds; on a busy hub they are worth a second, and no rollout notices that.
+ */
 export const PATIENCE_MS = 1000;
 
 /** The numbers that do not agree, as a text that changes when one of them does; undefined when they agree. */
@@ -21,12 +25,23 @@ export function oldShares({ spec }: Binding, asked: number | undefined): string 
   const { clusters = [], placement, replicas = 0, components } = spec;
   if (clusters.length === 0 || !placement || components?.length || spec.suspension?.scheduling) return undefined;
   const isDivided = placement.replicaScheduling?.replicaSchedulingType === "Divided";
-  const divided = isDivided ? clusters.reduce((sum, target) => sum + (target.replicas ?? 0), 0) : (clusters.find((target) => (target.replicas ?? replicas) !== replicas)?.replicas ?? replicas);
-  return divided === replicas && (asked ?? replicas) === replicas ? undefined : `${asked ?? replicas}, ${replicas}, ${divided}`;
+  const divided = isDivided
+    ? clusters.reduce((sum, target) => sum + (target.replicas ?? 0), 0)
+    : (clusters.find((target) => (target.replicas ?? replicas) !== replicas)?.replicas ?? replicas);
+  return divided === replicas && (asked ?? replicas) === replicas
+    ? undefined
+    : `${asked ?? replicas}, ${replicas}, ${divided}`;
 }
 
-/** How many replicas a template asks for that the Works do not know yet; undefined when they know it, or nobody can tell. */
-export async function newlyAsked(template: Template, works: readonly DeepReadonly<Work>[], interpreter: Pick<Interpreter, "replicas">): Promise<number | undefined> {
+/**
+ * How many replicas a template asks for that the Works do not know yet; undefined when they know it, or nobody can
+ * tell.
+ */
+export async function newlyAsked(
+  template: Template,
+  works: readonly DeepReadonly<Work>[],
+  interpreter: Pick<Interpreter, "replicas">,
+): Promise<number | undefined> {
   const generation = String(template.metadata.generation ?? 0);
   if (works.every((work) => generationIn(work) === generation)) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Decides which Works a binding has next: those of its targets, those that stay for a while, and those whose copy cannot be made
- * and that are therefore left as they are. Writes nothing; `divide` may ask a user's rules.
+ * Decides which Works a binding has next: those of its targets, those that stay for a while, and those whose copy
+ * cannot be made and that are therefore left as they are. Writes nothing; `divide` may ask a user's rules.
  */
 import { executionNamespace } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
@@ -36,27 +36,42 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
   return {
-    desired: [...works, ...keptWorks(binding, current, works), ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? ""))],
+    desired: [
+      ...works,
+      ...keptWorks(binding, current, works),
+      ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? "")),
+    ],
     failures,
-    ...(indivisible && { indivisible }),
-    ...(heldRollout && { heldRollout }),
+    indivisible,
+    heldRollout,
   };
 }
 
-/** What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a whole. */
+/**
+ * What is only needed elsewhere was never counted, so there is nothing to divide; and what has components goes as a
+ * whole.
+ */
 export function isUndivided({ spec }: Binding): boolean {
   return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);
 }
 
-async function planCopies(binding: Binding, template: Template, { works, divide, render }: DispatchInput): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
+async function planCopies(
+  binding: Binding,
+  template: Template,
+  { works, divide, render }: DispatchInput,
+): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
   const { bare, shares } = planDivision(binding, template, works);
   if (isUndivided(binding)) {
-    return planWorks(binding, template, { copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])), render, works });
+    return planWorks(binding, template, {
+      copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])),
+      render,
+      works,
+    });
   }
   try {
     const copies = await divide(bare, shares);
     const held = heldRollout(copies, shares);
-    return { ...planWorks(binding, template, { copies, render, works }), ...(held && { heldRollout: held }) };
+    return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };

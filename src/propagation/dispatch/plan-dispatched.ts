@@ -19,9 +19,16 @@ const NAMED = 10;
 const KEPT = "; these members keep what they have";
 
 /** Somebody made the binding by hand; nothing is done for it. */
-export const FOREIGN: DispatchFailure = { reason: "ForeignResource", message: "a binding is about a resource of its own namespace, and this resource is in another; nothing is dispatched" };
+export const FOREIGN: DispatchFailure = {
+  reason: "ForeignResource",
+  message: "a binding is about a resource of its own namespace, and this resource is in another; nothing is dispatched",
+};
 
-export function planDispatched(binding: DeepReadonly<ResourceBinding>, failure: DispatchFailure | undefined, now: string): DeepReadonly<ResourceBinding> {
+export function planDispatched(
+  binding: DeepReadonly<ResourceBinding>,
+  failure: DispatchFailure | undefined,
+  now: string,
+): DeepReadonly<ResourceBinding> {
   const before = binding.status?.conditions ?? [];
   if (failure === undefined && !findCondition(before, TYPE)) return binding;
   const conditions = withCondition(
@@ -35,13 +42,22 @@ export function planDispatched(binding: DeepReadonly<ResourceBinding>, failure: 
 }
 
 /** A template that cannot be divided fails for every member alike and is told once; anything else is told by member. */
-export function failureOf(failures: readonly { cluster: string; error: unknown }[], held?: HeldRollout): DispatchFailure | undefined {
+export function failureOf(
+  failures: readonly { cluster: string; error: unknown }[],
+  held?: HeldRollout,
+): DispatchFailure | undefined {
   const [first] = failures;
   if (!first) return held && { reason: "RolloutHeld", message: renderHeld(held) };
   if (first.error instanceof InterpretError && failures.every(({ error }) => error === first.error)) {
-    return { reason: "DivideFailed", message: `${failures.map(({ cluster }) => cluster).join(", ")}: ${first.error.message}${KEPT}` };
+    return {
+      reason: "DivideFailed",
+      message: `${failures.map(({ cluster }) => cluster).join(", ")}: ${first.error.message}${KEPT}`,
+    };
   }
-  return { reason: "RenderFailed", message: `${failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ")}${KEPT}` };
+  return {
+    reason: "RenderFailed",
+    message: `${failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ")}${KEPT}`,
+  };
 }
 
 function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {

@@ -5,21 +5,35 @@ import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 
 /** Divides as the interpreter does; overrides change nothing unless the test says so. */
-async function plan(binding: Parameters<typeof planWorks>[0], template: Parameters<typeof planWorks>[1], render: PlanWorks["render"] = (object) => ({ object }), works: PlanWorks["works"] = []): Promise<WorksPlan> {
+async function plan(
+  binding: Parameters<typeof planWorks>[0],
+  template: Parameters<typeof planWorks>[1],
+  render: PlanWorks["render"] = (object) => ({ object }),
+  works: PlanWorks["works"] = [],
+): Promise<WorksPlan> {
   const { bare, shares } = planDivision(binding, template, works);
   return planWorks(binding, template, { copies: await createInterpreter().divide(bare, shares), render, works });
 }
 
-type Manifest = { metadata: { labels: Record<string, string>; annotations: Record<string, string>; [field: string]: unknown }; spec: { replicas: number }; status?: unknown };
+type Manifest = {
+  metadata: { labels: Record<string, string>; annotations: Record<string, string>; [field: string]: unknown };
+  spec: { replicas: number };
+  status?: unknown;
+};
 
 const cases: Record<string, { clusters: string[]; want: string[] }> = {
   "makes no Work before the scheduler has chosen clusters": { clusters: [], want: [] },
-  "makes one Work in the execution namespace of each target": { clusters: ["paris", "oslo"], want: ["karmada-es-paris", "karmada-es-oslo"] },
+  "makes one Work in the execution namespace of each target": {
+    clusters: ["paris", "oslo"],
+    want: ["karmada-es-paris", "karmada-es-oslo"],
+  },
 };
 for (const [behaviour, { clusters, want }] of Object.entries(cases)) {
   test(behaviour, async () => {
     const template = makeDeployment("shop/web").build();
-    const binding = makeBinding(template).targets(...clusters).build();
+    const binding = makeBinding(template)
+      .targets(...clusters)
+      .build();
 
     const { works } = await plan(binding, template);
 
@@ -39,7 +53,9 @@ describe("a Work", async () => {
     })
     .build();
   const binding = makeBinding(template).targets({ paris: 5, oslo: 3 }).build();
-  const manifests = (await plan(binding, template)).works.map(({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest);
+  const manifests = (await plan(binding, template)).works.map(
+    ({ spec }) => spec.workload?.manifests?.[0] as unknown as Manifest,
+  );
 
   test("carries its member's share of the replicas", () => {
     expect(manifests.map(({ spec }) => spec.replicas)).toEqual([5, 3]);
@@ -70,7 +86,11 @@ describe("a Work", async () => {
 
   test("has an identity of its own, which it keeps and its manifest repeats", async () => {
     const idsIn = ({ works }: WorksPlan): (string | undefined)[][] =>
-      works.map(({ metadata, spec }) => [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.metadata].map((each) => each?.labels?.["work.karmada.io/permanent-id"]));
+      works.map(({ metadata, spec }) =>
+        [metadata, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.metadata].map(
+          (each) => each?.labels?.["work.karmada.io/permanent-id"],
+        ),
+      );
     const old = makeWork("oslo", "web").build();
     old.metadata.labels = { "work.karmada.io/permanent-id": "given-before" };
 
@@ -83,18 +103,29 @@ describe("a Work", async () => {
 });
 
 test("an object without replicas is the same everywhere", async () => {
-  const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: { colour: "blue" } };
+  const template = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "settings" },
+    data: { colour: "blue" },
+  };
   const binding = makeBinding(template).targets("paris", "oslo").build();
 
   const { works } = await plan(binding, template);
 
-  expect(works.map(({ spec }) => spec.workload?.manifests?.[0]?.["data"])).toEqual([{ colour: "blue" }, { colour: "blue" }]);
+  expect(works.map(({ spec }) => spec.workload?.manifests?.[0]?.["data"])).toEqual([
+    { colour: "blue" },
+    { colour: "blue" },
+  ]);
 });
 
 test("overrides come after the division and win", async () => {
   const template = makeDeployment("shop/web").replicas(4).build();
   const binding = makeBinding(template).targets({ paris: 4 }).build();
-  const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 1 } } as never, appliedOverrides: "[{}]" });
+  const render: PlanWorks["render"] = (object) => ({
+    object: { ...object, spec: { replicas: 1 } } as never,
+    appliedOverrides: "[{}]",
+  });
 
   const [work] = (await plan(binding, template, render)).works;
 
@@ -141,9 +172,19 @@ describe("a member that is no target any more", () => {
   test("keeps its Work only as long as the division gives it a copy, which no override changes", () => {
     const render: PlanWorks["render"] = (object) => ({ object: { ...object, spec: { replicas: 9 } } as never });
     const replicasWith = (...clusters: string[]): unknown[] =>
-      planWorks(binding, template, { copies: new Map(clusters.map((cluster) => [cluster, template])), render, works: [] }).works.map(({ metadata, spec }) => [metadata.namespace, (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.spec.replicas]);
+      planWorks(binding, template, {
+        copies: new Map(clusters.map((cluster) => [cluster, template])),
+        render,
+        works: [],
+      }).works.map(({ metadata, spec }) => [
+        metadata.namespace,
+        (spec.workload?.manifests?.[0] as unknown as Manifest | undefined)?.spec.replicas,
+      ]);
 
-    expect(replicasWith("oslo", "rome")).toEqual([["karmada-es-oslo", 9], ["karmada-es-rome", 4]]);
+    expect(replicasWith("oslo", "rome")).toEqual([
+      ["karmada-es-oslo", 9],
+      ["karmada-es-rome", 4],
+    ]);
     expect(replicasWith("oslo")).toEqual([["karmada-es-oslo", 9]]);
   });
 });
@@ -168,7 +209,12 @@ test("the Work of an object in no namespace names its ClusterResourceBinding", a
   const template = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" } };
   const binding = makeBinding(template)
     .targets("paris")
-    .with((draft) => Object.assign(draft, { kind: "ClusterResourceBinding", metadata: { name: "reader-clusterrole", labels: { "clusterresourcebinding.karmada.io/permanent-id": "id-1" } } }))
+    .with((draft) =>
+      Object.assign(draft, {
+        kind: "ClusterResourceBinding",
+        metadata: { name: "reader-clusterrole", labels: { "clusterresourcebinding.karmada.io/permanent-id": "id-1" } },
+      }),
+    )
     .build();
 
   const [work] = (await plan(binding, template)).works;
@@ -182,11 +228,27 @@ describe("a cluster that is being left", () => {
   const leaving = (purgeMode: "Directly" | "Gracefully", preservedLabelState?: Record<string, string>) =>
     makeBinding(template)
       .targets({ rome: 4 })
-      .with(({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", purgeMode, reason: "Test", producer: "test", clustersBeforeFailover: ["oslo"], ...(preservedLabelState && { preservedLabelState }) }]))
+      .with(
+        ({ spec }) =>
+          (spec.gracefulEvictionTasks = [
+            {
+              fromCluster: "oslo",
+              purgeMode,
+              reason: "Test",
+              producer: "test",
+              clustersBeforeFailover: ["oslo"],
+              preservedLabelState,
+            },
+          ]),
+      )
       .build();
   const works = ["oslo", "rome"].map((cluster) => makeWork(cluster, "web").build());
-  const namespaces = (kept: readonly { readonly metadata: { readonly namespace?: string } }[] | undefined) => kept?.map(({ metadata }) => metadata.namespace);
-  const labelsOf = async (binding: Parameters<typeof planWorks>[0]) => (await plan(binding, template)).works.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Manifest[]).map(({ metadata }) => metadata.labels);
+  const namespaces = (kept: readonly { readonly metadata: { readonly namespace?: string } }[] | undefined) =>
+    kept?.map(({ metadata }) => metadata.namespace);
+  const labelsOf = async (binding: Parameters<typeof planWorks>[0]) =>
+    (await plan(binding, template)).works
+      .flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Manifest[])
+      .map(({ metadata }) => metadata.labels);
 
   test("keeps its Work as it is while it is left gracefully, unless it has to shut down first", () => {
     expect(namespaces(keptWorks(leaving("Gracefully"), works, []))).toEqual(["karmada-es-oslo"]);
@@ -201,10 +263,17 @@ describe("a cluster that is being left", () => {
   });
 
   test("hands its state to the one copy that replaces it, once it is gone", async () => {
-    expect(await labelsOf(leaving("Directly", { "shop/state": "3" }))).toEqual([expect.objectContaining({ "shop/state": "3" })]);
-    expect(await labelsOf(leaving("Gracefully", { "shop/state": "3" }))).not.toEqual([expect.objectContaining({ "shop/state": "3" })]);
+    expect(await labelsOf(leaving("Directly", { "shop/state": "3" }))).toEqual([
+      expect.objectContaining({ "shop/state": "3" }),
+    ]);
+    expect(await labelsOf(leaving("Gracefully", { "shop/state": "3" }))).not.toEqual([
+      expect.objectContaining({ "shop/state": "3" }),
+    ]);
     const several = leaving("Directly", { "shop/state": "3" });
-    several.spec.clusters = [{ name: "rome", replicas: 2 }, { name: "bonn", replicas: 2 }];
+    several.spec.clusters = [
+      { name: "rome", replicas: 2 },
+      { name: "bonn", replicas: 2 },
+    ];
     expect((await labelsOf(several)).every((labels) => labels["shop/state"] === undefined)).toBe(true);
   });
 });
@@ -213,8 +282,23 @@ test("what others need goes where they are", async () => {
   const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "settings" }, data: {} };
   const binding = makeBinding(template)
     .targets("paris")
-    .with(({ spec }) => (spec.requiredBy = [{ namespace: "shop", name: "web-deployment", clusters: [{ name: "paris", replicas: 1 }, { name: "oslo", replicas: 3 }] }]))
+    .with(
+      ({ spec }) =>
+        (spec.requiredBy = [
+          {
+            namespace: "shop",
+            name: "web-deployment",
+            clusters: [
+              { name: "paris", replicas: 1 },
+              { name: "oslo", replicas: 3 },
+            ],
+          },
+        ]),
+    )
     .build();
 
-  expect((await plan(binding, template)).works.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-paris", "karmada-es-oslo"]);
+  expect((await plan(binding, template)).works.map(({ metadata }) => metadata.namespace)).toEqual([
+    "karmada-es-paris",
+    "karmada-es-oslo",
+  ]);
 });

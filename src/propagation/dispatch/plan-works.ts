@@ -1,8 +1,17 @@
-/** Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure. */
+/**
+ * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
+ */
 import { hash } from "node:crypto";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import { InterpretError, KEPT_TEMPLATE, prune, takeKeptTemplate, TEMPLATE_GENERATION, withoutTimeToLive } from "../../interpreter/index.ts";
+import {
+  InterpretError,
+  KEPT_TEMPLATE,
+  prune,
+  takeKeptTemplate,
+  TEMPLATE_GENERATION,
+  withoutTimeToLive,
+} from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
 import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts";
 import { MANAGED_LABEL } from "../../delivery/index.ts";
@@ -56,19 +65,32 @@ export interface WorksPlan {
 }
 
 /** `works` are those of the binding as they are: what a member was given is what it owns, for example its ordinals. */
-export function planDivision(binding: DeepReadonly<ResourceBinding>, template: Template, works: readonly DeepReadonly<Work>[]): Division {
+export function planDivision(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  works: readonly DeepReadonly<Work>[],
+): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map((work) => [work.metadata.namespace, work]));
   const { placement } = binding.spec;
-  // The numbers alone do not tell: while a template is scaled, the shares of a moment ago may happen to equal its replicas.
+  // The numbers alone do not tell: while a template is scaled, the shares of a moment ago may happen to equal its
+  // replicas.
   const isWhole = placement && placement.replicaScheduling?.replicaSchedulingType !== "Divided";
   const shareOf = (name: string, replicas: number): Share => {
     const work = given.get(executionNamespace(name));
     // A member whose copy is not applied says nothing on the binding; what it last said is on its Work.
     const status = observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status;
-    return { cluster: name, replicas, ...(isWhole !== undefined && { isWhole }), ...(status !== undefined && { observed: status as Json }), ...(work && givenIn(binding, name, work)) };
+    return {
+      cluster: name,
+      replicas,
+      isWhole,
+      observed: status !== undefined ? (status as Json) : undefined,
+      ...(work && givenIn(binding, name, work)),
+    };
   };
-  const shares = targetsOf(binding.spec).map(({ name, replicas }) => shareOf(name, replicas ?? binding.spec.replicas ?? 0));
+  const shares = targetsOf(binding.spec).map(({ name, replicas }) =>
+    shareOf(name, replicas ?? binding.spec.replicas ?? 0),
+  );
   const targets = new Set(shares.map(({ cluster }) => cluster));
   // A member that is no target any more still counts while its Work is there: what it owned may still run.
   for (const { metadata } of works) {
@@ -85,13 +107,28 @@ function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: 
   const kept = annotations[KEPT_TEMPLATE];
   const held = heldIn(binding, cluster, work);
   return {
-    ...(manifest && { copy: kept === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [KEPT_TEMPLATE]: kept } } } }),
-    ...((annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined) && { isOverridden: true }),
-    ...(held && { held }),
+    copy: manifest
+      ? kept === undefined
+        ? manifest
+        : {
+            ...manifest,
+            metadata: {
+              ...manifest.metadata,
+              annotations: { ...manifest.metadata.annotations, [KEPT_TEMPLATE]: kept },
+            },
+          }
+      : undefined,
+    isOverridden:
+      annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined || undefined,
+    held,
   };
 }
 
-function heldIn(binding: DeepReadonly<ResourceBinding>, cluster: string, { spec, status }: DeepReadonly<Work>): Share["held"] {
+function heldIn(
+  binding: DeepReadonly<ResourceBinding>,
+  cluster: string,
+  { spec, status }: DeepReadonly<Work>,
+): Share["held"] {
   const reason = findCondition(status?.conditions ?? [], "Applied")?.reason;
   if (reason === NO_ANSWER || reason === ANSWER_PENDING) return "unsure";
   if (reason === MEMBER_UNREACHABLE || spec.suspendDispatching) return "behind";
@@ -99,7 +136,11 @@ function heldIn(binding: DeepReadonly<ResourceBinding>, cluster: string, { spec,
   return isSuspended(binding, cluster) ? "unsure" : undefined;
 }
 
-export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Template, { copies, render, works }: PlanWorks): WorksPlan {
+export function planWorks(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  { copies, render, works }: PlanWorks,
+): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
   const ids = new Map(works.map(({ metadata }) => [metadata.namespace, metadata.labels?.[WORK_ID]]));
@@ -107,10 +148,23 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
       const copy = copies.get(cluster);
-      if (!copy) throw new InterpretError(`dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`);
+      if (!copy)
+        throw new InterpretError(
+          `dividing ${template.kind} ${template.metadata.name}: there is no copy for ${cluster}`,
+        );
       // Such a copy is what the member had, overrides included, but for what is shut down.
-      const rendered = targets.has(cluster) ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size)) : { object: copy };
-      plan.works.push(planWork(binding, template, cluster, rendered, ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster)));
+      const rendered = targets.has(cluster)
+        ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
+        : { object: copy };
+      plan.works.push(
+        planWork(
+          binding,
+          template,
+          cluster,
+          rendered,
+          ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster),
+        ),
+      );
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
@@ -119,18 +173,29 @@ export function planWorks(binding: DeepReadonly<ResourceBinding>, template: Temp
 }
 
 /**
- * Works that stay as they are: those of clusters that are left gracefully, until the replacement is healthy. What shuts down
- * there already, because it may run only once in the fleet, has a copy of its own.
+ * Works that stay as they are: those of clusters that are left gracefully, until the replacement is healthy. What shuts
+ * down there already, because it may run only once in the fleet, has a copy of its own.
  */
-export function keptWorks({ spec }: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[], planned: readonly Work[]): readonly DeepReadonly<Work>[] {
+export function keptWorks(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+  planned: readonly Work[],
+): readonly DeepReadonly<Work>[] {
   const left = leftGracefully(spec);
   if (left.size === 0) return [];
   const replaced = new Set(planned.map(({ metadata }) => metadata.namespace));
-  return works.filter(({ metadata: { namespace = "" } }) => left.has(clusterNameOf(namespace) ?? "") && !replaced.has(namespace));
+  return works.filter(
+    ({ metadata: { namespace = "" } }) => left.has(clusterNameOf(namespace) ?? "") && !replaced.has(namespace),
+  );
 }
 
-/** What is left of the Works while one must be gone before another is made; undefined when nothing stands in the way. */
-export function handingOver({ spec }: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): readonly DeepReadonly<Work>[] | undefined {
+/**
+ * What is left of the Works while one must be gone before another is made; undefined when nothing stands in the way.
+ */
+export function handingOver(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+): readonly DeepReadonly<Work>[] | undefined {
   const purged = leftDirectly(spec);
   if (purged.size === 0) return undefined;
   const staying = works.filter(({ metadata }) => !purged.has(clusterNameOf(metadata.namespace ?? "") ?? ""));
@@ -145,19 +210,27 @@ function overridden(copy: Template, cluster: string, render: PlanWorks["render"]
 }
 
 /**
- * What the new copy must know of the one that it replaces. As in Karmada, only where the resource moves as a whole from one
- * cluster to another, and the old copy was gone first.
+ * What the new copy must know of the one that it replaces. As in Karmada, only where the resource moves as a whole from
+ * one cluster to another, and the old copy was gone first.
  */
-function stateFor({ gracefulEvictionTasks }: DeepReadonly<ResourceBinding>["spec"], cluster: string, targets: number): Readonly<Record<string, string>> | undefined {
+function stateFor(
+  { gracefulEvictionTasks }: DeepReadonly<ResourceBinding>["spec"],
+  cluster: string,
+  targets: number,
+): Readonly<Record<string, string>> | undefined {
   const last = gracefulEvictionTasks?.at(-1);
-  if (targets !== 1 || !last || !isPurgedDirectly(last) || last.clustersBeforeFailover?.includes(cluster)) return undefined;
+  if (targets !== 1 || !last || !isPurgedDirectly(last) || last.clustersBeforeFailover?.includes(cluster))
+    return undefined;
   return last.preservedLabelState;
 }
 
 function withState(rendered: Rendered, state: Readonly<Record<string, string>> | undefined): Rendered {
   if (!state) return rendered;
   const { object } = rendered;
-  return { ...rendered, object: { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...state } } } };
+  return {
+    ...rendered,
+    object: { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...state } } },
+  };
 }
 
 /** A UUID that follows from what the Work is for, so that making it twice makes the same Work. */
@@ -166,7 +239,13 @@ function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): str
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
-function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cluster: string, rendered: Rendered, id: string): Work {
+function planWork(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  cluster: string,
+  rendered: Rendered,
+  id: string,
+): Work {
   const { object, kept } = takeKeptTemplate(rendered.object);
   const { resource } = binding.spec;
   const namespace = executionNamespace(cluster);
@@ -180,7 +259,11 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
     metadata: {
       name,
       namespace,
-      labels: { ...record.labels, [WORK_ID]: id, ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }) },
+      labels: {
+        ...record.labels,
+        [WORK_ID]: id,
+        ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }),
+      },
       annotations: {
         ...record.annotations,
         ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
@@ -191,32 +274,46 @@ function planWork(binding: DeepReadonly<ResourceBinding>, template: Template, cl
       finalizers: [WORK_FINALIZER],
     },
     spec: {
-      ...(isSuspended(binding, cluster) && { suspendDispatching: true }),
-      ...((binding.spec.preserveResourcesOnDeletion || dependency === "left") && { preserveResourcesOnDeletion: true }),
+      suspendDispatching: isSuspended(binding, cluster) || undefined,
+      preserveResourcesOnDeletion: binding.spec.preserveResourcesOnDeletion || dependency === "left" || undefined,
       workload: {
         manifests: [
-          stamp(object, { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" }, {
-            ...record.annotations,
-            [WORK_NAMESPACE]: namespace,
-            [WORK_NAME]: name,
-            [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
-            [TEMPLATE_UID]: template.metadata.uid ?? "",
-            [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
-            ...(dependency === "released" && { [UNMANAGED]: "true" }),
-          }) as unknown as JsonObject,
+          stamp(
+            object,
+            { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" },
+            {
+              ...record.annotations,
+              [WORK_NAMESPACE]: namespace,
+              [WORK_NAME]: name,
+              [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
+              [TEMPLATE_UID]: template.metadata.uid ?? "",
+              [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
+              ...(dependency === "released" && { [UNMANAGED]: "true" }),
+            },
+          ) as unknown as JsonObject,
         ],
       },
     },
   };
 }
 
-/** The namespaces stage takes this namespace to every member; where a policy takes it, the Work is shared and never deleted for a move. */
+/**
+ * The namespaces stage takes this namespace to every member; where a policy takes it, the Work is shared and never
+ * deleted for a move.
+ */
 function isSyncedNamespace({ apiVersion, kind, metadata }: Template): boolean {
-  return apiVersion === "v1" && kind === "Namespace" && metadata.name !== "default" && metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true";
+  return (
+    apiVersion === "v1" &&
+    kind === "Namespace" &&
+    metadata.name !== "default" &&
+    metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true"
+  );
 }
 
 function isSuspended({ spec: { suspension } }: DeepReadonly<ResourceBinding>, cluster: string): boolean {
-  return suspension?.dispatching === true || suspension?.dispatchingOnClusters?.clusterNames?.includes(cluster) === true;
+  return (
+    suspension?.dispatching === true || suspension?.dispatchingOnClusters?.clusterNames?.includes(cluster) === true
+  );
 }
 
 /** A valid annotation on the template wins over the policy. */
@@ -233,13 +330,18 @@ function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Te
 function stamp(object: Template, labels: Record<string, string>, annotations: Record<string, string>): Template {
   const allLabels = { ...object.metadata.labels, ...labels };
   const allAnnotations = { ...object.metadata.annotations, ...annotations };
-  const keys = (names: Record<string, string>, ...more: string[]): string => [...new Set([...Object.keys(names), ...more])].sort().join(",");
+  const keys = (names: Record<string, string>, ...more: string[]): string =>
+    [...new Set([...Object.keys(names), ...more])].sort().join(",");
   return {
     ...object,
     metadata: {
       ...object.metadata,
       labels: allLabels,
-      annotations: { ...allAnnotations, [MANAGED_LABELS]: keys(allLabels), [MANAGED_ANNOTATIONS]: keys(allAnnotations, MANAGED_ANNOTATIONS, MANAGED_LABELS) },
+      annotations: {
+        ...allAnnotations,
+        [MANAGED_LABELS]: keys(allLabels),
+        [MANAGED_ANNOTATIONS]: keys(allAnnotations, MANAGED_ANNOTATIONS, MANAGED_LABELS),
+      },
     },
   };
 }

@@ -1,9 +1,16 @@
 /**
- * Amounts of resources as plain numbers: thousandths of a CPU, and whole units of everything else. Quantities are exact and
- * slow; they are read once, when a cluster or a binding changes, and then compared with a thousand others.
+ * Amounts of resources as plain numbers: thousandths of a CPU, and whole units of everything else. Quantities are exact
+ * and slow; they are read once, when a cluster or a binding changes, and then compared with a thousand others.
  */
 import type { Quantity as QuantityText } from "../../api/index.ts";
-import { addQuantities, quantityMilliValue, quantityValue, subtractQuantities, tryParseQuantity, type Quantity } from "../../machinery/index.ts";
+import {
+  addQuantities,
+  quantityMilliValue,
+  quantityValue,
+  subtractQuantities,
+  tryParseQuantity,
+  type Quantity,
+} from "../../machinery/index.ts";
 
 /** Resource name to quantity, as API objects hold them. */
 export type ResourceList = Readonly<Record<string, QuantityText>>;
@@ -12,7 +19,9 @@ export type Amounts = ReadonlyMap<string, number>;
 export const PODS = "pods";
 const CPU = "cpu";
 
-/** Rounded up, so that a fraction of a byte is a byte. Beyond 2^53 the last digits are lost, which no estimate notices. */
+/**
+ * Rounded up, so that a fraction of a byte is a byte. Beyond 2^53 the last digits are lost, which no estimate notices.
+ */
 export function amountOf(name: string, quantity: Quantity): number {
   return Number(name === CPU ? quantityMilliValue(quantity) : quantityValue(quantity));
 }

@@ -36,7 +36,7 @@ export function readCapacity({ spec, status }: MeasuredCluster): Capacity | unde
   const taken = (readAmounts(allocated).get(PODS) ?? 0) + (readAmounts(allocating).get(PODS) ?? 0);
   const pods = Math.max(0, (readAmounts(allocatable).get(PODS) ?? 0) - taken);
   const nodes = readNodes(spec?.resourceModels ?? [], summary.allocatableModelings ?? []);
-  return { pods, free, ...(nodes && { nodes }) };
+  return { pods, free, nodes };
 }
 
 type Models = NonNullable<NonNullable<MeasuredCluster["spec"]>["resourceModels"]>;
@@ -51,7 +51,11 @@ function readNodes(models: Models, counts: Counts): NodeGroup[] | undefined {
   for (const { grade, ranges } of models.toSorted((a, b) => a.grade - b.grade)) {
     const count = countOf.get(grade) ?? 0;
     // A node of a grade has at least the grade's minimum free; that it may have more is not counted on.
-    if (count > 0) groups.push({ count, free: readAmountsOf(ranges.map(({ name, min }) => [name, min] as const)).set(PODS, PODS_PER_NODE) });
+    if (count > 0)
+      groups.push({
+        count,
+        free: readAmountsOf(ranges.map(({ name, min }) => [name, min] as const)).set(PODS, PODS_PER_NODE),
+      });
   }
   return groups;
 }

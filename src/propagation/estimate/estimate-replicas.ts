@@ -1,8 +1,8 @@
 /**
  * How many replicas of a workload fit a member besides what runs there, from what its Cluster object says.
  *
- * By node when the member reports grades of nodes: replicas do not spread over the free ends of several nodes. Otherwise by
- * the sum over all nodes. Pure; one call costs the requested resources.
+ * By node when the member reports grades of nodes: replicas do not spread over the free ends of several nodes.
+ * Otherwise by the sum over all nodes. Pure; one call costs the requested resources.
  */
 import { readAmounts, type Amounts, type ResourceList } from "./amounts.ts";
 import type { Capacity, NodeGroup } from "./capacity.ts";
@@ -14,7 +14,9 @@ export type Request = readonly (readonly [name: string, amount: number])[];
 export const MOST_REPLICAS = 2 ** 31 - 1;
 
 /** Undefined when the workload states no requirements at all, which is not the same as asking for nothing. */
-export function readRequest(requirements: { readonly resourceRequest?: ResourceList | undefined } | undefined): Request | undefined {
+export function readRequest(
+  requirements: { readonly resourceRequest?: ResourceList | undefined } | undefined,
+): Request | undefined {
   return requirements && [...readAmounts(requirements.resourceRequest)].filter(([, amount]) => amount > 0);
 }
 

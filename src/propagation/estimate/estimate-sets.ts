@@ -1,6 +1,6 @@
 /**
- * How many complete sets of a workload of several components fit a member: a set has all replicas of every component. Used
- * when such a workload goes to one cluster as a whole. Pure.
+ * How many complete sets of a workload of several components fit a member: a set has all replicas of every component.
+ * Used when such a workload goes to one cluster as a whole. Pure.
  */
 import type { ResourceBindingSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -21,11 +21,21 @@ export interface ComponentSet {
   readonly request: Request;
 }
 
-export function readComponentSet(components: DeepReadonly<NonNullable<ResourceBindingSpec["components"]>>): ComponentSet {
-  const parts = components.map(({ replicas, replicaRequirements }): Part => ({ replicas, request: readRequest(replicaRequirements) ?? [] }));
+export function readComponentSet(
+  components: DeepReadonly<NonNullable<ResourceBindingSpec["components"]>>,
+): ComponentSet {
+  const parts = components.map(({ replicas, replicaRequirements }): Part => ({
+    replicas,
+    request: readRequest(replicaRequirements) ?? [],
+  }));
   const sums = new Map<string, number>();
-  for (const { replicas, request } of parts) for (const [name, amount] of request) sums.set(name, (sums.get(name) ?? 0) + amount * replicas);
-  return { parts, pods: parts.reduce((sum, { replicas }) => sum + replicas, 0), request: [...sums].filter(([, amount]) => amount > 0) };
+  for (const { replicas, request } of parts)
+    for (const [name, amount] of request) sums.set(name, (sums.get(name) ?? 0) + amount * replicas);
+  return {
+    parts,
+    pods: parts.reduce((sum, { replicas }) => sum + replicas, 0),
+    request: [...sums].filter(([, amount]) => amount > 0),
+  };
 }
 
 export function estimateSets(capacity: Capacity | undefined, set: ComponentSet): number {
@@ -41,12 +51,14 @@ export function estimateSets(capacity: Capacity | undefined, set: ComponentSet):
 }
 
 /**
- * Places set after set, each component on the first nodes with room. A node without room for a component never has room for
- * it again, so each component goes on from the node where it stopped: the cost is sets times components, plus nodes.
+ * Places set after set, each component on the first nodes with room. A node without room for a component never has room
+ * for it again, so each component goes on from the node where it stopped: the cost is sets times components, plus
+ * nodes.
  */
 function placeSets(groups: readonly NodeGroup[], parts: readonly Part[], most: number): number {
   const nodes: Map<string, number>[] = [];
-  for (const { count, free } of groups) for (let node = 0; node < Math.min(count, MAX_NODES); node++) nodes.push(new Map(free));
+  for (const { count, free } of groups)
+    for (let node = 0; node < Math.min(count, MAX_NODES); node++) nodes.push(new Map(free));
   const next = parts.map(() => 0);
   for (let sets = 0; sets < most; sets++) {
     for (const [index, part] of parts.entries()) {
@@ -64,7 +76,10 @@ function placeSets(groups: readonly NodeGroup[], parts: readonly Part[], most: n
   return most;
 }
 
-/** Kubernetes is made for clusters of up to 5,000 nodes; a member that claims many more is estimated by this many of each grade. */
+/**
+ * Kubernetes is made for clusters of up to 5,000 nodes; a member that claims many more is estimated by this many of
+ * each grade.
+ */
 const MAX_NODES = 10_000;
 
 function take(free: Map<string, number>, request: Request, replicas: number): void {

@@ -1,9 +1,10 @@
 /**
  * Eviction ends the orders to leave a cluster: when the resource is healthy where it went, its old copy may go.
  *
- * Reads:  `gracefulEvictionTasks`, `clusters` and the status of a binding.
+ * Reads: `gracefulEvictionTasks`, `clusters` and the status of a binding.
  * Writes: takes tasks off, or notes when one was first seen; the record of finished moves.
- * Before: failover, schedule or a user added a task, and schedule found another place. After: dispatch removes the old Work.
+ * Before: failover, schedule or a user added a task, and schedule found another place. After: dispatch removes the old
+ * Work.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
@@ -29,7 +30,13 @@ export interface EvictionDependencies {
 
 const TIMEOUT_MS = 600_000;
 
-export function createEvictionController({ scope, client, events, clock, timeoutMs = TIMEOUT_MS }: EvictionDependencies): Controller<ObjectKey> {
+export function createEvictionController({
+  scope,
+  client,
+  events,
+  clock,
+  timeoutMs = TIMEOUT_MS,
+}: EvictionDependencies): Controller<ObjectKey> {
   const { kind } = scope;
   return defineForBindings({
     stage: "eviction",
@@ -42,12 +49,24 @@ export function createEvictionController({ scope, client, events, clock, timeout
       const plan = planEvictions(binding, timeoutMs, nowMs);
       if (plan.tasks !== binding.spec.gracefulEvictionTasks) {
         // What was judged is this version: when it changed meanwhile, the newer one is judged instead.
-        const written = await unlessChanged(client.patch(kind, key, planPatch(binding, plan, nowMs), { type: "merge", signal }));
+        const written = await unlessChanged(
+          client.patch(kind, key, planPatch(binding, plan, nowMs), { type: "merge", signal }),
+        );
         if (!written) return done;
         for (const { task, ending } of plan.ended) {
           log.info(ending === "Withdrawn" ? "cluster kept" : "cluster left", { member: task.fromCluster, ending });
           for (const object of [binding, resourceOf(binding)]) {
-            events.record(key.cluster, object, ending === "Withdrawn" ? withdrawn(task.fromCluster) : { type: "Normal", reason: "EvictWorkloadFromClusterSucceed", message: `Evict from cluster ${task.fromCluster} succeed.` });
+            events.record(
+              key.cluster,
+              object,
+              ending === "Withdrawn"
+                ? withdrawn(task.fromCluster)
+                : {
+                    type: "Normal",
+                    reason: "EvictWorkloadFromClusterSucceed",
+                    message: `Evict from cluster ${task.fromCluster} succeed.`,
+                  },
+            );
           }
         }
       }
@@ -57,13 +76,22 @@ export function createEvictionController({ scope, client, events, clock, timeout
 }
 
 function withdrawn(cluster: string): RecordedEvent {
-  return { type: "Warning", reason: "EvictWorkloadFromClusterFailed", message: `Evict from cluster ${cluster} failed: there is no other place any more, so it stays there` };
+  return {
+    type: "Warning",
+    reason: "EvictWorkloadFromClusterFailed",
+    message: `Evict from cluster ${cluster} failed: there is no other place any more, so it stays there`,
+  };
 }
 
 function planPatch(binding: DeepReadonly<ResourceBinding>, { tasks, ended }: EvictionsPlan, nowMs: number): Json {
-  const moves = ended.map(({ task, ending }) => moveOf(binding, task, ending, nowMs, task.reason === APPLICATION_FAILURE ? placeInRow(binding, task) : undefined));
+  const moves = ended.map(({ task, ending }) =>
+    moveOf(binding, task, ending, nowMs, task.reason === APPLICATION_FAILURE ? placeInRow(binding, task) : undefined),
+  );
   return {
-    metadata: { resourceVersion: binding.metadata.resourceVersion, ...(moves.length > 0 && { annotations: { [MOVES]: withMoves(binding, moves) } }) },
+    metadata: {
+      resourceVersion: binding.metadata.resourceVersion,
+      annotations: moves.length > 0 ? { [MOVES]: withMoves(binding, moves) } : undefined,
+    },
     spec: { gracefulEvictionTasks: tasks.length > 0 ? tasks : null },
   } as unknown as Json;
 }

@@ -9,7 +9,14 @@ const MINUTE = 60_000;
 const NOW = Date.parse("2024-05-01T12:00:00Z");
 const TIMEOUT = 10 * MINUTE;
 
-const task = (fields: Partial<GracefulEvictionTask> = {}): GracefulEvictionTask => ({ fromCluster: "oslo", purgeMode: "Gracefully", reason: "Test", producer: "test", creationTimestamp: "2024-05-01T11:59:00Z", ...fields });
+const task = (fields: Partial<GracefulEvictionTask> = {}): GracefulEvictionTask => ({
+  fromCluster: "oslo",
+  purgeMode: "Gracefully",
+  reason: "Test",
+  producer: "test",
+  creationTimestamp: "2024-05-01T11:59:00Z",
+  ...fields,
+});
 type Health = "Healthy" | "Unhealthy" | "Unknown";
 interface State {
   clusters?: Record<string, number>;
@@ -19,7 +26,10 @@ interface State {
   isScheduled?: boolean;
 }
 
-const bindingOf = (tasks: GracefulEvictionTask[], { clusters = { rome: 4 }, health = {}, available = {}, isObserved = true, isScheduled = true }: State = {}): ResourceBinding =>
+const bindingOf = (
+  tasks: GracefulEvictionTask[],
+  { clusters = { rome: 4 }, health = {}, available = {}, isObserved = true, isScheduled = true }: State = {},
+): ResourceBinding =>
   makeBinding(makeDeployment("shop/web").replicas(4).build())
     .targets(clusters)
     .with((binding) => {
@@ -27,33 +37,93 @@ const bindingOf = (tasks: GracefulEvictionTask[], { clusters = { rome: 4 }, heal
       binding.spec.gracefulEvictionTasks = tasks;
       binding.status = {
         schedulerObservedGeneration: isObserved ? 7 : 6,
-        conditions: [{ type: "Scheduled", status: isScheduled ? "True" : "False", reason: "Test", message: "", lastTransitionTime: "2024-05-01T11:59:00Z" }],
-        aggregatedStatus: Object.entries(health).map(([clusterName, value]) => ({ clusterName, health: value, ...(available[clusterName] !== undefined && { status: { availableReplicas: available[clusterName] } }) })),
+        conditions: [
+          {
+            type: "Scheduled",
+            status: isScheduled ? "True" : "False",
+            reason: "Test",
+            message: "",
+            lastTransitionTime: "2024-05-01T11:59:00Z",
+          },
+        ],
+        aggregatedStatus: Object.entries(health).map(([clusterName, value]) => ({
+          clusterName,
+          health: value,
+          status: available[clusterName] !== undefined ? { availableReplicas: available[clusterName] } : undefined,
+        })),
       };
     })
     .build();
-const endings = (binding: ResourceBinding, nowMs = NOW): string[] => planEvictions(binding, TIMEOUT, nowMs).ended.map(({ task: { fromCluster }, ending }) => `${fromCluster} ${ending}`);
+const endings = (binding: ResourceBinding, nowMs = NOW): string[] =>
+  planEvictions(binding, TIMEOUT, nowMs).ended.map(({ task: { fromCluster }, ending }) => `${fromCluster} ${ending}`);
 
 const WELL: State = { health: { rome: "Healthy", oslo: "Unhealthy" }, available: { rome: 4 } };
 
-const cases: Record<string, { task?: Partial<GracefulEvictionTask>; state?: State; afterMs?: number; want: string[] }> = {
-  "an order ends when everything is healthy where it went": { state: WELL, want: ["oslo Replaced"] },
-  "and goes on while the new copy is not healthy": { state: { health: { rome: "Unhealthy" } }, want: [] },
-  "or has not reported": { state: {}, want: [] },
-  "or is healthy with fewer replicas than it was given": { state: { ...WELL, available: { rome: 2 } }, want: [] },
-  "a kind that does not count is healthy when it says so": { state: { health: { rome: "Healthy" } }, want: ["oslo Replaced"] },
-  "a report from before the scheduler decided says nothing": { state: { ...WELL, isObserved: false }, want: [] },
-  "nothing leaves while the scheduler has found no place": { state: { ...WELL, isScheduled: false }, afterMs: 60 * MINUTE, want: [] },
-  "nor before it has seen the order": { state: { ...WELL, clusters: { oslo: 4 }, isObserved: false }, afterMs: 60 * MINUTE, want: [] },
-  "an order is void when the scheduler has seen it and wants the cluster": { state: { ...WELL, clusters: { oslo: 4 } }, want: ["oslo Withdrawn"] },
-  "an unhealthy copy goes when the time is over": { state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } }, afterMs: 10 * MINUTE, want: ["oslo TimedOut"] },
-  "a healthy one outlives the hub's own limit": { state: { health: { oslo: "Healthy", rome: "Unhealthy" } }, afterMs: 60 * MINUTE, want: [] },
-  "but not what the policy says": { task: { gracePeriodSeconds: 300 }, state: { health: { oslo: "Healthy", rome: "Unhealthy" } }, afterMs: 4 * MINUTE, want: ["oslo TimedOut"] },
-  "and not before": { task: { gracePeriodSeconds: 300 }, state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } }, afterMs: 3 * MINUTE, want: [] },
-  "a copy that is never purged stays": { task: { purgeMode: "Never", suppressDeletion: true }, state: WELL, afterMs: 600 * MINUTE, want: [] },
-  "until somebody says that it may go": { task: { purgeMode: "Never", suppressDeletion: false }, state: {}, want: ["oslo Confirmed"] },
-  "an order to purge directly ends in time, whatever became of it": { task: { purgeMode: "Directly" }, state: { isScheduled: false }, afterMs: 10 * MINUTE, want: ["oslo TimedOut"] },
-};
+const cases: Record<string, { task?: Partial<GracefulEvictionTask>; state?: State; afterMs?: number; want: string[] }> =
+  {
+    "an order ends when everything is healthy where it went": { state: WELL, want: ["oslo Replaced"] },
+    "and goes on while the new copy is not healthy": { state: { health: { rome: "Unhealthy" } }, want: [] },
+    "or has not reported": { state: {}, want: [] },
+    "or is healthy with fewer replicas than it was given": { state: { ...WELL, available: { rome: 2 } }, want: [] },
+    "a kind that does not count is healthy when it says so": {
+      state: { health: { rome: "Healthy" } },
+      want: ["oslo Replaced"],
+    },
+    "a report from before the scheduler decided says nothing": { state: { ...WELL, isObserved: false }, want: [] },
+    "nothing leaves while the scheduler has found no place": {
+      state: { ...WELL, isScheduled: false },
+      afterMs: 60 * MINUTE,
+      want: [],
+    },
+    "nor before it has seen the order": {
+      state: { ...WELL, clusters: { oslo: 4 }, isObserved: false },
+      afterMs: 60 * MINUTE,
+      want: [],
+    },
+    "an order is void when the scheduler has seen it and wants the cluster": {
+      state: { ...WELL, clusters: { oslo: 4 } },
+      want: ["oslo Withdrawn"],
+    },
+    "an unhealthy copy goes when the time is over": {
+      state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } },
+      afterMs: 10 * MINUTE,
+      want: ["oslo TimedOut"],
+    },
+    "a healthy one outlives the hub's own limit": {
+      state: { health: { oslo: "Healthy", rome: "Unhealthy" } },
+      afterMs: 60 * MINUTE,
+      want: [],
+    },
+    "but not what the policy says": {
+      task: { gracePeriodSeconds: 300 },
+      state: { health: { oslo: "Healthy", rome: "Unhealthy" } },
+      afterMs: 4 * MINUTE,
+      want: ["oslo TimedOut"],
+    },
+    "and not before": {
+      task: { gracePeriodSeconds: 300 },
+      state: { health: { oslo: "Unhealthy", rome: "Unhealthy" } },
+      afterMs: 3 * MINUTE,
+      want: [],
+    },
+    "a copy that is never purged stays": {
+      task: { purgeMode: "Never", suppressDeletion: true },
+      state: WELL,
+      afterMs: 600 * MINUTE,
+      want: [],
+    },
+    "until somebody says that it may go": {
+      task: { purgeMode: "Never", suppressDeletion: false },
+      state: {},
+      want: ["oslo Confirmed"],
+    },
+    "an order to purge directly ends in time, whatever became of it": {
+      task: { purgeMode: "Directly" },
+      state: { isScheduled: false },
+      afterMs: 10 * MINUTE,
+      want: ["oslo TimedOut"],
+    },
+  };
 for (const [behaviour, { task: fields, state, afterMs = 0, want }] of Object.entries(cases)) {
   test(behaviour, () => {
     expect(endings(bindingOf([task(fields)], state), NOW + afterMs)).toEqual(want);
@@ -65,7 +135,11 @@ test("an order without a time gets the time when it was first seen, and is not j
 
   const plan = planEvictions(bindingOf([untimed], WELL), TIMEOUT, NOW);
 
-  expect(plan).toEqual({ tasks: [task({ creationTimestamp: "2024-05-01T12:00:00Z" })], ended: [], requeueAfterMs: TIMEOUT });
+  expect(plan).toEqual({
+    tasks: [task({ creationTimestamp: "2024-05-01T12:00:00Z" })],
+    ended: [],
+    requeueAfterMs: TIMEOUT,
+  });
 });
 
 test("what does not change is the same list, and the next look is when the first order expires", () => {
@@ -81,22 +155,31 @@ test("an eviction that the policy does not hurry never leaves fewer healthy repl
   const health = constantFrom<Health>("Healthy", "Unhealthy", "Unknown");
   const member = record({ health, available: integer({ min: 0, max: 4 }) });
   assert(
-    property(member, array(member, { minLength: 1, maxLength: 3 }), integer({ min: 0, max: 120 }), (old, others, minutes) => {
-      const names = others.map((_each, index) => `m${index}`);
-      const share = Math.ceil(4 / others.length);
-      const binding = bindingOf([task()], {
-        clusters: Object.fromEntries(names.map((name) => [name, share])),
-        health: { oslo: old.health, ...Object.fromEntries(others.map((each, index) => [`m${index}`, each.health])) },
-        available: { oslo: old.available, ...Object.fromEntries(others.map((each, index) => [`m${index}`, each.available])) },
-      });
-      const healthy = (items: typeof others): number => items.filter((item) => item.health === "Healthy").reduce((sum, { available }) => sum + available, 0);
+    property(
+      member,
+      array(member, { minLength: 1, maxLength: 3 }),
+      integer({ min: 0, max: 120 }),
+      (old, others, minutes) => {
+        const names = others.map((_each, index) => `m${index}`);
+        const share = Math.ceil(4 / others.length);
+        const binding = bindingOf([task()], {
+          clusters: Object.fromEntries(names.map((name) => [name, share])),
+          health: { oslo: old.health, ...Object.fromEntries(others.map((each, index) => [`m${index}`, each.health])) },
+          available: {
+            oslo: old.available,
+            ...Object.fromEntries(others.map((each, index) => [`m${index}`, each.available])),
+          },
+        });
+        const healthy = (items: typeof others): number =>
+          items.filter((item) => item.health === "Healthy").reduce((sum, { available }) => sum + available, 0);
 
-      const isGone = planEvictions(binding, TIMEOUT, NOW + minutes * MINUTE).ended.length > 0;
+        const isGone = planEvictions(binding, TIMEOUT, NOW + minutes * MINUTE).ended.length > 0;
 
-      // A member that is healthy all that time with fewer replicas than its share has what its overrides want.
-      const isShortOfReplicas = others.every((item) => item.health === "Healthy") && minutes >= 9;
-      expect(!isGone || isShortOfReplicas || healthy(others) >= healthy([old])).toBe(true);
-    }),
+        // A member that is healthy all that time with fewer replicas than its share has what its overrides want.
+        const isShortOfReplicas = others.every((item) => item.health === "Healthy") && minutes >= 9;
+        expect(!isGone || isShortOfReplicas || healthy(others) >= healthy([old])).toBe(true);
+      },
+    ),
     { seed: 5, numRuns: 2000 },
   );
 });
@@ -105,7 +188,9 @@ describe("the record of moves", () => {
   test("says what happened, why, by whom, before and after", () => {
     const binding = bindingOf([], WELL);
 
-    expect(moveOf(binding, task({ replicas: 4, message: "it was ill", clustersBeforeFailover: ["oslo"] }), "Replaced", NOW)).toEqual({
+    expect(
+      moveOf(binding, task({ replicas: 4, message: "it was ill", clustersBeforeFailover: ["oslo"] }), "Replaced", NOW),
+    ).toEqual({
       from: "oslo",
       replicas: 4,
       cause: "Test",
@@ -121,7 +206,10 @@ describe("the record of moves", () => {
 
   test("keeps the newest few, and starts again when somebody damaged it", () => {
     const binding = bindingOf([], WELL);
-    for (let time = 0; time < 9; time++) binding.metadata.annotations = { "flotilla.dev/moves": withMoves(binding, [moveOf(binding, task({ fromCluster: `m${time}` }), "TimedOut", NOW)]) };
+    for (let time = 0; time < 9; time++)
+      binding.metadata.annotations = {
+        "flotilla.dev/moves": withMoves(binding, [moveOf(binding, task({ fromCluster: `m${time}` }), "TimedOut", NOW)]),
+      };
     expect(movesOf(binding).map((move) => (move as { from: string }).from)).toEqual(["m4", "m5", "m6", "m7", "m8"]);
 
     binding.metadata.annotations = { "flotilla.dev/moves": "{" };
@@ -131,6 +219,9 @@ describe("the record of moves", () => {
   test("names a few clusters of many", () => {
     const before = Array.from({ length: 100 }, (_each, index) => `m${index}`);
 
-    expect(moveOf(bindingOf([]), task({ clustersBeforeFailover: before }), "Replaced", NOW).before).toEqual([...before.slice(0, 8), "and 92 more"]);
+    expect(moveOf(bindingOf([]), task({ clustersBeforeFailover: before }), "Replaced", NOW).before).toEqual([
+      ...before.slice(0, 8),
+      "and 92 more",
+    ]);
   });
 });

@@ -1,9 +1,10 @@
 /**
  * Decides which orders to leave a cluster are carried out: once the resource is healthy where it went. Pure.
  *
- * Karmada ends an order when its time is over, whatever became of the replacement. Here a copy that is still healthy outlives
- * the hub's own time limit, and no copy goes while the scheduler has found no place for it: what runs is taken away only
- * after its replacement is healthy, or because the policy says so (`gracePeriodSeconds`, or the purge mode Directly).
+ * Karmada ends an order when its time is over, whatever became of the replacement. Here a copy that is still healthy
+ * outlives the hub's own time limit, and no copy goes while the scheduler has found no place for it: what runs is taken
+ * away only after its replacement is healthy, or because the policy says so (`gracePeriodSeconds`, or the purge mode
+ * Directly).
  */
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
@@ -31,7 +32,9 @@ export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number
   for (const given of before) {
     // Whoever orders by hand need not know what time it is.
     const task = given.creationTimestamp ? given : { ...given, creationTimestamp: formatTime(nowMs) };
-    const expiresMs = Date.parse(task.creationTimestamp ?? "") + (task.gracePeriodSeconds === undefined ? timeoutMs : task.gracePeriodSeconds * 1000);
+    const expiresMs =
+      Date.parse(task.creationTimestamp ?? "") +
+      (task.gracePeriodSeconds === undefined ? timeoutMs : task.gracePeriodSeconds * 1000);
     const ending = given === task ? endingOf(task, view, !(expiresMs > nowMs)) : undefined;
     if (ending) ended.push({ task, ending });
     else {
@@ -40,7 +43,7 @@ export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number
     }
   }
   const isSame = ended.length === 0 && tasks.every((task, place) => task === before[place]);
-  return { tasks: isSame ? before : tasks, ended, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+  return { tasks: isSame ? before : tasks, ended, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
 }
 
 interface View {
@@ -60,17 +63,22 @@ function viewOf({ metadata, spec, status }: Binding): View {
   const isHealthyOn = (cluster: string): boolean => items.get(cluster)?.health === "Healthy";
   const isHealthy = clusters.every(({ name }) => isHealthyOn(name));
   return {
-    isPlaced: status?.schedulerObservedGeneration === metadata.generation && isConditionTrue(status?.conditions, "Scheduled"),
+    isPlaced:
+      status?.schedulerObservedGeneration === metadata.generation && isConditionTrue(status?.conditions, "Scheduled"),
     targets: new Set(clusters.map(({ name }) => name)),
-    isUp: isHealthy && clusters.every(({ name, replicas }) => replicas === undefined || (replicasUp(items.get(name)?.status) ?? replicas) >= replicas),
+    isUp:
+      isHealthy &&
+      clusters.every(
+        ({ name, replicas }) => replicas === undefined || (replicasUp(items.get(name)?.status) ?? replicas) >= replicas,
+      ),
     isHealthy,
     isHealthyOn,
   };
 }
 
 /**
- * A member that gets more replicas is reported healthy until it has heard of them. Kinds that count what is available tell
- * the difference; of the others the report is all there is.
+ * A member that gets more replicas is reported healthy until it has heard of them. Kinds that count what is available
+ * tell the difference; of the others the report is all there is.
  */
 function replicasUp(status: unknown): number | undefined {
   if (!isObject(status)) return undefined;
@@ -84,13 +92,18 @@ function isHeld({ suppressDeletion, purgeMode }: Task): boolean {
   return suppressDeletion ?? purgeMode === "Never";
 }
 
-function endingOf(task: Task, { isPlaced, targets, isUp, isHealthy, isHealthyOn }: View, isExpired: boolean): Ending | undefined {
+function endingOf(
+  task: Task,
+  { isPlaced, targets, isUp, isHealthy, isHealthyOn }: View,
+  isExpired: boolean,
+): Ending | undefined {
   if (task.suppressDeletion === false) return "Confirmed";
   if (isHeld(task)) return undefined;
   // A copy that is purged directly is gone already; its order only keeps the cluster from being chosen again.
   if (isExpired && isPurgedDirectly(task)) return "TimedOut";
   if (!isPlaced) return undefined;
-  // The scheduler has seen the order and wants the cluster again: nothing else fits, so the copy is no longer one that is left.
+  // The scheduler has seen the order and wants the cluster again: nothing else fits, so the copy is no longer one that
+  // is left.
   if (targets.has(task.fromCluster)) return "Withdrawn";
   if (isUp) return "Replaced";
   if (!isExpired) return undefined;

@@ -1,4 +1,7 @@
-/** Decides how one manifest is delivered, from the annotations of the template and of the policy that carried it here. Pure. */
+/**
+ * Decides how one manifest is delivered, from the annotations of the template and of the policy that carried it here.
+ * Pure.
+ */
 import { convertsWithoutWebhook, CustomResourceDefinition, gvkOf } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -28,12 +31,13 @@ export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, is
 }
 
 /**
- * Whether this is the hub's own definition of a kind whose versions it converts by code, as OpenKruise's. A member that has the kind
- * already, or is given it by OpenKruise's own chart, converts by the webhook that its definition names, or serves one version: with ours
- * in its place it would read one version as another, and a partition would be gone.
+ * Whether this is the hub's own definition of a kind whose versions it converts by code, as OpenKruise's. A member that
+ * has the kind already, or is given it by OpenKruise's own chart, converts by the webhook that its definition names, or
+ * serves one version: with ours in its place it would read one version as another, and a partition would be gone.
  */
 export function isConvertedByCode(manifest: Manifest): boolean {
-  if (manifest.kind !== CustomResourceDefinition.kind || gvkOf(manifest).group !== CustomResourceDefinition.group) return false;
+  if (manifest.kind !== CustomResourceDefinition.kind || gvkOf(manifest).group !== CustomResourceDefinition.group)
+    return false;
   const { spec } = manifest as DeepReadonly<CustomResourceDefinition>;
   return spec.conversion?.strategy !== "Webhook" && spec.versions.length > 1 && convertsWithoutWebhook(spec);
 }

@@ -14,19 +14,28 @@ export interface AutoscaledWorks {
 
 /** Called once per informer, by whoever wires the stages. */
 export function createAutoscaledWorks(works: Pick<Informer<Work>, "addIndex" | "by">): AutoscaledWorks {
-  works.addIndex(BY_TARGET, (work) => (work.metadata.deletionTimestamp ? [] : manifestsOf(work).flatMap((manifest) => targetOf(work.metadata.namespace ?? "", manifest))));
+  works.addIndex(BY_TARGET, (work) =>
+    work.metadata.deletionTimestamp
+      ? []
+      : manifestsOf(work).flatMap((manifest) => targetOf(work.metadata.namespace ?? "", manifest)),
+  );
   return {
     has(executionNamespace, { apiVersion, kind, metadata }) {
-      return works.by(BY_TARGET, idOf(executionNamespace, metadata.namespace, apiVersion, kind, metadata.name)).length > 0;
+      return (
+        works.by(BY_TARGET, idOf(executionNamespace, metadata.namespace, apiVersion, kind, metadata.name)).length > 0
+      );
     },
   };
 }
 
 function targetOf(executionNamespace: string, manifest: DeepReadonly<KubernetesObject>): string[] {
-  if (manifest.kind !== "HorizontalPodAutoscaler" || parseApiVersion(manifest.apiVersion).group !== "autoscaling") return [];
+  if (manifest.kind !== "HorizontalPodAutoscaler" || parseApiVersion(manifest.apiVersion).group !== "autoscaling")
+    return [];
   const { spec } = manifest as DeepReadonly<Partial<HorizontalPodAutoscaler>>;
   const target = spec?.scaleTargetRef;
-  return target ? [idOf(executionNamespace, manifest.metadata.namespace, target.apiVersion ?? "", target.kind, target.name)] : [];
+  return target
+    ? [idOf(executionNamespace, manifest.metadata.namespace, target.apiVersion ?? "", target.kind, target.name)]
+    : [];
 }
 
 /** Versions do not matter: a target is one object in all of them. */

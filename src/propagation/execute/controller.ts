@@ -1,13 +1,15 @@
 /**
  * Execute applies a Work's manifests on its member, and again whenever they drift there.
  *
- * Reads:  Work, the member's objects, Cluster.
- * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's status.
+ * Reads: Work, the member's objects, Cluster.
+ * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's
+ * status.
  * Before: dispatch made the Work. After: reflect brings the objects' status back.
  *
- * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way (`obstacles.ts` of delivery): a
- * member that does not answer is waited for without costing others (`member-lanes.ts` there), a refusal is repeated slowly and at once
- * when something about it changed (`refusals.ts` there), anything else comes back with the queue's back-off.
+ * A failure is told on the Work in the member's own words. What happens next depends on what stands in the way
+ * (`obstacles.ts` of delivery): a member that does not answer is waited for without costing others (`member-lanes.ts`
+ * there), a refusal is repeated slowly and at once when something about it changed (`refusals.ts` there), anything else
+ * comes back with the queue's back-off.
  */
 import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
@@ -59,7 +61,21 @@ const LOOK_AGAIN_MS = 60_000;
 
 type ManifestAttempt = { kind: string; name: string; repairs: boolean; servesAsItIs: boolean; attempt: Attempt };
 
-export function createExecuteController({ hub, works, deliveryFor, memberObjects, interpreter, autoscaledWorks, ruleChanges, workStatus, lanes, meter, events, clock, random }: ExecuteDependencies): Controller<ObjectKey> {
+export function createExecuteController({
+  hub,
+  works,
+  deliveryFor,
+  memberObjects,
+  interpreter,
+  autoscaledWorks,
+  ruleChanges,
+  workStatus,
+  lanes,
+  meter,
+  events,
+  clock,
+  random,
+}: ExecuteDependencies): Controller<ObjectKey> {
   const refusals = createRefusals(random);
   const lostAnswers = createLostAnswers();
   const departures = createDepartures({ works, clock });
@@ -68,7 +84,11 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
   const clusterOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
   const deliveryOf = (work: DeepReadonly<Work>): Delivery => {
     const delivery = deliveryFor(clusterOf(work));
-    if (!delivery) throw new FlotillaError("NotJoined", `no connection to the cluster of ${work.metadata.namespace}; has it joined?`);
+    if (!delivery)
+      throw new FlotillaError(
+        "NotJoined",
+        `no connection to the cluster of ${work.metadata.namespace}; has it joined?`,
+      );
     return delivery;
   };
 
@@ -86,12 +106,31 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
     const beforeRequest = (): void => passage.enter();
     for (const manifest of manifestsOf(work)) {
       const policy = planApplyPolicy(work, manifest, autoscaledWorks.has(work.metadata.namespace ?? "", manifest));
-      const note = (attempt: Attempt): void => void attempts.push({ kind: manifest.kind, name: manifest.metadata.name, repairs: policy.drift === "repair", servesAsItIs: attempt.result === "conflict" && isConvertedByCode(manifest), attempt });
+      const note = (attempt: Attempt): void =>
+        void attempts.push({
+          kind: manifest.kind,
+          name: manifest.metadata.name,
+          repairs: policy.drift === "repair",
+          servesAsItIs: attempt.result === "conflict" && isConvertedByCode(manifest),
+          attempt,
+        });
       try {
         if (isUnmanaged(manifest, clusterOf(work))) {
           await release(work, refOf(manifest), passage, signal);
           note({ result: "unmanaged" });
-        } else note(await deliveryOf(work).apply(manifest, { ...policy, isFirst: work.status === undefined, beforeRequest, retain: (desired, observed) => interpreter.retain(desired, observed) }, signal));
+        } else
+          note(
+            await deliveryOf(work).apply(
+              manifest,
+              {
+                ...policy,
+                isFirst: work.status === undefined,
+                beforeRequest,
+                retain: (desired, observed) => interpreter.retain(desired, observed),
+              },
+              signal,
+            ),
+          );
       } catch (error) {
         note({ result: "failed", error });
         // The rest of the Work would meet the same.
@@ -102,50 +141,102 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
   }
 
   /** Lets an object go that carries our marks, as far as is known; one without them is not ours already. */
-  async function release(work: DeepReadonly<Work>, ref: ObjectRef, passage: Passage, signal: AbortSignal): Promise<void> {
+  async function release(
+    work: DeepReadonly<Work>,
+    ref: ObjectRef,
+    passage: Passage,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
-    await deliveryOf(work).remove(ref, { mode: "release", owner: ownerOf(work), mayReturn: true, beforeRequest: () => passage.enter() }, signal);
+    await deliveryOf(work).remove(
+      ref,
+      { mode: "release", owner: ownerOf(work), mayReturn: true, beforeRequest: () => passage.enter() },
+      signal,
+    );
   }
 
   function tellDispatching(work: DeepReadonly<Work>, key: ObjectKey, now: string): void {
     const next = planDispatching(work, now);
     if (next === work) return;
     workStatus.set(key, "dispatching", (newest) => planDispatching(newest, now));
-    events.record(hub, work, { type: "Normal", reason: "WorkDispatching", message: findCondition(next.status?.conditions, "Dispatching")?.message ?? "" });
+    events.record(hub, work, {
+      type: "Normal",
+      reason: "WorkDispatching",
+      message: findCondition(next.status?.conditions, "Dispatching")?.message ?? "",
+    });
   }
 
   function tellApplied(work: DeepReadonly<Work>, key: ObjectKey, failure: Failure | undefined, now: string): void {
     if (planApplied(work, failure, now) === work) return;
     // Reflect is about to report the applied object; a success waits for that, a failure does not.
-    workStatus.set(key, "execute", (newest) => planApplied(newest, failure, now), failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {});
+    workStatus.set(
+      key,
+      "execute",
+      (newest) => planApplied(newest, failure, now),
+      failure === undefined ? { patienceMs: PROGRESS_PATIENCE_MS } : {},
+    );
     const { namespace, name } = work.metadata;
     const before = findCondition(work.status?.conditions, "Applied");
-    if (failure) events.record(hub, work, { type: "Warning", reason: "SyncFailed", message: `Failed to sync work(${namespace}/${name}) to cluster(${clusterOf(work)}), err: ${failure.message}` });
+    if (failure)
+      events.record(hub, work, {
+        type: "Warning",
+        reason: "SyncFailed",
+        message: `Failed to sync work(${namespace}/${name}) to cluster(${clusterOf(work)}), err: ${failure.message}`,
+      });
     // That all is well is worth an event only after it was not: every Work would cost one more write otherwise.
-    else if (before?.status === "False") events.record(hub, work, { type: "Normal", reason: "SyncSucceed", message: `Sync work(${namespace}/${name}) to cluster(${clusterOf(work)}) successful.` });
+    else if (before?.status === "False")
+      events.record(hub, work, {
+        type: "Normal",
+        reason: "SyncSucceed",
+        message: `Sync work(${namespace}/${name}) to cluster(${clusterOf(work)}) successful.`,
+      });
   }
 
-  function tellDrift(work: DeepReadonly<Work>, key: ObjectKey, attempts: readonly ManifestAttempt[], now: string): void {
-    const drift = attempts.flatMap(({ kind, name, repairs, attempt }): ObjectDrift[] => ("drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : []));
+  function tellDrift(
+    work: DeepReadonly<Work>,
+    key: ObjectKey,
+    attempts: readonly ManifestAttempt[],
+    now: string,
+  ): void {
+    const drift = attempts.flatMap(({ kind, name, repairs, attempt }): ObjectDrift[] =>
+      "drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : [],
+    );
     if (planDrifted(work, drift, now) === work) return;
     // That it is over comes after what was found, which may not be written yet, and does not replace it.
     workStatus.set(key, drift.length > 0 ? "drift" : "drift-over", (newest) => planDrifted(newest, drift, now));
-    for (const each of drift) events.record(hub, work, { type: "Warning", reason: each.isRepaired ? "DriftRepaired" : "DriftFound", message: renderDrift(each) });
+    for (const each of drift)
+      events.record(hub, work, {
+        type: "Warning",
+        reason: each.isRepaired ? "DriftRepaired" : "DriftFound",
+        message: renderDrift(each),
+      });
   }
 
-  /** What a change of a Cluster lets go on: everything when it answers again, and Works that wait for a kind when it serves others. */
+  /**
+   * What a change of a Cluster lets go on: everything when it answers again, and Works that wait for a kind when it
+   * serves others.
+   */
   function afterClusterChange({ object, old }: ObjectEvent<Cluster>): ObjectKey[] {
     if (!old) return [];
     const { name } = object.metadata;
-    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready")) lanes.restore(name);
-    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements) ? [] : refusals.takeWaitingForKinds(name);
+    if (isConditionTrue(object.status?.conditions, "Ready") && !isConditionTrue(old.status?.conditions, "Ready"))
+      lanes.restore(name);
+    return equalJson(object.status?.apiEnablements, old.status?.apiEnablements)
+      ? []
+      : refusals.takeWaitingForKinds(name);
   }
 
   return defineController({
     name: "execute",
     for: Work,
     finalizer: WORK_FINALIZER,
-    watches: [{ source: memberObjects.source() }, { source: ruleChanges }, { source: lanes.source }, watch(Cluster, afterClusterChange), watch(Work, ({ object, deleted }) => (deleted ? departures.after(object) : []))],
+    watches: [
+      { source: memberObjects.source() },
+      { source: ruleChanges },
+      { source: lanes.source },
+      watch(Cluster, afterClusterChange),
+      watch(Work, ({ object, deleted }) => (deleted ? departures.after(object) : [])),
+    ],
     writes: [Work],
     concurrency: CONCURRENCY,
 
@@ -159,7 +250,9 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
       let isPending = false;
       const passage = watchPassage(lanes.passage(clusterOf(work), key), clock, () => {
         isPending = true;
-        workStatus.set(key, "execute", (newest) => planApplied(newest, pendingAnswer(clusterOf(work)), formatTime(clock.now())));
+        workStatus.set(key, "execute", (newest) =>
+          planApplied(newest, pendingAnswer(clusterOf(work)), formatTime(clock.now())),
+        );
       });
       const startMs = meter?.nowMs() ?? 0;
       const attempts = await deliver(work, passage, signal);
@@ -172,15 +265,29 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
       const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
       if (changed > 0) log.info("manifests applied", { manifests: changed });
       const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
-      if (planManaged(work, isManaged, now) !== work) workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
+      if (planManaged(work, isManaged, now) !== work)
+        workStatus.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
       // Objects that are left alone say nothing about whether the rest is applied.
-      if (isManaged || failures.length > 0 || isPending) tellApplied(isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work, key, lostAnswers.after(key, failureOf(attempts)), now);
+      if (isManaged || failures.length > 0 || isPending)
+        tellApplied(
+          isPending ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work,
+          key,
+          lostAnswers.after(key, failureOf(attempts)),
+          now,
+        );
       tellDrift(work, key, attempts, now);
 
       // A member that does not answer is waited for; what else failed was told on the Work.
       for (const error of failures) if (obstacleOf(error) === "passing") throw error;
       const waitsForKind = obstacles.has("missing-kind");
-      if (waitsForKind || obstacles.has("refused")) return { requeueAfterMs: refusals.note(key, { cluster: clusterOf(work), question: questionOf(work), waitsForKind }, clock.now()) };
+      if (waitsForKind || obstacles.has("refused"))
+        return {
+          requeueAfterMs: refusals.note(
+            key,
+            { cluster: clusterOf(work), question: questionOf(work), waitsForKind },
+            clock.now(),
+          ),
+        };
       refusals.forget(key);
       return done;
     },
@@ -191,13 +298,21 @@ export function createExecuteController({ hub, works, deliveryFor, memberObjects
       const delivery = deliveryOf(work);
       const passage = lanes.passage(cluster, key);
       const removal = { work, key, cluster, delivery, beforeRequest: () => passage.enter() };
-      const outcomes = await Promise.allSettled(manifestsOf(work).map((manifest) => removeManifest(removal, manifest, signal)));
-      const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
+      const outcomes = await Promise.allSettled(
+        manifestsOf(work).map((manifest) => removeManifest(removal, manifest, signal)),
+      );
+      const failures = outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason as unknown] : [],
+      );
       const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
       passage.leave(unreachable === undefined ? undefined : messageOf(unreachable));
       const [failure] = failures;
-      if (failure === undefined) return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits") ? { requeueAfterMs: LOOK_INSIDE_AGAIN_MS } : done;
-      if (obstacleOf(failure) !== "busy") tellApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
+      if (failure === undefined)
+        return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits")
+          ? { requeueAfterMs: LOOK_INSIDE_AGAIN_MS }
+          : done;
+      if (obstacleOf(failure) !== "busy")
+        tellApplied(work, key, { reason: "AppliedFailed", message: messageOf(failure) }, formatTime(clock.now()));
       for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
       return { requeueAfterMs: LOOK_AGAIN_MS };
     },

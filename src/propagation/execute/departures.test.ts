@@ -5,18 +5,34 @@ import { makeDeployment, makeWork } from "../../testing/index.ts";
 import { createDepartures, PATIENCE_MS } from "./departures.ts";
 
 const NAMESPACE: KubernetesObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
-const DEFINITION = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.dev" }, spec: { group: "example.dev", names: { kind: "Widget" } } } as KubernetesObject;
+const DEFINITION = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.example.dev" },
+  spec: { group: "example.dev", names: { kind: "Widget" } },
+} as KubernetesObject;
 const widget = { apiVersion: "example.dev/v2", kind: "Widget", metadata: { namespace: "shop", name: "a" } };
 const KEY = { cluster: "hub", namespace: "karmada-es-paris", name: "departing" };
 
 const workOf = (name: string, manifest: KubernetesObject, isGoing = false): Work => {
   const work = makeWork("paris", name).build();
-  return { ...work, metadata: { ...work.metadata, namespace: "karmada-es-paris", ...(isGoing && { deletionTimestamp: "2024-05-01T12:00:00Z" }) }, spec: { workload: { manifests: [manifest as never] } } };
+  return {
+    ...work,
+    metadata: {
+      ...work.metadata,
+      namespace: "karmada-es-paris",
+      ...(isGoing && { deletionTimestamp: "2024-05-01T12:00:00Z" }),
+    },
+    spec: { workload: { manifests: [manifest as never] } },
+  };
 };
 /** The informer's index by hand. */
 function worksWith(others: readonly Work[]): Parameters<typeof createDepartures>[0]["works"] {
   let placesOf = (_work: Work, _cluster: string): readonly string[] => [];
-  return { addIndex: (_name, valuesOf) => void (placesOf = valuesOf), by: (_name, place) => others.filter((work) => placesOf(work, "hub").includes(place)) };
+  return {
+    addIndex: (_name, valuesOf) => void (placesOf = valuesOf),
+    by: (_name, place) => others.filter((work) => placesOf(work, "hub").includes(place)),
+  };
 }
 function judged(container: KubernetesObject, others: readonly Work[], afterMs = 0): unknown {
   const clock = createFakeClock();
@@ -32,12 +48,24 @@ const elsewhere = makeDeployment("office/web").build();
 const cases: Record<string, [verdict: unknown, want: unknown]> = {
   "what holds nothing else is deleted": [judged(web, [workOf("other", web)]), "delete"],
   "a namespace is deleted when no other Work is in it": [judged(NAMESPACE, [workOf("other", elsewhere)]), "delete"],
-  "a namespace waits for Works that are going, however long that takes": [judged(NAMESPACE, [workOf("other", web, true)], 10 * PATIENCE_MS), "wait"],
+  "a namespace waits for Works that are going, however long that takes": [
+    judged(NAMESPACE, [workOf("other", web, true)], 10 * PATIENCE_MS),
+    "wait",
+  ],
   "a namespace waits a while for Works that may be about to go": [judged(NAMESPACE, [workOf("other", web)]), "wait"],
-  "a namespace into which something is delivered stays": [judged(NAMESPACE, [workOf("other", web)], PATIENCE_MS), { stays: "Work other delivers Deployment web into it" }],
+  "a namespace into which something is delivered stays": [
+    judged(NAMESPACE, [workOf("other", web)], PATIENCE_MS),
+    { stays: "Work other delivers Deployment web into it" },
+  ],
   "a definition is deleted when no other Work has its kind": [judged(DEFINITION, [workOf("other", web)]), "delete"],
-  "a definition waits for Works with its kind, in any version": [judged(DEFINITION, [workOf("other", widget, true)]), "wait"],
-  "a definition whose kind is delivered stays": [judged(DEFINITION, [workOf("other", widget)], PATIENCE_MS), { stays: "Work other delivers Widget a into it" }],
+  "a definition waits for Works with its kind, in any version": [
+    judged(DEFINITION, [workOf("other", widget, true)]),
+    "wait",
+  ],
+  "a definition whose kind is delivered stays": [
+    judged(DEFINITION, [workOf("other", widget)], PATIENCE_MS),
+    { stays: "Work other delivers Widget a into it" },
+  ],
 };
 for (const [behaviour, [verdict, want]] of Object.entries(cases)) test(behaviour, () => expect(verdict).toEqual(want));
 

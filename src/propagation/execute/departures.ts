@@ -1,6 +1,7 @@
 /**
- * When a namespace or a definition may be deleted on a member, with which everything in it goes. Other Works come first: once theirs are gone,
- * whatever is left there was let go, preserved or never ours. What goes along is given a while to go; then the object stays on the member.
+ * When a namespace or a definition may be deleted on a member, with which everything in it goes. Other Works come
+ * first: once theirs are gone, whatever is left there was let go, preserved or never ours. What goes along is given a
+ * while to go; then the object stays on the member.
  */
 import { parseApiVersion } from "../../api/index.ts";
 import type { CustomResourceDefinition, KubernetesObject, Work } from "../../api/index.ts";
@@ -34,7 +35,13 @@ export interface Departures {
 }
 
 /** Called once per informer, by whoever wires the stages. */
-export function createDepartures({ works, clock }: { works: Pick<Informer<Work>, "addIndex" | "by">; clock: Clock }): Departures {
+export function createDepartures({
+  works,
+  clock,
+}: {
+  works: Pick<Informer<Work>, "addIndex" | "by">;
+  clock: Clock;
+}): Departures {
   /** Works that are to delete such an object: since when, and for what they wait. */
   const departing = new Map<string, { sinceMs: number; places: Set<string> }>();
   const waiting = new Map<string, Map<string, ObjectKey>>();
@@ -76,10 +83,13 @@ export function createDepartures({ works, clock }: { works: Pick<Informer<Work>,
       const live = inside.find(({ metadata }) => metadata.deletionTimestamp === undefined);
       if (!live || isPatient(key)) return wait(key, place);
       const one = manifestsOf(live).find((each) => placesOf(namespace, each).includes(place));
-      return { stays: `Work ${live.metadata.name} delivers ${one?.kind ?? "an object"} ${one?.metadata.name ?? ""} into it` };
+      return {
+        stays: `Work ${live.metadata.name} delivers ${one?.kind ?? "an object"} ${one?.metadata.name ?? ""} into it`,
+      };
     },
     judgeHolding: (key) => (isPatient(key) ? "leave" : "release"),
-    after: (work) => (waiting.size === 0 ? [] : placesIn(work).flatMap((place) => [...(waiting.get(place)?.values() ?? [])])),
+    after: (work) =>
+      waiting.size === 0 ? [] : placesIn(work).flatMap((place) => [...(waiting.get(place)?.values() ?? [])]),
     forget,
   };
 }

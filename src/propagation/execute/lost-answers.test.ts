@@ -8,7 +8,13 @@ const failed = (reason: Failure["reason"]): Failure => ({ reason, message: "no a
 test("that an answer was lost holds while the member is not reached, and until it answers", () => {
   const answers = createLostAnswers();
 
-  const reasons = [failed("MemberUnreachable"), failed("NoAnswer"), failed("MemberUnreachable"), undefined, failed("MemberUnreachable")].map((failure) => answers.after(web, failure)?.reason);
+  const reasons = [
+    failed("MemberUnreachable"),
+    failed("NoAnswer"),
+    failed("MemberUnreachable"),
+    undefined,
+    failed("MemberUnreachable"),
+  ].map((failure) => answers.after(web, failure)?.reason);
 
   expect(reasons).toEqual(["MemberUnreachable", "NoAnswer", "NoAnswer", undefined, "MemberUnreachable"]);
 });

@@ -1,6 +1,7 @@
 /**
- * Works of which a request may have been carried out without an answer. That holds until the member answers, whatever later requests meet.
- * The Work's condition says so, but only once it is written, and another look may come before that: so it is remembered here as well.
+ * Works of which a request may have been carried out without an answer. That holds until the member answers, whatever
+ * later requests meet. The Work's condition says so, but only once it is written, and another look may come before
+ * that: so it is remembered here as well.
  */
 import type { ObjectKey } from "../../client/index.ts";
 import { idOfKey } from "../../runtime/index.ts";

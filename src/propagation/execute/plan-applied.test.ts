@@ -4,14 +4,32 @@ import { makeWork } from "../../testing/index.ts";
 import { failureOf, planApplied } from "./plan-applied.ts";
 import type { Attempt } from "./plan-applied.ts";
 
-const created: Attempt = { result: "created", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } } };
+const created: Attempt = {
+  result: "created",
+  object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+};
 const conflict: Attempt = { result: "conflict", message: "it exists and is not ours" };
 
-const cases: Record<string, { attempts: { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]; want: string | undefined }> = {
-  "nothing failed when every manifest is in place": { attempts: [{ kind: "ConfigMap", attempt: created }], want: undefined },
-  "a foreign object is a failure that says so": { attempts: [{ kind: "ConfigMap", attempt: conflict }], want: "it exists and is not ours" },
-  "a namespace that the member already has is no failure": { attempts: [{ kind: "Namespace", attempt: conflict }], want: undefined },
-  "a definition that the member already has in its own form is no failure": { attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }], want: undefined },
+const cases: Record<
+  string,
+  { attempts: { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]; want: string | undefined }
+> = {
+  "nothing failed when every manifest is in place": {
+    attempts: [{ kind: "ConfigMap", attempt: created }],
+    want: undefined,
+  },
+  "a foreign object is a failure that says so": {
+    attempts: [{ kind: "ConfigMap", attempt: conflict }],
+    want: "it exists and is not ours",
+  },
+  "a namespace that the member already has is no failure": {
+    attempts: [{ kind: "Namespace", attempt: conflict }],
+    want: undefined,
+  },
+  "a definition that the member already has in its own form is no failure": {
+    attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }],
+    want: undefined,
+  },
   "all failures are reported together": {
     attempts: [
       { kind: "ConfigMap", attempt: conflict },
@@ -29,16 +47,22 @@ for (const [behaviour, { attempts, want }] of Object.entries(cases)) {
 test("a kind that the member does not serve is a reason of its own", () => {
   const error = new UnknownKindError("paris", "apps.kruise.io/v1beta1", "CloneSet");
 
-  expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({ reason: "KindNotServed", message: expect.stringContaining("does not serve CloneSet in apps.kruise.io/v1beta1") });
+  expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({
+    reason: "KindNotServed",
+    message: expect.stringContaining("does not serve CloneSet in apps.kruise.io/v1beta1"),
+  });
 });
 
 test("a member that may have got a request counts as such until it answers, whatever later requests meet", () => {
-  const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> => planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
+  const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> =>
+    planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
   const lost = after(makeWork("paris", "web").build(), new UnreachableError("lost", { mayHaveArrived: true }));
 
   expect(lost.status?.conditions).toMatchObject([{ type: "Applied", status: "False", reason: "NoAnswer" }]);
   expect(after(lost, new UnreachableError("no route"))).toBe(lost);
-  expect(after(makeWork("paris", "web").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([{ reason: "MemberUnreachable" }]);
+  expect(after(makeWork("paris", "web").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([
+    { reason: "MemberUnreachable" },
+  ]);
   expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
 });
 
@@ -50,7 +74,9 @@ test("an answer that is waited for is told where nothing worse is known, and giv
   const away = planApplied(work, { reason: "MemberUnreachable", message: "no route" }, now);
 
   expect(said(pending)).toBe("AnswerPending");
-  expect(said(planApplied(pending, { reason: "MemberUnreachable", message: "no route" }, now))).toBe("MemberUnreachable");
+  expect(said(planApplied(pending, { reason: "MemberUnreachable", message: "no route" }, now))).toBe(
+    "MemberUnreachable",
+  );
   expect(said(planApplied(pending, undefined, now))).toBe("AppliedSuccessful");
   expect(planApplied(away, { reason: "AnswerPending", message: "slow" }, now)).toBe(away);
 });

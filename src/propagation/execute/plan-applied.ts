@@ -22,14 +22,20 @@ export function pendingAnswer(cluster: string): Failure {
 }
 
 /** Undefined when every manifest is in place. */
-export function failureOf(attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]): Failure | undefined {
+export function failureOf(
+  attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[],
+): Failure | undefined {
   const messages = attempts.flatMap(({ kind, servesAsItIs, attempt }) => {
     if (attempt.result === "failed") return [messageOf(attempt.error)];
-    // A namespace that the member already has serves as well as ours, and so do some definitions; they are used and never changed or deleted.
+    // A namespace that the member already has serves as well as ours, and so do some definitions; they are used and
+    // never changed or deleted.
     return attempt.result === "conflict" && kind !== "Namespace" && !servesAsItIs ? [attempt.message] : [];
   });
   if (messages.length === 0) return undefined;
-  return { reason: reasonOf(attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []))), message: messages.join("; ") };
+  return {
+    reason: reasonOf(attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []))),
+    message: messages.join("; "),
+  };
 }
 
 function reasonOf(errors: readonly unknown[]): Failure["reason"] {
@@ -44,7 +50,18 @@ export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefin
   if (failure?.reason === MEMBER_UNREACHABLE && before === NO_ANSWER) return work;
   // A member that is known to be away is tried now and then; that one such try takes long is no news.
   if (failure?.reason === ANSWER_PENDING && (before === NO_ANSWER || before === MEMBER_UNREACHABLE)) return work;
-  return withNext(work, failure === undefined ? { type: "Applied", status: "True", reason: "AppliedSuccessful", message: "Manifest has been successfully applied" } : { type: "Applied", status: "False", ...failure }, now);
+  return withNext(
+    work,
+    failure === undefined
+      ? {
+          type: "Applied",
+          status: "True",
+          reason: "AppliedSuccessful",
+          message: "Manifest has been successfully applied",
+        }
+      : { type: "Applied", status: "False", ...failure },
+    now,
+  );
 }
 
 /** Whether the Work is being dispatched; said only once it was suspended, because everything else is dispatched. */
@@ -54,20 +71,38 @@ export function planDispatching(work: DeepReadonly<Work>, now: string): DeepRead
   return withNext(
     work,
     isSuspended
-      ? { type: "Dispatching", status: "False", reason: "SuspendDispatching", message: "Work dispatching is in a suspended state." }
-      : { type: "Dispatching", status: "True", reason: "Dispatching", message: "Work is being dispatched to member clusters." },
+      ? {
+          type: "Dispatching",
+          status: "False",
+          reason: "SuspendDispatching",
+          message: "Work dispatching is in a suspended state.",
+        }
+      : {
+          type: "Dispatching",
+          status: "True",
+          reason: "Dispatching",
+          message: "Work is being dispatched to member clusters.",
+        },
     now,
   );
 }
 
-/** Whether the objects are Flotilla's to change; said only once they were left alone. Not one of Karmada's conditions. */
+/**
+ * Whether the objects are Flotilla's to change; said only once they were left alone. Not one of Karmada's conditions.
+ */
 export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: string): DeepReadonly<Work> {
   if (isManaged && !findCondition(work.status?.conditions, "Managed")) return work;
   return withNext(
     work,
     isManaged
       ? { type: "Managed", status: "True", reason: "Managed", message: "The member's objects follow the template." }
-      : { type: "Managed", status: "False", reason: "Released", message: "The template, or what needs it, asks to be left alone here: the member's objects run on as they are and are not deleted." },
+      : {
+          type: "Managed",
+          status: "False",
+          reason: "Released",
+          message:
+            "The template, or what needs it, asks to be left alone here: the member's objects run on as they are and are not deleted.",
+        },
     now,
   );
 }

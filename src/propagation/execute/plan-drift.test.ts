@@ -4,7 +4,12 @@ import { makeWork } from "../../testing/index.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
-const field = (name: string, theirs: FieldDrift["theirs"] = 9): FieldDrift => ({ steps: ["f:spec", `f:${name}`], ours: 3, theirs, by: { manager: "ann", time: NOW } });
+const field = (name: string, theirs: FieldDrift["theirs"] = 9): FieldDrift => ({
+  steps: ["f:spec", `f:${name}`],
+  ours: 3,
+  theirs,
+  by: { manager: "ann", time: NOW },
+});
 const work = makeWork("paris", "web").build();
 
 test("a Work of which nothing drifted says nothing", () => {
@@ -12,17 +17,37 @@ test("a Work of which nothing drifted says nothing", () => {
 });
 
 test("what is only reported is true until it is over, and what was repaired stays readable", () => {
-  const reported = planDrifted(work, [{ kind: "Deployment", name: "web", isRepaired: false, fields: [field("replicas")] }], NOW);
-  expect(reported.status?.conditions).toMatchObject([{ type: "Drifted", status: "True", reason: "ReportOnly", message: "Deployment web: spec.replicas is 9 instead of 3 (ann, 2024-05-01T12:00:00Z)" }]);
+  const reported = planDrifted(
+    work,
+    [{ kind: "Deployment", name: "web", isRepaired: false, fields: [field("replicas")] }],
+    NOW,
+  );
+  expect(reported.status?.conditions).toMatchObject([
+    {
+      type: "Drifted",
+      status: "True",
+      reason: "ReportOnly",
+      message: "Deployment web: spec.replicas is 9 instead of 3 (ann, 2024-05-01T12:00:00Z)",
+    },
+  ]);
   expect(planDrifted(reported, [], NOW).status?.conditions).toMatchObject([{ status: "False", reason: "NoDrift" }]);
 
-  const repaired = planDrifted(work, [{ kind: "Deployment", name: "web", isRepaired: true, fields: [field("replicas")] }], NOW);
+  const repaired = planDrifted(
+    work,
+    [{ kind: "Deployment", name: "web", isRepaired: true, fields: [field("replicas")] }],
+    NOW,
+  );
   expect(repaired.status?.conditions).toMatchObject([{ status: "False", reason: "Repaired" }]);
   expect(planDrifted(repaired, [], NOW)).toBe(repaired);
 });
 
 test("many fields and long values are cut short", () => {
-  const text = renderDrift({ kind: "CloneSet", name: "web", isRepaired: true, fields: Array.from({ length: 12 }, (_, index) => field(`f${index}`, "x".repeat(1_000))) });
+  const text = renderDrift({
+    kind: "CloneSet",
+    name: "web",
+    isRepaired: true,
+    fields: Array.from({ length: 12 }, (_, index) => field(`f${index}`, "x".repeat(1_000))),
+  });
 
   expect(text).toContain("and 2 more");
   expect(text.length).toBeLessThan(2_000);

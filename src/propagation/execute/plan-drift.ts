@@ -1,6 +1,6 @@
 /**
- * Decides what a Work says about changes that somebody made to its objects on the member: which field, what it was and became, who
- * did it and when. Bounded, and silent about what Secrets hold. Pure.
+ * Decides what a Work says about changes that somebody made to its objects on the member: which field, what it was and
+ * became, who did it and when. Bounded, and silent about what Secrets hold. Pure.
  */
 import type { Work } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -25,7 +25,8 @@ const MAX_VALUE_CHARACTERS = 80;
 export function renderDrift({ kind, name, isRepaired, fields }: ObjectDrift): string {
   const verb = isRepaired ? "was" : "is";
   const texts = fields.slice(0, MAX_FIELDS).map(({ steps, ours, theirs, by }) => {
-    const values = kind === "Secret" ? `${verb} changed` : `${verb} ${renderValue(theirs)} instead of ${renderValue(ours)}`;
+    const values =
+      kind === "Secret" ? `${verb} changed` : `${verb} ${renderValue(theirs)} instead of ${renderValue(ours)}`;
     return `${formatSteps(steps)} ${values}${by ? ` (${[by.manager, by.time].filter(Boolean).join(", ")})` : ""}`;
   });
   if (fields.length > MAX_FIELDS) texts.push(`and ${fields.length - MAX_FIELDS} more`);
@@ -50,7 +51,13 @@ export function planDrifted(work: DeepReadonly<Work>, drift: readonly ObjectDrif
     before,
     isReported
       ? { type: DRIFTED, status: "True", reason: "ReportOnly", message }
-      : { type: DRIFTED, status: "False", ...(drift.length > 0 ? { reason: "Repaired", message } : { reason: "NoDrift", message: "The member shows what was delivered." }) },
+      : {
+          type: DRIFTED,
+          status: "False",
+          ...(drift.length > 0
+            ? { reason: "Repaired", message }
+            : { reason: "NoDrift", message: "The member shows what was delivered." }),
+        },
     now,
   );
   return conditions === before ? work : { ...work, status: { ...work.status, conditions } };

@@ -1,4 +1,7 @@
-/** Takes one manifest's object off its member: deletes it, or releases it where it is to stay. Tells of what stays although the hub let it go. */
+/**
+ * Takes one manifest's object off its member: deletes it, or releases it where it is to stay. Tells of what stays
+ * although the hub let it go.
+ */
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
@@ -17,13 +20,25 @@ export interface Removal {
   beforeRequest(): void;
 }
 
-export type RemoveManifest = (removal: Removal, manifest: DeepReadonly<KubernetesObject>, signal: AbortSignal) => Promise<"gone" | "waits">;
+export type RemoveManifest = (
+  removal: Removal,
+  manifest: DeepReadonly<KubernetesObject>,
+  signal: AbortSignal,
+) => Promise<"gone" | "waits">;
 
-export function createRemoveManifest({ hub, departures, events }: { hub: string; departures: Departures; events: EventRecorder }): RemoveManifest {
+export function createRemoveManifest({
+  hub,
+  departures,
+  events,
+}: {
+  hub: string;
+  departures: Departures;
+  events: EventRecorder;
+}): RemoveManifest {
   return async ({ work, key, cluster, delivery, beforeRequest }, manifest, signal) => {
     const ref = refOf(manifest);
     const ownerId = work.metadata.labels?.[WORK_ID];
-    const policy: Omit<RemovePolicy, "mode"> = { owner: ownerOf(work), ...(ownerId !== undefined && { ownerId }), beforeRequest };
+    const policy: Omit<RemovePolicy, "mode"> = { owner: ownerOf(work), ownerId, beforeRequest };
     if (work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster)) {
       await delivery.remove(ref, { ...policy, mode: "release" }, signal);
       return "gone";
@@ -39,8 +54,19 @@ export function createRemoveManifest({ hub, departures, events }: { hub: string;
       stays = then === "leave" ? undefined : `it holds ${found}, which is not Flotilla's to delete`;
       return then;
     };
-    await delivery.remove(ref, stays === undefined ? { ...policy, mode: "delete", propagationPolicy: "Background", whenHolding } : { ...policy, mode: "release", mayReturn: true }, signal);
-    if (stays !== undefined) events.record(hub, work, { type: "Warning", reason: "KeptOnMember", message: `${ref.kind} ${ref.name} stays on ${cluster}: ${stays}` });
+    await delivery.remove(
+      ref,
+      stays === undefined
+        ? { ...policy, mode: "delete", propagationPolicy: "Background", whenHolding }
+        : { ...policy, mode: "release", mayReturn: true },
+      signal,
+    );
+    if (stays !== undefined)
+      events.record(hub, work, {
+        type: "Warning",
+        reason: "KeptOnMember",
+        message: `${ref.kind} ${ref.name} stays on ${cluster}: ${stays}`,
+      });
     return outcome;
   };
 }

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { createFakeClock } from "../../base/index.ts";
 import { SLOW_MS, watchPassage } from "./slow-answers.ts";
 
-function start(): { clock: ReturnType<typeof createFakeClock>; passage: ReturnType<typeof watchPassage>; told: () => number } {
+function start(): {
+  clock: ReturnType<typeof createFakeClock>;
+  passage: ReturnType<typeof watchPassage>;
+  told: () => number;
+} {
   const clock = createFakeClock();
   let count = 0;
   const passage = watchPassage({ enter: () => {}, leave: () => {} }, clock, () => void count++);

@@ -1,6 +1,7 @@
 /**
- * A member that hangs takes a request and says nothing, for as long as it takes to give the request up. Whoever waits for its Work
- * should hear of that sooner: so a delivery that has been under way for longer than a moment is told, once.
+ * A member that hangs takes a request and says nothing, for as long as it takes to give the request up. Whoever waits
+ * for its Work should hear of that sooner: so a delivery that has been under way for longer than a moment is told,
+ * once.
  */
 import type { Clock, Timer } from "../../base/index.ts";
 import type { Passage } from "../../delivery/index.ts";

@@ -1,11 +1,11 @@
 /**
- * Failover orders a resource to leave a member on which its application stays unhealthy, or whose taints it does not tolerate.
- * Only bindings whose policy asks for failover are looked at.
+ * Failover orders a resource to leave a member on which its application stays unhealthy, or whose taints it does not
+ * tolerate. Only bindings whose policy asks for failover are looked at.
  *
- * Reads:  binding, Cluster.
+ * Reads: binding, Cluster.
  * Writes: adds `gracefulEvictionTasks`; the annotation that says since when members are unhealthy.
- * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule finds another place, and eviction
- *         ends the task when the resource is healthy there.
+ * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule finds another place, and
+ * eviction ends the task when the resource is healthy there.
  */
 import { Cluster } from "../../api/index.ts";
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
@@ -27,7 +27,13 @@ import { APPLICATION_FAILURE, nextMoveAt } from "../move-pauses.ts";
 import { planTask, type Departure } from "./departure.ts";
 import { replacementProblem } from "./find-replacement.ts";
 import { createPace } from "./pace.ts";
-import { parseSince, planApplicationFailover, planSinceRecord, WELL, type UnhealthySince } from "./plan-application-failover.ts";
+import {
+  parseSince,
+  planApplicationFailover,
+  planSinceRecord,
+  WELL,
+  type UnhealthySince,
+} from "./plan-application-failover.ts";
 import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
 import { createStuck } from "./stuck.ts";
 
@@ -36,7 +42,10 @@ export interface FailoverOptions {
   unasked?: UnaskedEviction;
   /** How many bindings leave tainted clusters per second; Karmada's 0.5 unless given. */
   evictionsPerSecond?: number;
-  /** How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given. `eviction` asks. */
+  /**
+   * How long a copy waits for its replacement where the policy does not say; Karmada's 10 minutes unless given.
+   * `eviction` asks.
+   */
   evictionTimeoutMs?: number;
 }
 
@@ -57,18 +66,34 @@ export interface FailoverDependencies {
 
 const EVICTIONS_PER_SECOND = 0.5;
 const BY_TARGET = "failover.target";
-const PRODUCERS = { Namespaced: "resource-binding-application-failover-controller", Cluster: "cluster-resource-binding-application-failover-controller" } as const;
+const PRODUCERS = {
+  Namespaced: "resource-binding-application-failover-controller",
+  Cluster: "cluster-resource-binding-application-failover-controller",
+} as const;
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-export function createFailoverController({ scope, client, bindings, clusters, groups, scheduling, interpreter, events, clock, options = {} }: FailoverDependencies): Controller<ObjectKey> {
+export function createFailoverController({
+  scope,
+  client,
+  bindings,
+  clusters,
+  groups,
+  scheduling,
+  interpreter,
+  events,
+  clock,
+  options = {},
+}: FailoverDependencies): Controller<ObjectKey> {
   const { kind } = scope;
   const { unasked, evictionsPerSecond = EVICTIONS_PER_SECOND } = options;
   const pace = createPace(evictionsPerSecond);
   const stuck = createStuck();
   /** Spells that are too short to be kept on the binding; after a restart the binding says what was known. */
   const spells = new Map<string, UnhealthySince>();
-  bindings.addIndex(BY_TARGET, ({ spec }) => (spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : []));
+  bindings.addIndex(BY_TARGET, ({ spec }) =>
+    spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : [],
+  );
 
   function forget(key: ObjectKey): void {
     const id = idOfKey(key);
@@ -78,24 +103,45 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
   }
 
   /** Those of the departures that can begin now, as tasks; the others are told about and tried again. */
-  function planTasks(binding: Binding, key: ObjectKey, departures: readonly Departure[], nowMs: number): { tasks: GracefulEvictionTask[]; requeueAfterMs: number } {
+  function planTasks(
+    binding: Binding,
+    key: ObjectKey,
+    departures: readonly Departure[],
+    nowMs: number,
+  ): { tasks: GracefulEvictionTask[]; requeueAfterMs: number } {
     const id = idOfKey(key);
     const tasks: GracefulEvictionTask[] = [];
     const problems: string[] = [];
     let requeueAfterMs = Infinity;
-    const surroundings = { ...scheduling, fleet: createFleet(clusters.list({ cluster: key.cluster })), neighbours: groups.neighboursOf(key.cluster, binding), nowMs };
+    const surroundings = {
+      ...scheduling,
+      fleet: createFleet(clusters.list({ cluster: key.cluster })),
+      neighbours: groups.neighboursOf(key.cluster, binding),
+      nowMs,
+    };
     const next = nextMoveAt(binding, nowMs);
     for (const departure of departures) {
       if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
-        problems.push(`Evict from cluster ${departure.cluster} failed: it is not well after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`);
+        problems.push(
+          `Evict from cluster ${departure.cluster} failed: it is not well after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`,
+        );
         requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
         continue;
       }
       const planned = planTask(binding, departure, nowMs);
-      const soFar = { ...binding, spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] } };
+      const soFar = {
+        ...binding,
+        spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] },
+      };
       // A taint with the mode Directly is an order to leave at once, also without a place to go to.
       const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
-      const problem = schedulingProblem(binding) ?? ("problem" in planned ? planned.problem : isUnconditional ? undefined : replacementProblem(soFar, planned.task, surroundings));
+      const problem =
+        schedulingProblem(binding) ??
+        ("problem" in planned
+          ? planned.problem
+          : isUnconditional
+            ? undefined
+            : replacementProblem(soFar, planned.task, surroundings));
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
         const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;
@@ -107,7 +153,8 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
     else {
       const { isNews, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
       requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
-      for (const message of isNews ? problems : []) tell(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
+      for (const message of isNews ? problems : [])
+        tell(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
     }
     return { tasks, requeueAfterMs };
   }
@@ -119,13 +166,19 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
   return defineForBindings({
     stage: "failover",
     scope,
-    concerns: ({ metadata, spec }) => spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
+    concerns: ({ metadata, spec }) =>
+      spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
     watches: [
       watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
         // What has found no other place may have one now.
-        const isChanged = !old || deleted || old.metadata.generation !== object.metadata.generation || !equalJson(old.metadata.labels, object.metadata.labels);
+        const isChanged =
+          !old ||
+          deleted ||
+          old.metadata.generation !== object.metadata.generation ||
+          !equalJson(old.metadata.labels, object.metadata.labels);
         const waiting = isChanged ? stuck.keys() : [];
-        if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? []))) return waiting;
+        if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? [])))
+          return waiting;
         return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
       }),
       watch(kind, (event) => groups.affectedBy(event).filter((key) => stuck.has(idOfKey(key)))),
@@ -143,14 +196,20 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
       // A kind without a notion of health is never unhealthy.
       const known = interpreter.levelOf("isHealthy", spec.resource) ? (spells.get(id) ?? parseSince(before)) : WELL;
       const application = planApplicationFailover(binding, known, PRODUCERS[kind.scope], nowMs);
-      const cluster = planClusterFailover(binding, (name) => clusters.get({ cluster: key.cluster, name }), unasked, nowMs);
+      const cluster = planClusterFailover(
+        binding,
+        (name) => clusters.get({ cluster: key.cluster, name }),
+        unasked,
+        nowMs,
+      );
       spells.set(id, application.since);
 
       const tainted = new Set(cluster.due.map((departure) => departure.cluster));
       const departures = [...cluster.due, ...application.due.filter((departure) => !tainted.has(departure.cluster))];
       if (cluster.due.length === 0) pace.release(id);
       if (departures.length === 0) stuck.release(id);
-      const { tasks, requeueAfterMs } = departures.length > 0 ? planTasks(binding, key, departures, nowMs) : { tasks: [], requeueAfterMs: Infinity };
+      const { tasks, requeueAfterMs } =
+        departures.length > 0 ? planTasks(binding, key, departures, nowMs) : { tasks: [], requeueAfterMs: Infinity };
       const record = planSinceRecord(application.since, before, nowMs);
 
       const change = planPatch(binding, tasks, record.text);
@@ -164,7 +223,10 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
           tell(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
         }
       }
-      const nextMs = Math.min(requeueAfterMs, ...[application, cluster, record].map((plan) => plan.requeueAfterMs ?? Infinity));
+      const nextMs = Math.min(
+        requeueAfterMs,
+        ...[application, cluster, record].map((plan) => plan.requeueAfterMs ?? Infinity),
+      );
       return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;
     },
 
@@ -176,14 +238,23 @@ export function createFailoverController({ scope, client, bindings, clusters, gr
 function schedulingProblem({ spec }: Binding): string | undefined {
   if (spec.suspension?.scheduling) return "its scheduling is suspended";
   const { schedulerName = SCHEDULER_NAME } = spec;
-  return schedulerName === SCHEDULER_NAME ? undefined : `failover of what the scheduler ${schedulerName} places is not supported by Flotilla`;
+  return schedulerName === SCHEDULER_NAME
+    ? undefined
+    : `failover of what the scheduler ${schedulerName} places is not supported by Flotilla`;
 }
 
 /** A merge patch of the binding; undefined when there is nothing to say. */
-function planPatch({ metadata, spec }: Binding, tasks: readonly GracefulEvictionTask[], since: string | null | undefined): Json | undefined {
+function planPatch(
+  { metadata, spec }: Binding,
+  tasks: readonly GracefulEvictionTask[],
+  since: string | null | undefined,
+): Json | undefined {
   if (tasks.length === 0 && since === undefined) return undefined;
   return {
-    metadata: { resourceVersion: metadata.resourceVersion, ...(since !== undefined && { annotations: { [UNHEALTHY_SINCE]: since } }) },
+    metadata: {
+      resourceVersion: metadata.resourceVersion,
+      annotations: since !== undefined ? { [UNHEALTHY_SINCE]: since } : undefined,
+    },
     ...(tasks.length > 0 && { spec: { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...tasks] } }),
   } as unknown as Json;
 }

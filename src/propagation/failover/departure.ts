@@ -18,23 +18,33 @@ export interface Departure {
 /** Bounds of the API. */
 const MAX_MESSAGE = 1024;
 
-/** The order, or why it cannot be given: a state that must be preserved and cannot be read keeps the resource where it is. */
-export function planTask({ spec, status }: DeepReadonly<ResourceBinding>, departure: Departure, nowMs: number): { task: GracefulEvictionTask } | { problem: string } {
+/**
+ * The order, or why it cannot be given: a state that must be preserved and cannot be read keeps the resource where it
+ * is.
+ */
+export function planTask(
+  { spec, status }: DeepReadonly<ResourceBinding>,
+  departure: Departure,
+  nowMs: number,
+): { task: GracefulEvictionTask } | { problem: string } {
   const { cluster, reason, message, producer, purgeMode, gracePeriodSeconds, rules = [] } = departure;
   const replicas = spec.clusters?.find(({ name }) => name === cluster)?.replicas ?? 0;
-  const state = rules.length > 0 ? preserveState(rules, status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster)?.status) : undefined;
+  const state =
+    rules.length > 0
+      ? preserveState(rules, status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster)?.status)
+      : undefined;
   if (state && "problem" in state) return state;
   return {
     task: {
       fromCluster: cluster,
       purgeMode,
-      ...(replicas > 0 && { replicas }),
+      replicas: replicas > 0 ? replicas : undefined,
       reason,
       message: message.slice(0, MAX_MESSAGE),
       producer,
-      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-      ...(purgeMode === "Never" && { suppressDeletion: true }),
-      ...(state && { preservedLabelState: state.labels }),
+      gracePeriodSeconds,
+      suppressDeletion: purgeMode === "Never" || undefined,
+      preservedLabelState: state ? state.labels : undefined,
       creationTimestamp: formatTime(nowMs),
       clustersBeforeFailover: (spec.clusters ?? []).map(({ name }) => name),
     },

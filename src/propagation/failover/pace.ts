@@ -1,6 +1,6 @@
 /**
- * Evictions because of taints come one after the other: a member that is lost with a thousand workloads must not make the
- * others start a thousand at once. Each binding gets a turn, and keeps it while it waits.
+ * Evictions because of taints come one after the other: a member that is lost with a thousand workloads must not make
+ * the others start a thousand at once. Each binding gets a turn, and keeps it while it waits.
  */
 export interface Pace {
   /** How long until it is this binding's turn; 0 when it is. */

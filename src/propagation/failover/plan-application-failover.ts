@@ -1,9 +1,9 @@
 /**
  * Decides which members an application leaves because it is unhealthy there for longer than its policy tolerates. Pure.
  *
- * Since when it is unhealthy is carried from one decision to the next, and kept on the binding: a restart of the hub does not
- * start the time again. An application of which nothing is known is neither well nor ill; it goes on where it was, and is
- * not moved.
+ * Since when it is unhealthy is carried from one decision to the next, and kept on the binding: a restart of the hub
+ * does not start the time again. An application of which nothing is known is neither well nor ill; it goes on where it
+ * was, and is not moved.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../../base/index.ts";
@@ -24,7 +24,12 @@ export interface ApplicationPlan {
 
 export const WELL: UnhealthySince = new Map();
 
-export function planApplicationFailover(binding: Binding, since: UnhealthySince, producer: string, nowMs: number): ApplicationPlan {
+export function planApplicationFailover(
+  binding: Binding,
+  since: UnhealthySince,
+  producer: string,
+  nowMs: number,
+): ApplicationPlan {
   const { spec, status } = binding;
   const behavior = spec.failover?.application;
   if (!behavior) return { since: WELL, due: [] };
@@ -50,12 +55,12 @@ export function planApplicationFailover(binding: Binding, since: UnhealthySince,
         message: `unhealthy on ${name} since ${formatTime(beganMs)}, longer than the ${tolerationMs / 1000} s that the policy tolerates`,
         producer,
         purgeMode,
-        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-        ...(statePreservation && { rules: statePreservation.rules }),
+        gracePeriodSeconds,
+        rules: statePreservation ? statePreservation.rules : undefined,
       });
     }
   }
-  return { since: next.size > 0 ? next : WELL, due, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+  return { since: next.size > 0 ? next : WELL, due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
 }
 
 /** As the annotation states it. What somebody wrote over counts as nothing. */
@@ -64,7 +69,11 @@ export function parseSince(text: string | undefined): UnhealthySince {
   try {
     const parsed: unknown = JSON.parse(text);
     if (!isObject(parsed)) return WELL;
-    return new Map(Object.entries(parsed).flatMap(([cluster, time]) => (typeof time === "string" && Number.isFinite(Date.parse(time)) ? [[cluster, Date.parse(time)] as const] : [])));
+    return new Map(
+      Object.entries(parsed).flatMap(([cluster, time]) =>
+        typeof time === "string" && Number.isFinite(Date.parse(time)) ? [[cluster, Date.parse(time)] as const] : [],
+      ),
+    );
   } catch (error) {
     if (error instanceof SyntaxError) return WELL;
     throw error;
@@ -91,6 +100,10 @@ export function planSinceRecord(since: UnhealthySince, before: string | undefine
     if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
     else record.push([cluster, formatTime(beganMs)]);
   }
-  const text = record.length > 0 ? JSON.stringify(Object.fromEntries(record.sort(([a], [b]) => (a < b ? -1 : 1)))) : null;
-  return { ...(text !== (before ?? null) && { text }), ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+  const text =
+    record.length > 0 ? JSON.stringify(Object.fromEntries(record.sort(([a], [b]) => (a < b ? -1 : 1)))) : null;
+  return {
+    text: text !== (before ?? null) ? text : undefined,
+    requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined,
+  };
 }

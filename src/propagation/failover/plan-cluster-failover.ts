@@ -1,12 +1,20 @@
 /**
  * Decides which members a resource leaves because of their NoExecute taints. Pure.
  *
- * The time that a toleration allows counts from when the taint was added, which the Cluster says; so nothing is lost when the
- * hub restarts.
+ * The time that a toleration allows counts from when the taint was added, which the Cluster says; so nothing is lost
+ * when the hub restarts.
  */
 import type { Cluster, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { formatTaint, matchingTolerations, minTolerationMs, noExecuteTaints, toleratesTaint, type Taint, type Toleration } from "../schedule/tolerations.ts";
+import {
+  formatTaint,
+  matchingTolerations,
+  minTolerationMs,
+  noExecuteTaints,
+  toleratesTaint,
+  type Taint,
+  type Toleration,
+} from "../schedule/tolerations.ts";
 import type { Departure } from "./departure.ts";
 
 export interface ClusterPlan {
@@ -15,7 +23,10 @@ export interface ClusterPlan {
   readonly requeueAfterMs?: number;
 }
 
-/** What happens to resources whose policy says nothing of cluster failover. Karmada moves them only where a flag says so. */
+/**
+ * What happens to resources whose policy says nothing of cluster failover. Karmada moves them only where a flag says
+ * so.
+ */
 export interface UnaskedEviction {
   readonly purgeMode: "Directly" | "Gracefully";
 }
@@ -23,7 +34,12 @@ export interface UnaskedEviction {
 const PRODUCER = "TaintManager";
 const NOTHING: ClusterPlan = { due: [] };
 
-export function planClusterFailover({ spec }: DeepReadonly<ResourceBinding>, clusterOf: (name: string) => DeepReadonly<Cluster> | undefined, unasked: UnaskedEviction | undefined, nowMs: number): ClusterPlan {
+export function planClusterFailover(
+  { spec }: DeepReadonly<ResourceBinding>,
+  clusterOf: (name: string) => DeepReadonly<Cluster> | undefined,
+  unasked: UnaskedEviction | undefined,
+  nowMs: number,
+): ClusterPlan {
   const behavior = spec.failover?.cluster ?? unasked;
   if (!behavior) return NOTHING;
   const purgeMode = behavior.purgeMode ?? "Gracefully";
@@ -37,9 +53,17 @@ export function planClusterFailover({ spec }: DeepReadonly<ResourceBinding>, clu
     if (taints.length === 0 || leaving.has(name)) continue;
     const leftMs = toleratedMs(taints, tolerations, nowMs);
     if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
-    else due.push({ cluster: name, reason: "TaintUntolerated", message: describe(taints, tolerations, nowMs), producer: PRODUCER, purgeMode, ...(rules && { rules }) });
+    else
+      due.push({
+        cluster: name,
+        reason: "TaintUntolerated",
+        message: describe(taints, tolerations, nowMs),
+        producer: PRODUCER,
+        purgeMode,
+        rules,
+      });
   }
-  return { due, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs }) };
+  return { due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
 }
 
 function toleratedMs(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): number {

@@ -11,47 +11,80 @@ const SECOND = 1000;
 const NOW = Date.parse("2024-05-01T12:00:00Z");
 type Health = "Healthy" | "Unhealthy" | "Unknown";
 
-const bindingOf = (health: Record<string, Health>, change: (binding: ResourceBinding) => void = () => {}): ResourceBinding =>
+const bindingOf = (
+  health: Record<string, Health>,
+  change: (binding: ResourceBinding) => void = () => {},
+): ResourceBinding =>
   makeBinding(makeDeployment("shop/web").replicas(4).build())
     .targets(Object.fromEntries(Object.keys(health).map((name) => [name, 4])))
     .with((binding) => {
       binding.spec.replicas = 4;
-      binding.spec.failover = { application: { decisionConditions: { tolerationSeconds: 60 }, gracePeriodSeconds: 600 } };
-      binding.status = { aggregatedStatus: Object.entries(health).map(([clusterName, value]) => ({ clusterName, health: value })) };
+      binding.spec.failover = {
+        application: { decisionConditions: { tolerationSeconds: 60 }, gracePeriodSeconds: 600 },
+      };
+      binding.status = {
+        aggregatedStatus: Object.entries(health).map(([clusterName, value]) => ({ clusterName, health: value })),
+      };
       change(binding);
     })
     .build();
-const application = (binding: ResourceBinding, since: [string, number][] = []) => planApplicationFailover(binding, new Map(since), "test", NOW);
+const application = (binding: ResourceBinding, since: [string, number][] = []) =>
+  planApplicationFailover(binding, new Map(since), "test", NOW);
 
 describe("an application", () => {
   test("that becomes unhealthy has its toleration from now on", () => {
-    expect(application(bindingOf({ oslo: "Unhealthy" }))).toEqual({ since: new Map([["oslo", NOW]]), due: [], requeueAfterMs: 60 * SECOND });
+    expect(application(bindingOf({ oslo: "Unhealthy" }))).toEqual({
+      since: new Map([["oslo", NOW]]),
+      due: [],
+      requeueAfterMs: 60 * SECOND,
+    });
   });
 
   test("is due when the toleration is over, and says why", () => {
     expect(application(bindingOf({ oslo: "Unhealthy" }), [["oslo", NOW - 60 * SECOND]]).due).toEqual([
-      { cluster: "oslo", reason: "ApplicationFailure", message: "unhealthy on oslo since 2024-05-01T11:59:00Z, longer than the 60 s that the policy tolerates", producer: "test", purgeMode: "Gracefully", gracePeriodSeconds: 600 },
+      {
+        cluster: "oslo",
+        reason: "ApplicationFailure",
+        message: "unhealthy on oslo since 2024-05-01T11:59:00Z, longer than the 60 s that the policy tolerates",
+        producer: "test",
+        purgeMode: "Gracefully",
+        gracePeriodSeconds: 600,
+      },
     ]);
   });
 
   test("that is healthy again starts from nothing the next time", () => {
-    expect(application(bindingOf({ oslo: "Healthy" }), [["oslo", NOW - 59 * SECOND]])).toEqual({ since: WELL, due: [] });
+    expect(application(bindingOf({ oslo: "Healthy" }), [["oslo", NOW - 59 * SECOND]])).toEqual({
+      since: WELL,
+      due: [],
+    });
   });
 
   test("of which nothing is known keeps its time and is not moved", () => {
-    expect(application(bindingOf({ oslo: "Unknown" }), [["oslo", NOW - 90 * SECOND]])).toEqual({ since: new Map([["oslo", NOW - 90 * SECOND]]), due: [] });
+    expect(application(bindingOf({ oslo: "Unknown" }), [["oslo", NOW - 90 * SECOND]])).toEqual({
+      since: new Map([["oslo", NOW - 90 * SECOND]]),
+      due: [],
+    });
     expect(application(bindingOf({ oslo: "Unknown" }))).toEqual({ since: WELL, due: [] });
   });
 
   test("that is leaving a cluster already, or has left it, is not asked to again", () => {
-    const leaving = bindingOf({ oslo: "Unhealthy" }, ({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]));
+    const leaving = bindingOf(
+      { oslo: "Unhealthy" },
+      ({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]),
+    );
 
     expect(application(leaving, [["oslo", 0]])).toEqual({ since: WELL, due: [] });
     expect(application(bindingOf({}), [["oslo", 0]])).toEqual({ since: WELL, due: [] });
   });
 
   test("whose policy does not ask for it is left alone", () => {
-    expect(application(bindingOf({ oslo: "Unhealthy" }, ({ spec }) => delete spec.failover), [["oslo", 0]])).toEqual({ since: WELL, due: [] });
+    expect(
+      application(
+        bindingOf({ oslo: "Unhealthy" }, ({ spec }) => delete spec.failover),
+        [["oslo", 0]],
+      ),
+    ).toEqual({ since: WELL, due: [] });
   });
 });
 
@@ -78,8 +111,16 @@ describe("the record of since when it is unhealthy", () => {
   });
 });
 
-const drain = (fields: Partial<Taint> = {}): Taint => ({ key: "drain", effect: "NoExecute", timeAdded: "2024-05-01T12:00:00Z", ...fields });
-const tainted = (...taints: Taint[]): ((name: string) => Cluster) => (name) => makeCluster(name, ({ spec }) => (spec.taints = taints));
+const drain = (fields: Partial<Taint> = {}): Taint => ({
+  key: "drain",
+  effect: "NoExecute",
+  timeAdded: "2024-05-01T12:00:00Z",
+  ...fields,
+});
+const tainted =
+  (...taints: Taint[]): ((name: string) => Cluster) =>
+  (name) =>
+    makeCluster(name, ({ spec }) => (spec.taints = taints));
 const asks = (change: (binding: ResourceBinding) => void = () => {}): ResourceBinding =>
   bindingOf({ oslo: "Healthy" }, (binding) => {
     binding.spec.failover = { cluster: { purgeMode: "Gracefully" } };
@@ -88,53 +129,116 @@ const asks = (change: (binding: ResourceBinding) => void = () => {}): ResourceBi
 
 describe("a tainted cluster", () => {
   test("is left at once when its taint is not tolerated", () => {
-    expect(planClusterFailover(asks(), tainted(drain()), undefined, NOW).due).toMatchObject([{ cluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager", purgeMode: "Gracefully", message: "the cluster has the taint drain:NoExecute, which the policy does not tolerate" }]);
+    expect(planClusterFailover(asks(), tainted(drain()), undefined, NOW).due).toMatchObject([
+      {
+        cluster: "oslo",
+        reason: "TaintUntolerated",
+        producer: "TaintManager",
+        purgeMode: "Gracefully",
+        message: "the cluster has the taint drain:NoExecute, which the policy does not tolerate",
+      },
+    ]);
   });
 
   test("is left when the shortest toleration is over", () => {
-    const tolerant = asks(({ spec }) => (spec.placement = { clusterTolerations: [{ key: "drain", operator: "Exists", tolerationSeconds: 300 }, { key: "repair", operator: "Exists", tolerationSeconds: 60 }] }));
+    const tolerant = asks(
+      ({ spec }) =>
+        (spec.placement = {
+          clusterTolerations: [
+            { key: "drain", operator: "Exists", tolerationSeconds: 300 },
+            { key: "repair", operator: "Exists", tolerationSeconds: 60 },
+          ],
+        }),
+    );
     const both = tainted(drain(), drain({ key: "repair" }));
 
     expect(planClusterFailover(tolerant, both, undefined, NOW)).toEqual({ due: [], requeueAfterMs: 60 * SECOND });
-    expect(planClusterFailover(tolerant, both, undefined, NOW + 60 * SECOND).due).toMatchObject([{ message: "the cluster has the taint repair:NoExecute, and the time for which the policy tolerates it is over" }]);
+    expect(planClusterFailover(tolerant, both, undefined, NOW + 60 * SECOND).due).toMatchObject([
+      { message: "the cluster has the taint repair:NoExecute, and the time for which the policy tolerates it is over" },
+    ]);
   });
 
   test.each([
-    { behaviour: "whose taint is tolerated for ever", change: ({ spec }: ResourceBinding) => void (spec.placement = { clusterTolerations: [{ operator: "Exists" }] }), taint: drain() },
+    {
+      behaviour: "whose taint is tolerated for ever",
+      change: ({ spec }: ResourceBinding) => void (spec.placement = { clusterTolerations: [{ operator: "Exists" }] }),
+      taint: drain(),
+    },
     { behaviour: "that only takes nothing new", change: () => {}, taint: drain({ effect: "NoSchedule" }) },
-    { behaviour: "that is being left already", change: ({ spec }: ResourceBinding) => void (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]), taint: drain() },
-    { behaviour: "whose policy says nothing of it", change: ({ spec }: ResourceBinding) => void delete spec.failover, taint: drain() },
+    {
+      behaviour: "that is being left already",
+      change: ({ spec }: ResourceBinding) =>
+        void (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]),
+      taint: drain(),
+    },
+    {
+      behaviour: "whose policy says nothing of it",
+      change: ({ spec }: ResourceBinding) => void delete spec.failover,
+      taint: drain(),
+    },
   ])("is not left: one $behaviour", ({ change, taint }) => {
     expect(planClusterFailover(asks(change), tainted(taint), undefined, NOW)).toEqual({ due: [] });
   });
 
   test("is left without being asked where the hub says so", () => {
-    expect(planClusterFailover(asks(({ spec }) => void delete spec.failover), tainted(drain()), { purgeMode: "Directly" }, NOW).due).toMatchObject([{ purgeMode: "Directly" }]);
+    expect(
+      planClusterFailover(
+        asks(({ spec }) => void delete spec.failover),
+        tainted(drain()),
+        { purgeMode: "Directly" },
+        NOW,
+      ).due,
+    ).toMatchObject([{ purgeMode: "Directly" }]);
   });
 });
 
-const departure: Departure = { cluster: "oslo", reason: "ApplicationFailure", message: "it is ill", producer: "test", purgeMode: "Gracefully" };
+const departure: Departure = {
+  cluster: "oslo",
+  reason: "ApplicationFailure",
+  message: "it is ill",
+  producer: "test",
+  purgeMode: "Gracefully",
+};
 
 describe("the order to leave", () => {
   test("says what was there before", () => {
     expect(planTask(bindingOf({ oslo: "Unhealthy", rome: "Healthy" }), departure, NOW)).toEqual({
-      task: { fromCluster: "oslo", purgeMode: "Gracefully", replicas: 4, reason: "ApplicationFailure", message: "it is ill", producer: "test", creationTimestamp: "2024-05-01T12:00:00Z", clustersBeforeFailover: ["oslo", "rome"] },
+      task: {
+        fromCluster: "oslo",
+        purgeMode: "Gracefully",
+        replicas: 4,
+        reason: "ApplicationFailure",
+        message: "it is ill",
+        producer: "test",
+        creationTimestamp: "2024-05-01T12:00:00Z",
+        clustersBeforeFailover: ["oslo", "rome"],
+      },
     });
   });
 
   test("keeps the copy for good when it is never to be purged", () => {
-    expect(planTask(bindingOf({ oslo: "Unhealthy" }), { ...departure, purgeMode: "Never" }, NOW)).toMatchObject({ task: { purgeMode: "Never", suppressDeletion: true } });
+    expect(planTask(bindingOf({ oslo: "Unhealthy" }), { ...departure, purgeMode: "Never" }, NOW)).toMatchObject({
+      task: { purgeMode: "Never", suppressDeletion: true },
+    });
   });
 
   test("is not given while a state that must be preserved cannot be read", () => {
-    expect(planTask(bindingOf({ oslo: "Unhealthy" }), { ...departure, rules: [{ aliasLabelName: "a", jsonPath: "{.a}" }] }, NOW)).toEqual({ problem: "its status has not been collected yet, and a state must be preserved" });
+    expect(
+      planTask(
+        bindingOf({ oslo: "Unhealthy" }),
+        { ...departure, rules: [{ aliasLabelName: "a", jsonPath: "{.a}" }] },
+        NOW,
+      ),
+    ).toEqual({ problem: "its status has not been collected yet, and a state must be preserved" });
   });
 });
 
 describe("a place to go to", () => {
   const serving = (name: string, change: (cluster: Cluster) => void = () => {}): Cluster =>
     makeCluster(name, (cluster) => {
-      cluster.status = { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] } as never;
+      cluster.status = {
+        apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+      } as never;
       change(cluster);
     });
   const task = (binding: ResourceBinding, reason: Departure["reason"] = "ApplicationFailure") => {
@@ -142,28 +246,47 @@ describe("a place to go to", () => {
     if (!("task" in planned)) throw new Error(planned.problem);
     return planned.task;
   };
-  const divided = bindingOf({ oslo: "Unhealthy" }, ({ spec }) => (spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } }));
+  const divided = bindingOf(
+    { oslo: "Unhealthy" },
+    ({ spec }) =>
+      (spec.placement = {
+        replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+      }),
+  );
   const duplicated = bindingOf({ oslo: "Unhealthy", rome: "Healthy" }, ({ spec }) => (spec.placement = {}));
 
   test("is there when another cluster would take the replicas", () => {
-    expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo"), serving("rome")]) })).toBeUndefined();
+    expect(
+      replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo"), serving("rome")]) }),
+    ).toBeUndefined();
   });
 
   test("is not there when no other cluster fits", () => {
-    expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo")]) })).toBe("there is no other place: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.");
+    expect(replacementProblem(divided, task(divided), { fleet: createFleet([serving("oslo")]) })).toBe(
+      "there is no other place: 0/1 clusters are available: 1 cluster(s) is in the process of eviction.",
+    );
   });
 
   test("is not there when every other cluster has its copy anyway; but a taint is obeyed then", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
-    expect(replacementProblem(duplicated, task(duplicated), { fleet })).toBe("no other cluster would run more of it than now");
+    expect(replacementProblem(duplicated, task(duplicated), { fleet })).toBe(
+      "no other cluster would run more of it than now",
+    );
     expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), { fleet })).toBeUndefined();
   });
 
   test("is not there when the others of its anti-affinity group have all clusters; that those of its affinity group stay is no obstacle", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
-    expect(replacementProblem(divided, task(divided), { fleet, neighbours: { areAllOn: () => true, isTaken: () => true } })).toContain("cluster already has workload with the same anti-affinity group");
-    expect(replacementProblem(divided, task(divided), { fleet, neighbours: { areAllOn: () => false, isTaken: () => false } })).toBeUndefined();
+    expect(
+      replacementProblem(divided, task(divided), { fleet, neighbours: { areAllOn: () => true, isTaken: () => true } }),
+    ).toContain("cluster already has workload with the same anti-affinity group");
+    expect(
+      replacementProblem(divided, task(divided), {
+        fleet,
+        neighbours: { areAllOn: () => false, isTaken: () => false },
+      }),
+    ).toBeUndefined();
   });
 });

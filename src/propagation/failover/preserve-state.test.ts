@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { preserveState } from "./preserve-state.ts";
 
-const STATUS = { replicas: 3, phase: "Running", big: 1_000_000, isReady: true, items: [{ name: "a" }, { name: "b" }], text: "not a label!", nested: { a: 1 } };
+const STATUS = {
+  replicas: 3,
+  phase: "Running",
+  big: 1_000_000,
+  isReady: true,
+  items: [{ name: "a" }, { name: "b" }],
+  text: "not a label!",
+  nested: { a: 1 },
+};
 
 test.each([
   { jsonPath: "{ .replicas }", want: "3" },
@@ -12,7 +20,9 @@ test.each([
   { jsonPath: "at-{.replicas}-{.phase}", want: "at-3-Running" },
   { jsonPath: '{.items[?(@.name=="b")].name}', want: "b" },
 ])("$jsonPath becomes the label value $want", ({ jsonPath, want }) => {
-  expect(preserveState([{ aliasLabelName: "shop/state", jsonPath }], STATUS)).toEqual({ labels: { "shop/state": want } });
+  expect(preserveState([{ aliasLabelName: "shop/state", jsonPath }], STATUS)).toEqual({
+    labels: { "shop/state": want },
+  });
 });
 
 test.each([
@@ -22,11 +32,15 @@ test.each([
   { jsonPath: "{.text}", problem: 'the state s cannot be preserved: "not a label!" cannot be a label: ' },
   { jsonPath: "{.nested}", problem: 'the state s cannot be preserved: "{\\"a\\":1}" cannot be a label: ' },
 ])("$jsonPath cannot be preserved, and the problem is named", ({ jsonPath, problem }) => {
-  expect(preserveState([{ aliasLabelName: "s", jsonPath }], STATUS)).toEqual({ problem: expect.stringContaining(problem) });
+  expect(preserveState([{ aliasLabelName: "s", jsonPath }], STATUS)).toEqual({
+    problem: expect.stringContaining(problem),
+  });
 });
 
 test("without a status nothing can be preserved", () => {
-  expect(preserveState([], undefined)).toEqual({ problem: "its status has not been collected yet, and a state must be preserved" });
+  expect(preserveState([], undefined)).toEqual({
+    problem: "its status has not been collected yet, and a state must be preserved",
+  });
 });
 
 test("a hostile name of a label is only a name", () => {

@@ -1,8 +1,8 @@
 /**
  * What the new copy of a resource must know of the old one: values of the old one's status, as labels. Pure.
  *
- * A rule's path is a template as kubectl's `-o jsonpath` takes it: text, and paths in braces. Karmada prints a path without
- * braces as it is; here it is read as a path, which is what was meant.
+ * A rule's path is a template as kubectl's `-o jsonpath` takes it: text, and paths in braces. Karmada prints a path
+ * without braces as it is; here it is read as a path, which is what was meant.
  */
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
 import { ApiError, compileJsonPath, labelValueProblems } from "../../machinery/index.ts";
@@ -13,13 +13,17 @@ export type StateRule = DeepReadonly<{ aliasLabelName: string; jsonPath: string 
 export type PreservedState = { labels: Record<string, string> } | { problem: string };
 
 export function preserveState(rules: readonly StateRule[], status: unknown): PreservedState {
-  if (status === undefined || status === null) return { problem: "its status has not been collected yet, and a state must be preserved" };
+  if (status === undefined || status === null)
+    return { problem: "its status has not been collected yet, and a state must be preserved" };
   const labels = new Map<string, string>();
   for (const { aliasLabelName, jsonPath } of rules) {
     const value = valueOf(jsonPath, status);
     if ("problem" in value) return { problem: `the state ${aliasLabelName} cannot be preserved: ${value.problem}` };
     const [problem] = labelValueProblems(value.text);
-    if (problem !== undefined) return { problem: `the state ${aliasLabelName} cannot be preserved: ${JSON.stringify(value.text.slice(0, 100))} cannot be a label: ${problem}` };
+    if (problem !== undefined)
+      return {
+        problem: `the state ${aliasLabelName} cannot be preserved: ${JSON.stringify(value.text.slice(0, 100))} cannot be a label: ${problem}`,
+      };
     labels.set(aliasLabelName, value.text);
   }
   return { labels: Object.fromEntries(labels) };

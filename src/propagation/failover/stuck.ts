@@ -1,6 +1,6 @@
 /**
- * Bindings that should leave a cluster and cannot. They are tried again when clusters or their workload groups change, and at growing intervals because
- * room may come without a change that anybody hears of; each problem is told once.
+ * Bindings that should leave a cluster and cannot. They are tried again when clusters or their workload groups change,
+ * and at growing intervals because room may come without a change that anybody hears of; each problem is told once.
  */
 import type { ObjectKey } from "../../client/index.ts";
 

@@ -1,4 +1,6 @@
-/** Which templates a change of a policy concerns: those that it selects or has claimed, before the change or after it. */
+/**
+ * Which templates a change of a policy concerns: those that it selects or has claimed, before the change or after it.
+ */
 import { gvkOf, selectsClusterScoped } from "../../api/index.ts";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -12,7 +14,10 @@ import { claimOf, type Policy } from "./plan-match.ts";
 type AnyPolicy = PropagationPolicy | ClusterPropagationPolicy;
 type Reads = Pick<Templates, "find" | "list">;
 
-export function* affectedByChange(templates: Reads, { object, old, deleted }: ObjectEvent<AnyPolicy>): Iterable<TemplateKey> {
+export function* affectedByChange(
+  templates: Reads,
+  { object, old, deleted }: ObjectEvent<AnyPolicy>,
+): Iterable<TemplateKey> {
   if (old && !deleted && !isOther(old, object)) return;
   if (old) yield* affectedTemplates(templates, old);
   yield* affectedTemplates(templates, object);
@@ -21,14 +26,19 @@ export function* affectedByChange(templates: Reads, { object, old, deleted }: Ob
 export function* affectedTemplates(templates: Reads, policy: Policy): Iterable<TemplateKey> {
   for (const template of named(templates, policy)) {
     const isClaimed = claimOf(template)?.name === policy.metadata.name;
-    if (isClaimed || matchesResource(template, alignSelectors(policy, template).spec.resourceSelectors)) yield keyOfTemplate(template);
+    if (isClaimed || matchesResource(template, alignSelectors(policy, template).spec.resourceSelectors))
+      yield keyOfTemplate(template);
   }
 }
 
-/** What the selectors can mean at all; one with a name means one object, and a kind with many others is not read for it. */
+/**
+ * What the selectors can mean at all; one with a name means one object, and a kind with many others is not read for it.
+ */
 function* named(templates: Reads, { metadata, spec }: Policy): Iterable<Template> {
   for (const selector of spec.resourceSelectors) {
-    const namespace = selectsClusterScoped(selector) ? undefined : selector.namespace || metadata.namespace || undefined;
+    const namespace = selectsClusterScoped(selector)
+      ? undefined
+      : selector.namespace || metadata.namespace || undefined;
     const isOne = selector.name && (namespace !== undefined || selectsClusterScoped(selector));
     if (!isOne || !selector.name) yield* templates.list(selector, namespace);
     else {
@@ -41,6 +51,12 @@ function* named(templates: Reads, { metadata, spec }: Policy): Iterable<Template
 
 /** A policy's status is our own; its labels and annotations are carried to bindings. */
 function isOther(before: Policy, after: Policy): boolean {
-  const marks = ({ metadata }: Policy): unknown => [metadata.uid, metadata.generation, metadata.deletionTimestamp, metadata.labels, metadata.annotations];
+  const marks = ({ metadata }: Policy): unknown => [
+    metadata.uid,
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.labels,
+    metadata.annotations,
+  ];
   return !equalJson(marks(before), marks(after));
 }

@@ -5,7 +5,10 @@ import { alignSelectors, askedVersion } from "./align-selectors.ts";
 const template = makeCloneSet("shop/web").build(); // In v1beta1.
 
 test("a selector in another version of the kind selects the same object", () => {
-  const policy = makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").selects("apps/v1", "Deployment").build();
+  const policy = makePolicy("shop/all")
+    .selects("apps.kruise.io/v1alpha1", "CloneSet")
+    .selects("apps/v1", "Deployment")
+    .build();
 
   expect(alignSelectors(policy, template).spec.resourceSelectors).toEqual([
     { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" },
@@ -20,7 +23,10 @@ test("a policy that speaks the template's version is used as it is", () => {
 });
 
 test("the members get the version that the matching selector asks for", () => {
-  const policy = makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet", "other").selects("apps.kruise.io/v1alpha1", "CloneSet", "web").build();
+  const policy = makePolicy("shop/all")
+    .selects("apps.kruise.io/v1alpha1", "CloneSet", "other")
+    .selects("apps.kruise.io/v1alpha1", "CloneSet", "web")
+    .build();
 
   expect(askedVersion(policy, template)).toBe("apps.kruise.io/v1alpha1");
 });

@@ -1,4 +1,7 @@
-/** Reads a policy's selectors in the version in which a template is looked at: versions of one kind are one object. Pure. */
+/**
+ * Reads a policy's selectors in the version in which a template is looked at: versions of one kind are one object.
+ * Pure.
+ */
 import { parseApiVersion } from "../../api/index.ts";
 import { matchesResource } from "../resource-selector.ts";
 import type { ResourceSelector, SelectableResource } from "../resource-selector.ts";
@@ -11,15 +14,23 @@ interface Selecting {
 export function alignSelectors<P extends Selecting>(policy: P, template: SelectableResource): P {
   const { group } = parseApiVersion(template.apiVersion);
   const isOtherVersion = (selector: { readonly apiVersion: string; readonly kind: string }): boolean =>
-    selector.kind === template.kind && selector.apiVersion !== template.apiVersion && parseApiVersion(selector.apiVersion).group === group;
+    selector.kind === template.kind &&
+    selector.apiVersion !== template.apiVersion &&
+    parseApiVersion(selector.apiVersion).group === group;
   if (!policy.spec.resourceSelectors.some(isOtherVersion)) return policy;
-  const resourceSelectors = policy.spec.resourceSelectors.map((selector) => (isOtherVersion(selector) ? { ...selector, apiVersion: template.apiVersion } : selector));
+  const resourceSelectors = policy.spec.resourceSelectors.map((selector) =>
+    isOtherVersion(selector) ? { ...selector, apiVersion: template.apiVersion } : selector,
+  );
   return { ...policy, spec: { ...policy.spec, resourceSelectors } };
 }
 
 /** The version in which the policy asks for this template; its members get the manifest in that version. */
 export function askedVersion(policy: Selecting, template: SelectableResource): string {
   const { group } = parseApiVersion(template.apiVersion);
-  const asked = policy.spec.resourceSelectors.find((selector) => parseApiVersion(selector.apiVersion).group === group && matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]));
+  const asked = policy.spec.resourceSelectors.find(
+    (selector) =>
+      parseApiVersion(selector.apiVersion).group === group &&
+      matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]),
+  );
   return asked?.apiVersion ?? template.apiVersion;
 }

@@ -1,6 +1,6 @@
 /**
- * Which of several policies gets a template: the larger `priority`, then the more specific selector, then the first name.
- * A policy that is being deleted takes nothing any more.
+ * Which of several policies gets a template: the larger `priority`, then the more specific selector, then the first
+ * name. A policy that is being deleted takes nothing any more.
  */
 import type { ObjectMeta, PropagationSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -12,7 +12,10 @@ export type PolicyView = DeepReadonly<{
   spec: Pick<PropagationSpec, "resourceSelectors" | "priority" | "preemption">;
 }>;
 
-export function chooseBestPolicy<P extends PolicyView>(resource: SelectableResource, policies: readonly P[]): P | undefined {
+export function chooseBestPolicy<P extends PolicyView>(
+  resource: SelectableResource,
+  policies: readonly P[],
+): P | undefined {
   let best: { policy: P; explicit: number; implicit: number } | undefined;
   for (const policy of policies) {
     if (policy.metadata.deletionTimestamp) continue;

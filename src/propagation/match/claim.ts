@@ -9,7 +9,13 @@ import type { Policy } from "./plan-match.ts";
 
 export interface ClaimWriter {
   /** Nothing is written when the object says so already. `activated` is the mark of a lazily activated template. */
-  write(object: Template, kind: Kind, policy: Policy | undefined, activated: string | undefined, signal: AbortSignal): Promise<void>;
+  write(
+    object: Template,
+    kind: Kind,
+    policy: Policy | undefined,
+    activated: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 export function createClaimWriter(hub: string, client: Client): ClaimWriter {
@@ -17,11 +23,20 @@ export function createClaimWriter(hub: string, client: Client): ClaimWriter {
     async write(object, kind, policy, activated, signal) {
       const wanted = policy ? claimMetadata(policy) : { labels: {}, annotations: {} };
       const labels = differences(object.metadata.labels ?? {}, wanted.labels, CLAIM_LABELS);
-      const annotations = differences(object.metadata.annotations ?? {}, { ...wanted.annotations, ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }) }, [...CLAIM_ANNOTATIONS, ACTIVATED_TEMPLATE]);
+      const annotations = differences(
+        object.metadata.annotations ?? {},
+        { ...wanted.annotations, ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }) },
+        [...CLAIM_ANNOTATIONS, ACTIVATED_TEMPLATE],
+      );
       if (Object.keys(labels).length + Object.keys(annotations).length === 0) return;
       const { namespace, name } = object.metadata;
       try {
-        await client.patch(kind, { cluster: hub, ...(namespace && { namespace }), name }, { metadata: { labels, annotations } }, { type: "merge", signal });
+        await client.patch(
+          kind,
+          { cluster: hub, namespace: namespace || undefined, name },
+          { metadata: { labels, annotations } },
+          { type: "merge", signal },
+        );
       } catch (error) {
         if (!isNotFound(error)) throw error; // Deleted in the meantime.
       }
@@ -30,7 +45,11 @@ export function createClaimWriter(hub: string, client: Client): ClaimWriter {
 }
 
 /** A merge patch for those of `keys` whose value is not the wanted one; null removes. */
-function differences(current: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string | null> {
+function differences(
+  current: Readonly<Record<string, string>>,
+  wanted: Readonly<Record<string, string>>,
+  keys: readonly string[],
+): Record<string, string | null> {
   const patch: Record<string, string | null> = {};
   for (const key of keys) if (current[key] !== wanted[key]) patch[key] = wanted[key] ?? null;
   return patch;

@@ -1,13 +1,22 @@
 /**
  * Match finds the policy for a template and keeps the binding that follows from the two.
  *
- * Reads:  templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and what these wait for:
- *         OverridePolicy, ClusterOverridePolicy, PriorityClass.
- * Writes: ResourceBinding or ClusterResourceBinding, except what later stages own in it; the claim (label and annotations) on
- *         the template; events on the template.
+ * Reads: templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and what these wait
+ * for: OverridePolicy, ClusterOverridePolicy, PriorityClass.
+ * Writes: ResourceBinding or ClusterResourceBinding, except what later stages own in it; the claim (label and
+ * annotations) on the template; events on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
-import { bindingName, ClusterOverridePolicy, ClusterPropagationPolicy, ClusterResourceBinding, OverridePolicy, PriorityClass, PropagationPolicy, ResourceBinding } from "../../api/index.ts";
+import {
+  bindingName,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  OverridePolicy,
+  PriorityClass,
+  PropagationPolicy,
+  ResourceBinding,
+} from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { equalJson, messageOf } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -61,13 +70,22 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, news, tally, meter } = deps;
   const claims = createClaimWriter(hub, client);
   const takenNames = createTakenNames();
-  const affectedBy = (found: readonly Policy[]): TemplateKey[] => found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
+  const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
+    found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
 
   function bindingOf({ kind, namespace, name }: TemplateKey): DeepReadonly<ResourceBinding> | undefined {
-    return (namespace ? deps.bindings : deps.clusterBindings).get({ cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) });
+    return (namespace ? deps.bindings : deps.clusterBindings).get({
+      cluster: hub,
+      namespace: namespace || undefined,
+      name: bindingName(kind, name),
+    });
   }
 
-  async function bind(existing: DeepReadonly<ResourceBinding> | undefined, desired: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<"created" | "updated" | undefined> {
+  async function bind(
+    existing: DeepReadonly<ResourceBinding> | undefined,
+    desired: DeepReadonly<ResourceBinding>,
+    signal: AbortSignal,
+  ): Promise<"created" | "updated" | undefined> {
     const { kind } = scopeIn(desired.metadata.namespace);
     if (!existing) {
       await client.create(kind, hub, desired, { signal });
@@ -79,21 +97,39 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     return "updated";
   }
 
-  /** No policy any more. The binding stays, because losing a policy must not remove what runs; only the claim goes, from the binding first: a template without a claim leads nobody to it. */
+  /**
+   * No policy any more. The binding stays, because losing a policy must not remove what runs; only the claim goes, from
+   * the binding first: a template without a claim leads nobody to it.
+   */
   async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
     news.forget(template);
     tally.wait(key, undefined);
     takenNames.leave(key);
     const binding = bindingOf(key);
-    if (binding && !bindingConflict(binding, template)) await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
+    if (binding && !bindingConflict(binding, template))
+      await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
     await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
   }
 
-  /** Carries out what the policy asks for; `refused` when something stands in the way that trying again does not change. */
-  async function applyPolicy(key: TemplateKey, template: Template, plan: Extract<MatchPlan, { outcome: "matched" }>, { log, signal }: ReconcileContext): Promise<Result | "refused"> {
+  /**
+   * Carries out what the policy asks for; `refused` when something stands in the way that trying again does not change.
+   */
+  async function applyPolicy(
+    key: TemplateKey,
+    template: Template,
+    plan: Extract<MatchPlan, { outcome: "matched" }>,
+    { log, signal }: ReconcileContext,
+  ): Promise<Result | "refused"> {
     const { policy, preempted } = plan;
     const asked = policies.original(policy);
-    const spoken = asked ? await templates.get({ apiVersion: askedVersion(asked, template), kind: key.kind, ...(key.namespace && { namespace: key.namespace }), name: key.name }) : template;
+    const spoken = asked
+      ? await templates.get({
+          apiVersion: askedVersion(asked, template),
+          kind: key.kind,
+          namespace: key.namespace || undefined,
+          name: key.name,
+        })
+      : template;
     if (spoken === "unknown") return { requeueAfterMs: LOOK_AGAIN_MS };
     if (!spoken) return done;
 
@@ -121,9 +157,11 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     takenNames.leave(key);
     const own = conflict ? undefined : binding;
     const activation = planActivation(policy, spoken, own);
-    const claim = (): Promise<void> => writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
-    // A new template is claimed while its binding is made, so that neither waits for the disk of the other; the claim is there before the
-    // stages behind the binding look at the template. Otherwise it comes first: whoever may not have the template makes no change to its binding.
+    const claim = (): Promise<void> =>
+      writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
+    // A new template is claimed while its binding is made, so that neither waits for the disk of the other; the claim
+    // is there before the stages behind the binding look at the template. Otherwise it comes first: whoever may not
+    // have the template makes no change to its binding.
     const isNew = !binding && !preempted && activation.when === "now";
     if (!isNew) await claim();
     // The binding of an earlier object of this name is being collected; its deletion brings us back here.
@@ -133,22 +171,39 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
       return done;
     }
-    const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) => tellFailure(spoken, rule, error));
+    const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) =>
+      tellFailure(spoken, rule, error),
+    );
     tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
-    const desired = planBinding({ template: spoken, policy, ...size, schedulePriority: needs.schedulePriority, activated: activation.digest });
-    const [change] = await Promise.all([bind(own, desired, signal).catch((error: unknown) => {
-      if (isRefusal(error)) {
-        news.failed(template, policy, messageOf(error));
-        tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
-      }
-      throw error;
-    }), isNew && claim()]);
+    const desired = planBinding({
+      template: spoken,
+      policy,
+      ...size,
+      schedulePriority: needs.schedulePriority,
+      activated: activation.digest,
+    });
+    const [change] = await Promise.all([
+      bind(own, desired, signal).catch((error: unknown) => {
+        if (isRefusal(error)) {
+          news.failed(template, policy, messageOf(error));
+          tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
+        }
+        throw error;
+      }),
+      isNew && claim(),
+    ]);
     if (!preempted) news.applied(template, policy);
     if (change) log.info("binding written", { change, policy: policy.metadata.name });
     return done;
   }
 
-  async function writeClaim(key: TemplateKey, template: Template, { policy, preempted }: Extract<MatchPlan, { outcome: "matched" }>, activated: string | undefined, signal: AbortSignal): Promise<void> {
+  async function writeClaim(
+    key: TemplateKey,
+    template: Template,
+    { policy, preempted }: Extract<MatchPlan, { outcome: "matched" }>,
+    activated: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       await claims.write(template, await templates.kindOf(template), policy, activated, signal);
     } catch (error) {
@@ -178,17 +233,25 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       { source: ruleChanges },
       { source: templates.source(({ object }) => [keyOfTemplate(object)]) },
       watch<PropagationPolicy, TemplateKey>(PropagationPolicy, (event) => affectedByChange(templates, event)),
-      watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) => affectedByChange(templates, event)),
+      watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) =>
+        affectedByChange(templates, event),
+      ),
       // Policies that wait for one of these are applied when it is there.
-      watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)))),
-      watch<ClusterOverridePolicy, TemplateKey>(ClusterOverridePolicy, ({ object: { metadata }, old, deleted }) => (old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name)))),
-      watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) => affectedBy(policies.withPriorityClass(metadata.name))),
+      watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) =>
+        old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)),
+      ),
+      watch<ClusterOverridePolicy, TemplateKey>(ClusterOverridePolicy, ({ object: { metadata }, old, deleted }) =>
+        old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name)),
+      ),
+      watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) =>
+        affectedBy(policies.withPriorityClass(metadata.name)),
+      ),
       // A binding that somebody deleted or changed is put right; its status is no business of ours.
       ...[namespacedScope, clusterScope].map((scope) =>
         watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
           const { apiVersion, kind, namespace, name } = object.spec.resource;
           if (!deleted && (!old || equalJson(marksOf(old), marksOf(object)))) return [];
-          const key = keyOfTemplate({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } });
+          const key = keyOfTemplate({ apiVersion, kind, metadata: { name, namespace: namespace || undefined } });
           return [key, ...takenNames.waitingFor(key)];
         }),
       ),
@@ -232,5 +295,13 @@ function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["s
 
 /** What changes when anything but the status does. */
 function marksOf({ metadata }: DeepReadonly<ResourceBinding>): unknown {
-  return [metadata.uid, metadata.generation, metadata.deletionTimestamp, metadata.labels, metadata.annotations, metadata.ownerReferences, metadata.finalizers];
+  return [
+    metadata.uid,
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.labels,
+    metadata.annotations,
+    metadata.ownerReferences,
+    metadata.finalizers,
+  ];
 }

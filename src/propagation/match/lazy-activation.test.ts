@@ -5,26 +5,62 @@ import { ACTIVATED_TEMPLATE, POLICY_ID } from "../well-known.ts";
 import { digestOf, planActivation } from "./lazy-activation.ts";
 import { claimMetadata } from "./plan-match.ts";
 
-const policy = makePolicy("shop/all").with(({ metadata, spec }) => {
-  Object.assign(metadata, { labels: { [POLICY_ID]: "p-1" }, resourceVersion: "100" });
-  spec.activationPreference = "Lazy";
-}).build();
-const template = (resourceVersion: string, annotations: Record<string, string> = {}, labels: Record<string, string> = {}): KubernetesObject =>
-  makeDeployment("shop/web").labels(labels).with(({ metadata }) => Object.assign(metadata, { resourceVersion, annotations })).build();
-const binding = (activated?: string) => makeBinding(template("1")).with(({ metadata }) => (metadata.annotations = activated === undefined ? {} : { [ACTIVATED_TEMPLATE]: activated })).build();
+const policy = makePolicy("shop/all")
+  .with(({ metadata, spec }) => {
+    Object.assign(metadata, { labels: { [POLICY_ID]: "p-1" }, resourceVersion: "100" });
+    spec.activationPreference = "Lazy";
+  })
+  .build();
+const template = (
+  resourceVersion: string,
+  annotations: Record<string, string> = {},
+  labels: Record<string, string> = {},
+): KubernetesObject =>
+  makeDeployment("shop/web")
+    .labels(labels)
+    .with(({ metadata }) => Object.assign(metadata, { resourceVersion, annotations }))
+    .build();
+const binding = (activated?: string) =>
+  makeBinding(template("1"))
+    .with(({ metadata }) => (metadata.annotations = activated === undefined ? {} : { [ACTIVATED_TEMPLATE]: activated }))
+    .build();
 const now = digestOf(template("1"));
 const claim = claimMetadata(policy);
 
-const cases: Record<string, { template: KubernetesObject; binding?: ReturnType<typeof binding>; want: "now" | "later" }> = {
+const cases: Record<
+  string,
+  { template: KubernetesObject; binding?: ReturnType<typeof binding>; want: "now" | "later" }
+> = {
   "a template that is older than the policy waits": { template: template("99"), want: "later" },
   "a template that was applied after the policy goes at once": { template: template("101"), want: "now" },
   "versions are compared as numbers": { template: template("99999"), want: "now" },
-  "a claim without a binding and without a mark was interrupted": { template: template("99", claim.annotations, claim.labels), want: "now" },
-  "a claimed template waits while it is as it was": { template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: now }, claim.labels), want: "later" },
-  "a claimed template goes when it was changed": { template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: "old" }, claim.labels), want: "now" },
-  "a binding stays while the template is as it was": { template: template("120"), binding: binding(now), want: "later" },
-  "a binding follows when the template was changed": { template: template("120"), binding: binding("old"), want: "now" },
-  "a binding without a mark starts with what is there": { template: template("120"), binding: binding(), want: "later" },
+  "a claim without a binding and without a mark was interrupted": {
+    template: template("99", claim.annotations, claim.labels),
+    want: "now",
+  },
+  "a claimed template waits while it is as it was": {
+    template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: now }, claim.labels),
+    want: "later",
+  },
+  "a claimed template goes when it was changed": {
+    template: template("120", { ...claim.annotations, [ACTIVATED_TEMPLATE]: "old" }, claim.labels),
+    want: "now",
+  },
+  "a binding stays while the template is as it was": {
+    template: template("120"),
+    binding: binding(now),
+    want: "later",
+  },
+  "a binding follows when the template was changed": {
+    template: template("120"),
+    binding: binding("old"),
+    want: "now",
+  },
+  "a binding without a mark starts with what is there": {
+    template: template("120"),
+    binding: binding(),
+    want: "later",
+  },
 };
 for (const [behaviour, { template: object, binding: bound, want }] of Object.entries(cases)) {
   test(behaviour, () => {
@@ -38,9 +74,21 @@ test("a policy that is not lazy takes effect at once and leaves no mark", () => 
 
 describe("the digest of a template", () => {
   test("is not moved by a status, a version, a claim or the order of fields", () => {
-    const { apiVersion, kind, metadata, ...rest } = template("7", { "propagationpolicy.karmada.io/name": "a", "deployment.kubernetes.io/revision": "2" }, { [POLICY_ID]: "x" });
+    const { apiVersion, kind, metadata, ...rest } = template(
+      "7",
+      { "propagationpolicy.karmada.io/name": "a", "deployment.kubernetes.io/revision": "2" },
+      { [POLICY_ID]: "x" },
+    );
 
-    expect(digestOf({ ...rest, status: { replicas: 1 }, metadata: { ...metadata, generation: 9, managedFields: [] }, kind, apiVersion } as KubernetesObject)).toBe(now);
+    expect(
+      digestOf({
+        ...rest,
+        status: { replicas: 1 },
+        metadata: { ...metadata, generation: 9, managedFields: [] },
+        kind,
+        apiVersion,
+      } as KubernetesObject),
+    ).toBe(now);
   });
 
   test("is moved by what users write", () => {

@@ -24,12 +24,31 @@ describe("a planned binding", () => {
         name: "web-deployment",
         namespace: "shop",
         labels: { "propagationpolicy.karmada.io/permanent-id": "id-1" },
-        annotations: { "propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "spread" },
-        ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "uid-1", controller: true, blockOwnerDeletion: true }],
+        annotations: {
+          "propagationpolicy.karmada.io/namespace": "shop",
+          "propagationpolicy.karmada.io/name": "spread",
+        },
+        ownerReferences: [
+          {
+            apiVersion: "apps/v1",
+            kind: "Deployment",
+            name: "web",
+            uid: "uid-1",
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
         finalizers: ["karmada.io/binding-controller"],
       },
       spec: {
-        resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", uid: "uid-1", resourceVersion: "7" },
+        resource: {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          namespace: "shop",
+          name: "web",
+          uid: "uid-1",
+          resourceVersion: "7",
+        },
         replicas: 3,
         placement: { clusterAffinity: { clusterNames: ["oslo"] } },
         conflictResolution: "Abort",
@@ -38,25 +57,53 @@ describe("a planned binding", () => {
   });
 
   test("looks for room in the template's namespace", () => {
-    const { spec } = planBinding({ template, policy, replicas: { replicas: 1, requirements: { resourceRequest: { cpu: "1" } } } });
+    const { spec } = planBinding({
+      template,
+      policy,
+      replicas: { replicas: 1, requirements: { resourceRequest: { cpu: "1" } } },
+    });
 
     expect(spec.replicaRequirements).toEqual({ resourceRequest: { cpu: "1" }, namespace: "shop" });
   });
 
   test("of a template in no namespace is a ClusterResourceBinding", () => {
-    const role: KubernetesObject = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "shop:reader", uid: "uid-2" } };
+    const role: KubernetesObject = {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "shop:reader", uid: "uid-2" },
+    };
 
     const { kind, metadata } = planBinding({ template: role, policy });
 
-    expect({ kind, name: metadata.name, namespace: metadata.namespace, finalizers: metadata.finalizers }).toEqual({ kind: "ClusterResourceBinding", name: "shop.reader-clusterrole", namespace: undefined, finalizers: ["karmada.io/cluster-resource-binding-controller"] });
+    expect({ kind, name: metadata.name, namespace: metadata.namespace, finalizers: metadata.finalizers }).toEqual({
+      kind: "ClusterResourceBinding",
+      name: "shop.reader-clusterrole",
+      namespace: undefined,
+      finalizers: ["karmada.io/cluster-resource-binding-controller"],
+    });
   });
 
   test("carries the policy's priority and the groups of the template's labels", () => {
-    const grouping: DeepReadonly<PropagationPolicy> = { ...policy, spec: { ...policy.spec, placement: { workloadAffinity: { affinity: { groupByLabelKey: "team" }, antiAffinity: { groupByLabelKey: "tier" } } } } };
+    const grouping: DeepReadonly<PropagationPolicy> = {
+      ...policy,
+      spec: {
+        ...policy.spec,
+        placement: {
+          workloadAffinity: { affinity: { groupByLabelKey: "team" }, antiAffinity: { groupByLabelKey: "tier" } },
+        },
+      },
+    };
 
-    const { spec } = planBinding({ template: { ...template, metadata: { ...template.metadata, labels: { team: "blue" } } }, policy: grouping, schedulePriority: 0 });
+    const { spec } = planBinding({
+      template: { ...template, metadata: { ...template.metadata, labels: { team: "blue" } } },
+      policy: grouping,
+      schedulePriority: 0,
+    });
 
-    expect(spec).toMatchObject({ schedulePriority: { priority: 0 }, workloadAffinityGroups: { affinityGroup: "team=blue" } });
+    expect(spec).toMatchObject({
+      schedulePriority: { priority: 0 },
+      workloadAffinityGroups: { affinityGroup: "team=blue" },
+    });
     expect(spec.workloadAffinityGroups).not.toHaveProperty("antiAffinityGroup");
   });
 
@@ -97,26 +144,44 @@ describe("an existing binding", () => {
 
     const merged = mergeBinding(binding, desired);
 
-    expect(merged.spec).toEqual({ ...desired.spec, clusters: [{ name: "oslo", replicas: 3 }], rescheduleTriggeredAt: "2024-05-01T00:00:00Z", suspension: { scheduling: true } });
-    expect(merged.metadata.labels).toEqual({ "propagationpolicy.karmada.io/permanent-id": "id-1", "resourcebinding.karmada.io/permanent-id": "binding-1" });
+    expect(merged.spec).toEqual({
+      ...desired.spec,
+      clusters: [{ name: "oslo", replicas: 3 }],
+      rescheduleTriggeredAt: "2024-05-01T00:00:00Z",
+      suspension: { scheduling: true },
+    });
+    expect(merged.metadata.labels).toEqual({
+      "propagationpolicy.karmada.io/permanent-id": "id-1",
+      "resourcebinding.karmada.io/permanent-id": "binding-1",
+    });
   });
 
   test("loses what the policy no longer asks for, and the claim of an earlier policy", () => {
     const binding = existing((draft) => {
       draft.spec.propagateDeps = true;
       draft.metadata.labels = { "clusterpropagationpolicy.karmada.io/permanent-id": "old" };
-      draft.metadata.annotations = { "clusterpropagationpolicy.karmada.io/name": "old", "policy.karmada.io/applied-placement": "{}" };
+      draft.metadata.annotations = {
+        "clusterpropagationpolicy.karmada.io/name": "old",
+        "policy.karmada.io/applied-placement": "{}",
+      };
     });
 
     const merged = mergeBinding(binding, desired);
 
     expect(merged.spec).not.toHaveProperty("propagateDeps");
     expect(merged.metadata.labels).toEqual(desired.metadata.labels);
-    expect(merged.metadata.annotations).toEqual({ ...desired.metadata.annotations, "policy.karmada.io/applied-placement": "{}" });
+    expect(merged.metadata.annotations).toEqual({
+      ...desired.metadata.annotations,
+      "policy.karmada.io/applied-placement": "{}",
+    });
   });
 
   test("of a deleted namesake is told from one of another group", () => {
-    const owner = (apiVersion: string, uid: string) => existing((draft) => (draft.metadata.ownerReferences = [{ apiVersion, kind: "Deployment", name: "web", uid, controller: true }]));
+    const owner = (apiVersion: string, uid: string) =>
+      existing(
+        (draft) =>
+          (draft.metadata.ownerReferences = [{ apiVersion, kind: "Deployment", name: "web", uid, controller: true }]),
+      );
 
     expect(bindingConflict(existing(), template)).toBeUndefined();
     expect(bindingConflict(owner("apps/v1", "uid-0"), template)).toBe("earlier");

@@ -1,10 +1,17 @@
 /**
  * Decides what the binding of a matched template looks like. Pure.
  *
- * Match owns the fields that follow from template and policy; the clusters, evictions and rebalance requests that others
- * write are left as they are. A binding carries its finalizer from the start, which saves a write.
+ * Match owns the fields that follow from template and policy; the clusters, evictions and rebalance requests that
+ * others write are left as they are. A binding carries its finalizer from the start, which saves a write.
  */
-import { bindingName, controllerOf, controllerReference, parseApiVersion, type KubernetesObject, type ResourceBinding } from "../../api/index.ts";
+import {
+  bindingName,
+  controllerOf,
+  controllerReference,
+  parseApiVersion,
+  type KubernetesObject,
+  type ResourceBinding,
+} from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Component, Replicas } from "../../interpreter/index.ts";
 import { scopeIn } from "../binding-scope.ts";
@@ -23,7 +30,14 @@ export interface BindingInput extends Size {
   readonly activated?: string | undefined;
 }
 
-export function planBinding({ template, policy, replicas, components, schedulePriority, activated }: BindingInput): Binding {
+export function planBinding({
+  template,
+  policy,
+  replicas,
+  components,
+  schedulePriority,
+  activated,
+}: BindingInput): Binding {
   const { apiVersion, kind, metadata } = template;
   const { labels, annotations } = claimMetadata(policy);
   const scope = scopeIn(metadata.namespace);
@@ -33,9 +47,13 @@ export function planBinding({ template, policy, replicas, components, schedulePr
     kind: scope.kind.kind,
     metadata: {
       name: bindingName(kind, metadata.name),
-      ...(metadata.namespace && { namespace: metadata.namespace }),
+      namespace: metadata.namespace || undefined,
       labels,
-      annotations: { ...annotations, ...carriedAnnotations(policy), ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }) },
+      annotations: {
+        ...annotations,
+        ...carriedAnnotations(policy),
+        ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }),
+      },
       ownerReferences: [controllerReference(template)],
       finalizers: [scope.finalizer],
     },
@@ -44,9 +62,9 @@ export function planBinding({ template, policy, replicas, components, schedulePr
         apiVersion,
         kind,
         name: metadata.name,
-        ...(metadata.namespace && { namespace: metadata.namespace }),
-        ...(metadata.uid && { uid: metadata.uid }),
-        ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
+        namespace: metadata.namespace || undefined,
+        uid: metadata.uid || undefined,
+        resourceVersion: metadata.resourceVersion || undefined,
       },
       ...(components ? planComponents(components) : planReplicas(replicas, metadata.namespace)),
       ...fromPolicy(policy),
@@ -56,20 +74,38 @@ export function planBinding({ template, policy, replicas, components, schedulePr
   };
 }
 
-/** The groups whose members are to be on the same or on different clusters, by a label of the template; no label, no group. */
-function affinityGroups({ spec }: Policy, labels: Readonly<Record<string, string>> = {}): Binding["spec"]["workloadAffinityGroups"] {
+/**
+ * The groups whose members are to be on the same or on different clusters, by a label of the template; no label, no
+ * group.
+ */
+function affinityGroups(
+  { spec }: Policy,
+  labels: Readonly<Record<string, string>> = {},
+): Binding["spec"]["workloadAffinityGroups"] {
   const { affinity, antiAffinity } = spec.placement?.workloadAffinity ?? {};
-  const groupOf = (key: string | undefined): string | undefined => (key === undefined || labels[key] === undefined ? undefined : `${key}=${labels[key]}`);
-  const [affinityGroup, antiAffinityGroup] = [groupOf(affinity?.groupByLabelKey), groupOf(antiAffinity?.groupByLabelKey)];
-  return affinityGroup || antiAffinityGroup ? { ...(affinityGroup && { affinityGroup }), ...(antiAffinityGroup && { antiAffinityGroup }) } : undefined;
+  const groupOf = (key: string | undefined): string | undefined =>
+    key === undefined || labels[key] === undefined ? undefined : `${key}=${labels[key]}`;
+  const [affinityGroup, antiAffinityGroup] = [
+    groupOf(affinity?.groupByLabelKey),
+    groupOf(antiAffinity?.groupByLabelKey),
+  ];
+  return affinityGroup || antiAffinityGroup
+    ? { affinityGroup: affinityGroup || undefined, antiAffinityGroup: antiAffinityGroup || undefined }
+    : undefined;
 }
 
-function planReplicas(interpreted: Replicas | undefined, namespace: string | undefined): Pick<Binding["spec"], "replicas" | "replicaRequirements"> {
+function planReplicas(
+  interpreted: Replicas | undefined,
+  namespace: string | undefined,
+): Pick<Binding["spec"], "replicas" | "replicaRequirements"> {
   if (!interpreted) return {};
   const { replicas, requirements } = interpreted;
   if (!requirements) return { replicas };
   // Quotas are looked up where the pods will be, which is the template's namespace.
-  return { replicas, replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"] };
+  return {
+    replicas,
+    replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"],
+  };
 }
 
 function planComponents(components: readonly Component[]): Pick<Binding["spec"], "components"> {
@@ -84,15 +120,23 @@ function planComponents(components: readonly Component[]): Pick<Binding["spec"],
 }
 
 function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
-  const { placement, propagateDeps, schedulerName, failover, conflictResolution, suspension, preserveResourcesOnDeletion } = spec;
+  const {
+    placement,
+    propagateDeps,
+    schedulerName,
+    failover,
+    conflictResolution,
+    suspension,
+    preserveResourcesOnDeletion,
+  } = spec;
   return {
-    ...(propagateDeps && { propagateDeps }),
-    ...(schedulerName && { schedulerName }),
-    ...(placement && { placement }),
-    ...(failover && { failover }),
+    propagateDeps: propagateDeps || undefined,
+    schedulerName: schedulerName || undefined,
+    placement,
+    failover,
     conflictResolution: conflictResolution ?? "Abort",
-    ...(suspension && { suspension }),
-    ...(preserveResourcesOnDeletion !== undefined && { preserveResourcesOnDeletion }),
+    suspension,
+    preserveResourcesOnDeletion,
   };
 }
 
@@ -101,7 +145,9 @@ const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS, DRIFT];
 
 function carriedAnnotations({ metadata }: Policy): Record<string, string> {
   const { annotations = {} } = metadata;
-  return Object.fromEntries(CARRIED_ANNOTATIONS.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]])));
+  return Object.fromEntries(
+    CARRIED_ANNOTATIONS.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]])),
+  );
 }
 
 /** Fields of the spec that others write; match carries them over as they are. */
@@ -114,7 +160,9 @@ const KEPT_FIELDS = ["clusters", "gracefulEvictionTasks", "requiredBy", "resched
  * binding written for that would be scheduled and dispatched again for nothing.
  */
 export function mergeBinding(existing: Binding, desired: Binding): Binding {
-  const kept = Object.fromEntries(KEPT_FIELDS.filter((field) => existing.spec[field] !== undefined).map((field) => [field, existing.spec[field]]));
+  const kept = Object.fromEntries(
+    KEPT_FIELDS.filter((field) => existing.spec[field] !== undefined).map((field) => [field, existing.spec[field]]),
+  );
   // Whoever suspends scheduling does so on the binding; the policy only knows of dispatching.
   const scheduling = existing.spec.suspension?.scheduling;
   const suspension = scheduling === undefined ? desired.spec.suspension : { ...desired.spec.suspension, scheduling };
@@ -123,7 +171,10 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
     metadata: {
       ...existing.metadata,
       labels: { ...without(existing.metadata.labels, CLAIM_LABELS), ...desired.metadata.labels },
-      annotations: { ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS, ACTIVATED_TEMPLATE]), ...desired.metadata.annotations },
+      annotations: {
+        ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS, ACTIVATED_TEMPLATE]),
+        ...desired.metadata.annotations,
+      },
       ownerReferences: desired.metadata.ownerReferences ?? [],
       finalizers: [...new Set([...(existing.metadata.finalizers ?? []), ...(desired.metadata.finalizers ?? [])])],
     },
@@ -134,20 +185,30 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
   return equalJson(unmoved, existing) ? existing : merged;
 }
 
-function without(entries: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> {
+function without(
+  entries: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[],
+): Record<string, string> {
   return Object.fromEntries(Object.entries(entries ?? {}).filter(([key]) => !keys.includes(key)));
 }
 
 /**
- * Whether a binding of this name belongs to something else. `earlier`: to a deleted object of the same name, and garbage
- * collection will remove it. `other`: to an object of another API group, because the name of a binding does not contain it; also
- * when that object was deleted and left its copies running, for they would be taken for copies of this one.
+ * Whether a binding of this name belongs to something else. `earlier`: to a deleted object of the same name, and
+ * garbage collection will remove it. `other`: to an object of another API group, because the name of a binding does not
+ * contain it; also when that object was deleted and left its copies running, for they would be taken for copies of this
+ * one.
  */
-export function bindingConflict(existing: Binding, template: DeepReadonly<KubernetesObject>): "earlier" | "other" | undefined {
+export function bindingConflict(
+  existing: Binding,
+  template: DeepReadonly<KubernetesObject>,
+): "earlier" | "other" | undefined {
   const owner = controllerOf(existing);
   if (owner?.uid !== undefined && owner.uid === template.metadata.uid) return undefined;
   const { apiVersion, kind, name } = owner ?? existing.spec.resource;
-  const isSame = kind === template.kind && name === template.metadata.name && parseApiVersion(apiVersion).group === parseApiVersion(template.apiVersion).group;
+  const isSame =
+    kind === template.kind &&
+    name === template.metadata.name &&
+    parseApiVersion(apiVersion).group === parseApiVersion(template.apiVersion).group;
   if (!isSame) return "other";
   return owner ? "earlier" : undefined;
 }

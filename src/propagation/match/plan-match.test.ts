@@ -6,37 +6,77 @@ import { CLAIMED_BY, claimMetadata, claimOf, planMatch, type MatchPlan, type Pol
 
 const selectors = [{ apiVersion: "apps/v1", kind: "Deployment" }];
 
-function makePolicy(name: string, more: { namespace?: string; priority?: number; id?: string; deleting?: boolean; selects?: string; preempts?: boolean } = {}): PropagationPolicy {
+function makePolicy(
+  name: string,
+  more: {
+    namespace?: string;
+    priority?: number;
+    id?: string;
+    deleting?: boolean;
+    selects?: string;
+    preempts?: boolean;
+  } = {},
+): PropagationPolicy {
   const { namespace = "shop", priority = 0, id = `id-of-${name}`, deleting = false, selects, preempts = false } = more;
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "PropagationPolicy",
-    metadata: { name, namespace, labels: { [POLICY_ID]: id }, ...(deleting && { deletionTimestamp: "2024-05-01T00:00:00Z" }) },
-    spec: { resourceSelectors: selectors.map((selector) => ({ ...selector, ...(selects && { name: selects }) })), priority, preemption: preempts ? "Always" : "Never" },
+    metadata: {
+      name,
+      namespace,
+      labels: { [POLICY_ID]: id },
+      deletionTimestamp: deleting ? "2024-05-01T00:00:00Z" : undefined,
+    },
+    spec: {
+      resourceSelectors: selectors.map((selector) => ({ ...selector, name: selects || undefined })),
+      priority,
+      preemption: preempts ? "Always" : "Never",
+    },
   };
 }
 
-function makeClusterPolicy(name: string, more: { priority?: number; preempts?: boolean } = {}): ClusterPropagationPolicy {
+function makeClusterPolicy(
+  name: string,
+  more: { priority?: number; preempts?: boolean } = {},
+): ClusterPropagationPolicy {
   const { priority = 0, preempts = false } = more;
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterPropagationPolicy",
     metadata: { name, labels: { [CLUSTER_POLICY_ID]: `id-of-${name}` } },
-    spec: { resourceSelectors: selectors.map((selector) => ({ ...selector, ...(preempts && { name: "web" }) })), priority, preemption: preempts ? "Always" : "Never" },
+    spec: {
+      resourceSelectors: selectors.map((selector) => ({ ...selector, name: preempts ? "web" : undefined })),
+      priority,
+      preemption: preempts ? "Always" : "Never",
+    },
   };
 }
 
 /** A template, claimed by a policy or not. */
 function makeTemplate(claimant?: Policy, labels: Record<string, string> = {}): KubernetesObject {
   const claim = claimant ? claimMetadata(claimant) : { labels: {}, annotations: {} };
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", labels: { ...labels, ...claim.labels }, annotations: claim.annotations } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      name: "web",
+      namespace: "shop",
+      labels: { ...labels, ...claim.labels },
+      annotations: claim.annotations,
+    },
+  };
 }
 
-function plan(template: KubernetesObject, policies: PropagationPolicy[], clusterPolicies: ClusterPropagationPolicy[] = []): MatchPlan {
+function plan(
+  template: KubernetesObject,
+  policies: PropagationPolicy[],
+  clusterPolicies: ClusterPropagationPolicy[] = [],
+): MatchPlan {
   return planMatch(deepFreeze({ template, policies, clusterPolicies }));
 }
 
-const winner = (result: MatchPlan): string => (result.outcome === "matched" ? result.policy.metadata.name : result.reason);
+const winner = (result: MatchPlan): string =>
+  result.outcome === "matched" ? result.policy.metadata.name : result.reason;
 
 describe("an unclaimed template", () => {
   test("goes to the best policy of its namespace", () => {
@@ -79,50 +119,117 @@ describe("a claimed template", () => {
   };
   for (const [loss, policies] of Object.entries(losses)) {
     test(`is free again when its policy ${loss}`, () => {
-      expect(plan(makeTemplate(makePolicy("own")), [...policies, better])).toMatchObject({ policy: { metadata: { name: "better" } }, kept: false });
+      expect(plan(makeTemplate(makePolicy("own")), [...policies, better])).toMatchObject({
+        policy: { metadata: { name: "better" } },
+        kept: false,
+      });
     });
   }
 });
 
 test("a template of another controller is left alone", () => {
-  expect(winner(plan(makeTemplate(undefined, { [CLAIMED_BY]: "MultiClusterService" }), [makePolicy("a")]))).toBe("claimed by another controller");
+  expect(winner(plan(makeTemplate(undefined, { [CLAIMED_BY]: "MultiClusterService" }), [makePolicy("a")]))).toBe(
+    "claimed by another controller",
+  );
 });
 
 test("a claim can be read back from the metadata it is written to", () => {
-  expect(claimOf(makeTemplate(makePolicy("own")))).toEqual({ scope: "namespace", namespace: "shop", name: "own", id: "id-of-own" });
+  expect(claimOf(makeTemplate(makePolicy("own")))).toEqual({
+    scope: "namespace",
+    namespace: "shop",
+    name: "own",
+    id: "id-of-own",
+  });
   expect(claimOf(makeTemplate(makeClusterPolicy("own")))).toEqual({ scope: "cluster", name: "own", id: "id-of-own" });
   expect(claimOf(makeTemplate())).toBeUndefined();
 });
 
 describe("a policy that preempts", () => {
   const rival = { selects: "web", preempts: true };
-  const cases: Record<string, { own: Policy; policies?: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string }> = {
-    "takes from one of a smaller priority": { own: makePolicy("own"), policies: [makePolicy("rival", { ...rival, priority: 1 })], want: "rival" },
-    "takes nothing from one of the same priority": { own: makePolicy("own", { priority: 1 }), policies: [makePolicy("rival", { ...rival, priority: 1 })], want: "own" },
-    "takes nothing that it does not name": { own: makePolicy("own"), policies: [makePolicy("rival", { preempts: true, priority: 1 })], want: "own" },
-    "takes nothing while it is being deleted": { own: makePolicy("own"), policies: [makePolicy("rival", { ...rival, priority: 1, deleting: true })], want: "own" },
-    "of a namespace takes from a cluster policy of any priority": { own: makeClusterPolicy("own", { priority: 9 }), policies: [makePolicy("rival", rival)], want: "rival" },
-    "of the cluster takes from another of the cluster": { own: makeClusterPolicy("own"), clusterPolicies: [makeClusterPolicy("rival", { priority: 1, preempts: true })], want: "rival" },
-    "of the cluster takes nothing from one of a namespace": { own: makePolicy("own"), clusterPolicies: [makeClusterPolicy("rival", { priority: 9, preempts: true })], want: "own" },
-    "wins over another that preempts by its priority": { own: makePolicy("own"), policies: [makePolicy("rival", { ...rival, priority: 1 }), makePolicy("strong", { ...rival, priority: 2 })], want: "strong" },
+  const cases: Record<
+    string,
+    { own: Policy; policies?: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string }
+  > = {
+    "takes from one of a smaller priority": {
+      own: makePolicy("own"),
+      policies: [makePolicy("rival", { ...rival, priority: 1 })],
+      want: "rival",
+    },
+    "takes nothing from one of the same priority": {
+      own: makePolicy("own", { priority: 1 }),
+      policies: [makePolicy("rival", { ...rival, priority: 1 })],
+      want: "own",
+    },
+    "takes nothing that it does not name": {
+      own: makePolicy("own"),
+      policies: [makePolicy("rival", { preempts: true, priority: 1 })],
+      want: "own",
+    },
+    "takes nothing while it is being deleted": {
+      own: makePolicy("own"),
+      policies: [makePolicy("rival", { ...rival, priority: 1, deleting: true })],
+      want: "own",
+    },
+    "of a namespace takes from a cluster policy of any priority": {
+      own: makeClusterPolicy("own", { priority: 9 }),
+      policies: [makePolicy("rival", rival)],
+      want: "rival",
+    },
+    "of the cluster takes from another of the cluster": {
+      own: makeClusterPolicy("own"),
+      clusterPolicies: [makeClusterPolicy("rival", { priority: 1, preempts: true })],
+      want: "rival",
+    },
+    "of the cluster takes nothing from one of a namespace": {
+      own: makePolicy("own"),
+      clusterPolicies: [makeClusterPolicy("rival", { priority: 9, preempts: true })],
+      want: "own",
+    },
+    "wins over another that preempts by its priority": {
+      own: makePolicy("own"),
+      policies: [makePolicy("rival", { ...rival, priority: 1 }), makePolicy("strong", { ...rival, priority: 2 })],
+      want: "strong",
+    },
   };
   for (const [behaviour, { own, policies = [], clusterPolicies = [], want }] of Object.entries(cases)) {
     test(behaviour, () => {
       const isCluster = own.kind === "ClusterPropagationPolicy";
-      const result = plan(makeTemplate(own), isCluster ? policies : [own as PropagationPolicy, ...policies], isCluster ? [own as ClusterPropagationPolicy, ...clusterPolicies] : clusterPolicies);
+      const result = plan(
+        makeTemplate(own),
+        isCluster ? policies : [own as PropagationPolicy, ...policies],
+        isCluster ? [own as ClusterPropagationPolicy, ...clusterPolicies] : clusterPolicies,
+      );
 
       expect(winner(result)).toBe(want);
-      expect(result).toMatchObject(want === "own" ? { kept: true } : { kept: false, preempted: { metadata: { name: "own" } } });
+      expect(result).toMatchObject(
+        want === "own" ? { kept: true } : { kept: false, preempted: { metadata: { name: "own" } } },
+      );
     });
   }
 });
 
 describe("a template that is in no namespace", () => {
-  const sidecarSet: KubernetesObject = { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", metadata: { name: "logs" } };
-  const selecting = <P extends Policy>(policy: P, namespace?: string): P => ({ ...policy, spec: { ...policy.spec, resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", ...(namespace && { namespace }) }] } });
+  const sidecarSet: KubernetesObject = {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "SidecarSet",
+    metadata: { name: "logs" },
+  };
+  const selecting = <P extends Policy>(policy: P, namespace?: string): P => ({
+    ...policy,
+    spec: {
+      ...policy.spec,
+      resourceSelectors: [
+        { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet", namespace: namespace || undefined },
+      ],
+    },
+  });
 
   test("goes to a cluster policy, whatever a policy of a namespace says", () => {
-    expect(winner(plan(sidecarSet, [selecting(makePolicy("a", { priority: 9 }), "shop")], [selecting(makeClusterPolicy("c"))]))).toBe("c");
+    expect(
+      winner(
+        plan(sidecarSet, [selecting(makePolicy("a", { priority: 9 }), "shop")], [selecting(makeClusterPolicy("c"))]),
+      ),
+    ).toBe("c");
   });
 
   test("goes to a policy of a namespace where its kind allows that", () => {
@@ -130,7 +237,11 @@ describe("a template that is in no namespace", () => {
   });
 
   test("of another kind is none of a namespace's business", () => {
-    const role: KubernetesObject = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "reader" } };
+    const role: KubernetesObject = {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "reader" },
+    };
     const policy = makePolicy("a");
     policy.spec.resourceSelectors = [{ apiVersion: role.apiVersion, kind: role.kind, namespace: "shop" }];
 

@@ -1,10 +1,11 @@
 /**
  * Decides which policy a template belongs to. Pure.
  *
- * A template that is claimed stays with its policy while that policy exists, is the same one (by permanent id) and still
- * selects it; a better policy that comes later does not take it away, unless it says so (`preemption.ts`). Otherwise the best
- * policy of its namespace gets it, then the best cluster policy. A template that is in no namespace belongs to cluster policies;
- * a policy of a namespace gets it only where `selectsClusterScoped` says that it may, and no cluster policy wants it.
+ * A template that is claimed stays with its policy while that policy exists, is the same one (by permanent id) and
+ * still selects it; a better policy that comes later does not take it away, unless it says so (`preemption.ts`).
+ * Otherwise the best policy of its namespace gets it, then the best cluster policy. A template that is in no namespace
+ * belongs to cluster policies; a policy of a namespace gets it only where `selectsClusterScoped` says that it may, and
+ * no cluster policy wants it.
  */
 import type { ClusterPropagationPolicy, KubernetesObject, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -26,7 +27,12 @@ export interface MatchInput {
 }
 
 export type MatchPlan =
-  | { readonly outcome: "matched"; readonly policy: Policy; /** The template was claimed by this policy before. */ readonly kept: boolean; /** The policy that it is taken from. */ readonly preempted?: Policy }
+  | {
+      readonly outcome: "matched";
+      readonly policy: Policy;
+      /** The template was claimed by this policy before. */ readonly kept: boolean;
+      /** The policy that it is taken from. */ readonly preempted?: Policy;
+    }
   | { readonly outcome: "none"; readonly reason: "claimed by another controller" | "no policy selects it" };
 
 export function planMatch({ template, policies, clusterPolicies }: MatchInput): MatchPlan {
@@ -37,9 +43,13 @@ export function planMatch({ template, policies, clusterPolicies }: MatchInput): 
   const kept = findClaimant(template, local, clusterPolicies);
   if (kept) {
     const preemptor = choosePreemptor(template, kept, local, clusterPolicies);
-    return preemptor ? { outcome: "matched", policy: preemptor, kept: false, preempted: kept } : { outcome: "matched", policy: kept, kept: true };
+    return preemptor
+      ? { outcome: "matched", policy: preemptor, kept: false, preempted: kept }
+      : { outcome: "matched", policy: kept, kept: true };
   }
-  const [first, second]: readonly (readonly Policy[])[] = namespace ? [local, clusterPolicies] : [clusterPolicies, local];
+  const [first, second]: readonly (readonly Policy[])[] = namespace
+    ? [local, clusterPolicies]
+    : [clusterPolicies, local];
   const best = chooseBestPolicy(template, first ?? []) ?? chooseBestPolicy(template, second ?? []);
   return best ? { outcome: "matched", policy: best, kept: false } : { outcome: "none", reason: "no policy selects it" };
 }
@@ -60,26 +70,47 @@ export function claimOf({ metadata: { labels, annotations } }: DeepReadonly<Kube
 }
 
 /** The labels and annotations with which a policy claims a template and its binding. */
-export function claimMetadata({ kind, metadata }: Policy): { labels: Record<string, string>; annotations: Record<string, string> } {
+export function claimMetadata({ kind, metadata }: Policy): {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+} {
   const { name, namespace = "" } = metadata;
   if (kind === "ClusterPropagationPolicy") {
-    return { labels: { [CLUSTER_POLICY_ID]: metadata.labels?.[CLUSTER_POLICY_ID] ?? "" }, annotations: { [CLUSTER_POLICY_NAME]: name } };
+    return {
+      labels: { [CLUSTER_POLICY_ID]: metadata.labels?.[CLUSTER_POLICY_ID] ?? "" },
+      annotations: { [CLUSTER_POLICY_NAME]: name },
+    };
   }
-  return { labels: { [POLICY_ID]: metadata.labels?.[POLICY_ID] ?? "" }, annotations: { [POLICY_NAMESPACE]: namespace, [POLICY_NAME]: name } };
+  return {
+    labels: { [POLICY_ID]: metadata.labels?.[POLICY_ID] ?? "" },
+    annotations: { [POLICY_NAMESPACE]: namespace, [POLICY_NAME]: name },
+  };
 }
 
 /** Every key that a claim can consist of; a claim replaces or removes them all. */
 export const CLAIM_LABELS: readonly string[] = [POLICY_ID, CLUSTER_POLICY_ID];
 export const CLAIM_ANNOTATIONS: readonly string[] = [POLICY_NAMESPACE, POLICY_NAME, CLUSTER_POLICY_NAME];
 
-function findClaimant(template: MatchInput["template"], policies: MatchInput["policies"], clusterPolicies: MatchInput["clusterPolicies"]): Policy | undefined {
+function findClaimant(
+  template: MatchInput["template"],
+  policies: MatchInput["policies"],
+  clusterPolicies: MatchInput["clusterPolicies"],
+): Policy | undefined {
   const claim = claimOf(template);
   if (!claim) return undefined;
-  if (claim.scope === "cluster") return clusterPolicies.find((policy) => isClaimant(policy, claim, CLUSTER_POLICY_ID, template));
-  return policies.find((policy) => policy.metadata.namespace === claim.namespace && isClaimant(policy, claim, POLICY_ID, template));
+  if (claim.scope === "cluster")
+    return clusterPolicies.find((policy) => isClaimant(policy, claim, CLUSTER_POLICY_ID, template));
+  return policies.find(
+    (policy) => policy.metadata.namespace === claim.namespace && isClaimant(policy, claim, POLICY_ID, template),
+  );
 }
 
-function isClaimant({ metadata, spec }: PolicyView, claim: Claim, idLabel: string, template: MatchInput["template"]): boolean {
+function isClaimant(
+  { metadata, spec }: PolicyView,
+  claim: Claim,
+  idLabel: string,
+  template: MatchInput["template"],
+): boolean {
   if (metadata.name !== claim.name || metadata.deletionTimestamp) return false;
   return metadata.labels?.[idLabel] === claim.id && matchesResource(template, spec.resourceSelectors);
 }

@@ -12,14 +12,37 @@ export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, no
   const observedGeneration = policy.metadata.generation ?? 0;
   const all = (type: string, count: number, verb: string): NextCondition =>
     matched > 0 && count === matched
-      ? { type, status: "True", reason: `All${type}`, message: matched === 1 ? `Its object is ${verb}.` : `All ${matched} objects are ${verb}.` }
-      : { type, status: "False", reason: matched > 0 ? `Not${type}` : "NothingMatched", message: matched > 0 ? `${count} of ${matched} objects are ${verb}.` : "No object is matched." };
+      ? {
+          type,
+          status: "True",
+          reason: `All${type}`,
+          message: matched === 1 ? `Its object is ${verb}.` : `All ${matched} objects are ${verb}.`,
+        }
+      : {
+          type,
+          status: "False",
+          reason: matched > 0 ? `Not${type}` : "NothingMatched",
+          message: matched > 0 ? `${count} of ${matched} objects are ${verb}.` : "No object is matched.",
+        };
   const next: NextCondition[] = [
-    matched > 0 ? { type: "Matched", status: "True", reason: "Matched", message: matched === 1 ? "1 object is claimed by this policy." : `${matched} objects are claimed by this policy.` } : { type: "Matched", status: "False", reason: "NothingMatched", message: "No object is matched." },
+    matched > 0
+      ? {
+          type: "Matched",
+          status: "True",
+          reason: "Matched",
+          message:
+            matched === 1 ? "1 object is claimed by this policy." : `${matched} objects are claimed by this policy.`,
+        }
+      : { type: "Matched", status: "False", reason: "NothingMatched", message: "No object is matched." },
     all("Scheduled", scheduled, "scheduled"),
     all("FullyApplied", applied, matched === 1 ? "on all its members" : "on all their members"),
   ];
-  const conditions = next.reduce<PolicyStatus["conditions"] | readonly NonNullable<PolicyStatus["conditions"]>[number][]>((list, condition) => withCondition(list, { ...condition, observedGeneration }, now), policy.status?.conditions as PolicyStatus["conditions"]);
+  const conditions = next.reduce<
+    PolicyStatus["conditions"] | readonly NonNullable<PolicyStatus["conditions"]>[number][]
+  >(
+    (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
+    policy.status?.conditions as PolicyStatus["conditions"],
+  );
   const problems = worst(totals.problems);
   const status: PolicyStatus = {
     observedGeneration,
@@ -28,16 +51,20 @@ export function planPolicyStatus<P extends Policy>(policy: P, totals: Totals, no
     applied,
     clusters: [...totals.clusters.keys()].sort().slice(0, MAX_STATUS_CLUSTERS),
     clusterCount: totals.clusters.size,
-    ...(problems.length > 0 && { problems }),
+    problems: problems.length > 0 ? problems : undefined,
     conditions: [...(conditions ?? [])],
   };
   return equalJson(status, policy.status) ? policy : { ...policy, status };
 }
 
-/** What never got a member comes before what did not arrive; within that by name, so that the list does not change by itself. */
+/**
+ * What never got a member comes before what did not arrive; within that by name, so that the list does not change by
+ * itself.
+ */
 const URGENCY = ["FullyAppliedFailed"];
 
 function worst(problems: Iterable<PolicyProblem>): PolicyProblem[] {
-  const rank = ({ reason, kind, namespace = "", name }: PolicyProblem): string => `${URGENCY.indexOf(reason) + 1} ${kind} ${namespace} ${name}`;
+  const rank = ({ reason, kind, namespace = "", name }: PolicyProblem): string =>
+    `${URGENCY.indexOf(reason) + 1} ${kind} ${namespace} ${name}`;
   return [...problems].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, MAX_STATUS_PROBLEMS);
 }

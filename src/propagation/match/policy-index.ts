@@ -1,4 +1,6 @@
-/** Policies by what they select and wait for, so that a template or a change is answered without reading all of them. */
+/**
+ * Policies by what they select and wait for, so that a template or a change is answered without reading all of them.
+ */
 import { gvkOf, parseApiVersion, selectsClusterScoped } from "../../api/index.ts";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -15,7 +17,10 @@ export interface PolicyIndex {
   /** False while a list is not complete: no policies and policies that were not listed yet look alike. */
   isSynced(): boolean;
   /** Policies that select the template's kind, read in the version in which the template is spoken. */
-  candidates(template: Template): { policies: DeepReadonly<PropagationPolicy>[]; clusterPolicies: DeepReadonly<ClusterPropagationPolicy>[] };
+  candidates(template: Template): {
+    policies: DeepReadonly<PropagationPolicy>[];
+    clusterPolicies: DeepReadonly<ClusterPropagationPolicy>[];
+  };
   /** The policy as it is stored. */
   original(policy: Policy): Policy | undefined;
   /** Policies that wait for an override policy of this name; in a namespace, or for a cluster override policy. */
@@ -23,7 +28,11 @@ export interface PolicyIndex {
   withPriorityClass(name: string): readonly Policy[];
 }
 
-export function createPolicyIndex(hub: string, policies: Informer<PropagationPolicy>, clusterPolicies: Informer<ClusterPropagationPolicy>): PolicyIndex {
+export function createPolicyIndex(
+  hub: string,
+  policies: Informer<PropagationPolicy>,
+  clusterPolicies: Informer<ClusterPropagationPolicy>,
+): PolicyIndex {
   const kindId = (group: string, kind: string, namespace = ""): string => `${namespace} ${group}/${kind}`;
   for (const informer of [policies, clusterPolicies] as Informer<PropagationPolicy>[]) {
     informer.addIndex(BY_KIND, ({ metadata, spec }) => [
@@ -34,25 +43,40 @@ export function createPolicyIndex(hub: string, policies: Informer<PropagationPol
         }),
       ),
     ]);
-    informer.addIndex(BY_OVERRIDE, ({ metadata, spec }) => (spec.dependentOverrides ?? []).map((name) => `${metadata.namespace ?? ""}/${name}`));
-    informer.addIndex(BY_PRIORITY_CLASS, ({ spec }) => (spec.schedulePriority ? [spec.schedulePriority.priorityClassName] : []));
+    informer.addIndex(BY_OVERRIDE, ({ metadata, spec }) =>
+      (spec.dependentOverrides ?? []).map((name) => `${metadata.namespace ?? ""}/${name}`),
+    );
+    informer.addIndex(BY_PRIORITY_CLASS, ({ spec }) =>
+      spec.schedulePriority ? [spec.schedulePriority.priorityClassName] : [],
+    );
   }
-  const inOrder = <P extends DeepReadonly<PropagationPolicy>>(found: P[]): P[] => found.sort((a, b) => ((a.metadata.namespace ?? "") < (b.metadata.namespace ?? "") ? -1 : 1));
+  const inOrder = <P extends DeepReadonly<PropagationPolicy>>(found: P[]): P[] =>
+    found.sort((a, b) => ((a.metadata.namespace ?? "") < (b.metadata.namespace ?? "") ? -1 : 1));
 
   return {
     isSynced: () => policies.synced && clusterPolicies.synced,
     candidates(template) {
       const { group, kind } = gvkOf(template);
-      const aligned = <P extends DeepReadonly<PropagationPolicy | ClusterPropagationPolicy>>(policy: P): P => alignSelectors(policy, template);
+      const aligned = <P extends DeepReadonly<PropagationPolicy | ClusterPropagationPolicy>>(policy: P): P =>
+        alignSelectors(policy, template);
       return {
         policies: inOrder(policies.by(BY_KIND, kindId(group, kind, template.metadata.namespace))).map(aligned),
         clusterPolicies: clusterPolicies.by(BY_KIND, kindId(group, kind)).map(aligned),
       };
     },
     original({ kind, metadata: { name, namespace } }) {
-      return kind === "ClusterPropagationPolicy" ? clusterPolicies.get({ cluster: hub, name }) : policies.get({ cluster: hub, namespace: namespace ?? "", name });
+      return kind === "ClusterPropagationPolicy"
+        ? clusterPolicies.get({ cluster: hub, name })
+        : policies.get({ cluster: hub, namespace: namespace ?? "", name });
     },
-    dependingOn: (override, namespace = "") => (namespace ? policies : (clusterPolicies as Informer<PropagationPolicy>)).by(BY_OVERRIDE, `${namespace}/${override}`),
-    withPriorityClass: (name) => [...policies.by(BY_PRIORITY_CLASS, name), ...clusterPolicies.by(BY_PRIORITY_CLASS, name)],
+    dependingOn: (override, namespace = "") =>
+      (namespace ? policies : (clusterPolicies as Informer<PropagationPolicy>)).by(
+        BY_OVERRIDE,
+        `${namespace}/${override}`,
+      ),
+    withPriorityClass: (name) => [
+      ...policies.by(BY_PRIORITY_CLASS, name),
+      ...clusterPolicies.by(BY_PRIORITY_CLASS, name),
+    ],
   };
 }

@@ -1,6 +1,7 @@
 /**
- * What match tells people on a template, under the reasons that Karmada's users know. A success that everybody can see in the
- * binding is not told; one that ends a failure or moves the template to another policy is. What was told is told once.
+ * What match tells people on a template, under the reasons that Karmada's users know. A success that everybody can see
+ * in the binding is not told; one that ends a failure or moves the template to another policy is. What was told is told
+ * once.
  */
 import { idOfKey, keyOf } from "../../runtime/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
@@ -22,7 +23,8 @@ export function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata
 export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews {
   /** By template; only those that fail now. */
   const failing = new Map<string, string>();
-  const idOf = (template: Template): string => `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;
+  const idOf = (template: Template): string =>
+    `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;
 
   function tellFailed(template: Template, reason: string, message: string): void {
     if (failing.get(idOf(template)) === message) return;
@@ -31,17 +33,32 @@ export function createPolicyNews(hub: string, events: EventRecorder): PolicyNews
   }
 
   return {
-    failed: (template, policy, message) => tellFailed(template, "ApplyPolicyFailed", `${nameOfPolicy(policy)} is not applied: ${message}`),
-    notPreempted: (template, by, from, message) => tellFailed(template, "PreemptPolicyFailed", `${nameOfPolicy(by)} cannot take this object over from ${nameOfPolicy(from)}: ${message}`),
+    failed: (template, policy, message) =>
+      tellFailed(template, "ApplyPolicyFailed", `${nameOfPolicy(policy)} is not applied: ${message}`),
+    notPreempted: (template, by, from, message) =>
+      tellFailed(
+        template,
+        "PreemptPolicyFailed",
+        `${nameOfPolicy(by)} cannot take this object over from ${nameOfPolicy(from)}: ${message}`,
+      ),
     applied(template, policy) {
       const claim = claimOf(template);
-      const isMoved = claim !== undefined && (claim.name !== policy.metadata.name || claim.namespace !== policy.metadata.namespace);
+      const isMoved =
+        claim !== undefined && (claim.name !== policy.metadata.name || claim.namespace !== policy.metadata.namespace);
       if (!failing.delete(idOf(template)) && !isMoved) return;
-      events.record(hub, template, { type: "Normal", reason: "ApplyPolicySucceed", message: `${nameOfPolicy(policy)} is applied` });
+      events.record(hub, template, {
+        type: "Normal",
+        reason: "ApplyPolicySucceed",
+        message: `${nameOfPolicy(policy)} is applied`,
+      });
     },
     preempted(template, by, from) {
       failing.delete(idOf(template));
-      events.record(hub, template, { type: "Normal", reason: "PreemptPolicySucceed", message: `${nameOfPolicy(by)} has taken this object over from ${nameOfPolicy(from)}` });
+      events.record(hub, template, {
+        type: "Normal",
+        reason: "PreemptPolicySucceed",
+        message: `${nameOfPolicy(by)} has taken this object over from ${nameOfPolicy(from)}`,
+      });
     },
     forget: (template) => void failing.delete(idOf(template)),
   };

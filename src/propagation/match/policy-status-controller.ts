@@ -30,7 +30,14 @@ export interface PolicyStatusDependencies<T extends AnyPolicy> {
 const PATIENCE_MS = 2_000;
 const BY_ID = "permanent id";
 
-export function createPolicyStatusController<T extends AnyPolicy>({ hub, kind, policies, tally, policyStatus, clock }: PolicyStatusDependencies<T>): Controller<ObjectKey> {
+export function createPolicyStatusController<T extends AnyPolicy>({
+  hub,
+  kind,
+  policies,
+  tally,
+  policyStatus,
+  clock,
+}: PolicyStatusDependencies<T>): Controller<ObjectKey> {
   policies.addIndex(BY_ID, (policy) => [policyIdOf((policy as AnyPolicy).metadata.labels) ?? []].flat());
   return defineController<T>({
     name: `status-of-${kind.plural}`,
@@ -52,7 +59,8 @@ export function createPolicyStatusController<T extends AnyPolicy>({ hub, kind, p
     async reconcile(policy, { key }) {
       const id = policyIdOf((policy as AnyPolicy).metadata.labels);
       if (id === undefined || (policy as AnyPolicy).metadata.deletionTimestamp) return done;
-      const plan = (newest: DeepReadonly<T>): DeepReadonly<T> => planPolicyStatus<Policy>(newest, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
+      const plan = (newest: DeepReadonly<T>): DeepReadonly<T> =>
+        planPolicyStatus<Policy>(newest, tally.read(id), formatTime(clock.now())) as DeepReadonly<T>;
       if (plan(policy) === policy) return done;
       // The sums are read when they are written: what moves meanwhile costs nothing.
       policyStatus.set(key, "match", plan, { patienceMs: PATIENCE_MS });

@@ -7,10 +7,18 @@ import { createPolicyTally } from "./policy-tally.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const ID = { "propagationpolicy.karmada.io/permanent-id": "p-1" };
-const policy: PropagationPolicy = makePolicy("shop/all").with(({ metadata }) => Object.assign(metadata, { labels: ID, generation: 3 })).build();
+const policy: PropagationPolicy = makePolicy("shop/all")
+  .with(({ metadata }) => Object.assign(metadata, { labels: ID, generation: 3 }))
+  .build();
 
 type Condition = NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>[number];
-const condition = (type: string, status: "True" | "False", reason = type, message = ""): Condition => ({ type, status, reason, message, lastTransitionTime: NOW });
+const condition = (type: string, status: "True" | "False", reason = type, message = ""): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: NOW,
+});
 
 function bound(name: string, clusters: string[], ...conditions: Condition[]): ResourceBinding {
   return makeBinding(makeDeployment(`shop/${name}`).build())
@@ -36,7 +44,16 @@ describe("the status of a policy", () => {
       applied: 1,
       clusters: ["oslo", "paris"],
       clusterCount: 2,
-      problems: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "db", reason: "NoClusterFit", message: "0/2 clusters are available" }],
+      problems: [
+        {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          namespace: "shop",
+          name: "db",
+          reason: "NoClusterFit",
+          message: "0/2 clusters are available",
+        },
+      ],
       conditions: [
         { type: "Matched", status: "True", observedGeneration: 3 },
         { type: "Scheduled", status: "False", message: "2 of 3 objects are scheduled." },
@@ -48,9 +65,17 @@ describe("the status of a policy", () => {
   test("names the member that does not take an object", () => {
     const tally = createPolicyTally();
     const binding = bound("web", ["paris"], condition("FullyApplied", "False", "FullyAppliedFailed"));
-    tally.bind("web", { ...binding, status: { ...binding.status, aggregatedStatus: [{ clusterName: "paris", applied: false, appliedMessage: "quota exceeded" }] } });
+    tally.bind("web", {
+      ...binding,
+      status: {
+        ...binding.status,
+        aggregatedStatus: [{ clusterName: "paris", applied: false, appliedMessage: "quota exceeded" }],
+      },
+    });
 
-    expect([...tally.read("p-1").problems]).toMatchObject([{ name: "web", reason: "FullyAppliedFailed", message: "paris: quota exceeded" }]);
+    expect([...tally.read("p-1").problems]).toMatchObject([
+      { name: "web", reason: "FullyAppliedFailed", message: "paris: quota exceeded" },
+    ]);
   });
 
   test("stays the same object when nothing differs", () => {
@@ -63,8 +88,19 @@ describe("the status of a policy", () => {
 
   test("stays small, with what never found a member first", () => {
     const tally = createPolicyTally();
-    for (let index = 0; index < 30; index++) tally.bind(`late-${index}`, bound(`late-${index}`, ["paris"], condition("FullyApplied", "False", "FullyAppliedFailed")));
-    tally.bind("web", bound("web", Array.from({ length: 300 }, (_, index) => `member${index}`), condition("Scheduled", "False", "NoClusterFit")));
+    for (let index = 0; index < 30; index++)
+      tally.bind(
+        `late-${index}`,
+        bound(`late-${index}`, ["paris"], condition("FullyApplied", "False", "FullyAppliedFailed")),
+      );
+    tally.bind(
+      "web",
+      bound(
+        "web",
+        Array.from({ length: 300 }, (_, index) => `member${index}`),
+        condition("Scheduled", "False", "NoClusterFit"),
+      ),
+    );
 
     const { status } = planPolicyStatus(policy, tally.read("p-1"), NOW);
 
@@ -83,7 +119,10 @@ describe("the sums", () => {
 
     tally.bind("web", undefined);
     tally.bind("cart", makeBinding(makeDeployment("shop/cart").build()).targets("paris").build());
-    tally.bind("db", { ...bound("db", ["paris"]), metadata: { name: "db", labels: { "clusterpropagationpolicy.karmada.io/permanent-id": "p-2" } } });
+    tally.bind("db", {
+      ...bound("db", ["paris"]),
+      metadata: { name: "db", labels: { "clusterpropagationpolicy.karmada.io/permanent-id": "p-2" } },
+    });
 
     expect(tally.read("p-1")).toMatchObject({ matched: 0, problemCount: 0 });
     expect(tally.read("p-1").clusters.size).toBe(0);
@@ -97,7 +136,10 @@ describe("the sums", () => {
     tally.bind("web", bound("web", ["paris"]));
     tally.onChange((id) => told.push(id));
 
-    tally.bind("web", { ...bound("web", ["paris"]), status: { aggregatedStatus: [{ clusterName: "paris", applied: true, status: { readyReplicas: 1 } }] } });
+    tally.bind("web", {
+      ...bound("web", ["paris"]),
+      status: { aggregatedStatus: [{ clusterName: "paris", applied: true, status: { readyReplicas: 1 } }] },
+    });
 
     expect(told).toEqual([]);
   });
@@ -106,7 +148,12 @@ describe("the sums", () => {
     const tally = createPolicyTally();
     const template = makeDeployment("shop/web").build();
     const key = { group: "apps", kind: "Deployment", namespace: "shop", name: "web" };
-    tally.wait(key, { policy, template, reason: "DependentOverridesMissing", message: "waiting for OverridePolicy images" });
+    tally.wait(key, {
+      policy,
+      template,
+      reason: "DependentOverridesMissing",
+      message: "waiting for OverridePolicy images",
+    });
     expect([...tally.read("p-1").problems]).toMatchObject([{ name: "web", reason: "DependentOverridesMissing" }]);
 
     tally.wait(key, undefined);

@@ -1,7 +1,7 @@
 /**
- * What became of each policy's objects, counted as bindings change: a policy's status is read from sums and not from its
- * thousand bindings. An object counts for the policy whose claim its binding carries; one that waits for something is a problem of
- * the policy that wants it.
+ * What became of each policy's objects, counted as bindings change: a policy's status is read from sums and not from
+ * its thousand bindings. An object counts for the policy whose claim its binding carries; one that waits for something
+ * is a problem of the policy that wants it.
  */
 import type { PolicyProblem, ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -76,12 +76,18 @@ export function createPolicyTally(): PolicyTally {
       entries.set(id, next);
       count(id, next, 1);
     } else entries.delete(id);
-    for (const policyId of new Set([before?.policyId, next?.policyId])) if (policyId !== undefined) listeners.forEach((tell) => tell(policyId));
+    for (const policyId of new Set([before?.policyId, next?.policyId]))
+      if (policyId !== undefined) listeners.forEach((tell) => tell(policyId));
   }
 
-  function count(id: string, { policyId, isMatched, isScheduled, isApplied, clusters, problem }: Entry, by: 1 | -1): void {
+  function count(
+    id: string,
+    { policyId, isMatched, isScheduled, isApplied, clusters, problem }: Entry,
+    by: 1 | -1,
+  ): void {
     let of = sums.get(policyId);
-    if (!of) sums.set(policyId, (of = { matched: 0, scheduled: 0, applied: 0, clusters: new Map(), problems: new Map() }));
+    if (!of)
+      sums.set(policyId, (of = { matched: 0, scheduled: 0, applied: 0, clusters: new Map(), problems: new Map() }));
     of.matched += isMatched ? by : 0;
     of.scheduled += isScheduled ? by : 0;
     of.applied += isApplied ? by : 0;
@@ -98,14 +104,28 @@ export function createPolicyTally(): PolicyTally {
   return {
     bind(id, binding) {
       const policyId = binding && policyIdOf(binding.metadata.labels);
-      put(`binding ${id}`, binding && policyId && !binding.metadata.deletionTimestamp ? entryOf(policyId, binding) : undefined);
+      put(
+        `binding ${id}`,
+        binding && policyId && !binding.metadata.deletionTimestamp ? entryOf(policyId, binding) : undefined,
+      );
     },
     wait({ group, kind, namespace, name }, waiting) {
       const id = `template ${group}/${kind}/${namespace}/${name}`;
       const policyId = waiting && policyIdOf(waiting.policy.metadata.labels);
       if (!waiting || !policyId) return put(id, undefined);
       const { reason, message, template } = waiting;
-      put(id, { policyId, isMatched: false, isScheduled: false, isApplied: false, clusters: [], problem: { ...refOf(template.apiVersion, kind, namespace, name), reason, message: message.slice(0, MAX_MESSAGE) } });
+      put(id, {
+        policyId,
+        isMatched: false,
+        isScheduled: false,
+        isApplied: false,
+        clusters: [],
+        problem: {
+          ...refOf(template.apiVersion, kind, namespace, name),
+          reason,
+          message: message.slice(0, MAX_MESSAGE),
+        },
+      });
     },
     read(policyId) {
       const of = sums.get(policyId);
@@ -115,21 +135,41 @@ export function createPolicyTally(): PolicyTally {
   };
 }
 
-const refOf = (apiVersion: string, kind: string, namespace: string | undefined, name: string): Omit<PolicyProblem, "reason"> => ({ apiVersion, kind, ...(namespace && { namespace }), name });
+const refOf = (
+  apiVersion: string,
+  kind: string,
+  namespace: string | undefined,
+  name: string,
+): Omit<PolicyProblem, "reason"> => ({ apiVersion, kind, namespace: namespace || undefined, name });
 
 function entryOf(policyId: string, binding: DeepReadonly<ResourceBinding>): Entry {
   const { spec, status } = binding;
   const conditions = status?.conditions ?? [];
   const clusters = (spec.clusters ?? []).map(({ name }) => name);
   const problem = problemOf(binding);
-  return { policyId, isMatched: true, isScheduled: clusters.length > 0, isApplied: clusters.length > 0 && isConditionTrue(conditions, "FullyApplied"), clusters, ...(problem && { problem }) };
+  return {
+    policyId,
+    isMatched: true,
+    isScheduled: clusters.length > 0,
+    isApplied: clusters.length > 0 && isConditionTrue(conditions, "FullyApplied"),
+    clusters,
+    problem,
+  };
 }
 
 /** The first thing on an object's way that does not work. */
 function problemOf({ spec: { resource }, status }: DeepReadonly<ResourceBinding>): PolicyProblem | undefined {
-  const failed = ["Scheduled", "Dispatched", "FullyApplied"].map((type) => findCondition(status?.conditions ?? [], type)).find((condition) => condition?.status === "False");
+  const failed = ["Scheduled", "Dispatched", "FullyApplied"]
+    .map((type) => findCondition(status?.conditions ?? [], type))
+    .find((condition) => condition?.status === "False");
   if (!failed) return undefined;
   const member = failed.type === "FullyApplied" ? status?.aggregatedStatus?.find(({ applied }) => !applied) : undefined;
-  const message = member ? `${member.clusterName}: ${member.appliedMessage ?? "not applied yet"}` : (failed.message ?? "");
-  return { ...refOf(resource.apiVersion, resource.kind, resource.namespace, resource.name), reason: failed.reason ?? failed.type, message: message.slice(0, MAX_MESSAGE) };
+  const message = member
+    ? `${member.clusterName}: ${member.appliedMessage ?? "not applied yet"}`
+    : (failed.message ?? "");
+  return {
+    ...refOf(resource.apiVersion, resource.kind, resource.namespace, resource.name),
+    reason: failed.reason ?? failed.type,
+    message: message.slice(0, MAX_MESSAGE),
+  };
 }

@@ -1,9 +1,9 @@
 /**
  * Which policy takes a template from the one that has it. Pure.
  *
- * Only a policy with `preemption: Always` that selects the template by name does. One of the namespace needs a larger priority
- * than another of the namespace, and none at all against a cluster policy; a cluster policy needs a larger one than another
- * cluster policy, and never takes from one of a namespace.
+ * Only a policy with `preemption: Always` that selects the template by name does. One of the namespace needs a larger
+ * priority than another of the namespace, and none at all against a cluster policy; a cluster policy needs a larger one
+ * than another cluster policy, and never takes from one of a namespace.
  */
 import type { ClusterPropagationPolicy, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -16,7 +16,12 @@ type Cluster = DeepReadonly<ClusterPropagationPolicy>;
 /** The implicit priority of a selector with a name. */
 const BY_NAME = 3;
 
-export function choosePreemptor(template: SelectableResource, owner: Local | Cluster, policies: readonly Local[], clusterPolicies: readonly Cluster[]): Local | Cluster | undefined {
+export function choosePreemptor(
+  template: SelectableResource,
+  owner: Local | Cluster,
+  policies: readonly Local[],
+  clusterPolicies: readonly Cluster[],
+): Local | Cluster | undefined {
   const may = (policy: Local | Cluster, regardless: boolean): boolean =>
     policy.spec.preemption === "Always" &&
     policy !== owner &&
@@ -25,6 +30,19 @@ export function choosePreemptor(template: SelectableResource, owner: Local | Clu
   const isClusterOwner = owner.kind === "ClusterPropagationPolicy";
   // What is in no namespace belongs to the cluster's policies first.
   const isLocalAllowed = Boolean(template.metadata.namespace) || !isClusterOwner;
-  const local = isLocalAllowed ? chooseBestPolicy(template, policies.filter((policy) => may(policy, isClusterOwner))) : undefined;
-  return local ?? (isClusterOwner ? chooseBestPolicy(template, clusterPolicies.filter((policy) => may(policy, false))) : undefined);
+  const local = isLocalAllowed
+    ? chooseBestPolicy(
+        template,
+        policies.filter((policy) => may(policy, isClusterOwner)),
+      )
+    : undefined;
+  return (
+    local ??
+    (isClusterOwner
+      ? chooseBestPolicy(
+          template,
+          clusterPolicies.filter((policy) => may(policy, false)),
+        )
+      : undefined)
+  );
 }

@@ -1,4 +1,7 @@
-/** What a policy needs before it can be applied: the override policies that it names, and the value of its priority class. */
+/**
+ * What a policy needs before it can be applied: the override policies that it names, and the value of its priority
+ * class.
+ */
 import type { ClusterOverridePolicy, OverridePolicy, PriorityClass } from "../../api/index.ts";
 import type { Lister } from "../../runtime/index.ts";
 import type { Policy } from "./plan-match.ts";
@@ -11,15 +14,33 @@ export interface PrerequisiteListers {
 
 export type Prerequisites = { met: true; schedulePriority?: number } | { met: false; reason: string; message: string };
 
-export function planPrerequisites(hub: string, { kind, metadata, spec }: Policy, listers: PrerequisiteListers): Prerequisites {
+export function planPrerequisites(
+  hub: string,
+  { kind, metadata, spec }: Policy,
+  listers: PrerequisiteListers,
+): Prerequisites {
   const isCluster = kind === "ClusterPropagationPolicy";
   const missing = (spec.dependentOverrides ?? []).filter((name) =>
-    isCluster ? !listers.clusterOverridePolicies.get({ cluster: hub, name }) : !listers.overridePolicies.get({ cluster: hub, namespace: metadata.namespace ?? "", name }),
+    isCluster
+      ? !listers.clusterOverridePolicies.get({ cluster: hub, name })
+      : !listers.overridePolicies.get({ cluster: hub, namespace: metadata.namespace ?? "", name }),
   );
-  if (missing.length > 0) return { met: false, reason: "DependentOverridesMissing", message: `waiting for ${isCluster ? "ClusterOverridePolicy" : "OverridePolicy"} ${missing.join(", ")}` };
+  if (missing.length > 0)
+    return {
+      met: false,
+      reason: "DependentOverridesMissing",
+      message: `waiting for ${isCluster ? "ClusterOverridePolicy" : "OverridePolicy"} ${missing.join(", ")}`,
+    };
   if (!spec.schedulePriority) return { met: true };
   const { priorityClassName, priorityClassSource } = spec.schedulePriority;
-  if (priorityClassSource !== "KubePriorityClass") return { met: false, reason: "PriorityClassUnsupported", message: `priorities from ${priorityClassSource as string} are not supported; use KubePriorityClass` };
+  if (priorityClassSource !== "KubePriorityClass")
+    return {
+      met: false,
+      reason: "PriorityClassUnsupported",
+      message: `priorities from ${priorityClassSource as string} are not supported; use KubePriorityClass`,
+    };
   const found = listers.priorityClasses.get({ cluster: hub, name: priorityClassName });
-  return found ? { met: true, schedulePriority: found.value } : { met: false, reason: "PriorityClassMissing", message: `waiting for PriorityClass ${priorityClassName}` };
+  return found
+    ? { met: true, schedulePriority: found.value }
+    : { met: false, reason: "PriorityClassMissing", message: `waiting for PriorityClass ${priorityClassName}` };
 }

@@ -16,10 +16,17 @@ test("a workload is as large as its replicas unless components are asked for and
 });
 
 test("the rule that fails is named", async () => {
-  const failing = { ...known, replicas: () => Promise.reject(new InterpretError("no idea")), components: () => Promise.reject(new InterpretError("none either")) };
+  const failing = {
+    ...known,
+    replicas: () => Promise.reject(new InterpretError("no idea")),
+    components: () => Promise.reject(new InterpretError("none either")),
+  };
   const told: string[] = [];
 
-  for (const countsComponents of [false, true]) await expect(sizeOf(template, failing, countsComponents, (rule) => void told.push(rule))).rejects.toThrow(InterpretError);
+  for (const countsComponents of [false, true])
+    await expect(sizeOf(template, failing, countsComponents, (rule) => void told.push(rule))).rejects.toThrow(
+      InterpretError,
+    );
 
   expect(told).toEqual(["GetReplicasFailed", "GetComponentsFailed"]);
 });

@@ -1,6 +1,6 @@
 /**
- * How large a template is, as its binding says it: replicas with what each asks for or, where the hub places workloads of several
- * pod templates as a whole and the kind has a rule for it, the components. Never both, as in Karmada.
+ * How large a template is, as its binding says it: replicas with what each asks for or, where the hub places workloads
+ * of several pod templates as a whole and the kind has a rule for it, the components. Never both, as in Karmada.
  */
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -21,7 +21,9 @@ export async function sizeOf(
 ): Promise<Size> {
   const hasComponents = countsComponents && interpreter.levelOf("components", template) !== undefined;
   try {
-    return hasComponents ? { components: await interpreter.components(template) } : { replicas: await interpreter.replicas(template) };
+    return hasComponents
+      ? { components: await interpreter.components(template) }
+      : { replicas: await interpreter.replicas(template) };
   } catch (error) {
     onFailure(hasComponents ? "GetComponentsFailed" : "GetReplicasFailed", error);
     throw error;

@@ -1,6 +1,7 @@
 /**
- * Templates that wait for the name of their binding. Karmada's names of bindings are made of kind and name without the API group, so
- * two objects of different groups can want the same one. The first keeps it; the others are told, and have their turn when it is free.
+ * Templates that wait for the name of their binding. Karmada's names of bindings are made of kind and name without the
+ * API group, so two objects of different groups can want the same one. The first keeps it; the others are told, and
+ * have their turn when it is free.
  */
 import { bindingName } from "../../api/index.ts";
 import type { TemplateKey } from "../templates.ts";

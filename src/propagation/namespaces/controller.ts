@@ -1,12 +1,21 @@
 /**
  * Namespaces follows the hub's namespaces to every member, so that a template finds its own there.
  *
- * Reads:  Namespace, Cluster, ClusterOverridePolicy; ClusterResourceBinding, for namespaces that a policy selects.
- * Writes: Work, one per namespace and member.
- * Beside the pipeline: execute applies these Works like any other. Where a policy takes a namespace to a member, the Work there is
- * dispatch's; it comes back to this stage when the policy takes the namespace elsewhere, so that no move ever deletes a namespace.
+ * Reads: Namespace, Cluster, ClusterOverridePolicy; ClusterResourceBinding, for namespaces that a policy selects.
+ * Writes: Work, one per namespace and member. Beside the pipeline: execute applies these Works like any other. Where a
+ * policy takes a namespace to a member, the Work there is dispatch's; it comes back to this stage when the policy takes
+ * the namespace elsewhere, so that no move ever deletes a namespace.
  */
-import { bindingName, Cluster, clusterNameOf, ClusterOverridePolicy, ClusterResourceBinding, executionNamespace, Namespace, Work } from "../../api/index.ts";
+import {
+  bindingName,
+  Cluster,
+  clusterNameOf,
+  ClusterOverridePolicy,
+  ClusterResourceBinding,
+  executionNamespace,
+  Namespace,
+  Work,
+} from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -31,11 +40,25 @@ export interface NamespacesDependencies {
   clusterBindings: Lister<ResourceBinding>;
   render: RenderNamespace;
   worksOf(namespace: string): readonly DeepReadonly<Work>[];
-  works: { replace(owner: SyncedNamespace, desired: readonly DeepReadonly<Work>[], signal: AbortSignal): Promise<{ created: number; updated: number; deleted: number }> };
+  works: {
+    replace(
+      owner: SyncedNamespace,
+      desired: readonly DeepReadonly<Work>[],
+      signal: AbortSignal,
+    ): Promise<{ created: number; updated: number; deleted: number }>;
+  };
 }
 
-export function createNamespacesController({ namespaces, clusters, clusterBindings, render, worksOf, works }: NamespacesDependencies): Controller<ObjectKey> {
-  const all = (cluster: string): ObjectKey[] => namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name }));
+export function createNamespacesController({
+  namespaces,
+  clusters,
+  clusterBindings,
+  render,
+  worksOf,
+  works,
+}: NamespacesDependencies): Controller<ObjectKey> {
+  const all = (cluster: string): ObjectKey[] =>
+    namespaces.list({ cluster }).map(({ metadata }) => ({ cluster, name: metadata.name }));
 
   function boundMembers(key: ObjectKey): ReadonlySet<string> {
     const binding = clusterBindings.get({ cluster: key.cluster, name: bindingName("Namespace", key.name) });
@@ -54,20 +77,29 @@ export function createNamespacesController({ namespaces, clusters, clusterBindin
         const name = (event.old ?? event.object).metadata.labels?.[NAMESPACE_LABEL];
         return name && isTouched(event) ? [{ cluster: event.cluster, name }] : [];
       }),
-      // A new member needs every namespace, and overrides select members by what they are; how a member fares does not matter here.
+      // A new member needs every namespace, and overrides select members by what they are; how a member fares does not
+      // matter here.
       watch(Cluster, ({ cluster, object, old, deleted }) => {
-        const marks = ({ metadata }: DeepReadonly<Cluster>): unknown => [metadata.generation, metadata.deletionTimestamp, metadata.labels];
+        const marks = ({ metadata }: DeepReadonly<Cluster>): unknown => [
+          metadata.generation,
+          metadata.deletionTimestamp,
+          metadata.labels,
+        ];
         return old && !deleted && equalJson(marks(old), marks(object)) ? [] : all(cluster);
       }),
       watch(ClusterOverridePolicy, ({ cluster, object, old }) => {
         const policies = old ? [object, old] : [object];
         // A policy without selectors means every object.
         if (policies.some(({ spec }) => !spec.resourceSelectors?.length)) return all(cluster);
-        const names = policies.flatMap(({ spec }) => spec.resourceSelectors ?? []).flatMap(({ apiVersion, kind, name = "" }) => (apiVersion === "v1" && kind === "Namespace" ? [name] : []));
+        const names = policies
+          .flatMap(({ spec }) => spec.resourceSelectors ?? [])
+          .flatMap(({ apiVersion, kind, name = "" }) => (apiVersion === "v1" && kind === "Namespace" ? [name] : []));
         return names.includes("") ? all(cluster) : names.map((name) => ({ cluster, name }));
       }),
       watch<ResourceBinding>(ClusterResourceBinding, ({ cluster, object: { spec }, old, deleted }) =>
-        spec.resource.kind !== "Namespace" || (old && !deleted && equalJson(targetsOf(old.spec), targetsOf(spec))) ? [] : [{ cluster, name: spec.resource.name }],
+        spec.resource.kind !== "Namespace" || (old && !deleted && equalJson(targetsOf(old.spec), targetsOf(spec)))
+          ? []
+          : [{ cluster, name: spec.resource.name }],
       ),
     ],
 
@@ -77,9 +109,17 @@ export function createNamespacesController({ namespaces, clusters, clusterBindin
       const plan = planNamespaceWorks(namespaces.get(key), free, render);
       if (plan === "leave") return done;
       const failed = new Set(plan.failures.map(({ cluster }) => executionNamespace(cluster)));
-      const desired = [...plan.works, ...worksOf(key.name).filter(({ metadata }) => failed.has(metadata.namespace ?? ""))];
-      const changes = await works.replace({ name: key.name, isBound: (cluster) => bound.has(cluster) }, desired, signal);
-      if (changes.created + changes.deleted > 0) log.info("namespace works written", { namespace: key.name, ...changes });
+      const desired = [
+        ...plan.works,
+        ...worksOf(key.name).filter(({ metadata }) => failed.has(metadata.namespace ?? "")),
+      ];
+      const changes = await works.replace(
+        { name: key.name, isBound: (cluster) => bound.has(cluster) },
+        desired,
+        signal,
+      );
+      if (changes.created + changes.deleted > 0)
+        log.info("namespace works written", { namespace: key.name, ...changes });
       for (const { error } of plan.failures) throw error;
       return done;
     },

@@ -3,17 +3,29 @@ import type { Namespace, Work } from "../../api/index.ts";
 import { makeCluster } from "../../testing/index.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 
-const namespace = (name: string, metadata: Partial<Namespace["metadata"]> = {}): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name, ...metadata } });
+const namespace = (name: string, metadata: Partial<Namespace["metadata"]> = {}): Namespace => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name, ...metadata },
+});
 function plan(...[object, members]: [Namespace | undefined, typeof clusters]): Work[] | "leave" {
   const planned = planNamespaceWorks(object, members, (copy) => ({ object: copy }));
   return planned === "leave" ? planned : planned.works;
 }
-const clusters = [makeCluster("paris"), makeCluster("oslo", ({ metadata }) => (metadata.deletionTimestamp = "2024-05-01T12:00:00Z"))];
+const clusters = [
+  makeCluster("paris"),
+  makeCluster("oslo", ({ metadata }) => (metadata.deletionTimestamp = "2024-05-01T12:00:00Z")),
+];
 
 test("a namespace goes to every member that stays, with its labels", () => {
   const works = plan(namespace("shop", { labels: { team: "a" } }), clusters);
 
-  expect(works).toMatchObject([{ metadata: { namespace: "karmada-es-paris" }, spec: { workload: { manifests: [{ kind: "Namespace", metadata: { name: "shop", labels: { team: "a" } } }] } } }]);
+  expect(works).toMatchObject([
+    {
+      metadata: { namespace: "karmada-es-paris" },
+      spec: { workload: { manifests: [{ kind: "Namespace", metadata: { name: "shop", labels: { team: "a" } } }] } },
+    },
+  ]);
 });
 
 const stays: Record<string, Namespace> = {
@@ -22,7 +34,9 @@ const stays: Record<string, Namespace> = {
   "the hub's own karmada-system": namespace("karmada-system"),
   "the namespace of a member's Works": namespace("karmada-es-paris"),
   "one that opted out": namespace("shop", { labels: { "namespace.karmada.io/skip-auto-propagation": "true" } }),
-  "one that opted out in capitals": namespace("shop", { labels: { "namespace.karmada.io/skip-auto-propagation": "True" } }),
+  "one that opted out in capitals": namespace("shop", {
+    labels: { "namespace.karmada.io/skip-auto-propagation": "True" },
+  }),
 };
 for (const [which, object] of Object.entries(stays)) {
   test(`stays on the hub, and nothing on the members is touched: ${which}`, () => {
@@ -36,16 +50,33 @@ test("a namespace that is gone from the hub goes from the members, and not befor
 });
 
 test("overrides of the cluster change a member's copy, and the Work says which", () => {
-  const planned = planNamespaceWorks(namespace("shop"), clusters, (copy) => ({ object: { ...copy, metadata: { ...copy.metadata, labels: { tier: "gold" } } }, appliedClusterOverrides: "[]" }));
+  const planned = planNamespaceWorks(namespace("shop"), clusters, (copy) => ({
+    object: { ...copy, metadata: { ...copy.metadata, labels: { tier: "gold" } } },
+    appliedClusterOverrides: "[]",
+  }));
 
-  expect(planned).toMatchObject({ works: [{ metadata: { annotations: { "policy.karmada.io/applied-cluster-overrides": "[]" } }, spec: { workload: { manifests: [{ metadata: { labels: { tier: "gold" } } }] } } }] });
+  expect(planned).toMatchObject({
+    works: [
+      {
+        metadata: { annotations: { "policy.karmada.io/applied-cluster-overrides": "[]" } },
+        spec: { workload: { manifests: [{ metadata: { labels: { tier: "gold" } } }] } },
+      },
+    ],
+  });
 });
 
 test("a member whose override fails keeps what it has, and the others get theirs", () => {
-  const failing = planNamespaceWorks(namespace("shop"), [makeCluster("paris"), makeCluster("rome")], (object, cluster) => {
-    if (cluster === "paris") throw new Error("no such path");
-    return { object };
-  });
+  const failing = planNamespaceWorks(
+    namespace("shop"),
+    [makeCluster("paris"), makeCluster("rome")],
+    (object, cluster) => {
+      if (cluster === "paris") throw new Error("no such path");
+      return { object };
+    },
+  );
 
-  expect(failing).toMatchObject({ works: [{ metadata: { namespace: "karmada-es-rome" } }], failures: [{ cluster: "paris" }] });
+  expect(failing).toMatchObject({
+    works: [{ metadata: { namespace: "karmada-es-rome" } }],
+    failures: [{ cluster: "paris" }],
+  });
 });

@@ -4,10 +4,20 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { executionNamespace, workName } from "../../api/index.ts";
 import { withoutRecords, withRecordsOf } from "../bookkeeping.ts";
 import { isOwnNamespace } from "../templates.ts";
-import { APPLIED_CLUSTER_OVERRIDES, NAMESPACE_LABEL, SKIP_NAMESPACE, WORK_FINALIZER, WORK_NAME, WORK_NAMESPACE } from "../well-known.ts";
+import {
+  APPLIED_CLUSTER_OVERRIDES,
+  NAMESPACE_LABEL,
+  SKIP_NAMESPACE,
+  WORK_FINALIZER,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "../well-known.ts";
 
 /** A member's copy after the cluster's overrides, and the record of these. */
-export type RenderNamespace = (copy: DeepReadonly<KubernetesObject>, cluster: string) => { object: DeepReadonly<KubernetesObject>; appliedClusterOverrides?: string };
+export type RenderNamespace = (
+  copy: DeepReadonly<KubernetesObject>,
+  cluster: string,
+) => { object: DeepReadonly<KubernetesObject>; appliedClusterOverrides?: string };
 
 export interface NamespacePlan {
   works: Work[];
@@ -16,11 +26,15 @@ export interface NamespacePlan {
 }
 
 /**
- * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and removes
- * nothing. Only a namespace that is gone from the hub goes from the members too. One that is on its way there still has templates
- * whose copies go first, so that what is left on a member then is known not to be ours.
+ * The Works that carry a namespace, or `leave` for one that is none of ours: opting out stops the propagation and
+ * removes nothing. Only a namespace that is gone from the hub goes from the members too. One that is on its way there
+ * still has templates whose copies go first, so that what is left on a member then is known not to be ours.
  */
-export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefined, clusters: readonly DeepReadonly<Cluster>[], render: RenderNamespace): NamespacePlan | "leave" {
+export function planNamespaceWorks(
+  namespace: DeepReadonly<Namespace> | undefined,
+  clusters: readonly DeepReadonly<Cluster>[],
+  render: RenderNamespace,
+): NamespacePlan | "leave" {
   const plan: NamespacePlan = { works: [], failures: [] };
   if (!namespace) return plan;
   if (namespace.metadata.deletionTimestamp || !isPropagated(namespace)) return "leave";
@@ -37,16 +51,30 @@ export function planNamespaceWorks(namespace: DeepReadonly<Namespace> | undefine
 
 /** Every cluster has its own `default` and `kube-*`; templates in `default` find it there. */
 function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
-  return metadata.name !== "default" && !isOwnNamespace(metadata.name) && metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true";
+  return (
+    metadata.name !== "default" &&
+    !isOwnNamespace(metadata.name) &&
+    metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true"
+  );
 }
 
 function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string, render: RenderNamespace): Work {
   const namespace = executionNamespace(cluster);
   const name = workName("Namespace", metadata.name, "");
-  const bare = withoutRecords({ apiVersion: "v1", kind: "Namespace", metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }), ...(metadata.annotations && { annotations: metadata.annotations }) } });
+  const bare = withoutRecords({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: metadata.name, labels: metadata.labels, annotations: metadata.annotations },
+  });
   const { object: rendered, appliedClusterOverrides } = render(bare, cluster);
   const object = withRecordsOf(rendered, bare);
-  const manifest = { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [WORK_NAMESPACE]: namespace, [WORK_NAME]: name } } };
+  const manifest = {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: { ...object.metadata.annotations, [WORK_NAMESPACE]: namespace, [WORK_NAME]: name },
+    },
+  };
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -54,7 +82,7 @@ function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: strin
       name,
       namespace,
       labels: { [NAMESPACE_LABEL]: metadata.name },
-      ...(appliedClusterOverrides && { annotations: { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides } }),
+      annotations: appliedClusterOverrides ? { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides } : undefined,
       finalizers: [WORK_FINALIZER],
     },
     spec: { workload: { manifests: [manifest as unknown as JsonObject] } },

@@ -8,13 +8,22 @@ type Selectors = NonNullable<OverridePolicy["spec"]["resourceSelectors"]>;
 
 const cases: Record<string, { resourceSelectors?: Selectors; want: boolean }> = {
   "without selectors every object is concerned": { want: true },
-  "a selector of the kind concerns it, whatever labels it asks for": { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", labelSelector: { matchLabels: { a: "b" } } }], want: true },
-  "a selector of the name concerns it": { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }], want: true },
-  "a selector of another name does not": { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "cart" }], want: false },
+  "a selector of the kind concerns it, whatever labels it asks for": {
+    resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", labelSelector: { matchLabels: { a: "b" } } }],
+    want: true,
+  },
+  "a selector of the name concerns it": {
+    resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+    want: true,
+  },
+  "a selector of another name does not": {
+    resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "cart" }],
+    want: false,
+  },
   "a selector of another kind does not": { resourceSelectors: [{ apiVersion: "v1", kind: "ConfigMap" }], want: false },
 };
 for (const [behaviour, { resourceSelectors, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(mayConcern({ spec: { overrideRules: [], ...(resourceSelectors && { resourceSelectors }) } }, binding)).toBe(want);
+    expect(mayConcern({ spec: { overrideRules: [], resourceSelectors } }, binding)).toBe(want);
   });
 }

@@ -1,8 +1,8 @@
 /**
  * The parts of a container image: registry, repository and tag or digest, by the grammar of the distribution project.
  *
- * The registry is the first part of the name when it looks like a host: it holds a dot or a port, or is `localhost`. Of an
- * image with tag and digest only the tag survives, as in Karmada.
+ * The registry is the first part of the name when it looks like a host: it holds a dot or a port, or is `localhost`. Of
+ * an image with tag and digest only the tag survives, as in Karmada.
  */
 import { OverrideError } from "./override-error.ts";
 
@@ -29,12 +29,20 @@ const MAX_IMAGE_LENGTH = 1024;
 
 export function parseImage(image: string): ImageReference {
   const match = image.length <= MAX_IMAGE_LENGTH ? REFERENCE.exec(image) : null;
-  if (!match) throw new OverrideError(`cannot read the image ${JSON.stringify(image.slice(0, MAX_IMAGE_LENGTH))}: it is not an image reference`);
+  if (!match)
+    throw new OverrideError(
+      `cannot read the image ${JSON.stringify(image.slice(0, MAX_IMAGE_LENGTH))}: it is not an image reference`,
+    );
   const [, name = "", tag = "", digest = ""] = match;
   const slash = name.indexOf("/");
   const host = slash < 0 ? "" : name.slice(0, slash);
   const hasRegistry = host === "localhost" || /[.:]/.test(host);
-  return { registry: hasRegistry ? host : "", repository: hasRegistry ? name.slice(slash + 1) : name, tag, digest: tag ? "" : digest };
+  return {
+    registry: hasRegistry ? host : "",
+    repository: hasRegistry ? name.slice(slash + 1) : name,
+    tag,
+    digest: tag ? "" : digest,
+  };
 }
 
 export function formatImage({ registry, repository, tag, digest }: ImageReference): string {

@@ -33,15 +33,19 @@ export function valueAt(document: Json, parts: readonly string[]): Json | undefi
  * server's patch would add it, and an override that was meant for another object would go unnoticed.
  */
 export function patchAt(document: Json, operator: PatchOperator, path: string, value: Json | undefined): Json {
-  if (operator === "replace" && path !== "" && valueAt(document, splitPointer(path)) === undefined) throw new OverrideError(`cannot replace ${path}: the object has no such path`);
-  const operation: JsonObject = operator === "remove" ? { op: operator, path } : { op: operator, path, value: value ?? null };
+  if (operator === "replace" && path !== "" && valueAt(document, splitPointer(path)) === undefined)
+    throw new OverrideError(`cannot replace ${path}: the object has no such path`);
+  const operation: JsonObject =
+    operator === "remove" ? { op: operator, path } : { op: operator, path, value: value ?? null };
   try {
     return applyJsonPatch(document, [operation]);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const place = path || "the whole object";
     const why = explain(document, operator, path);
-    throw why ? new OverrideError(`cannot ${operator} ${place}: ${why}`) : new OverrideError(`cannot ${operator} ${place}`, { cause: error });
+    throw why
+      ? new OverrideError(`cannot ${operator} ${place}: ${why}`)
+      : new OverrideError(`cannot ${operator} ${place}`, { cause: error });
   }
 }
 

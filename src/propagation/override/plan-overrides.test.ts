@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { ClusterOverridePolicy, KubernetesObject, OverridePolicy, Overriders, OverrideSpec } from "../../api/index.ts";
+import type {
+  ClusterOverridePolicy,
+  KubernetesObject,
+  OverridePolicy,
+  Overriders,
+  OverrideSpec,
+} from "../../api/index.ts";
 import { deepFreeze, messageOf, type JsonObject } from "../../base/index.ts";
 import { OverrideError } from "./override-error.ts";
 import { formatApplied, planOverrides, type OverridePlan } from "./plan-overrides.ts";
@@ -8,21 +14,51 @@ const deployment: KubernetesObject = {
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "web", namespace: "shop", labels: { app: "web" } },
-  spec: { replicas: 2, template: { spec: { containers: [{ name: "main", image: "docker.io/web:1", args: ["--a"] }], initContainers: [{ name: "init", image: "web:1" }] } } },
+  spec: {
+    replicas: 2,
+    template: {
+      spec: {
+        containers: [{ name: "main", image: "docker.io/web:1", args: ["--a"] }],
+        initContainers: [{ name: "init", image: "web:1" }],
+      },
+    },
+  },
 } as KubernetesObject;
-const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: "shop" }, data: { json: '{"a":1,"n":{"x":"y"}}', yaml: "b: 2\na: 1\nn: {x: y}\n", text: "hello" } } as KubernetesObject;
+const configMap = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "settings", namespace: "shop" },
+  data: { json: '{"a":1,"n":{"x":"y"}}', yaml: "b: 2\na: 1\nn: {x: y}\n", text: "hello" },
+} as KubernetesObject;
 
-const policy = (name: string, spec: OverrideSpec, namespace = "shop"): OverridePolicy => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "OverridePolicy", metadata: { name, namespace }, spec });
-const clusterPolicy = (name: string, spec: OverrideSpec): ClusterOverridePolicy => ({ apiVersion: "policy.karmada.io/v1alpha1", kind: "ClusterOverridePolicy", metadata: { name }, spec });
+const policy = (name: string, spec: OverrideSpec, namespace = "shop"): OverridePolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "OverridePolicy",
+  metadata: { name, namespace },
+  spec,
+});
+const clusterPolicy = (name: string, spec: OverrideSpec): ClusterOverridePolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterOverridePolicy",
+  metadata: { name },
+  spec,
+});
 /** One rule for every cluster. */
 const rule = (overriders: Overriders): OverrideSpec => ({ overrideRules: [{ overriders }] });
 const label = (value: string): Overriders => ({ labelsOverrider: [{ operator: "add", value: { from: value } }] });
 
-function plan(object: KubernetesObject, overridePolicies: OverridePolicy[], clusterOverridePolicies: ClusterOverridePolicy[] = []): OverridePlan {
-  return planOverrides(deepFreeze({ object, cluster: { metadata: { name: "oslo" } }, overridePolicies, clusterOverridePolicies }));
+function plan(
+  object: KubernetesObject,
+  overridePolicies: OverridePolicy[],
+  clusterOverridePolicies: ClusterOverridePolicy[] = [],
+): OverridePlan {
+  return planOverrides(
+    deepFreeze({ object, cluster: { metadata: { name: "oslo" } }, overridePolicies, clusterOverridePolicies }),
+  );
 }
 
-const changed = (overriders: Overriders, object = deployment): JsonObject => plan(object, [policy("p", rule(overriders))]).object as unknown as JsonObject;
+const changed = (overriders: Overriders, object = deployment): JsonObject =>
+  plan(object, [policy("p", rule(overriders))]).object as unknown as JsonObject;
 const failure = (overriders: Overriders, object = deployment): string => {
   try {
     changed(overriders, object);
@@ -32,7 +68,9 @@ const failure = (overriders: Overriders, object = deployment): string => {
   }
   return "it worked";
 };
-const main = (object: JsonObject): JsonObject | undefined => (object as unknown as { spec: { template: { spec: { containers: JsonObject[] } } } }).spec.template.spec.containers[0];
+const main = (object: JsonObject): JsonObject | undefined =>
+  (object as unknown as { spec: { template: { spec: { containers: JsonObject[] } } } }).spec.template.spec
+    .containers[0];
 
 describe("which overrides apply, and in which order", () => {
   const from = (result: OverridePlan): string | undefined => result.object.metadata.labels?.["from"];
@@ -45,11 +83,16 @@ describe("which overrides apply, and in which order", () => {
   });
 
   test("a policy of the namespace has the last word over a cluster policy", () => {
-    expect(from(plan(deployment, [policy("a", rule(label("namespace")))], [clusterPolicy("b", rule(label("cluster")))]))).toBe("namespace");
+    expect(
+      from(plan(deployment, [policy("a", rule(label("namespace")))], [clusterPolicy("b", rule(label("cluster")))])),
+    ).toBe("namespace");
   });
 
   test("the more specific policy has the last word, whatever its name", () => {
-    const byName = { ...rule(label("name")), resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] };
+    const byName = {
+      ...rule(label("name")),
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+    };
 
     expect(from(plan(deployment, [policy("a", byName), policy("z", rule(label("everything")))]))).toBe("name");
   });
@@ -59,13 +102,20 @@ describe("which overrides apply, and in which order", () => {
   });
 
   test("rules for other clusters are left out", () => {
-    const rules = { overrideRules: [{ targetCluster: { clusterNames: ["paris"] }, overriders: label("paris") }, { targetCluster: { clusterNames: ["oslo"] }, overriders: label("oslo") }] };
+    const rules = {
+      overrideRules: [
+        { targetCluster: { clusterNames: ["paris"] }, overriders: label("paris") },
+        { targetCluster: { clusterNames: ["oslo"] }, overriders: label("oslo") },
+      ],
+    };
 
     expect(from(plan(deployment, [policy("p", rules)]))).toBe("oslo");
   });
 
   test("a policy in the old form is one rule", () => {
-    expect(from(plan(deployment, [policy("p", { targetCluster: { clusterNames: ["oslo"] }, overriders: label("old") })]))).toBe("old");
+    expect(
+      from(plan(deployment, [policy("p", { targetCluster: { clusterNames: ["oslo"] }, overriders: label("old") })])),
+    ).toBe("old");
   });
 
   test("policies of other namespaces and for other objects are left out", () => {
@@ -75,7 +125,10 @@ describe("which overrides apply, and in which order", () => {
   });
 
   test("what applied is recorded by policy name", () => {
-    const specific = { ...rule(label("1")), resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] };
+    const specific = {
+      ...rule(label("1")),
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+    };
 
     const { appliedOverrides } = plan(deployment, [policy("a", specific), policy("b", rule(label("2")))]);
 
@@ -93,8 +146,21 @@ describe("image overriders", () => {
     expect(object).toMatchObject({ spec: { template: { spec: { initContainers: [{ image: "web:1" }] } } } });
   });
 
-  const cases: Record<string, { component: "Registry" | "Repository" | "Tag"; operator: "add" | "remove" | "replace"; value?: string; want: string }> = {
-    "append to a repository": { component: "Repository", operator: "add", value: "-slim", want: "docker.io/web-slim:1" },
+  const cases: Record<
+    string,
+    {
+      component: "Registry" | "Repository" | "Tag";
+      operator: "add" | "remove" | "replace";
+      value?: string;
+      want: string;
+    }
+  > = {
+    "append to a repository": {
+      component: "Repository",
+      operator: "add",
+      value: "-slim",
+      want: "docker.io/web-slim:1",
+    },
     "remove a registry": { component: "Registry", operator: "remove", want: "web:1" },
     "remove a tag": { component: "Tag", operator: "remove", want: "docker.io/web" },
     "append to a tag": { component: "Tag", operator: "add", value: "-beta", want: "docker.io/web:1-beta" },
@@ -107,40 +173,66 @@ describe("image overriders", () => {
 
   test("reach any text by its path", () => {
     const path = "/spec/template/spec/initContainers/0/image";
-    const object = changed({ imageOverrider: [{ component: "Tag", operator: "replace", value: "2", predicate: { path } }] });
+    const object = changed({
+      imageOverrider: [{ component: "Tag", operator: "replace", value: "2", predicate: { path } }],
+    });
 
     expect(object).toMatchObject({ spec: { template: { spec: { initContainers: [{ image: "web:2" }] } } } });
   });
 
   test("fail where the path ends", () => {
-    expect(failure({ imageOverrider: [{ component: "Tag", operator: "remove", predicate: { path: "/spec/template/spec/containers/7/image" } }] })).toMatch("no text there");
+    expect(
+      failure({
+        imageOverrider: [
+          { component: "Tag", operator: "remove", predicate: { path: "/spec/template/spec/containers/7/image" } },
+        ],
+      }),
+    ).toMatch("no text there");
   });
 });
 
 describe("command and args overriders", () => {
   test("append and create the list where there is none", () => {
-    const object = changed({ argsOverrider: [{ containerName: "main", operator: "add", value: ["--b"] }], commandOverrider: [{ containerName: "main", operator: "add", value: ["run"] }] });
+    const object = changed({
+      argsOverrider: [{ containerName: "main", operator: "add", value: ["--b"] }],
+      commandOverrider: [{ containerName: "main", operator: "add", value: ["run"] }],
+    });
 
     expect(main(object)).toMatchObject({ args: ["--a", "--b"], command: ["run"] });
   });
 
   test("take away every listed value", () => {
-    expect(main(changed({ argsOverrider: [{ containerName: "main", operator: "remove", value: ["--a", "--z"] }] }))).toMatchObject({ args: [] });
+    expect(
+      main(changed({ argsOverrider: [{ containerName: "main", operator: "remove", value: ["--a", "--z"] }] })),
+    ).toMatchObject({ args: [] });
   });
 
   test("leave other containers alone", () => {
-    expect(changed({ argsOverrider: [{ containerName: "init", operator: "add", value: ["--b"] }] })).toEqual(deployment);
+    expect(changed({ argsOverrider: [{ containerName: "init", operator: "add", value: ["--b"] }] })).toEqual(
+      deployment,
+    );
   });
 });
 
 describe("label and annotation overriders", () => {
   test("add creates, replace and remove touch only what is there", () => {
     const object = changed({
-      annotationsOverrider: [{ operator: "add", value: { "example.com/a~b": "1" } }, { operator: "replace", value: { absent: "1" } }],
-      labelsOverrider: [{ operator: "replace", value: { app: "shop" } }, { operator: "remove", value: { absent: "" } }],
+      annotationsOverrider: [
+        { operator: "add", value: { "example.com/a~b": "1" } },
+        { operator: "replace", value: { absent: "1" } },
+      ],
+      labelsOverrider: [
+        { operator: "replace", value: { app: "shop" } },
+        { operator: "remove", value: { absent: "" } },
+      ],
     });
 
-    expect(object["metadata"]).toEqual({ name: "web", namespace: "shop", labels: { app: "shop" }, annotations: { "example.com/a~b": "1" } });
+    expect(object["metadata"]).toEqual({
+      name: "web",
+      namespace: "shop",
+      labels: { app: "shop" },
+      annotations: { "example.com/a~b": "1" },
+    });
   });
 
   test("a key that names a prototype is a key like any other", () => {
@@ -156,39 +248,74 @@ describe("field overriders", () => {
   const data = (overriders: Overriders): JsonObject => changed(overriders, configMap)["data"] as JsonObject;
 
   test("change a JSON document inside a text", () => {
-    expect(data({ fieldOverrider: [{ fieldPath: "/data/json", json: [{ subPath: "/n/x", operator: "replace", value: 5 }] }] })["json"]).toBe('{"a":1,"n":{"x":5}}');
+    expect(
+      data({
+        fieldOverrider: [{ fieldPath: "/data/json", json: [{ subPath: "/n/x", operator: "replace", value: 5 }] }],
+      })["json"],
+    ).toBe('{"a":1,"n":{"x":5}}');
   });
 
   test("change a YAML document, which is read as YAML 1.1 and written sorted", () => {
-    expect(data({ fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/list", operator: "add", value: [1] }] }] })["yaml"]).toBe('a: 1\nb: 2\n"false":\n  x: true\nlist:\n- 1\n');
+    expect(
+      data({
+        fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/list", operator: "add", value: [1] }] }],
+      })["yaml"],
+    ).toBe('a: 1\nb: 2\n"false":\n  x: true\nlist:\n- 1\n');
   });
 
   test("fail where there is no document", () => {
-    expect(failure({ fieldOverrider: [{ fieldPath: "/data/text", json: [{ subPath: "/a", operator: "remove" }] }] }, configMap)).toMatch("as JSON");
-    expect(failure({ fieldOverrider: [{ fieldPath: "/data/text", yaml: [{ subPath: "/a", operator: "remove" }] }] }, configMap)).toMatch("neither an object nor a list");
+    expect(
+      failure(
+        { fieldOverrider: [{ fieldPath: "/data/text", json: [{ subPath: "/a", operator: "remove" }] }] },
+        configMap,
+      ),
+    ).toMatch("as JSON");
+    expect(
+      failure(
+        { fieldOverrider: [{ fieldPath: "/data/text", yaml: [{ subPath: "/a", operator: "remove" }] }] },
+        configMap,
+      ),
+    ).toMatch("neither an object nor a list");
   });
 
   test("refuse a small document that stands for a huge one", () => {
-    const levels = Array.from({ length: 30 }, (_, level) => `a${level}: &a${level} [${level === 0 ? "x" : `*a${level - 1}, *a${level - 1}`}]`);
+    const levels = Array.from(
+      { length: 30 },
+      (_, level) => `a${level}: &a${level} [${level === 0 ? "x" : `*a${level - 1}, *a${level - 1}`}]`,
+    );
     const bomb = { ...configMap, data: { yaml: levels.join("\n") } } as KubernetesObject;
 
-    expect(failure({ fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/b", operator: "add", value: 1 }] }] }, bomb)).toMatch("stands for more than");
+    expect(
+      failure(
+        { fieldOverrider: [{ fieldPath: "/data/yaml", yaml: [{ subPath: "/b", operator: "add", value: 1 }] }] },
+        bomb,
+      ),
+    ).toMatch("stands for more than");
   });
 });
 
 describe("plaintext overriders", () => {
   test("work after all others of their rule", () => {
-    const object = changed({ plaintext: [{ path: "/metadata/labels/from", operator: "replace", value: "last" }], ...label("first") });
+    const object = changed({
+      plaintext: [{ path: "/metadata/labels/from", operator: "replace", value: "last" }],
+      ...label("first"),
+    });
 
     expect(object).toMatchObject({ metadata: { labels: { from: "last" } } });
   });
 
-  const failures: Record<string, { operator: "add" | "remove" | "replace"; path: string; value?: null; want: string }> = {
-    "cannot replace what is not there": { operator: "replace", path: "/spec/nope", want: "no such path" },
-    "cannot remove what is not there": { operator: "remove", path: "/spec/nope", want: "no such path" },
-    "cannot add below what is not there": { operator: "add", path: "/spec/nope/deep", want: "nothing at /spec/nope" },
-    "cannot make the object something else": { operator: "add", path: "", value: null, want: "cannot add the whole object" },
-  };
+  const failures: Record<string, { operator: "add" | "remove" | "replace"; path: string; value?: null; want: string }> =
+    {
+      "cannot replace what is not there": { operator: "replace", path: "/spec/nope", want: "no such path" },
+      "cannot remove what is not there": { operator: "remove", path: "/spec/nope", want: "no such path" },
+      "cannot add below what is not there": { operator: "add", path: "/spec/nope/deep", want: "nothing at /spec/nope" },
+      "cannot make the object something else": {
+        operator: "add",
+        path: "",
+        value: null,
+        want: "cannot add the whole object",
+      },
+    };
   for (const [behaviour, { want, ...overrider }] of Object.entries(failures)) {
     test(behaviour, () => {
       const message = failure({ plaintext: [overrider] });

@@ -1,9 +1,9 @@
 /**
  * Decides how a member's copy of an object differs from the template. Pure.
  *
- * Cluster policies come first, then those of the object's namespace; among each the least specific selector first and then by
- * name, so that the policy which says most about the object has the last word. Overrides come after the division of replicas
- * and may contradict it.
+ * Cluster policies come first, then those of the object's namespace; among each the least specific selector first and
+ * then by name, so that the policy which says most about the object has the last word. Overrides come after the
+ * division of replicas and may contradict it.
  */
 import type { ClusterOverridePolicy, KubernetesObject, OverridePolicy, Overriders } from "../../api/index.ts";
 import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
@@ -40,14 +40,23 @@ export interface OverridePlan {
 }
 
 /** Throws `OverrideError` when a rule cannot be applied. */
-export function planOverrides({ object, cluster, clusterOverridePolicies, overridePolicies }: OverrideInput): OverridePlan {
+export function planOverrides({
+  object,
+  cluster,
+  clusterOverridePolicies,
+  overridePolicies,
+}: OverrideInput): OverridePlan {
   const clusterRules = rulesFor(object, cluster, clusterOverridePolicies);
   const between = applyRules(object, clusterRules, (name) => `cluster override policy(${name})`);
   // Policies of the namespace see what the cluster policies made of the object, its labels and even its name included.
   const { namespace } = between.metadata;
   const local = namespace ? overridePolicies.filter(({ metadata }) => metadata.namespace === namespace) : [];
   const rules = rulesFor(between, cluster, local);
-  return { object: applyRules(between, rules, (name) => `override policy(${namespace ?? ""}/${name})`), appliedClusterOverrides: byPolicy(clusterRules), appliedOverrides: byPolicy(rules) };
+  return {
+    object: applyRules(between, rules, (name) => `override policy(${namespace ?? ""}/${name})`),
+    appliedClusterOverrides: byPolicy(clusterRules),
+    appliedOverrides: byPolicy(rules),
+  };
 }
 
 /** The JSON of the annotation on the Work; undefined when nothing applied, and then there is no annotation. */
@@ -55,7 +64,11 @@ export function formatApplied(applied: readonly AppliedOverride[]): string | und
   return applied.length > 0 ? JSON.stringify(applied) : undefined;
 }
 
-function rulesFor(object: OverrideInput["object"], cluster: ClusterFacts, policies: readonly Policy[]): AppliedOverride[] {
+function rulesFor(
+  object: OverrideInput["object"],
+  cluster: ClusterFacts,
+  policies: readonly Policy[],
+): AppliedOverride[] {
   return policies
     .map((policy) => ({ policy, priority: priorityOf(object, policy) }))
     .filter(({ priority }) => priority > 0)
@@ -70,18 +83,33 @@ function priorityOf(object: OverrideInput["object"], { spec }: Policy): number {
 
 /** The rules that mean this cluster. A policy in the old form is one rule. */
 function rulesOf({ metadata, spec }: Policy, cluster: ClusterFacts): AppliedOverride[] {
-  const rules = spec.overrideRules?.length ? spec.overrideRules : spec.overriders ? [{ targetCluster: spec.targetCluster, overriders: spec.overriders }] : [];
+  const rules = spec.overrideRules?.length
+    ? spec.overrideRules
+    : spec.overriders
+      ? [{ targetCluster: spec.targetCluster, overriders: spec.overriders }]
+      : [];
   return rules
     .filter(({ targetCluster }) => !targetCluster || matchesAffinity(cluster, targetCluster))
     .map(({ overriders }) => ({ policyName: metadata.name, overriders }));
 }
 
-function applyRules(object: OverrideInput["object"], rules: readonly AppliedOverride[], nameOf: (policyName: string) => string): OverrideInput["object"] {
-  return rules.reduce<JsonObject>((result, rule) => applyRule(result, rule, nameOf), object as unknown as JsonObject) as unknown as OverrideInput["object"];
+function applyRules(
+  object: OverrideInput["object"],
+  rules: readonly AppliedOverride[],
+  nameOf: (policyName: string) => string,
+): OverrideInput["object"] {
+  return rules.reduce<JsonObject>(
+    (result, rule) => applyRule(result, rule, nameOf),
+    object as unknown as JsonObject,
+  ) as unknown as OverrideInput["object"];
 }
 
 /** The order in which a rule's overriders work, whatever order they are written in. */
-function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverride, nameOf: (policyName: string) => string): JsonObject {
+function applyRule(
+  object: JsonObject,
+  { policyName, overriders }: AppliedOverride,
+  nameOf: (policyName: string) => string,
+): JsonObject {
   try {
     let result = object;
     result = overrideImages(result, overriders.imageOverrider ?? []);
@@ -99,7 +127,8 @@ function applyRule(object: JsonObject, { policyName, overriders }: AppliedOverri
 
 /** A plain-text override can replace everything, also by what is no object of a kind any more. */
 function requireObject(value: Json): JsonObject {
-  if (!isObject(value) || typeof value["kind"] !== "string" || !isObject(value["metadata"])) throw new OverrideError("the result is no Kubernetes object any more: it has no kind or no metadata");
+  if (!isObject(value) || typeof value["kind"] !== "string" || !isObject(value["metadata"]))
+    throw new OverrideError("the result is no Kubernetes object any more: it has no kind or no metadata");
   return value;
 }
 
@@ -107,4 +136,3 @@ function requireObject(value: Json): JsonObject {
 function byPolicy(applied: readonly AppliedOverride[]): AppliedOverride[] {
   return [...applied].sort((a, b) => compareText(a.policyName, b.policyName));
 }
-

@@ -1,6 +1,6 @@
 /**
- * The effect side of the override stage: gathers the policies that may concern a copy and applies the plan. It writes no
- * object; dispatch calls it for every cluster and records on the Work what was applied.
+ * The effect side of the override stage: gathers the policies that may concern a copy and applies the plan. It writes
+ * no object; dispatch calls it for every cluster and records on the Work what was applied.
  */
 import type { Cluster, ClusterOverridePolicy, KubernetesObject, OverridePolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -32,24 +32,43 @@ export function createRenderer({ hub, clusters, overridePolicies, clusterOverrid
     // A cluster that has left has no labels or zones to select by; its Work is about to go as well.
     if (!cluster || local.length + everywhere.length === 0) return { object };
     const plan = planOverrides({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
-    if (identityOf(object) !== identityOf(plan.object)) throw renamed({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
+    if (identityOf(object) !== identityOf(plan.object))
+      throw renamed({ object, cluster, clusterOverridePolicies: everywhere, overridePolicies: local });
     const appliedOverrides = formatApplied(plan.appliedOverrides);
     const appliedClusterOverrides = formatApplied(plan.appliedClusterOverrides);
-    return { object: plan.object, ...(appliedOverrides && { appliedOverrides }), ...(appliedClusterOverrides && { appliedClusterOverrides }) };
+    return {
+      object: plan.object,
+      appliedOverrides: appliedOverrides || undefined,
+      appliedClusterOverrides: appliedClusterOverrides || undefined,
+    };
   };
 }
 
-const identityOf = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string => JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
+const identityOf = ({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string =>
+  JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name]);
 
 /** A copy under another name would be another object: nothing would remove the one that is there. */
 function renamed(input: OverrideInput): OverrideError {
   const cause = new OverrideError("an override may not change apiVersion, kind, name or namespace of the object");
   const { clusterOverridePolicies, overridePolicies } = input;
-  const inCluster = clusterOverridePolicies.find((policy) => renames({ ...input, clusterOverridePolicies: [policy], overridePolicies: [] }));
-  if (inCluster) return new OverrideError(`applying override policy ${inCluster.metadata.name}`, { cause, policy: `cluster override policy(${inCluster.metadata.name})` });
-  const local = overridePolicies.find((policy) => renames({ ...input, clusterOverridePolicies: [], overridePolicies: [policy] }));
+  const inCluster = clusterOverridePolicies.find((policy) =>
+    renames({ ...input, clusterOverridePolicies: [policy], overridePolicies: [] }),
+  );
+  if (inCluster)
+    return new OverrideError(`applying override policy ${inCluster.metadata.name}`, {
+      cause,
+      policy: `cluster override policy(${inCluster.metadata.name})`,
+    });
+  const local = overridePolicies.find((policy) =>
+    renames({ ...input, clusterOverridePolicies: [], overridePolicies: [policy] }),
+  );
   // Policies that do it only together are not told apart.
-  return local ? new OverrideError(`applying override policy ${local.metadata.name}`, { cause, policy: `override policy(${local.metadata.namespace ?? ""}/${local.metadata.name})` }) : cause;
+  return local
+    ? new OverrideError(`applying override policy ${local.metadata.name}`, {
+        cause,
+        policy: `override policy(${local.metadata.namespace ?? ""}/${local.metadata.name})`,
+      })
+    : cause;
 }
 
 /** Whether the policies of the input do that by themselves. */

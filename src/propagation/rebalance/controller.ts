@@ -13,7 +13,16 @@ import { isNotFound } from "../../machinery/index.ts";
 import { defineController, done, unlessChanged } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
 import { scopeIn } from "../binding-scope.ts";
-import { isPending, listWorkloads, needsTrigger, planStatus, timeLeftMs, type Observed, type Outcome, type Workload } from "./plan-rebalance.ts";
+import {
+  isPending,
+  listWorkloads,
+  needsTrigger,
+  planStatus,
+  timeLeftMs,
+  type Observed,
+  type Outcome,
+  type Workload,
+} from "./plan-rebalance.ts";
 
 export interface RebalanceDependencies {
   client: Client;
@@ -22,14 +31,29 @@ export interface RebalanceDependencies {
   clock: Clock;
 }
 
-export function createRebalanceController({ client, bindings, clusterBindings, clock }: RebalanceDependencies): Controller<ObjectKey> {
-  async function trigger({ kind, namespace, name }: Workload, hub: string, createdAt: string, signal: AbortSignal): Promise<Outcome> {
-    const key = { cluster: hub, ...(namespace && { namespace }), name: bindingName(kind, name) };
+export function createRebalanceController({
+  client,
+  bindings,
+  clusterBindings,
+  clock,
+}: RebalanceDependencies): Controller<ObjectKey> {
+  async function trigger(
+    { kind, namespace, name }: Workload,
+    hub: string,
+    createdAt: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const key = { cluster: hub, namespace: namespace || undefined, name: bindingName(kind, name) };
     const binding = (namespace ? bindings : clusterBindings).get(key);
     if (!binding) return "NotFound";
     if (!needsTrigger(binding.spec.rescheduleTriggeredAt, createdAt)) return "Successful";
     try {
-      await client.patch(scopeIn(namespace).kind, key, { spec: { rescheduleTriggeredAt: createdAt } }, { type: "merge", signal });
+      await client.patch(
+        scopeIn(namespace).kind,
+        key,
+        { spec: { rescheduleTriggeredAt: createdAt } },
+        { type: "merge", signal },
+      );
       return "Successful";
     } catch (error) {
       if (isNotFound(error)) return "NotFound";
@@ -58,7 +82,14 @@ export function createRebalanceController({ client, bindings, clusterBindings, c
       const nowMs = clock.now();
       const next = planStatus(rebalancer, workloads, outcomes, nowMs);
       if (next !== status) {
-        const written = await unlessChanged(client.patch(WorkloadRebalancer, key, { metadata: { resourceVersion: metadata.resourceVersion }, status: next } as unknown as Json, { type: "merge", subresource: "status", signal }));
+        const written = await unlessChanged(
+          client.patch(
+            WorkloadRebalancer,
+            key,
+            { metadata: { resourceVersion: metadata.resourceVersion }, status: next } as unknown as Json,
+            { type: "merge", subresource: "status", signal },
+          ),
+        );
         if (!written) return done;
         log.info("workloads rebalanced", { workloads: outcomes.size });
       }
@@ -66,7 +97,12 @@ export function createRebalanceController({ client, bindings, clusterBindings, c
       const leftMs = timeLeftMs(rebalancer, next, nowMs);
       if (leftMs === undefined) return done;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
-      await unlessChanged(client.delete(WorkloadRebalancer, key, { ...(metadata.uid && { preconditions: { uid: metadata.uid } }), signal }));
+      await unlessChanged(
+        client.delete(WorkloadRebalancer, key, {
+          preconditions: metadata.uid ? { uid: metadata.uid } : undefined,
+          signal,
+        }),
+      );
       return done;
     },
   });

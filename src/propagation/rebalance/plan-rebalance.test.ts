@@ -8,34 +8,57 @@ const make = (names: string[], status?: WorkloadRebalancer["status"], ttl?: numb
   apiVersion: "apps.karmada.io/v1alpha1",
   kind: "WorkloadRebalancer",
   metadata: { name: "r", generation: 2 },
-  spec: { workloads: names.map(workload), ...(ttl !== undefined && { ttlSecondsAfterFinished: ttl }) },
-  ...(status && { status }),
+  spec: { workloads: names.map(workload), ttlSecondsAfterFinished: ttl },
+  status,
 });
 const after = (rebalancer: WorkloadRebalancer, outcomeOf: (name: string) => Outcome) => {
   const workloads = listWorkloads(rebalancer);
-  return planStatus(rebalancer, workloads, new Map(workloads.map((item) => [item, outcomeOf(item.workload.name)])), NOW);
+  return planStatus(
+    rebalancer,
+    workloads,
+    new Map(workloads.map((item) => [item, outcomeOf(item.workload.name)])),
+    NOW,
+  );
 };
 
 test("workloads are listed once, in order; what succeeded stays on the list, what failed goes with its workload", () => {
-  const observedWorkloads: Observed[] = [{ workload: workload("done"), result: "Successful" }, { workload: workload("failed"), result: "Failed" }, { workload: workload("kept"), result: "Failed" }];
+  const observedWorkloads: Observed[] = [
+    { workload: workload("done"), result: "Successful" },
+    { workload: workload("failed"), result: "Failed" },
+    { workload: workload("kept"), result: "Failed" },
+  ];
 
-  expect(listWorkloads(make(["new", "kept", "new"], { observedWorkloads }))).toEqual([{ workload: workload("done"), result: "Successful" }, { workload: workload("kept"), result: "Failed" }, { workload: workload("new") }]);
+  expect(listWorkloads(make(["new", "kept", "new"], { observedWorkloads }))).toEqual([
+    { workload: workload("done"), result: "Successful" },
+    { workload: workload("kept"), result: "Failed" },
+    { workload: workload("new") },
+  ]);
 });
 
 test("it is finished when every workload has a result", () => {
   expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : "NotFound"))).toEqual({
     observedGeneration: 2,
     finishTime: "2024-05-01T12:00:00Z",
-    observedWorkloads: [{ workload: workload("a"), result: "Successful" }, { workload: workload("b"), result: "Failed", reason: "ReferencedBindingNotFound" }],
+    observedWorkloads: [
+      { workload: workload("a"), result: "Successful" },
+      { workload: workload("b"), result: "Failed", reason: "ReferencedBindingNotFound" },
+    ],
   });
 });
 
 test("and not while one is to be tried again", () => {
-  expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : undefined))).toEqual({ observedGeneration: 2, observedWorkloads: [{ workload: workload("a"), result: "Successful" }, { workload: workload("b") }] });
+  expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : undefined))).toEqual({
+    observedGeneration: 2,
+    observedWorkloads: [{ workload: workload("a"), result: "Successful" }, { workload: workload("b") }],
+  });
 });
 
 test("a finished one keeps its status", () => {
-  const status = { observedGeneration: 2, finishTime: "2024-05-01T11:00:00Z", observedWorkloads: [{ workload: workload("a"), result: "Successful" }] };
+  const status = {
+    observedGeneration: 2,
+    finishTime: "2024-05-01T11:00:00Z",
+    observedWorkloads: [{ workload: workload("a"), result: "Successful" }],
+  };
 
   expect(after(make(["a"], status), () => undefined)).toBe(status);
 });

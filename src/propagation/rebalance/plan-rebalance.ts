@@ -1,8 +1,9 @@
 /**
  * Decides which workloads of a WorkloadRebalancer are still to be rebalanced, and what its status says. Pure.
  *
- * A rebalancer is an order that is carried out once: a workload whose binding is there is told to be scheduled afresh, one
- * without a binding has failed for good. Workloads that are added later are taken up; what succeeded stays on the list.
+ * A rebalancer is an order that is carried out once: a workload whose binding is there is told to be scheduled afresh,
+ * one without a binding has failed for good. Workloads that are added later are taken up; what succeeded stays on the
+ * list.
  */
 import type { WorkloadRebalancer } from "../../api/index.ts";
 import { equalJson, formatTime, type DeepReadonly } from "../../base/index.ts";
@@ -15,7 +16,8 @@ export type Workload = DeepReadonly<Observed["workload"]>;
 /** What became of a workload; undefined for one that is to be tried again. */
 export type Outcome = "Successful" | "NotFound" | undefined;
 
-const idOf = ({ apiVersion, kind, namespace = "", name }: Workload): string => `${apiVersion} ${kind} ${namespace} ${name}`;
+const idOf = ({ apiVersion, kind, namespace = "", name }: Workload): string =>
+  `${apiVersion} ${kind} ${namespace} ${name}`;
 
 /** The workloads as the status lists them, each once, in the order that Karmada keeps. */
 export function listWorkloads({ spec, status }: Rebalancer): DeepReadonly<Observed>[] {
@@ -31,20 +33,32 @@ export function isPending({ result }: DeepReadonly<Observed>): boolean {
 }
 
 /** The status after a round; the same when nothing came of it. It is finished once every workload has a result. */
-export function planStatus({ metadata, status }: Rebalancer, workloads: readonly DeepReadonly<Observed>[], outcomes: ReadonlyMap<DeepReadonly<Observed>, Outcome>, nowMs: number): DeepReadonly<Status> {
+export function planStatus(
+  { metadata, status }: Rebalancer,
+  workloads: readonly DeepReadonly<Observed>[],
+  outcomes: ReadonlyMap<DeepReadonly<Observed>, Outcome>,
+  nowMs: number,
+): DeepReadonly<Status> {
   const observedWorkloads = workloads.map((item) => {
     const outcome = outcomes.get(item);
     if (outcome === "Successful") return { workload: item.workload, result: "Successful" };
-    return outcome === "NotFound" ? { workload: item.workload, result: "Failed", reason: "ReferencedBindingNotFound" } : item;
+    return outcome === "NotFound"
+      ? { workload: item.workload, result: "Failed", reason: "ReferencedBindingNotFound" }
+      : item;
   });
-  const next = { observedWorkloads, ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }), ...(status?.finishTime && { finishTime: status.finishTime }) };
+  const next = {
+    observedWorkloads,
+    observedGeneration: metadata.generation,
+    finishTime: status?.finishTime ? status.finishTime : undefined,
+  };
   if (status && equalJson(next, status)) return status;
   return observedWorkloads.some(isPending) ? next : { ...next, finishTime: formatTime(nowMs) };
 }
 
 /** How long until the rebalancer is deleted: 0 when its time is over, undefined when it stays. */
 export function timeLeftMs({ spec }: Rebalancer, status: DeepReadonly<Status>, nowMs: number): number | undefined {
-  if (spec.ttlSecondsAfterFinished === undefined || !status.finishTime || status.observedWorkloads?.some(isPending)) return undefined;
+  if (spec.ttlSecondsAfterFinished === undefined || !status.finishTime || status.observedWorkloads?.some(isPending))
+    return undefined;
   return Math.max(0, Date.parse(status.finishTime) + spec.ttlSecondsAfterFinished * 1000 - nowMs);
 }
 

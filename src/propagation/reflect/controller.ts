@@ -30,7 +30,13 @@ export interface ReflectDependencies {
 
 const CONCURRENCY = 64;
 
-export function createReflectController({ memberObjects, interpreter, ruleChanges, tellFailure, workStatus }: ReflectDependencies): Controller<ObjectKey> {
+export function createReflectController({
+  memberObjects,
+  interpreter,
+  ruleChanges,
+  tellFailure,
+  workStatus,
+}: ReflectDependencies): Controller<ObjectKey> {
   return defineController({
     name: "reflect",
     for: Work,
@@ -49,19 +55,35 @@ export function createReflectController({ memberObjects, interpreter, ruleChange
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        // An object of the same name that is not this Work's has nothing to say here; execute reports it. One that was let go still runs for
-        // the template, and what it says now is better than what it last said.
+        // An object of the same name that is not this Work's has nothing to say here; execute reports it. One that was
+        // let go still runs for the template, and what it says now is better than what it last said.
         const isReleased = object !== undefined && isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
-        if (!object || resource === undefined || (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)) return undefined;
-        return { ref, resource, reading: await readObject(isReleased ? withoutGeneration(object) : object, interpreter, onFailure) };
+        if (
+          !object ||
+          resource === undefined ||
+          (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)
+        )
+          return undefined;
+        return {
+          ref,
+          resource,
+          reading: await readObject(isReleased ? withoutGeneration(object) : object, interpreter, onFailure),
+        };
       });
       const seen = await Promise.all(sights);
       // Only what was read says that reading works again.
-      if (seen.some((sight) => typeof sight === "object")) for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const) if (!failed.has(reason)) tellFailure.over(work, reason);
+      if (seen.some((sight) => typeof sight === "object"))
+        for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
+          if (!failed.has(reason)) tellFailure.over(work, reason);
       const reflected = planReflection(work, seen);
       if (reflected !== work) {
         const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");
-        workStatus.set(key, "reflect", (newest) => planReflection(newest, seen), isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+        workStatus.set(
+          key,
+          "reflect",
+          (newest) => planReflection(newest, seen),
+          isSettled ? {} : { patienceMs: PROGRESS_PATIENCE_MS },
+        );
       }
       return done;
     },

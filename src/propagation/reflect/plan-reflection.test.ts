@@ -19,8 +19,23 @@ test("a Work shows the status and health of its member's object", () => {
 
   expect(work.status?.manifestStatuses).toEqual([
     {
-      identifier: { ordinal: 0, group: "apps", version: "v1", kind: "Deployment", resource: "deployments", namespace: "shop", name: "web" },
-      status: { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 1, generation: 1, resourceTemplateGeneration: 1 },
+      identifier: {
+        ordinal: 0,
+        group: "apps",
+        version: "v1",
+        kind: "Deployment",
+        resource: "deployments",
+        namespace: "shop",
+        name: "web",
+      },
+      status: {
+        replicas: 2,
+        updatedReplicas: 2,
+        availableReplicas: 2,
+        observedGeneration: 1,
+        generation: 1,
+        resourceTemplateGeneration: 1,
+      },
       health: "Healthy",
     },
   ]);
@@ -33,7 +48,9 @@ const failing = async (): Promise<never> => {
 test("an object whose health cannot be read still shows its status", async () => {
   const told: string[] = [];
 
-  const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) => told.push(`${reason}: ${error.message}`));
+  const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) =>
+    told.push(`${reason}: ${error.message}`),
+  );
 
   expect(reading).toMatchObject({ status: { replicas: 2 }, health: "Unknown" });
   expect(told).toEqual(["InterpretHealthFailed: no such field"]);

@@ -22,7 +22,11 @@ export type Sight = Seen | "absent" | undefined;
 export type Reading = Pick<ManifestStatus, "status" | "health">;
 
 /** Of what cannot be read as its kind asks, nothing is known: saying nothing is better than saying it is fine. */
-export async function readObject(object: DeepReadonly<KubernetesObject>, interpreter: Pick<Interpreter, "reflectStatus" | "health">, onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {}): Promise<Reading> {
+export async function readObject(
+  object: DeepReadonly<KubernetesObject>,
+  interpreter: Pick<Interpreter, "reflectStatus" | "health">,
+  onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {},
+): Promise<Reading> {
   const attempt = async <T>(reason: Parameters<typeof onFailure>[0], read: Promise<T>): Promise<T | undefined> => {
     try {
       return await read;
@@ -34,12 +38,15 @@ export async function readObject(object: DeepReadonly<KubernetesObject>, interpr
   };
   const status = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
-  return { ...(status !== undefined && { status: status as JsonObject }), health: health ?? "Unknown" };
+  return { status: status !== undefined ? (status as JsonObject) : undefined, health: health ?? "Unknown" };
 }
 
 /** An object that was let go, as rules can read it: it follows no generation of the template any more. */
 export function withoutGeneration(object: DeepReadonly<KubernetesObject>): DeepReadonly<KubernetesObject> {
-  return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [TEMPLATE_GENERATION]: "0" } } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [TEMPLATE_GENERATION]: "0" } },
+  };
 }
 
 export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[]): DeepReadonly<Work> {
@@ -57,7 +64,15 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Sight[])
 function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestStatus {
   const { group, version } = parseApiVersion(ref.apiVersion);
   return {
-    identifier: { ordinal, ...(group && { group }), version, kind: ref.kind, resource, ...(ref.namespace && { namespace: ref.namespace }), name: ref.name },
+    identifier: {
+      ordinal,
+      group: group || undefined,
+      version,
+      kind: ref.kind,
+      resource,
+      namespace: ref.namespace || undefined,
+      name: ref.name,
+    },
     ...reading,
   };
 }

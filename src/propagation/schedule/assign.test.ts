@@ -3,18 +3,35 @@ import { assignReplicas, type Assignment, type AssignmentInput, type Candidate }
 import type { BindingSpecView, Placement } from "./framework.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const dynamic: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } } };
-const aggregated: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
+const dynamic: Placement = {
+  replicaScheduling: {
+    replicaSchedulingType: "Divided",
+    replicaDivisionPreference: "Weighted",
+    weightPreference: { dynamicWeight: "AvailableReplicas" },
+  },
+};
+const aggregated: Placement = {
+  replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" },
+};
 const byWeight = (weights: Record<string, number>): Placement => ({
   replicaScheduling: {
     replicaSchedulingType: "Divided",
     replicaDivisionPreference: "Weighted",
-    weightPreference: { staticWeightList: Object.entries(weights).map(([name, weight]) => ({ targetCluster: { clusterNames: [name] }, weight })) },
+    weightPreference: {
+      staticWeightList: Object.entries(weights).map(([name, weight]) => ({
+        targetCluster: { clusterNames: [name] },
+        weight,
+      })),
+    },
   },
 });
 
 /** Clusters with what is free on each, and what the binding has there. */
-function candidates(free: Record<string, number>, previous: Record<string, number> = {}, tiers: Record<string, number> = {}): Candidate[] {
+function candidates(
+  free: Record<string, number>,
+  previous: Record<string, number> = {},
+  tiers: Record<string, number> = {},
+): Candidate[] {
   return Object.entries(free).map(([name, count]) => ({
     cluster: { metadata: { name } },
     allocatableReplicas: count,
@@ -23,24 +40,50 @@ function candidates(free: Record<string, number>, previous: Record<string, numbe
   }));
 }
 
-function assign(placement: Placement, replicas: number, free: Record<string, number>, previous: Record<string, number> = {}, more: Partial<AssignmentInput> = {}): Assignment {
-  const spec: BindingSpecView = { resource, replicas, placement, clusters: Object.entries(previous).map(([name, count]) => ({ name, replicas: count })) };
+function assign(
+  placement: Placement,
+  replicas: number,
+  free: Record<string, number>,
+  previous: Record<string, number> = {},
+  more: Partial<AssignmentInput> = {},
+): Assignment {
+  const spec: BindingSpecView = {
+    resource,
+    replicas,
+    placement,
+    clusters: Object.entries(previous).map(([name, count]) => ({ name, replicas: count })),
+  };
   return assignReplicas({ candidates: candidates(free, previous), spec, ...more });
 }
 
 const replicasOf = (assignment: Assignment): Record<string, number | undefined> | string =>
-  assignment.ok ? Object.fromEntries(assignment.clusters.map(({ name, replicas }) => [name, replicas])) : assignment.message;
+  assignment.ok
+    ? Object.fromEntries(assignment.clusters.map(({ name, replicas }) => [name, replicas]))
+    : assignment.message;
 
-const NOT_ENOUGH = (count: number, action = "failed to scale up"): string => `${action}: Clusters available replicas ${count} are not enough to schedule.`;
+const NOT_ENOUGH = (count: number, action = "failed to scale up"): string =>
+  `${action}: Clusters available replicas ${count} are not enough to schedule.`;
 
 describe("without capacity", () => {
   const three = { m1: 0, m2: 0, m3: 0 };
   const cases: Record<string, { placement: Placement; replicas: number; want: Record<string, number> }> = {
     "without a strategy every cluster gets all replicas": { placement: {}, replicas: 4, want: { m1: 4, m2: 4, m3: 4 } },
-    "static weights divide": { placement: byWeight({ m1: 3, m2: 2, m3: 1 }), replicas: 13, want: { m1: 7, m2: 4, m3: 2 } },
+    "static weights divide": {
+      placement: byWeight({ m1: 3, m2: 2, m3: 1 }),
+      replicas: 13,
+      want: { m1: 7, m2: 4, m3: 2 },
+    },
     "a cluster without a rule gets nothing": { placement: byWeight({ m1: 1 }), replicas: 2, want: { m1: 2 } },
-    "when no cluster has a rule all are equal": { placement: byWeight({ elsewhere: 1 }), replicas: 12, want: { m1: 4, m2: 4, m3: 4 } },
-    "clusters that get none are left out": { placement: byWeight({ m1: 1, m2: 1, m3: 1 }), replicas: 2, want: { m1: 1, m2: 1 } },
+    "when no cluster has a rule all are equal": {
+      placement: byWeight({ elsewhere: 1 }),
+      replicas: 12,
+      want: { m1: 4, m2: 4, m3: 4 },
+    },
+    "clusters that get none are left out": {
+      placement: byWeight({ m1: 1, m2: 1, m3: 1 }),
+      replicas: 2,
+      want: { m1: 1, m2: 1 },
+    },
   };
   for (const [behaviour, { placement, replicas, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -49,8 +92,18 @@ describe("without capacity", () => {
   }
 
   test("the largest of several matching weights counts", () => {
-    const rules = [{ targetCluster: { clusterNames: ["m1"] }, weight: 1 }, { targetCluster: {}, weight: 1 }, { targetCluster: { clusterNames: ["m1"] }, weight: 2 }];
-    const placement: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: { staticWeightList: rules } } };
+    const rules = [
+      { targetCluster: { clusterNames: ["m1"] }, weight: 1 },
+      { targetCluster: {}, weight: 1 },
+      { targetCluster: { clusterNames: ["m1"] }, weight: 2 },
+    ];
+    const placement: Placement = {
+      replicaScheduling: {
+        replicaSchedulingType: "Divided",
+        replicaDivisionPreference: "Weighted",
+        weightPreference: { staticWeightList: rules },
+      },
+    };
 
     expect(replicasOf(assign(placement, 3, { m1: 0, m2: 0 }))).toEqual({ m1: 2, m2: 1 });
   });
@@ -61,17 +114,82 @@ describe("without capacity", () => {
 });
 
 describe("by free capacity", () => {
-  const cases: Record<string, { placement: Placement; replicas: number; free: Record<string, number>; previous?: Record<string, number>; want: Record<string, number> | string }> = {
-    "dynamic weights follow what is free": { placement: dynamic, replicas: 12, free: { m1: 18, m2: 12, m3: 6 }, want: { m1: 6, m2: 4, m3: 2 } },
-    "too little is refused as a whole": { placement: dynamic, replicas: 12, free: { m1: 3, m2: 3, m3: 3 }, want: NOT_ENOUGH(9) },
-    "shrinking keeps the proportions": { placement: dynamic, replicas: 6, free: { m1: 0, m2: 0, m3: 0 }, previous: { m1: 2, m2: 4, m3: 6 }, want: { m1: 1, m2: 2, m3: 3 } },
-    "growing divides the difference alone": { placement: dynamic, replicas: 24, free: { m1: 10, m2: 10, m3: 10 }, previous: { m1: 2, m2: 4, m3: 6 }, want: { m1: 6, m2: 8, m3: 10 } },
-    "an unchanged number stays where it is": { placement: dynamic, replicas: 12, free: { m1: 50, m2: 0 }, previous: { m1: 1, m2: 11 }, want: { m1: 1, m2: 11 } },
-    "replicas of a lost cluster go to the others": { placement: dynamic, replicas: 12, free: { m1: 3, m2: 3 }, previous: { m1: 6, m3: 6 }, want: { m1: 9, m2: 3 } },
-    "Aggregated takes the largest cluster alone if it can": { placement: aggregated, replicas: 12, free: { m1: 12, m2: 8, m3: 10 }, want: { m1: 12 } },
-    "Aggregated takes as few as possible": { placement: aggregated, replicas: 12, free: { m1: 6, m2: 8, m3: 10 }, want: { m2: 5, m3: 7 } },
-    "Aggregated fills the clusters in use first": { placement: aggregated, replicas: 24, free: { m1: 6, m2: 6, m3: 20 }, previous: { m1: 4, m2: 8 }, want: { m1: 10, m2: 14 } },
-    "Aggregated shrinks to fewer clusters": { placement: aggregated, replicas: 6, free: { m1: 0, m2: 0 }, previous: { m1: 4, m2: 8 }, want: { m2: 6 } },
+  const cases: Record<
+    string,
+    {
+      placement: Placement;
+      replicas: number;
+      free: Record<string, number>;
+      previous?: Record<string, number>;
+      want: Record<string, number> | string;
+    }
+  > = {
+    "dynamic weights follow what is free": {
+      placement: dynamic,
+      replicas: 12,
+      free: { m1: 18, m2: 12, m3: 6 },
+      want: { m1: 6, m2: 4, m3: 2 },
+    },
+    "too little is refused as a whole": {
+      placement: dynamic,
+      replicas: 12,
+      free: { m1: 3, m2: 3, m3: 3 },
+      want: NOT_ENOUGH(9),
+    },
+    "shrinking keeps the proportions": {
+      placement: dynamic,
+      replicas: 6,
+      free: { m1: 0, m2: 0, m3: 0 },
+      previous: { m1: 2, m2: 4, m3: 6 },
+      want: { m1: 1, m2: 2, m3: 3 },
+    },
+    "growing divides the difference alone": {
+      placement: dynamic,
+      replicas: 24,
+      free: { m1: 10, m2: 10, m3: 10 },
+      previous: { m1: 2, m2: 4, m3: 6 },
+      want: { m1: 6, m2: 8, m3: 10 },
+    },
+    "an unchanged number stays where it is": {
+      placement: dynamic,
+      replicas: 12,
+      free: { m1: 50, m2: 0 },
+      previous: { m1: 1, m2: 11 },
+      want: { m1: 1, m2: 11 },
+    },
+    "replicas of a lost cluster go to the others": {
+      placement: dynamic,
+      replicas: 12,
+      free: { m1: 3, m2: 3 },
+      previous: { m1: 6, m3: 6 },
+      want: { m1: 9, m2: 3 },
+    },
+    "Aggregated takes the largest cluster alone if it can": {
+      placement: aggregated,
+      replicas: 12,
+      free: { m1: 12, m2: 8, m3: 10 },
+      want: { m1: 12 },
+    },
+    "Aggregated takes as few as possible": {
+      placement: aggregated,
+      replicas: 12,
+      free: { m1: 6, m2: 8, m3: 10 },
+      want: { m2: 5, m3: 7 },
+    },
+    "Aggregated fills the clusters in use first": {
+      placement: aggregated,
+      replicas: 24,
+      free: { m1: 6, m2: 6, m3: 20 },
+      previous: { m1: 4, m2: 8 },
+      want: { m1: 10, m2: 14 },
+    },
+    "Aggregated shrinks to fewer clusters": {
+      placement: aggregated,
+      replicas: 6,
+      free: { m1: 0, m2: 0 },
+      previous: { m1: 4, m2: 8 },
+      want: { m2: 6 },
+    },
   };
   for (const [behaviour, { placement, replicas, free, previous, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -80,19 +198,51 @@ describe("by free capacity", () => {
   }
 
   test("a rebalance starts afresh and counts what the resource has as free", () => {
-    const spec: BindingSpecView = { resource, replicas: 12, placement: dynamic, clusters: [{ name: "m1", replicas: 12 }], rescheduleTriggeredAt: "2024-05-02T00:00:00Z" };
+    const spec: BindingSpecView = {
+      resource,
+      replicas: 12,
+      placement: dynamic,
+      clusters: [{ name: "m1", replicas: 12 }],
+      rescheduleTriggeredAt: "2024-05-02T00:00:00Z",
+    };
 
-    const assignment = assignReplicas({ candidates: candidates({ m1: 0, m2: 12 }, { m1: 12 }), spec, status: { lastScheduledTime: "2024-05-01T00:00:00Z" } });
+    const assignment = assignReplicas({
+      candidates: candidates({ m1: 0, m2: 12 }, { m1: 12 }),
+      spec,
+      status: { lastScheduledTime: "2024-05-01T00:00:00Z" },
+    });
 
     expect(replicasOf(assignment)).toEqual({ m1: 6, m2: 6 });
   });
 });
 
 describe("with overflow affinities", () => {
-  const placement: Placement = { ...aggregated, clusterAffinities: [{ affinityName: "home", clusterNames: ["m1"], overflowAffinities: [{ affinityName: "away", clusterNames: ["m2"] }] }] };
-  const overflow = (replicas: number, free: Record<string, number>, previous: Record<string, number> = {}): Assignment => {
-    const spec: BindingSpecView = { resource, replicas, placement, clusters: Object.entries(previous).map(([name, count]) => ({ name, replicas: count })) };
-    return assignReplicas({ candidates: candidates(free, previous, { m2: 1 }), spec, status: { schedulerObservingAffinityName: "home" } });
+  const placement: Placement = {
+    ...aggregated,
+    clusterAffinities: [
+      {
+        affinityName: "home",
+        clusterNames: ["m1"],
+        overflowAffinities: [{ affinityName: "away", clusterNames: ["m2"] }],
+      },
+    ],
+  };
+  const overflow = (
+    replicas: number,
+    free: Record<string, number>,
+    previous: Record<string, number> = {},
+  ): Assignment => {
+    const spec: BindingSpecView = {
+      resource,
+      replicas,
+      placement,
+      clusters: Object.entries(previous).map(([name, count]) => ({ name, replicas: count })),
+    };
+    return assignReplicas({
+      candidates: candidates(free, previous, { m2: 1 }),
+      spec,
+      status: { schedulerObservingAffinityName: "home" },
+    });
   };
 
   test("the primary clusters take all they can", () => {
@@ -115,20 +265,31 @@ describe("with overflow affinities", () => {
 
 describe("at the edges", () => {
   test("what has no replicas goes to every cluster", () => {
-    const assignment = assignReplicas({ candidates: candidates({ m1: 0, m2: 0 }), spec: { resource, placement: dynamic } });
+    const assignment = assignReplicas({
+      candidates: candidates({ m1: 0, m2: 0 }),
+      spec: { resource, placement: dynamic },
+    });
 
     expect(assignment).toEqual({ ok: true, clusters: [{ name: "m1" }, { name: "m2" }] });
   });
 
   test("clusters without replicas stay in the result when empty workloads are propagated", () => {
-    expect(replicasOf(assign(byWeight({ m1: 1 }), 2, { m1: 0, m2: 0 }, {}, { enableEmptyWorkloadPropagation: true }))).toEqual({ m1: 2, m2: 0 });
+    expect(
+      replicasOf(assign(byWeight({ m1: 1 }), 2, { m1: 0, m2: 0 }, {}, { enableEmptyWorkloadPropagation: true })),
+    ).toEqual({ m1: 2, m2: 0 });
   });
 
   test("no candidates is an error", () => {
-    expect(assignReplicas({ candidates: [], spec: { resource, replicas: 1 } })).toMatchObject({ ok: false, message: "no clusters available to schedule" });
+    expect(assignReplicas({ candidates: [], spec: { resource, replicas: 1 } })).toMatchObject({
+      ok: false,
+      message: "no clusters available to schedule",
+    });
   });
 
   test("a division without preference is an error", () => {
-    expect(assign({ replicaScheduling: { replicaSchedulingType: "Divided" } }, 1, { m1: 1 })).toMatchObject({ ok: false, cause: "placement" });
+    expect(assign({ replicaScheduling: { replicaSchedulingType: "Divided" } }, 1, { m1: 1 })).toMatchObject({
+      ok: false,
+      cause: "placement",
+    });
   });
 });

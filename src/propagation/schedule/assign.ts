@@ -1,9 +1,9 @@
 /**
  * How many replicas each chosen cluster gets.
  *
- * Duplicated gives every cluster all of them; static weights divide by the policy's numbers, always from scratch. Dynamic
- * weights divide by free capacity and Aggregated fills as few clusters as possible; both start from the previous result
- * ("steady") and move only the difference, unless a rebalance asks for a "fresh" start.
+ * Duplicated gives every cluster all of them; static weights divide by the policy's numbers, always from scratch.
+ * Dynamic weights divide by free capacity and Aggregated fills as few clusters as possible; both start from the
+ * previous result ("steady") and move only the difference, unless a rebalance asks for a "fresh" start.
  *
  * What has no replicas (a ConfigMap, a workload of several components) goes to every chosen cluster.
  */
@@ -26,7 +26,10 @@ export interface Candidate {
 }
 
 export interface AssignmentInput {
-  /** Who gets the last replica where clusters are equal depends on this text alone; unset is the template's uid, as in Karmada. */
+  /**
+   * Who gets the last replica where clusters are equal depends on this text alone; unset is the template's uid, as in
+   * Karmada.
+   */
   readonly tieBreaker?: string;
   readonly candidates: readonly Candidate[];
   readonly spec: BindingSpecView;
@@ -42,7 +45,10 @@ export interface AssignedCluster {
 
 export type Assignment =
   | { readonly ok: true; readonly clusters: AssignedCluster[] }
-  /** `capacity`: the clusters are too small, which may change by itself. `placement`: the binding asks for what cannot be. */
+  /**
+   * `capacity`: the clusters are too small, which may change by itself. `placement`: the binding asks for what cannot
+   * be.
+   */
   | { readonly ok: false; readonly cause: "capacity" | "placement"; readonly message: string };
 
 export type DivisionStrategy = "Duplicated" | "StaticWeight" | "DynamicWeight" | "Aggregated";
@@ -52,11 +58,15 @@ export function strategyOf(placement: Placement | undefined): DivisionStrategy |
   const scheduling = placement?.replicaScheduling;
   if (!scheduling || scheduling.replicaSchedulingType === "Duplicated") return "Duplicated";
   if (scheduling.replicaDivisionPreference === "Aggregated") return "Aggregated";
-  if (scheduling.replicaDivisionPreference === "Weighted") return scheduling.weightPreference?.dynamicWeight ? "DynamicWeight" : "StaticWeight";
+  if (scheduling.replicaDivisionPreference === "Weighted")
+    return scheduling.weightPreference?.dynamicWeight ? "DynamicWeight" : "StaticWeight";
   return undefined;
 }
 
-/** Whether the binding has replicas that a placement can divide. A workload of several components goes to a cluster as a whole. */
+/**
+ * Whether the binding has replicas that a placement can divide. A workload of several components goes to a cluster as a
+ * whole.
+ */
 export function isDivisible({ replicas = 0, replicaRequirements, components = [] }: BindingSpecView): boolean {
   return components.length <= 1 && (replicas > 0 || replicaRequirements !== undefined);
 }
@@ -70,31 +80,50 @@ export function isFresh({ rescheduleTriggeredAt }: BindingSpecView, status: Bind
 export function assignReplicas(input: AssignmentInput): Assignment {
   const { candidates, spec, status, enableEmptyWorkloadPropagation = false } = input;
   if (candidates.length === 0) return { ok: false, cause: "placement", message: "no clusters available to schedule" };
-  if (!isDivisible(spec)) return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
+  if (!isDivisible(spec))
+    return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
 
-  const division = divide(input, spec.replicas ?? 0, Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length));
+  const division = divide(
+    input,
+    spec.replicas ?? 0,
+    Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length),
+  );
   if (!division.ok) return division;
   const clusters = division.clusters.filter(({ replicas }) => replicas > 0);
   if (!enableEmptyWorkloadPropagation) return { ok: true, clusters };
   const assigned = new Set(clusters.map(({ name }) => name));
-  const empty = candidates.filter(({ cluster }) => !assigned.has(cluster.metadata.name)).map(({ cluster }) => ({ name: cluster.metadata.name, replicas: 0 }));
+  const empty = candidates
+    .filter(({ cluster }) => !assigned.has(cluster.metadata.name))
+    .map(({ cluster }) => ({ name: cluster.metadata.name, replicas: 0 }));
   return { ok: true, clusters: [...clusters, ...empty] };
 }
 
 type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;
 
 /** Overflow is for divisions by capacity; a placement that was stored by something else may ask for it with any. */
-function divide({ candidates, spec, status, tieBreaker = spec.resource.uid }: AssignmentInput, replicas: number, overflows: boolean): Division {
+function divide(
+  { candidates, spec, status, tieBreaker = spec.resource.uid }: AssignmentInput,
+  replicas: number,
+  overflows: boolean,
+): Division {
   const strategy = strategyOf(spec.placement);
   if (!strategy) return { ok: false, cause: "placement", message: unknownStrategy(spec.placement) };
-  const cycle: Cycle = { strategy, placement: spec.placement, fresh: isFresh(spec, status), previous: spec.clusters ?? [], uid: tieBreaker };
+  const cycle: Cycle = {
+    strategy,
+    placement: spec.placement,
+    fresh: isFresh(spec, status),
+    previous: spec.clusters ?? [],
+    uid: tieBreaker,
+  };
   return overflows ? divideByTiers(candidates, replicas, cycle) : divideAmong(candidates, replicas, cycle);
 }
 
 function divideAmong(candidates: readonly Candidate[], replicas: number, cycle: Cycle): Division {
   const { strategy, placement, uid } = cycle;
-  if (strategy === "Duplicated") return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name, replicas })) };
-  if (strategy === "StaticWeight") return { ok: true, clusters: divideByWeight(replicas, staticWeights(candidates, placement), { uid }) };
+  if (strategy === "Duplicated")
+    return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name, replicas })) };
+  if (strategy === "StaticWeight")
+    return { ok: true, clusters: divideByWeight(replicas, staticWeights(candidates, placement), { uid }) };
   return divideByCapacity(candidates, replicas, { ...cycle, strategy });
 }
 
@@ -103,7 +132,10 @@ function unknownStrategy(placement: Placement | undefined): string {
   return `replicas cannot be divided with replicaSchedulingType ${JSON.stringify(replicaSchedulingType)} and replicaDivisionPreference ${JSON.stringify(replicaDivisionPreference)}`;
 }
 
-/** The largest weight of the rules that match a cluster; clusters without a rule are left out, unless no cluster has one. */
+/**
+ * The largest weight of the rules that match a cluster; clusters without a rule are left out, unless no cluster has
+ * one.
+ */
 function staticWeights(candidates: readonly Candidate[], placement: Placement | undefined): WeightedCluster[] {
   const weightOf = compileWeights(placement?.replicaScheduling?.weightPreference?.staticWeightList ?? []);
   const weighted: WeightedCluster[] = [];
@@ -139,7 +171,10 @@ interface Cycle {
   readonly uid: string | undefined;
 }
 
-/** Fills the primary clusters first and goes on to each overflow affinity with what is left; so shrinking drains the last one first. */
+/**
+ * Fills the primary clusters first and goes on to each overflow affinity with what is left; so shrinking drains the
+ * last one first.
+ */
 function divideByTiers(candidates: readonly Candidate[], replicas: number, cycle: Cycle): Division {
   const tiers = Map.groupBy(candidates, ({ overflowOrder }) => overflowOrder);
   const clusters: ClusterReplicas[] = [];
@@ -153,18 +188,29 @@ function divideByTiers(candidates: readonly Candidate[], replicas: number, cycle
     clusters.push(...division.clusters);
     left -= share;
   }
-  return left > 0 ? { ok: false, cause: "capacity", message: "Clusters available replicas are not enough to schedule." } : { ok: true, clusters };
+  return left > 0
+    ? { ok: false, cause: "capacity", message: "Clusters available replicas are not enough to schedule." }
+    : { ok: true, clusters };
 }
 
 type ByCapacity = Exclude<DivisionStrategy, "Duplicated" | "StaticWeight">;
 
-function divideByCapacity(candidates: readonly Candidate[], replicas: number, { strategy, fresh, previous, uid }: Cycle & { readonly strategy: ByCapacity }): Division {
+function divideByCapacity(
+  candidates: readonly Candidate[],
+  replicas: number,
+  { strategy, fresh, previous, uid }: Cycle & { readonly strategy: ByCapacity },
+): Division {
   const present = new Set(candidates.map(({ cluster }) => cluster.metadata.name));
-  const scheduled = previous.filter(({ name }) => present.has(name)).map(({ name, replicas = 0 }) => ({ name, replicas }));
+  const scheduled = previous
+    .filter(({ name }) => present.has(name))
+    .map(({ name, replicas = 0 }) => ({ name, replicas }));
   const assigned = scheduled.reduce((sum, { replicas }) => sum + replicas, 0);
 
   if (fresh) {
-    const capacity = candidates.map(({ cluster, availableReplicas }) => ({ name: cluster.metadata.name, weight: availableReplicas }));
+    const capacity = candidates.map(({ cluster, availableReplicas }) => ({
+      name: cluster.metadata.name,
+      weight: availableReplicas,
+    }));
     return spread({ action: "failed to do fresh scale", strategy, replicas, capacity, previous: [], uid });
   }
   if (assigned > replicas) {
@@ -172,8 +218,18 @@ function divideByCapacity(candidates: readonly Candidate[], replicas: number, { 
     return spread({ action: "failed to scale down", strategy, replicas, capacity, previous: [], uid });
   }
   if (assigned < replicas) {
-    const capacity = candidates.map(({ cluster, allocatableReplicas }) => ({ name: cluster.metadata.name, weight: allocatableReplicas }));
-    return spread({ action: "failed to scale up", strategy, replicas: replicas - assigned, capacity, previous: scheduled, uid });
+    const capacity = candidates.map(({ cluster, allocatableReplicas }) => ({
+      name: cluster.metadata.name,
+      weight: allocatableReplicas,
+    }));
+    return spread({
+      action: "failed to scale up",
+      strategy,
+      replicas: replicas - assigned,
+      capacity,
+      previous: scheduled,
+      uid,
+    });
   }
   return { ok: true, clusters: scheduled };
 }
@@ -204,7 +260,11 @@ function merge(previous: readonly ClusterReplicas[], given: readonly ClusterRepl
 }
 
 /** The shortest row of clusters that can take the replicas: those that have some already, then the largest first. */
-function fewest(capacity: WeightedCluster[], replicas: number, previous: readonly ClusterReplicas[]): WeightedCluster[] {
+function fewest(
+  capacity: WeightedCluster[],
+  replicas: number,
+  previous: readonly ClusterReplicas[],
+): WeightedCluster[] {
   const bySize = goSort(capacity, (a, b) => a.weight > b.weight);
   const used = new Set(previous.filter(({ replicas }) => replicas > 0).map(({ name }) => name));
   const row = [...bySize.filter(({ name }) => used.has(name)), ...bySize.filter(({ name }) => !used.has(name))];
@@ -214,5 +274,9 @@ function fewest(capacity: WeightedCluster[], replicas: number, previous: readonl
 }
 
 function tooSmall(available: number, action: string): Division {
-  return { ok: false, cause: "capacity", message: `${action}: Clusters available replicas ${available} are not enough to schedule.` };
+  return {
+    ok: false,
+    cause: "capacity",
+    message: `${action}: Clusters available replicas ${available} are not enough to schedule.`,
+  };
 }

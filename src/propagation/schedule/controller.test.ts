@@ -7,7 +7,9 @@ import { createScheduleController } from "./controller.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 import { createWorkloadGroups, followBindings } from "./workload-groups.ts";
 
-const AGGREGATED: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
+const AGGREGATED: Placement = {
+  replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" },
+};
 const KEY = { cluster: "hub", namespace: "shop", name: "web-deployment" };
 
 function makeCluster(name: string, pods: number, change: (cluster: Cluster) => void = () => undefined): Cluster {
@@ -16,7 +18,10 @@ function makeCluster(name: string, pods: number, change: (cluster: Cluster) => v
     kind: "Cluster",
     metadata: { name },
     spec: { syncMode: "Push" },
-    status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], resourceSummary: { allocatable: { pods: `${pods}` } } },
+    status: {
+      apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+      resourceSummary: { allocatable: { pods: `${pods}` } },
+    },
   };
   change(cluster);
   return cluster;
@@ -26,7 +31,14 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
   const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "hub" } });
   const manager = createManager({ client, informers, clock, log: silentLog });
   const bindings = informers.of(ResourceBinding);
-  const bindingStatus = createStatusWriter({ client, kind: ResourceBinding, lister: bindings, clock, windowMs: 0, log: silentLog });
+  const bindingStatus = createStatusWriter({
+    client,
+    kind: ResourceBinding,
+    lister: bindings,
+    clock,
+    windowMs: 0,
+    log: silentLog,
+  });
   const groups = createWorkloadGroups();
   followBindings(groups, bindings);
   const decided: SchedulePlan[] = [];
@@ -40,7 +52,10 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
       clusters: informers.of(Cluster),
       groups,
       bindingStatus,
-      events: { record: (_cluster, { kind, metadata }, { reason, message }) => void told.push(`${kind} ${metadata.name}: ${reason} ${message}`) },
+      events: {
+        record: (_cluster, { kind, metadata }, { reason, message }) =>
+          void told.push(`${kind} ${metadata.name}: ${reason} ${message}`),
+      },
       clock,
       onDecision({ name }, plan) {
         decided.push(plan);
@@ -56,7 +71,8 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
     informers.close();
   });
   manager.start(ending.signal);
-  const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server: client, others: [bindingStatus] });
+  const settle = (): Promise<void> =>
+    reconcileUntilQuiet({ managers: [manager], server: client, others: [bindingStatus] });
   const report = async (cluster: Cluster): Promise<void> => {
     const { metadata } = await client.get(Cluster, { cluster: "hub", name: cluster.metadata.name });
     await client.updateStatus(Cluster, "hub", { ...cluster, metadata });
@@ -97,7 +113,15 @@ describe("a binding without room", () => {
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
     await settle();
-    expect((await read()).status?.conditions).toMatchObject([{ type: "Scheduled", status: "False", reason: "Unschedulable", message: "failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule." }]);
+    expect((await read()).status?.conditions).toMatchObject([
+      {
+        type: "Scheduled",
+        status: "False",
+        reason: "Unschedulable",
+        message:
+          "failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
+      },
+    ]);
 
     await report(makeCluster("oslo", 5));
     await pass(1000);
@@ -159,7 +183,10 @@ describe("a scheduled binding", () => {
     await join(makeCluster("paris", 9));
     await settle();
 
-    expect((await read()).spec.clusters).toEqual([{ name: "oslo", replicas: 5 }, { name: "paris", replicas: 5 }]);
+    expect((await read()).spec.clusters).toEqual([
+      { name: "oslo", replicas: 5 },
+      { name: "paris", replicas: 5 },
+    ]);
   });
 
   test("stays where it runs when its placement means no cluster any more, and says why", async () => {
@@ -168,11 +195,18 @@ describe("a scheduled binding", () => {
     await client.create(ResourceBinding, "hub", binding({}, 5));
     await settle();
 
-    await client.patch(ResourceBinding, KEY, { spec: { placement: { clusterAffinity: { clusterNames: ["rome"] } } } }, { type: "merge" });
+    await client.patch(
+      ResourceBinding,
+      KEY,
+      { spec: { placement: { clusterAffinity: { clusterNames: ["rome"] } } } },
+      { type: "merge" },
+    );
     await settle();
 
     expect((await read()).spec.clusters).toEqual([{ name: "oslo", replicas: 5 }]);
-    expect((await read()).status?.conditions).toMatchObject([{ type: "Scheduled", status: "False", reason: "NoClusterFit" }]);
+    expect((await read()).status?.conditions).toMatchObject([
+      { type: "Scheduled", status: "False", reason: "NoClusterFit" },
+    ]);
   });
 
   test("keeps the order in which another scheduler wrote its clusters", async () => {
@@ -181,7 +215,10 @@ describe("a scheduled binding", () => {
     await join(makeCluster("paris", 9));
     const moved = binding({}, 5);
     moved.metadata.annotations = { "policy.karmada.io/applied-placement": "{}" };
-    moved.spec.clusters = [{ name: "paris", replicas: 5 }, { name: "oslo", replicas: 5 }];
+    moved.spec.clusters = [
+      { name: "paris", replicas: 5 },
+      { name: "oslo", replicas: 5 },
+    ];
 
     await client.create(ResourceBinding, "hub", moved);
     await settle();
@@ -195,25 +232,46 @@ test("a binding returns to its first affinity when its time has come, and what i
   const { client, join, settle, report, pass, read } = await setUp();
   await join(makeCluster("oslo", 3));
   await join(makeCluster("paris", 9));
-  const placement: Placement = { ...AGGREGATED, clusterAffinities: [{ affinityName: "home", clusterNames: ["oslo"] }, { affinityName: "away", clusterNames: ["paris"] }] };
+  const placement: Placement = {
+    ...AGGREGATED,
+    clusterAffinities: [
+      { affinityName: "home", clusterNames: ["oslo"] },
+      { affinityName: "away", clusterNames: ["paris"] },
+    ],
+  };
   const wanting = binding(placement, 5);
   wanting.metadata.annotations = { "flotilla.dev/return-after-seconds": "300" };
   await client.create(ResourceBinding, "hub", wanting);
   await settle();
-  expect(await read()).toMatchObject({ spec: { clusters: [{ name: "paris" }] }, status: { schedulerObservingAffinityName: "away" } });
+  expect(await read()).toMatchObject({
+    spec: { clusters: [{ name: "paris" }] },
+    status: { schedulerObservingAffinityName: "away" },
+  });
 
   await report(makeCluster("oslo", 9));
   await pass(60_000);
   expect((await read()).spec.clusters).toMatchObject([{ name: "paris" }]);
   await pass(240_000);
 
-  expect(await read()).toMatchObject({ spec: { clusters: [{ name: "oslo", replicas: 5 }], gracefulEvictionTasks: [{ fromCluster: "paris", purgeMode: "Gracefully" }] }, status: { schedulerObservingAffinityName: "home" } });
+  expect(await read()).toMatchObject({
+    spec: {
+      clusters: [{ name: "oslo", replicas: 5 }],
+      gracefulEvictionTasks: [{ fromCluster: "paris", purgeMode: "Gracefully" }],
+    },
+    status: { schedulerObservingAffinityName: "home" },
+  });
 });
 
 describe("bindings with priorities", () => {
   const urgent = (name: string, priority: number | undefined): ResourceBinding =>
     makeBinding(makeDeployment(`shop/${name}`).build())
-      .with(({ spec }) => Object.assign(spec, { placement: AGGREGATED, replicas: 5, ...(priority !== undefined && { schedulePriority: { priority } }) }))
+      .with(({ spec }) =>
+        Object.assign(spec, {
+          placement: AGGREGATED,
+          replicas: 5,
+          schedulePriority: priority !== undefined ? { priority } : undefined,
+        }),
+      )
       .build();
   const PRIORITIES = { plain: undefined, low: -10, high: 1000, middle: 7, urgent: 1000 };
   const ORDER = ["high-deployment", "urgent-deployment", "middle-deployment", "plain-deployment", "low-deployment"];
@@ -235,7 +293,8 @@ describe("bindings with priorities", () => {
 
   test("are placed by priority when a member joins", async () => {
     const { client, join, settle, placed } = await setUp();
-    for (const [name, priority] of Object.entries(PRIORITIES)) await client.create(ResourceBinding, "hub", urgent(name, priority));
+    for (const [name, priority] of Object.entries(PRIORITIES))
+      await client.create(ResourceBinding, "hub", urgent(name, priority));
     await settle();
 
     await join(makeCluster("oslo", 99));
@@ -245,7 +304,8 @@ describe("bindings with priorities", () => {
 
   test("are placed by priority after a restart", async () => {
     const before = await setUp();
-    for (const [name, priority] of Object.entries(PRIORITIES)) await before.client.create(ResourceBinding, "hub", urgent(name, priority));
+    for (const [name, priority] of Object.entries(PRIORITIES))
+      await before.client.create(ResourceBinding, "hub", urgent(name, priority));
     await before.settle();
     await before.stop();
     await before.join(makeCluster("oslo", 99));
@@ -272,7 +332,11 @@ describe("bindings with priorities", () => {
 });
 
 describe("members of a workload group", () => {
-  const member = (name: string, workloadAffinityGroups: NonNullable<ResourceBinding["spec"]["workloadAffinityGroups"]>, placement = AGGREGATED): ResourceBinding =>
+  const member = (
+    name: string,
+    workloadAffinityGroups: NonNullable<ResourceBinding["spec"]["workloadAffinityGroups"]>,
+    placement = AGGREGATED,
+  ): ResourceBinding =>
     makeBinding(makeDeployment(`shop/${name}`).build())
       .with(({ spec }) => Object.assign(spec, { placement, replicas: 2, workloadAffinityGroups }))
       .build();
@@ -281,7 +345,10 @@ describe("members of a workload group", () => {
   async function fleetOf(...names: string[]) {
     const fleet = await setUp();
     for (const [index, name] of names.entries()) await fleet.join(makeCluster(name, 90 - index));
-    const where = async (name: string): Promise<(string | undefined)[]> => (await fleet.client.get(ResourceBinding, { ...KEY, name: `${name}-deployment` })).spec.clusters?.map((target) => target.name) ?? [];
+    const where = async (name: string): Promise<(string | undefined)[]> =>
+      (await fleet.client.get(ResourceBinding, { ...KEY, name: `${name}-deployment` })).spec.clusters?.map(
+        (target) => target.name,
+      ) ?? [];
     return { ...fleet, where };
   }
 
@@ -294,8 +361,16 @@ describe("members of a workload group", () => {
 
     expect(new Set(places)).toEqual(new Set(["oslo", "paris"]));
     expect(places.length).toBe(2);
-    const waiting = (await client.list(ResourceBinding, { cluster: "hub" })).items.find(({ spec }) => !spec.clusters?.length);
-    expect(waiting?.status?.conditions).toMatchObject([{ status: "False", reason: "NoClusterFit", message: "0/2 clusters are available: 2 cluster already has workload with the same anti-affinity group." }]);
+    const waiting = (await client.list(ResourceBinding, { cluster: "hub" })).items.find(
+      ({ spec }) => !spec.clusters?.length,
+    );
+    expect(waiting?.status?.conditions).toMatchObject([
+      {
+        status: "False",
+        reason: "NoClusterFit",
+        message: "0/2 clusters are available: 2 cluster already has workload with the same anti-affinity group.",
+      },
+    ]);
   });
 
   test("that wait for a place are placed when another one leaves", async () => {
@@ -315,7 +390,11 @@ describe("members of a workload group", () => {
 
   test("that are to be together go where the first one went, until it is gone", async () => {
     const { client, settle, where } = await fleetOf("oslo", "paris");
-    await client.create(ResourceBinding, "hub", member("first", TOGETHER, { clusterAffinity: { clusterNames: ["paris"] } }));
+    await client.create(
+      ResourceBinding,
+      "hub",
+      member("first", TOGETHER, { clusterAffinity: { clusterNames: ["paris"] } }),
+    );
     await settle();
     await client.create(ResourceBinding, "hub", member("second", TOGETHER, {}));
     await settle();
@@ -333,7 +412,9 @@ describe("members of a workload group", () => {
     await settle();
     expect([await where("a"), await where("b")]).toEqual([["oslo"], ["oslo"]]);
 
-    const leave = { spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] } };
+    const leave = {
+      spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] },
+    };
     for (const name of ["a", "b"]) {
       await client.patch(ResourceBinding, { ...KEY, name: `${name}-deployment` }, leave, { type: "merge" });
       await settle();
@@ -360,7 +441,18 @@ describe("members of a workload group", () => {
     await client.create(ResourceBinding, "hub", member("b", {}));
     await settle();
 
-    for (const name of ["a", "b"]) await client.patch(ResourceBinding, { ...KEY, name: `${name}-deployment` }, { spec: { workloadAffinityGroups: APART, placement: { workloadAffinity: { antiAffinity: { groupByLabelKey: "app" } } } } }, { type: "merge" });
+    for (const name of ["a", "b"])
+      await client.patch(
+        ResourceBinding,
+        { ...KEY, name: `${name}-deployment` },
+        {
+          spec: {
+            workloadAffinityGroups: APART,
+            placement: { workloadAffinity: { antiAffinity: { groupByLabelKey: "app" } } },
+          },
+        },
+        { type: "merge" },
+      );
     await settle();
 
     expect([await where("a"), await where("b")]).toEqual([["oslo"], ["oslo"]]);

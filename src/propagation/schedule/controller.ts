@@ -1,9 +1,9 @@
 /**
  * Schedule decides on which members a binding's resource runs, and with how many replicas.
  *
- * Reads:  ResourceBinding, Cluster.
- * Writes: `spec.clusters`, the applied placement and, when it returns to an earlier affinity, evictions of the binding; the
- *         condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
+ * Reads: ResourceBinding, Cluster.
+ * Writes: `spec.clusters`, the applied placement and, when it returns to an earlier affinity, evictions of the binding;
+ * the condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
  * Before: match wrote the binding. After: dispatch makes one Work per cluster.
  */
 import { Cluster, ClusterResourceBinding, ResourceBinding } from "../../api/index.ts";
@@ -46,7 +46,19 @@ export interface ScheduleDependencies {
 
 const CONCURRENCY = 64;
 
-export function createScheduleController({ kind = ResourceBinding, client, bindings, clusters, groups, bindingStatus, events, clock, options = {}, onDecision, meter }: ScheduleDependencies): Controller<ObjectKey> {
+export function createScheduleController({
+  kind = ResourceBinding,
+  client,
+  bindings,
+  clusters,
+  groups,
+  bindingStatus,
+  events,
+  clock,
+  options = {},
+  onDecision,
+  meter,
+}: ScheduleDependencies): Controller<ObjectKey> {
   const decisions = createDecisions<ObjectKey>();
   /** What was told of bindings whose status does not say so yet. */
   const told = new Map<string, Told>();
@@ -59,7 +71,12 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
   };
 
   /** Whose decision a change of a cluster can change. */
-  function bindingsAfter(hub: string, old: DeepReadonly<Cluster> | undefined, cluster: DeepReadonly<Cluster>, deleted: boolean): ObjectKey[] {
+  function bindingsAfter(
+    hub: string,
+    old: DeepReadonly<Cluster> | undefined,
+    cluster: DeepReadonly<Cluster>,
+    deleted: boolean,
+  ): ObjectKey[] {
     if (!old || deleted || changesFit(old, cluster)) {
       decisions.startEra();
       return bindings.list({ cluster: hub }).map((binding) => keyOf(hub, binding));
@@ -71,15 +88,30 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
     const id = idOfKey(key);
     const known = toldBy(binding);
     const before = told.get(id) ?? known;
-    for (const event of planNews(binding, plan, before)) for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
+    for (const event of planNews(binding, plan, before))
+      for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
     const next = planTold(plan, before);
     if (equalJson(next, known)) told.delete(id);
-    else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName) told.set(id, next);
+    else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName)
+      told.set(id, next);
   }
 
   /** The decision is about this version: a binding that changed meanwhile is a conflict, and is decided anew. */
-  async function carryOut(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, plan: SchedulePlan, change: Json, signal: AbortSignal): Promise<DeepReadonly<ResourceBinding>> {
-    const assumption = plan.outcome === "scheduled" ? groups.assume(key.cluster, binding, plan.clusters.map(({ name }) => name)) : undefined;
+  async function carryOut(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    plan: SchedulePlan,
+    change: Json,
+    signal: AbortSignal,
+  ): Promise<DeepReadonly<ResourceBinding>> {
+    const assumption =
+      plan.outcome === "scheduled"
+        ? groups.assume(
+            key.cluster,
+            binding,
+            plan.clusters.map(({ name }) => name),
+          )
+        : undefined;
     try {
       const written = await client.patch(kind, key, change, { type: "merge", signal });
       assumption?.written(written);
@@ -104,7 +136,8 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
       // Who waits for a place of its own, or goes where the others of its group go, looks again when one of them moves.
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
-    // Not the Works: a decision after a restart does not wait for thousands of them. Groups have members of both scopes.
+    // Not the Works: a decision after a restart does not wait for thousands of them. Groups have members of both
+    // scopes.
     reads: [ResourceBinding, ClusterResourceBinding],
     writes: [kind],
     concurrency: CONCURRENCY,
@@ -119,19 +152,34 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
 
       const { era } = decisions;
       const startMs = meter?.nowMs() ?? 0;
-      const plan = planSchedule({ ...options, binding, meter: meter?.cycle, fleet: fleetOf(key.cluster), neighbours: groups.neighboursOf(key.cluster, binding), nowMs });
+      const plan = planSchedule({
+        ...options,
+        binding,
+        meter: meter?.cycle,
+        fleet: fleetOf(key.cluster),
+        neighbours: groups.neighboursOf(key.cluster, binding),
+        nowMs,
+      });
       const change = planPatch(binding, plan);
       const scheduled = change ? await carryOut(binding, key, plan, change, signal) : binding;
       if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
-      if (meter && plan.outcome !== "unchanged") meter.bindingScheduled(scheduleType(binding), meter.nowMs() - startMs, plan.outcome === "scheduled");
+      if (meter && plan.outcome !== "unchanged")
+        meter.bindingScheduled(scheduleType(binding), meter.nowMs() - startMs, plan.outcome === "scheduled");
       if (plan.outcome === "unschedulable") meter?.bindingsQueued("ScheduleAttemptFailure", 1);
 
       onDecision?.(key, plan);
       tell(key, binding, plan);
 
       const now = formatTime(nowMs);
-      const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
-      if (outcome(scheduled) !== scheduled) bindingStatus.set(key, "schedule", outcome, isUrgent(scheduled, plan) ? {} : { patienceMs: PROGRESS_PATIENCE_MS });
+      const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> =>
+        planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
+      if (outcome(scheduled) !== scheduled)
+        bindingStatus.set(
+          key,
+          "schedule",
+          outcome,
+          isUrgent(scheduled, plan) ? {} : { patienceMs: PROGRESS_PATIENCE_MS },
+        );
       return decisions.keep(id, key, scheduled, plan, era, nowMs);
     },
 
@@ -143,11 +191,16 @@ export function createScheduleController({ kind = ResourceBinding, client, bindi
 }
 
 /**
- * A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not, and nor
- * may the affinity that is followed: after a restart the binding would be scheduled from the first one.
+ * A success is seen in spec.clusters at once; its condition may wait for what the members report. A failure may not,
+ * and nor may the affinity that is followed: after a restart the binding would be scheduled from the first one.
  */
 function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): boolean {
-  return plan.outcome === "unschedulable" || (plan.outcome === "scheduled" && plan.affinityName !== undefined && plan.affinityName !== status?.schedulerObservingAffinityName);
+  return (
+    plan.outcome === "unschedulable" ||
+    (plan.outcome === "scheduled" &&
+      plan.affinityName !== undefined &&
+      plan.affinityName !== status?.schedulerObservingAffinityName)
+  );
 }
 
 /** Whether a change of a cluster can change which bindings fit it: its labels, spec, deletion, or what it serves. */

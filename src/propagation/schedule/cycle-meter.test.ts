@@ -6,11 +6,13 @@ import { scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { planSchedule } from "./plan-schedule.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const divided: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } };
+const divided: Placement = {
+  replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+};
 
 const cluster = (name: string, tainted = false): ClusterView => ({
   metadata: { name },
-  spec: { ...(tainted && { taints: [{ key: "maint", effect: "NoSchedule" }] }) },
+  spec: { taints: tainted ? [{ key: "maint", effect: "NoSchedule" }] : undefined },
   status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
 });
 
@@ -31,14 +33,19 @@ function createMeter(): { meter: CycleMeter; told: string[] } {
 
 describe("a meter", () => {
   test("hears the steps of a decision, and the plugins on one cluster, which changes nothing about it", () => {
-    const input = { binding: { metadata: {}, spec: { resource, replicas: 3, placement: divided } }, clusters: [cluster("oslo"), cluster("paris"), cluster("rome", true)] };
+    const input = {
+      binding: { metadata: {}, spec: { resource, replicas: 3, placement: divided } },
+      clusters: [cluster("oslo"), cluster("paris"), cluster("rome", true)],
+    };
     const { meter, told } = createMeter();
 
     const measured = planSchedule({ ...input, meter });
 
     expect(measured).toEqual(planSchedule(input));
     expect(told).toEqual([
-      ...["ClusterAffinity", "ClusterEviction", "TaintToleration", "APIEnablement", "SpreadConstraint"].map((plugin) => `Filter ${plugin}`),
+      ...["ClusterAffinity", "ClusterEviction", "TaintToleration", "APIEnablement", "SpreadConstraint"].map(
+        (plugin) => `Filter ${plugin}`,
+      ),
       "Filter of one cluster fits",
       "Filter",
       "Score ClusterLocality",
@@ -53,22 +60,44 @@ describe("a meter", () => {
   test("hears why a cluster was refused where none fits", () => {
     const { meter, told } = createMeter();
 
-    planSchedule({ binding: { metadata: {}, spec: { resource, replicas: 3 } }, clusters: [cluster("rome", true)], meter });
+    planSchedule({
+      binding: { metadata: {}, spec: { resource, replicas: 3 } },
+      clusters: [cluster("rome", true)],
+      meter,
+    });
 
-    expect(told).toEqual(["Filter ClusterAffinity", "Filter ClusterEviction", "Filter TaintToleration", "Filter of one cluster does not fit", "Filter", "Score"]);
+    expect(told).toEqual([
+      "Filter ClusterAffinity",
+      "Filter ClusterEviction",
+      "Filter TaintToleration",
+      "Filter of one cluster does not fit",
+      "Filter",
+      "Score",
+    ]);
   });
 });
 
 describe("what is decided", () => {
   const binding = (placement: Placement, replicas: number, shares: number[], applied = placement): BindingView => ({
     metadata: { annotations: { [APPLIED_PLACEMENT]: JSON.stringify(applied) } },
-    spec: { resource, replicas, placement, clusters: shares.map((share, index) => ({ name: `member${index}`, replicas: share })) },
+    spec: {
+      resource,
+      replicas,
+      placement,
+      clusters: shares.map((share, index) => ({ name: `member${index}`, replicas: share })),
+    },
   });
   const cases: Record<string, { binding: BindingView; want: string }> = {
     "of a new binding is where it goes": { binding: binding(divided, 3, []), want: "ReconcileSchedule" },
     "of one with other replicas is how many go where": { binding: binding(divided, 4, [1, 2]), want: "ScaleSchedule" },
-    "of one that goes whole to each member is how many, too": { binding: binding({}, 4, [3, 3]), want: "ScaleSchedule" },
-    "of one with another placement is where it goes, whatever its replicas": { binding: binding(divided, 4, [1, 2], {}), want: "ReconcileSchedule" },
+    "of one that goes whole to each member is how many, too": {
+      binding: binding({}, 4, [3, 3]),
+      want: "ScaleSchedule",
+    },
+    "of one with another placement is where it goes, whatever its replicas": {
+      binding: binding(divided, 4, [1, 2], {}),
+      want: "ReconcileSchedule",
+    },
     "of one that is as it was is where it goes": { binding: binding(divided, 3, [1, 2]), want: "ReconcileSchedule" },
   };
   for (const [behaviour, { binding: asked, want }] of Object.entries(cases)) {

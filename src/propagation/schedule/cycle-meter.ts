@@ -1,6 +1,6 @@
 /**
- * What a scheduling cycle tells whoever measures it. A cycle over a thousand clusters takes less than a millisecond, so its steps are
- * measured whole, and its plugins on one of the clusters.
+ * What a scheduling cycle tells whoever measures it. A cycle over a thousand clusters takes less than a millisecond, so
+ * its steps are measured whole, and its plugins on one of the clusters.
  */
 import type { FleetCluster } from "./fleet.ts";
 import type { FilterPlugin, SchedulingView, ScorePlugin } from "./framework.ts";
@@ -18,7 +18,12 @@ export interface CycleMeter {
 }
 
 /** Asks the filters about one cluster once more, with a watch in hand. They are pure, so that changes nothing. */
-export function measureFilters(meter: CycleMeter, view: SchedulingView, cluster: FleetCluster, plugins: readonly FilterPlugin[]): void {
+export function measureFilters(
+  meter: CycleMeter,
+  view: SchedulingView,
+  cluster: FleetCluster,
+  plugins: readonly FilterPlugin[],
+): void {
   const startMs = meter.nowMs();
   let beforeMs = startMs;
   for (const plugin of plugins) {
@@ -32,7 +37,12 @@ export function measureFilters(meter: CycleMeter, view: SchedulingView, cluster:
 }
 
 /** The same for the plugins that score. */
-export function measureScores(meter: CycleMeter, view: SchedulingView, cluster: FleetCluster, plugins: readonly ScorePlugin[]): void {
+export function measureScores(
+  meter: CycleMeter,
+  view: SchedulingView,
+  cluster: FleetCluster,
+  plugins: readonly ScorePlugin[],
+): void {
   const startMs = meter.nowMs();
   let beforeMs = startMs;
   for (const plugin of plugins) {

@@ -4,10 +4,17 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 
 const binding = { metadata: { uid: "u", generation: 1 } };
 const scheduled: SchedulePlan = { outcome: "scheduled", clusters: [], verdicts: [], failedTerms: [] };
-const failed: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "", verdicts: [], failedTerms: [] };
+const failed: SchedulePlan = {
+  outcome: "unschedulable",
+  reason: "Unschedulable",
+  message: "",
+  verdicts: [],
+  failedTerms: [],
+};
 
 let decisions: Decisions<string>;
-const keep = (plan: SchedulePlan, nowMs = 0): { requeueAfterMs?: number } => decisions.keep("web", "web", binding, plan, decisions.era, nowMs);
+const keep = (plan: SchedulePlan, nowMs = 0): { requeueAfterMs?: number } =>
+  decisions.keep("web", "web", binding, plan, decisions.era, nowMs);
 
 beforeEach(() => {
   decisions = createDecisions<string>();
@@ -37,7 +44,9 @@ describe("a scheduled binding", () => {
     },
     "its spec changed": () => ({ metadata: { uid: "u", generation: 2 } }),
     "it is another binding of the same name": () => ({ metadata: { uid: "v", generation: 1 } }),
-    "its policy asks for the way back": () => ({ metadata: { ...binding.metadata, annotations: { "flotilla.dev/return-after-seconds": "0" } } }),
+    "its policy asks for the way back": () => ({
+      metadata: { ...binding.metadata, annotations: { "flotilla.dev/return-after-seconds": "0" } },
+    }),
   };
   for (const [change, make] of Object.entries(changes)) {
     test(`is decided again when ${change}`, () => {

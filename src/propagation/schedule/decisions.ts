@@ -1,18 +1,24 @@
 /**
  * What each binding was last decided on, so that it is decided again only when that can change the decision.
  *
- * A change of what fits (labels, taints, served kinds, clusters that come and go) concerns every binding. More room on some
- * member concerns only the few that wait for it, and those at growing intervals: members report their load all the time. They are
- * tried together, so that who has the higher priority comes first, however long each has waited; and at the latest after five minutes.
+ * A change of what fits (labels, taints, served kinds, clusters that come and go) concerns every binding. More room on
+ * some member concerns only the few that wait for it, and those at growing intervals: members report their load all the
+ * time. They are tried together, so that who has the higher priority comes first, however long each has waited; and at
+ * the latest after five minutes.
  */
 import type { DeepReadonly } from "../../base/index.ts";
 import { RETURN_AFTER_SECONDS } from "../well-known.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
-/** Pauses between rounds in which everything that waits for room is tried; a round that places something makes the next pause short again. */
+/**
+ * Pauses between rounds in which everything that waits for room is tried; a round that places something makes the next
+ * pause short again.
+ */
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
-/** When a binding is tried again although nobody told of more room: what is free is known as well as members report it. */
+/**
+ * When a binding is tried again although nobody told of more room: what is free is known as well as members report it.
+ */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 export interface DecidedBinding {
@@ -44,11 +50,21 @@ export interface Decisions<K> {
   startEra(): void;
   /** The keys of bindings that wait for room and were not told yet that there is more. */
   nudge(nowMs: number): K[];
-  /** Something else that this binding depends on has changed. False when nothing was decided about it, so that it has its turn anyway. */
+  /**
+   * Something else that this binding depends on has changed. False when nothing was decided about it, so that it has
+   * its turn anyway.
+   */
   reconsider(id: string, nowMs: number): boolean;
   turn(id: string, binding: DecidedBinding, nowMs: number): Turn;
   /** `began`: the era in which the decision was made. */
-  keep(id: string, key: K, binding: DecidedBinding, plan: SchedulePlan, began: number, nowMs: number): { requeueAfterMs?: number };
+  keep(
+    id: string,
+    key: K,
+    binding: DecidedBinding,
+    plan: SchedulePlan,
+    began: number,
+    nowMs: number,
+  ): { requeueAfterMs?: number };
   readonly era: number;
   forget(id: string): void;
 }
@@ -65,7 +81,9 @@ export function createDecisions<K>(): Decisions<K> {
   let pauseMs = SHORTEST_PAUSE_MS;
 
   const isSame = ({ metadata }: DecidedBinding, last: Decision<K>): boolean =>
-    last.uid === metadata.uid && last.generation === metadata.generation && last.returnAfter === metadata.annotations?.[RETURN_AFTER_SECONDS];
+    last.uid === metadata.uid &&
+    last.generation === metadata.generation &&
+    last.returnAfter === metadata.annotations?.[RETURN_AFTER_SECONDS];
 
   /** It is tried in the next round, which is called if there is none. */
   function join(wait: Waiting<K>, nowMs: number): void {
@@ -119,7 +137,7 @@ export function createDecisions<K>(): Decisions<K> {
         if (wait.roundMs !== undefined && wait.roundMs === nextRoundMs) [lastRoundMs, nextRoundMs] = [nowMs, undefined];
         return begin(id);
       }
-      return { decide: false, ...(Number.isFinite(nextMs) && { requeueAfterMs: nextMs - nowMs }) };
+      return { decide: false, requeueAfterMs: Number.isFinite(nextMs) ? nextMs - nowMs : undefined };
     },
 
     keep(id, key, binding, plan, began, nowMs) {
@@ -137,7 +155,8 @@ export function createDecisions<K>(): Decisions<K> {
         return {};
       }
       // The first that waits starts the count of rounds.
-      if (waiting.size === 0 && !wasWaiting) [lastRoundMs, nextRoundMs, pauseMs] = [nowMs, undefined, SHORTEST_PAUSE_MS];
+      if (waiting.size === 0 && !wasWaiting)
+        [lastRoundMs, nextRoundMs, pauseMs] = [nowMs, undefined, SHORTEST_PAUSE_MS];
       const wait: Waiting<K> = { key, nextMs };
       if (isStale) join(wait, nowMs);
       waiting.set(id, wait);

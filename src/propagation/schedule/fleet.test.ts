@@ -3,10 +3,16 @@ import { expect, test } from "vitest";
 import { createFleet, readCluster, updateFleet } from "./fleet.ts";
 import type { ClusterView } from "./framework.ts";
 
-const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): ClusterView => ({ metadata: { name, ...more } });
+const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): ClusterView => ({
+  metadata: { name, ...more },
+});
 
 test("clusters are sorted by name, whatever the order of the list", () => {
-  expect(createFleet([cluster("paris"), cluster("bern"), cluster("oslo")]).clusters.map(({ name }) => name)).toEqual(["bern", "oslo", "paris"]);
+  expect(createFleet([cluster("paris"), cluster("bern"), cluster("oslo")]).clusters.map(({ name }) => name)).toEqual([
+    "bern",
+    "oslo",
+    "paris",
+  ]);
 });
 
 test("a cluster is read once", () => {
@@ -22,7 +28,11 @@ test("a cluster stays unless it is being removed or unknown", () => {
 });
 
 test("a fleet that follows changes is the fleet that is read anew", () => {
-  const change = fc.record({ name: fc.constantFrom("a", "b", "c", "d", "e"), gone: fc.boolean(), rack: fc.constantFrom("x", "y") });
+  const change = fc.record({
+    name: fc.constantFrom("a", "b", "c", "d", "e"),
+    gone: fc.boolean(),
+    rack: fc.constantFrom("x", "y"),
+  });
   fc.assert(
     fc.property(fc.array(change), (changes) => {
       const present = new Map<string, ClusterView>();

@@ -40,7 +40,9 @@ function fleetOf(clusters: readonly FleetCluster[]): Fleet {
   };
 }
 
-/** The fleet after one cluster came, changed or went: cheaper than reading and sorting all of them for every heartbeat. */
+/**
+ * The fleet after one cluster came, changed or went: cheaper than reading and sorting all of them for every heartbeat.
+ */
 export function updateFleet({ clusters }: Fleet, cluster: ClusterView, gone: boolean): Fleet {
   const { name } = cluster.metadata;
   let [low, high] = [0, clusters.length];
@@ -59,7 +61,7 @@ export function readCluster(cluster: ClusterView): FleetCluster {
   const { metadata, spec, status } = cluster;
   const read: FleetCluster = {
     metadata,
-    ...(spec && { spec }),
+    spec,
     name: metadata.name,
     leaving: metadata.deletionTimestamp !== undefined,
     serves: servedKinds(status?.apiEnablements),
@@ -79,7 +81,8 @@ function servedKinds(enablements: Enablements): ReadonlySet<string> {
   const before = sets.get(enablements);
   if (before) return before;
   const kinds = new Set<string>();
-  for (const { groupVersion, resources = [] } of enablements) for (const { kind } of resources) kinds.add(servedKey(groupVersion, kind));
+  for (const { groupVersion, resources = [] } of enablements)
+    for (const { kind } of resources) kinds.add(servedKey(groupVersion, kind));
   sets.set(enablements, kinds);
   return kinds;
 }

@@ -1,10 +1,18 @@
 /**
  * What a scheduling cycle shows its plugins, and what they answer.
  *
- * The view is made once per cycle and never changes; everything that depends on the binding alone is computed there, so a
- * plugin costs what it reads of one cluster. What depends on a cluster alone is read when the cluster changes (`fleet.ts`).
+ * The view is made once per cycle and never changes; everything that depends on the binding alone is computed there, so
+ * a plugin costs what it reads of one cluster. What depends on a cluster alone is read when the cluster changes
+ * (`fleet.ts`).
  */
-import type { Cluster, ClusterSpec, ObjectMeta, Placement as ApiPlacement, ResourceBindingSpec, ResourceBindingStatus } from "../../api/index.ts";
+import type {
+  Cluster,
+  ClusterSpec,
+  ObjectMeta,
+  Placement as ApiPlacement,
+  ResourceBindingSpec,
+  ResourceBindingStatus,
+} from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import type { FleetCluster } from "./fleet.ts";
@@ -22,9 +30,21 @@ export type AffinityTerm = NonNullable<Placement["clusterAffinities"]>[number];
 
 /** What scheduling reads of a binding. */
 export type BindingSpecView = DeepReadonly<
-  Pick<ResourceBindingSpec, "resource" | "replicas" | "replicaRequirements" | "components" | "clusters" | "placement" | "gracefulEvictionTasks" | "rescheduleTriggeredAt">
+  Pick<
+    ResourceBindingSpec,
+    | "resource"
+    | "replicas"
+    | "replicaRequirements"
+    | "components"
+    | "clusters"
+    | "placement"
+    | "gracefulEvictionTasks"
+    | "rescheduleTriggeredAt"
+  >
 >;
-export type BindingStatusView = DeepReadonly<Pick<ResourceBindingStatus, "schedulerObservingAffinityName" | "lastScheduledTime">>;
+export type BindingStatusView = DeepReadonly<
+  Pick<ResourceBindingStatus, "schedulerObservingAffinityName" | "lastScheduledTime">
+>;
 
 /** The affinity of a cycle: the placement's only one, or one of its terms with what that overflows to. */
 export interface CycleAffinity {
@@ -49,15 +69,20 @@ export interface SchedulingView {
   /** Clusters that the resource is being moved away from. */
   readonly evicting: ReadonlySet<string>;
   /**
-   * 0 for a cluster of the primary affinity, 1 and up for its overflow affinities, undefined for one that the placement does
-   * not mean. Without an affinity every cluster will do.
+   * 0 for a cluster of the primary affinity, 1 and up for its overflow affinities, undefined for one that the placement
+   * does not mean. Without an affinity every cluster will do.
    */
   readonly tierOf: (cluster: ClusterFacts) => number | undefined;
 }
 
 const EVERYWHERE = (): number => 0;
 
-export function createView(spec: BindingSpecView, affinity: CycleAffinity | undefined, nowMs = 0, neighbours?: Neighbours): SchedulingView {
+export function createView(
+  spec: BindingSpecView,
+  affinity: CycleAffinity | undefined,
+  nowMs = 0,
+  neighbours?: Neighbours,
+): SchedulingView {
   const { apiVersion, kind } = spec.resource;
   return Object.freeze({
     spec,
@@ -88,7 +113,10 @@ export function isWorkload({ replicas = 0, replicaRequirements, components = [] 
 }
 
 /** The affinity of the cycle: the only one, or the term that the binding observes at the moment. */
-export function currentAffinity(placement: Placement | undefined, status: BindingStatusView | undefined): CycleAffinity | undefined {
+export function currentAffinity(
+  placement: Placement | undefined,
+  status: BindingStatusView | undefined,
+): CycleAffinity | undefined {
   if (placement?.clusterAffinity) return { primary: placement.clusterAffinity, overflow: [] };
   const term = currentTerm(placement, status);
   return term && affinityOf(term);
@@ -98,7 +126,10 @@ export function affinityOf(term: AffinityTerm): CycleAffinity {
   return { primary: term, name: term.affinityName, overflow: term.overflowAffinities ?? [] };
 }
 
-export function currentTerm(placement: Placement | undefined, status: BindingStatusView | undefined): AffinityTerm | undefined {
+export function currentTerm(
+  placement: Placement | undefined,
+  status: BindingStatusView | undefined,
+): AffinityTerm | undefined {
   const observing = status?.schedulerObservingAffinityName ?? "";
   return placement?.clusterAffinities?.find(({ affinityName }) => affinityName === observing);
 }

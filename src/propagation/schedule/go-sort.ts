@@ -1,10 +1,10 @@
 /**
  * Sorting that leaves equal items in the order in which Go's standard library leaves them.
  *
- * Aggregated division takes the largest clusters first, and Karmada sorts them by size with a sort that is not stable: which
- * of two clusters of one size comes first follows from the steps of the algorithm. A fleet that moves from Karmada must not
- * see its workloads move, so the steps are repeated here: pattern-defeating quicksort, and insertion sort (which is stable)
- * for up to twelve items.
+ * Aggregated division takes the largest clusters first, and Karmada sorts them by size with a sort that is not stable:
+ * which of two clusters of one size comes first follows from the steps of the algorithm. A fleet that moves from
+ * Karmada must not see its workloads move, so the steps are repeated here: pattern-defeating quicksort, and insertion
+ * sort (which is stable) for up to twelve items.
  */
 export type Less<T> = (a: T, b: T) => boolean;
 
@@ -101,7 +101,7 @@ class GoSorter<T> {
   }
 
   private sink(start: number, length: number, offset: number): void {
-    for (let root = start; ; ) {
+    for (let root = start; ;) {
       let child = 2 * root + 1;
       if (child >= length) return;
       if (child + 1 < length && this.isLess(offset + child, offset + child + 1)) child++;
@@ -152,13 +152,17 @@ class GoSorter<T> {
       if (at === to) return true;
       if (to - from < NINTHER_LENGTH) return false;
       this.swap(at, at - 1);
-      if (at - from >= 2) for (let down = at - 1; down >= 1 && this.isLess(down, down - 1); down--) this.swap(down, down - 1);
+      if (at - from >= 2)
+        for (let down = at - 1; down >= 1 && this.isLess(down, down - 1); down--) this.swap(down, down - 1);
       if (to - at >= 2) for (let up = at + 1; up < to && this.isLess(up, up - 1); up++) this.swap(up, up - 1);
     }
     return false;
   }
 
-  /** Scatters three items when pivots turn out badly; the "chance" is a xorshift that starts from the length, so it repeats. */
+  /**
+   * Scatters three items when pivots turn out badly; the "chance" is a xorshift that starts from the length, so it
+   * repeats.
+   */
   private breakPatterns(from: number, to: number): void {
     const length = to - from;
     let state = BigInt(length);

@@ -9,15 +9,30 @@ const PODS_PER_MEMBER = 108;
 test("a workload without room waits quietly, and runs when another one makes room", async () => {
   const fleet = await startTestFleet({ members: ["member1", "member2"], nodes: 1 });
   onTestFinished(() => fleet.stop());
-  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").with(({ spec }) => {
-    spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
-  });
-  const clustersOf = async (name: string): Promise<unknown> => (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-deployment` })).spec.clusters;
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .with(({ spec }) => {
+      spec.placement = {
+        replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" },
+      };
+    });
+  const clustersOf = async (name: string): Promise<unknown> =>
+    (await fleet.client.get(ResourceBinding, { cluster: "hub", namespace: "shop", name: `${name}-deployment` })).spec
+      .clusters;
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await fleet.client.create(PropagationPolicy, "hub", policy.build());
-  await fleet.client.create(Deployment, "hub", makeDeployment("shop/first").replicas(PODS_PER_MEMBER + 50).build());
+  await fleet.client.create(
+    Deployment,
+    "hub",
+    makeDeployment("shop/first")
+      .replicas(PODS_PER_MEMBER + 50)
+      .build(),
+  );
   await fleet.run(60_000);
-  expect(await clustersOf("first")).toEqual([{ name: "member1", replicas: 79 }, { name: "member2", replicas: 79 }]);
+  expect(await clustersOf("first")).toEqual([
+    { name: "member1", replicas: 79 },
+    { name: "member2", replicas: 79 },
+  ]);
 
   await fleet.client.create(Deployment, "hub", makeDeployment("shop/second").replicas(70).build());
   await fleet.run(60_000);
@@ -26,7 +41,12 @@ test("a workload without room waits quietly, and runs when another one makes roo
   await fleet.run(120_000);
   expect(fleet.writes()).toEqual([]);
 
-  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "shop", name: "first" }, { spec: { replicas: 20 } }, { type: "merge" });
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "shop", name: "first" },
+    { spec: { replicas: 20 } },
+    { type: "merge" },
+  );
   await fleet.run(60_000);
 
   expect(await clustersOf("second")).toEqual([{ name: expect.any(String), replicas: 70 }]);

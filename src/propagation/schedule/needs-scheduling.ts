@@ -1,6 +1,6 @@
 /**
- * When a binding that has clusters is scheduled again. What is not among the reasons leaves a running workload where it is:
- * a taint, a label or a full cluster alone moves no divided replicas.
+ * When a binding that has clusters is scheduled again. What is not among the reasons leaves a running workload where it
+ * is: a taint, a label or a full cluster alone moves no divided replicas.
  */
 import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
 import type { ScheduleType } from "../meter.ts";
@@ -21,7 +21,8 @@ export function needsScheduling({ metadata, spec, status }: BindingView, fleet: 
   if (clusters.length === 0 || isFresh(spec, status)) return true;
   // What goes to every cluster follows every change of the clusters.
   if (!isWorkload(spec) || strategyOf(placement) === "Duplicated") return true;
-  if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0)) return true;
+  if (isDivisible(spec) && clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0) !== (spec.replicas ?? 0))
+    return true;
   // An order to leave a cluster is carried out by choosing others; so nothing leaves before there is a place to go to.
   if (isEvicted(spec) || !clusters.every(({ name }) => fleet.isStaying(name))) return true;
   return hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status);
@@ -30,8 +31,16 @@ export function needsScheduling({ metadata, spec, status }: BindingView, fleet: 
 /** What is decided when it is: only how many replicas go to the clusters that it has, or where it goes. */
 export function scheduleType({ metadata, spec, status }: BindingView): ScheduleType {
   const { clusters = [], placement, replicas = 0 } = spec;
-  if (clusters.length === 0 || !isDivisible(spec) || hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status)) return "ReconcileSchedule";
-  const isScaled = strategyOf(placement) === "Duplicated" ? clusters.some((cluster) => (cluster.replicas ?? 0) !== replicas) : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0) !== replicas;
+  if (
+    clusters.length === 0 ||
+    !isDivisible(spec) ||
+    hasPlacementChanged(metadata.annotations?.[APPLIED_PLACEMENT], placement ?? {}, status)
+  )
+    return "ReconcileSchedule";
+  const isScaled =
+    strategyOf(placement) === "Duplicated"
+      ? clusters.some((cluster) => (cluster.replicas ?? 0) !== replicas)
+      : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0) !== replicas;
   return isScaled ? "ScaleSchedule" : "ReconcileSchedule";
 }
 
@@ -40,15 +49,25 @@ export function isEvicted({ clusters = [], gracefulEvictionTasks = [] }: Binding
   return gracefulEvictionTasks.some(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster));
 }
 
-function hasPlacementChanged(applied: string | undefined, now: Placement, status: BindingStatusView | undefined): boolean {
+function hasPlacementChanged(
+  applied: string | undefined,
+  now: Placement,
+  status: BindingStatusView | undefined,
+): boolean {
   const before = applied === undefined ? undefined : parsePlacement(applied);
   if (!before) return true;
   if (equalJson(before, now)) return false;
   if (!before.clusterAffinities || !now.clusterAffinities) return true;
   // With terms only the one in use counts: changing a term further down must not move what runs.
   const observing = status?.schedulerObservingAffinityName;
-  const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({ ...rest, term: clusterAffinities.find(({ affinityName }) => affinityName === observing) });
-  return !now.clusterAffinities.some(({ affinityName }) => affinityName === observing) || !equalJson(inUse(before), inUse(now));
+  const inUse = ({ clusterAffinities = [], ...rest }: Placement): unknown => ({
+    ...rest,
+    term: clusterAffinities.find(({ affinityName }) => affinityName === observing),
+  });
+  return (
+    !now.clusterAffinities.some(({ affinityName }) => affinityName === observing) ||
+    !equalJson(inUse(before), inUse(now))
+  );
 }
 
 /** Undefined when the annotation was damaged, which counts as a change. */

@@ -5,39 +5,77 @@ import { planNews, planTold, toldBy } from "./plan-news.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
 const none = { verdicts: [], failedTerms: [] };
-const scheduled: SchedulePlan = { outcome: "scheduled", clusters: [{ name: "oslo", replicas: 2 }, { name: "paris" }], ...none };
-const full = (room: number): SchedulePlan => ({ outcome: "unschedulable", reason: "Unschedulable", message: `Clusters available replicas ${room} are not enough to schedule.`, ...none });
+const scheduled: SchedulePlan = {
+  outcome: "scheduled",
+  clusters: [{ name: "oslo", replicas: 2 }, { name: "paris" }],
+  ...none,
+};
+const full = (room: number): SchedulePlan => ({
+  outcome: "unschedulable",
+  reason: "Unschedulable",
+  message: `Clusters available replicas ${room} are not enough to schedule.`,
+  ...none,
+});
 
-function makeScheduled(condition?: { status: "True" | "False"; reason: string; message: string }, change: (binding: ResourceBinding) => void = () => undefined): ResourceBinding {
+function makeScheduled(
+  condition?: { status: "True" | "False"; reason: string; message: string },
+  change: (binding: ResourceBinding) => void = () => undefined,
+): ResourceBinding {
   return makeBinding(makeDeployment("shop/web").build())
     .with((binding) => {
-      if (condition) binding.status = { conditions: [{ type: "Scheduled", lastTransitionTime: "2026-01-01T00:00:00Z", ...condition }] };
+      if (condition)
+        binding.status = {
+          conditions: [{ type: "Scheduled", lastTransitionTime: "2026-01-01T00:00:00Z", ...condition }],
+        };
       change(binding);
     })
     .build();
 }
-const FULL = { status: "False", reason: "Unschedulable", message: "Clusters available replicas 3 are not enough to schedule." } as const;
+const FULL = {
+  status: "False",
+  reason: "Unschedulable",
+  message: "Clusters available replicas 3 are not enough to schedule.",
+} as const;
 const SUCCESS = { status: "True", reason: "Success", message: "Binding has been scheduled successfully." } as const;
 
 const cases: Record<string, { binding: ResourceBinding; plan: SchedulePlan; want: string[] }> = {
   "a success is no news": { binding: makeScheduled(), plan: scheduled, want: [] },
   "nor is one that goes on": { binding: makeScheduled(SUCCESS), plan: scheduled, want: [] },
-  "a failure is": { binding: makeScheduled(SUCCESS), plan: full(3), want: ["ScheduleBindingFailed Clusters available replicas 3 are not enough to schedule."] },
+  "a failure is": {
+    binding: makeScheduled(SUCCESS),
+    plan: full(3),
+    want: ["ScheduleBindingFailed Clusters available replicas 3 are not enough to schedule."],
+  },
   "a failure that goes on is not, whatever its numbers are": { binding: makeScheduled(FULL), plan: full(4), want: [] },
-  "another failure is": { binding: makeScheduled(FULL), plan: { outcome: "unschedulable", reason: "NoClusterFit", message: "0/1 clusters are available", ...none }, want: ["ScheduleBindingFailed 0/1 clusters are available"] },
-  "the end of a failure is, with what came of it": { binding: makeScheduled(FULL), plan: scheduled, want: ["ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:2, paris:0}"] },
+  "another failure is": {
+    binding: makeScheduled(FULL),
+    plan: { outcome: "unschedulable", reason: "NoClusterFit", message: "0/1 clusters are available", ...none },
+    want: ["ScheduleBindingFailed 0/1 clusters are available"],
+  },
+  "the end of a failure is, with what came of it": {
+    binding: makeScheduled(FULL),
+    plan: scheduled,
+    want: ["ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:2, paris:0}"],
+  },
   "its end without a new decision has what runs": {
     binding: makeScheduled(FULL, ({ spec }) => (spec.clusters = [{ name: "rome", replicas: 1 }])),
     plan: { outcome: "unchanged" },
     want: ["ScheduleBindingSucceed Binding has been scheduled successfully. Result: {rome:1}"],
   },
   "an affinity that is left is, with its place in the row": {
-    binding: makeScheduled(undefined, ({ spec }) => (spec.placement = { clusterAffinities: [{ affinityName: "home" }, { affinityName: "away" }] })),
+    binding: makeScheduled(
+      undefined,
+      ({ spec }) => (spec.placement = { clusterAffinities: [{ affinityName: "home" }, { affinityName: "away" }] }),
+    ),
     plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] },
-    want: ["ScheduleBindingFailed failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): full"],
+    want: [
+      "ScheduleBindingFailed failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): full",
+    ],
   },
   "one that was left before is not": {
-    binding: makeScheduled(SUCCESS, (binding) => Object.assign(binding.status ?? {}, { schedulerObservingAffinityName: "away" })),
+    binding: makeScheduled(SUCCESS, (binding) =>
+      Object.assign(binding.status ?? {}, { schedulerObservingAffinityName: "away" }),
+    ),
     plan: { ...scheduled, affinityName: "away", failedTerms: [{ name: "home", message: "full" }] },
     want: [],
   },

@@ -1,8 +1,9 @@
 /**
  * Decides what people are told about a decision, on the binding and on its template. Pure.
  *
- * A failure is told when it begins or becomes another one, a success when it ends a failure. What was told last stands in the
- * binding's status, also after a restart; until that is written, whoever tells remembers it. Messages are Karmada's.
+ * A failure is told when it begins or becomes another one, a success when it ends a failure. What was told last stands
+ * in the binding's status, also after a restart; until that is written, whoever tells remembers it. Messages are
+ * Karmada's.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -21,22 +22,31 @@ export interface Told {
 
 export function toldBy({ status }: Binding): Told {
   const condition = findCondition(status?.conditions, "Scheduled");
-  return { failure: condition?.status === "False" ? (condition.message ?? "") : undefined, affinityName: status?.schedulerObservingAffinityName };
+  return {
+    failure: condition?.status === "False" ? (condition.message ?? "") : undefined,
+    affinityName: status?.schedulerObservingAffinityName,
+  };
 }
 
 /** What people know after the decision. */
 export function planTold(plan: SchedulePlan, before: Told): Told {
   if (plan.outcome === "unschedulable") return { ...before, failure: plan.message };
-  return { failure: undefined, affinityName: plan.outcome === "scheduled" ? (plan.affinityName ?? before.affinityName) : before.affinityName };
+  return {
+    failure: undefined,
+    affinityName: plan.outcome === "scheduled" ? (plan.affinityName ?? before.affinityName) : before.affinityName,
+  };
 }
 
 /** `binding` as it was when the decision was made. */
 export function planNews(binding: Binding, plan: SchedulePlan, before = toldBy(binding)): RecordedEvent[] {
-  if (plan.outcome === "unschedulable") return before.failure !== undefined && isAlike(before.failure, plan.message) ? [] : [failed(plan.message)];
+  if (plan.outcome === "unschedulable")
+    return before.failure !== undefined && isAlike(before.failure, plan.message) ? [] : [failed(plan.message)];
   const isFallback = plan.outcome === "scheduled" && plan.affinityName !== before.affinityName;
   return [
     ...(isFallback ? plan.failedTerms.map(({ name, message }) => failed(renderTerm(binding, name, message))) : []),
-    ...(before.failure === undefined ? [] : [succeeded(binding, plan.outcome === "scheduled" ? plan.clusters : (binding.spec.clusters ?? []))]),
+    ...(before.failure === undefined
+      ? []
+      : [succeeded(binding, plan.outcome === "scheduled" ? plan.clusters : (binding.spec.clusters ?? []))]),
   ];
 }
 
@@ -53,8 +63,15 @@ function renderTerm({ kind, metadata: { namespace, name }, spec }: Binding, term
   return `failed to schedule ${kind}(${namespace ? `${namespace}/` : ""}${name}) with clusterAffiliates index(${index}): ${message}`;
 }
 
-function succeeded({ metadata }: Binding, clusters: readonly { readonly name: string; readonly replicas?: number }[]): RecordedEvent {
+function succeeded(
+  { metadata }: Binding,
+  clusters: readonly { readonly name: string; readonly replicas?: number }[],
+): RecordedEvent {
   const result = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(", ");
   // The two kinds of binding differ by a colon upstream.
-  return { type: "Normal", reason: "ScheduleBindingSucceed", message: `Binding has been scheduled successfully. Result${metadata.namespace ? ":" : ""} {${result}}` };
+  return {
+    type: "Normal",
+    reason: "ScheduleBindingSucceed",
+    message: `Binding has been scheduled successfully. Result${metadata.namespace ? ":" : ""} {${result}}`,
+  };
 }

@@ -9,7 +9,12 @@ export const SCHEDULER_NAME = "default-scheduler";
 /** Not while it is suspended or on its way out, nor where another scheduler is asked for. */
 export function isToBeScheduled(binding: DeepReadonly<ResourceBinding>): boolean {
   const { spec, metadata } = binding;
-  return !metadata.deletionTimestamp && !spec.suspension?.scheduling && (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isOnlyNeeded(binding);
+  return (
+    !metadata.deletionTimestamp &&
+    !spec.suspension?.scheduling &&
+    (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME &&
+    !isOnlyNeeded(binding)
+  );
 }
 
 /** No policy propagates it: it goes where other bindings need it, and nowhere by itself. */
@@ -19,14 +24,26 @@ function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBindi
 
 /** A merge patch of the binding; undefined when it says already what the plan says. */
 export function planPatch({ metadata, spec }: DeepReadonly<ResourceBinding>, plan: SchedulePlan): Json | undefined {
-  if (plan.outcome === "unschedulable" && plan.staying) return { metadata: { resourceVersion: metadata.resourceVersion }, spec: { clusters: plan.staying } } as unknown as Json;
+  if (plan.outcome === "unschedulable" && plan.staying)
+    return {
+      metadata: { resourceVersion: metadata.resourceVersion },
+      spec: { clusters: plan.staying },
+    } as unknown as Json;
   if (plan.outcome !== "scheduled") return undefined;
   const { clusters, evictions = [] } = plan;
   const placement = JSON.stringify(spec.placement ?? {});
-  if (evictions.length === 0 && isSameResult(clusters, spec.clusters ?? []) && metadata.annotations?.[APPLIED_PLACEMENT] === placement) return undefined;
+  if (
+    evictions.length === 0 &&
+    isSameResult(clusters, spec.clusters ?? []) &&
+    metadata.annotations?.[APPLIED_PLACEMENT] === placement
+  )
+    return undefined;
   return {
     metadata: { resourceVersion: metadata.resourceVersion, annotations: { [APPLIED_PLACEMENT]: placement } },
-    spec: { clusters, ...(evictions.length > 0 && { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...evictions] }) },
+    spec: {
+      clusters,
+      gracefulEvictionTasks: evictions.length > 0 ? [...(spec.gracefulEvictionTasks ?? []), ...evictions] : undefined,
+    },
   } as unknown as Json;
 }
 

@@ -11,7 +11,12 @@ const cluster = (name: string, tainted = false): ClusterView => ({
 });
 const onOslo: Placement = { clusterAffinity: { clusterNames: ["oslo"] } };
 type Task = NonNullable<BindingSpecView["gracefulEvictionTasks"]>[number];
-const leavingOslo = (fields: Partial<Task> = {}): Task => ({ fromCluster: "oslo", reason: "Test", producer: "test", ...fields });
+const leavingOslo = (fields: Partial<Task> = {}): Task => ({
+  fromCluster: "oslo",
+  reason: "Test",
+  producer: "test",
+  ...fields,
+});
 
 interface Case {
   /** Where it runs by the scheduler's last word. */
@@ -24,19 +29,70 @@ interface Case {
 }
 
 const cases: Record<string, Case> = {
-  "a cluster that is being left is not chosen while there is another": { on: "rome", task: leavingOslo(), placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } }, want: "rome" },
-  "and is where nothing else may be used any more": { on: "rome", task: leavingOslo(), placement: onOslo, want: "oslo" },
-  "but not while its taints keep it out": { on: "rome", task: leavingOslo(), placement: onOslo, isOsloTainted: true, want: "unschedulable" },
-  "nor before the order was carried out: it waits for another place": { on: "oslo", task: leavingOslo(), placement: onOslo, want: "unschedulable" },
-  "nor where the old copy is gone already": { on: "rome", task: leavingOslo({ purgeMode: "Directly" }), placement: onOslo, want: "unschedulable" },
-  "nor where it stays until somebody says otherwise": { on: "rome", task: leavingOslo({ purgeMode: "Never" }), placement: onOslo, want: "unschedulable" },
-  "nor for those who ask whether there is another place": { on: "rome", task: leavingOslo(), placement: onOslo, isStrict: true, want: "unschedulable" },
+  "a cluster that is being left is not chosen while there is another": {
+    on: "rome",
+    task: leavingOslo(),
+    placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } },
+    want: "rome",
+  },
+  "and is where nothing else may be used any more": {
+    on: "rome",
+    task: leavingOslo(),
+    placement: onOslo,
+    want: "oslo",
+  },
+  "but not while its taints keep it out": {
+    on: "rome",
+    task: leavingOslo(),
+    placement: onOslo,
+    isOsloTainted: true,
+    want: "unschedulable",
+  },
+  "nor before the order was carried out: it waits for another place": {
+    on: "oslo",
+    task: leavingOslo(),
+    placement: onOslo,
+    want: "unschedulable",
+  },
+  "nor where the old copy is gone already": {
+    on: "rome",
+    task: leavingOslo({ purgeMode: "Directly" }),
+    placement: onOslo,
+    want: "unschedulable",
+  },
+  "nor where it stays until somebody says otherwise": {
+    on: "rome",
+    task: leavingOslo({ purgeMode: "Never" }),
+    placement: onOslo,
+    want: "unschedulable",
+  },
+  "nor for those who ask whether there is another place": {
+    on: "rome",
+    task: leavingOslo(),
+    placement: onOslo,
+    isStrict: true,
+    want: "unschedulable",
+  },
 };
-for (const [behaviour, { on, task, placement = {}, isOsloTainted = false, isStrict = false, want }] of Object.entries(cases)) {
+for (const [behaviour, { on, task, placement = {}, isOsloTainted = false, isStrict = false, want }] of Object.entries(
+  cases,
+)) {
   test(behaviour, () => {
-    const spec: BindingSpecView = { resource, replicas: 2, placement, clusters: [{ name: on, replicas: 2 }], gracefulEvictionTasks: [task] };
+    const spec: BindingSpecView = {
+      resource,
+      replicas: 2,
+      placement,
+      clusters: [{ name: on, replicas: 2 }],
+      gracefulEvictionTasks: [task],
+    };
 
-    const plan = planSchedule(deepFreeze({ binding: { metadata: {}, spec }, clusters: [cluster("oslo", isOsloTainted), cluster("rome")], isStrict }));
+    const plan = planSchedule(
+      deepFreeze({
+        binding: { metadata: {}, spec },
+        clusters: [cluster("oslo", isOsloTainted), cluster("rome")],
+        isStrict,
+      }),
+    );
 
     expect(plan.outcome === "scheduled" ? plan.clusters.map(({ name }) => name).join() : plan.outcome).toBe(want);
   });

@@ -5,14 +5,23 @@ import type { BindingSpecView, BindingStatusView, ClusterView, Placement } from 
 import { planSchedule, type SchedulePlan, type ScheduleInput } from "./plan-schedule.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-const byWeight: Placement = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } };
+const byWeight: Placement = {
+  replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+};
 
-function cluster(name: string, more: { labels?: Record<string, string>; deleting?: boolean; tainted?: boolean; serves?: boolean } = {}): ClusterView {
+function cluster(
+  name: string,
+  more: { labels?: Record<string, string>; deleting?: boolean; tainted?: boolean; serves?: boolean } = {},
+): ClusterView {
   const { labels, deleting = false, tainted = false, serves = true } = more;
   return {
-    metadata: { name, ...(labels && { labels }), ...(deleting && { deletionTimestamp: "2024-05-01T00:00:00Z" }) },
-    spec: { ...(tainted && { taints: [{ key: "maint", effect: "NoSchedule" }] }) },
-    status: { apiEnablements: serves ? [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] : [] },
+    metadata: { name, labels, deletionTimestamp: deleting ? "2024-05-01T00:00:00Z" : undefined },
+    spec: { taints: tainted ? [{ key: "maint", effect: "NoSchedule" }] : undefined },
+    status: {
+      apiEnablements: serves
+        ? [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }]
+        : [],
+    },
   };
 }
 
@@ -26,8 +35,10 @@ interface Case {
 }
 
 function plan({ spec, status, applied, annotations, clusters, nowMs = 0 }: Case): SchedulePlan {
-  const metadata = { annotations: { ...annotations, ...(applied && { [APPLIED_PLACEMENT]: JSON.stringify(applied) }) } };
-  const input: ScheduleInput = { binding: { metadata, spec: { resource, ...spec }, ...(status && { status }) }, clusters, nowMs };
+  const metadata = {
+    annotations: { ...annotations, ...(applied && { [APPLIED_PLACEMENT]: JSON.stringify(applied) }) },
+  };
+  const input: ScheduleInput = { binding: { metadata, spec: { resource, ...spec }, status }, clusters, nowMs };
   return planSchedule(deepFreeze(input) as ScheduleInput);
 }
 
@@ -35,24 +46,40 @@ const targets = (result: SchedulePlan): unknown => (result.outcome === "schedule
 
 describe("a new binding", () => {
   test("goes to every cluster that fits, sorted by name", () => {
-    const result = plan({ spec: { replicas: 2 }, clusters: [cluster("paris"), cluster("oslo"), cluster("rome", { tainted: true })] });
+    const result = plan({
+      spec: { replicas: 2 },
+      clusters: [cluster("paris"), cluster("oslo"), cluster("rome", { tainted: true })],
+    });
 
-    expect(targets(result)).toEqual([{ name: "oslo", replicas: 2 }, { name: "paris", replicas: 2 }]);
+    expect(targets(result)).toEqual([
+      { name: "oslo", replicas: 2 },
+      { name: "paris", replicas: 2 },
+    ]);
   });
 
   test("is divided over them by static weights", () => {
     const result = plan({ spec: { replicas: 3, placement: byWeight }, clusters: [cluster("oslo"), cluster("paris")] });
 
-    expect(targets(result)).toEqual([{ name: "oslo", replicas: 2 }, { name: "paris", replicas: 1 }]);
+    expect(targets(result)).toEqual([
+      { name: "oslo", replicas: 2 },
+      { name: "paris", replicas: 1 },
+    ]);
   });
 
   test("keeps what every cluster was told", () => {
-    const result = plan({ spec: { replicas: 1 }, clusters: [cluster("oslo"), cluster("paris", { tainted: true }), cluster("rome", { deleting: true })] });
+    const result = plan({
+      spec: { replicas: 1 },
+      clusters: [cluster("oslo"), cluster("paris", { tainted: true }), cluster("rome", { deleting: true })],
+    });
 
     expect(result).toMatchObject({
       verdicts: [
         { cluster: "oslo", score: 0, replicas: 1 },
-        { cluster: "paris", refusedBy: "TaintToleration", reason: "cluster(s) had untolerated taint {maint:NoSchedule}" },
+        {
+          cluster: "paris",
+          refusedBy: "TaintToleration",
+          reason: "cluster(s) had untolerated taint {maint:NoSchedule}",
+        },
         { cluster: "rome", reason: "cluster is being removed" },
       ],
     });
@@ -61,25 +88,41 @@ describe("a new binding", () => {
 
 describe("when no cluster fits", () => {
   test("the message counts the reasons, sorted, over all clusters", () => {
-    const clusters = [cluster("oslo", { serves: false }), cluster("paris", { tainted: true }), cluster("rome", { serves: false }), cluster("bern", { deleting: true })];
+    const clusters = [
+      cluster("oslo", { serves: false }),
+      cluster("paris", { tainted: true }),
+      cluster("rome", { serves: false }),
+      cluster("bern", { deleting: true }),
+    ];
 
     expect(plan({ spec: { replicas: 1 }, clusters })).toMatchObject({
       outcome: "unschedulable",
       reason: "NoClusterFit",
-      message: "0/4 clusters are available: 1 cluster(s) had untolerated taint {maint:NoSchedule}, 2 cluster(s) did not have the API resource.",
+      message:
+        "0/4 clusters are available: 1 cluster(s) had untolerated taint {maint:NoSchedule}, 2 cluster(s) did not have the API resource.",
     });
   });
 
   test("it stays where it runs, but for clusters that have left the fleet", () => {
     const placement: Placement = { clusterAffinity: { clusterNames: ["rome"] } };
-    const clusters = [{ name: "oslo", replicas: 2 }, { name: "gone", replicas: 1 }];
+    const clusters = [
+      { name: "oslo", replicas: 2 },
+      { name: "gone", replicas: 1 },
+    ];
 
-    expect(plan({ spec: { placement, clusters }, clusters: [cluster("oslo")] })).toMatchObject({ outcome: "unschedulable", staying: [{ name: "oslo", replicas: 2 }] });
-    expect(plan({ spec: { placement, clusters: clusters.slice(0, 1) }, clusters: [cluster("oslo")] })).not.toHaveProperty("staying");
+    expect(plan({ spec: { placement, clusters }, clusters: [cluster("oslo")] })).toMatchObject({
+      outcome: "unschedulable",
+      staying: [{ name: "oslo", replicas: 2 }],
+    });
+    expect(
+      plan({ spec: { placement, clusters: clusters.slice(0, 1) }, clusters: [cluster("oslo")] }),
+    ).not.toHaveProperty("staying");
   });
 
   test("a fleet without clusters says so", () => {
-    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({ message: "0/0 clusters are available: no cluster exists." });
+    expect(plan({ spec: { replicas: 1 }, clusters: [] })).toMatchObject({
+      message: "0/0 clusters are available: no cluster exists.",
+    });
   });
 });
 
@@ -95,11 +138,22 @@ describe("a scheduled binding", () => {
     "its placement changed": { applied: {} },
     "the record of its placement is damaged": { applied: "broken" as Placement },
     "its replicas changed": { spec: { ...scheduled, replicas: 3 } },
-    "a rebalance was asked for": { spec: { ...scheduled, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" }, status: { lastScheduledTime: "2024-05-01T00:00:00Z" } },
-    "it is ordered to leave a cluster": { spec: { ...scheduled, gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] } },
+    "a rebalance was asked for": {
+      spec: { ...scheduled, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" },
+      status: { lastScheduledTime: "2024-05-01T00:00:00Z" },
+    },
+    "it is ordered to leave a cluster": {
+      spec: {
+        ...scheduled,
+        gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }],
+      },
+    },
     "a cluster of its is gone": { clusters: [cluster("paris")] },
     "a cluster of its is being removed": { clusters: [cluster("oslo", { deleting: true }), cluster("paris")] },
-    "it is duplicated, so a new cluster gets it too": { spec: { replicas: 2, clusters: [{ name: "oslo", replicas: 2 }] }, applied: {} },
+    "it is duplicated, so a new cluster gets it too": {
+      spec: { replicas: 2, clusters: [{ name: "oslo", replicas: 2 }] },
+      applied: {},
+    },
   };
   for (const [reason, change] of Object.entries(reasons)) {
     test(`is scheduled again when ${reason}`, () => {
@@ -108,7 +162,11 @@ describe("a scheduled binding", () => {
   }
 
   test("leaves the cluster that is being removed", () => {
-    const result = plan({ spec: scheduled, applied: byWeight, clusters: [cluster("oslo", { deleting: true }), cluster("paris")] });
+    const result = plan({
+      spec: scheduled,
+      applied: byWeight,
+      clusters: [cluster("oslo", { deleting: true }), cluster("paris")],
+    });
 
     expect(targets(result)).toEqual([{ name: "paris", replicas: 2 }]);
   });
@@ -123,23 +181,36 @@ describe("with several affinities", () => {
   };
 
   test("the first that fits is taken", () => {
-    expect(plan({ spec: { placement }, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({ clusters: [{ name: "oslo" }], affinityName: "home" });
+    expect(plan({ spec: { placement }, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({
+      clusters: [{ name: "oslo" }],
+      affinityName: "home",
+    });
   });
 
   test("the next is tried when no cluster of one fits", () => {
-    expect(plan({ spec: { placement }, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] })).toMatchObject({ clusters: [{ name: "paris" }], affinityName: "away" });
+    expect(
+      plan({ spec: { placement }, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] }),
+    ).toMatchObject({ clusters: [{ name: "paris" }], affinityName: "away" });
   });
 
   test("an earlier one is not returned to by itself", () => {
     const status = { schedulerObservingAffinityName: "away" };
 
-    expect(plan({ spec: { placement }, status, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({ affinityName: "away" });
+    expect(plan({ spec: { placement }, status, clusters: [cluster("oslo"), cluster("paris")] })).toMatchObject({
+      affinityName: "away",
+    });
   });
 
   test("when all fail the first tells why", () => {
-    const result = plan({ spec: { placement }, clusters: [cluster("oslo", { tainted: true }), cluster("paris", { serves: false })] });
+    const result = plan({
+      spec: { placement },
+      clusters: [cluster("oslo", { tainted: true }), cluster("paris", { serves: false })],
+    });
 
-    expect(result).toMatchObject({ message: "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maint:NoSchedule}." });
+    expect(result).toMatchObject({
+      message:
+        "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maint:NoSchedule}.",
+    });
   });
 });
 
@@ -165,22 +236,41 @@ describe("the way back to an earlier affinity", () => {
       outcome: "scheduled",
       affinityName: "home",
       clusters: [{ name: "oslo", replicas: 2 }],
-      evictions: [{ fromCluster: "paris", purgeMode: "Gracefully", replicas: 2, reason: "AffinityReturned", producer: "Scheduler", creationTimestamp: "2024-05-01T00:05:00Z", clustersBeforeFailover: ["paris"] }],
+      evictions: [
+        {
+          fromCluster: "paris",
+          purgeMode: "Gracefully",
+          replicas: 2,
+          reason: "AffinityReturned",
+          producer: "Scheduler",
+          creationTimestamp: "2024-05-01T00:05:00Z",
+          clustersBeforeFailover: ["paris"],
+        },
+      ],
     });
   });
 
   test("is waited for before its time", () => {
-    expect(plan({ ...fallenBack, nowMs: Date.parse(LAST) + 1000 })).toMatchObject({ affinityName: "away", returnsAtMs: Date.parse(LAST) + 300_000 });
+    expect(plan({ ...fallenBack, nowMs: Date.parse(LAST) + 1000 })).toMatchObject({
+      affinityName: "away",
+      returnsAtMs: Date.parse(LAST) + 300_000,
+    });
   });
 
   test("is looked for at every change while the earlier affinity does not work", () => {
-    expect(plan({ ...fallenBack, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] })).toMatchObject({ affinityName: "away", returnsAtMs: Infinity });
+    expect(plan({ ...fallenBack, clusters: [cluster("oslo", { tainted: true }), cluster("paris")] })).toMatchObject({
+      affinityName: "away",
+      returnsAtMs: Infinity,
+    });
   });
 
   const closed: Record<string, Partial<Case>> = {
     "nobody asks for it": { annotations: {} },
     "the annotation is no number of seconds": { annotations: { "flotilla.dev/return-after-seconds": "soon" } },
-    "the first affinity is followed": { status: { schedulerObservingAffinityName: "home", lastScheduledTime: LAST }, clusters: [cluster("oslo"), cluster("paris")] },
+    "the first affinity is followed": {
+      status: { schedulerObservingAffinityName: "home", lastScheduledTime: LAST },
+      clusters: [cluster("oslo"), cluster("paris")],
+    },
   };
   for (const [reason, change] of Object.entries(closed)) {
     test(`is not taken when ${reason}`, () => {
@@ -192,7 +282,11 @@ describe("the way back to an earlier affinity", () => {
   }
 
   test("is taken at once by a rebalance", () => {
-    const result = plan({ ...fallenBack, annotations: {}, spec: { ...fallenBack.spec, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" } });
+    const result = plan({
+      ...fallenBack,
+      annotations: {},
+      spec: { ...fallenBack.spec, rescheduleTriggeredAt: "2024-05-02T00:00:00Z" },
+    });
 
     expect(result).toMatchObject({ affinityName: "home", clusters: [{ name: "oslo" }] });
   });
@@ -203,23 +297,45 @@ describe("a workload of several components", () => {
     { name: "head", replicas: 1, replicaRequirements: { resourceRequest: { cpu: "1" } } },
     { name: "worker", replicas: 3, replicaRequirements: { resourceRequest: { cpu: "1" } } },
   ];
-  const placement: Placement = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }], replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
-  const sized = (name: string, cpu: string): ClusterView => ({ ...cluster(name), status: { ...cluster(name).status, resourceSummary: { allocatable: { cpu, pods: "110" } } } });
+  const placement: Placement = {
+    spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+    replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" },
+  };
+  const sized = (name: string, cpu: string): ClusterView => ({
+    ...cluster(name),
+    status: { ...cluster(name).status, resourceSummary: { allocatable: { cpu, pods: "110" } } },
+  });
 
   test("goes to one cluster with room for all of them when asked to", () => {
     const binding = { metadata: {}, spec: { resource, components, placement } };
     const clusters = [sized("oslo", "3"), sized("paris", "4")];
 
-    expect(planSchedule({ binding, clusters, multiplePodTemplatesScheduling: true })).toMatchObject({ clusters: [{ name: "paris" }] });
+    expect(planSchedule({ binding, clusters, multiplePodTemplatesScheduling: true })).toMatchObject({
+      clusters: [{ name: "paris" }],
+    });
   });
 
   test("stays where it is while nothing that counts has changed", () => {
-    expect(plan({ spec: { components, placement, clusters: [{ name: "oslo" }] }, applied: placement, clusters: [cluster("oslo"), cluster("paris")] })).toEqual({ outcome: "unchanged" });
+    expect(
+      plan({
+        spec: { components, placement, clusters: [{ name: "oslo" }] },
+        applied: placement,
+        clusters: [cluster("oslo"), cluster("paris")],
+      }),
+    ).toEqual({ outcome: "unchanged" });
   });
 });
 
 describe("an order to leave a cluster", () => {
-  const spec: Partial<BindingSpecView> = { replicas: 4, placement: byWeight, clusters: [{ name: "oslo", replicas: 2 }, { name: "rome", replicas: 2 }], gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "Test", producer: "test" }] };
+  const spec: Partial<BindingSpecView> = {
+    replicas: 4,
+    placement: byWeight,
+    clusters: [
+      { name: "oslo", replicas: 2 },
+      { name: "rome", replicas: 2 },
+    ],
+    gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "Test", producer: "test" }],
+  };
 
   test("is carried out by choosing others, although nothing else has changed", () => {
     const result = plan({ spec, applied: byWeight, clusters: [cluster("oslo"), cluster("rome")] });
@@ -228,7 +344,11 @@ describe("an order to leave a cluster", () => {
   });
 
   test("changes nothing once it is carried out", () => {
-    const result = plan({ spec: { ...spec, clusters: [{ name: "rome", replicas: 4 }] }, applied: byWeight, clusters: [cluster("oslo"), cluster("rome")] });
+    const result = plan({
+      spec: { ...spec, clusters: [{ name: "rome", replicas: 4 }] },
+      applied: byWeight,
+      clusters: [cluster("oslo"), cluster("rome")],
+    });
 
     expect(result.outcome).toBe("unchanged");
   });

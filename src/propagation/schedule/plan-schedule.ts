@@ -1,9 +1,9 @@
 /**
- * Decides where a binding's resource goes: which clusters fit, why the others do not, and how many replicas each gets. Pure
- * and deterministic over one view of the fleet; every cluster's verdict is kept, for users and for `flotilla why`.
+ * Decides where a binding's resource goes: which clusters fit, why the others do not, and how many replicas each gets.
+ * Pure and deterministic over one view of the fleet; every cluster's verdict is kept, for users and for `flotilla why`.
  *
- * With several affinities the first that works is followed. A binding that follows a later one stays there, as in Karmada,
- * unless its policy asks for the way back (`return-to-affinity.ts`).
+ * With several affinities the first that works is followed. A binding that follows a later one stays there, as in
+ * Karmada, unless its policy asks for the way back (`return-to-affinity.ts`).
  */
 import type { GracefulEvictionTask } from "../../api/index.ts";
 import { isPurgedDirectly } from "../targets.ts";
@@ -43,27 +43,36 @@ interface Decision {
   readonly failedTerms: readonly FailedTerm[];
 }
 
-/** Set while the binding would return to an earlier affinity: when to look again, or `Infinity` for whenever clusters change. */
+/**
+ * Set while the binding would return to an earlier affinity: when to look again, or `Infinity` for whenever clusters
+ * change.
+ */
 interface Waiting {
   readonly returnsAtMs?: number;
 }
 
 export type SchedulePlan =
-  | (Decision & Waiting & {
-      readonly outcome: "scheduled";
-      readonly clusters: AssignedCluster[];
-      /** The term of `clusterAffinities` that it follows. */
-      readonly affinityName?: string;
-      /** Clusters that are left gracefully, because an earlier term works again. */
-      readonly evictions?: readonly GracefulEvictionTask[];
-    })
+  | (Decision &
+      Waiting & {
+        readonly outcome: "scheduled";
+        readonly clusters: AssignedCluster[];
+        /** The term of `clusterAffinities` that it follows. */
+        readonly affinityName?: string;
+        /** Clusters that are left gracefully, because an earlier term works again. */
+        readonly evictions?: readonly GracefulEvictionTask[];
+      })
   /** Nothing that scheduling depends on has changed: the clusters stay. */
   | (Waiting & { readonly outcome: "unchanged" })
   /**
-   * What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for another one only.
-   * `staying`: some of its clusters have left the fleet, and these have not.
+   * What runs stays where it is: a label that is wrong for a moment must not stop it, and it leaves a cluster for
+   * another one only. `staying`: some of its clusters have left the fleet, and these have not.
    */
-  | (Decision & { readonly outcome: "unschedulable"; readonly reason: UnschedulableReason; readonly message: string; readonly staying?: NonNullable<BindingSpecView["clusters"]> });
+  | (Decision & {
+      readonly outcome: "unschedulable";
+      readonly reason: UnschedulableReason;
+      readonly message: string;
+      readonly staying?: NonNullable<BindingSpecView["clusters"]>;
+    });
 
 export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
@@ -73,15 +82,18 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
 
   if (returnsAtMs !== undefined && returnsAtMs <= nowMs) {
     const earlier = tryTerms({ ...input, fleet }, terms.slice(0, current));
-    if (earlier.outcome === "scheduled") return { ...earlier, evictions: leaveGracefully(binding.spec, earlier.clusters, earlier.affinityName, nowMs) };
+    if (earlier.outcome === "scheduled")
+      return { ...earlier, evictions: leaveGracefully(binding.spec, earlier.clusters, earlier.affinityName, nowMs) };
   }
-  const waiting: Waiting = returnsAtMs === undefined ? {} : { returnsAtMs: returnsAtMs > nowMs ? returnsAtMs : Infinity };
+  const waiting: Waiting =
+    returnsAtMs === undefined ? {} : { returnsAtMs: returnsAtMs > nowMs ? returnsAtMs : Infinity };
   if (!needsScheduling(binding, fleet)) return { outcome: "unchanged", ...waiting };
 
   const plan = tryWithReturn({ ...input, fleet }, terms.slice(current));
   if (plan.outcome !== "scheduled") return plan;
   // A binding that falls back now begins to wait now.
-  const fellBackMs = plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
+  const fellBackMs =
+    plan.affinityName === terms[current]?.name ? undefined : wayBack(binding.metadata, undefined, nowMs);
   return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
 }
 
@@ -100,31 +112,50 @@ function currentIndex({ spec, status }: BindingView, terms: readonly (CycleAffin
 }
 
 /**
- * Where nothing else fits, a cluster that the resource is just leaving does, if it may go there: its copy still runs, and the order to leave it
- * is void without another place. Otherwise the order would wait for a place, and the place for the end of the order.
+ * Where nothing else fits, a cluster that the resource is just leaving does, if it may go there: its copy still runs,
+ * and the order to leave it is void without another place. Otherwise the order would wait for a place, and the place
+ * for the end of the order.
  */
-function tryWithReturn(input: ScheduleInput & { readonly fleet: Fleet }, terms: readonly (CycleAffinity | undefined)[]): Exclude<SchedulePlan, { outcome: "unchanged" }> {
+function tryWithReturn(
+  input: ScheduleInput & { readonly fleet: Fleet },
+  terms: readonly (CycleAffinity | undefined)[],
+): Exclude<SchedulePlan, { outcome: "unchanged" }> {
   const plan = tryTerms(input, terms);
   const { spec } = input.binding;
   const tasks = spec.gracefulEvictionTasks ?? [];
-  const isCarriedOut = ({ fromCluster }: (typeof tasks)[number]): boolean => !spec.clusters?.some(({ name }) => name === fromCluster);
+  const isCarriedOut = ({ fromCluster }: (typeof tasks)[number]): boolean =>
+    !spec.clusters?.some(({ name }) => name === fromCluster);
   const barring = tasks.filter((task) => !isCarriedOut(task) || isPurgedDirectly(task) || task.purgeMode === "Never");
   if (plan.outcome === "scheduled" || input.isStrict || barring.length === tasks.length) return plan;
-  const again = tryTerms({ ...input, binding: { ...input.binding, spec: { ...spec, gracefulEvictionTasks: barring } } }, terms);
+  const again = tryTerms(
+    { ...input, binding: { ...input.binding, spec: { ...spec, gracefulEvictionTasks: barring } } },
+    terms,
+  );
   return again.outcome === "scheduled" ? again : plan;
 }
 
 /** The first term that works. When none does, the first tells why. */
-function tryTerms(input: ScheduleInput & { readonly fleet: Fleet }, terms: readonly (CycleAffinity | undefined)[]): Exclude<SchedulePlan, { outcome: "unchanged" }> {
+function tryTerms(
+  input: ScheduleInput & { readonly fleet: Fleet },
+  terms: readonly (CycleAffinity | undefined)[],
+): Exclude<SchedulePlan, { outcome: "unchanged" }> {
   const failedTerms: FailedTerm[] = [];
   let failure: Extract<CycleResult, { ok: false }> | undefined;
   for (const affinity of terms) {
     const { spec, status } = input.binding;
     const { kind, namespace = "", name: template } = spec.resource;
-    // A name is known before an object is created, so that a plan for a new one is what happens, and stays what it is when it is created again.
+    // A name is known before an object is created, so that a plan for a new one is what happens, and stays what it is
+    // when it is created again.
     const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker: `${kind}/${namespace}/${template}` });
     const name = affinity?.name;
-    if (result.ok) return { outcome: "scheduled", clusters: result.clusters, verdicts: result.verdicts, failedTerms, ...(name !== undefined && { affinityName: name }) };
+    if (result.ok)
+      return {
+        outcome: "scheduled",
+        clusters: result.clusters,
+        verdicts: result.verdicts,
+        failedTerms,
+        affinityName: name,
+      };
     if (name !== undefined) failedTerms.push({ name, message: result.message });
     failure ??= result;
   }
@@ -133,7 +164,12 @@ function tryTerms(input: ScheduleInput & { readonly fleet: Fleet }, terms: reado
   const staying = clusters.filter((target) => input.fleet.isStaying(target.name));
   // A fleet without any cluster is more likely a view that is wrong.
   const isLeft = staying.length < clusters.length && input.fleet.clusters.length > 0;
-  return { outcome: "unschedulable", reason, message, verdicts, failedTerms, ...(isLeft && { staying }) };
+  return { outcome: "unschedulable", reason, message, verdicts, failedTerms, staying: isLeft ? staying : undefined };
 }
 
-const NO_TERM: Extract<CycleResult, { ok: false }> = { ok: false, reason: "SchedulerError", message: "the placement has no cluster affinity to follow", verdicts: [] };
+const NO_TERM: Extract<CycleResult, { ok: false }> = {
+  ok: false,
+  reason: "SchedulerError",
+  message: "the placement has no cluster affinity to follow",
+  verdicts: [],
+};

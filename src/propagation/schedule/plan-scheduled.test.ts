@@ -6,8 +6,19 @@ import { planScheduled } from "./plan-scheduled.ts";
 const NOW = "2024-05-01T12:00:00Z";
 const LATER = "2024-05-01T13:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).build();
-const scheduled: SchedulePlan = { outcome: "scheduled", clusters: [{ name: "paris", replicas: 1 }], verdicts: [], failedTerms: [] };
-const failed: SchedulePlan = { outcome: "unschedulable", reason: "NoClusterFit", message: "0/3 clusters are available", verdicts: [], failedTerms: [] };
+const scheduled: SchedulePlan = {
+  outcome: "scheduled",
+  clusters: [{ name: "paris", replicas: 1 }],
+  verdicts: [],
+  failedTerms: [],
+};
+const failed: SchedulePlan = {
+  outcome: "unschedulable",
+  reason: "NoClusterFit",
+  message: "0/3 clusters are available",
+  verdicts: [],
+  failedTerms: [],
+};
 
 test("a scheduled binding says when, for which generation, and that it worked", () => {
   const next = planScheduled(binding, scheduled, 2, NOW);
@@ -15,7 +26,15 @@ test("a scheduled binding says when, for which generation, and that it worked", 
   expect(next.status).toEqual({
     schedulerObservedGeneration: 2,
     lastScheduledTime: NOW,
-    conditions: [{ type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully.", lastTransitionTime: NOW }],
+    conditions: [
+      {
+        type: "Scheduled",
+        status: "True",
+        reason: "Success",
+        message: "Binding has been scheduled successfully.",
+        lastTransitionTime: NOW,
+      },
+    ],
   });
 });
 
@@ -28,7 +47,9 @@ test("nothing is written again for the same generation", () => {
 test("a failure says why, and does not count as scheduled", () => {
   const next = planScheduled(binding, failed, 1, NOW);
 
-  expect(next.status).toMatchObject({ conditions: [{ type: "Scheduled", status: "False", reason: "NoClusterFit", message: "0/3 clusters are available" }] });
+  expect(next.status).toMatchObject({
+    conditions: [{ type: "Scheduled", status: "False", reason: "NoClusterFit", message: "0/3 clusters are available" }],
+  });
   expect(next.status).not.toHaveProperty("lastScheduledTime");
   expect(next.status).not.toHaveProperty("schedulerObservedGeneration");
 });
@@ -36,9 +57,14 @@ test("a failure says why, and does not count as scheduled", () => {
 test("a binding that was looked at and left alone keeps the time at which it was scheduled", () => {
   const once = planScheduled(binding, scheduled, 2, NOW);
 
-  expect(planScheduled(once, { outcome: "unchanged" }, 3, LATER).status).toMatchObject({ schedulerObservedGeneration: 3, lastScheduledTime: NOW });
+  expect(planScheduled(once, { outcome: "unchanged" }, 3, LATER).status).toMatchObject({
+    schedulerObservedGeneration: 3,
+    lastScheduledTime: NOW,
+  });
 });
 
 test("the affinity that is followed is remembered", () => {
-  expect(planScheduled(binding, { ...scheduled, affinityName: "home" }, 2, NOW).status).toMatchObject({ schedulerObservingAffinityName: "home" });
+  expect(planScheduled(binding, { ...scheduled, affinityName: "home" }, 2, NOW).status).toMatchObject({
+    schedulerObservingAffinityName: "home",
+  });
 });

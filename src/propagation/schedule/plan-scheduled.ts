@@ -8,21 +8,31 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 
 /**
- * `generation`: the one that the decision is about. It counts as observed once scheduling succeeded, which is what tools and
- * evictions wait for.
+ * `generation`: the one that the decision is about. It counts as observed once scheduling succeeded, which is what
+ * tools and evictions wait for.
  */
 export function planScheduled(binding: Binding, plan: SchedulePlan, generation: number, now: string): Binding {
   const before = binding.status ?? {};
   const conditions =
     plan.outcome === "unschedulable"
-      ? withCondition(before.conditions ?? [], { type: "Scheduled", status: "False", reason: plan.reason, message: plan.message }, now)
-      : withCondition(before.conditions ?? [], { type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully." }, now);
+      ? withCondition(
+          before.conditions ?? [],
+          { type: "Scheduled", status: "False", reason: plan.reason, message: plan.message },
+          now,
+        )
+      : withCondition(
+          before.conditions ?? [],
+          { type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully." },
+          now,
+        );
   const status = {
     ...before,
     ...(plan.outcome !== "unschedulable" && { schedulerObservedGeneration: generation }),
     // A binding that was looked at again and found in order was not scheduled again.
-    ...(plan.outcome === "scheduled" && before.schedulerObservedGeneration !== generation && { lastScheduledTime: now }),
-    ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
+    ...(plan.outcome === "scheduled" &&
+      before.schedulerObservedGeneration !== generation && { lastScheduledTime: now }),
+    ...(plan.outcome === "scheduled" &&
+      plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
     conditions,
   };
   return equalJson(status, before) ? binding : { ...binding, status: status };

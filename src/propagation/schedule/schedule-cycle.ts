@@ -1,6 +1,6 @@
 /**
- * One scheduling cycle over one affinity: filter, score, estimate, select, divide. Pure and deterministic; what every cluster
- * was told is kept for users and for `flotilla why`.
+ * One scheduling cycle over one affinity: filter, score, estimate, select, divide. Pure and deterministic; what every
+ * cluster was told is kept for users and for `flotilla why`.
  *
  * Cost: a pass over the clusters, and a sort of those that fit where their order matters.
  */
@@ -9,7 +9,14 @@ import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
 import { measureFilters, measureScores, type CycleMeter, type CycleStep } from "./cycle-meter.ts";
 import type { Fleet, FleetCluster } from "./fleet.ts";
-import { createView, type BindingSpecView, type BindingStatusView, type CycleAffinity, type FilterPlugin, type SchedulingView } from "./framework.ts";
+import {
+  createView,
+  type BindingSpecView,
+  type BindingStatusView,
+  type CycleAffinity,
+  type FilterPlugin,
+  type SchedulingView,
+} from "./framework.ts";
 import { filterPlugins, groupPlugins, scorePlugins } from "./plugins/index.ts";
 import { selectClusters } from "./select-clusters.ts";
 import type { Neighbours } from "./workload-groups.ts";
@@ -38,7 +45,12 @@ export type UnschedulableReason = "NoClusterFit" | "Unschedulable" | "SchedulerE
 
 export type CycleResult =
   | { readonly ok: true; readonly clusters: AssignedCluster[]; readonly verdicts: ClusterVerdict[] }
-  | { readonly ok: false; readonly reason: UnschedulableReason; readonly message: string; readonly verdicts: ClusterVerdict[] };
+  | {
+      readonly ok: false;
+      readonly reason: UnschedulableReason;
+      readonly message: string;
+      readonly verdicts: ClusterVerdict[];
+    };
 
 export function scheduleCycle(input: CycleInput): CycleResult {
   const { spec, affinity, fleet } = input;
@@ -49,13 +61,24 @@ export function scheduleCycle(input: CycleInput): CycleResult {
   lap("Filter");
   const candidates = scoreAll(view, fitting, createEstimate(input), input.meter);
   lap("Score");
-  if (candidates.length === 0) return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };
+  if (candidates.length === 0)
+    return { ok: false, reason: "NoClusterFit", message: renderFitError(verdicts), verdicts };
 
   const selection = selectClusters(candidates, view.placement, isOneSet(input) ? 1 : (spec.replicas ?? 0));
-  if (!selection.ok) return { ok: false, reason: "SchedulerError", message: `failed to select clusters: ${selection.message}`, verdicts };
+  if (!selection.ok)
+    return {
+      ok: false,
+      reason: "SchedulerError",
+      message: `failed to select clusters: ${selection.message}`,
+      verdicts,
+    };
 
   lap("Select");
-  const assignment = assignReplicas({ ...input, candidates: inOrder(selection.candidates, view), status: { ...input.status, schedulerObservingAffinityName: affinity?.name ?? "" } });
+  const assignment = assignReplicas({
+    ...input,
+    candidates: inOrder(selection.candidates, view),
+    status: { ...input.status, schedulerObservingAffinityName: affinity?.name ?? "" },
+  });
   lap("AssignReplicas");
   if (!assignment.ok) {
     const reason = assignment.cause === "capacity" ? "Unschedulable" : "SchedulerError";
@@ -82,8 +105,16 @@ interface Fitting {
   readonly verdict: ClusterVerdict;
 }
 
-/** Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives the reason. */
-function findFitting(view: SchedulingView, fleet: readonly FleetCluster[], verdicts: ClusterVerdict[], meter: CycleMeter | undefined): Fitting[] {
+/**
+ * Clusters that pass every filter, sorted by name. Every cluster gets a verdict; the first plugin that rejects it gives
+ * the reason.
+ */
+function findFitting(
+  view: SchedulingView,
+  fleet: readonly FleetCluster[],
+  verdicts: ClusterVerdict[],
+  meter: CycleMeter | undefined,
+): Fitting[] {
   const fitting: Fitting[] = [];
   const plugins = view.neighbours ? groupPlugins : filterPlugins;
   for (const cluster of fleet) {
@@ -96,7 +127,12 @@ function findFitting(view: SchedulingView, fleet: readonly FleetCluster[], verdi
   return fitting;
 }
 
-function scoreAll(view: SchedulingView, fitting: readonly Fitting[], estimate: Estimate | undefined, meter: CycleMeter | undefined): ScoredCandidate[] {
+function scoreAll(
+  view: SchedulingView,
+  fitting: readonly Fitting[],
+  estimate: Estimate | undefined,
+  meter: CycleMeter | undefined,
+): ScoredCandidate[] {
   const sample = fitting[0]?.cluster;
   if (meter && sample) measureScores(meter, view, sample, scorePlugins);
   return fitting.map(({ cluster, verdict }) => score(view, cluster, estimate, verdict));
@@ -137,34 +173,59 @@ function createEstimate(input: CycleInput): Estimate | undefined {
 /** Whether the components are placed together as one set, which takes room for all of them on one cluster. */
 function isOneSet({ spec, multiplePodTemplatesScheduling = false }: CycleInput): boolean {
   if (!multiplePodTemplatesScheduling || !spec.components?.length) return false;
-  return Boolean(spec.placement?.spreadConstraints?.some(({ spreadByField, minGroups, maxGroups }) => spreadByField === "cluster" && minGroups === 1 && maxGroups === 1));
+  return Boolean(
+    spec.placement?.spreadConstraints?.some(
+      ({ spreadByField, minGroups, maxGroups }) => spreadByField === "cluster" && minGroups === 1 && maxGroups === 1,
+    ),
+  );
 }
 
-function score(view: SchedulingView, cluster: FleetCluster, estimate: Estimate | undefined, verdict: ClusterVerdict): ScoredCandidate {
+function score(
+  view: SchedulingView,
+  cluster: FleetCluster,
+  estimate: Estimate | undefined,
+  verdict: ClusterVerdict,
+): ScoredCandidate {
   let sum = 0;
   for (const plugin of scorePlugins) sum += plugin.score(view, cluster);
   verdict.score = sum;
   const room = estimate ? estimate(cluster) : 0;
   const available = room + (view.targets.get(cluster.name) ?? 0);
   if (estimate) verdict.available = available;
-  return { cluster, score: sum, overflowOrder: view.tierOf(cluster) ?? 0, allocatableReplicas: room, availableReplicas: available, verdict };
+  return {
+    cluster,
+    score: sum,
+    overflowOrder: view.tierOf(cluster) ?? 0,
+    allocatableReplicas: room,
+    availableReplicas: available,
+    verdict,
+  };
 }
 
 /** Aggregated looks at clusters of equal size in order of preference; for the others order means nothing. */
 function inOrder(selected: readonly ScoredCandidate[], { placement }: SchedulingView): readonly Candidate[] {
-  return strategyOf(placement) === "Aggregated" && !placement.spreadConstraints?.length ? selected.toSorted(byPreference) : selected;
+  return strategyOf(placement) === "Aggregated" && !placement.spreadConstraints?.length
+    ? selected.toSorted(byPreference)
+    : selected;
 }
 
-/** As Karmada words it: reasons with their counts, sorted. Clusters that are being removed count, but give no reason. */
+/**
+ * As Karmada words it: reasons with their counts, sorted. Clusters that are being removed count, but give no reason.
+ */
 export function renderFitError(verdicts: readonly ClusterVerdict[]): string {
   const counts = new Map<string, number>();
-  for (const { reason, refusedBy } of verdicts) if (reason !== undefined && refusedBy) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  for (const { reason, refusedBy } of verdicts)
+    if (reason !== undefined && refusedBy) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort();
   return `0/${verdicts.length} clusters are available: ${reasons.length > 0 ? reasons.join(", ") : "no cluster exists"}.`;
 }
 
 /** Completes the verdicts of clusters that passed the filters: their share, or why they have none. */
-function noteShares(candidates: readonly ScoredCandidate[], selected: readonly ScoredCandidate[], clusters: readonly AssignedCluster[]): void {
+function noteShares(
+  candidates: readonly ScoredCandidate[],
+  selected: readonly ScoredCandidate[],
+  clusters: readonly AssignedCluster[],
+): void {
   const chosen = selected.length === candidates.length ? undefined : new Set(selected);
   const shares = new Map(clusters.map(({ name, replicas }) => [name, replicas]));
   for (const candidate of candidates) {

@@ -8,7 +8,10 @@ import { scheduleCycle, type CycleResult } from "./schedule-cycle.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const divided = (more: object): Placement => ({ replicaScheduling: { replicaSchedulingType: "Divided", ...more } });
-const DYNAMIC = divided({ replicaDivisionPreference: "Weighted", weightPreference: { dynamicWeight: "AvailableReplicas" } });
+const DYNAMIC = divided({
+  replicaDivisionPreference: "Weighted",
+  weightPreference: { dynamicWeight: "AvailableReplicas" },
+});
 const AGGREGATED = divided({ replicaDivisionPreference: "Aggregated" });
 const STATIC = divided({ replicaDivisionPreference: "Weighted" });
 
@@ -22,54 +25,106 @@ const aCluster = fc.record({
   leaving: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
 });
 const aFleet = fc.array(aCluster, { minLength: 1, maxLength: 15 }).map((rows) =>
-  rows.map(
-    ({ region, provider, zones, rack, pods, tainted, leaving }, index): ClusterView => ({
-      metadata: { name: `m${index}`, labels: { rack }, ...(leaving && { deletionTimestamp: "2024-05-01T00:00:00Z" }) },
-      spec: { region, provider, zones, ...(tainted && { taints: [{ key: "maint", effect: "NoSchedule" }] }) },
-      status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], resourceSummary: { allocatable: { pods: `${pods}` } } },
-    }),
-  ),
+  rows.map(({ region, provider, zones, rack, pods, tainted, leaving }, index): ClusterView => ({
+    metadata: { name: `m${index}`, labels: { rack }, deletionTimestamp: leaving ? "2024-05-01T00:00:00Z" : undefined },
+    spec: { region, provider, zones, taints: tainted ? [{ key: "maint", effect: "NoSchedule" }] : undefined },
+    status: {
+      apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+      resourceSummary: { allocatable: { pods: `${pods}` } },
+    },
+  })),
 );
-const limits = fc.record({ minGroups: fc.integer({ min: 1, max: 3 }), extra: fc.integer({ min: 0, max: 3 }) }).map(({ minGroups, extra }) => ({ minGroups, maxGroups: minGroups + extra }));
+const limits = fc
+  .record({ minGroups: fc.integer({ min: 1, max: 3 }), extra: fc.integer({ min: 0, max: 3 }) })
+  .map(({ minGroups, extra }) => ({ minGroups, maxGroups: minGroups + extra }));
 const constraints = fc
-  .uniqueArray(fc.constantFrom({ spreadByField: "region" as const }, { spreadByField: "zone" as const }, { spreadByField: "provider" as const }, { spreadByLabel: "rack" }), { maxLength: 3 })
-  .chain((kinds) => fc.tuple(...[...kinds, { spreadByField: "cluster" as const }].map((kind) => limits.map((limit) => ({ ...kind, ...limit })))));
-const aPlacement = fc.record({ base: fc.constantFrom(DYNAMIC, AGGREGATED, STATIC, {}), spread: fc.option(constraints, { nil: undefined }) }).map(
-  ({ base, spread }): Placement => ({ ...base, ...(spread && { spreadConstraints: spread }) }),
+  .uniqueArray(
+    fc.constantFrom(
+      { spreadByField: "region" as const },
+      { spreadByField: "zone" as const },
+      { spreadByField: "provider" as const },
+      { spreadByLabel: "rack" },
+    ),
+    { maxLength: 3 },
+  )
+  .chain((kinds) =>
+    fc.tuple(
+      ...[...kinds, { spreadByField: "cluster" as const }].map((kind) =>
+        limits.map((limit) => ({ ...kind, ...limit })),
+      ),
+    ),
+  );
+const aPlacement = fc
+  .record({
+    base: fc.constantFrom(DYNAMIC, AGGREGATED, STATIC, {}),
+    spread: fc.option(constraints, { nil: undefined }),
+  })
+  .map(({ base, spread }): Placement => ({ ...base, ...(spread && { spreadConstraints: spread }) }));
+const previous = fc.uniqueArray(
+  fc.record({
+    name: fc.integer({ min: 0, max: 15 }).map((index) => `m${index}`),
+    replicas: fc.integer({ min: 1, max: 9 }),
+  }),
+  { maxLength: 5, selector: ({ name }) => name },
 );
-const previous = fc.uniqueArray(fc.record({ name: fc.integer({ min: 0, max: 15 }).map((index) => `m${index}`), replicas: fc.integer({ min: 1, max: 9 }) }), { maxLength: 5, selector: ({ name }) => name });
 
-function cycle(placement: Placement, clusters: readonly ClusterView[], replicas: number, before: BindingSpecView["clusters"] = []): CycleResult {
-  return scheduleCycle({ spec: { resource, replicas, placement, clusters: before }, affinity: undefined, fleet: createFleet(clusters) });
+function cycle(
+  placement: Placement,
+  clusters: readonly ClusterView[],
+  replicas: number,
+  before: BindingSpecView["clusters"] = [],
+): CycleResult {
+  return scheduleCycle({
+    spec: { resource, replicas, placement, clusters: before },
+    affinity: undefined,
+    fleet: createFleet(clusters),
+  });
 }
 
-const sumOf = (clusters: readonly { replicas?: number }[]): number => clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
+const sumOf = (clusters: readonly { replicas?: number }[]): number =>
+  clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
 const isDivided = ({ replicaScheduling }: Placement): boolean => replicaScheduling?.replicaSchedulingType === "Divided";
 
 describe("a cycle", () => {
   test("divides exactly the replicas, none negative, over clusters that fit", () => {
     fc.assert(
-      fc.property(aPlacement, aFleet, fc.integer({ min: 1, max: 60 }), previous, (placement, clusters, replicas, before) => {
-        const result = cycle(placement, clusters, replicas, before);
-        fc.pre(result.ok);
+      fc.property(
+        aPlacement,
+        aFleet,
+        fc.integer({ min: 1, max: 60 }),
+        previous,
+        (placement, clusters, replicas, before) => {
+          const result = cycle(placement, clusters, replicas, before);
+          fc.pre(result.ok);
 
-        expect(sumOf(result.clusters)).toBe(isDivided(placement) ? replicas : replicas * result.clusters.length);
-        for (const { name, replicas: share = 0 } of result.clusters) {
-          const { leaving, spec } = createFleet(clusters).clusters.find((cluster) => cluster.name === name) ?? { leaving: true };
-          expect(share).toBeGreaterThan(0);
-          expect(leaving).toBe(false);
-          expect(spec?.taints === undefined || before.some((target) => target.name === name)).toBe(true);
-        }
-      }),
+          expect(sumOf(result.clusters)).toBe(isDivided(placement) ? replicas : replicas * result.clusters.length);
+          for (const { name, replicas: share = 0 } of result.clusters) {
+            const { leaving, spec } = createFleet(clusters).clusters.find((cluster) => cluster.name === name) ?? {
+              leaving: true,
+            };
+            expect(share).toBeGreaterThan(0);
+            expect(leaving).toBe(false);
+            expect(spec?.taints === undefined || before.some((target) => target.name === name)).toBe(true);
+          }
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   test("does not depend on the order in which clusters are listed", () => {
     fc.assert(
-      fc.property(aPlacement, aFleet, fc.integer({ min: 0, max: 60 }), previous, (placement, clusters, replicas, before) => {
-        expect(cycle(placement, clusters.toReversed(), replicas, before)).toEqual(cycle(placement, clusters, replicas, before));
-      }),
+      fc.property(
+        aPlacement,
+        aFleet,
+        fc.integer({ min: 0, max: 60 }),
+        previous,
+        (placement, clusters, replicas, before) => {
+          expect(cycle(placement, clusters.toReversed(), replicas, before)).toEqual(
+            cycle(placement, clusters, replicas, before),
+          );
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -79,9 +134,13 @@ describe("a cycle", () => {
       fc.property(aPlacement, aFleet, fc.integer({ min: 1, max: 60 }), (placement, clusters, replicas) => {
         const result = cycle(placement, clusters, replicas);
 
-        expect(result.verdicts.map(({ cluster }) => cluster).sort()).toEqual(clusters.map(({ metadata }) => metadata.name).sort());
+        expect(result.verdicts.map(({ cluster }) => cluster).sort()).toEqual(
+          clusters.map(({ metadata }) => metadata.name).sort(),
+        );
         const kept = result.verdicts.filter(({ replicas: share }) => share !== undefined);
-        expect(kept.map(({ cluster, replicas: share }) => ({ name: cluster, replicas: share }))).toEqual(result.ok ? result.clusters : []);
+        expect(kept.map(({ cluster, replicas: share }) => ({ name: cluster, replicas: share }))).toEqual(
+          result.ok ? result.clusters : [],
+        );
       }),
       { numRuns: 500 },
     );
@@ -92,16 +151,25 @@ describe("a cycle", () => {
       fc.property(constraints, aFleet, (spreadConstraints, clusters) => {
         const result = cycle({ spreadConstraints }, clusters, 1);
         // Karmada accepts more regions than clusters, which no selection can satisfy.
-        const region = spreadConstraints.find((constraint) => "spreadByField" in constraint && constraint.spreadByField === "region");
+        const region = spreadConstraints.find(
+          (constraint) => "spreadByField" in constraint && constraint.spreadByField === "region",
+        );
         fc.pre(result.ok);
         fc.pre(!region || region.minGroups <= (spreadConstraints.at(-1)?.maxGroups ?? 0));
 
         const chosen = clusters.filter(({ metadata }) => result.clusters.some(({ name }) => name === metadata.name));
         for (const constraint of spreadConstraints) {
-          const groups = new Set(chosen.flatMap(({ metadata, spec }) => {
-            if (!("spreadByField" in constraint)) return [metadata.labels?.["rack"]];
-            return { region: [spec?.region], zone: [...(spec?.zones ?? [])], provider: [spec?.provider], cluster: [metadata.name] }[constraint.spreadByField ?? "cluster"];
-          }));
+          const groups = new Set(
+            chosen.flatMap(({ metadata, spec }) => {
+              if (!("spreadByField" in constraint)) return [metadata.labels?.["rack"]];
+              return {
+                region: [spec?.region],
+                zone: [...(spec?.zones ?? [])],
+                provider: [spec?.provider],
+                cluster: [metadata.name],
+              }[constraint.spreadByField ?? "cluster"];
+            }),
+          );
           expect(groups.size).toBeGreaterThanOrEqual(constraint.minGroups);
           expect(groups.size).toBeLessThanOrEqual(constraint.maxGroups);
         }
@@ -112,12 +180,19 @@ describe("a cycle", () => {
 
   test("finds room wherever the fleet has it, without spread constraints", () => {
     fc.assert(
-      fc.property(fc.constantFrom(DYNAMIC, AGGREGATED), aFleet, fc.integer({ min: 1, max: 200 }), (placement, clusters, replicas) => {
-        const room = clusters.filter(({ metadata, spec }) => !metadata.deletionTimestamp && !spec?.taints).reduce((sum, { status }) => sum + Number(status?.resourceSummary?.allocatable?.["pods"]), 0);
-        const isPossible = room >= replicas;
+      fc.property(
+        fc.constantFrom(DYNAMIC, AGGREGATED),
+        aFleet,
+        fc.integer({ min: 1, max: 200 }),
+        (placement, clusters, replicas) => {
+          const room = clusters
+            .filter(({ metadata, spec }) => !metadata.deletionTimestamp && !spec?.taints)
+            .reduce((sum, { status }) => sum + Number(status?.resourceSummary?.allocatable?.["pods"]), 0);
+          const isPossible = room >= replicas;
 
-        expect(cycle(placement, clusters, replicas).ok).toBe(isPossible);
-      }),
+          expect(cycle(placement, clusters, replicas).ok).toBe(isPossible);
+        },
+      ),
     );
   });
 });
@@ -127,11 +202,20 @@ describe("dynamic and aggregated replicas are steady", () => {
   const calm = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 12 }).map((rooms) =>
     rooms.map((pods, index): ClusterView => ({
       metadata: { name: `m${index}` },
-      status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], resourceSummary: { allocatable: { pods: `${pods}` } } },
+      status: {
+        apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+        resourceSummary: { allocatable: { pods: `${pods}` } },
+      },
     })),
   );
-  const history = fc.tuple(fc.constantFrom(DYNAMIC, AGGREGATED), calm, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }));
-  const shareOf = (result: Extract<CycleResult, { ok: true }>, name: string): number => result.clusters.find((cluster) => cluster.name === name)?.replicas ?? 0;
+  const history = fc.tuple(
+    fc.constantFrom(DYNAMIC, AGGREGATED),
+    calm,
+    fc.integer({ min: 1, max: 60 }),
+    fc.integer({ min: 1, max: 60 }),
+  );
+  const shareOf = (result: Extract<CycleResult, { ok: true }>, name: string): number =>
+    result.clusters.find((cluster) => cluster.name === name)?.replicas ?? 0;
 
   test("growing takes nothing from a cluster, shrinking gives nothing to one", () => {
     fc.assert(
@@ -154,7 +238,10 @@ describe("dynamic and aggregated replicas are steady", () => {
         const before = cycle(placement, clusters, replicas);
         fc.pre(before.ok);
 
-        expect(cycle(placement, clusters, replicas, before.clusters)).toMatchObject({ ok: true, clusters: before.clusters });
+        expect(cycle(placement, clusters, replicas, before.clusters)).toMatchObject({
+          ok: true,
+          clusters: before.clusters,
+        });
       }),
     );
   });
@@ -167,9 +254,14 @@ test("what was scheduled is not scheduled again, or with the same result", () =>
       const first: SchedulePlan = planSchedule({ binding: { metadata: {}, spec }, clusters });
       fc.pre(first.outcome === "scheduled");
       const annotations = { "policy.karmada.io/applied-placement": JSON.stringify(placement) };
-      const again = planSchedule({ binding: { metadata: { annotations }, spec: { ...spec, clusters: first.clusters } }, clusters });
+      const again = planSchedule({
+        binding: { metadata: { annotations }, spec: { ...spec, clusters: first.clusters } },
+        clusters,
+      });
 
-      expect(again.outcome === "unchanged" ? { ...again, clusters: first.clusters } : again).toMatchObject({ clusters: first.clusters });
+      expect(again.outcome === "unchanged" ? { ...again, clusters: first.clusters } : again).toMatchObject({
+        clusters: first.clusters,
+      });
     }),
     { numRuns: 500 },
   );

@@ -1,9 +1,9 @@
 /**
  * Which of the fitting clusters a placement's spread constraints choose.
  *
- * Karmada knows constraints on clusters and regions, and does not look at room once regions are chosen. Its choice stands
- * whenever it satisfies everything that the placement asks for. Otherwise (zones, providers, labels; regions without room)
- * another one is looked for, and only if there is none does the user read why.
+ * Karmada knows constraints on clusters and regions, and does not look at room once regions are chosen. Its choice
+ * stands whenever it satisfies everything that the placement asks for. Otherwise (zones, providers, labels; regions
+ * without room) another one is looked for, and only if there is none does the user read why.
  */
 import { byPreference, sumAvailable, type ScoredCandidate } from "./candidate.ts";
 import type { Placement } from "./framework.ts";
@@ -14,7 +14,11 @@ import { selectByCluster, selectByRegion, type Demand, type Selection } from "./
 export type { Selection };
 
 /** `replicas`: how many have to find room; a workload of several components is one. */
-export function selectClusters(candidates: readonly ScoredCandidate[], placement: Placement, replicas: number): Selection {
+export function selectClusters(
+  candidates: readonly ScoredCandidate[],
+  placement: Placement,
+  replicas: number,
+): Selection {
   const constraints = placement.spreadConstraints ?? [];
   if (constraints.length === 0 || ignoresSpread(placement)) return { ok: true, candidates };
   const spread = readSpread(constraints);
@@ -33,14 +37,25 @@ export function selectClusters(candidates: readonly ScoredCandidate[], placement
 }
 
 /** What Karmada would choose; undefined where it knows no way. */
-function selectFirst(sorted: readonly ScoredCandidate[], { region, cluster }: ReturnType<typeof readSpread>, demand: Demand): Selection | undefined {
+function selectFirst(
+  sorted: readonly ScoredCandidate[],
+  { region, cluster }: ReturnType<typeof readSpread>,
+  demand: Demand,
+): Selection | undefined {
   if (region) return selectByRegion(sorted, region, cluster, demand);
   return cluster && selectByCluster(sorted, cluster, demand);
 }
 
-/** Static weights name their clusters. A preference without any weight does not, although replicas are then divided evenly. */
+/**
+ * Static weights name their clusters. A preference without any weight does not, although replicas are then divided
+ * evenly.
+ */
 function ignoresSpread({ replicaScheduling }: Placement): boolean {
-  if (replicaScheduling?.replicaSchedulingType !== "Divided" || replicaScheduling.replicaDivisionPreference !== "Weighted") return false;
+  if (
+    replicaScheduling?.replicaSchedulingType !== "Divided" ||
+    replicaScheduling.replicaDivisionPreference !== "Weighted"
+  )
+    return false;
   const { weightPreference } = replicaScheduling;
   return !weightPreference || (Boolean(weightPreference.staticWeightList?.length) && !weightPreference.dynamicWeight);
 }
@@ -49,11 +64,18 @@ export function isDuplicated({ replicaScheduling }: Placement): boolean {
   return !replicaScheduling || replicaScheduling.replicaSchedulingType === "Duplicated";
 }
 
-const hasRoom = (candidates: readonly ScoredCandidate[], { replicas, duplicated }: Demand): boolean => duplicated || sumAvailable(candidates) >= replicas;
+const hasRoom = (candidates: readonly ScoredCandidate[], { replicas, duplicated }: Demand): boolean =>
+  duplicated || sumAvailable(candidates) >= replicas;
 
-function explain(dimensions: readonly Dimension[], candidates: readonly ScoredCandidate[], { replicas, duplicated }: Demand): string {
+function explain(
+  dimensions: readonly Dimension[],
+  candidates: readonly ScoredCandidate[],
+  { replicas, duplicated }: Demand,
+): string {
   const scarce = dimensions.find((dimension) => countGroups(dimension, candidates) < dimension.min);
   if (scarce) return `the number of feasible ${scarce.name} is less than spreadConstraint.MinGroups`;
-  const limits = dimensions.map(({ name, min, max }) => `${name} ${min}..${Number.isFinite(max) ? max : ""}`).join(", ");
+  const limits = dimensions
+    .map(({ name, min, max }) => `${name} ${min}..${Number.isFinite(max) ? max : ""}`)
+    .join(", ");
   return `no selection of clusters satisfies all spreadConstraints (${limits})${duplicated ? "" : ` with room for ${replicas} replicas`}`;
 }

@@ -3,19 +3,32 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 import { summariseDecision } from "./summarise-decision.ts";
 
 test("clusters of the result are told one by one, the others by reason", () => {
-  const tainted = Array.from({ length: 12 }, (_, index) => ({ cluster: `t${index}`, refusedBy: "TaintToleration", reason: "tainted" }));
+  const tainted = Array.from({ length: 12 }, (_, index) => ({
+    cluster: `t${index}`,
+    refusedBy: "TaintToleration",
+    reason: "tainted",
+  }));
   const plan: SchedulePlan = {
     outcome: "scheduled",
     clusters: [{ name: "oslo", replicas: 2 }],
     affinityName: "away",
     failedTerms: [{ name: "home", message: "no room" }],
-    verdicts: [{ cluster: "bern", reason: "cluster is being removed" }, { cluster: "oslo", score: 100, available: 7, replicas: 2 }, ...tainted],
+    verdicts: [
+      { cluster: "bern", reason: "cluster is being removed" },
+      { cluster: "oslo", score: 100, available: 7, replicas: 2 },
+      ...tainted,
+    ],
   };
 
   expect(summariseDecision(plan)).toEqual({
     kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 2 }],
     refused: [
-      { by: "TaintToleration", reason: "tainted", count: 12, clusters: ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"] },
+      {
+        by: "TaintToleration",
+        reason: "tainted",
+        count: 12,
+        clusters: ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"],
+      },
       { by: "Fleet", reason: "cluster is being removed", count: 1, clusters: ["bern"] },
     ],
     affinityName: "away",
@@ -24,9 +37,19 @@ test("clusters of the result are told one by one, the others by reason", () => {
 });
 
 test("a failure says why", () => {
-  const plan: SchedulePlan = { outcome: "unschedulable", reason: "Unschedulable", message: "no room", failedTerms: [], verdicts: [{ cluster: "oslo", score: 0, available: 1 }] };
+  const plan: SchedulePlan = {
+    outcome: "unschedulable",
+    reason: "Unschedulable",
+    message: "no room",
+    failedTerms: [],
+    verdicts: [{ cluster: "oslo", score: 0, available: 1 }],
+  };
 
-  expect(summariseDecision(plan)).toEqual({ kept: [{ cluster: "oslo", score: 0, available: 1 }], refused: [], message: "no room" });
+  expect(summariseDecision(plan)).toEqual({
+    kept: [{ cluster: "oslo", score: 0, available: 1 }],
+    refused: [],
+    message: "no room",
+  });
 });
 
 test("a binding that was left alone has no new decision", () => {
@@ -34,11 +57,20 @@ test("a binding that was left alone has no new decision", () => {
 });
 
 test("of very many reasons the last are told together", () => {
-  const verdicts = Array.from({ length: 60 }, (_, index) => ({ cluster: `t${index}`, refusedBy: "TaintToleration", reason: `tainted ${String(index).padStart(2, "0")}` }));
+  const verdicts = Array.from({ length: 60 }, (_, index) => ({
+    cluster: `t${index}`,
+    refusedBy: "TaintToleration",
+    reason: `tainted ${String(index).padStart(2, "0")}`,
+  }));
   const plan: SchedulePlan = { outcome: "scheduled", clusters: [], failedTerms: [], verdicts };
 
   const refused = summariseDecision(plan)?.refused ?? [];
 
   expect(refused).toHaveLength(50);
-  expect(refused.at(-1)).toEqual({ by: "Fleet", reason: "11 other reasons", count: 11, clusters: ["t49", "t50", "t51", "t52", "t53", "t54", "t55", "t56", "t57", "t58"] });
+  expect(refused.at(-1)).toEqual({
+    by: "Fleet",
+    reason: "11 other reasons",
+    count: 11,
+    clusters: ["t49", "t50", "t51", "t52", "t53", "t54", "t55", "t56", "t57", "t58"],
+  });
 });

@@ -1,6 +1,7 @@
 /**
- * A decision in few bytes, to be kept with the binding and read by `flotilla why`: the clusters of the result one by one, the
- * others counted by what refused them, with the first few by name. A thousand clusters are refused for a handful of reasons.
+ * A decision in few bytes, to be kept with the binding and read by `flotilla why`: the clusters of the result one by
+ * one, the others counted by what refused them, with the first few by name. A thousand clusters are refused for a
+ * handful of reasons.
  */
 import type { FailedTerm, SchedulePlan } from "./plan-schedule.ts";
 
@@ -40,7 +41,15 @@ function largest(groups: Group[]): Group[] {
   groups.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
   if (groups.length <= MAX_REASONS) return groups;
   const rest = groups.splice(MAX_REASONS - 1);
-  return [...groups, { by: "Fleet", reason: `${rest.length} other reasons`, count: rest.reduce((sum, { count }) => sum + count, 0), clusters: rest.flatMap(({ clusters }) => clusters).slice(0, MAX_NAMED) }];
+  return [
+    ...groups,
+    {
+      by: "Fleet",
+      reason: `${rest.length} other reasons`,
+      count: rest.reduce((sum, { count }) => sum + count, 0),
+      clusters: rest.flatMap(({ clusters }) => clusters).slice(0, MAX_NAMED),
+    },
+  ];
 }
 
 type Group = { by: string; reason: string; count: number; clusters: string[] };
@@ -54,7 +63,7 @@ export function summariseDecision(plan: SchedulePlan): DecisionSummary | undefin
   let group: Group | undefined;
   for (const { cluster, refusedBy = "Fleet", reason, score, available, replicas } of plan.verdicts) {
     if (reason === undefined) {
-      kept.push({ cluster, ...(score !== undefined && { score }), ...(available !== undefined && { available }), ...(replicas !== undefined && { replicas }) });
+      kept.push({ cluster, score, available, replicas });
       continue;
     }
     if (group?.reason !== reason || group.by !== refusedBy) {
@@ -67,8 +76,8 @@ export function summariseDecision(plan: SchedulePlan): DecisionSummary | undefin
   return {
     kept,
     refused: largest([...refused.values()].flat()),
-    ...(plan.outcome === "scheduled" && plan.affinityName !== undefined && { affinityName: plan.affinityName }),
-    ...(plan.failedTerms.length > 0 && { failedTerms: plan.failedTerms }),
-    ...(plan.outcome === "unschedulable" && { message: plan.message }),
+    affinityName: plan.outcome === "scheduled" && plan.affinityName !== undefined ? plan.affinityName : undefined,
+    failedTerms: plan.failedTerms.length > 0 ? plan.failedTerms : undefined,
+    message: plan.outcome === "unschedulable" ? plan.message : undefined,
   };
 }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { findUntoleratedTaint, formatTaint, matchingTolerations, minTolerationMs, toleratesTaint, type Taint, type Toleration } from "./tolerations.ts";
+import {
+  findUntoleratedTaint,
+  formatTaint,
+  matchingTolerations,
+  minTolerationMs,
+  toleratesTaint,
+  type Taint,
+  type Toleration,
+} from "./tolerations.ts";
 
 const maintenance: Taint = { key: "maint", value: "yes", effect: "NoExecute", timeAdded: "2024-05-01T00:00:00Z" };
 
@@ -9,8 +17,14 @@ describe("a toleration", () => {
     "means Equal when it has no operator": { toleration: { key: "maint", value: "no" }, want: false },
     "ignores the value with Exists": { toleration: { key: "maint", operator: "Exists" }, want: true },
     "without key matches every key": { toleration: { operator: "Exists" }, want: true },
-    "with an effect matches that effect alone": { toleration: { operator: "Exists", effect: "NoSchedule" }, want: false },
-    "with an operator that clusters do not have matches nothing": { toleration: { key: "maint", operator: "Lt", value: "yes" }, want: false },
+    "with an effect matches that effect alone": {
+      toleration: { operator: "Exists", effect: "NoSchedule" },
+      want: false,
+    },
+    "with an operator that clusters do not have matches nothing": {
+      toleration: { key: "maint", operator: "Lt", value: "yes" },
+      want: false,
+    },
   };
   for (const [behaviour, { toleration, want }] of Object.entries(cases)) {
     test(behaviour, () => {
@@ -44,10 +58,29 @@ describe("the time a workload may stay", () => {
   const cases: Record<string, { taints: Taint[]; tolerations: Toleration[]; want: number }> = {
     "is unlimited without taints": { taints: [], tolerations: [], want: Infinity },
     "is over without tolerations": { taints: [maintenance], tolerations: [], want: 0 },
-    "is unlimited when no toleration has a limit": { taints: [maintenance], tolerations: [{ operator: "Exists" }], want: Infinity },
-    "runs from the moment of the taint": { taints: [maintenance], tolerations: [{ operator: "Exists", tolerationSeconds: 300 }], want: 240_000 },
-    "is the shortest of several": { taints: [maintenance], tolerations: [{ operator: "Exists", tolerationSeconds: 300 }, { operator: "Exists", tolerationSeconds: 90 }], want: 30_000 },
-    "does not go below nothing": { taints: [maintenance], tolerations: [{ operator: "Exists", tolerationSeconds: 5 }], want: 0 },
+    "is unlimited when no toleration has a limit": {
+      taints: [maintenance],
+      tolerations: [{ operator: "Exists" }],
+      want: Infinity,
+    },
+    "runs from the moment of the taint": {
+      taints: [maintenance],
+      tolerations: [{ operator: "Exists", tolerationSeconds: 300 }],
+      want: 240_000,
+    },
+    "is the shortest of several": {
+      taints: [maintenance],
+      tolerations: [
+        { operator: "Exists", tolerationSeconds: 300 },
+        { operator: "Exists", tolerationSeconds: 90 },
+      ],
+      want: 30_000,
+    },
+    "does not go below nothing": {
+      taints: [maintenance],
+      tolerations: [{ operator: "Exists", tolerationSeconds: 5 }],
+      want: 0,
+    },
   };
   for (const [behaviour, { taints, tolerations, want }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -1,4 +1,7 @@
-/** Taints of member clusters and the tolerations of placements: which taint keeps a workload out, and for how long it may stay. */
+/**
+ * Taints of member clusters and the tolerations of placements: which taint keeps a workload out, and for how long it
+ * may stay.
+ */
 import type { Taint as ApiTaint, Toleration as ApiToleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
@@ -18,15 +21,28 @@ export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
 }
 
 /**
- * The first taint that keeps the workload out, if any. A toleration whose time is over counts no longer: what failover has
- * just moved away would come back, and be moved again.
+ * The first taint that keeps the workload out, if any. A toleration whose time is over counts no longer: what failover
+ * has just moved away would come back, and be moved again.
  */
-export function findUntoleratedTaint(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs = 0): Taint | undefined {
-  return taints.find((taint) => PREVENTS_PLACEMENT.has(taint.effect) && !tolerations.some((toleration) => toleratesTaint(toleration, taint) && !isOver(toleration, taint, nowMs)));
+export function findUntoleratedTaint(
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  nowMs = 0,
+): Taint | undefined {
+  return taints.find(
+    (taint) =>
+      PREVENTS_PLACEMENT.has(taint.effect) &&
+      !tolerations.some((toleration) => toleratesTaint(toleration, taint) && !isOver(toleration, taint, nowMs)),
+  );
 }
 
 function isOver({ tolerationSeconds }: Toleration, { effect, timeAdded }: Taint, nowMs: number): boolean {
-  return effect === "NoExecute" && tolerationSeconds !== undefined && timeAdded !== undefined && Date.parse(timeAdded) + tolerationSeconds * 1000 <= nowMs;
+  return (
+    effect === "NoExecute" &&
+    tolerationSeconds !== undefined &&
+    timeAdded !== undefined &&
+    Date.parse(timeAdded) + tolerationSeconds * 1000 <= nowMs
+  );
 }
 
 /** `key=value:effect`, as people write taints. */
@@ -40,7 +56,10 @@ export function noExecuteTaints<T extends Taint>(taints: readonly T[]): T[] {
 }
 
 /** The first matching toleration of every taint; undefined when a taint is not tolerated. */
-export function matchingTolerations<T extends Toleration>(taints: readonly Taint[], tolerations: readonly T[]): T[] | undefined {
+export function matchingTolerations<T extends Toleration>(
+  taints: readonly Taint[],
+  tolerations: readonly T[],
+): T[] | undefined {
   const used: T[] = [];
   for (const taint of taints) {
     const toleration = tolerations.find((candidate) => toleratesTaint(candidate, taint));
@@ -50,7 +69,10 @@ export function matchingTolerations<T extends Toleration>(taints: readonly Taint
   return used;
 }
 
-/** How long a workload may stay on a cluster with these NoExecute taints: Infinity when no toleration is limited, 0 when its time is over. */
+/**
+ * How long a workload may stay on a cluster with these NoExecute taints: Infinity when no toleration is limited, 0 when
+ * its time is over.
+ */
 export function minTolerationMs(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): number {
   if (taints.length === 0) return Infinity;
   if (tolerations.length === 0) return 0;

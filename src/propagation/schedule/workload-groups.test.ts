@@ -8,11 +8,21 @@ type Groups = NonNullable<ResourceBinding["spec"]["workloadAffinityGroups"]>;
 const TOGETHER: Groups = { affinityGroup: "app=db" };
 const APART: Groups = { antiAffinityGroup: "app=db" };
 
-function member(name: string, groups: Groups, clusters: readonly string[] = [], version = 1, leaving: readonly string[] = []): ResourceBinding {
+function member(
+  name: string,
+  groups: Groups,
+  clusters: readonly string[] = [],
+  version = 1,
+  leaving: readonly string[] = [],
+): ResourceBinding {
   return makeBinding(makeDeployment(`shop/${name}`).build())
     .with(({ metadata, spec }) => {
       metadata.resourceVersion = `${version}`;
-      Object.assign(spec, { workloadAffinityGroups: groups, clusters: clusters.map((cluster) => ({ name: cluster })), gracefulEvictionTasks: leaving.map((fromCluster) => ({ fromCluster, reason: "x", producer: "y" })) });
+      Object.assign(spec, {
+        workloadAffinityGroups: groups,
+        clusters: clusters.map((cluster) => ({ name: cluster })),
+        gracefulEvictionTasks: leaving.map((fromCluster) => ({ fromCluster, reason: "x", producer: "y" })),
+      });
     })
     .build();
 }
@@ -49,7 +59,8 @@ test("a binding that is in no group has no neighbours", () => {
 });
 
 describe("a decision", () => {
-  const isTaken = (groups: ReturnType<typeof createWorkloadGroups>, cluster: string): boolean | undefined => groups.neighboursOf("hub", member("other", APART))?.isTaken(cluster);
+  const isTaken = (groups: ReturnType<typeof createWorkloadGroups>, cluster: string): boolean | undefined =>
+    groups.neighboursOf("hub", member("other", APART))?.isTaken(cluster);
 
   test("counts at once, and what the informer still shows of the time before does not", () => {
     const groups = createWorkloadGroups();
@@ -103,16 +114,34 @@ describe("a decision", () => {
 describe("a change", () => {
   const affected = (object: ResourceBinding, old?: ResourceBinding, deleted = false): string[] => {
     const groups = createWorkloadGroups();
-    for (const binding of [member("a", TOGETHER, ["oslo"]), member("b", TOGETHER), member("c", APART)]) groups.see("hub", binding);
-    return groups.affectedBy({ cluster: "hub", object, ...(old && { old }), deleted }).map(({ name }) => name);
+    for (const binding of [member("a", TOGETHER, ["oslo"]), member("b", TOGETHER), member("c", APART)])
+      groups.see("hub", binding);
+    return groups.affectedBy({ cluster: "hub", object, old, deleted }).map(({ name }) => name);
   };
 
   const cases: Record<string, { object: ResourceBinding; old?: ResourceBinding; deleted?: boolean; want: string[] }> = {
-    "of where a member runs concerns the others of its group": { object: member("a", TOGETHER, ["oslo"]), old: member("a", TOGETHER, []), want: ["b-deployment"] },
-    "of anything else concerns nobody": { object: member("a", TOGETHER, ["oslo"], 9), old: member("a", TOGETHER, ["oslo"], 8), want: [] },
-    "of the group concerns both groups": { object: member("a", APART, ["oslo"]), old: member("a", TOGETHER, ["oslo"]), want: ["c-deployment", "b-deployment"] },
+    "of where a member runs concerns the others of its group": {
+      object: member("a", TOGETHER, ["oslo"]),
+      old: member("a", TOGETHER, []),
+      want: ["b-deployment"],
+    },
+    "of anything else concerns nobody": {
+      object: member("a", TOGETHER, ["oslo"], 9),
+      old: member("a", TOGETHER, ["oslo"], 8),
+      want: [],
+    },
+    "of the group concerns both groups": {
+      object: member("a", APART, ["oslo"]),
+      old: member("a", TOGETHER, ["oslo"]),
+      want: ["c-deployment", "b-deployment"],
+    },
     "that adds a member which runs nowhere concerns nobody": { object: member("d", TOGETHER), want: [] },
-    "that takes a member away concerns the others": { object: member("a", TOGETHER, ["oslo"]), deleted: true, old: member("a", TOGETHER, ["oslo"]), want: ["b-deployment"] },
+    "that takes a member away concerns the others": {
+      object: member("a", TOGETHER, ["oslo"]),
+      deleted: true,
+      old: member("a", TOGETHER, ["oslo"]),
+      want: ["b-deployment"],
+    },
   };
   for (const [behaviour, { object, old, deleted, want }] of Object.entries(cases)) {
     // oxlint-disable-next-line vitest/valid-title -- The name of the case is the title.
@@ -124,7 +153,12 @@ describe("a change", () => {
 
 test("counts say what a look at every member would say", () => {
   const clusters = ["oslo", "paris", "rome"];
-  const step = fc.record({ name: fc.constantFrom("a", "b", "c", "d"), group: fc.constantFrom<Groups>({}, TOGETHER, APART, { ...TOGETHER, ...APART }, { affinityGroup: "app=web" }), on: fc.subarray(clusters), deleted: fc.boolean() });
+  const step = fc.record({
+    name: fc.constantFrom("a", "b", "c", "d"),
+    group: fc.constantFrom<Groups>({}, TOGETHER, APART, { ...TOGETHER, ...APART }, { affinityGroup: "app=web" }),
+    on: fc.subarray(clusters),
+    deleted: fc.boolean(),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const groups = createWorkloadGroups();
@@ -139,10 +173,20 @@ test("counts say what a look at every member would say", () => {
       const neighbours = groups.neighboursOf("hub", member("a", self.group, self.on));
 
       const others = [...present].filter(([name]) => name !== "a").map(([, other]) => other);
-      const together = others.filter(({ group, on }) => group.affinityGroup !== undefined && group.affinityGroup === self.group.affinityGroup && on.length > 0);
-      const apart = others.filter(({ group }) => group.antiAffinityGroup !== undefined && group.antiAffinityGroup === self.group.antiAffinityGroup);
-      expect(clusters.map((name) => neighbours?.areAllOn(name) ?? true)).toEqual(clusters.map((name) => together.every(({ on }) => on.includes(name))));
-      expect(clusters.map((name) => neighbours?.isTaken(name) ?? false)).toEqual(clusters.map((name) => apart.some(({ on }) => on.includes(name))));
+      const together = others.filter(
+        ({ group, on }) =>
+          group.affinityGroup !== undefined && group.affinityGroup === self.group.affinityGroup && on.length > 0,
+      );
+      const apart = others.filter(
+        ({ group }) =>
+          group.antiAffinityGroup !== undefined && group.antiAffinityGroup === self.group.antiAffinityGroup,
+      );
+      expect(clusters.map((name) => neighbours?.areAllOn(name) ?? true)).toEqual(
+        clusters.map((name) => together.every(({ on }) => on.includes(name))),
+      );
+      expect(clusters.map((name) => neighbours?.isTaken(name) ?? false)).toEqual(
+        clusters.map((name) => apart.some(({ on }) => on.includes(name))),
+      );
     }),
   );
 });

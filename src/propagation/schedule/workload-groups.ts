@@ -1,9 +1,11 @@
 /**
  * Which clusters the members of a workload group run on: groups whose members are to be together (affinity) or apart
- * (anti-affinity), by a label of their templates. A group is one of a namespace; bindings of what is in no namespace have their own.
+ * (anti-affinity), by a label of their templates. A group is one of a namespace; bindings of what is in no namespace
+ * have their own.
  *
- * Kept as counts per cluster while bindings change, so that a decision asks instead of reading the group. A decision counts from the
- * moment it is made: members that are scheduled at the same time see each other, although none of them is written yet.
+ * Kept as counts per cluster while bindings change, so that a decision asks instead of reading the group. A decision
+ * counts from the moment it is made: members that are scheduled at the same time see each other, although none of them
+ * is written yet.
  */
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -107,7 +109,11 @@ export function createWorkloadGroups(): WorkloadGroups {
       const id = idOfKey(keyOf(cluster, binding));
       const { resourceVersion = "" } = binding.metadata;
       const assumption = assumed.get(id);
-      if (assumption && !deleted && (assumption.version === undefined || isLater(assumption.version, resourceVersion))) {
+      if (
+        assumption &&
+        !deleted &&
+        (assumption.version === undefined || isLater(assumption.version, resourceVersion))
+      ) {
         assumption.seen = member;
         assumption.seenVersion = resourceVersion;
         return;
@@ -121,7 +127,10 @@ export function createWorkloadGroups(): WorkloadGroups {
       if (!member) return NO_ASSUMPTION;
       const id = idOfKey(member.key);
       const before = assumed.get(id);
-      const assumption: Assumed = { seen: before ? before.seen : members.get(id), seenVersion: before?.seenVersion ?? binding.metadata.resourceVersion ?? "" };
+      const assumption: Assumed = {
+        seen: before ? before.seen : members.get(id),
+        seenVersion: before?.seenVersion ?? binding.metadata.resourceVersion ?? "",
+      };
       assumed.set(id, assumption);
       put(id, member);
       const end = (now: Member | undefined): void => {

@@ -4,12 +4,20 @@ import { createFakeClock, silentLog } from "../../base/index.ts";
 import type { Log, LogFields } from "../../base/index.ts";
 import { createComponentLogs } from "./component-logs.ts";
 
-const make = () => createComponentLogs({ clock: createFakeClock(), componentOf: (controller) => (controller === "cloneset" ? "manager" : undefined) });
+const make = () =>
+  createComponentLogs({
+    clock: createFakeClock(),
+    componentOf: (controller) => (controller === "cloneset" ? "manager" : undefined),
+  });
 
 test("lines are kept by the cluster of their key and the component of their controller, and passed on", () => {
   const logs = make();
   const passed: [string, LogFields | undefined][] = [];
-  const inner: Log = { ...silentLog, info: (message, fields) => void passed.push([message, fields]), with: () => inner };
+  const inner: Log = {
+    ...silentLog,
+    info: (message, fields) => void passed.push([message, fields]),
+    with: () => inner,
+  };
   const log = logs.keep(inner).with({ controller: "cloneset" }).with({ key: "m1/shop/web" });
 
   log.info("pods changed", { revision: "web-1", why: "a b", error: new Error("no room") });
@@ -17,7 +25,9 @@ test("lines are kept by the cluster of their key and the component of their cont
   logs.keep(silentLog).with({ controller: "cloneset" }).info("about no member");
 
   expect(passed).toEqual([["pods changed", { revision: "web-1", why: "a b", error: new Error("no room") }]]);
-  expect(logs.linesOf("m1", "manager").map(({ text }) => text)).toEqual(['2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1 why="a b" error="no room"']);
+  expect(logs.linesOf("m1", "manager").map(({ text }) => text)).toEqual([
+    '2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1 why="a b" error="no room"',
+  ]);
   expect(logs.linesOf("m2", "manager")).toEqual([]);
 });
 
@@ -62,5 +72,8 @@ test("who follows is told what is written from then on, until it has had enough"
   log.warn("second");
   await following;
 
-  expect(told).toEqual(["2024-05-01T12:00:00.000Z INFO first controller=cloneset key=shop/web", "2024-05-01T12:00:00.000Z WARN second controller=cloneset key=shop/web"]);
+  expect(told).toEqual([
+    "2024-05-01T12:00:00.000Z INFO first controller=cloneset key=shop/web",
+    "2024-05-01T12:00:00.000Z WARN second controller=cloneset key=shop/web",
+  ]);
 });

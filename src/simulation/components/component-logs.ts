@@ -1,6 +1,7 @@
 /**
- * What the controllers of this process write about a member, kept for a while, so that `kubectl logs` of the pods that stand for them
- * has something to show. A ring of lines for each cluster and component; a member about which nothing was written costs nothing.
+ * What the controllers of this process write about a member, kept for a while, so that `kubectl logs` of the pods that
+ * stand for them has something to show. A ring of lines for each cluster and component; a member about which nothing
+ * was written costs nothing.
  */
 import { messageOf } from "../../base/index.ts";
 import type { Clock, Log, LogFields, LogLevel } from "../../base/index.ts";
@@ -59,14 +60,17 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
     if (component === undefined || typeof key !== "string") return;
     const slash = key.indexOf("/");
     const cluster = clusterOf?.(component, key) ?? key.slice(0, slash);
-    if (slash > 0) note(cluster, component, keptLine(clock.now(), level, message, { ...fields, key: key.slice(slash + 1) }));
+    if (slash > 0)
+      note(cluster, component, keptLine(clock.now(), level, message, { ...fields, key: key.slice(slash + 1) }));
   };
 
   const wrap = (log: Log, base: LogFields): Log => {
-    const at = (level: Exclude<LogLevel, "silent">) => (message: string, fields?: LogFields): void => {
-      log[level](message, fields);
-      write(level, message, fields ? { ...base, ...fields } : base);
-    };
+    const at =
+      (level: Exclude<LogLevel, "silent">) =>
+      (message: string, fields?: LogFields): void => {
+        log[level](message, fields);
+        write(level, message, fields ? { ...base, ...fields } : base);
+      };
     return {
       debug: at("debug"),
       info: at("info"),
@@ -76,7 +80,9 @@ export function createComponentLogs({ clock, componentOf, clusterOf }: Component
         const inner = log.with(fields);
         const { controller } = fields;
         // Controllers of no component keep their own log, which is asked for in every reconcile.
-        return typeof controller === "string" && componentOf(controller) === undefined ? inner : wrap(inner, { ...base, ...fields });
+        return typeof controller === "string" && componentOf(controller) === undefined
+          ? inner
+          : wrap(inner, { ...base, ...fields });
       },
     };
   };
@@ -126,8 +132,14 @@ function keptLine(timeMs: number, level: LogLevel, message: string, fields: LogF
   };
 }
 
-/** `2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors show what they say, not where they come from. */
+/**
+ * `2024-05-01T12:00:00.000Z INFO pods changed controller=cloneset key=shop/web revision=web-1`. Errors show what they
+ * say, not where they come from.
+ */
 function describe(level: string, message: string, fields: LogFields): string {
-  const shown = Object.entries(fields).map(([name, value]) => `${name}=${value instanceof Error ? JSON.stringify(messageOf(value)) : typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)}`);
+  const shown = Object.entries(fields).map(
+    ([name, value]) =>
+      `${name}=${value instanceof Error ? JSON.stringify(messageOf(value)) : typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)}`,
+  );
   return [level.toUpperCase(), message, ...shown].join(" ").slice(0, MAX_LINE_LENGTH);
 }

@@ -26,32 +26,54 @@ export function withComponentLogs(runtime: SimulatedRuntime, logs: ComponentLogs
       },
     };
   };
-  return { ...runtime, logs: logOf, attach: async (target, options, streams, signal) => showLog(target, logOf(target, { previous: false }), options, streams, signal) };
+  return {
+    ...runtime,
+    logs: logOf,
+    attach: async (target, options, streams, signal) =>
+      showLog(target, logOf(target, { previous: false }), options, streams, signal),
+  };
 }
 
 /** The logs of components alone, for a cluster in which nothing else runs and which has no nodes. */
-export function componentsAlone(logs: ComponentLogs, namespace: string): { hasNodes: false; logs(target: ContainerOfPod): PodLog | undefined } {
+export function componentsAlone(
+  logs: ComponentLogs,
+  namespace: string,
+): { hasNodes: false; logs(target: ContainerOfPod): PodLog | undefined } {
   return {
     hasNodes: false,
     logs(target) {
       const component = componentOf(target, namespace);
-      return component === undefined ? undefined : { lines: [introduction(target, component), ...logs.linesOf(target.cluster, component)], follow: (signal) => logs.follow(target.cluster, component, signal) };
+      return component === undefined
+        ? undefined
+        : {
+            lines: [introduction(target, component), ...logs.linesOf(target.cluster, component)],
+            follow: (signal) => logs.follow(target.cluster, component, signal),
+          };
     },
   };
 }
 
 function componentOf({ namespace, pod }: ContainerOfPod, home: string): string | undefined {
-  return namespace === home ? (pod as unknown as DeepReadonly<Pod>).metadata.annotations?.[IN_PROCESS_ANNOTATION] : undefined;
+  return namespace === home
+    ? (pod as unknown as DeepReadonly<Pod>).metadata.annotations?.[IN_PROCESS_ANNOTATION]
+    : undefined;
 }
 
 function introduction({ cluster, pod, container }: ContainerOfPod, component: string): LogLine {
   const startedAt = statusOf(pod as unknown as DeepReadonly<Pod>, container)?.state?.running?.startedAt;
   const timeMs = startedAt === undefined ? 0 : Date.parse(startedAt);
-  return { timeMs, text: `${new Date(timeMs).toISOString()} INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}` };
+  return {
+    timeMs,
+    text: `${new Date(timeMs).toISOString()} INFO ${component} of ${cluster} runs within Flotilla; this is what it writes about ${cluster}`,
+  };
 }
 
 /** The lines until `guard` ends, whose own are left out. Both end when `ended` is aborted. */
-async function* until(guard: AsyncIterable<LogLine>, lines: AsyncIterable<LogLine>, ended: AbortController): AsyncGenerator<LogLine> {
+async function* until(
+  guard: AsyncIterable<LogLine>,
+  lines: AsyncIterable<LogLine>,
+  ended: AbortController,
+): AsyncGenerator<LogLine> {
   // Its failure waits as a value until somebody reads on: a reader may take its time.
   const watch = endOf(guard, ended).then(
     () => undefined,

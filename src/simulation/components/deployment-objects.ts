@@ -1,8 +1,16 @@
 /**
- * A Deployment that is up, with its ReplicaSet and pod, as the controllers would have made them: these find nothing to do. What is deleted or changed
- * is theirs to make again.
+ * A Deployment that is up, with its ReplicaSet and pod, as the controllers would have made them: these find nothing to
+ * do. What is deleted or changed is theirs to make again.
  */
-import type { ContainerStatus, Deployment, KubernetesObject, Pod, PodSpec, PodTemplateSpec, ReplicaSet } from "../../api/index.ts";
+import type {
+  ContainerStatus,
+  Deployment,
+  KubernetesObject,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  ReplicaSet,
+} from "../../api/index.ts";
 import { imageIdOf, reportedImage } from "../kubelet/images.ts";
 import { nodeAddress } from "../nodes/nodes.ts";
 
@@ -10,19 +18,37 @@ import { nodeAddress } from "../nodes/nodes.ts";
 const TEMPLATE_HASH = "5d8c6f7b94";
 
 /** `node` is where its pod runs, the `index`-th of its cluster. */
-export function deploymentObjects(deployment: Deployment, { node, index, time }: { node: string; index: number; time: string }): KubernetesObject[] {
+export function deploymentObjects(
+  deployment: Deployment,
+  { node, index, time }: { node: string; index: number; time: string },
+): KubernetesObject[] {
   const { name, namespace = "" } = deployment.metadata;
   return [
     managed(deployment, time),
     replicaSet(deployment),
-    podObject({ name: `${name}-${TEMPLATE_HASH}-m4n8g`, namespace, template: withLabels(deployment.spec.template, { "pod-template-hash": TEMPLATE_HASH }), owner: { kind: "ReplicaSet", name: `${name}-${TEMPLATE_HASH}` }, index, node, time }),
+    podObject({
+      name: `${name}-${TEMPLATE_HASH}-m4n8g`,
+      namespace,
+      template: withLabels(deployment.spec.template, { "pod-template-hash": TEMPLATE_HASH }),
+      owner: { kind: "ReplicaSet", name: `${name}-${TEMPLATE_HASH}` },
+      index,
+      node,
+      time,
+    }),
   ];
 }
 
 const REVISION = "deployment.kubernetes.io/revision";
 
 function managed(deployment: Deployment, time: string): Deployment {
-  const condition = (type: string, reason: string, message: string) => ({ type, status: "True", lastUpdateTime: time, lastTransitionTime: time, reason, message });
+  const condition = (type: string, reason: string, message: string) => ({
+    type,
+    status: "True",
+    lastUpdateTime: time,
+    lastTransitionTime: time,
+    reason,
+    message,
+  });
   return {
     ...deployment,
     metadata: { ...deployment.metadata, annotations: { [REVISION]: "1" } },
@@ -33,7 +59,14 @@ function managed(deployment: Deployment, time: string): Deployment {
       readyReplicas: 1,
       availableReplicas: 1,
       terminatingReplicas: 0,
-      conditions: [condition("Progressing", "NewReplicaSetAvailable", `ReplicaSet "${deployment.metadata.name}-${TEMPLATE_HASH}" has successfully progressed.`), condition("Available", "MinimumReplicasAvailable", "Deployment has minimum availability.")],
+      conditions: [
+        condition(
+          "Progressing",
+          "NewReplicaSetAvailable",
+          `ReplicaSet "${deployment.metadata.name}-${TEMPLATE_HASH}" has successfully progressed.`,
+        ),
+        condition("Available", "MinimumReplicasAvailable", "Deployment has minimum availability."),
+      ],
     },
   };
 }
@@ -47,32 +80,104 @@ function replicaSet({ metadata: { name, namespace = "" }, spec }: Deployment): R
       name: `${name}-${TEMPLATE_HASH}`,
       namespace,
       labels,
-      annotations: { [REVISION]: "1", "deployment.kubernetes.io/desired-replicas": "1", "deployment.kubernetes.io/max-replicas": "2" },
+      annotations: {
+        [REVISION]: "1",
+        "deployment.kubernetes.io/desired-replicas": "1",
+        "deployment.kubernetes.io/max-replicas": "2",
+      },
       ownerReferences: [ownerOf({ kind: "Deployment", name })],
     },
-    spec: { replicas: 1, selector: { matchLabels: labels }, template: withLabels(spec.template, { "pod-template-hash": TEMPLATE_HASH }) },
-    status: { replicas: 1, fullyLabeledReplicas: 1, readyReplicas: 1, availableReplicas: 1, terminatingReplicas: 0, observedGeneration: 1 },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: withLabels(spec.template, { "pod-template-hash": TEMPLATE_HASH }),
+    },
+    status: {
+      replicas: 1,
+      fullyLabeledReplicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      terminatingReplicas: 0,
+      observedGeneration: 1,
+    },
   };
 }
 
 /** Whose uid it is depends on the cluster; the server fills it in. */
-export const ownerOf = ({ kind, name }: { kind: string; name: string }) => ({ apiVersion: "apps/v1", kind, name, uid: "", controller: true, blockOwnerDeletion: true });
+export const ownerOf = ({ kind, name }: { kind: string; name: string }) => ({
+  apiVersion: "apps/v1",
+  kind,
+  name,
+  uid: "",
+  controller: true,
+  blockOwnerDeletion: true,
+});
 
-export const withLabels = ({ metadata, spec }: PodTemplateSpec, labels: Record<string, string>): PodTemplateSpec => ({ metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } }, ...(spec && { spec }) });
+export const withLabels = ({ metadata, spec }: PodTemplateSpec, labels: Record<string, string>): PodTemplateSpec => ({
+  metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
+  spec,
+});
 
-export function podObject({ name, namespace, template, owner, index, node, time }: { name: string; namespace: string; template: PodTemplateSpec; owner: { kind: string; name: string }; index: number; node: string; time: string }): Pod {
+export function podObject({
+  name,
+  namespace,
+  template,
+  owner,
+  index,
+  node,
+  time,
+}: {
+  name: string;
+  namespace: string;
+  template: PodTemplateSpec;
+  owner: { kind: string; name: string };
+  index: number;
+  node: string;
+  time: string;
+}): Pod {
   const address = nodeAddress(index);
-  const spec: PodSpec = { containers: [], ...template.spec, nodeName: node, enableServiceLinks: true, preemptionPolicy: "PreemptLowerPriority", priority: 0, serviceAccountName: "default", serviceAccount: "default" };
-  const conditions = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({ type, status: "True", lastTransitionTime: time }));
+  const spec: PodSpec = {
+    containers: [],
+    ...template.spec,
+    nodeName: node,
+    enableServiceLinks: true,
+    preemptionPolicy: "PreemptLowerPriority",
+    priority: 0,
+    serviceAccountName: "default",
+    serviceAccount: "default",
+  };
+  const conditions = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(
+    (type) => ({ type, status: "True", lastTransitionTime: time }),
+  );
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace, ...template.metadata, ownerReferences: [ownerOf(owner)] },
     spec,
-    status: { observedGeneration: 1, phase: "Running", conditions, hostIP: address, hostIPs: [{ ip: address }], podIP: address, podIPs: [{ ip: address }], startTime: time, qosClass: "BestEffort", containerStatuses: spec.containers.map((container) => running(container, time)) },
+    status: {
+      observedGeneration: 1,
+      phase: "Running",
+      conditions,
+      hostIP: address,
+      hostIPs: [{ ip: address }],
+      podIP: address,
+      podIPs: [{ ip: address }],
+      startTime: time,
+      qosClass: "BestEffort",
+      containerStatuses: spec.containers.map((container) => running(container, time)),
+    },
   };
 }
 
 function running({ name, image = "" }: PodSpec["containers"][number], time: string): ContainerStatus {
-  return { name, state: { running: { startedAt: time } }, lastState: {}, ready: true, restartCount: 0, image: reportedImage(image), imageID: imageIdOf(image), started: true };
+  return {
+    name,
+    state: { running: { startedAt: time } },
+    lastState: {},
+    ready: true,
+    restartCount: 0,
+    image: reportedImage(image),
+    imageID: imageIdOf(image),
+    started: true,
+  };
 }

@@ -1,4 +1,7 @@
-/** What an installation of Karmada shows on its hub: the parts of this process that do the work of its programs, under their names. */
+/**
+ * What an installation of Karmada shows on its hub: the parts of this process that do the work of its programs, under
+ * their names.
+ */
 import type { KubernetesObject } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import { deploymentObjects } from "./deployment-objects.ts";
@@ -17,5 +20,10 @@ const HUB_NODE = "hub";
 
 export function karmadaLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {
   const time = formatTime(nowMs);
-  return COMPONENTS.flatMap((name) => deploymentObjects(standInDeployment({ namespace: KARMADA_NAMESPACE, name, image: `karmada/${name}:${VERSION}`, component: name }), { node: HUB_NODE, index: 0, time }));
+  return COMPONENTS.flatMap((name) =>
+    deploymentObjects(
+      standInDeployment({ namespace: KARMADA_NAMESPACE, name, image: `karmada/${name}:${VERSION}`, component: name }),
+      { node: HUB_NODE, index: 0, time },
+    ),
+  );
 }

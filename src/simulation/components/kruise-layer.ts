@@ -1,7 +1,7 @@
 /**
- * What OpenKruise's workloads and the nodes look like on a member that is up, as objects of its profile: all members share them, and
- * an empty member stores none. They are exactly what the controllers would have made, so that these find nothing to do; what is
- * deleted or changed is theirs to make again. A test holds them to that.
+ * What OpenKruise's workloads and the nodes look like on a member that is up, as objects of its profile: all members
+ * share them, and an empty member stores none. They are exactly what the controllers would have made, so that these
+ * find nothing to do; what is deleted or changed is theirs to make again. A test holds them to that.
  */
 import type { ControllerRevision, DaemonSet, KubernetesObject, PodSpec, PodTemplateSpec } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -21,7 +21,8 @@ export interface LayerOptions {
 /** As the zones are called in the guides that people follow: what they copy from there finds nodes. */
 const ZONES = ["zone-a", "zone-b", "zone-c"];
 
-export const nodeLayer = ({ nodes, nowMs }: LayerOptions): KubernetesObject[] => planNodes({ count: nodes, nowMs, zones: ZONES }) as unknown as KubernetesObject[];
+export const nodeLayer = ({ nodes, nowMs }: LayerOptions): KubernetesObject[] =>
+  planNodes({ count: nodes, nowMs, zones: ZONES }) as unknown as KubernetesObject[];
 
 /** Nothing without nodes to run on. */
 export function kruiseLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {
@@ -31,10 +32,28 @@ export function kruiseLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] 
   const daemons = daemonSet();
   return [
     ...deploymentObjects(managerDeployment(), { node: names[0] ?? "", index: 0, time }),
-    { ...daemons, metadata: { ...daemons.metadata, annotations: { "deprecated.daemonset.template.generation": "1" } }, status: daemonStatus(nodes) } as DaemonSet,
+    {
+      ...daemons,
+      metadata: { ...daemons.metadata, annotations: { "deprecated.daemonset.template.generation": "1" } },
+      status: daemonStatus(nodes),
+    } as DaemonSet,
     revision(daemons),
     ...names.map((node, index) =>
-      podObject({ name: `${DAEMON}-${String(index).padStart(5, "0")}`, namespace: KRUISE_NAMESPACE, template: onNode(withLabels(daemons.spec.template, { "controller-revision-hash": REVISION_HASH, "pod-template-generation": "1" }), node), owner: { kind: "DaemonSet", name: DAEMON }, index, node, time }),
+      podObject({
+        name: `${DAEMON}-${String(index).padStart(5, "0")}`,
+        namespace: KRUISE_NAMESPACE,
+        template: onNode(
+          withLabels(daemons.spec.template, {
+            "controller-revision-hash": REVISION_HASH,
+            "pod-template-generation": "1",
+          }),
+          node,
+        ),
+        owner: { kind: "DaemonSet", name: DAEMON },
+        index,
+        node,
+        time,
+      }),
     ),
   ];
 }
@@ -53,14 +72,26 @@ function revision({ spec }: DaemonSet): ControllerRevision {
   return {
     apiVersion: "apps/v1",
     kind: "ControllerRevision",
-    metadata: { name: `${DAEMON}-${REVISION_HASH}`, namespace: KRUISE_NAMESPACE, labels: { "control-plane": DAEMON, "controller-revision-hash": REVISION_HASH }, annotations: { "deprecated.daemonset.template.generation": "1" }, ownerReferences: [ownerOf({ kind: "DaemonSet", name: DAEMON })] },
-    data: { spec: { template: { ...spec.template, $patch: "replace" } } } as unknown as NonNullable<ControllerRevision["data"]>,
+    metadata: {
+      name: `${DAEMON}-${REVISION_HASH}`,
+      namespace: KRUISE_NAMESPACE,
+      labels: { "control-plane": DAEMON, "controller-revision-hash": REVISION_HASH },
+      annotations: { "deprecated.daemonset.template.generation": "1" },
+      ownerReferences: [ownerOf({ kind: "DaemonSet", name: DAEMON })],
+    },
+    data: { spec: { template: { ...spec.template, $patch: "replace" } } } as unknown as NonNullable<
+      ControllerRevision["data"]
+    >,
     revision: 1,
   };
 }
 
 function onNode({ metadata, spec }: PodTemplateSpec, node: string): PodTemplateSpec {
   const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: [node] }] }];
-  const pods: PodSpec = { containers: [], ...spec, affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
-  return { ...(metadata && { metadata }), spec: pods };
+  const pods: PodSpec = {
+    containers: [],
+    ...spec,
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  };
+  return { metadata, spec: pods };
 }

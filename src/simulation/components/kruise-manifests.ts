@@ -1,6 +1,7 @@
 /**
- * OpenKruise's own workloads on a member: a Deployment for its controllers and a DaemonSet for its daemon. Their pods stand for parts
- * of this process, which an annotation says; `kubectl logs` shows what these parts write. They ask for no room on their nodes.
+ * OpenKruise's own workloads on a member: a Deployment for its controllers and a DaemonSet for its daemon. Their pods
+ * stand for parts of this process, which an annotation says; `kubectl logs` shows what these parts write. They ask for
+ * no room on their nodes.
  */
 import type { DaemonSet, Deployment, Namespace, PodTemplateSpec } from "../../api/index.ts";
 
@@ -15,7 +16,16 @@ const IMAGE = "openkruise/kruise-manager:v1.9.1";
 const template = (component: string, container: string): PodTemplateSpec => ({
   metadata: { labels: { "control-plane": component }, annotations: { [IN_PROCESS_ANNOTATION]: component } },
   spec: {
-    containers: [{ name: container, image: IMAGE, resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File", imagePullPolicy: "IfNotPresent" }],
+    containers: [
+      {
+        name: container,
+        image: IMAGE,
+        resources: {},
+        terminationMessagePath: "/dev/termination-log",
+        terminationMessagePolicy: "File",
+        imagePullPolicy: "IfNotPresent",
+      },
+    ],
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 10,
     dnsPolicy: "ClusterFirst",
@@ -30,7 +40,11 @@ const template = (component: string, container: string): PodTemplateSpec => ({
 const EVERYWHERE = [{ operator: "Exists" as const }];
 
 /** OpenKruise's webhooks leave its own namespace alone by this label. */
-export const kruiseNamespace = (): Namespace => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: KRUISE_NAMESPACE, labels: { "control-plane": "controller-manager" } } });
+export const kruiseNamespace = (): Namespace => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name: KRUISE_NAMESPACE, labels: { "control-plane": "controller-manager" } },
+});
 
 export function managerDeployment(): Deployment {
   return {

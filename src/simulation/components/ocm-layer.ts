@@ -1,6 +1,7 @@
 /**
- * What an installation of Open Cluster Management shows: its controllers on the hub, and its agent on every member that is up. The pods stand for parts of this
- * process, which an annotation says, and are objects of a profile: all members share them, and none is stored.
+ * What an installation of Open Cluster Management shows: its controllers on the hub, and its agent on every member that
+ * is up. The pods stand for parts of this process, which an annotation says, and are objects of a profile: all members
+ * share them, and none is stored.
  */
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE } from "../../api/index.ts";
 import type { Deployment, KubernetesObject } from "../../api/index.ts";
@@ -29,13 +30,22 @@ const HUB_NODE = "hub";
 
 export function clusterManagerLayer({ nowMs }: Pick<LayerOptions, "nowMs">): KubernetesObject[] {
   const time = formatTime(nowMs);
-  return HUB_COMPONENTS.flatMap(([name, image]) => deploymentObjects(standIn(OCM_HUB_NAMESPACE, name, image, CLUSTER_MANAGER), { node: HUB_NODE, index: 0, time }));
+  return HUB_COMPONENTS.flatMap(([name, image]) =>
+    deploymentObjects(standIn(OCM_HUB_NAMESPACE, name, image, CLUSTER_MANAGER), { node: HUB_NODE, index: 0, time }),
+  );
 }
 
 /** Nothing without nodes to run on. */
 export function klusterletLayer({ nodes, nowMs }: LayerOptions): KubernetesObject[] {
   const [first] = planNodes({ count: nodes, nowMs });
-  return first ? deploymentObjects(standIn(OCM_AGENT_NAMESPACE, KLUSTERLET, "registration-operator", KLUSTERLET), { node: first.metadata.name, index: 0, time: formatTime(nowMs) }) : [];
+  return first
+    ? deploymentObjects(standIn(OCM_AGENT_NAMESPACE, KLUSTERLET, "registration-operator", KLUSTERLET), {
+        node: first.metadata.name,
+        index: 0,
+        time: formatTime(nowMs),
+      })
+    : [];
 }
 
-const standIn = (namespace: string, name: string, image: string, component: string): Deployment => standInDeployment({ namespace, name, image: `open-cluster-management/${image}:${VERSION}`, component });
+const standIn = (namespace: string, name: string, image: string, component: string): Deployment =>
+  standInDeployment({ namespace, name, image: `open-cluster-management/${image}:${VERSION}`, component });

@@ -1,6 +1,6 @@
 /**
- * A Deployment whose pod stands for a part of this process, which an annotation says: `kubectl logs` shows what that part writes. It asks for no
- * room on its node.
+ * A Deployment whose pod stands for a part of this process, which an annotation says: `kubectl logs` shows what that
+ * part writes. It asks for no room on its node.
  */
 import type { Deployment } from "../../api/index.ts";
 import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
@@ -25,7 +25,16 @@ export function standInDeployment({ namespace, name, image, component }: StandIn
       template: {
         metadata: { labels, annotations: { [IN_PROCESS_ANNOTATION]: component } },
         spec: {
-          containers: [{ name, image, resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File", imagePullPolicy: "IfNotPresent" }],
+          containers: [
+            {
+              name,
+              image,
+              resources: {},
+              terminationMessagePath: "/dev/termination-log",
+              terminationMessagePolicy: "File",
+              imagePullPolicy: "IfNotPresent",
+            },
+          ],
           restartPolicy: "Always",
           terminationGracePeriodSeconds: 10,
           dnsPolicy: "ClusterFirst",

@@ -15,7 +15,19 @@ function makeTarget(container: Partial<Container> = {}, change: (pod: Pod) => vo
     kind: "Pod",
     metadata: { name: "web-1", namespace: "shop", uid: "u-1", labels: { app: "web" } },
     spec: { nodeName: "node-000", containers: [{ name: "main", image: "web:1", ...container }] },
-    status: { podIP: "10.128.0.7", containerStatuses: [{ name: "main", ready: true, restartCount: 0, image: "web:1", imageID: "", state: { running: { startedAt: "2024-05-01T12:00:00Z" } } }] },
+    status: {
+      podIP: "10.128.0.7",
+      containerStatuses: [
+        {
+          name: "main",
+          ready: true,
+          restartCount: 0,
+          image: "web:1",
+          imageID: "",
+          state: { running: { startedAt: "2024-05-01T12:00:00Z" } },
+        },
+      ],
+    },
   };
   change(pod);
   return { cluster: "paris", namespace: "shop", container: "main", pod: pod as unknown as DeepReadonly<JsonObject> };
@@ -23,12 +35,22 @@ function makeTarget(container: Partial<Container> = {}, change: (pod: Pod) => vo
 
 function capture(): CommandStreams & { written: { out: string; err: string } } {
   const written = { out: "", err: "" };
-  return { written, stdout: async (chunk) => void (written.out += Buffer.from(chunk).toString()), stderr: async (chunk) => void (written.err += Buffer.from(chunk).toString()) };
+  return {
+    written,
+    stdout: async (chunk) => void (written.out += Buffer.from(chunk).toString()),
+    stderr: async (chunk) => void (written.err += Buffer.from(chunk).toString()),
+  };
 }
 
 async function run(command: readonly string[], target = makeTarget(), tty = false) {
   const streams = capture();
-  const { exitCode } = await execute(target, { command, tty }, streams, createFakeClock(START), new AbortController().signal);
+  const { exitCode } = await execute(
+    target,
+    { command, tty },
+    streams,
+    createFakeClock(START),
+    new AbortController().signal,
+  );
   return { exitCode, ...streams.written };
 }
 
@@ -39,24 +61,33 @@ describe("a plain command in a simulated pod answers, and says that it is simula
     { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
     { name: "APP", valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } },
   ];
-  const cases: Record<string, { command: string[]; container?: Partial<Container>; out?: string; exitCode?: number }> = {
-    "echo": { command: ["echo", "a", "b  c"], out: "a b  c\n" },
-    "echo without an end of line": { command: ["/bin/echo", "-n", "a"], out: "a" },
-    "printf of plain text": { command: ["printf", "a\\n100%%\\n"], out: "a\n100%\n" },
-    "true": { command: ["true"] },
-    "false": { command: ["false"], exitCode: 1 },
-    "hostname": { command: ["hostname"], out: "web-1\n" },
-    "the file with the host's name": { command: ["cat", "/etc/hostname"], out: "web-1\n" },
-    "date": { command: ["date"], out: "Wed May  1 12:00:00 UTC 2024\n" },
-    "pwd": { command: ["pwd"], container: { workingDir: "/app" }, out: "/app\n" },
-    "whoami": { command: ["whoami"], out: "root\n" },
-    "ls of nothing": { command: ["ls"] },
-    "env": { command: ["env"], container: { env }, out: "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nHOSTNAME=web-1\nCOLOR=blue\nGREETING=blue $(COLOR) $(NONE)\nNODE=node-000\nAPP=web\n" },
-    "printenv of one variable": { command: ["printenv", "APP"], container: { env }, out: "web\n" },
-    "printenv of none": { command: ["printenv", "__proto__"], exitCode: 1 },
-    "a shell": { command: ["sh", "-c", "hostname && false && echo never; echo 'and so on'; exit 3; echo never"], out: "web-1\nand so on\n", exitCode: 3 },
-    "a shell's exit, which passes on": { command: ["bash", "-c", "false; exit"], exitCode: 1 },
-  };
+  const cases: Record<string, { command: string[]; container?: Partial<Container>; out?: string; exitCode?: number }> =
+    {
+      echo: { command: ["echo", "a", "b  c"], out: "a b  c\n" },
+      "echo without an end of line": { command: ["/bin/echo", "-n", "a"], out: "a" },
+      "printf of plain text": { command: ["printf", "a\\n100%%\\n"], out: "a\n100%\n" },
+      true: { command: ["true"] },
+      false: { command: ["false"], exitCode: 1 },
+      hostname: { command: ["hostname"], out: "web-1\n" },
+      "the file with the host's name": { command: ["cat", "/etc/hostname"], out: "web-1\n" },
+      date: { command: ["date"], out: "Wed May  1 12:00:00 UTC 2024\n" },
+      pwd: { command: ["pwd"], container: { workingDir: "/app" }, out: "/app\n" },
+      whoami: { command: ["whoami"], out: "root\n" },
+      "ls of nothing": { command: ["ls"] },
+      env: {
+        command: ["env"],
+        container: { env },
+        out: "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nHOSTNAME=web-1\nCOLOR=blue\nGREETING=blue $(COLOR) $(NONE)\nNODE=node-000\nAPP=web\n",
+      },
+      "printenv of one variable": { command: ["printenv", "APP"], container: { env }, out: "web\n" },
+      "printenv of none": { command: ["printenv", "__proto__"], exitCode: 1 },
+      "a shell": {
+        command: ["sh", "-c", "hostname && false && echo never; echo 'and so on'; exit 3; echo never"],
+        out: "web-1\nand so on\n",
+        exitCode: 3,
+      },
+      "a shell's exit, which passes on": { command: ["bash", "-c", "false; exit"], exitCode: 1 },
+    };
   test.each(Object.entries(cases))("%s", async (_behaviour, { command, container, out = "", exitCode = 0 }) => {
     expect(await run(command, makeTarget(container))).toEqual({ exitCode, out, err: NOTICE });
   });
@@ -74,26 +105,44 @@ describe("a command that needs a machine ends with 126", () => {
     "a name that would steer a terminal": { command: ["\u001b[2J"], name: "?[2J" },
   };
   test.each(Object.entries(cases))("%s", async (_behaviour, { command, name }) => {
-    expect(await run(command)).toEqual({ exitCode: 126, out: "", err: `${name}: not simulated: pod shop/web-1 runs no processes\n` });
+    expect(await run(command)).toEqual({
+      exitCode: 126,
+      out: "",
+      err: `${name}: not simulated: pod shop/web-1 runs no processes\n`,
+    });
   });
 });
 
 test("a variable from another object is neither shown nor denied", async () => {
   const target = makeTarget({ env: [{ name: "KEY", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }] });
 
-  expect(await run(["printenv", "KEY"], target)).toEqual({ exitCode: 126, out: "", err: `${NOTICE}printenv: values from other objects are not simulated\n` });
+  expect(await run(["printenv", "KEY"], target)).toEqual({
+    exitCode: 126,
+    out: "",
+    err: `${NOTICE}printenv: values from other objects are not simulated\n`,
+  });
   expect((await run(["env"], target)).err).toBe(`${NOTICE}values from other objects are not simulated: KEY\n`);
 });
 
 test("a terminal gets everything on its one output", async () => {
-  expect(await run(["hostname"], makeTarget(), true)).toEqual({ exitCode: 0, out: `${NOTICE.replace("\n", "\r\n")}web-1\r\n`, err: "" });
+  expect(await run(["hostname"], makeTarget(), true)).toEqual({
+    exitCode: 0,
+    out: `${NOTICE.replace("\n", "\r\n")}web-1\r\n`,
+    err: "",
+  });
 });
 
 test("a sleep takes its time, and ends when the peer leaves", async () => {
   const clock = createFakeClock(START);
   const leave = new AbortController();
   const streams = capture();
-  const slept = execute(makeTarget(), { command: ["sh", "-c", "sleep 5; date"], tty: false }, streams, clock, leave.signal);
+  const slept = execute(
+    makeTarget(),
+    { command: ["sh", "-c", "sleep 5; date"], tty: false },
+    streams,
+    clock,
+    leave.signal,
+  );
   const left = execute(makeTarget(), { command: ["sleep", "5"], tty: false }, capture(), clock, leave.signal);
   await new Promise((resolve) => setImmediate(resolve));
 
@@ -123,5 +172,8 @@ test("whoever attaches sees the log until it ends", async () => {
 
   const ended = await showLog(makeTarget(), log, { tty: false }, streams, new AbortController().signal);
 
-  expect([ended.exitCode, streams.written]).toEqual([0, { out: "ready\nbye\n", err: "simulated: pod shop/web-1 runs no processes; this is the log of container main\n" }]);
+  expect([ended.exitCode, streams.written]).toEqual([
+    0,
+    { out: "ready\nbye\n", err: "simulated: pod shop/web-1 runs no processes; this is the log of container main\n" },
+  ]);
 });

@@ -1,6 +1,6 @@
 /**
- * `kubectl exec` and `kubectl attach` of simulated pods. A few plain programs answer what they would, and say that the answer is
- * simulated; for any other the exit code is 126, so that scripts notice. Whoever attaches sees the log.
+ * `kubectl exec` and `kubectl attach` of simulated pods. A few plain programs answer what they would, and say that the
+ * answer is simulated; for any other the exit code is 126, so that scripts notice. Whoever attaches sees the log.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import { sleep } from "../../base/index.ts";
@@ -32,19 +32,30 @@ type ReadPod = DeepReadonly<Pod>;
 /** Enough to recognise a program by. */
 const MAX_NAME_LENGTH = 64;
 
-export async function execute(target: ContainerOfPod, { command, tty }: CommandOptions, streams: CommandStreams, clock: Clock, signal: AbortSignal): Promise<Ended> {
+export async function execute(
+  target: ContainerOfPod,
+  { command, tty }: CommandOptions,
+  streams: CommandStreams,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Ended> {
   const pod = target.pod as unknown as ReadPod;
   const container = runningContainer(pod, target);
   const { out, err } = writers(streams, tty);
   const parsed = stepsOf(command);
-  const answer = (words: readonly string[]) => answerOf(words, parsed?.isShell ?? false, { pod, container, nowMs: clock.now() });
+  const answer = (words: readonly string[]) =>
+    answerOf(words, parsed?.isShell ?? false, { pod, container, nowMs: clock.now() });
   // All of a script is looked at before any of it is run: half of it would mean something else.
   const foreign = parsed ? parsed.steps.find(({ words }) => !answer(words))?.words : command;
   if (foreign) {
-    await err(`${printable(foreign[0] ?? "")}: not simulated: pod ${target.namespace}/${pod.metadata.name} runs no processes\n`);
+    await err(
+      `${printable(foreign[0] ?? "")}: not simulated: pod ${target.namespace}/${pod.metadata.name} runs no processes\n`,
+    );
     return { exitCode: CANNOT_RUN };
   }
-  await err(`simulated: pod ${target.namespace}/${pod.metadata.name} runs no processes; the answer is worked out from its spec\n`);
+  await err(
+    `simulated: pod ${target.namespace}/${pod.metadata.name} runs no processes; the answer is worked out from its spec\n`,
+  );
   let exitCode = 0;
   for (const { words, needsSuccess } of parsed?.steps ?? []) {
     if (needsSuccess && exitCode !== 0) continue;
@@ -59,10 +70,18 @@ export async function execute(target: ContainerOfPod, { command, tty }: CommandO
 }
 
 /** Until the container ends or the peer leaves. */
-export async function showLog(target: ContainerOfPod, log: PodLog, { tty }: Pick<CommandOptions, "tty">, streams: CommandStreams, signal: AbortSignal): Promise<Ended> {
+export async function showLog(
+  target: ContainerOfPod,
+  log: PodLog,
+  { tty }: Pick<CommandOptions, "tty">,
+  streams: CommandStreams,
+  signal: AbortSignal,
+): Promise<Ended> {
   runningContainer(target.pod as unknown as ReadPod, target);
   const { out, err } = writers(streams, tty);
-  await err(`simulated: pod ${target.namespace}/${(target.pod as unknown as ReadPod).metadata.name} runs no processes; this is the log of container ${target.container}\n`);
+  await err(
+    `simulated: pod ${target.namespace}/${(target.pod as unknown as ReadPod).metadata.name} runs no processes; this is the log of container ${target.container}\n`,
+  );
   for (const { text } of log.lines) await out(`${text}\n`);
   for await (const { text } of log.follow(signal)) await out(`${text}\n`);
   return { exitCode: 0 };
@@ -70,15 +89,24 @@ export async function showLog(target: ContainerOfPod, log: PodLog, { tty }: Pick
 
 function runningContainer(pod: ReadPod, { container: name }: ContainerOfPod): DeepReadonly<Container> {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
-  const container = [...containers, ...initContainers, ...(ephemeralContainers as readonly DeepReadonly<Container>[])].find((candidate) => candidate.name === name);
-  if (!container || !statusOf(pod, name)?.state?.running) throw badRequest(`container ${name} of pod ${pod.metadata.name} does not run`);
+  const container = [
+    ...containers,
+    ...initContainers,
+    ...(ephemeralContainers as readonly DeepReadonly<Container>[]),
+  ].find((candidate) => candidate.name === name);
+  if (!container || !statusOf(pod, name)?.state?.running)
+    throw badRequest(`container ${name} of pod ${pod.metadata.name} does not run`);
   return container;
 }
 
 /** A terminal has one output, and needs to be told to go back to the start of a line. */
-function writers({ stdout, stderr }: CommandStreams, tty: boolean): Record<"out" | "err", (text: string) => Promise<void>> {
+function writers(
+  { stdout, stderr }: CommandStreams,
+  tty: boolean,
+): Record<"out" | "err", (text: string) => Promise<void>> {
   const encoder = new TextEncoder();
-  const write = (stream: CommandStreams["stdout"]) => (text: string) => stream(encoder.encode(tty ? text.replaceAll("\n", "\r\n") : text));
+  const write = (stream: CommandStreams["stdout"]) => (text: string) =>
+    stream(encoder.encode(tty ? text.replaceAll("\n", "\r\n") : text));
   return { out: write(stdout), err: write(tty ? stdout : stderr) };
 }
 

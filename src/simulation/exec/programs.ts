@@ -1,6 +1,6 @@
 /**
- * What a few plain programs would answer in a simulated container. Their answers follow from the pod alone; whatever needs a file,
- * a process or a network has none. Pure.
+ * What a few plain programs would answer in a simulated container. Their answers follow from the pod alone; whatever
+ * needs a file, a process or a network has none. Pure.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -34,7 +34,10 @@ type Program = (args: readonly string[], place: Place) => Answer | undefined;
 
 const say = (text: string): Answer => ({ stdout: `${text}\n`, exitCode: 0 });
 /** A program that is understood only without arguments. */
-const alone = (answer: (place: Place) => Answer): Program => (args, place) => (args.length === 0 ? answer(place) : undefined);
+const alone =
+  (answer: (place: Place) => Answer): Program =>
+  (args, place) =>
+    args.length === 0 ? answer(place) : undefined;
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   ["true", () => ({ exitCode: 0 })],
@@ -46,7 +49,11 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   ["hostname", alone(({ pod }) => say(hostnameOf(pod)))],
   ["env", alone(environment)],
   ["printenv", (args, place) => (args.length === 0 ? environment(place) : printVariable(args, place))],
-  ["date", (args, { nowMs }) => (args.length === 0 || (args.length === 1 && args[0] === "-u") ? say(dateText(nowMs)) : undefined)],
+  [
+    "date",
+    (args, { nowMs }) =>
+      args.length === 0 || (args.length === 1 && args[0] === "-u") ? say(dateText(nowMs)) : undefined,
+  ],
   ["pwd", alone(({ container }) => say(container.workingDir || "/"))],
   ["whoami", alone(whoami)],
   // The directory is empty: nothing was unpacked.
@@ -72,7 +79,8 @@ const ESCAPES: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\
 
 /** Text without anything to fill in. */
 function printf([text, ...rest]: readonly string[]): Answer | undefined {
-  if (text === undefined || rest.length > 0 || text.startsWith("-") || !/^(?:[^%\\]|%%|\\[nt\\])*$/.test(text)) return undefined;
+  if (text === undefined || rest.length > 0 || text.startsWith("-") || !/^(?:[^%\\]|%%|\\[nt\\])*$/.test(text))
+    return undefined;
   return { stdout: text.replaceAll(/%%|\\[nt\\]/g, (escape) => ESCAPES[escape] ?? escape), exitCode: 0 };
 }
 
@@ -86,7 +94,7 @@ function environment({ pod, container }: Place): Answer {
   const missing = [...unknown, ...(hasMore ? ["those of envFrom"] : [])];
   return {
     stdout: Array.from(known, ([name, value]) => `${name}=${value}\n`).join(""),
-    ...(missing.length > 0 && { stderr: `values from other objects are not simulated: ${missing.join(", ")}\n` }),
+    stderr: missing.length > 0 ? `values from other objects are not simulated: ${missing.join(", ")}\n` : undefined,
     exitCode: 0,
   };
 }
@@ -97,7 +105,8 @@ function printVariable(names: readonly string[], { pod, container }: Place): Ans
   const { known, unknown, hasMore } = variablesOf(pod, container);
   const value = known.get(name);
   // Where the value may be in another object, neither it nor its absence can be claimed.
-  if (value === undefined && (unknown.has(name) || hasMore)) return { stderr: `printenv: values from other objects are not simulated\n`, exitCode: CANNOT_RUN };
+  if (value === undefined && (unknown.has(name) || hasMore))
+    return { stderr: `printenv: values from other objects are not simulated\n`, exitCode: CANNOT_RUN };
   return value === undefined ? { exitCode: 1 } : say(value);
 }
 
@@ -108,6 +117,9 @@ function whoami({ pod, container }: Place): Answer {
 
 /** `Wed May  1 12:00:00 UTC 2024`. */
 function dateText(nowMs: number): string {
-  const [weekday = "", day = "", month = "", year = "", time = ""] = new Date(nowMs).toUTCString().replace(",", "").split(" ");
+  const [weekday = "", day = "", month = "", year = "", time = ""] = new Date(nowMs)
+    .toUTCString()
+    .replace(",", "")
+    .split(" ");
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
 }

@@ -38,14 +38,20 @@ export function hostnameOf({ metadata, spec }: ReadonlyPod): string {
 /** Of Linux; kubelets cut the names of pods. */
 const MAX_HOSTNAME = 63;
 
-function valueOf(pod: ReadonlyPod, { value, valueFrom }: Variable, known: ReadonlyMap<string, string>): string | undefined {
+function valueOf(
+  pod: ReadonlyPod,
+  { value, valueFrom }: Variable,
+  known: ReadonlyMap<string, string>,
+): string | undefined {
   if (!valueFrom) return expand(value ?? "", known);
   return valueFrom.fieldRef ? fieldOf(pod, valueFrom.fieldRef.fieldPath ?? "") : undefined;
 }
 
 /** `$(NAME)` is the value of a variable before it, `$$(NAME)` is meant as it stands, and what is not known stays. */
 function expand(text: string, known: ReadonlyMap<string, string>): string {
-  return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) => (name === undefined ? "$" : (known.get(name) ?? whole)));
+  return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) =>
+    name === undefined ? "$" : (known.get(name) ?? whole),
+  );
 }
 
 function fieldOf({ metadata, spec, status }: ReadonlyPod, path: string): string | undefined {

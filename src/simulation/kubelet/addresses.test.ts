@@ -6,12 +6,21 @@ import { createPodAddresses } from "./addresses.ts";
 
 function startAddresses() {
   let listener: (event: ObjectEvent<Pod>) => void = () => {};
-  const informers = { of: () => ({ subscribe: (listen: typeof listener) => void (listener = listen) }) } as unknown as Informers;
+  const informers = {
+    of: () => ({ subscribe: (listen: typeof listener) => void (listener = listen) }),
+  } as unknown as Informers;
   const addresses = createPodAddresses(informers);
-  const makePod = (uid: string, podIP?: string): DeepReadonly<Pod> => ({ apiVersion: "v1", kind: "Pod", metadata: { name: uid, namespace: "shop", uid }, spec: { containers: [] }, ...(podIP && { status: { podIP } }) });
+  const makePod = (uid: string, podIP?: string): DeepReadonly<Pod> => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: uid, namespace: "shop", uid },
+    spec: { containers: [] },
+    status: podIP ? { podIP } : undefined,
+  });
   return {
     addresses,
-    seen: (uid: string, podIP: string) => listener({ cluster: "paris", object: makePod(uid, podIP), old: makePod(uid), deleted: false }),
+    seen: (uid: string, podIP: string) =>
+      listener({ cluster: "paris", object: makePod(uid, podIP), old: makePod(uid), deleted: false }),
     gone: (uid: string, podIP?: string) => listener({ cluster: "paris", object: makePod(uid, podIP), deleted: true }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Addresses of pods: no two pods of a member share one, and nobody routes them. An address follows from the pod's UID where it is
- * free, so that a run with the same seed gives the same addresses.
+ * Addresses of pods: no two pods of a member share one, and nobody routes them. An address follows from the pod's UID
+ * where it is free, so that a run with the same seed gives the same addresses.
  */
 import { Pod } from "../../api/index.ts";
 import { fnv1a32 } from "../../machinery/index.ts";
@@ -24,7 +24,9 @@ export function createPodAddresses(informers: Informers): PodAddresses {
     if (!taken) members.set(cluster, (taken = new Map()));
     return taken;
   };
-  /** By pod UID: addresses that were given out and are on no pod yet. A pod may go before its address is written down. */
+  /**
+   * By pod UID: addresses that were given out and are on no pod yet. A pod may go before its address is written down.
+   */
   const promised = new Map<string, number>();
 
   informers.of(Pod).subscribe(({ cluster, object: { metadata, status, spec }, deleted, old }) => {
@@ -43,7 +45,8 @@ export function createPodAddresses(informers: Informers): PodAddresses {
       const taken = takenIn(cluster);
       let number = promised.get(uid) ?? fnv1a32(uid) % SIZE;
       // Seldom more than a step or two: a member has some thousand pods and eight million addresses.
-      for (let steps = 0; steps < SIZE && !isFree(number, taken.get(number), uid); steps++) number = (number + 1) % SIZE;
+      for (let steps = 0; steps < SIZE && !isFree(number, taken.get(number), uid); steps++)
+        number = (number + 1) % SIZE;
       taken.set(number, uid);
       promised.set(uid, number);
       return `10.${128 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
@@ -59,5 +62,7 @@ function isFree(number: number, owner: string | undefined, uid: string): boolean
 
 function parse(address: string): number | undefined {
   const [, second = "", third = "", fourth = ""] = /^10\.(\d{3})\.(\d{1,3})\.(\d{1,3})$/.exec(address) ?? [];
-  return second === "" || Number(second) < 128 ? undefined : ((Number(second) - 128) << 16) | (Number(third) << 8) | Number(fourth);
+  return second === "" || Number(second) < 128
+    ? undefined
+    : ((Number(second) - 128) << 16) | (Number(third) << 8) | Number(fourth);
 }

@@ -1,6 +1,6 @@
 /**
- * What a kubelet checks before it takes a pod: placement has seen to it for its own pods, but anybody may name a node. Pure over
- * the view of the member.
+ * What a kubelet checks before it takes a pod: placement has seen to it for its own pods, but anybody may name a node.
+ * Pure over the view of the member.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,20 +18,33 @@ export function whyRejected(pod: ReadonlyPod, view: ClusterView): { reason: stri
   const node = place && view.nodes.get(place.node);
   if (!place || !node) return undefined;
   const own = place.pod;
-  const reject = (reason: string, why: string): { reason: string; message: string } => ({ reason, message: `Pod was rejected: ${why}` });
-  if (!wantsNode(pod, node.node)) return reject("NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector");
+  const reject = (reason: string, why: string): { reason: string; message: string } => ({
+    reason,
+    message: `Pod was rejected: ${why}`,
+  });
+  if (!wantsNode(pod, node.node))
+    return reject("NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector");
   if (own.hostPorts.length > 0) {
     for (const other of node.load.withPorts) {
       if (other.uid === own.uid || !other.pod.status?.startTime) continue;
-      if (other.hostPorts.some((taken) => own.hostPorts.some((port) => portsCollide(port, taken)))) return reject("NodePorts", "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports");
+      if (other.hostPorts.some((taken) => own.hostPorts.some((port) => portsCollide(port, taken))))
+        return reject(
+          "NodePorts",
+          "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+        );
     }
   }
   for (const [name, wanted] of own.requests) {
     const total = node.allocatable.get(name) ?? 0;
     if (wanted === 0 || (node.load.used.get(name) ?? 0) <= total) continue;
     let started = 0;
-    for (const other of node.load.pods.values()) if (other.uid !== own.uid && other.pod.status?.startTime) started += other.requests.get(name) ?? 0;
-    if (started + wanted > total) return reject(`OutOf${name}`, `Node didn't have enough resource: ${name}, requested: ${inUnits(name, wanted)}, used: ${inUnits(name, started)}, capacity: ${inUnits(name, total)}`);
+    for (const other of node.load.pods.values())
+      if (other.uid !== own.uid && other.pod.status?.startTime) started += other.requests.get(name) ?? 0;
+    if (started + wanted > total)
+      return reject(
+        `OutOf${name}`,
+        `Node didn't have enough resource: ${name}, requested: ${inUnits(name, wanted)}, used: ${inUnits(name, started)}, capacity: ${inUnits(name, total)}`,
+      );
   }
   return undefined;
 }

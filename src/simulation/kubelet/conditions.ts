@@ -13,15 +13,29 @@ export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowM
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   // Sidecars of a pod that is over have stopped, and were there before.
   const isOver = phase === "Succeeded" || phase === "Failed";
-  const isInitialized = ({ name, state, started }: ContainerState): boolean => (sidecars.has(name) ? isOver || started === true : state?.terminated?.exitCode === 0);
-  const uninitialized = phase === "Succeeded" ? [] : initContainerStatuses.filter((item) => !isInitialized(item)).map(({ name }) => name);
-  const unready = [...initContainerStatuses.filter(({ name, ready }) => sidecars.has(name) && !ready), ...containerStatuses.filter(({ ready }) => !ready)].map(({ name }) => name);
+  const isInitialized = ({ name, state, started }: ContainerState): boolean =>
+    sidecars.has(name) ? isOver || started === true : state?.terminated?.exitCode === 0;
+  const uninitialized =
+    phase === "Succeeded" ? [] : initContainerStatuses.filter((item) => !isInitialized(item)).map(({ name }) => name);
+  const unready = [
+    ...initContainerStatuses.filter(({ name, ready }) => sidecars.has(name) && !ready),
+    ...containerStatuses.filter(({ ready }) => !ready),
+  ].map(({ name }) => name);
   const containers = containersCondition(phase, unready);
   const ours: Condition[] = [
     { type: "PodReadyToStartContainers", status: isPrepared ? "True" : "False" },
-    uninitialized.length > 0 ? { type: "Initialized", status: "False", reason: "ContainersNotInitialized", message: `containers with incomplete status: [${uninitialized.join(" ")}]` } : { type: "Initialized", status: "True" },
+    uninitialized.length > 0
+      ? {
+          type: "Initialized",
+          status: "False",
+          reason: "ContainersNotInitialized",
+          message: `containers with incomplete status: [${uninitialized.join(" ")}]`,
+        }
+      : { type: "Initialized", status: "True" },
     containers ? { type: "Ready", status: "False", ...containers } : readyCondition(spec, status),
-    containers ? { type: "ContainersReady", status: "False", ...containers } : { type: "ContainersReady", status: "True" },
+    containers
+      ? { type: "ContainersReady", status: "False", ...containers }
+      : { type: "ContainersReady", status: "True" },
     { type: "PodScheduled", status: "True" },
   ];
   return { ...status, conditions: mergeConditions(status.conditions ?? [], ours, nowMs) };
@@ -30,10 +44,15 @@ export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowM
 const isSidecar = ({ restartPolicy }: DeepReadonly<Container>): boolean => restartPolicy === "Always";
 
 /** Why not all containers are ready; undefined when they are. */
-function containersCondition(phase: Status["phase"], unready: readonly string[]): { reason: string; message?: string } | undefined {
+function containersCondition(
+  phase: Status["phase"],
+  unready: readonly string[],
+): { reason: string; message?: string } | undefined {
   if (phase === "Succeeded") return { reason: "PodCompleted" };
   if (phase === "Failed") return { reason: "PodFailed" };
-  return unready.length === 0 ? undefined : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
+  return unready.length === 0
+    ? undefined
+    : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
 }
 
 /** Every gate must be open, too. */
@@ -41,18 +60,28 @@ function readyCondition({ readinessGates = [] }: DeepReadonly<Pod>["spec"], { co
   const closed = readinessGates.flatMap(({ conditionType }) => {
     const gate = conditions?.find(({ type }) => type === conditionType);
     if (gate?.status === "True") return [];
-    return gate ? [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`] : [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    return gate
+      ? [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`]
+      : [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
   });
-  return closed.length === 0 ? { type: "Ready", status: "True" } : { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: closed.join(", ") };
+  return closed.length === 0
+    ? { type: "Ready", status: "True" }
+    : { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: closed.join(", ") };
 }
 
-/** `ours` among what is there, in place. Times change only with the status; a condition that still holds stays the very same. */
+/**
+ * `ours` among what is there, in place. Times change only with the status; a condition that still holds stays the very
+ * same.
+ */
 export function mergeConditions(old: readonly Condition[], ours: readonly Condition[], nowMs: number): Condition[] {
   const now = formatTime(nowMs);
   const written = new Map(ours.map((condition) => [condition.type, condition]));
   const kept = old.map((before) => merged(before, written.get(before.type), now));
   const present = new Set(old.map(({ type }) => type));
-  return [...kept, ...ours.filter(({ type }) => !present.has(type)).map((condition) => ({ ...condition, lastTransitionTime: now }))];
+  return [
+    ...kept,
+    ...ours.filter(({ type }) => !present.has(type)).map((condition) => ({ ...condition, lastTransitionTime: now })),
+  ];
 }
 
 function merged(before: Condition, after: Condition | undefined, now: string): Condition {

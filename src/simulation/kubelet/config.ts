@@ -1,9 +1,10 @@
 /**
- * ConfigMaps and Secrets that a pod refers to: one that is missing keeps a container from being made, or the whole pod where a
- * volume is filled from it, as kubelets have it; its appearance lets them go on. OpenKruise holds containers back with such a key
- * to start them in order.
+ * ConfigMaps and Secrets that a pod refers to: one that is missing keeps a container from being made, or the whole pod
+ * where a volume is filled from it, as kubelets have it; its appearance lets them go on. OpenKruise holds containers
+ * back with such a key to start them in order.
  *
- * The kinds are watched only once a pod refers to one: most members never need it, and there may be thousands of members.
+ * The kinds are watched only once a pod refers to one: most members never need it, and there may be thousands of
+ * members.
  */
 import { ConfigMap, Pod, Secret } from "../../api/index.ts";
 import type { Container, KubernetesObject } from "../../api/index.ts";
@@ -46,8 +47,10 @@ export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
   const found: Reference[] = [];
   for (const { valueFrom } of env ?? []) {
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
-    if (configMapKeyRef?.name && !configMapKeyRef.optional) found.push({ kind: "configmap", name: configMapKeyRef.name, key: configMapKeyRef.key });
-    if (secretKeyRef?.name && !secretKeyRef.optional) found.push({ kind: "secret", name: secretKeyRef.name, key: secretKeyRef.key });
+    if (configMapKeyRef?.name && !configMapKeyRef.optional)
+      found.push({ kind: "configmap", name: configMapKeyRef.name, key: configMapKeyRef.key });
+    if (secretKeyRef?.name && !secretKeyRef.optional)
+      found.push({ kind: "secret", name: secretKeyRef.name, key: secretKeyRef.key });
   }
   for (const { configMapRef, secretRef } of envFrom ?? []) {
     if (configMapRef?.name && !configMapRef.optional) found.push({ kind: "configmap", name: configMapRef.name });
@@ -57,8 +60,8 @@ export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
 }
 
 /**
- * What the volumes of a pod are filled from. Pure. The projected volume that every pod has for its service account is left out:
- * what is in it comes with the namespace.
+ * What the volumes of a pod are filled from. Pure. The projected volume that every pod has for its service account is
+ * left out: what is in it comes with the namespace.
  */
 export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string })[] {
   const found: (Reference & { volume: string })[] = [];
@@ -72,9 +75,16 @@ export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string }
 /** To be called once for a set of informers, because it adds an index to them. */
 export function createContainerConfig(informers: Informers): ContainerConfig {
   const pods = informers.of(Pod);
-  pods.addIndex(BY_CONFIG, (pod, cluster) => namesIn(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`));
-  const source = createDynamicSource<ObjectKey>(informers, ({ cluster, object: { kind, metadata } }) => pods.by(BY_CONFIG, `${cluster}/${metadata.namespace}/${kind.toLowerCase()}/${metadata.name}`).map((pod) => keyOf(cluster, pod)));
-  const find = (cluster: string, namespace: string, { kind, name }: Reference): DeepReadonly<WithData> | undefined => informers.of<WithData>(KINDS[kind]).get({ cluster, namespace, name });
+  pods.addIndex(BY_CONFIG, (pod, cluster) =>
+    namesIn(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`),
+  );
+  const source = createDynamicSource<ObjectKey>(informers, ({ cluster, object: { kind, metadata } }) =>
+    pods
+      .by(BY_CONFIG, `${cluster}/${metadata.namespace}/${kind.toLowerCase()}/${metadata.name}`)
+      .map((pod) => keyOf(cluster, pod)),
+  );
+  const find = (cluster: string, namespace: string, { kind, name }: Reference): DeepReadonly<WithData> | undefined =>
+    informers.of<WithData>(KINDS[kind]).get({ cluster, namespace, name });
   return {
     source,
     isKnown(pod) {
@@ -90,14 +100,19 @@ export function createContainerConfig(informers: Informers): ContainerConfig {
         const { kind, name, key } = reference;
         const object = find(cluster, namespace, reference);
         if (!object) return `${kind} ${JSON.stringify(name)} not found`;
-        const has = key === undefined || Object.hasOwn(object.data ?? {}, key) || Object.hasOwn(object.binaryData ?? {}, key);
-        if (!has) return `couldn't find key ${key} in ${kind === "configmap" ? "ConfigMap" : "Secret"} ${namespace}/${name}`;
+        const has =
+          key === undefined || Object.hasOwn(object.data ?? {}, key) || Object.hasOwn(object.binaryData ?? {}, key);
+        if (!has)
+          return `couldn't find key ${key} in ${kind === "configmap" ? "ConfigMap" : "Secret"} ${namespace}/${name}`;
       }
       return undefined;
     },
     mountProblemOf(cluster, pod) {
       const missing = mountsOf(pod).find((reference) => !find(cluster, pod.metadata.namespace ?? "", reference));
-      return missing && `MountVolume.SetUp failed for volume ${JSON.stringify(missing.volume)} : ${missing.kind} ${JSON.stringify(missing.name)} not found`;
+      return (
+        missing &&
+        `MountVolume.SetUp failed for volume ${JSON.stringify(missing.volume)} : ${missing.kind} ${JSON.stringify(missing.name)} not found`
+      );
     },
   };
 }
@@ -107,7 +122,8 @@ const NONE: readonly string[] = [];
 /** Asked for every change of every pod, so the usual pod costs next to nothing. */
 function* referencesIn(pod: ReadonlyPod): Generator<Reference> {
   for (const container of pod.spec.containers) if (container.env || container.envFrom) yield* referencesOf(container);
-  for (const container of pod.spec.initContainers ?? []) if (container.env || container.envFrom) yield* referencesOf(container);
+  for (const container of pod.spec.initContainers ?? [])
+    if (container.env || container.envFrom) yield* referencesOf(container);
   if (pod.spec.volumes?.some(({ configMap, secret }) => configMap ?? secret)) yield* mountsOf(pod);
 }
 

@@ -1,7 +1,7 @@
 /**
- * What OpenKruise's node daemon does for variables that come from a pod's labels and annotations: it notes with which values each
- * container was started, and restarts those whose values changed in an in-place update. Only pods that have such variables take
- * part, so that others cost no annotation. Pure.
+ * What OpenKruise's node daemon does for variables that come from a pod's labels and annotations: it notes with which
+ * values each container was started, and restarts those whose values changed in an in-place update. Only pods that have
+ * such variables take part, so that others cost no annotation. Pure.
  */
 import type { Container, Pod, PodStatus } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -10,7 +10,10 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyContainer = DeepReadonly<Container>;
 
-/** How OpenKruise tells whether a container runs what the pod asks for. Handed in, because its controllers must count alike. */
+/**
+ * How OpenKruise tells whether a container runs what the pod asks for. Handed in, because its controllers must count
+ * alike.
+ */
 export interface ContainerHashes {
   /** Name and image. */
   plain(container: ReadonlyContainer): number;
@@ -24,26 +27,54 @@ const REFERENCE = /^metadata\.(labels|annotations)\['/;
 /** More is nothing that a daemon wrote. */
 const MAX_LENGTH = 64 * 1024;
 
-const refersToMetadata = ({ env }: ReadonlyContainer): boolean => env?.some(({ valueFrom }) => REFERENCE.test(valueFrom?.fieldRef?.fieldPath ?? "")) ?? false;
+const refersToMetadata = ({ env }: ReadonlyContainer): boolean =>
+  env?.some(({ valueFrom }) => REFERENCE.test(valueFrom?.fieldRef?.fieldPath ?? "")) ?? false;
 
 export const takesPart = ({ spec }: ReadonlyPod): boolean => spec.containers.some(refersToMetadata);
 
 /** The values with which a container runs are not those that the pod has now, and an update waits for it. */
-export function hasStaleVariables({ metadata, status }: ReadonlyPod, container: ReadonlyContainer, hashes: ContainerHashes): boolean {
-  if (!refersToMetadata(container) || !status?.conditions?.some(({ type, status: value }) => type === IN_PLACE_READY && value === "False")) return false;
+export function hasStaleVariables(
+  { metadata, status }: ReadonlyPod,
+  container: ReadonlyContainer,
+  hashes: ContainerHashes,
+): boolean {
+  if (
+    !refersToMetadata(container) ||
+    !status?.conditions?.some(({ type, status: value }) => type === IN_PLACE_READY && value === "False")
+  )
+    return false;
   const running = status.containerStatuses?.find(({ name }) => name === container.name);
-  const noted = notesOf(metadata.annotations?.[CONTAINERS_META]).find(({ containerID }) => containerID === running?.containerID)?.variables;
-  return running?.state?.running !== undefined && noted !== undefined && noted !== hashes.variables(container, metadata);
+  const noted = notesOf(metadata.annotations?.[CONTAINERS_META]).find(
+    ({ containerID }) => containerID === running?.containerID,
+  )?.variables;
+  return (
+    running?.state?.running !== undefined && noted !== undefined && noted !== hashes.variables(container, metadata)
+  );
 }
 
-/** The annotation that the pod should have once this is its status; containers that still run keep what was noted of them. */
-export function planContainersMeta({ metadata, spec }: ReadonlyPod, { containerStatuses = [] }: DeepReadonly<PodStatus>, hashes: ContainerHashes): string {
+/**
+ * The annotation that the pod should have once this is its status; containers that still run keep what was noted of
+ * them.
+ */
+export function planContainersMeta(
+  { metadata, spec }: ReadonlyPod,
+  { containerStatuses = [] }: DeepReadonly<PodStatus>,
+  hashes: ContainerHashes,
+): string {
   const notes = notesOf(metadata.annotations?.[CONTAINERS_META]);
   const containers = containerStatuses.flatMap(({ name, containerID, restartCount }) => {
     const container = spec.containers.find((candidate) => candidate.name === name);
     if (!container || !containerID) return [];
     const noted = notes.find((note) => note.containerID === containerID);
-    return { name, containerID, restartCount, hashes: { plainHash: noted?.plain ?? hashes.plain(container), extractedEnvFromMetadataHash: noted?.variables ?? hashes.variables(container, metadata) } };
+    return {
+      name,
+      containerID,
+      restartCount,
+      hashes: {
+        plainHash: noted?.plain ?? hashes.plain(container),
+        extractedEnvFromMetadataHash: noted?.variables ?? hashes.variables(container, metadata),
+      },
+    };
   });
   return JSON.stringify({ containers });
 }
@@ -69,6 +100,10 @@ function notesOf(text: string | undefined): Note[] {
     if (!isObject(item)) return [];
     const { containerID, hashes } = item as { containerID?: unknown; hashes?: JsonObject };
     const { plainHash, extractedEnvFromMetadataHash } = hashes ?? {};
-    return typeof containerID === "string" && typeof plainHash === "number" && typeof extractedEnvFromMetadataHash === "number" ? [{ containerID, plain: plainHash, variables: extractedEnvFromMetadataHash }] : [];
+    return typeof containerID === "string" &&
+      typeof plainHash === "number" &&
+      typeof extractedEnvFromMetadataHash === "number"
+      ? [{ containerID, plain: plainHash, variables: extractedEnvFromMetadataHash }]
+      : [];
   });
 }

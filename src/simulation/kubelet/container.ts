@@ -1,6 +1,7 @@
 /**
- * One container of a pod, one step further: from the status it had to the one it has now, and when to look again. Everything that
- * is needed to go on is in the status (start and end times, restart counts), so a new process continues where the last one stopped.
+ * One container of a pod, one step further: from the status it had to the one it has now, and when to look again.
+ * Everything that is needed to go on is in the status (start and end times, restart counts), so a new process continues
+ * where the last one stopped.
  *
  * Pure. A container that is as it should be keeps its very status, so a converged pod costs no write.
  */
@@ -46,13 +47,27 @@ export function backOffMs(restartCount: number): number {
   return restartCount === 0 ? 0 : Math.min(LAST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(restartCount - 1, 10));
 }
 
-export function stepContainer(container: ReadonlyContainer, before: Status | undefined, situation: ContainerSituation): Step {
+export function stepContainer(
+  container: ReadonlyContainer,
+  before: Status | undefined,
+  situation: ContainerSituation,
+): Step {
   const image = reportedImage(container.image ?? "");
   const isSame = before?.image === image && !situation.mustRestart;
   if (isSame && before.state?.running) return run(before, container, situation);
   if (isSame && before.state?.terminated) return { status: before };
-  if (situation.behaviour.fault === "image-pull-error" || isBroken(container.image ?? "")) return { status: waiting(container, before, situation, "ImagePullBackOff", `Back-off pulling image "${container.image ?? ""}"`) };
-  if (situation.problem !== undefined) return { status: waiting(container, before, situation, "CreateContainerConfigError", situation.problem) };
+  if (situation.behaviour.fault === "image-pull-error" || isBroken(container.image ?? ""))
+    return {
+      status: waiting(
+        container,
+        before,
+        situation,
+        "ImagePullBackOff",
+        `Back-off pulling image "${container.image ?? ""}"`,
+      ),
+    };
+  if (situation.problem !== undefined)
+    return { status: waiting(container, before, situation, "CreateContainerConfigError", situation.problem) };
   if (isSame && before.state?.waiting?.reason === "CrashLoopBackOff") {
     const dueMs = timeOf(before.lastState?.terminated?.finishedAt) + backOffMs(before.restartCount);
     if (situation.nowMs < dueMs) return { status: before, dueMs };
@@ -69,7 +84,7 @@ function start(container: ReadonlyContainer, before: Status | undefined, situati
   const status: Status = {
     name,
     state: { running: { startedAt: formatTime(nowMs) } },
-    ...(lastState && { lastState: { terminated: lastState } }),
+    lastState: lastState ? { terminated: lastState } : undefined,
     ready: false,
     restartCount,
     image: reportedImage(image),
@@ -87,10 +102,13 @@ export function holds({ resources: held }: Status, wanted: ReadonlyContainer["re
 }
 
 /** What it was given; a node that can change that while the container runs says so by telling it. */
-function granted({ resources = {} }: ReadonlyContainer, { resources: held }: ContainerSituation): Pick<Status, "resources" | "allocatedResources"> {
+function granted(
+  { resources = {} }: ReadonlyContainer,
+  { resources: held }: ContainerSituation,
+): Pick<Status, "resources" | "allocatedResources"> {
   const given = held ?? resources;
   const { claims: _, ...amounts } = given;
-  return { ...(given.requests && { allocatedResources: given.requests }), resources: amounts };
+  return { allocatedResources: given.requests, resources: amounts };
 }
 
 function run(running: Status, container: ReadonlyContainer, situation: ContainerSituation): Step {
@@ -98,7 +116,8 @@ function run(running: Status, container: ReadonlyContainer, situation: Container
   const endMs = behaviour.runMs === undefined ? undefined : timeOf(running.state?.running?.startedAt) + behaviour.runMs;
   if (endMs !== undefined && endMs <= nowMs) return end(running, container, situation, behaviour.exitCode);
   const ready = behaviour.fault !== "never-ready";
-  const isRight = running.ready === ready && running.started && holds(running, situation.resources ?? container.resources);
+  const isRight =
+    running.ready === ready && running.started && holds(running, situation.resources ?? container.resources);
   const status = isRight ? running : { ...running, ready, started: true, ...granted(container, situation) };
   return endMs === undefined ? { status } : { status, dueMs: endMs };
 }
@@ -106,13 +125,23 @@ function run(running: Status, container: ReadonlyContainer, situation: Container
 function end(running: Status, container: ReadonlyContainer, situation: ContainerSituation, exitCode: number): Step {
   const { nowMs, about } = situation;
   const terminated = terminatedOf(running, exitCode, nowMs);
-  if (!situation.restarts(exitCode)) return { status: { ...running, state: { terminated }, ready: false, started: false } };
+  if (!situation.restarts(exitCode))
+    return { status: { ...running, state: { terminated }, ready: false, started: false } };
   const isForgiven = nowMs - timeOf(terminated.startedAt) >= FORGIVEN_MS;
   const delayMs = isForgiven ? 0 : backOffMs(running.restartCount);
   const stopped: Status = { ...running, state: { terminated }, ready: false, started: false };
   if (delayMs === 0) return start(container, stopped, situation);
   const message = `back-off ${goDuration(delayMs)} restarting failed container=${container.name} pod=${about}`;
-  return { status: { ...running, state: { waiting: { reason: "CrashLoopBackOff", message } }, lastState: { terminated }, ready: false, started: false }, dueMs: nowMs + delayMs };
+  return {
+    status: {
+      ...running,
+      state: { waiting: { reason: "CrashLoopBackOff", message } },
+      lastState: { terminated },
+      ready: false,
+      started: false,
+    },
+    dueMs: nowMs + delayMs,
+  };
 }
 
 /** `10s`, `1m20s`, `5m0s`. */
@@ -121,12 +150,28 @@ function goDuration(ms: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-export function waiting(container: ReadonlyContainer, before: Status | undefined, { nowMs }: Pick<ContainerSituation, "nowMs">, reason: string, message?: string): Status {
+export function waiting(
+  container: ReadonlyContainer,
+  before: Status | undefined,
+  { nowMs }: Pick<ContainerSituation, "nowMs">,
+  reason: string,
+  message?: string,
+): Status {
   const image = reportedImage(container.image ?? "");
-  const state = { waiting: { reason, ...(message !== undefined && { message }) } };
-  if (before?.image === image && before.state?.waiting?.reason === reason && before.state.waiting.message === message) return before;
+  const state = { waiting: { reason, message } };
+  if (before?.image === image && before.state?.waiting?.reason === reason && before.state.waiting.message === message)
+    return before;
   const lastState = before && endOf(before, nowMs);
-  return { name: container.name, state, ...(lastState && { lastState: { terminated: lastState } }), ready: false, restartCount: before?.restartCount ?? 0, image, imageID: "", started: false };
+  return {
+    name: container.name,
+    state,
+    lastState: lastState ? { terminated: lastState } : undefined,
+    ready: false,
+    restartCount: before?.restartCount ?? 0,
+    image,
+    imageID: "",
+    started: false,
+  };
 }
 
 /** How the last run of a container ended, or ends now; unset when it never ran. */
@@ -137,8 +182,15 @@ function endOf(status: Status, nowMs: number): Terminated | undefined {
 
 export function terminatedOf({ state, containerID }: Status, exitCode: number, nowMs: number): Terminated {
   const startedAt = state?.running?.startedAt;
-  return { exitCode, reason: exitCode === 0 ? "Completed" : "Error", ...(startedAt && { startedAt }), finishedAt: formatTime(nowMs), ...(containerID && { containerID }) };
+  return {
+    exitCode,
+    reason: exitCode === 0 ? "Completed" : "Error",
+    startedAt: startedAt || undefined,
+    finishedAt: formatTime(nowMs),
+    containerID: containerID || undefined,
+  };
 }
 
-const containerId = (uid: string, name: string, restartCount: number): string => `containerd://${sha256(`${uid}/${name}/${restartCount}`)}`;
+const containerId = (uid: string, name: string, restartCount: number): string =>
+  `containerd://${sha256(`${uid}/${name}/${restartCount}`)}`;
 const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));

@@ -3,19 +3,36 @@ import { describe, expect, test } from "vitest";
 import { ConfigMap, Node, Pod } from "../../api/index.ts";
 import type { ContainerStatus, PodSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { MEMBER, NAMESPACE, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  conditionsOf,
+  endsWithTest,
+  isReady,
+  makePod,
+  startTestMember,
+} from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
   return endsWithTest(member);
 }
-const containerOf = (pod: DeepReadonly<Pod>, name = "main"): DeepReadonly<ContainerStatus> | undefined => [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((item) => item.name === name);
-const owner = (kind: string) => ({ ownerReferences: [{ apiVersion: "example.com/v1", kind, name: "pi", uid: "j-1", controller: true }] });
-const withImage = (pod: DeepReadonly<Pod>, image: string): DeepReadonly<Pod> => ({ ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) } });
+const containerOf = (pod: DeepReadonly<Pod>, name = "main"): DeepReadonly<ContainerStatus> | undefined =>
+  [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find(
+    (item) => item.name === name,
+  );
+const owner = (kind: string) => ({
+  ownerReferences: [{ apiVersion: "example.com/v1", kind, name: "pi", uid: "j-1", controller: true }],
+});
+const withImage = (pod: DeepReadonly<Pod>, image: string): DeepReadonly<Pod> => ({
+  ...pod,
+  spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) },
+});
 
 describe("a pod with an annotation that means nothing", () => {
-  const WORDS = 'Pod/a Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "crashloop" is ignored: allowed are crash-loop, image-pull-error, never-ready';
+  const WORDS =
+    'Pod/a Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "crashloop" is ignored: allowed are crash-loop, image-pull-error, never-ready';
 
   test("runs, and says so once", async () => {
     const member = await start();
@@ -33,7 +50,10 @@ describe("a pod with an annotation that means nothing", () => {
     await member.pass(60_000);
 
     const pod = await member.pod("a");
-    await member.client.update(Pod, MEMBER, { ...pod, metadata: { ...pod.metadata, annotations: { "simulation.flotilla.dev/fault": "crashloop" } } });
+    await member.client.update(Pod, MEMBER, {
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { "simulation.flotilla.dev/fault": "crashloop" } },
+    });
     await member.pass(60_000);
 
     expect(member.events).toEqual([WORDS]);
@@ -44,10 +64,15 @@ test("a node with a fault that means nothing says so", async () => {
   const member = await start();
   const node = await member.client.get(Node, { cluster: MEMBER, name: "node-000" });
 
-  await member.client.update(Node, MEMBER, { ...node, metadata: { ...node.metadata, annotations: { "simulation.flotilla.dev/fault": "gone" } } });
+  await member.client.update(Node, MEMBER, {
+    ...node,
+    metadata: { ...node.metadata, annotations: { "simulation.flotilla.dev/fault": "gone" } },
+  });
   await member.settle();
 
-  expect(member.events).toEqual(['Node/node-000 Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "gone" is ignored: allowed is lost']);
+  expect(member.events).toEqual([
+    'Node/node-000 Warning InvalidSimulation: annotation simulation.flotilla.dev/fault: "gone" is ignored: allowed is lost',
+  ]);
 });
 
 describe("a pod that starts", () => {
@@ -58,7 +83,10 @@ describe("a pod that starts", () => {
     await member.pass(3_600_000);
 
     expect(isReady(await member.pod("a"))).toBe(true);
-    expect(member.writes.counts().map(({ verb, subresource, count }) => `${verb} ${subresource} ${count}`)).toEqual(["update  1", "update status 1"]);
+    expect(member.writes.counts().map(({ verb, subresource, count }) => `${verb} ${subresource} ${count}`)).toEqual([
+      "update  1",
+      "update status 1",
+    ]);
     expect(member.events).toEqual([]);
   });
 
@@ -72,7 +100,11 @@ describe("a pod that starts", () => {
     const started = await member.pod("a");
 
     expect([early.spec.nodeName, early.status?.phase]).toEqual(["node-000", "Pending"]);
-    expect([started.status?.phase, isReady(started), started.status?.observedGeneration]).toEqual(["Running", true, started.metadata.generation]);
+    expect([started.status?.phase, isReady(started), started.status?.observedGeneration]).toEqual([
+      "Running",
+      true,
+      started.metadata.generation,
+    ]);
   });
 
   test("takes longer when its annotation says so", async () => {
@@ -88,7 +120,10 @@ describe("a pod that starts", () => {
 
   test("has an address of its own, and on the network of its host that of the host", async () => {
     const member = await start();
-    await member.create(...Array.from({ length: 20 }, (_, index) => makePod(`p${index}`)), makePod("host", { hostNetwork: true }));
+    await member.create(
+      ...Array.from({ length: 20 }, (_, index) => makePod(`p${index}`)),
+      makePod("host", { hostNetwork: true }),
+    );
 
     const pods = (await member.client.list(Pod, { cluster: MEMBER })).items;
 
@@ -99,24 +134,65 @@ describe("a pod that starts", () => {
 
   test("runs its init containers in order and keeps its sidecars", async () => {
     const member = await start();
-    await member.create(makePod("a", { initContainers: [{ name: "first", image: "i:1" }, { name: "side", image: "s:1", restartPolicy: "Always" }, { name: "stuck", image: "i:broken" }, { name: "last", image: "i:1" }] }));
+    await member.create(
+      makePod("a", {
+        initContainers: [
+          { name: "first", image: "i:1" },
+          { name: "side", image: "s:1", restartPolicy: "Always" },
+          { name: "stuck", image: "i:broken" },
+          { name: "last", image: "i:1" },
+        ],
+      }),
+    );
 
     const stuck = await member.pod("a");
-    await member.client.update(Pod, MEMBER, { ...stuck, spec: { ...stuck.spec, initContainers: stuck.spec.initContainers?.map((container) => ({ ...container, image: container.image?.replace("broken", "2") ?? "" })) ?? [] } });
+    await member.client.update(Pod, MEMBER, {
+      ...stuck,
+      spec: {
+        ...stuck.spec,
+        initContainers:
+          stuck.spec.initContainers?.map((container) => ({
+            ...container,
+            image: container.image?.replace("broken", "2") ?? "",
+          })) ?? [],
+      },
+    });
     await member.settle();
     const pod = await member.pod("a");
 
-    expect(conditionsOf(stuck)).toMatchObject({ Initialized: "False ContainersNotInitialized", Ready: "False ContainersNotReady" });
-    expect([stuck.status?.phase, ...["side", "stuck", "last", "main"].map((name) => containerOf(stuck, name)?.state?.waiting?.reason)]).toEqual(["Pending", undefined, "ImagePullBackOff", "PodInitializing", "PodInitializing"]);
+    expect(conditionsOf(stuck)).toMatchObject({
+      Initialized: "False ContainersNotInitialized",
+      Ready: "False ContainersNotReady",
+    });
+    expect([
+      stuck.status?.phase,
+      ...["side", "stuck", "last", "main"].map((name) => containerOf(stuck, name)?.state?.waiting?.reason),
+    ]).toEqual(["Pending", undefined, "ImagePullBackOff", "PodInitializing", "PodInitializing"]);
     expect(isReady(pod)).toBe(true);
-    expect(["first", "side", "stuck", "last"].map((name) => (containerOf(pod, name)?.state?.running ? "runs" : containerOf(pod, name)?.state?.terminated?.reason))).toEqual(["Completed", "runs", "Completed", "Completed"]);
+    expect(
+      ["first", "side", "stuck", "last"].map((name) =>
+        containerOf(pod, name)?.state?.running ? "runs" : containerOf(pod, name)?.state?.terminated?.reason,
+      ),
+    ).toEqual(["Completed", "runs", "Completed", "Completed"]);
   });
 
   test("waits for the ConfigMap key that a variable comes from", async () => {
     const member = await start();
     const env = (key: string) => [{ name: "BARRIER", valueFrom: { configMapKeyRef: { name: "a-barrier", key } } }];
-    await member.create(makePod("a", { containers: [{ name: "main", image: "web:1", env: env("p_1") }, { name: "late", image: "web:1", env: env("p_0") }] }));
-    const barrier = (data: Record<string, string>): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a-barrier", namespace: NAMESPACE }, data });
+    await member.create(
+      makePod("a", {
+        containers: [
+          { name: "main", image: "web:1", env: env("p_1") },
+          { name: "late", image: "web:1", env: env("p_0") },
+        ],
+      }),
+    );
+    const barrier = (data: Record<string, string>): ConfigMap => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a-barrier", namespace: NAMESPACE },
+      data,
+    });
 
     await member.pass(20);
     const waiting = await member.pod("a");
@@ -125,14 +201,24 @@ describe("a pod that starts", () => {
     await member.change(ConfigMap, "a-barrier", (map) => ({ ...map, data: { p_1: "true", p_0: "true" } }));
     const up = await member.pod("a");
 
-    expect(containerOf(waiting)?.state?.waiting).toEqual({ reason: "CreateContainerConfigError", message: 'configmap "a-barrier" not found' });
-    expect([containerOf(half)?.ready, containerOf(half, "late")?.state?.waiting?.message]).toEqual([true, "couldn't find key p_0 in ConfigMap shop/a-barrier"]);
+    expect(containerOf(waiting)?.state?.waiting).toEqual({
+      reason: "CreateContainerConfigError",
+      message: 'configmap "a-barrier" not found',
+    });
+    expect([containerOf(half)?.ready, containerOf(half, "late")?.state?.waiting?.message]).toEqual([
+      true,
+      "couldn't find key p_0 in ConfigMap shop/a-barrier",
+    ]);
     expect([isReady(up), containerOf(up, "late")?.restartCount]).toEqual([true, 0]);
   });
 });
 
 describe("a pod with a plain command", () => {
-  const commanded = (text: string) => makePod("a", { restartPolicy: "Never", containers: [{ name: "main", image: "web:1", command: ["sh", "-c", text] }] });
+  const commanded = (text: string) =>
+    makePod("a", {
+      restartPolicy: "Never",
+      containers: [{ name: "main", image: "web:1", command: ["sh", "-c", text] }],
+    });
 
   test("runs for its time, ends with its code, and costs one write more", async () => {
     const member = await start();
@@ -146,13 +232,21 @@ describe("a pod with a plain command", () => {
     const pod = await member.pod("a");
 
     expect([running.status?.phase, before]).toEqual(["Running", 0]);
-    expect([pod.status?.phase, containerOf(pod)?.state?.terminated?.exitCode, member.writes.total()]).toEqual(["Failed", 3, 1]);
+    expect([pod.status?.phase, containerOf(pod)?.state?.terminated?.exitCode, member.writes.total()]).toEqual([
+      "Failed",
+      3,
+      1,
+    ]);
   });
 });
 
 describe("a pod whose volume comes from a ConfigMap", () => {
   const mounting = makePod("a", { volumes: [{ name: "config", configMap: { name: "settings" } }] });
-  const settings: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: NAMESPACE } };
+  const settings: ConfigMap = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "settings", namespace: NAMESPACE },
+  };
 
   test("is not made before that is there", async () => {
     const member = await start();
@@ -162,8 +256,15 @@ describe("a pod whose volume comes from a ConfigMap", () => {
 
     await member.create(settings);
 
-    expect([waiting.status?.phase, waiting.status?.podIP, containerOf(waiting)?.state?.waiting?.reason, conditionsOf(waiting)["PodReadyToStartContainers"]]).toEqual(["Pending", undefined, "ContainerCreating", "False"]);
-    expect(member.events).toEqual(['Pod/a Warning FailedMount: MountVolume.SetUp failed for volume "config" : configmap "settings" not found']);
+    expect([
+      waiting.status?.phase,
+      waiting.status?.podIP,
+      containerOf(waiting)?.state?.waiting?.reason,
+      conditionsOf(waiting)["PodReadyToStartContainers"],
+    ]).toEqual(["Pending", undefined, "ContainerCreating", "False"]);
+    expect(member.events).toEqual([
+      'Pod/a Warning FailedMount: MountVolume.SetUp failed for volume "config" : configmap "settings" not found',
+    ]);
     expect(isReady(await member.pod("a"))).toBe(true);
   });
 
@@ -196,7 +297,11 @@ describe("faults", () => {
     await member.create(makePod("a", {}, { "simulation.flotilla.dev/fault": "never-ready" }));
 
     const pod = await member.pod("a");
-    expect([pod.status?.phase, conditionsOf(pod)["Ready"], containerOf(pod)?.started]).toEqual(["Running", "False ContainersNotReady", true]);
+    expect([pod.status?.phase, conditionsOf(pod)["Ready"], containerOf(pod)?.started]).toEqual([
+      "Running",
+      "False ContainersNotReady",
+      true,
+    ]);
   });
 
   test("a crash loop restarts after twice the time, up to five minutes", async () => {
@@ -212,46 +317,127 @@ describe("faults", () => {
     const pod = await member.pod("a");
     expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(pod.status?.phase).toBe("Running");
-    expect(containerOf(pod)).toMatchObject({ ready: false, state: { waiting: { reason: "CrashLoopBackOff", message: `back-off 5m0s restarting failed container=main pod=a_shop(${pod.metadata.uid})` } }, lastState: { terminated: { exitCode: 1, reason: "Error" } } });
+    expect(containerOf(pod)).toMatchObject({
+      ready: false,
+      state: {
+        waiting: {
+          reason: "CrashLoopBackOff",
+          message: `back-off 5m0s restarting failed container=main pod=a_shop(${pod.metadata.uid})`,
+        },
+      },
+      lastState: { terminated: { exitCode: 1, reason: "Error" } },
+    });
     expect(member.events[0]).toMatch(/^Pod\/a Warning BackOff: Back-off restarting failed container=main/);
   });
 });
 
 describe("a pod with an end", () => {
-  const cases: Record<string, { restartPolicy: PodSpec["restartPolicy"]; annotations?: Record<string, string>; ownerKind?: string; want: string; ready: string }> = {
-    "of a Job is done at once": { restartPolicy: "Never", ownerKind: "Job", want: "Succeeded", ready: "False PodCompleted" },
-    "of a BroadcastJob fails with the code that it is given": { restartPolicy: "Never", ownerKind: "BroadcastJob", annotations: { "sim/exit-code": "3" }, want: "Failed", ready: "False PodFailed" },
-    "of a Helm hook is done at once": { restartPolicy: "Never", annotations: { "helm.sh/hook": "test" }, want: "Succeeded", ready: "False PodCompleted" },
-    "of a Helm hook fails with the code that it is given": { restartPolicy: "Never", annotations: { "helm.sh/hook": "test", "simulation.flotilla.dev/exit-code": "3" }, want: "Failed", ready: "False PodFailed" },
-    "of a Job may run for ever": { restartPolicy: "Never", ownerKind: "Job", annotations: { "sim/run": "forever" }, want: "Running", ready: "True" },
-    "of its own ends when it has an exit code": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "0" }, want: "Succeeded", ready: "False PodCompleted" },
-    "is restarted on failure": { restartPolicy: "OnFailure", annotations: { "simulation.flotilla.dev/exit-code": "1" }, want: "Running", ready: "False ContainersNotReady" },
-    "that always restarts does so also after success": { restartPolicy: "Always", annotations: { "simulation.flotilla.dev/exit-code": "0" }, want: "Running", ready: "False ContainersNotReady" },
+  const cases: Record<
+    string,
+    {
+      restartPolicy: PodSpec["restartPolicy"];
+      annotations?: Record<string, string>;
+      ownerKind?: string;
+      want: string;
+      ready: string;
+    }
+  > = {
+    "of a Job is done at once": {
+      restartPolicy: "Never",
+      ownerKind: "Job",
+      want: "Succeeded",
+      ready: "False PodCompleted",
+    },
+    "of a BroadcastJob fails with the code that it is given": {
+      restartPolicy: "Never",
+      ownerKind: "BroadcastJob",
+      annotations: { "sim/exit-code": "3" },
+      want: "Failed",
+      ready: "False PodFailed",
+    },
+    "of a Helm hook is done at once": {
+      restartPolicy: "Never",
+      annotations: { "helm.sh/hook": "test" },
+      want: "Succeeded",
+      ready: "False PodCompleted",
+    },
+    "of a Helm hook fails with the code that it is given": {
+      restartPolicy: "Never",
+      annotations: { "helm.sh/hook": "test", "simulation.flotilla.dev/exit-code": "3" },
+      want: "Failed",
+      ready: "False PodFailed",
+    },
+    "of a Job may run for ever": {
+      restartPolicy: "Never",
+      ownerKind: "Job",
+      annotations: { "sim/run": "forever" },
+      want: "Running",
+      ready: "True",
+    },
+    "of its own ends when it has an exit code": {
+      restartPolicy: "OnFailure",
+      annotations: { "simulation.flotilla.dev/exit-code": "0" },
+      want: "Succeeded",
+      ready: "False PodCompleted",
+    },
+    "is restarted on failure": {
+      restartPolicy: "OnFailure",
+      annotations: { "simulation.flotilla.dev/exit-code": "1" },
+      want: "Running",
+      ready: "False ContainersNotReady",
+    },
+    "that always restarts does so also after success": {
+      restartPolicy: "Always",
+      annotations: { "simulation.flotilla.dev/exit-code": "0" },
+      want: "Running",
+      ready: "False ContainersNotReady",
+    },
   };
   for (const [behaviour, { restartPolicy, annotations = {}, ownerKind, want, ready }] of Object.entries(cases)) {
     test(behaviour, async () => {
       const member = await start();
 
-      await member.create(makePod("a", { restartPolicy: restartPolicy ?? "Always" }, annotations, ownerKind ? owner(ownerKind) : {}));
+      await member.create(
+        makePod("a", { restartPolicy: restartPolicy ?? "Always" }, annotations, ownerKind ? owner(ownerKind) : {}),
+      );
 
       const pod = await member.pod("a");
       expect([pod.status?.phase, conditionsOf(pod)["Ready"]]).toEqual([want, ready]);
-      expect(conditionsOf(pod)).toMatchObject({ Initialized: "True", PodScheduled: "True", PodReadyToStartContainers: "True" });
+      expect(conditionsOf(pod)).toMatchObject({
+        Initialized: "True",
+        PodScheduled: "True",
+        PodReadyToStartContainers: "True",
+      });
     });
   }
 
   test("obeys what a container says about its restarts", async () => {
     const member = await start();
-    const rules = { restartPolicy: "Never" as const, restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [42] } }] };
+    const rules = {
+      restartPolicy: "Never" as const,
+      restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [42] } }],
+    };
 
-    for (const code of ["42", "1"]) await member.create(makePod(`code${code}`, { restartPolicy: "Never", containers: [{ name: "main", image: "web:1", ...rules }] }, { "simulation.flotilla.dev/exit-code": code }));
+    for (const code of ["42", "1"])
+      await member.create(
+        makePod(
+          `code${code}`,
+          { restartPolicy: "Never", containers: [{ name: "main", image: "web:1", ...rules }] },
+          { "simulation.flotilla.dev/exit-code": code },
+        ),
+      );
 
-    expect([(await member.pod("code42")).status?.phase, (await member.pod("code1")).status?.phase]).toEqual(["Running", "Failed"]);
+    expect([(await member.pod("code42")).status?.phase, (await member.pod("code1")).status?.phase]).toEqual([
+      "Running",
+      "Failed",
+    ]);
   });
 
   test("runs as long as its annotation says", async () => {
     const member = await start();
-    await member.create(makePod("a", { restartPolicy: "Never" }, { "simulation.flotilla.dev/run": "60" }, owner("Job")));
+    await member.create(
+      makePod("a", { restartPolicy: "Never" }, { "simulation.flotilla.dev/run": "60" }, owner("Job")),
+    );
 
     await member.pass(59_000);
     const early = (await member.pod("a")).status?.phase;
@@ -266,7 +452,11 @@ describe("a pod with an end", () => {
 
     await member.pass(30_000);
 
-    expect((await member.pod("a")).status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" });
+    expect((await member.pod("a")).status).toMatchObject({
+      phase: "Failed",
+      reason: "DeadlineExceeded",
+      message: "Pod was active on the node longer than the specified deadline",
+    });
   });
 });
 
@@ -274,7 +464,17 @@ describe("a pod that changes while it runs", () => {
   test("is not ready while a container restarts with its new image, and keeps its address", async () => {
     const member = await start({ times: { startMs: 0, restartMs: 3_000 } });
     await member.create(makePod("a", { readinessGates: [{ conditionType: "x/Open" }] }));
-    await member.client.updateStatus(Pod, MEMBER, await member.pod("a").then((pod) => ({ ...pod, status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []), { type: "x/Open", status: "True" }] } })));
+    await member.client.updateStatus(
+      Pod,
+      MEMBER,
+      await member.pod("a").then((pod) => ({
+        ...pod,
+        status: {
+          ...pod.status,
+          conditions: [...(pod.status?.conditions ?? []), { type: "x/Open", status: "True" }],
+        },
+      })),
+    );
     await member.settle();
     const before = await member.pod("a");
 
@@ -284,16 +484,28 @@ describe("a pod that changes while it runs", () => {
     const after = await member.pod("a");
 
     expect([isReady(before), isReady(restarting), isReady(after)]).toEqual([true, false, true]);
-    expect([containerOf(after)?.restartCount, containerOf(after)?.image, after.status?.podIP]).toEqual([1, "web:2", before.status?.podIP]);
+    expect([containerOf(after)?.restartCount, containerOf(after)?.image, after.status?.podIP]).toEqual([
+      1,
+      "web:2",
+      before.status?.podIP,
+    ]);
     expect(containerOf(after)?.lastState?.terminated?.containerID).toBe(containerOf(before)?.containerID);
   });
 
   const resize = async (member: TestMember, resources: object): Promise<void> => {
-    const { status } = await member.client.raw({ cluster: MEMBER, method: "PATCH", path: `/api/v1/namespaces/${NAMESPACE}/pods/a/resize`, headers: { "content-type": "application/strategic-merge-patch+json" }, body: Buffer.from(JSON.stringify({ spec: { containers: [{ name: "main", resources }] } })) });
+    const { status } = await member.client.raw({
+      cluster: MEMBER,
+      method: "PATCH",
+      path: `/api/v1/namespaces/${NAMESPACE}/pods/a/resize`,
+      headers: { "content-type": "application/strategic-merge-patch+json" },
+      body: Buffer.from(JSON.stringify({ spec: { containers: [{ name: "main", resources }] } })),
+    });
     expect(status).toBe(200);
     await member.settle();
   };
-  const sized = (cpu: string, rest: object = {}): Partial<PodSpec> => ({ containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } }, ...rest }] });
+  const sized = (cpu: string, rest: object = {}): Partial<PodSpec> => ({
+    containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } }, ...rest }],
+  });
 
   test("gets more cpu without a restart", async () => {
     const member = await start();
@@ -301,16 +513,27 @@ describe("a pod that changes while it runs", () => {
 
     await resize(member, { requests: { cpu: "2" } });
 
-    expect(containerOf(await member.pod("a"))).toMatchObject({ restartCount: 0, ready: true, resources: { requests: { cpu: "2" } }, allocatedResources: { cpu: "2" } });
+    expect(containerOf(await member.pod("a"))).toMatchObject({
+      restartCount: 0,
+      ready: true,
+      resources: { requests: { cpu: "2" } },
+      allocatedResources: { cpu: "2" },
+    });
   });
 
   test("is restarted for it when its policy says so", async () => {
     const member = await start();
-    await member.create(makePod("a", sized("1", { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] })));
+    await member.create(
+      makePod("a", sized("1", { resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] })),
+    );
 
     await resize(member, { requests: { cpu: "2" } });
 
-    expect(containerOf(await member.pod("a"))).toMatchObject({ restartCount: 1, ready: true, resources: { requests: { cpu: "2" } } });
+    expect(containerOf(await member.pod("a"))).toMatchObject({
+      restartCount: 1,
+      ready: true,
+      resources: { requests: { cpu: "2" } },
+    });
   });
 
   test("keeps what it has while the node has no more, and gets it when there is room", async () => {
@@ -325,31 +548,74 @@ describe("a pod that changes while it runs", () => {
     await resize(member, { requests: { cpu: "5" } });
     const refused = await member.pod("a");
 
-    expect([conditionsOf(deferred)["PodResizePending"], containerOf(deferred)?.resources?.requests]).toEqual(["True Deferred", { cpu: "1" }]);
-    expect([conditionsOf(given)["PodResizePending"], containerOf(given)?.resources?.requests]).toEqual([undefined, { cpu: "3" }]);
+    expect([conditionsOf(deferred)["PodResizePending"], containerOf(deferred)?.resources?.requests]).toEqual([
+      "True Deferred",
+      { cpu: "1" },
+    ]);
+    expect([conditionsOf(given)["PodResizePending"], containerOf(given)?.resources?.requests]).toEqual([
+      undefined,
+      { cpu: "3" },
+    ]);
     expect(conditionsOf(refused)["PodResizePending"]).toBe("True Infeasible");
   });
 
   test("is told apart by the variables that come from its metadata", async () => {
-    const hashes = { plain: () => 1, variables: (_container: unknown, { labels }: { readonly labels?: Readonly<Record<string, string>> }) => Number(labels?.["version"] ?? 0) };
+    const hashes = {
+      plain: () => 1,
+      variables: (_container: unknown, { labels }: { readonly labels?: Readonly<Record<string, string>> }) =>
+        Number(labels?.["version"] ?? 0),
+    };
     const member = await start({ hashes });
     const env = [{ name: "VERSION", valueFrom: { fieldRef: { fieldPath: "metadata.labels['version']" } } }];
-    await member.create(makePod("a", { containers: [{ name: "main", image: "web:1", env }], readinessGates: [{ conditionType: "InPlaceUpdateReady" }] }, {}, { labels: { version: "7" } }));
+    await member.create(
+      makePod(
+        "a",
+        {
+          containers: [{ name: "main", image: "web:1", env }],
+          readinessGates: [{ conditionType: "InPlaceUpdateReady" }],
+        },
+        {},
+        { labels: { version: "7" } },
+      ),
+    );
     const noted = await member.pod("a");
     const gate = async (status: "True" | "False"): Promise<void> => {
       const pod = await member.pod("a");
-      await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []).filter(({ type }) => type !== "InPlaceUpdateReady"), { type: "InPlaceUpdateReady", status }] } });
+      await member.client.updateStatus(Pod, MEMBER, {
+        ...pod,
+        status: {
+          ...pod.status,
+          conditions: [
+            ...(pod.status?.conditions ?? []).filter(({ type }) => type !== "InPlaceUpdateReady"),
+            { type: "InPlaceUpdateReady", status },
+          ],
+        },
+      });
       await member.settle();
     };
 
-    await member.change(Pod, "a", (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, version: "8" } } }));
+    await member.change(Pod, "a", (pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, version: "8" } },
+    }));
     const unasked = containerOf(await member.pod("a"))?.restartCount;
     await gate("False");
     const restarted = await member.pod("a");
 
-    expect(JSON.parse(noted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"] ?? "{}")).toEqual({ containers: [{ name: "main", containerID: containerOf(noted)?.containerID, restartCount: 0, hashes: { plainHash: 1, extractedEnvFromMetadataHash: 7 } }] });
+    expect(JSON.parse(noted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"] ?? "{}")).toEqual({
+      containers: [
+        {
+          name: "main",
+          containerID: containerOf(noted)?.containerID,
+          restartCount: 0,
+          hashes: { plainHash: 1, extractedEnvFromMetadataHash: 7 },
+        },
+      ],
+    });
     expect([unasked, containerOf(restarted)?.restartCount]).toEqual([0, 1]);
-    expect(restarted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"]).toContain('"extractedEnvFromMetadataHash":8');
+    expect(restarted.metadata.annotations?.["apps.kruise.io/runtime-containers-meta"]).toContain(
+      '"extractedEnvFromMetadataHash":8',
+    );
   });
 });
 
@@ -376,7 +642,11 @@ describe("a pod that is deleted", () => {
     await member.pass(1_000);
 
     const held = await member.pod("a");
-    expect([held.status?.phase, conditionsOf(held)["Ready"], containerOf(held)?.state?.terminated?.exitCode]).toEqual(["Succeeded", "False PodCompleted", 0]);
+    expect([held.status?.phase, conditionsOf(held)["Ready"], containerOf(held)?.state?.terminated?.exitCode]).toEqual([
+      "Succeeded",
+      "False PodCompleted",
+      0,
+    ]);
     member.writes.reset();
     await member.pass(600_000);
     expect(member.writes.total()).toBe(0);
@@ -385,12 +655,18 @@ describe("a pod that is deleted", () => {
 
 test("a pod that names a node without room for its port is turned away", async () => {
   const member = await start();
-  const ports: Partial<PodSpec> = { nodeName: "node-000", containers: [{ name: "main", image: "web:1", ports: [{ containerPort: 80, hostPort: 80 }] }] };
+  const ports: Partial<PodSpec> = {
+    nodeName: "node-000",
+    containers: [{ name: "main", image: "web:1", ports: [{ containerPort: 80, hostPort: 80 }] }],
+  };
   await member.create(makePod("a", ports));
 
   await member.create(makePod("b", ports));
 
-  expect([(await member.pod("a")).status?.phase, (await member.pod("b")).status]).toMatchObject(["Running", { phase: "Failed", reason: "NodePorts" }]);
+  expect([(await member.pod("a")).status?.phase, (await member.pod("b")).status]).toMatchObject([
+    "Running",
+    { phase: "Failed", reason: "NodePorts" },
+  ]);
 });
 
 test("asking for nodes that are there writes nothing", async () => {

@@ -1,10 +1,10 @@
 /**
  * The kubelets of all simulated nodes: bound pods start, run, end, take new images in place, and stop.
  *
- * Reads:  Pod, Node; ConfigMap and Secret once a container's variables come from one.
+ * Reads: Pod, Node; ConfigMap and Secret once a container's variables come from one.
  * Writes: Pod status; removes pods that have stopped.
- * Before: placement sets `spec.nodeName`. A pod that starts costs one write, when it is up: what is in between (pulling, creating)
- * would be overwritten within a second. A converged pod costs none, and has no timer.
+ * Before: placement sets `spec.nodeName`. A pod that starts costs one write, when it is up: what is in between
+ * (pulling, creating) would be overwritten within a second. A converged pod costs none, and has no timer.
  */
 import { Node, Pod } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
@@ -58,12 +58,25 @@ const LISTING_MS = 20;
 /** A resize that waits for room is looked at again this often; who leaves the node does not know who waits. */
 const RESIZE_RETRY_MS = 30_000;
 
-export function createKubeletController({ client, informers, clock, views, addresses, config, hashes, times, events }: KubeletDependencies): Controller<ObjectKey> {
+export function createKubeletController({
+  client,
+  informers,
+  clock,
+  views,
+  addresses,
+  config,
+  hashes,
+  times,
+  events,
+}: KubeletDependencies): Controller<ObjectKey> {
   const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...times };
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const waits = createWaits(clock);
-  /** Pods as we wrote them, in which everything runs and nothing is due: our own write comes back as an event, and needs no second look. */
+  /**
+   * Pods as we wrote them, in which everything runs and nothing is due: our own write comes back as an event, and needs
+   * no second look.
+   */
   const settled = new WeakSet<ReadonlyPod>();
 
   return defineKeyedController<ObjectKey>({
@@ -78,7 +91,9 @@ export function createKubeletController({ client, informers, clock, views, addre
       // A kubelet that comes, or comes back, takes up its pods.
       watch(Node, ({ cluster, object, old, deleted }) => {
         if (old) for (const event of planProblemEvents(object, old, "Node")) events?.record(cluster, object, event);
-        return deleted || !old || isLost(old) !== isLost(object) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [];
+        return deleted || !old || isLost(old) !== isLost(object)
+          ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod))
+          : [];
       }),
     ],
     writes: [Pod],
@@ -105,7 +120,12 @@ export function createKubeletController({ client, informers, clock, views, addre
     const around = surroundingsOf(pod, node, cluster);
     const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(cluster)) : undefined;
     if (rejected) {
-      await write(pod, cluster, { ...pod.status, phase: "Failed", ...rejected, startTime: formatTime(clock.now()) }, signal);
+      await write(
+        pod,
+        cluster,
+        { ...pod.status, phase: "Failed", ...rejected, startTime: formatTime(clock.now()) },
+        signal,
+      );
       return done;
     }
     const outdated = outdatedContainers(pod, around);
@@ -117,16 +137,22 @@ export function createKubeletController({ client, informers, clock, views, addre
     }
     const { status, dueMs } = planPodStatus(pod, around);
     const current = await write(pod, cluster, status, signal, around.mountProblem);
-    if (!current) return done; // Changed meanwhile: it comes back as an event, and what was waited for stays waited for.
+    // Changed meanwhile: it comes back as an event, and what was waited for stays waited for.
+    if (!current) return done;
     waits.over(idOfKey(key));
-    const isDeferred = status.conditions?.some(({ type, reason }) => type === "PodResizePending" && reason === "Deferred");
+    const isDeferred = status.conditions?.some(
+      ({ type, reason }) => type === "PodResizePending" && reason === "Deferred",
+    );
     if (dueMs !== undefined) return { requeueAfterMs: Math.max(0, dueMs - clock.now()) };
     if (isDeferred) return { requeueAfterMs: RESIZE_RETRY_MS };
     if (isUp(status)) settled.add(current);
     return done;
   }
 
-  /** When they appear: with a new pod, or with a change. A process that starts finds pods that run, and has told of them before. */
+  /**
+   * When they appear: with a new pod, or with a change. A process that starts finds pods that run, and has told of them
+   * before.
+   */
   function tellProblems(cluster: string, pod: ReadonlyPod, old: ReadonlyPod | undefined): void {
     if (!events || (!old && pod.status?.startTime !== undefined)) return;
     for (const event of planProblemEvents(pod, old, "Pod")) events.record(cluster, pod, event);
@@ -134,7 +160,10 @@ export function createKubeletController({ client, informers, clock, views, addre
 
   /** How long it still takes until containers with something new in them run. */
   function startsInMs(pod: ReadonlyPod, containers: readonly string[], id: string): number {
-    const takesMs = Math.max((secondsOf(pod, START_SECONDS) ?? 0) * 1000, pod.status?.phase === "Running" ? restartMs : startMs);
+    const takesMs = Math.max(
+      (secondsOf(pod, START_SECONDS) ?? 0) * 1000,
+      pod.status?.phase === "Running" ? restartMs : startMs,
+    );
     return takesMs === 0 ? 0 : waits.leftMs(id, `${pod.metadata.uid} ${containers.join(" ")}`, takesMs);
   }
 
@@ -145,21 +174,34 @@ export function createKubeletController({ client, informers, clock, views, addre
       hostIP: node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address,
       podIP: () => addresses.of(cluster, uid),
       mountProblem: pod.spec.volumes ? config.mountProblemOf(cluster, pod) : undefined,
-      problemOf: (container) => (container.env || container.envFrom ? config.problemOf(cluster, namespace, container) : undefined),
-      ...(hashes && takesPart(pod) && { hasStaleVariables: (container: ReadonlyPod["spec"]["containers"][number]) => hasStaleVariables(pod, container, hashes) }),
+      problemOf: (container) =>
+        container.env || container.envFrom ? config.problemOf(cluster, namespace, container) : undefined,
+      hasStaleVariables:
+        hashes && takesPart(pod)
+          ? (container: ReadonlyPod["spec"]["containers"][number]) => hasStaleVariables(pod, container, hashes)
+          : undefined,
       room: () => roomBeside(pod, views.of(cluster)),
     };
   }
 
   /** The pod with this status; undefined when somebody else changed it meanwhile. */
-  async function write(pod: ReadonlyPod, cluster: string, status: DeepReadonly<Pod["status"]> & object, signal: AbortSignal, mountProblem?: string): Promise<ReadonlyPod | undefined> {
+  async function write(
+    pod: ReadonlyPod,
+    cluster: string,
+    status: DeepReadonly<Pod["status"]> & object,
+    signal: AbortSignal,
+    mountProblem?: string,
+  ): Promise<ReadonlyPod | undefined> {
     // What the daemon notes goes with the status: one write.
     const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
     const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
     if (isNoted && equalJson(status, pod.status)) return pod;
-    const metadata = isNoted ? pod.metadata : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
+    const metadata = isNoted
+      ? pod.metadata
+      : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
     const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, metadata, status }, { signal }));
-    if (written && events) for (const event of planPodEvents(pod, status, mountProblem)) events.record(cluster, pod, event);
+    if (written && events)
+      for (const event of planPodEvents(pod, status, mountProblem)) events.record(cluster, pod, event);
     return written;
   }
 
@@ -173,10 +215,12 @@ export function createKubeletController({ client, informers, clock, views, addre
       if (deletionGracePeriodSeconds > 0) return { requeueAfterMs: 0 };
     }
     // With a grace period of 0 we were here before, and only finalizers hold the pod.
-    if (deletionGracePeriodSeconds > 0) await unlessChanged(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid }, signal }));
+    if (deletionGracePeriodSeconds > 0)
+      await unlessChanged(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid }, signal }));
     return done;
   }
 }
 
 /** Nothing that is missing now could come later. */
-const isUp = ({ conditions }: DeepReadonly<NonNullable<Pod["status"]>>): boolean => conditions?.every(({ type, status }) => type !== "ContainersReady" || status === "True") ?? false;
+const isUp = ({ conditions }: DeepReadonly<NonNullable<Pod["status"]>>): boolean =>
+  conditions?.every(({ type, status }) => type !== "ContainersReady" || status === "True") ?? false;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { imageIdOf, isBroken, reportedImage } from "./images.ts";
 
 const cases: Record<string, { reported: string; broken: boolean }> = {
-  "nginx": { reported: "nginx:latest", broken: false },
+  nginx: { reported: "nginx:latest", broken: false },
   "nginx:1.0": { reported: "nginx:1.0", broken: false },
   "registry.example.com:5000/nginx": { reported: "registry.example.com:5000/nginx:latest", broken: false },
   "registry.example.com:5000/nginx:broken-2": { reported: "registry.example.com:5000/nginx:broken-2", broken: true },

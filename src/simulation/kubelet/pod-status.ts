@@ -1,8 +1,9 @@
 /**
- * What the kubelet of a simulated node reports about a pod: its containers as they are by now, and the phase and conditions that
- * follow; and when something will change by itself.
+ * What the kubelet of a simulated node reports about a pod: its containers as they are by now, and the phase and
+ * conditions that follow; and when something will change by itself.
  *
- * Pure: from a pod to the status it should have. A status that is right comes out equal, so a converged pod costs no write.
+ * Pure: from a pod to the status it should have. A status that is right comes out equal, so a converged pod costs no
+ * write.
  */
 import type { Container, ContainerStatus, Pod, PodStatus } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -45,10 +46,14 @@ export interface PodPlan {
 const isSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 const ENDLESS: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
 
-const byName = (statuses: readonly Item[] | undefined): Map<string, Item> => new Map(statuses?.map((item) => [item.name, item]));
+const byName = (statuses: readonly Item[] | undefined): Map<string, Item> =>
+  new Map(statuses?.map((item) => [item.name, item]));
 
 /** Containers that do not run what the spec asks for, and are not already being dealt with. */
-export function outdatedContainers(pod: ReadonlyPod, around: Pick<Surroundings, "hasStaleVariables" | "room"> = {}): string[] {
+export function outdatedContainers(
+  pod: ReadonlyPod,
+  around: Pick<Surroundings, "hasStaleVariables" | "room"> = {},
+): string[] {
   const { spec, status } = pod;
   const known = byName(status?.containerStatuses);
   const isHeld = (): boolean => planResize(pod, known, around.room ?? (() => undefined)).isHeld;
@@ -58,15 +63,29 @@ export function outdatedContainers(pod: ReadonlyPod, around: Pick<Surroundings, 
     return (around.hasStaleVariables?.(container) ?? false) || (restartsForResize(container, before) && !isHeld());
   };
   const init = byName(status?.initContainerStatuses);
-  const sidecars = (spec.initContainers ?? []).filter((container) => isSidecar(container) && init.get(container.name)?.image !== reportedImage(container.image ?? ""));
+  const sidecars = (spec.initContainers ?? []).filter(
+    (container) => isSidecar(container) && init.get(container.name)?.image !== reportedImage(container.image ?? ""),
+  );
   return [...sidecars, ...spec.containers.filter(isOutdated)].map(({ name }) => name);
 }
 
-/** The status while these containers are down for something new. Only asked for when the pod would otherwise claim to be ready. */
+/**
+ * The status while these containers are down for something new. Only asked for when the pod would otherwise claim to be
+ * ready.
+ */
 export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], nowMs: number): Status {
-  const down = (items: readonly Item[] | undefined): Item[] => (items ?? []).map((item) => (containers.includes(item.name) ? { ...item, ready: false, started: false } : item));
+  const down = (items: readonly Item[] | undefined): Item[] =>
+    (items ?? []).map((item) => (containers.includes(item.name) ? { ...item, ready: false, started: false } : item));
   const { initContainerStatuses } = pod.status ?? {};
-  return withConditions(pod, { ...pod.status, containerStatuses: down(pod.status?.containerStatuses), ...(initContainerStatuses && { initContainerStatuses: down(initContainerStatuses) }) }, nowMs);
+  return withConditions(
+    pod,
+    {
+      ...pod.status,
+      containerStatuses: down(pod.status?.containerStatuses),
+      ...(initContainerStatuses && { initContainerStatuses: down(initContainerStatuses) }),
+    },
+    nowMs,
+  );
 }
 
 /** The status now that nothing keeps containers from starting any more. */
@@ -74,19 +93,40 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   const { spec, status = {} } = pod;
   const { nowMs } = around;
   const deadlineMs = deadlineOf(pod, nowMs);
-  if (deadlineMs !== undefined && deadlineMs <= nowMs) return { status: endedStatus(pod, nowMs, { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline", exitCode: 137 }) };
+  if (deadlineMs !== undefined && deadlineMs <= nowMs)
+    return {
+      status: endedStatus(pod, nowMs, {
+        reason: "DeadlineExceeded",
+        message: "Pod was active on the node longer than the specified deadline",
+        exitCode: 137,
+      }),
+    };
 
-  if (around.mountProblem !== undefined && !hasRun(status.containerStatuses ?? [])) return { status: unmountedStatus(pod, nowMs), ...(deadlineMs !== undefined && { dueMs: deadlineMs }) };
+  if (around.mountProblem !== undefined && !hasRun(status.containerStatuses ?? []))
+    return { status: unmountedStatus(pod, nowMs), dueMs: deadlineMs };
 
-  const resize = planResize(pod, byName([...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]), around.room ?? (() => undefined));
+  const resize = planResize(
+    pod,
+    byName([...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]),
+    around.room ?? (() => undefined),
+  );
   const init = stepInit(pod, around, resize);
-  const main = init.isDone ? spec.containers.map((container) => stepMain(pod, container, around, resize)) : spec.containers.map((container) => held(container, byName(status.containerStatuses).get(container.name), nowMs));
-  const ephemeral = (spec.ephemeralContainers ?? []).map((container) => stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), { ...situationOf(pod, container as ReadonlyContainer, around, resize), behaviour: ENDLESS }));
+  const main = init.isDone
+    ? spec.containers.map((container) => stepMain(pod, container, around, resize))
+    : spec.containers.map((container) => held(container, byName(status.containerStatuses).get(container.name), nowMs));
+  const ephemeral = (spec.ephemeralContainers ?? []).map((container) =>
+    stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), {
+      ...situationOf(pod, container as ReadonlyContainer, around, resize),
+      behaviour: ENDLESS,
+    }),
+  );
   const containerStatuses = main.map((step) => step.status);
   const phase = init.hasFailed ? "Failed" : phaseOf(status, containerStatuses);
   const isEnded = phase === "Succeeded" || phase === "Failed";
   // Sidecars stop with the others; who never had a turn stays as it is.
-  const initContainerStatuses = init.steps.map(({ status: item }) => (isEnded && item.state?.running ? stopped(item, nowMs) : item));
+  const initContainerStatuses = init.steps.map(({ status: item }) =>
+    isEnded && item.state?.running ? stopped(item, nowMs) : item,
+  );
   // The network is there before the first image is.
   const podIP = status.podIP ?? (spec.hostNetwork ? around.hostIP : around.podIP());
   const { nominatedNodeName: _, ...rest } = status;
@@ -103,15 +143,25 @@ export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
   };
   const dues = isEnded ? [] : [...init.steps, ...main].flatMap(({ dueMs }) => dueMs ?? []);
   if (deadlineMs !== undefined && !isEnded) dues.push(deadlineMs);
-  return { status: withResize(withConditions(pod, next, nowMs), resize, nowMs), ...(dues.length > 0 && { dueMs: Math.min(...dues) }) };
+  return {
+    status: withResize(withConditions(pod, next, nowMs), resize, nowMs),
+    dueMs: dues.length > 0 ? Math.min(...dues) : undefined,
+  };
 }
 
 function deadlineOf({ spec, status }: ReadonlyPod, nowMs: number): number | undefined {
   const { activeDeadlineSeconds: seconds } = spec;
-  return seconds === undefined ? undefined : (status?.startTime === undefined ? nowMs : Date.parse(status.startTime)) + seconds * 1000;
+  return seconds === undefined
+    ? undefined
+    : (status?.startTime === undefined ? nowMs : Date.parse(status.startTime)) + seconds * 1000;
 }
 
-function situationOf(pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): ContainerSituation {
+function situationOf(
+  pod: ReadonlyPod,
+  container: ReadonlyContainer,
+  around: Surroundings,
+  resize: ResizePlan,
+): ContainerSituation {
   const { metadata, spec, status } = pod;
   const before = byNameOne(status, container.name);
   return {
@@ -121,25 +171,40 @@ function situationOf(pod: ReadonlyPod, container: ReadonlyContainer, around: Sur
     behaviour: behaviourOf(pod, container),
     restarts: (exitCode) => restartsAfter(container, spec.restartPolicy, exitCode),
     problem: around.problemOf?.(container),
-    mustRestart: (around.hasStaleVariables?.(container) ?? false) || (!resize.isHeld && restartsForResize(container, before)),
-    ...(resize.isHeld && before?.resources && { resources: before.resources }),
+    mustRestart:
+      (around.hasStaleVariables?.(container) ?? false) || (!resize.isHeld && restartsForResize(container, before)),
+    resources: resize.isHeld && before?.resources ? before.resources : undefined,
   };
 }
 
 /** A container's own rules come first, then its own policy, then that of its pod. */
-function restartsAfter({ restartPolicy, restartPolicyRules }: ReadonlyContainer, ofPod: string | undefined, exitCode: number): boolean {
-  const rule = restartPolicyRules?.find(({ exitCodes }) => exitCodes !== undefined && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === "In"));
+function restartsAfter(
+  { restartPolicy, restartPolicyRules }: ReadonlyContainer,
+  ofPod: string | undefined,
+  exitCode: number,
+): boolean {
+  const rule = restartPolicyRules?.find(
+    ({ exitCodes }) =>
+      exitCodes !== undefined && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === "In"),
+  );
   if (rule?.action === "Restart") return true;
   const policy = restartPolicy ?? ofPod ?? "Always";
   return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
 function byNameOne(status: Status | undefined, container: string): Item | undefined {
-  return status?.containerStatuses?.find(({ name }) => name === container) ?? status?.initContainerStatuses?.find(({ name }) => name === container);
+  return (
+    status?.containerStatuses?.find(({ name }) => name === container) ??
+    status?.initContainerStatuses?.find(({ name }) => name === container)
+  );
 }
 
 const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): Step =>
-  stepContainer(container, pod.status?.containerStatuses?.find(({ name }) => name === container.name), situationOf(pod, container, around, resize));
+  stepContainer(
+    container,
+    pod.status?.containerStatuses?.find(({ name }) => name === container.name),
+    situationOf(pod, container, around, resize),
+  );
 
 interface InitPlan {
   readonly steps: readonly Step[];
@@ -148,7 +213,9 @@ interface InitPlan {
   readonly hasFailed: boolean;
 }
 
-/** Init containers one after the other, each until it succeeds; sidecars among them stay and do not hold up the next. */
+/**
+ * Init containers one after the other, each until it succeeds; sidecars among them stay and do not hold up the next.
+ */
 function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): InitPlan {
   const { spec, status } = pod;
   const containers = spec.initContainers ?? [];
@@ -167,8 +234,16 @@ function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): I
       const situation = situationOf(pod, container, around, resize);
       const behaviour = initBehaviourOf(pod, container);
       const step = isSidecar(container)
-        ? stepContainer(container, before, { ...situation, restarts: () => true, behaviour: { ...behaviour, runMs: undefined } })
-        : stepContainer(container, before, { ...situation, restarts: (exitCode) => exitCode !== 0 && restartsAfter(container, spec.restartPolicy, exitCode), behaviour });
+        ? stepContainer(container, before, {
+            ...situation,
+            restarts: () => true,
+            behaviour: { ...behaviour, runMs: undefined },
+          })
+        : stepContainer(container, before, {
+            ...situation,
+            restarts: (exitCode) => exitCode !== 0 && restartsAfter(container, spec.restartPolicy, exitCode),
+            behaviour,
+          });
       const finished = step.status.state?.terminated;
       const hasSucceeded = finished?.exitCode === 0;
       // kubelets call an init container ready once it has succeeded, and not before.
@@ -187,43 +262,60 @@ function held(container: ReadonlyContainer, before: Item | undefined, nowMs: num
 }
 
 function phaseOf({ phase }: Status, containers: readonly Item[]): NonNullable<Status["phase"]> {
-  if (containers.length > 0 && containers.every(({ state }) => state?.terminated)) return containers.every(({ state }) => state?.terminated?.exitCode === 0) ? "Succeeded" : "Failed";
+  if (containers.length > 0 && containers.every(({ state }) => state?.terminated))
+    return containers.every(({ state }) => state?.terminated?.exitCode === 0) ? "Succeeded" : "Failed";
   return hasRun(containers) || phase === "Running" ? "Running" : "Pending";
 }
 
-const hasRun = (containers: readonly Item[]): boolean => containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
+const hasRun = (containers: readonly Item[]): boolean =>
+  containers.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
 
 /** The status of a pod whose volumes are not there yet: not even its network is. */
 function unmountedStatus(pod: ReadonlyPod, nowMs: number): Status {
   const { spec, status = {} } = pod;
   const reason = spec.initContainers?.length ? "PodInitializing" : "ContainerCreating";
-  const wait = (containers: readonly ReadonlyContainer[], before: readonly Item[] | undefined): Item[] => containers.map((container) => waiting(container, byName(before).get(container.name), { nowMs }, reason));
+  const wait = (containers: readonly ReadonlyContainer[], before: readonly Item[] | undefined): Item[] =>
+    containers.map((container) => waiting(container, byName(before).get(container.name), { nowMs }, reason));
   const next: Status = {
     ...status,
     ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
     phase: "Pending",
     startTime: status.startTime ?? formatTime(nowMs),
-    ...(spec.initContainers?.length && { initContainerStatuses: wait(spec.initContainers, status.initContainerStatuses) }),
+    ...(spec.initContainers?.length && {
+      initContainerStatuses: wait(spec.initContainers, status.initContainerStatuses),
+    }),
     containerStatuses: wait(spec.containers, status.containerStatuses),
   };
   return withConditions(pod, next, nowMs, false);
 }
 
 function stopped(item: Item, nowMs: number, exitCode = 0): Item {
-  return item.state?.terminated ? item : { ...item, state: { terminated: terminatedOf(item, exitCode, nowMs) }, ready: false, started: false };
+  return item.state?.terminated
+    ? item
+    : { ...item, state: { terminated: terminatedOf(item, exitCode, nowMs) }, ready: false, started: false };
 }
 
 /** The status of a pod that is over: everything in it has stopped. */
-export function endedStatus(pod: ReadonlyPod, nowMs: number, why: { reason?: string; message?: string; exitCode: number }): Status {
+export function endedStatus(
+  pod: ReadonlyPod,
+  nowMs: number,
+  why: { reason?: string; message?: string; exitCode: number },
+): Status {
   const { status = {} } = pod;
   const { reason, message, exitCode } = why;
-  const containerStatuses = pod.spec.containers.map((container) => stopped(byNameOne(status, container.name) ?? waiting(container, undefined, { nowMs }, "ContainerCreating"), nowMs, exitCode));
+  const containerStatuses = pod.spec.containers.map((container) =>
+    stopped(
+      byNameOne(status, container.name) ?? waiting(container, undefined, { nowMs }, "ContainerCreating"),
+      nowMs,
+      exitCode,
+    ),
+  );
   const initContainerStatuses = status.initContainerStatuses?.map((item) => stopped(item, nowMs));
   const hasFailed = reason !== undefined || containerStatuses.some(({ state }) => state?.terminated?.exitCode !== 0);
   const next: Status = {
     ...status,
     phase: hasFailed ? "Failed" : "Succeeded",
-    ...(reason !== undefined && { reason, ...(message !== undefined && { message }) }),
+    ...(reason !== undefined && { reason, message }),
     startTime: status.startTime ?? formatTime(nowMs),
     containerStatuses,
     ...(initContainerStatuses && { initContainerStatuses }),
@@ -235,5 +327,7 @@ export function endedStatus(pod: ReadonlyPod, nowMs: number, why: { reason?: str
 function withResize(status: Status, { condition }: ResizePlan, nowMs: number): Status {
   const conditions = status.conditions ?? [];
   if (condition) return { ...status, conditions: mergeConditions(conditions, [condition], nowMs) };
-  return conditions.some(({ type }) => type === "PodResizePending") ? { ...status, conditions: conditions.filter(({ type }) => type !== "PodResizePending") } : status;
+  return conditions.some(({ type }) => type === "PodResizePending")
+    ? { ...status, conditions: conditions.filter(({ type }) => type !== "PodResizePending") }
+    : status;
 }

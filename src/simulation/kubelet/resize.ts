@@ -1,6 +1,6 @@
 /**
- * Resources that change while a pod runs (`pods/resize`): given at once where the node has them, deferred until it does, refused
- * where it never will. Pure.
+ * Resources that change while a pod runs (`pods/resize`): given at once where the node has them, deferred until it
+ * does, refused where it never will. Pure.
  */
 import type { Container, ContainerStatus, Pod, PodCondition } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -28,20 +28,37 @@ export interface ResizePlan {
 
 const NOT_HELD: ResizePlan = { isHeld: false };
 
-export function planResize(pod: ReadonlyPod, statuses: ReadonlyMap<string, Status>, room: () => Room | undefined): ResizePlan {
+export function planResize(
+  pod: ReadonlyPod,
+  statuses: ReadonlyMap<string, Status>,
+  room: () => Room | undefined,
+): ResizePlan {
   if (statuses.size === 0) return NOT_HELD;
   const isResized = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].some((container) => {
     const status = statuses.get(container.name);
-    return status?.state?.running !== undefined && status.resources !== undefined && !holds(status, container.resources);
+    return (
+      status?.state?.running !== undefined && status.resources !== undefined && !holds(status, container.resources)
+    );
   });
   const space = isResized ? room() : undefined;
   if (!space) return NOT_HELD;
-  const refuse = (reason: string, message: string): ResizePlan => ({ isHeld: true, condition: { type: "PodResizePending", status: "True", reason, message } });
+  const refuse = (reason: string, message: string): ResizePlan => ({
+    isHeld: true,
+    condition: { type: "PodResizePending", status: "True", reason, message },
+  });
   for (const [name, wanted] of requestsOf(pod)) {
     const total = space.allocatable.get(name) ?? 0;
-    if (wanted > total) return refuse("Infeasible", `Node didn't have enough capacity: ${name}, requested: ${inUnits(name, wanted)}, capacity: ${inUnits(name, total)}`);
+    if (wanted > total)
+      return refuse(
+        "Infeasible",
+        `Node didn't have enough capacity: ${name}, requested: ${inUnits(name, wanted)}, capacity: ${inUnits(name, total)}`,
+      );
     const others = space.others.get(name) ?? 0;
-    if (wanted + others > total) return refuse("Deferred", `Node didn't have enough resource: ${name}, requested: ${inUnits(name, wanted)}, used: ${inUnits(name, others)}, capacity: ${inUnits(name, total)}`);
+    if (wanted + others > total)
+      return refuse(
+        "Deferred",
+        `Node didn't have enough resource: ${name}, requested: ${inUnits(name, wanted)}, used: ${inUnits(name, others)}, capacity: ${inUnits(name, total)}`,
+      );
   }
   return NOT_HELD;
 }
@@ -51,7 +68,8 @@ export function restartsForResize({ resources, resizePolicy }: ReadonlyContainer
   if (!status?.state?.running || !status.resources || !resizePolicy) return false;
   return resizePolicy.some(({ resourceName, restartPolicy }) => {
     if (restartPolicy !== "RestartContainer") return false;
-    const changed = (part: "requests" | "limits"): boolean => !equalJson(status.resources?.[part]?.[resourceName], resources?.[part]?.[resourceName]);
+    const changed = (part: "requests" | "limits"): boolean =>
+      !equalJson(status.resources?.[part]?.[resourceName], resources?.[part]?.[resourceName]);
     return changed("requests") || changed("limits");
   });
 }

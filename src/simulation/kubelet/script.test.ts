@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { scriptOf } from "./script.ts";
 
 const inShell = (text: string) => scriptOf({ command: ["/bin/sh", "-c", text] });
-const told = (text: string): string[] | undefined => inShell(text)?.echoes.map(({ afterMs, text: line }) => `${afterMs} ${line}`);
+const told = (text: string): string[] | undefined =>
+  inShell(text)?.echoes.map(({ afterMs, text: line }) => `${afterMs} ${line}`);
 
 describe("a plain command", () => {
   const cases: Record<string, { command?: string[]; args?: string[]; runMs: number; exitCode: number }> = {
@@ -15,12 +16,20 @@ describe("a plain command", () => {
     "fails at once": { command: ["false"], runMs: 0, exitCode: 1 },
     "ends with the code that it names": { command: ["sh", "-c", "exit 42"], runMs: 0, exitCode: 42 },
     "runs in bash as well": { command: ["/usr/bin/bash", "-c"], args: ["sleep 3; exit 2"], runMs: 3_000, exitCode: 2 },
-    "goes through one step after the other": { command: ["sh", "-c", "echo a; sleep 1 && echo 'b c' && sleep 2; true"], runMs: 3_000, exitCode: 0 },
+    "goes through one step after the other": {
+      command: ["sh", "-c", "echo a; sleep 1 && echo 'b c' && sleep 2; true"],
+      runMs: 3_000,
+      exitCode: 0,
+    },
     "leaves out what needs a success": { command: ["sh", "-c", "false && sleep 10"], runMs: 0, exitCode: 1 },
     "goes on after a failure": { command: ["sh", "-c", "false; sleep 10"], runMs: 10_000, exitCode: 0 },
     "stops at the first exit": { command: ["sh", "-c", "exit 3; sleep 10"], runMs: 0, exitCode: 3 },
     "passes on the last code": { command: ["sh", "-c", "false; exit"], runMs: 0, exitCode: 1 },
-    "may be written in lines": { command: ["sh", "-c", "\necho a\n\nsleep 1 &&\n  exit 4\n"], runMs: 1_000, exitCode: 4 },
+    "may be written in lines": {
+      command: ["sh", "-c", "\necho a\n\nsleep 1 &&\n  exit 4\n"],
+      runMs: 1_000,
+      exitCode: 4,
+    },
     "may end with a semicolon": { command: ["sh", "-c", "sleep 1;"], runMs: 1_000, exitCode: 0 },
   };
   for (const [behaviour, { runMs, exitCode, ...container }] of Object.entries(cases)) {
@@ -30,7 +39,11 @@ describe("a plain command", () => {
   }
 
   test("writes what it echoes, each at its time", () => {
-    expect(told(`echo hello!; sleep 2; echo "two words"   'and more' && echo; exit 1; echo never`)).toEqual(["0 hello!", "2000 two words and more", "2000 "]);
+    expect(told(`echo hello!; sleep 2; echo "two words"   'and more' && echo; exit 1; echo never`)).toEqual([
+      "0 hello!",
+      "2000 two words and more",
+      "2000 ",
+    ]);
   });
 
   test("keeps what quotes protect as it is", () => {

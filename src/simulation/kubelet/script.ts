@@ -1,8 +1,10 @@
 /**
- * What the command of a container does, where that is plain: `sleep`, `echo`, `true`, `false` and `exit`, alone or one after the
- * other in a shell. Whoever writes `sh -c "echo hello; sleep 5; exit 1"` into a Job means it, and nothing else is needed to act on it.
+ * What the command of a container does, where that is plain: `sleep`, `echo`, `true`, `false` and `exit`, alone or one
+ * after the other in a shell. Whoever writes `sh -c "echo hello; sleep 5; exit 1"` into a Job means it, and nothing
+ * else is needed to act on it.
  *
- * Pure. Anything else (variables, pipes, other programs) is no script to us, and the container does what it always does.
+ * Pure. Anything else (variables, pipes, other programs) is no script to us, and the container does what it always
+ * does.
  */
 import type { Container } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -36,7 +38,10 @@ export function scriptOf({ command, args }: DeepReadonly<Pick<Container, "comman
   return parsed && run(parsed.steps, parsed.isShell);
 }
 
-/** The commands that words stand for: themselves, or what a shell is told to run; undefined for a shell's text that is not plain. */
+/**
+ * The commands that words stand for: themselves, or what a shell is told to run; undefined for a shell's text that is
+ * not plain.
+ */
 export function stepsOf(words: readonly string[]): { steps: readonly Step[]; isShell: boolean } | undefined {
   const [program = "", flag, text, ...rest] = words;
   if (!SHELL.test(program)) return { steps: [{ words, needsSuccess: false }], isShell: false };
@@ -81,7 +86,9 @@ function effectOf([program = "", ...args]: readonly string[], isShell: boolean):
       return { exitCode: 1 };
     case "echo":
       // What options do differs from shell to shell.
-      return args[0]?.startsWith("-") || args.some((word) => word.includes("\\")) ? undefined : { exitCode: 0, text: args.join(" ") };
+      return args[0]?.startsWith("-") || args.some((word) => word.includes("\\"))
+        ? undefined
+        : { exitCode: 0, text: args.join(" ") };
     case "sleep":
       return sleepOf(args);
     default:
@@ -91,15 +98,22 @@ function effectOf([program = "", ...args]: readonly string[], isShell: boolean):
 
 export function exitOf([code, ...rest]: readonly string[]): Effect | undefined {
   if (code === undefined) return { exits: true };
-  return rest.length === 0 && /^\d{1,3}$/.test(code) && Number(code) <= 255 ? { exitCode: Number(code), exits: true } : undefined;
+  return rest.length === 0 && /^\d{1,3}$/.test(code) && Number(code) <= 255
+    ? { exitCode: Number(code), exits: true }
+    : undefined;
 }
 
 export function sleepOf([time = "", ...rest]: readonly string[]): Effect | undefined {
   const [, number, unit = ""] = /^(\d{1,7}(?:\.\d{1,3})?)([smh]?)$/.exec(time) ?? [];
-  return number === undefined || rest.length > 0 ? undefined : { exitCode: 0, sleepMs: Math.round(Number(number) * (UNIT_MS[unit] ?? 0)) };
+  return number === undefined || rest.length > 0
+    ? undefined
+    : { exitCode: 0, sleepMs: Math.round(Number(number) * (UNIT_MS[unit] ?? 0)) };
 }
 
-/** A word with its quotes, or what stands between commands. Text outside of quotes, and in double quotes, holds nothing that a shell would replace. */
+/**
+ * A word with its quotes, or what stands between commands. Text outside of quotes, and in double quotes, holds nothing
+ * that a shell would replace.
+ */
 const TOKEN = /[ \t]+|(;|&&|\n)|((?:[\w./:,+=@%^!-]+|'[^']*'|"[^"$`\\]*")+)/y;
 const QUOTED = /'([^']*)'|"([^"]*)"/g;
 
@@ -119,7 +133,10 @@ function parse(text: string): Step[] | undefined {
     const token = TOKEN.exec(text);
     if (!token || steps.length > MAX_STEPS) return undefined;
     const [, separator, word] = token;
-    if (word !== undefined) words.push(word.replaceAll(QUOTED, (_, single: string | undefined, double: string | undefined) => single ?? double ?? ""));
+    if (word !== undefined)
+      words.push(
+        word.replaceAll(QUOTED, (_, single: string | undefined, double: string | undefined) => single ?? double ?? ""),
+      );
     else if (separator === undefined) continue;
     else if (words.length > 0) {
       finish();

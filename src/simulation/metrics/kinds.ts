@@ -1,6 +1,6 @@
 /**
- * `metrics.k8s.io`: what a metrics server serves on real clusters, for `kubectl top` and whoever scales by usage. The objects are
- * made up on every read; nothing is stored.
+ * `metrics.k8s.io`: what a metrics server serves on real clusters, for `kubectl top` and whoever scales by usage. The
+ * objects are made up on every read; nothing is stored.
  *
  * Reads: Pod, Node.
  */
@@ -20,7 +20,11 @@ const WINDOW = "15s";
 /** What a node uses besides its pods. */
 const SYSTEM = { cpu: 100, memory: 512 * 2 ** 20 } as const;
 
-const usage: Schema = { type: "object", description: "What is used, by resource.", additionalProperties: { anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true } };
+const usage: Schema = {
+  type: "object",
+  description: "What is used, by resource.",
+  additionalProperties: { anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true },
+};
 const shared = {
   apiVersion: { type: "string" },
   kind: { type: "string" },
@@ -28,11 +32,18 @@ const shared = {
   timestamp: { type: "string", format: "date-time", description: "When the measurement ended." },
   window: { type: "string", description: "Over which time it was measured." },
 } as const satisfies Record<string, Schema>;
-const nodeSchema: Schema = { type: "object", description: "NodeMetrics is what a node uses.", properties: { ...shared, usage } };
+const nodeSchema: Schema = {
+  type: "object",
+  description: "NodeMetrics is what a node uses.",
+  properties: { ...shared, usage },
+};
 const podSchema: Schema = {
   type: "object",
   description: "PodMetrics is what the containers of a pod use.",
-  properties: { ...shared, containers: { type: "array", items: { type: "object", properties: { name: { type: "string" }, usage } } } },
+  properties: {
+    ...shared,
+    containers: { type: "array", items: { type: "object", properties: { name: { type: "string" }, usage } } },
+  },
 };
 
 export interface MetricsDependencies {
@@ -41,13 +52,21 @@ export interface MetricsDependencies {
   views: ClusterViews;
 }
 
-export function createMetricsSources({ informers, clock, views }: MetricsDependencies): { pods: ObjectSource; nodes: ObjectSource } {
+export function createMetricsSources({ informers, clock, views }: MetricsDependencies): {
+  pods: ObjectSource;
+  nodes: ObjectSource;
+} {
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const podMetrics = (pod: DeepReadonly<Pod>): JsonObject[] => {
     const used = usageOf(pod);
     if (!used) return [];
-    return [{ ...head("PodMetrics", pod, clock.now()), containers: used.containers.map(({ name, cpu, memory }) => ({ name, usage: amounts(cpu, memory) })) }];
+    return [
+      {
+        ...head("PodMetrics", pod, clock.now()),
+        containers: used.containers.map(({ name, cpu, memory }) => ({ name, usage: amounts(cpu, memory) })),
+      },
+    ];
   };
   const nodeMetrics = (cluster: string, node: DeepReadonly<Node>): JsonObject => {
     let { cpu, memory }: { cpu: number; memory: number } = SYSTEM;
@@ -64,32 +83,58 @@ export function createMetricsSources({ informers, clock, views }: MetricsDepende
         const pod = pods.get({ cluster, namespace, name });
         return pod && podMetrics(pod)[0];
       },
-      list: (cluster, namespace) => pods.list({ cluster, ...(namespace !== undefined && { namespace }) }).toSorted(byKey).flatMap(podMetrics),
+      list: (cluster, namespace) => pods.list({ cluster, namespace }).toSorted(byKey).flatMap(podMetrics),
     },
     nodes: {
       get(cluster, _namespace, name) {
         const node = nodes.get({ cluster, name });
         return node && nodeMetrics(cluster, node);
       },
-      list: (cluster) => nodes.list({ cluster }).toSorted(byKey).map((node) => nodeMetrics(cluster, node)),
+      list: (cluster) =>
+        nodes
+          .list({ cluster })
+          .toSorted(byKey)
+          .map((node) => nodeMetrics(cluster, node)),
     },
   };
 }
 
 type Named = { readonly metadata: { readonly namespace?: string; readonly name: string } };
-const byKey = ({ metadata: a }: Named, { metadata: b }: Named): number => compareText(`${a.namespace ?? ""}/${a.name}`, `${b.namespace ?? ""}/${b.name}`);
+const byKey = ({ metadata: a }: Named, { metadata: b }: Named): number =>
+  compareText(`${a.namespace ?? ""}/${a.name}`, `${b.namespace ?? ""}/${b.name}`);
 
-function head(kind: string, { metadata: { name, namespace, labels } }: DeepReadonly<Pod | Node>, nowMs: number): JsonObject {
+function head(
+  kind: string,
+  { metadata: { name, namespace, labels } }: DeepReadonly<Pod | Node>,
+  nowMs: number,
+): JsonObject {
   const now = formatTime(nowMs);
-  return { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, ...(namespace !== undefined && { namespace }), creationTimestamp: now, ...(labels && { labels: { ...labels } }) }, timestamp: now, window: WINDOW };
+  return {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      creationTimestamp: now,
+      ...(labels && { labels: { ...labels } }),
+    },
+    timestamp: now,
+    window: WINDOW,
+  };
 }
 
-const amounts = (cpuMilli: number, bytes: number): JsonObject => ({ cpu: `${cpuMilli}m`, memory: `${Math.ceil(bytes / 1024)}Ki` });
+const amounts = (cpuMilli: number, bytes: number): JsonObject => ({
+  cpu: `${cpuMilli}m`,
+  memory: `${Math.ceil(bytes / 1024)}Ki`,
+});
 
 const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };
 const timestamp: Column = { name: "Timestamp", type: "date", jsonPath: ".timestamp" };
 
-/** The kinds as a profile serves them; `sources` is asked when somebody reads, so that what answers may be put together later. */
+/**
+ * The kinds as a profile serves them; `sources` is asked when somebody reads, so that what answers may be put together
+ * later.
+ */
 export function metricsKinds(sources: () => { pods: ObjectSource; nodes: ObjectSource }): Kind[] {
   const made = (kind: string, plural: "pods" | "nodes", scope: Kind["scope"], schema: Schema): Kind => ({
     group: GROUP,
@@ -100,7 +145,10 @@ export function metricsKinds(sources: () => { pods: ObjectSource; nodes: ObjectS
     versions: { [VERSION]: { schema, columns: [name, timestamp] } },
     subresources: {},
     verbs: ["get", "list"],
-    source: { get: (...where) => sources()[plural].get(...where), list: (...where) => sources()[plural].list(...where) },
+    source: {
+      get: (...where) => sources()[plural].get(...where),
+      list: (...where) => sources()[plural].list(...where),
+    },
     builtIn: true,
     hasGeneration: false,
   });

@@ -12,16 +12,42 @@ const PODS = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods";
 
 test("the usage of a pod is what its annotation says, divided among its containers", async () => {
   const member = await start();
-  await member.create(makePod("a", { containers: [{ name: "main", image: "web" }, { name: "side", image: "side" }] }, stated));
+  await member.create(
+    makePod(
+      "a",
+      {
+        containers: [
+          { name: "main", image: "web" },
+          { name: "side", image: "side" },
+        ],
+      },
+      stated,
+    ),
+  );
 
-  expect(await member.read(`${PODS}/a`)).toMatchObject({ kind: "PodMetrics", metadata: { name: "a", namespace: "shop" }, window: "15s", containers: [{ name: "main", usage: { cpu: "125m", memory: "32768Ki" } }, { name: "side", usage: { cpu: "125m", memory: "32768Ki" } }] });
+  expect(await member.read(`${PODS}/a`)).toMatchObject({
+    kind: "PodMetrics",
+    metadata: { name: "a", namespace: "shop" },
+    window: "15s",
+    containers: [
+      { name: "main", usage: { cpu: "125m", memory: "32768Ki" } },
+      { name: "side", usage: { cpu: "125m", memory: "32768Ki" } },
+    ],
+  });
 });
 
 test("without an annotation it is a part of what the pod asked for, always the same", async () => {
   const member = await start();
-  await member.create(makePod("a", { containers: [{ name: "main", image: "web", resources: { requests: { cpu: "1", memory: "1Gi" } } }] }));
+  await member.create(
+    makePod("a", {
+      containers: [{ name: "main", image: "web", resources: { requests: { cpu: "1", memory: "1Gi" } } }],
+    }),
+  );
 
-  const [first, second] = [member.simulation.podUsage(MEMBER, await member.pod("a")), member.simulation.podUsage(MEMBER, await member.pod("a"))];
+  const [first, second] = [
+    member.simulation.podUsage(MEMBER, await member.pod("a")),
+    member.simulation.podUsage(MEMBER, await member.pod("a")),
+  ];
 
   expect(first).toEqual(second);
   expect(first?.cpu).toBeGreaterThanOrEqual(300);
@@ -30,9 +56,17 @@ test("without an annotation it is a part of what the pod asked for, always the s
 
 test("pods are listed by label and in order, those that do not run left out", async () => {
   const member = await start();
-  await member.create(makePod("b", {}, stated, { labels: { app: "web" } }), makePod("a", {}, stated, { labels: { app: "web" } }), makePod("other", {}, stated), makePod("stuck", { containers: [{ name: "main", image: "web:broken" }] }, stated, { labels: { app: "web" } }));
+  await member.create(
+    makePod("b", {}, stated, { labels: { app: "web" } }),
+    makePod("a", {}, stated, { labels: { app: "web" } }),
+    makePod("other", {}, stated),
+    makePod("stuck", { containers: [{ name: "main", image: "web:broken" }] }, stated, { labels: { app: "web" } }),
+  );
 
-  const { kind, items } = (await member.read(`${PODS}?labelSelector=app%3Dweb`)) as { kind?: string; items?: { metadata: { name: string } }[] };
+  const { kind, items } = (await member.read(`${PODS}?labelSelector=app%3Dweb`)) as {
+    kind?: string;
+    items?: { metadata: { name: string } }[];
+  };
 
   expect([kind, items?.map(({ metadata }) => metadata.name)]).toEqual(["PodMetricsList", ["a", "b"]]);
 });
@@ -52,12 +86,16 @@ test("a node uses what its pods use, and a little more", async () => {
 test("it is in discovery, read-only", async () => {
   const member = await start();
 
-  const { resources } = (await member.read("/apis/metrics.k8s.io/v1beta1")) as { resources?: { name: string; kind: string; verbs: string[] }[] };
+  const { resources } = (await member.read("/apis/metrics.k8s.io/v1beta1")) as {
+    resources?: { name: string; kind: string; verbs: string[] }[];
+  };
 
   expect(resources?.map(({ name, kind, verbs }) => [name, kind, ...verbs])).toEqual([
     ["nodes", "NodeMetrics", "get", "list"],
     ["pods", "PodMetrics", "get", "list"],
   ]);
   expect(await member.read(`${PODS}/missing`)).toMatchObject({ code: 404, reason: "NotFound" });
-  expect(Object.keys(((await member.read("/openapi/v3/apis/metrics.k8s.io/v1beta1")) as { paths: object }).paths)).toContain("/apis/metrics.k8s.io/v1beta1/nodes/{name}");
+  expect(
+    Object.keys(((await member.read("/openapi/v3/apis/metrics.k8s.io/v1beta1")) as { paths: object }).paths),
+  ).toContain("/apis/metrics.k8s.io/v1beta1/nodes/{name}");
 });

@@ -1,6 +1,6 @@
 /**
- * What pods use: nothing runs, so an annotation says it, or else a share of what the pod asked for that follows from its UID: the
- * same whenever it is read, and not the same for every pod. Pure.
+ * What pods use: nothing runs, so an annotation says it, or else a share of what the pod asked for that follows from
+ * its UID: the same whenever it is read, and not the same for every pod. Pure.
  */
 import type { Container, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -33,17 +33,32 @@ const HIGHEST_SHARE = 0.7;
 export function usageOf(pod: ReadonlyPod): PodUsage | undefined {
   const { metadata, spec, status } = pod;
   if (status?.phase !== "Running") return undefined;
-  const running = new Set([...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].flatMap(({ name, state }) => (state?.running ? [name] : [])));
+  const running = new Set(
+    [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].flatMap(({ name, state }) =>
+      state?.running ? [name] : [],
+    ),
+  );
   const named = [...spec.containers, ...(spec.initContainers ?? [])].filter(({ name }) => running.has(name));
   if (named.length === 0) return undefined;
   const share = LOWEST_SHARE + (fnv1a32(metadata.uid ?? metadata.name) / 2 ** 32) * (HIGHEST_SHARE - LOWEST_SHARE);
   // What is stated is for the pod as a whole.
   const cpu = dividedBy(milli(annotationOf(pod, CPU_USAGE)), annotationOf(pod, CPU_USAGE), named.length);
-  const memory = dividedBy(milli(annotationOf(pod, MEMORY_USAGE)) / 1000, annotationOf(pod, MEMORY_USAGE), named.length);
-  const containers = named.map((container) => ({ name: container.name, cpu: Math.round(cpu ?? (share * requested(container, "cpu") || IDLE.cpu)), memory: Math.round(memory ?? ((share * requested(container, "memory")) / 1000 || IDLE.memory)) }));
+  const memory = dividedBy(
+    milli(annotationOf(pod, MEMORY_USAGE)) / 1000,
+    annotationOf(pod, MEMORY_USAGE),
+    named.length,
+  );
+  const containers = named.map((container) => ({
+    name: container.name,
+    cpu: Math.round(cpu ?? (share * requested(container, "cpu") || IDLE.cpu)),
+    memory: Math.round(memory ?? ((share * requested(container, "memory")) / 1000 || IDLE.memory)),
+  }));
   return { cpu: total(containers, "cpu"), memory: total(containers, "memory"), containers };
 }
 
-const dividedBy = (value: number, stated: string | undefined, count: number): number | undefined => (stated === undefined ? undefined : value / count);
-const requested = ({ resources }: DeepReadonly<Container>, name: "cpu" | "memory"): number => milli(resources?.requests?.[name] ?? resources?.limits?.[name]);
-const total = (containers: readonly ContainerUsage[], name: "cpu" | "memory"): number => containers.reduce((sum, container) => sum + container[name], 0);
+const dividedBy = (value: number, stated: string | undefined, count: number): number | undefined =>
+  stated === undefined ? undefined : value / count;
+const requested = ({ resources }: DeepReadonly<Container>, name: "cpu" | "memory"): number =>
+  milli(resources?.requests?.[name] ?? resources?.limits?.[name]);
+const total = (containers: readonly ContainerUsage[], name: "cpu" | "memory"): number =>
+  containers.reduce((sum, container) => sum + container[name], 0);

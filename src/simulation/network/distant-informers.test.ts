@@ -7,18 +7,29 @@ import type { Informer, Informers, Lane, ObjectEvent } from "../../runtime/index
 import { createDistantInformers } from "./distant-informers.ts";
 import type { MemberNetwork } from "./member-network.ts";
 
-const makeMap = (name: string, value: string): ConfigMap => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, data: { value } });
+const makeMap = (name: string, value: string): ConfigMap => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "shop" },
+  data: { value },
+});
 const keyOf = (cluster: string, name: string) => ({ cluster, namespace: "shop", name });
 
 /** Members that are right here: what is put there is told at once. */
-function makeNear(): Informers & { put(cluster: string, object: ConfigMap): void; remove(cluster: string, name: string): void } {
+function makeNear(): Informers & {
+  put(cluster: string, object: ConfigMap): void;
+  remove(cluster: string, name: string): void;
+} {
   const stored = new Map<string, { cluster: string; object: ConfigMap }>();
   const listeners = new Set<(event: ObjectEvent<ConfigMap>, lane: Lane) => void>();
   const idOf = (cluster: string, name: string): string => `${cluster}/${name}`;
   const tell = (event: ObjectEvent<ConfigMap>): void => listeners.forEach((listener) => listener(event, "fresh"));
   const informer = {
     get: ({ cluster, name }: { cluster: string; name: string }) => stored.get(idOf(cluster, name))?.object,
-    list: ({ cluster }: { cluster?: string } = {}) => [...stored.values()].filter((each) => cluster === undefined || each.cluster === cluster).map(({ object }) => object),
+    list: ({ cluster }: { cluster?: string } = {}) =>
+      [...stored.values()]
+        .filter((each) => cluster === undefined || each.cluster === cluster)
+        .map(({ object }) => object),
     subscribe(listener: (event: ObjectEvent<ConfigMap>, lane: Lane) => void) {
       for (const { cluster, object } of stored.values()) listener({ cluster, object, deleted: false }, "resync");
       listeners.add(listener);
@@ -30,7 +41,7 @@ function makeNear(): Informers & { put(cluster: string, object: ConfigMap): void
     put(cluster, object) {
       const old = stored.get(idOf(cluster, object.metadata.name))?.object;
       stored.set(idOf(cluster, object.metadata.name), { cluster, object });
-      tell({ cluster, object, ...(old && { old }), deleted: false });
+      tell({ cluster, object, old, deleted: false });
     },
     remove(cluster, name) {
       const old = stored.get(idOf(cluster, name))?.object;
@@ -65,10 +76,17 @@ function setUp() {
   const [near, network] = [makeNear(), makeNetwork()];
   const view = createDistantInformers(near, network).of(ConfigMap);
   const told: string[] = [];
-  const listen = (list = told): (() => void) => view.subscribe(({ cluster, object, old, deleted }) => void list.push(`${deleted ? "-" : old ? "~" : "+"} ${cluster}/${object.metadata.name} ${object.data?.["value"]}${old ? ` was ${old.data?.["value"]}` : ""}`));
+  const listen = (list = told): (() => void) =>
+    view.subscribe(
+      ({ cluster, object, old, deleted }) =>
+        void list.push(
+          `${deleted ? "-" : old ? "~" : "+"} ${cluster}/${object.metadata.name} ${object.data?.["value"]}${old ? ` was ${old.data?.["value"]}` : ""}`,
+        ),
+    );
   return { near, network, view, told, listen };
 }
-const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] => maps.map(({ data }) => data?.["value"] ?? "").sort();
+const valuesOf = (maps: readonly DeepReadonly<ConfigMap>[]): string[] =>
+  maps.map(({ data }) => data?.["value"] ?? "").sort();
 
 test("members that are not cut off are seen as they are", () => {
   const { near, network, view, told, listen } = setUp();
@@ -98,10 +116,17 @@ test("of a member that is cut off what was last seen stays, whatever happens the
   near.remove("m1", "removed");
 
   expect(told).toEqual([]);
-  expect(["kept", "changed", "removed", "new"].map((name) => view.get(keyOf("m1", name))?.data?.["value"])).toEqual(["1", "1", "1", undefined]);
+  expect(["kept", "changed", "removed", "new"].map((name) => view.get(keyOf("m1", name))?.data?.["value"])).toEqual([
+    "1",
+    "1",
+    "1",
+    undefined,
+  ]);
   expect(valuesOf(view.list({ cluster: "m1" }))).toEqual(["1", "1", "1"]);
   expect(valuesOf(view.list())).toEqual(["1", "1", "1"]);
-  expect(view.list({ cluster: "m1", namespace: "other" }).some(({ metadata }) => metadata.name === "removed")).toBe(false);
+  expect(view.list({ cluster: "m1", namespace: "other" }).some(({ metadata }) => metadata.name === "removed")).toBe(
+    false,
+  );
 });
 
 test("when it is back each difference is told once, and what is as it was is not", () => {

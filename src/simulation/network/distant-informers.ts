@@ -1,6 +1,7 @@
 /**
- * What a hub sees of simulated members over the network. Members' own controllers see everything at once; the hub sees a member that is cut off
- * as it was when that happened, and what changed meanwhile when it is back. Only what changes is kept, so that a cut costs nothing by itself.
+ * What a hub sees of simulated members over the network. Members' own controllers see everything at once; the hub sees
+ * a member that is cut off as it was when that happened, and what changed meanwhile when it is back. Only what changes
+ * is kept, so that a cut costs nothing by itself.
  */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -25,7 +26,10 @@ type Seen<T> = DeepReadonly<T> | undefined;
 type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
 
 function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNetwork): Informer<T> {
-  /** By member that is cut off: what was last seen of each object that changed since then; undefined where there was none. */
+  /**
+   * By member that is cut off: what was last seen of each object that changed since then; undefined where there was
+   * none.
+   */
   const kept = new Map<string, Map<string, { key: ObjectKey; seen: Seen<T> }>>();
   const listeners = new Set<Listener<T>>();
 
@@ -47,10 +51,12 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
   function tell({ cluster }: ObjectKey, seen: Seen<T>, now: Seen<T>): void {
     const object = now ?? seen;
     if (!object || now === seen) return;
-    for (const listener of listeners) listener({ cluster, object, ...(seen && { old: seen }), deleted: now === undefined }, "fresh");
+    for (const listener of listeners)
+      listener({ cluster, object, old: seen || undefined, deleted: now === undefined }, "fresh");
   }
 
-  const keptOf = (key: ObjectKey): { seen: Seen<T> } | undefined => (kept.size === 0 ? undefined : kept.get(key.cluster)?.get(idOf(key)));
+  const keptOf = (key: ObjectKey): { seen: Seen<T> } | undefined =>
+    kept.size === 0 ? undefined : kept.get(key.cluster)?.get(idOf(key));
 
   function listed(where: { cluster?: string; namespace?: string } = {}): DeepReadonly<T>[] {
     const objects = near.list(where);
@@ -80,7 +86,8 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
       return past ? past.seen : near.get(key);
     },
     list: (where) => (kept.size === 0 ? near.list(where) : listed(where)),
-    // What an index finds of a member that is cut off may be newer than what is seen of it otherwise. The members' own parts may have one of the same name.
+    // What an index finds of a member that is cut off may be newer than what is seen of it otherwise. The members' own
+    // parts may have one of the same name.
     by: (index, value) => near.by(farName(index), value),
     addIndex: (name, valuesOf) => near.addIndex(farName(name), valuesOf),
     subscribe(listener) {
@@ -105,7 +112,7 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
 }
 
 function keyOf(cluster: string, { metadata: { namespace, name } }: DeepReadonly<KubernetesObject>): ObjectKey {
-  return { cluster, ...(namespace !== undefined && { namespace }), name };
+  return { cluster, namespace, name };
 }
 const farName = (index: string): string => `distant ${index}`;
 const idOf = ({ namespace = "", name }: ObjectKey): string => `${namespace}/${name}`;

@@ -1,6 +1,6 @@
 /**
- * The way of a hub's requests to simulated members: those to a member that is cut off fail as they do when nothing listens there, and what is
- * under way when it is cut off is lost.
+ * The way of a hub's requests to simulated members: those to a member that is cut off fail as they do when nothing
+ * listens there, and what is under way when it is cut off is lost.
  */
 import type { ConnectRequest, ConnectResponse } from "../../api/index.ts";
 import { UnreachableError } from "../../client/index.ts";
@@ -10,7 +10,8 @@ import { FAULT } from "../annotations.ts";
 import type { MemberNetwork } from "./member-network.ts";
 
 /** The same words for every request: what is written about it does not change while the member is away. */
-export const cutOff = (cluster: string): UnreachableError => new UnreachableError(`cluster ${cluster} is cut off by its annotation ${FAULT}`);
+export const cutOff = (cluster: string): UnreachableError =>
+  new UnreachableError(`cluster ${cluster} is cut off by its annotation ${FAULT}`);
 
 export function throughNetwork(transport: Transport, network: MemberNetwork): Transport {
   const pass = (cluster: string): void => {
@@ -62,7 +63,11 @@ export function callThroughNetwork(call: CallMember, network: MemberNetwork): Ca
   };
 }
 
-function untilLost(upgrade: NonNullable<ConnectResponse["upgrade"]>, lost: AbortSignal, stop: () => void): NonNullable<ConnectResponse["upgrade"]> {
+function untilLost(
+  upgrade: NonNullable<ConnectResponse["upgrade"]>,
+  lost: AbortSignal,
+  stop: () => void,
+): NonNullable<ConnectResponse["upgrade"]> {
   return (socket, head) => {
     const end = upgrade(socket, head);
     lost.addEventListener("abort", () => void socket.destroy(), { once: true });

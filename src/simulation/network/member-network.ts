@@ -1,8 +1,9 @@
 /**
- * The network between a hub and its simulated members, which people cut with an annotation on the hub's Cluster or ManagedCluster. A member that
- * is cut off goes on by itself; only what passes between it and the hub is lost (`hub-to-members.ts`, `members-to-hub.ts`).
+ * The network between a hub and its simulated members, which people cut with an annotation on the hub's Cluster or
+ * ManagedCluster. A member that is cut off goes on by itself; only what passes between it and the hub is lost
+ * (`hub-to-members.ts`, `members-to-hub.ts`).
  *
- * Reads:  Cluster and ManagedCluster of the hub.
+ * Reads: Cluster and ManagedCluster of the hub.
  * Writes: an event where an annotation has no effect; nothing else.
  */
 import { Cluster, ManagedCluster } from "../../api/index.ts";
@@ -56,7 +57,11 @@ export function createMemberNetwork({ hub, informers, isSimulated, events, log }
       if (deleted || lane === "resync") return;
       for (const event of planProblemEvents(object, old, "Cluster")) events.record(hub, object, event);
       if (isUnreachable(object) && !(old && isUnreachable(old)) && !isSimulated(name)) {
-        events.record(hub, object, { type: "Warning", reason: "InvalidSimulation", message: `annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off` });
+        events.record(hub, object, {
+          type: "Warning",
+          reason: "InvalidSimulation",
+          message: `annotation ${FAULT}: "unreachable" is ignored: only simulated members can be cut off`,
+        });
       }
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The way of an agent's requests to its hub. One agent serves all simulated members that pull, over one connection; of a member that is cut off
- * it hears nothing and can say nothing, and goes on with the others.
+ * The way of an agent's requests to its hub. One agent serves all simulated members that pull, over one connection; of
+ * a member that is cut off it hears nothing and can say nothing, and goes on with the others.
  */
 import { Cluster, clusterNameOf, Lease, ManagedCluster } from "../../api/index.ts";
 import type { Transport, TransportWatchEvent } from "../../client/index.ts";
@@ -34,12 +34,14 @@ export function throughAgentNetwork(transport: Transport, network: MemberNetwork
         if (!isCut) returned.abort();
       });
       try {
-        for await (const batch of transport.watch(request, AbortSignal.any([signal, returned.signal]))) yield batch.filter((event) => !isLost(resource, event));
+        for await (const batch of transport.watch(request, AbortSignal.any([signal, returned.signal])))
+          yield batch.filter((event) => !isLost(resource, event));
       } finally {
         stop();
       }
       // What a member that is back missed was left out of the history that was read: everything is listed again.
-      if (returned.signal.aborted && !signal.aborted) throw expired("a member is back: its part of the history was not heard");
+      if (returned.signal.aborted && !signal.aborted)
+        throw expired("a member is back: its part of the history was not heard");
     },
     raw: (request, signal) => transport.raw(request, signal),
     close: () => transport.close(),
@@ -48,7 +50,8 @@ export function throughAgentNetwork(transport: Transport, network: MemberNetwork
 
 /** Whom an object of the hub may be about. Rules for kinds and the like are everybody's. */
 function membersOf({ resource, namespace, name }: Place): readonly string[] {
-  if (namespace === undefined) return name !== undefined && (resource === Cluster.plural || resource === ManagedCluster.plural) ? [name] : [];
+  if (namespace === undefined)
+    return name !== undefined && (resource === Cluster.plural || resource === ManagedCluster.plural) ? [name] : [];
   const worksOf = clusterNameOf(namespace);
   if (worksOf !== undefined) return [worksOf];
   // Karmada keeps the Leases of all members in one namespace; Open Cluster Management's members have their own.

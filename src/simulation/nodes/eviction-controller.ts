@@ -1,8 +1,8 @@
 /**
- * NoExecute taints: a pod that does not tolerate one leaves, at once or when its patience ends. Only pods on such nodes cost
- * anything. Pods of nodes that are gone are left to the controllers of Kubernetes, which collect them.
+ * NoExecute taints: a pod that does not tolerate one leaves, at once or when its patience ends. Only pods on such nodes
+ * cost anything. Pods of nodes that are gone are left to the controllers of Kubernetes, which collect them.
  *
- * Reads:  Pod, Node.
+ * Reads: Pod, Node.
  * Writes: Pod: the condition DisruptionTarget, then its deletion.
  */
 import { Node, Pod } from "../../api/index.ts";
@@ -18,11 +18,12 @@ import { disrupt } from "../writes.ts";
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;
 
-const harmful = (node: ReadonlyNode | undefined): boolean => node?.spec?.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
+const harmful = (node: ReadonlyNode | undefined): boolean =>
+  node?.spec?.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
 
 /**
- * When the pod has to leave: undefined when it may stay for ever. Pure. A taint counts from when it was added; every taint must be
- * tolerated, and the least patient toleration decides.
+ * When the pod has to leave: undefined when it may stay for ever. Pure. A taint counts from when it was added; every
+ * taint must be tolerated, and the least patient toleration decides.
  */
 export function leaveAtMs({ spec }: ReadonlyPod, node: ReadonlyNode, nowMs: number): number | undefined {
   let leaveMs: number | undefined;
@@ -32,7 +33,8 @@ export function leaveAtMs({ spec }: ReadonlyPod, node: ReadonlyNode, nowMs: numb
     if (tolerations.length === 0) return nowMs;
     const sinceMs = taint.timeAdded === undefined ? nowMs : Date.parse(taint.timeAdded);
     for (const { tolerationSeconds } of tolerations) {
-      if (tolerationSeconds !== undefined) leaveMs = Math.min(leaveMs ?? Number.POSITIVE_INFINITY, sinceMs + Math.max(0, tolerationSeconds) * 1000);
+      if (tolerationSeconds !== undefined)
+        leaveMs = Math.min(leaveMs ?? Number.POSITIVE_INFINITY, sinceMs + Math.max(0, tolerationSeconds) * 1000);
     }
   }
   return leaveMs;
@@ -46,18 +48,34 @@ export interface EvictionDependencies {
   events?: EventRecorder | undefined;
 }
 
-export function createNodeEvictionController({ client, informers, clock, views, events }: EvictionDependencies): Controller<ObjectKey> {
+export function createNodeEvictionController({
+  client,
+  informers,
+  clock,
+  views,
+  events,
+}: EvictionDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
-  const nodeOf = (cluster: string, { spec }: ReadonlyPod): ReadonlyNode | undefined => nodes.get({ cluster, name: spec.nodeName ?? "" });
+  const nodeOf = (cluster: string, { spec }: ReadonlyPod): ReadonlyNode | undefined =>
+    nodes.get({ cluster, name: spec.nodeName ?? "" });
 
   return defineKeyedController<ObjectKey>({
     name: "node-eviction",
     writes: [Pod],
     sources: [
-      watch(Node, ({ cluster, object, old, deleted }) => (!deleted && (harmful(object) || harmful(old)) ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod)) : [])),
+      watch(Node, ({ cluster, object, old, deleted }) =>
+        !deleted && (harmful(object) || harmful(old))
+          ? Array.from(views.of(cluster).podsOn(object.metadata.name), ({ pod }) => keyOf(cluster, pod))
+          : [],
+      ),
       watch(Pod, ({ cluster, object, old, deleted }) => {
-        if (deleted || !object.spec.nodeName || (old?.spec.nodeName && old.spec.tolerations === object.spec.tolerations)) return [];
+        if (
+          deleted ||
+          !object.spec.nodeName ||
+          (old?.spec.nodeName && old.spec.tolerations === object.spec.tolerations)
+        )
+          return [];
         return harmful(nodeOf(cluster, object)) ? [keyOf(cluster, object)] : [];
       }),
     ],
@@ -70,8 +88,19 @@ export function createNodeEvictionController({ client, informers, clock, views, 
       const leaveMs = node && leaveAtMs(pod, node, clock.now());
       if (leaveMs === undefined) return done;
       if (leaveMs > clock.now()) return { requeueAfterMs: leaveMs - clock.now() };
-      const gone = await disrupt({ client, clock }, key.cluster, pod, { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" }, signal);
-      if (gone) events?.record(key.cluster, pod, { type: "Normal", reason: "TaintManagerEviction", message: `Marking for deletion Pod ${key.namespace ?? ""}/${key.name}` });
+      const gone = await disrupt(
+        { client, clock },
+        key.cluster,
+        pod,
+        { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" },
+        signal,
+      );
+      if (gone)
+        events?.record(key.cluster, pod, {
+          type: "Normal",
+          reason: "TaintManagerEviction",
+          message: `Marking for deletion Pod ${key.namespace ?? ""}/${key.name}`,
+        });
       return done;
     },
   });

@@ -1,6 +1,6 @@
 /**
- * Whether a node is well, and what follows from it: conditions and taints, as Kubernetes' node lifecycle controller keeps them.
- * Pure. A node whose kubelet was lost is believed for a grace period; then nobody knows what goes on there.
+ * Whether a node is well, and what follows from it: conditions and taints, as Kubernetes' node lifecycle controller
+ * keeps them. Pure. A node whose kubelet was lost is believed for a grace period; then nobody knows what goes on there.
  */
 import type { Node, NodeCondition, Taint } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -30,7 +30,17 @@ export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowM
   if (isSilent) {
     if (conditions.every(isUnknown)) return conditions;
     const lastTransitionTime = formatTime(nowMs);
-    return conditions.map((condition) => (isUnknown(condition) ? condition : { ...condition, status: "Unknown", reason: SILENT, message: "Kubelet stopped posting node status.", lastTransitionTime }));
+    return conditions.map((condition) =>
+      isUnknown(condition)
+        ? condition
+        : {
+            ...condition,
+            status: "Unknown",
+            reason: SILENT,
+            message: "Kubelet stopped posting node status.",
+            lastTransitionTime,
+          },
+    );
   }
   // What people write about a node stays; only what we did is undone.
   if (!conditions.some(isUnknown)) return conditions;
@@ -40,8 +50,14 @@ export function planConditions({ status }: ReadonlyNode, isSilent: boolean, nowM
 
 const isUnknown = ({ status, reason }: Condition): boolean => status === "Unknown" && reason === SILENT;
 
-/** The taints that follow from conditions and the cordon, beside those of others; undefined when they are right already. */
-export function planTaints({ spec }: ReadonlyNode, conditions: readonly Condition[], nowMs: number): readonly ReadonlyTaint[] | undefined {
+/**
+ * The taints that follow from conditions and the cordon, beside those of others; undefined when they are right already.
+ */
+export function planTaints(
+  { spec }: ReadonlyNode,
+  conditions: readonly Condition[],
+  nowMs: number,
+): readonly ReadonlyTaint[] | undefined {
   const taints = spec?.taints ?? [];
   const wanted: ReadonlyTaint[] = [];
   const ready = conditions.find(({ type }) => type === "Ready")?.status;
@@ -54,9 +70,12 @@ export function planTaints({ spec }: ReadonlyNode, conditions: readonly Conditio
     if (key !== undefined && status === "True") wanted.push({ key, effect: "NoSchedule" });
   }
   if (spec?.unschedulable) wanted.push({ key: CORDONED, effect: "NoSchedule" });
-  const isWanted = (taint: ReadonlyTaint): boolean => wanted.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  const isWanted = (taint: ReadonlyTaint): boolean =>
+    wanted.some(({ key, effect }) => key === taint.key && effect === taint.effect);
   const kept = taints.filter((taint) => !OURS.has(taint.key) || isWanted(taint));
-  const missing = wanted.filter(({ key, effect }) => !taints.some((taint) => taint.key === key && taint.effect === effect));
+  const missing = wanted.filter(
+    ({ key, effect }) => !taints.some((taint) => taint.key === key && taint.effect === effect),
+  );
   if (kept.length === taints.length && missing.length === 0) return undefined;
   return [...kept, ...missing.map((taint) => ({ ...taint, timeAdded: formatTime(nowMs) }))];
 }

@@ -1,9 +1,10 @@
 /**
  * Nodes that are lost and come back, cordons, and nodes that users add: keeps conditions and taints right.
  *
- * Reads:  Node; the pods on it.
- * Writes: Node: conditions and taints; the first status of a node that somebody created. Pod: Ready=False on a node that is lost.
- * After:  the eviction controller removes pods that do not tolerate the taints.
+ * Reads: Node; the pods on it.
+ * Writes: Node: conditions and taints; the first status of a node that somebody created. Pod: Ready=False on a node
+ * that is lost.
+ * After: the eviction controller removes pods that do not tolerate the taints.
  */
 import { Node, Pod } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
@@ -38,7 +39,13 @@ export interface LifecycleDependencies {
 /** Its kubelet does not answer, and runs nothing that anybody would hear of. */
 export const isLost = (node: ReadonlyNode): boolean => faultOf(node) === "lost";
 
-export function createNodeLifecycleController({ client, clock, views, times, events }: LifecycleDependencies): Controller<ObjectKey> {
+export function createNodeLifecycleController({
+  client,
+  clock,
+  views,
+  times,
+  events,
+}: LifecycleDependencies): Controller<ObjectKey> {
   const { silenceMs } = { ...DEFAULT_NODE_TIMES, ...times };
   const waits = createWaits(clock);
 
@@ -55,12 +62,24 @@ export function createNodeLifecycleController({ client, clock, views, times, eve
       const leftMs = isLost(node) ? waits.leftMs(idOfKey(key), "lost", silenceMs) : 0;
       if (!isLost(node)) waits.over(idOfKey(key));
       const conditions = planConditions(node, isLost(node) && leftMs === 0, clock.now());
-      const current = conditions === node.status.conditions ? node : await unlessChanged(client.updateStatus(Node, key.cluster, { ...node, status: { ...node.status, conditions } }, { signal }));
+      const current =
+        conditions === node.status.conditions
+          ? node
+          : await unlessChanged(
+              client.updateStatus(Node, key.cluster, { ...node, status: { ...node.status, conditions } }, { signal }),
+            );
       if (!current) return done; // Changed meanwhile: it comes back as an event.
       const taints = planTaints(current, conditions, clock.now());
       if (taints) {
         const { taints: _, ...spec } = current.spec ?? {};
-        await unlessChanged(client.update(Node, key.cluster, { ...current, spec: { ...spec, ...(taints.length > 0 && { taints }) } }, { signal }));
+        await unlessChanged(
+          client.update(
+            Node,
+            key.cluster,
+            { ...current, spec: { ...spec, taints: taints.length > 0 ? taints : undefined } },
+            { signal },
+          ),
+        );
       }
       if (conditions.some(({ type, status }) => type === "Ready" && status === "Unknown")) await markPods(key, signal);
       return leftMs > 0 ? { requeueAfterMs: leftMs } : done;
@@ -74,7 +93,14 @@ export function createNodeLifecycleController({ client, clock, views, times, eve
     const status = nodeStatus(node.metadata.name, nodeAddress(views.of(cluster).nodes.size), {}, clock.now());
     const capacity = Object.keys(given?.capacity ?? {}).length > 0 ? given?.capacity : undefined;
     const amounts = capacity && { capacity, allocatable: given?.allocatable ?? capacity };
-    await unlessChanged(client.updateStatus(Node, cluster, { ...node, status: { ...status, ...amounts, ...(given?.addresses?.length && { addresses: given.addresses }) } }, { signal }));
+    await unlessChanged(
+      client.updateStatus(
+        Node,
+        cluster,
+        { ...node, status: { ...status, ...amounts, ...(given?.addresses?.length && { addresses: given.addresses }) } },
+        { signal },
+      ),
+    );
   }
 
   async function markPods({ cluster, name }: ObjectKey, signal: AbortSignal): Promise<void> {
@@ -82,8 +108,16 @@ export function createNodeLifecycleController({ client, clock, views, times, eve
     for (const { pod } of Array.from(views.of(cluster).podsOn(name))) {
       const conditions = pod.status?.conditions ?? [];
       if (!conditions.some(({ type, status }) => type === "Ready" && status === "True")) continue;
-      const marked = conditions.map((condition) => (condition.type === "Ready" ? { ...condition, status: "False", lastTransitionTime: formatTime(clock.now()) } : condition));
-      if (await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, status: { ...pod.status, conditions: marked } }, { signal }))) {
+      const marked = conditions.map((condition) =>
+        condition.type === "Ready"
+          ? { ...condition, status: "False", lastTransitionTime: formatTime(clock.now()) }
+          : condition,
+      );
+      if (
+        await unlessChanged(
+          client.updateStatus(Pod, cluster, { ...pod, status: { ...pod.status, conditions: marked } }, { signal }),
+        )
+      ) {
         events?.record(cluster, pod, { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
       }
     }

@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { Taint, Toleration } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { MEMBER, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import {
+  MEMBER,
+  conditionsOf,
+  endsWithTest,
+  isReady,
+  makePod,
+  startTestMember,
+} from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
@@ -11,10 +18,23 @@ async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   return endsWithTest(member);
 }
 const annotate = (member: TestMember, name: string, value: string | undefined): Promise<void> =>
-  member.change(Node, name, (node) => ({ ...node, metadata: { ...node.metadata, annotations: Object.fromEntries(value === undefined ? [] : [["simulation.flotilla.dev/fault", value]]) } }));
-const readyOf = ({ status }: DeepReadonly<Node>): string | undefined => status?.conditions?.find(({ type }) => type === "Ready")?.status;
-const taintsOf = ({ spec }: DeepReadonly<Node>): string[] => (spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
-const patience = (tolerationSeconds: number): Toleration => ({ key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds });
+  member.change(Node, name, (node) => ({
+    ...node,
+    metadata: {
+      ...node.metadata,
+      annotations: Object.fromEntries(value === undefined ? [] : [["simulation.flotilla.dev/fault", value]]),
+    },
+  }));
+const readyOf = ({ status }: DeepReadonly<Node>): string | undefined =>
+  status?.conditions?.find(({ type }) => type === "Ready")?.status;
+const taintsOf = ({ spec }: DeepReadonly<Node>): string[] =>
+  (spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+const patience = (tolerationSeconds: number): Toleration => ({
+  key: "node.kubernetes.io/unreachable",
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds,
+});
 const pin = (name: string) => ({ nodeName: name });
 
 describe("a node that is lost", () => {
@@ -29,20 +49,31 @@ describe("a node that is lost", () => {
     const lost = await member.node("node-000");
 
     expect([readyOf(believed), taintsOf(believed)]).toEqual(["True", []]);
-    expect([readyOf(lost), taintsOf(lost)]).toEqual(["Unknown", ["node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute"]]);
+    expect([readyOf(lost), taintsOf(lost)]).toEqual([
+      "Unknown",
+      ["node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute"],
+    ]);
     expect(conditionsOf(await member.pod("a"))["Ready"]).toBe("False");
     expect(member.events).toEqual(["Pod/a Warning NodeNotReady: Node is not ready"]);
   });
 
   test("loses pods when their patience ends; they stay until its kubelet is back", async () => {
     const member = await start({ times: { startMs: 0, stopMs: 0, silenceMs: 0 } });
-    await member.create(makePod("brief", { ...pin("node-000"), tolerations: [patience(10)] }), makePod("patient", pin("node-000")), makePod("loyal", { ...pin("node-000"), tolerations: [{ operator: "Exists" }] }));
+    await member.create(
+      makePod("brief", { ...pin("node-000"), tolerations: [patience(10)] }),
+      makePod("patient", pin("node-000")),
+      makePod("loyal", { ...pin("node-000"), tolerations: [{ operator: "Exists" }] }),
+    );
 
     await annotate(member, "node-000", "lost");
     const leaving: string[][] = [];
     for (const ms of [9_000, 1_000, 290_000, 3_600_000]) {
       await member.pass(ms);
-      leaving.push((await member.client.list(Pod, { cluster: MEMBER })).items.filter(({ metadata }) => metadata.deletionTimestamp).map(({ metadata }) => metadata.name));
+      leaving.push(
+        (await member.client.list(Pod, { cluster: MEMBER })).items
+          .filter(({ metadata }) => metadata.deletionTimestamp)
+          .map(({ metadata }) => metadata.name),
+      );
     }
     await annotate(member, "node-000", undefined);
     const left = (await member.client.list(Pod, { cluster: MEMBER })).items;
@@ -78,7 +109,8 @@ describe("a node that is lost", () => {
 });
 
 describe("taints", () => {
-  const taint = (member: TestMember, ...taints: Taint[]): Promise<void> => member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, taints } }));
+  const taint = (member: TestMember, ...taints: Taint[]): Promise<void> =>
+    member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, taints } }));
 
   test("with NoExecute drive out who does not tolerate them, and say so", async () => {
     const member = await start({ nodes: 1 });
@@ -86,13 +118,19 @@ describe("taints", () => {
 
     await taint(member, { key: "maintenance", effect: "NoExecute" });
 
-    expect((await member.client.list(Pod, { cluster: MEMBER })).items.map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    expect((await member.client.list(Pod, { cluster: MEMBER })).items.map(({ metadata }) => metadata.name)).toEqual([
+      "b",
+    ]);
     expect(member.events).toContain("Pod/a Normal TaintManagerEviction: Marking for deletion Pod shop/a");
   });
 
   test("that go away in time drive out nobody", async () => {
     const member = await start({ nodes: 1 });
-    await member.create(makePod("a", { tolerations: [{ key: "maintenance", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }] }));
+    await member.create(
+      makePod("a", {
+        tolerations: [{ key: "maintenance", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
+      }),
+    );
 
     await taint(member, { key: "maintenance", effect: "NoExecute" });
     await member.pass(59_000);
@@ -110,7 +148,10 @@ test("a cordon keeps new pods away and shows as a taint until it is lifted", asy
 
   const cordoned = await member.node("node-000");
   const waiting = await member.pod("a");
-  await member.change(Node, "node-000", ({ spec, ...node }) => ({ ...node, spec: { ...(spec?.providerID && { providerID: spec.providerID }), taints: spec?.taints ?? [] } }));
+  await member.change(Node, "node-000", ({ spec, ...node }) => ({
+    ...node,
+    spec: { providerID: spec?.providerID ? spec.providerID : undefined, taints: spec?.taints ?? [] },
+  }));
   await member.pass(1_000);
 
   expect(taintsOf(cordoned)).toEqual(["node.kubernetes.io/unschedulable:NoSchedule"]);
@@ -121,7 +162,12 @@ test("a cordon keeps new pods away and shows as a taint until it is lifted", asy
 test("a node that somebody adds gets a kubelet, and keeps the capacity that it was given", async () => {
   const member = await start({ nodes: 0 });
 
-  await member.create(makePod("a"), { apiVersion: "v1", kind: "Node", metadata: { name: "mine" }, status: { capacity: { cpu: "2", memory: "1Gi", pods: "5" } } } as Node);
+  await member.create(makePod("a"), {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "mine" },
+    status: { capacity: { cpu: "2", memory: "1Gi", pods: "5" } },
+  } as Node);
   await member.pass(1_000);
 
   const node = await member.node("mine");

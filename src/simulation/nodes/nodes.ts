@@ -1,6 +1,6 @@
 /**
- * Simulated nodes: what `kubectl get nodes` shows on a simulated member. They are written once; nothing sends heartbeats, because
- * whoever watches over them lives in the same process and knows. So an idle member costs no writes.
+ * Simulated nodes: what `kubectl get nodes` shows on a simulated member. They are written once; nothing sends
+ * heartbeats, because whoever watches over them lives in the same process and knows. So an idle member costs no writes.
  */
 import { Node } from "../../api/index.ts";
 import type { NodeCondition, Taint } from "../../api/index.ts";
@@ -45,7 +45,11 @@ const DEFAULTS: Required<NodeOptions> = {
 export const MAX_NODES = 5_000;
 
 /** `node-000`, `node-001`, …: the same names on every member. */
-export function planNodes({ count, nowMs, ...options }: { count: number; nowMs: number } & NodeOptions): DeepReadonly<Node>[] {
+export function planNodes({
+  count,
+  nowMs,
+  ...options
+}: { count: number; nowMs: number } & NodeOptions): DeepReadonly<Node>[] {
   const settings = { ...DEFAULTS, ...options };
   return Array.from({ length: Math.min(count, MAX_NODES) }, (_, index) => makeNode(index, settings, nowMs));
 }
@@ -67,13 +71,18 @@ function makeNode(index: number, settings: Required<NodeOptions>, nowMs: number)
         ...labels,
       },
     },
-    spec: { providerID: `simulated://${name}`, ...(taints.length > 0 && { taints }) },
+    spec: { providerID: `simulated://${name}`, taints: taints.length > 0 ? taints : undefined },
     status: nodeStatus(name, nodeAddress(index), settings, nowMs),
   };
 }
 
 /** What the kubelet of a node that is well reports. */
-export function nodeStatus(name: string, address: string, options: NodeOptions, nowMs: number): DeepReadonly<NonNullable<Node["status"]>> {
+export function nodeStatus(
+  name: string,
+  address: string,
+  options: NodeOptions,
+  nowMs: number,
+): DeepReadonly<NonNullable<Node["status"]>> {
   const { cpu, memory, pods, ephemeralStorage, extended, kubeletVersion } = { ...DEFAULTS, ...options };
   const capacity = { cpu, memory, pods, "ephemeral-storage": ephemeralStorage, ...extended };
   return {
@@ -102,7 +111,14 @@ export function nodeStatus(name: string, address: string, options: NodeOptions, 
 
 export function healthyConditions(nowMs: number): NodeCondition[] {
   const now = formatTime(nowMs);
-  const condition = (type: string, status: string, reason: string, message: string): NodeCondition => ({ type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime: now });
+  const condition = (type: string, status: string, reason: string, message: string): NodeCondition => ({
+    type,
+    status,
+    reason,
+    message,
+    lastHeartbeatTime: now,
+    lastTransitionTime: now,
+  });
   return [
     condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -113,15 +129,25 @@ export function healthyConditions(nowMs: number): NodeCondition[] {
 
 export const nodeAddress = (index: number): string => `172.16.${Math.floor(index / 250)}.${(index % 250) + 1}`;
 
-/** Creates the nodes that a member lacks; those that are there stay as they are. Two writes for a new node, because its status is one of its own. */
-export async function ensureNodes(deps: { client: Client; clock: Clock }, cluster: string, count: number, options: NodeOptions = {}, signal?: AbortSignal): Promise<void> {
+/**
+ * Creates the nodes that a member lacks; those that are there stay as they are. Two writes for a new node, because its
+ * status is one of its own.
+ */
+export async function ensureNodes(
+  deps: { client: Client; clock: Clock },
+  cluster: string,
+  count: number,
+  options: NodeOptions = {},
+  signal?: AbortSignal,
+): Promise<void> {
   const { client, clock } = deps;
   const passed = signal ? { signal } : {};
   const { items } = await client.list(Node, { cluster, ...passed });
   const present = new Map(items.map((node) => [node.metadata.name, node]));
   for (const node of planNodes({ count, nowMs: clock.now(), ...options })) {
     const stored = present.get(node.metadata.name) ?? (await createNode(node));
-    if (stored && !stored.status?.conditions?.length) await client.updateStatus(Node, cluster, { ...stored, status: node.status }, passed);
+    if (stored && !stored.status?.conditions?.length)
+      await client.updateStatus(Node, cluster, { ...stored, status: node.status }, passed);
   }
 
   async function createNode(node: DeepReadonly<Node>): Promise<DeepReadonly<Node> | undefined> {

@@ -1,6 +1,6 @@
 /**
- * How a pod is told its node. In this process one update does it, labels and all, which the server allows its own parts; a server
- * elsewhere takes a Binding, copies the labels itself, and answers without the pod.
+ * How a pod is told its node. In this process one update does it, labels and all, which the server allows its own
+ * parts; a server elsewhere takes a Binding, copies the labels itself, and answers without the pod.
  */
 import { Pod } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -19,12 +19,23 @@ export const bindByUpdate =
 export const bindByBinding =
   (client: Client): Bind =>
   async (cluster, { metadata: { name, namespace = "", uid = "" }, spec: { nodeName = "" } }, signal) => {
-    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target: { apiVersion: "v1", kind: "Node", name: nodeName } };
+    const binding = {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { name, namespace, uid },
+      target: { apiVersion: "v1", kind: "Node", name: nodeName },
+    };
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/binding`;
     const headers = { accept: "application/json", "content-type": "application/json" };
-    const { status, body } = await client.raw({ method: "POST", path, cluster, headers, body: new TextEncoder().encode(JSON.stringify(binding)) }, signal);
+    const { status, body } = await client.raw(
+      { method: "POST", path, cluster, headers, body: new TextEncoder().encode(JSON.stringify(binding)) },
+      signal,
+    );
     const answer = Buffer.concat(await Array.fromAsync(body)).toString();
     if (status < 300) return true;
     if (status === 404 || status === 409) return false;
-    throw new FlotillaError("Binding", `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}`);
+    throw new FlotillaError(
+      "Binding",
+      `binding pod ${namespace}/${name} to ${nodeName}: the server answered ${status}: ${answer.slice(0, 500)}`,
+    );
   };

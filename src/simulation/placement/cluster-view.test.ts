@@ -13,12 +13,33 @@ function makePod(uid: number, app: string, cpu: number): DeepReadonly<Pod> {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: `p${uid}`, namespace: "shop", uid: String(uid), labels: { app }, ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid: app, controller: true }] },
-    spec: { priority: cpu % 3, containers: [{ name: "main", image: "web", resources: { requests: { cpu: `${cpu}m` } }, ports: [{ containerPort: 80, ...(cpu % 2 === 0 && { hostPort: 8000 + uid }) }] }] },
+    metadata: {
+      name: `p${uid}`,
+      namespace: "shop",
+      uid: String(uid),
+      labels: { app },
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid: app, controller: true }],
+    },
+    spec: {
+      priority: cpu % 3,
+      containers: [
+        {
+          name: "main",
+          image: "web",
+          resources: { requests: { cpu: `${cpu}m` } },
+          ports: [{ containerPort: 80, hostPort: cpu % 2 === 0 ? 8000 + uid : undefined }],
+        },
+      ],
+    },
   };
 }
 
-const change = fc.record({ uid: fc.integer({ min: 0, max: 9 }), app: fc.constantFrom("web", "db"), cpu: fc.integer({ min: 0, max: 500 }), node: fc.constantFrom(...NODES, undefined) });
+const change = fc.record({
+  uid: fc.integer({ min: 0, max: 9 }),
+  app: fc.constantFrom("web", "db"),
+  cpu: fc.integer({ min: 0, max: 500 }),
+  node: fc.constantFrom(...NODES, undefined),
+});
 
 test("what nodes carry is always what counting their pods anew would give", () => {
   fc.assert(
@@ -38,14 +59,17 @@ test("what nodes carry is always what counting their pods anew would give", () =
       }
 
       const there = [...pods.values()];
-      for (const priority of [0, 1, 2]) expect(view.hasLesser(priority)).toBe(there.some(({ cpu }) => cpu % 3 < priority));
+      for (const priority of [0, 1, 2])
+        expect(view.hasLesser(priority)).toBe(there.some(({ cpu }) => cpu % 3 < priority));
       for (const name of NODES) {
         const own = there.filter(({ node }) => node === name);
         const load = view.nodes.get(name)?.load;
         expect(load?.pods.size).toBe(own.length);
         expect(load?.used.get("cpu") ?? 0).toBe(own.reduce((sum, { cpu }) => sum + cpu, 0));
         expect(load?.withPorts.size).toBe(own.filter(({ cpu }) => cpu % 2 === 0).length);
-        expect(load?.owners.get("web") ?? 0).toBe(own.filter(({ pod }) => pod.metadata.labels?.["app"] === "web").length);
+        expect(load?.owners.get("web") ?? 0).toBe(
+          own.filter(({ pod }) => pod.metadata.labels?.["app"] === "web").length,
+        );
         expect(view.counts.of(QUERY).byNode.get(name) ?? 0).toBe(load?.owners.get("web") ?? 0);
       }
     }),

@@ -1,6 +1,7 @@
 /**
- * One member cluster as placement sees it: its nodes and what they carry. Every change of a pod or node costs the same however
- * many there are; nothing here scans pods. Planning is synchronous, so preemption may lift pods for a moment to see what would fit.
+ * One member cluster as placement sees it: its nodes and what they carry. Every change of a pod or node costs the same
+ * however many there are; nothing here scans pods. Planning is synchronous, so preemption may lift pods for a moment to
+ * see what would fit.
  */
 import type { Node } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -18,7 +19,9 @@ export interface NodeView {
   readonly load: Load;
 }
 
-/** What a node carries. It outlives changes of the node, and is there before the node is when its pods are seen first. */
+/**
+ * What a node carries. It outlives changes of the node, and is there before the node is when its pods are seen first.
+ */
 export interface Load {
   readonly pods: ReadonlyMap<string, PodView>;
   readonly used: Amounts;
@@ -72,7 +75,12 @@ export class ClusterView {
 
   setNode(node: DeepReadonly<Node>): void {
     const { name } = node.metadata;
-    this.#nodes.set(name, { name, node, allocatable: amountsOf(node.status?.allocatable ?? node.status?.capacity), load: this.#loadOf(name) });
+    this.#nodes.set(name, {
+      name,
+      node,
+      allocatable: amountsOf(node.status?.allocatable ?? node.status?.capacity),
+      load: this.#loadOf(name),
+    });
   }
 
   removeNode(name: string): void {
@@ -142,7 +150,18 @@ export class ClusterView {
 
   #loadOf(node: string): MutableLoad {
     let load = this.#loads.get(node);
-    if (!load) this.#loads.set(node, (load = { pods: new Map(), used: new Map(), weighed: { cpu: 0, memory: 0 }, owners: new Map(), withPorts: new Set(), nominated: new Map() }));
+    if (!load)
+      this.#loads.set(
+        node,
+        (load = {
+          pods: new Map(),
+          used: new Map(),
+          weighed: { cpu: 0, memory: 0 },
+          owners: new Map(),
+          withPorts: new Set(),
+          nominated: new Map(),
+        }),
+      );
     return load;
   }
 

@@ -2,23 +2,48 @@
 import { describe, expect, test } from "vitest";
 import { Node, Pod } from "../../api/index.ts";
 import type { PodSpec, PriorityClass } from "../../api/index.ts";
-import { MEMBER, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import {
+  MEMBER,
+  conditionsOf,
+  endsWithTest,
+  isReady,
+  makePod,
+  startTestMember,
+} from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
   return endsWithTest(member);
 }
-const asks = (cpu: string, rest: Partial<PodSpec> = {}): Partial<PodSpec> => ({ containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } } }], ...rest });
-const nodesOf = async (member: TestMember) => Object.fromEntries((await member.client.list(Pod, { cluster: MEMBER })).items.map(({ metadata, spec }) => [metadata.name, spec.nodeName]));
-const priority = (name: string, value: number): PriorityClass => ({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value });
+const asks = (cpu: string, rest: Partial<PodSpec> = {}): Partial<PodSpec> => ({
+  containers: [{ name: "main", image: "web:1", resources: { requests: { cpu } } }],
+  ...rest,
+});
+const nodesOf = async (member: TestMember) =>
+  Object.fromEntries(
+    (await member.client.list(Pod, { cluster: MEMBER })).items.map(({ metadata, spec }) => [
+      metadata.name,
+      spec.nodeName,
+    ]),
+  );
+const priority = (name: string, value: number): PriorityClass => ({
+  apiVersion: "scheduling.k8s.io/v1",
+  kind: "PriorityClass",
+  metadata: { name },
+  value,
+});
 
 test("a bound pod has the labels that say where it is", async () => {
   const member = await start();
 
   await member.create(makePod("a", {}, {}, { labels: { app: "web" } }));
 
-  expect((await member.pod("a")).metadata.labels).toEqual({ app: "web", "topology.kubernetes.io/region": "r1", "topology.kubernetes.io/zone": "a" });
+  expect((await member.pod("a")).metadata.labels).toEqual({
+    app: "web",
+    "topology.kubernetes.io/region": "r1",
+    "topology.kubernetes.io/zone": "a",
+  });
 });
 
 describe("a pod that fits nowhere", () => {
@@ -34,7 +59,9 @@ describe("a pod that fits nowhere", () => {
     await member.pass(1_000);
 
     expect(conditionsOf(waiting)["PodScheduled"]).toBe("False Unschedulable");
-    expect(member.events).toEqual(["Pod/b Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."]);
+    expect(member.events).toEqual([
+      "Pod/b Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    ]);
     expect([idle, await nodesOf(member), isReady(await member.pod("b"))]).toEqual([0, { b: "node-000" }, true]);
   });
 
@@ -50,7 +77,17 @@ describe("a pod that fits nowhere", () => {
 
   test("is placed when the pod comes that it wants to be with", async () => {
     const member = await start();
-    await member.create(makePod("a", { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "db" } } }] } } }));
+    await member.create(
+      makePod("a", {
+        affinity: {
+          podAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "db" } } },
+            ],
+          },
+        },
+      }),
+    );
 
     await member.create(makePod("db", { nodeName: "node-001" }, {}, { labels: { app: "db" } }));
     await member.pass(1_000);
@@ -60,7 +97,10 @@ describe("a pod that fits nowhere", () => {
 
   test("is tried once a second at most, however many leave", async () => {
     const member = await start({ nodes: 1, nodeOptions: { cpu: "4", pods: "500" } });
-    await member.create(...Array.from({ length: 50 }, (_, index) => makePod(`small${index}`, asks("10m"))), makePod("big", asks("8")));
+    await member.create(
+      ...Array.from({ length: 50 }, (_, index) => makePod(`small${index}`, asks("10m"))),
+      makePod("big", asks("8")),
+    );
     member.writes.reset();
 
     for (let index = 0; index < 50; index++) await member.delete(Pod, `small${index}`);
@@ -72,7 +112,10 @@ describe("a pod that fits nowhere", () => {
 });
 
 describe("a pod that placement leaves alone", () => {
-  const cases: Record<string, Partial<PodSpec>> = { "has a scheduler of its own": { schedulerName: "mine" }, "waits for a gate": { schedulingGates: [{ name: "example.com/wait" }] } };
+  const cases: Record<string, Partial<PodSpec>> = {
+    "has a scheduler of its own": { schedulerName: "mine" },
+    "waits for a gate": { schedulingGates: [{ name: "example.com/wait" }] },
+  };
   for (const [behaviour, spec] of Object.entries(cases)) {
     test(behaviour, async () => {
       const member = await start();
@@ -95,7 +138,12 @@ describe("a pod that placement leaves alone", () => {
 });
 
 test("a pod of higher priority takes the place of one of lower, which is told", async () => {
-  const member = await start({ nodes: 1, nodeOptions: { cpu: "4" }, objects: [priority("high", 1000)], times: { startMs: 0, stopMs: 5_000 } });
+  const member = await start({
+    nodes: 1,
+    nodeOptions: { cpu: "4" },
+    objects: [priority("high", 1000)],
+    times: { startMs: 0, stopMs: 5_000 },
+  });
   await member.create(makePod("low", asks("3")));
 
   await member.create(makePod("high", asks("3", { priorityClassName: "high" })));
@@ -103,10 +151,19 @@ test("a pod of higher priority takes the place of one of lower, which is told", 
   await member.create(makePod("thief", asks("3")));
   await member.pass(10_000);
 
-  expect([victim.metadata.deletionTimestamp !== undefined, conditionsOf(victim)["DisruptionTarget"], waiting.status?.nominatedNodeName]).toEqual([true, "True PreemptionByScheduler", "node-000"]);
+  expect([
+    victim.metadata.deletionTimestamp !== undefined,
+    conditionsOf(victim)["DisruptionTarget"],
+    waiting.status?.nominatedNodeName,
+  ]).toEqual([true, "True PreemptionByScheduler", "node-000"]);
   expect(member.events[0]).toBe(`Pod/low Normal Preempted: Preempted by pod ${waiting.metadata.uid} on node node-000`);
   const placed = await member.pod("high");
-  expect([placed.spec.nodeName, isReady(placed), placed.status?.nominatedNodeName, (await member.pod("thief")).spec.nodeName]).toEqual(["node-000", true, undefined, undefined]);
+  expect([
+    placed.spec.nodeName,
+    isReady(placed),
+    placed.status?.nominatedNodeName,
+    (await member.pod("thief")).spec.nodeName,
+  ]).toEqual(["node-000", true, undefined, undefined]);
 });
 
 test("a drained node is empty, and its pods are elsewhere", async () => {
@@ -116,7 +173,13 @@ test("a drained node is empty, and its pods are elsewhere", async () => {
   await member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, unschedulable: true } }));
   for (const [name, node] of Object.entries(await nodesOf(member))) {
     if (node !== "node-000") continue;
-    const { status } = await member.client.raw({ cluster: MEMBER, method: "POST", path: `/api/v1/namespaces/shop/pods/${name}/eviction`, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name } })) });
+    const { status } = await member.client.raw({
+      cluster: MEMBER,
+      method: "POST",
+      path: `/api/v1/namespaces/shop/pods/${name}/eviction`,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name } })),
+    });
     expect(status).toBe(201);
   }
   await member.create(makePod("c"));

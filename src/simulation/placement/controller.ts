@@ -1,17 +1,25 @@
 /**
  * Placement: gives every pod of a simulated member a node, as kube-scheduler would.
  *
- * Reads:  Pod, Node, PersistentVolumeClaim, PersistentVolume, StorageClass, Namespace, PodDisruptionBudget.
+ * Reads: Pod, Node, PersistentVolumeClaim, PersistentVolume, StorageClass, Namespace, PodDisruptionBudget.
  * Writes: Pod: `spec.nodeName` and the labels that say where that is, in one write. When nothing fits: the condition
- *         PodScheduled=False and `status.nominatedNodeName`, and victims of preemption are deleted. PersistentVolumeClaim: the node
- *         for which one is to be bound.
- * After:  the kubelet of the node starts the pod, and tells with its first status that the pod was scheduled.
+ * PodScheduled=False and `status.nominatedNodeName`, and victims of preemption are deleted. PersistentVolumeClaim: the
+ * node for which one is to be bound.
+ * After: the kubelet of the node starts the pod, and tells with its first status that the pod was scheduled.
  */
 import { Namespace, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { defineKeyedController, done, idOfKey, informerSource, keyOf, unlessChanged, watch } from "../../runtime/index.ts";
+import {
+  defineKeyedController,
+  done,
+  idOfKey,
+  informerSource,
+  keyOf,
+  unlessChanged,
+  watch,
+} from "../../runtime/index.ts";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "../../runtime/index.ts";
 import { disrupt } from "../writes.ts";
 import type { VolumeReads } from "../volumes/reads.ts";
@@ -41,7 +49,15 @@ const DEFAULT_SCHEDULER = "default-scheduler";
 /** Labels of a node that its pods get, too. */
 const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
-export function createPlacementController({ client, informers, clock, views, volumes, bind: bindTo, events }: PlacementDependencies): Controller<ObjectKey> {
+export function createPlacementController({
+  client,
+  informers,
+  clock,
+  views,
+  volumes,
+  bind: bindTo,
+  events,
+}: PlacementDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   const namespaces = informers.of(Namespace);
   const budgets = informers.of(PodDisruptionBudget);
@@ -49,7 +65,9 @@ export function createPlacementController({ client, informers, clock, views, vol
 
   /** Pods that use a claim which changed; none of them may be placed before it is bound. */
   const consumers = ({ cluster, object: { metadata } }: ObjectEvent<PersistentVolumeClaim>): ObjectKey[] =>
-    volumes.podsUsing(cluster, metadata.namespace ?? "", metadata.name).flatMap((pod) => (isUnplaced(pod) ? [keyOf(cluster, pod)] : []));
+    volumes
+      .podsUsing(cluster, metadata.namespace ?? "", metadata.name)
+      .flatMap((pod) => (isUnplaced(pod) ? [keyOf(cluster, pod)] : []));
 
   return defineKeyedController<ObjectKey>({
     name: "placement",
@@ -60,7 +78,11 @@ export function createPlacementController({ client, informers, clock, views, vol
       { source: informerSource(informers.of(PersistentVolumeClaim), consumers) },
       // These have nothing to enqueue themselves: they wake pods that wait.
       { source: informerSource(informers.of(Node), ({ cluster, deleted }) => (deleted ? [] : wake(cluster, "room"))) },
-      { source: informerSource(volumes.volumes, ({ cluster, object }) => (object.status?.phase === "Available" ? wake(cluster, "room") : [])) },
+      {
+        source: informerSource(volumes.volumes, ({ cluster, object }) =>
+          object.status?.phase === "Available" ? wake(cluster, "room") : [],
+        ),
+      },
     ],
     writes: [Pod, PersistentVolumeClaim],
     // A reconcile is one write, and writes share commits; see `MAX_PARALLEL` of the workloads.
@@ -82,7 +104,8 @@ export function createPlacementController({ client, informers, clock, views, vol
       const needs = volumeNeeds(pod, volumes.reader(key.cluster, pod));
       const verdict = planPlacement(view, podView(pod), {
         volumes: needs,
-        namespaces: () => new Map(namespaces.list({ cluster: key.cluster }).map(({ metadata }) => [metadata.name, metadata.labels])),
+        namespaces: () =>
+          new Map(namespaces.list({ cluster: key.cluster }).map(({ metadata }) => [metadata.name, metadata.labels])),
         budgets: () => budgets.list({ cluster: key.cluster }),
       });
       if (!("node" in verdict)) {
@@ -103,7 +126,11 @@ export function createPlacementController({ client, informers, clock, views, vol
   });
 
   function wait({ spec: { priority = 0, affinity, topologySpreadConstraints } }: ReadonlyPod, key: ObjectKey): Result {
-    waiting.add({ key, priority, wantsCompany: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined });
+    waiting.add({
+      key,
+      priority,
+      wantsCompany: affinity?.podAffinity !== undefined || topologySpreadConstraints !== undefined,
+    });
     return done;
   }
 
@@ -136,26 +163,64 @@ export function createPlacementController({ client, informers, clock, views, vol
     }
   }
 
-  async function askForVolumes(claims: readonly DeepReadonly<PersistentVolumeClaim>[], { cluster }: ObjectKey, node: string, signal: AbortSignal): Promise<void> {
+  async function askForVolumes(
+    claims: readonly DeepReadonly<PersistentVolumeClaim>[],
+    { cluster }: ObjectKey,
+    node: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const claim of claims) {
       const { metadata } = claim;
       if (metadata.annotations?.[SELECTED_NODE] === node) continue;
-      await unlessChanged(client.update(PersistentVolumeClaim, cluster, { ...claim, metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE]: node } } }, { signal }));
+      await unlessChanged(
+        client.update(
+          PersistentVolumeClaim,
+          cluster,
+          { ...claim, metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE]: node } } },
+          { signal },
+        ),
+      );
     }
   }
 
-  async function refuse(pod: ReadonlyPod, { cluster }: ObjectKey, message: string, preemption: Preemption | undefined, signal: AbortSignal): Promise<void> {
+  async function refuse(
+    pod: ReadonlyPod,
+    { cluster }: ObjectKey,
+    message: string,
+    preemption: Preemption | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const victim of preemption?.victims ?? []) {
-      const gone = await disrupt({ client, clock }, cluster, victim.pod, { reason: "PreemptionByScheduler", message: "default-scheduler: preempting to accommodate a higher priority pod" }, signal);
-      if (gone) events?.record(cluster, victim.pod, { type: "Normal", reason: "Preempted", message: `Preempted by pod ${pod.metadata.uid} on node ${preemption?.node}` });
+      const gone = await disrupt(
+        { client, clock },
+        cluster,
+        victim.pod,
+        {
+          reason: "PreemptionByScheduler",
+          message: "default-scheduler: preempting to accommodate a higher priority pod",
+        },
+        signal,
+      );
+      if (gone)
+        events?.record(cluster, victim.pod, {
+          type: "Normal",
+          reason: "Preempted",
+          message: `Preempted by pod ${pod.metadata.uid} on node ${preemption?.node}`,
+        });
     }
     const conditions = pod.status?.conditions ?? [];
     const before = conditions.find(({ type }) => type === "PodScheduled");
     const nominatedNodeName = preemption?.node ?? pod.status?.nominatedNodeName;
-    if (before?.status === "False" && before.message === message && nominatedNodeName === pod.status?.nominatedNodeName) return;
-    const lastTransitionTime = before?.status === "False" && before.lastTransitionTime ? before.lastTransitionTime : formatTime(clock.now());
+    if (before?.status === "False" && before.message === message && nominatedNodeName === pod.status?.nominatedNodeName)
+      return;
+    const lastTransitionTime =
+      before?.status === "False" && before.lastTransitionTime ? before.lastTransitionTime : formatTime(clock.now());
     const refused = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime };
-    const status = { ...pod.status, conditions: [...conditions.filter(({ type }) => type !== "PodScheduled"), refused], ...(nominatedNodeName && { nominatedNodeName }) };
+    const status = {
+      ...pod.status,
+      conditions: [...conditions.filter(({ type }) => type !== "PodScheduled"), refused],
+      ...(nominatedNodeName && { nominatedNodeName }),
+    };
     const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, status }, { signal }));
     if (written) events?.record(cluster, pod, { type: "Warning", reason: "FailedScheduling", message });
   }
@@ -164,5 +229,9 @@ export function createPlacementController({ client, informers, clock, views, vol
 /** Waits for a node, and for nobody else: not for another scheduler, and not for a gate. */
 export function isUnplaced({ spec, status, metadata }: ReadonlyPod): boolean {
   if (spec.nodeName || metadata.deletionTimestamp || spec.schedulingGates?.length) return false;
-  return (spec.schedulerName ?? DEFAULT_SCHEDULER) === DEFAULT_SCHEDULER && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+  return (
+    (spec.schedulerName ?? DEFAULT_SCHEDULER) === DEFAULT_SCHEDULER &&
+    status?.phase !== "Succeeded" &&
+    status?.phase !== "Failed"
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a pod may run on a node, and why not, in kube-scheduler's words and order: the first rule that refuses is the one that
- * people read. A refusal that other pods cause may end when they go; a final one will not.
+ * Whether a pod may run on a node, and why not, in kube-scheduler's words and order: the first rule that refuses is the
+ * one that people read. A refusal that other pods cause may end when they go; a final one will not.
  */
 import type { AffinityRules } from "./pod-affinity.ts";
 import type { NodeView } from "./cluster-view.ts";
@@ -54,9 +54,17 @@ function whyNotBeside(node: NodeView, { affinity, spread, volumes }: Rules): Ref
 
 /** Ports and resources. Pods that wait for others to leave the node for them have their place already. */
 function whyNoRoom(pod: PodView, { load, allocatable }: NodeView): Refusal | undefined {
-  const waiting = load.nominated.size === 0 ? NOBODY : [...load.nominated.values()].filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
+  const waiting =
+    load.nominated.size === 0
+      ? NOBODY
+      : [...load.nominated.values()].filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
   if (pod.hostPorts.length > 0) {
-    for (const other of [...load.withPorts, ...waiting]) if (other.uid !== pod.uid && other.hostPorts.some((taken) => pod.hostPorts.some((port) => portsCollide(port, taken)))) return PORTS_TAKEN;
+    for (const other of [...load.withPorts, ...waiting])
+      if (
+        other.uid !== pod.uid &&
+        other.hostPorts.some((taken) => pod.hostPorts.some((port) => portsCollide(port, taken)))
+      )
+        return PORTS_TAKEN;
   }
   let reasons: string[] | undefined;
   let isFinal = false;

@@ -8,13 +8,22 @@ export { matchesAnyTerm, matchesTerm, tolerates, toleratesTaint, wantsNode } fro
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;
 
-/** A label by a key that somebody made up: `constructor` is a good name for a label, and no label of a node that has none. */
+/**
+ * A label by a key that somebody made up: `constructor` is a good name for a label, and no label of a node that has
+ * none.
+ */
 export function labelOf(labels: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** A rule for pods that have the same value of a label as these labels have, or another one; none where they lack it. */
-export function valueRule(labels: Readonly<Record<string, string>> | undefined, key: string, operator: string): { key: string; operator: string; values: string[] }[] {
+/**
+ * A rule for pods that have the same value of a label as these labels have, or another one; none where they lack it.
+ */
+export function valueRule(
+  labels: Readonly<Record<string, string>> | undefined,
+  key: string,
+  operator: string,
+): { key: string; operator: string; values: string[] }[] {
   const value = labelOf(labels, key);
   return value === undefined ? [] : [{ key, operator, values: [value] }];
 }
@@ -25,8 +34,8 @@ export function isRepelled(pod: ReadonlyPod, { spec }: ReadonlyNode): boolean {
 }
 
 /**
- * The only nodes that the pod may run on, where its affinity names them: pods of a DaemonSet do, and looking at one node instead of
- * all makes the difference between linear and quadratic.
+ * The only nodes that the pod may run on, where its affinity names them: pods of a DaemonSet do, and looking at one
+ * node instead of all makes the difference between linear and quadratic.
  */
 export function namedNodes({ spec }: ReadonlyPod): ReadonlySet<string> | undefined {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

@@ -14,22 +14,50 @@ const ZONE = "topology.kubernetes.io/zone";
 const HOST = "kubernetes.io/hostname";
 let uids = 0;
 
-function makePod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod["metadata"]> = {}, status: Pod["status"] = {}): DeepReadonly<Pod> {
+function makePod(
+  spec: Partial<PodSpec> = {},
+  metadata: Partial<Pod["metadata"]> = {},
+  status: Pod["status"] = {},
+): DeepReadonly<Pod> {
   uids++;
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: `p${uids}`, namespace: "shop", uid: `u-${uids}`, ...metadata }, spec: { containers: [{ name: "main", image: "web" }], ...spec }, status };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `p${uids}`, namespace: "shop", uid: `u-${uids}`, ...metadata },
+    spec: { containers: [{ name: "main", image: "web" }], ...spec },
+    status,
+  };
 }
-const requests = (cpu: string, memory = "0"): Partial<PodSpec> => ({ containers: [{ name: "main", image: "web", resources: { requests: { cpu, memory } } }] });
+const requests = (cpu: string, memory = "0"): Partial<PodSpec> => ({
+  containers: [{ name: "main", image: "web", resources: { requests: { cpu, memory } } }],
+});
 
-function makeCluster(options: { count?: number; nodes?: NodeOptions; change?: (node: DeepReadonly<Node>, index: number) => DeepReadonly<Node> } = {}) {
+function makeCluster(
+  options: {
+    count?: number;
+    nodes?: NodeOptions;
+    change?: (node: DeepReadonly<Node>, index: number) => DeepReadonly<Node>;
+  } = {},
+) {
   const view = new ClusterView();
-  for (const [index, node] of planNodes({ count: options.count ?? 3, nowMs: NOW, ...options.nodes }).entries()) view.setNode(options.change?.(node, index) ?? node);
+  for (const [index, node] of planNodes({ count: options.count ?? 3, nowMs: NOW, ...options.nodes }).entries())
+    view.setNode(options.change?.(node, index) ?? node);
   const cluster = {
     view,
     run: (node: string, ...pods: DeepReadonly<Pod>[]) => {
       for (const pod of pods) view.put(podView(pod), node);
       return cluster;
     },
-    place: (pod: DeepReadonly<Pod>, budgets: PodDisruptionBudget[] = []): Verdict => planPlacement(view, podView(pod), { volumes: NO_VOLUMES, namespaces: () => new Map([["shop", { team: "a" }], ["other", { team: "b" }]]), budgets: () => budgets }),
+    place: (pod: DeepReadonly<Pod>, budgets: PodDisruptionBudget[] = []): Verdict =>
+      planPlacement(view, podView(pod), {
+        volumes: NO_VOLUMES,
+        namespaces: () =>
+          new Map([
+            ["shop", { team: "a" }],
+            ["other", { team: "b" }],
+          ]),
+        budgets: () => budgets,
+      }),
     /** Places pods one after the other, and says on which nodes. */
     placeAll(pods: DeepReadonly<Pod>[]): string[] {
       return pods.map((pod) => {
@@ -46,44 +74,116 @@ const tainted = (taint: Taint) => makeCluster({ nodes: { taints: [taint] } });
 const NOT_HELPFUL = "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.";
 
 describe("a pod is placed", () => {
-  const cases: Record<string, { pod: DeepReadonly<Pod>; running?: Record<string, DeepReadonly<Pod>[]>; want: string }> = {
-    "on the first of equally empty nodes": { pod: makePod(), want: "node-000" },
-    "where the most is free": { pod: makePod(), running: { "node-000": [makePod(), makePod()], "node-001": [makePod()], "node-002": [makePod(requests("8"))] }, want: "node-001" },
-    "where its node selector says": { pod: makePod({ nodeSelector: { [ZONE]: "c" } }), want: "node-002" },
-    "where enough cpu is left": { pod: makePod(requests("20")), running: { "node-000": [makePod(requests("16"))] }, want: "node-001" },
-    "where its node affinity says": {
-      pod: makePod({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: ZONE, operator: "NotIn", values: ["a", "b"] }] }] } } } }),
-      want: "node-002",
-    },
-    "where it would rather be": {
-      pod: makePod({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [{ key: ZONE, operator: "In", values: ["b"] }] } }] } } }),
-      want: "node-001",
-    },
-    "on the node that its affinity names": {
-      pod: makePod({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["node-001"] }] }] } } } }),
-      want: "node-001",
-    },
-    "beside the pods that it wants to be with": {
-      pod: makePod({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, labelSelector: { matchLabels: { app: "db" } } }] } } }),
-      running: { "node-001": [makePod({}, { labels: { app: "db" } })] },
-      want: "node-001",
-    },
-    "away from the pods that it avoids": {
-      pod: makePod({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: HOST, labelSelector: { matchLabels: { app: "db" } } }] } } }),
-      running: { "node-000": [makePod({}, { labels: { app: "db" } })], "node-001": [makePod({}, { labels: { app: "web" } })] },
-      want: "node-002",
-    },
-    "away from pods that avoid it": {
-      pod: makePod({}, { labels: { app: "noisy" } }),
-      running: { "node-000": [makePod({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: HOST, labelSelector: { matchLabels: { app: "noisy" } } }] } } })] },
-      want: "node-001",
-    },
-    "where no other pod has its host port": {
-      pod: makePod({ containers: [{ name: "main", image: "web", ports: [{ containerPort: 80, hostPort: 80 }] }] }),
-      running: { "node-000": [makePod({ containers: [{ name: "main", image: "web", ports: [{ containerPort: 80, hostPort: 80, hostIP: "127.0.0.1" }] }] })] },
-      want: "node-001",
-    },
-  };
+  const cases: Record<string, { pod: DeepReadonly<Pod>; running?: Record<string, DeepReadonly<Pod>[]>; want: string }> =
+    {
+      "on the first of equally empty nodes": { pod: makePod(), want: "node-000" },
+      "where the most is free": {
+        pod: makePod(),
+        running: { "node-000": [makePod(), makePod()], "node-001": [makePod()], "node-002": [makePod(requests("8"))] },
+        want: "node-001",
+      },
+      "where its node selector says": { pod: makePod({ nodeSelector: { [ZONE]: "c" } }), want: "node-002" },
+      "where enough cpu is left": {
+        pod: makePod(requests("20")),
+        running: { "node-000": [makePod(requests("16"))] },
+        want: "node-001",
+      },
+      "where its node affinity says": {
+        pod: makePod({
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: [{ matchExpressions: [{ key: ZONE, operator: "NotIn", values: ["a", "b"] }] }],
+              },
+            },
+          },
+        }),
+        want: "node-002",
+      },
+      "where it would rather be": {
+        pod: makePod({
+          affinity: {
+            nodeAffinity: {
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                { weight: 1, preference: { matchExpressions: [{ key: ZONE, operator: "In", values: ["b"] }] } },
+              ],
+            },
+          },
+        }),
+        want: "node-001",
+      },
+      "on the node that its affinity names": {
+        pod: makePod({
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["node-001"] }] }],
+              },
+            },
+          },
+        }),
+        want: "node-001",
+      },
+      "beside the pods that it wants to be with": {
+        pod: makePod({
+          affinity: {
+            podAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: ZONE, labelSelector: { matchLabels: { app: "db" } } },
+              ],
+            },
+          },
+        }),
+        running: { "node-001": [makePod({}, { labels: { app: "db" } })] },
+        want: "node-001",
+      },
+      "away from the pods that it avoids": {
+        pod: makePod({
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: HOST, labelSelector: { matchLabels: { app: "db" } } },
+              ],
+            },
+          },
+        }),
+        running: {
+          "node-000": [makePod({}, { labels: { app: "db" } })],
+          "node-001": [makePod({}, { labels: { app: "web" } })],
+        },
+        want: "node-002",
+      },
+      "away from pods that avoid it": {
+        pod: makePod({}, { labels: { app: "noisy" } }),
+        running: {
+          "node-000": [
+            makePod({
+              affinity: {
+                podAntiAffinity: {
+                  requiredDuringSchedulingIgnoredDuringExecution: [
+                    { topologyKey: HOST, labelSelector: { matchLabels: { app: "noisy" } } },
+                  ],
+                },
+              },
+            }),
+          ],
+        },
+        want: "node-001",
+      },
+      "where no other pod has its host port": {
+        pod: makePod({ containers: [{ name: "main", image: "web", ports: [{ containerPort: 80, hostPort: 80 }] }] }),
+        running: {
+          "node-000": [
+            makePod({
+              containers: [
+                { name: "main", image: "web", ports: [{ containerPort: 80, hostPort: 80, hostIP: "127.0.0.1" }] },
+              ],
+            }),
+          ],
+        },
+        want: "node-001",
+      },
+    };
   test.each(Object.entries(cases))("%s", (_behaviour, { pod, running = {}, want }) => {
     const cluster = makeCluster();
     for (const [node, pods] of Object.entries(running)) cluster.run(node, ...pods);
@@ -93,32 +193,59 @@ describe("a pod is placed", () => {
 
   test("on a tainted node only when it tolerates the taint", () => {
     const cluster = tainted({ key: "dedicated", value: "db", effect: "NoSchedule" });
-    const tolerant = makePod({ tolerations: [{ key: "dedicated", operator: "Equal", value: "db", effect: "NoSchedule" }] });
+    const tolerant = makePod({
+      tolerations: [{ key: "dedicated", operator: "Equal", value: "db", effect: "NoSchedule" }],
+    });
 
-    expect(cluster.place(makePod())).toEqual({ unschedulable: `0/3 nodes are available: 3 node(s) had untolerated taint(s). ${NOT_HELPFUL}` });
+    expect(cluster.place(makePod())).toEqual({
+      unschedulable: `0/3 nodes are available: 3 node(s) had untolerated taint(s). ${NOT_HELPFUL}`,
+    });
     expect(cluster.place(tolerant)).toEqual({ node: "node-000" });
   });
 
   test("where its init containers and its overhead fit, too", () => {
     const cluster = makeCluster({ nodes: { cpu: "4" } });
-    const init = (cpu: string) => makePod({ ...requests("1"), initContainers: [{ name: "init", image: "init", resources: { requests: { cpu } } }], overhead: { cpu: "1" } });
+    const init = (cpu: string) =>
+      makePod({
+        ...requests("1"),
+        initContainers: [{ name: "init", image: "init", resources: { requests: { cpu } } }],
+        overhead: { cpu: "1" },
+      });
 
     expect(cluster.place(init("3"))).toEqual({ node: "node-000" });
-    expect(cluster.place(init("4"))).toMatchObject({ unschedulable: expect.stringContaining("3 Insufficient cpu") as unknown });
+    expect(cluster.place(init("4"))).toMatchObject({
+      unschedulable: expect.stringContaining("3 Insufficient cpu") as unknown,
+    });
   });
 
   test("where there is the extended resource that it asks for", () => {
-    const cluster = makeCluster({ change: (node, index) => (index === 1 ? { ...node, status: { ...node.status, allocatable: { ...node.status?.allocatable, "example.com/gpu": "1" } } } : node) });
-    const pod = () => makePod({ containers: [{ name: "main", image: "web", resources: { requests: { "example.com/gpu": "1" } } }] });
+    const cluster = makeCluster({
+      change: (node, index) =>
+        index === 1
+          ? {
+              ...node,
+              status: { ...node.status, allocatable: { ...node.status?.allocatable, "example.com/gpu": "1" } },
+            }
+          : node,
+    });
+    const pod = () =>
+      makePod({ containers: [{ name: "main", image: "web", resources: { requests: { "example.com/gpu": "1" } } }] });
 
     const placed = cluster.placeAll([pod(), pod()]);
 
-    expect(placed).toEqual(["node-001", "0/3 nodes are available: 3 Insufficient example.com/gpu. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling."]);
+    expect(placed).toEqual([
+      "node-001",
+      "0/3 nodes are available: 3 Insufficient example.com/gpu. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
+    ]);
   });
 
   test("after its siblings on nodes and zones in turn", () => {
     const cluster = makeCluster({ count: 6 });
-    const owned = () => makePod({}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "rs", controller: true }] });
+    const owned = () =>
+      makePod(
+        {},
+        { ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "rs", controller: true }] },
+      );
 
     const placed = cluster.placeAll(Array.from({ length: 6 }, owned));
 
@@ -128,7 +255,17 @@ describe("a pod is placed", () => {
 });
 
 describe("topology spread", () => {
-  const spread = (rest: object = {}): Partial<PodSpec> => ({ topologySpreadConstraints: [{ maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: { app: "web" } }, ...rest }] });
+  const spread = (rest: object = {}): Partial<PodSpec> => ({
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: ZONE,
+        whenUnsatisfiable: "DoNotSchedule",
+        labelSelector: { matchLabels: { app: "web" } },
+        ...rest,
+      },
+    ],
+  });
   const web = { labels: { app: "web" } };
 
   test("keeps zones within the skew", () => {
@@ -138,26 +275,40 @@ describe("topology spread", () => {
   });
 
   test("refuses when only a zone that cannot be used would do", () => {
-    const cluster = makeCluster({ change: (node, index) => (index === 2 ? { ...node, spec: { ...node.spec, unschedulable: true } } : node) });
+    const cluster = makeCluster({
+      change: (node, index) => (index === 2 ? { ...node, spec: { ...node.spec, unschedulable: true } } : node),
+    });
     cluster.run("node-000", makePod({}, web)).run("node-001", makePod({}, web));
 
     expect(cluster.place(makePod(spread(), web))).toEqual({
-      unschedulable: "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread constraints. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
+      unschedulable:
+        "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread constraints. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
     });
     expect(cluster.place(makePod(spread({ nodeTaintsPolicy: "Honor" }), web))).toEqual({ node: "node-000" });
   });
 
   test("counts a missing domain as empty when more domains are asked for than there are", () => {
-    const cluster = makeCluster().run("node-000", makePod({}, web)).run("node-001", makePod({}, web)).run("node-002", makePod({}, web));
+    const cluster = makeCluster()
+      .run("node-000", makePod({}, web))
+      .run("node-001", makePod({}, web))
+      .run("node-002", makePod({}, web));
 
-    expect(cluster.place(makePod(spread({ minDomains: 4 }), web))).toMatchObject({ unschedulable: expect.stringContaining("3 node(s) didn't match pod topology spread constraints") as unknown });
+    expect(cluster.place(makePod(spread({ minDomains: 4 }), web))).toMatchObject({
+      unschedulable: expect.stringContaining("3 node(s) didn't match pod topology spread constraints") as unknown,
+    });
     expect(cluster.place(makePod(spread({ minDomains: 3 }), web))).toEqual({ node: "node-000" });
   });
 
   test("tells revisions apart by the label keys that it names", () => {
-    const cluster = makeCluster().run("node-000", makePod({}, { labels: { app: "web", hash: "old" } }), makePod({}, { labels: { app: "web", hash: "old" } }));
+    const cluster = makeCluster().run(
+      "node-000",
+      makePod({}, { labels: { app: "web", hash: "old" } }),
+      makePod({}, { labels: { app: "web", hash: "old" } }),
+    );
 
-    const placed = cluster.place(makePod(spread({ matchLabelKeys: ["hash"] }), { labels: { app: "web", hash: "new" } }));
+    const placed = cluster.place(
+      makePod(spread({ matchLabelKeys: ["hash"] }), { labels: { app: "web", hash: "new" } }),
+    );
 
     expect(placed).toEqual({ node: "node-001" });
   });
@@ -166,26 +317,54 @@ describe("topology spread", () => {
     const cluster = makeCluster({ count: 2 }).run("node-000", makePod({}, web));
 
     expect(cluster.place(makePod(spread({ whenUnsatisfiable: "ScheduleAnyway" }), web))).toEqual({ node: "node-001" });
-    expect(cluster.place(makePod({ ...spread({ whenUnsatisfiable: "ScheduleAnyway" }), nodeSelector: { [ZONE]: "a" } }, web))).toEqual({ node: "node-000" });
+    expect(
+      cluster.place(
+        makePod({ ...spread({ whenUnsatisfiable: "ScheduleAnyway" }), nodeSelector: { [ZONE]: "a" } }, web),
+      ),
+    ).toEqual({ node: "node-000" });
   });
 });
 
 describe("pods that want to be together", () => {
-  const together = (): Partial<PodSpec> => ({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: HOST, labelSelector: { matchLabels: { app: "pair" } } }] } } });
+  const together = (): Partial<PodSpec> => ({
+    affinity: {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: HOST, labelSelector: { matchLabels: { app: "pair" } } },
+        ],
+      },
+    },
+  });
 
   test("begin somewhere and stay there", () => {
     const cluster = makeCluster();
 
-    expect(new Set(cluster.placeAll(Array.from({ length: 3 }, () => makePod(together(), { labels: { app: "pair" } })))).size).toBe(1);
+    expect(
+      new Set(cluster.placeAll(Array.from({ length: 3 }, () => makePod(together(), { labels: { app: "pair" } })))).size,
+    ).toBe(1);
   });
 
   test("wait when the others are nowhere", () => {
-    expect(makeCluster().place(makePod(together(), { labels: { app: "lonely" } }))).toMatchObject({ unschedulable: expect.stringContaining("3 node(s) didn't match pod affinity rules") as unknown });
+    expect(makeCluster().place(makePod(together(), { labels: { app: "lonely" } }))).toMatchObject({
+      unschedulable: expect.stringContaining("3 node(s) didn't match pod affinity rules") as unknown,
+    });
   });
 
   test("look in the namespaces that they select", () => {
-    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: HOST, labelSelector: { matchLabels: { app: "db" } }, namespaceSelector: { matchLabels: { team: "b" } } }] } };
-    const cluster = makeCluster().run("node-000", makePod({}, { labels: { app: "db" } })).run("node-002", makePod({}, { namespace: "other", labels: { app: "db" } }));
+    const affinity = {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          {
+            topologyKey: HOST,
+            labelSelector: { matchLabels: { app: "db" } },
+            namespaceSelector: { matchLabels: { team: "b" } },
+          },
+        ],
+      },
+    };
+    const cluster = makeCluster()
+      .run("node-000", makePod({}, { labels: { app: "db" } }))
+      .run("node-002", makePod({}, { namespace: "other", labels: { app: "db" } }));
 
     expect(cluster.place(makePod({ affinity }))).toEqual({ node: "node-002" });
   });
@@ -193,42 +372,91 @@ describe("pods that want to be together", () => {
 
 describe("a pod that fits nowhere says why", () => {
   test("each reason with the number of nodes", () => {
-    const cluster = makeCluster({ change: (node, index) => (index === 2 ? { ...node, status: { ...node.status, allocatable: { ...node.status?.allocatable, pods: "0" } } } : node) });
+    const cluster = makeCluster({
+      change: (node, index) =>
+        index === 2
+          ? { ...node, status: { ...node.status, allocatable: { ...node.status?.allocatable, pods: "0" } } }
+          : node,
+    });
     cluster.run("node-000", makePod(requests("32"))).run("node-001", makePod(requests("0", "64Gi")));
 
     expect(cluster.place(makePod(requests("20", "100Gi")))).toEqual({
-      unschedulable: "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
+      unschedulable:
+        "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
     });
   });
 
   test("also of nodes that its affinity leaves out", () => {
-    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: ["node-000"] }] }] } } };
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchFields: [{ key: "metadata.name", operator: "In" as const, values: ["node-000"] }] },
+          ],
+        },
+      },
+    };
     const cluster = makeCluster().run("node-000", makePod(requests("32")));
 
-    expect(cluster.place(makePod({ ...requests("20"), affinity }))).toMatchObject({ unschedulable: expect.stringContaining("1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity].") as unknown });
+    expect(cluster.place(makePod({ ...requests("20"), affinity }))).toMatchObject({
+      unschedulable: expect.stringContaining(
+        "1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+      ) as unknown,
+    });
   });
 });
 
 describe("preemption", () => {
-  const busy = (priority: number, cpu: string, metadata: Partial<Pod["metadata"]> = {}) => makePod({ ...requests(cpu), priority }, metadata, { startTime: "2024-05-01T11:00:00Z" });
-  const victims = (verdict: Verdict): string[] => ("preemption" in verdict ? [verdict.preemption?.node ?? "", ...(verdict.preemption?.victims ?? []).map(({ pod }) => pod.metadata.name)] : ["placed"]);
+  const busy = (priority: number, cpu: string, metadata: Partial<Pod["metadata"]> = {}) =>
+    makePod({ ...requests(cpu), priority }, metadata, { startTime: "2024-05-01T11:00:00Z" });
+  const victims = (verdict: Verdict): string[] =>
+    "preemption" in verdict
+      ? [verdict.preemption?.node ?? "", ...(verdict.preemption?.victims ?? []).map(({ pod }) => pod.metadata.name)]
+      : ["placed"];
 
   test("takes the least important victims, and no more than needed", () => {
-    const cluster = makeCluster().run("node-000", busy(50, "30", { name: "fifty" })).run("node-001", busy(10, "16", { name: "ten" }), busy(5, "16", { name: "five" })).run("node-002", busy(200, "30"));
+    const cluster = makeCluster()
+      .run("node-000", busy(50, "30", { name: "fifty" }))
+      .run("node-001", busy(10, "16", { name: "ten" }), busy(5, "16", { name: "five" }))
+      .run("node-002", busy(200, "30"));
 
     expect(victims(cluster.place(makePod({ ...requests("10"), priority: 100 })))).toEqual(["node-001", "five"]);
   });
 
   test("rather disrupts more important pods than violate a budget", () => {
-    const cluster = makeCluster({ count: 2 }).run("node-000", busy(10, "30", { name: "guarded", labels: { app: "db" } })).run("node-001", busy(50, "30", { name: "free" }));
-    const budget: PodDisruptionBudget = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "db", namespace: "shop" }, spec: { selector: { matchLabels: { app: "db" } } }, status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 } };
+    const cluster = makeCluster({ count: 2 })
+      .run("node-000", busy(10, "30", { name: "guarded", labels: { app: "db" } }))
+      .run("node-001", busy(50, "30", { name: "free" }));
+    const budget: PodDisruptionBudget = {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name: "db", namespace: "shop" },
+      spec: { selector: { matchLabels: { app: "db" } } },
+      status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+    };
 
-    expect(victims(cluster.place(makePod({ ...requests("10"), priority: 100 }), [budget]))).toEqual(["node-001", "free"]);
+    expect(victims(cluster.place(makePod({ ...requests("10"), priority: 100 }), [budget]))).toEqual([
+      "node-001",
+      "free",
+    ]);
   });
 
   test("makes room for rules between pods as well", () => {
-    const cluster = makeCluster({ count: 1 }).run("node-000", makePod({ priority: 1 }, { name: "loud", labels: { app: "loud" } }), makePod({ priority: 1 }));
-    const shy = makePod({ priority: 100, affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: HOST, labelSelector: { matchLabels: { app: "loud" } } }] } } });
+    const cluster = makeCluster({ count: 1 }).run(
+      "node-000",
+      makePod({ priority: 1 }, { name: "loud", labels: { app: "loud" } }),
+      makePod({ priority: 1 }),
+    );
+    const shy = makePod({
+      priority: 100,
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            { topologyKey: HOST, labelSelector: { matchLabels: { app: "loud" } } },
+          ],
+        },
+      },
+    });
 
     expect(victims(cluster.place(shy))).toEqual(["node-000", "loud"]);
     expect([...cluster.view.podsOn("node-000")]).toHaveLength(2);
@@ -237,21 +465,34 @@ describe("preemption", () => {
   test("is not for pods that never preempt", () => {
     const cluster = makeCluster({ count: 1 }).run("node-000", busy(1, "30"));
 
-    expect(cluster.place(makePod({ ...requests("10"), priority: 100, preemptionPolicy: "Never" }))).toEqual({ unschedulable: "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never." });
+    expect(cluster.place(makePod({ ...requests("10"), priority: 100, preemptionPolicy: "Never" }))).toEqual({
+      unschedulable:
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.",
+    });
   });
 
   test("waits for victims that are on their way out", () => {
-    const leaving = makePod({ ...requests("30"), priority: 1 }, { deletionTimestamp: "2024-05-01T12:00:00Z" }, { conditions: [{ type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" }] });
+    const leaving = makePod(
+      { ...requests("30"), priority: 1 },
+      { deletionTimestamp: "2024-05-01T12:00:00Z" },
+      { conditions: [{ type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" }] },
+    );
     const cluster = makeCluster({ count: 1 }).run("node-000", leaving);
 
-    expect(cluster.place(makePod({ ...requests("10"), priority: 100 }, {}, { nominatedNodeName: "node-000" }))).toMatchObject({ unschedulable: expect.stringContaining("not eligible due to a terminating pod on the nominated node.") as unknown });
+    expect(
+      cluster.place(makePod({ ...requests("10"), priority: 100 }, {}, { nominatedNodeName: "node-000" })),
+    ).toMatchObject({
+      unschedulable: expect.stringContaining("not eligible due to a terminating pod on the nominated node.") as unknown,
+    });
   });
 
   test("keeps the room for who waits for it", () => {
     const cluster = makeCluster({ count: 1 });
     cluster.view.nominate(podView(makePod({ ...requests("30"), priority: 100 })), "node-000");
 
-    expect(cluster.place(makePod({ ...requests("10"), priority: 10 }))).toMatchObject({ unschedulable: expect.stringContaining("1 Insufficient cpu") as unknown });
+    expect(cluster.place(makePod({ ...requests("10"), priority: 10 }))).toMatchObject({
+      unschedulable: expect.stringContaining("1 Insufficient cpu") as unknown,
+    });
     expect(cluster.place(makePod({ ...requests("10"), priority: 1000 }))).toEqual({ node: "node-000" });
   });
 });
@@ -268,9 +509,20 @@ test("in a large cluster only a part of the nodes is compared, and not always th
 test("ten thousand pods find their nodes, each with a constraint, without looking at all the others", () => {
   const cluster = makeCluster({ count: 10, nodes: { pods: "2000" } });
   const labels = { app: "web" };
-  const pods = Array.from({ length: 10_000 }, () => makePod({ topologySpreadConstraints: [{ maxSkew: 1, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: labels } }] }, { labels }));
+  const pods = Array.from({ length: 10_000 }, () =>
+    makePod(
+      {
+        topologySpreadConstraints: [
+          { maxSkew: 1, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: labels } },
+        ],
+      },
+      { labels },
+    ),
+  );
 
   const placed = cluster.placeAll(pods);
 
-  expect(planNodes({ count: 10, nowMs: NOW }).map(({ metadata }) => placed.filter((name) => name === metadata.name).length)).toEqual(Array.from({ length: 10 }, () => 1000));
+  expect(
+    planNodes({ count: 10, nowMs: NOW }).map(({ metadata }) => placed.filter((name) => name === metadata.name).length),
+  ).toEqual(Array.from({ length: 10 }, () => 1000));
 });

@@ -1,6 +1,6 @@
 /**
- * Where a pod goes: the best of the nodes that fit, or why none does, in kube-scheduler's words. Pure over the view, except that
- * preemption lifts pods off it and puts them back.
+ * Where a pod goes: the best of the nodes that fit, or why none does, in kube-scheduler's words. Pure over the view,
+ * except that preemption lifts pods off it and puts them back.
  */
 import type { PodDisruptionBudget } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -29,14 +29,19 @@ export interface Surroundings {
   volumes: VolumeNeeds;
 }
 
-/** Enough to find a good place; in larger clusters looking at every node for every pod would take longer than it is worth. */
+/**
+ * Enough to find a good place; in larger clusters looking at every node for every pod would take longer than it is
+ * worth.
+ */
 const MIN_FEASIBLE = 100;
 const PERCENT_OF_LARGE = 10;
 
 export function planPlacement(view: ClusterView, pod: PodView, around: Surroundings): Verdict {
   const { volumes } = around;
   const total = view.nodes.size;
-  const nobody = (why: string): Verdict => ({ unschedulable: `0/${total} nodes are available: ${why}. ${notHelpful(total)}` });
+  const nobody = (why: string): Verdict => ({
+    unschedulable: `0/${total} nodes are available: ${why}. ${notHelpful(total)}`,
+  });
   if (volumes.problem !== undefined) return nobody(volumes.problem);
   const rules = rulesOf(view, pod, around);
   const named = namedNodes(pod.pod);
@@ -49,11 +54,19 @@ export function planPlacement(view: ClusterView, pod: PodView, around: Surroundi
 
   // Nodes that the pod's affinity does not name were never looked at; kube-scheduler says this of them.
   const unnamed = total - refusals.size;
-  const why = histogram([...refusals.values().flatMap(({ reasons }) => reasons), ...Array.from({ length: unnamed }, () => "node(s) didn't satisfy plugin(s) [NodeAffinity]")]);
+  const why = histogram([
+    ...refusals.values().flatMap(({ reasons }) => reasons),
+    ...Array.from({ length: unnamed }, () => "node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+  ]);
   const message = `0/${total} nodes are available: ${why}.`;
-  const outcome = planPreemption(view, pod, refusals, { budgets: around.budgets, rulesOf: () => rulesOf(view, pod, around) });
+  const outcome = planPreemption(view, pod, refusals, {
+    budgets: around.budgets,
+    rulesOf: () => rulesOf(view, pod, around),
+  });
   if ("preemption" in outcome) return { unschedulable: message, preemption: outcome.preemption };
-  return { unschedulable: `${message} ${"reason" in outcome ? `preemption: ${outcome.reason}` : notHelpful(total, outcome.reasons, outcome.tried)}` };
+  return {
+    unschedulable: `${message} ${"reason" in outcome ? `preemption: ${outcome.reason}` : notHelpful(total, outcome.reasons, outcome.tried)}`,
+  };
 }
 
 function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surroundings): Rules {
@@ -61,9 +74,19 @@ function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surro
 }
 
 /** Stops early in large clusters, beginning where the pod's UID says, so that not all begin at the same node. */
-function* fittingNodes(view: ClusterView, pod: PodView, rules: Rules, named: ReadonlySet<string> | undefined, preferred: string | undefined, refusals: Map<NodeView, Refusal>): Generator<NodeView> {
+function* fittingNodes(
+  view: ClusterView,
+  pod: PodView,
+  rules: Rules,
+  named: ReadonlySet<string> | undefined,
+  preferred: string | undefined,
+  refusals: Map<NodeView, Refusal>,
+): Generator<NodeView> {
   const candidates = named ? [...named].flatMap((name) => view.nodes.get(name) ?? []) : [...view.nodes.values()];
-  const enough = candidates.length <= MIN_FEASIBLE || preferred !== undefined ? candidates.length : Math.max(MIN_FEASIBLE, Math.ceil((candidates.length * PERCENT_OF_LARGE) / 100));
+  const enough =
+    candidates.length <= MIN_FEASIBLE || preferred !== undefined
+      ? candidates.length
+      : Math.max(MIN_FEASIBLE, Math.ceil((candidates.length * PERCENT_OF_LARGE) / 100));
   const start = enough === candidates.length ? 0 : fnv1a32(pod.uid) % candidates.length;
   let found = 0;
   for (let index = 0; index < candidates.length && found < enough; index++) {
@@ -82,10 +105,15 @@ function* fittingNodes(view: ClusterView, pod: PodView, rules: Rules, named: Rea
 export function histogram(reasons: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  return Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort().join(", ");
+  return Array.from(counts, ([reason, count]) => `${count} ${reason}`)
+    .sort()
+    .join(", ");
 }
 
-/** What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried, each of which may have several. */
+/**
+ * What preemption has to say when it cannot help either; `reasons` are those of the nodes that were tried, each of
+ * which may have several.
+ */
 function notHelpful(total: number, reasons: readonly string[] = [], tried = 0): string {
   const rest = Array.from({ length: total - tried }, () => "Preemption is not helpful for scheduling");
   return `preemption: 0/${total} nodes are available: ${histogram([...reasons, ...rest])}.`;

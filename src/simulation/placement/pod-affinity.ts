@@ -1,6 +1,6 @@
 /**
- * Rules between pods: which must be beside which, which must not, and which would like to. Pure over the view; the work for one
- * pod is a few numbers per node and rule.
+ * Rules between pods: which must be beside which, which must not, and which would like to. Pure over the view; the work
+ * for one pod is a few numbers per node and rule.
  */
 import { labelSelectorOf, matchesLabels } from "../../machinery/index.ts";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
@@ -25,7 +25,11 @@ const AFFINITY = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules";
 
 /** `namespaces` is asked only where a term selects namespaces by their labels. */
-export function affinityRules(view: ClusterView, pod: PodView, namespaces: () => NamespaceLabels): AffinityRules | undefined {
+export function affinityRules(
+  view: ClusterView,
+  pod: PodView,
+  namespaces: () => NamespaceLabels,
+): AffinityRules | undefined {
   const { podAffinity, podAntiAffinity } = pod.pod.spec.affinity ?? {};
   if (!podAffinity && !podAntiAffinity && view.avoiding.size === 0) return undefined;
   const queryOf = (term: Term, owner: PodView): PodQuery => termQuery(term, owner, namespaces);
@@ -37,12 +41,19 @@ export function affinityRules(view: ClusterView, pod: PodView, namespaces: () =>
   // The first of a group that wants to be together has nobody to join yet.
   const isFirst = company !== undefined && together.every((domains) => domains.size === 0) && matcherOf(queries)(pod);
 
-  const apart = pod.avoids.map((term) => ({ key: term.topologyKey, domains: byDomain(view, view.counts.of([queryOf(term, pod)]), term.topologyKey) }));
+  const apart = pod.avoids.map((term) => ({
+    key: term.topologyKey,
+    domains: byDomain(view, view.counts.of([queryOf(term, pod)]), term.topologyKey),
+  }));
   const taken = domainsTaken(view, pod, queryOf);
   const wishes = [
     ...(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((wish) => ({ ...wish, sign: 1 })),
     ...(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((wish) => ({ ...wish, sign: -1 })),
-  ].map(({ weight, podAffinityTerm: term, sign }) => ({ key: term.topologyKey, weight: sign * weight, domains: byDomain(view, view.counts.of([queryOf(term, pod)]), term.topologyKey) }));
+  ].map(({ weight, podAffinityTerm: term, sign }) => ({
+    key: term.topologyKey,
+    weight: sign * weight,
+    domains: byDomain(view, view.counts.of([queryOf(term, pod)]), term.topologyKey),
+  }));
 
   return {
     hasScores: wishes.length > 0,
@@ -58,14 +69,19 @@ export function affinityRules(view: ClusterView, pod: PodView, namespaces: () =>
     },
     score({ node }) {
       let score = 0;
-      for (const { key, weight, domains } of wishes) score += weight * (domains.get(labelOf(node.metadata.labels, key) ?? "") ?? 0);
+      for (const { key, weight, domains } of wishes)
+        score += weight * (domains.get(labelOf(node.metadata.labels, key) ?? "") ?? 0);
       return score;
     },
   };
 }
 
 /** Where pods that are there keep this one away. */
-function domainsTaken(view: ClusterView, pod: PodView, queryOf: (term: Term, owner: PodView) => PodQuery): Map<string, Set<string>> {
+function domainsTaken(
+  view: ClusterView,
+  pod: PodView,
+  queryOf: (term: Term, owner: PodView) => PodQuery,
+): Map<string, Set<string>> {
   const taken = new Map<string, Set<string>>();
   // Replicas repeat the same rule, so each rule is held against the pod once.
   const verdicts = new Map<string, boolean>();
@@ -97,7 +113,10 @@ export function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: s
   return domains;
 }
 
-/** Namespaces that are named and those that are selected; without either, the pod's own. Keys of `matchLabelKeys` were merged by the API server where it does so. */
+/**
+ * Namespaces that are named and those that are selected; without either, the pod's own. Keys of `matchLabelKeys` were
+ * merged by the API server where it does so.
+ */
 function termQuery(term: Term, owner: PodView, namespaces: () => NamespaceLabels): PodQuery {
   const { namespaceSelector, namespaces: named = [] } = term;
   const selector = withLabelKeys(term, owner);
@@ -109,8 +128,19 @@ function termQuery(term: Term, owner: PodView, namespaces: () => NamespaceLabels
 }
 
 /** The selector narrowed to pods that have the same value of these labels as the owner, or another one. */
-function withLabelKeys({ labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Term, { pod }: PodView): PodQuery["selector"] {
+function withLabelKeys(
+  { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Term,
+  { pod }: PodView,
+): PodQuery["selector"] {
   if (!labelSelector || matchLabelKeys.length + mismatchLabelKeys.length === 0) return labelSelector;
-  const rules = (keys: readonly string[], operator: string) => keys.flatMap((key) => valueRule(pod.metadata.labels, key, operator));
-  return { ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...rules(matchLabelKeys, "In"), ...rules(mismatchLabelKeys, "NotIn")] };
+  const rules = (keys: readonly string[], operator: string) =>
+    keys.flatMap((key) => valueRule(pod.metadata.labels, key, operator));
+  return {
+    ...labelSelector,
+    matchExpressions: [
+      ...(labelSelector.matchExpressions ?? []),
+      ...rules(matchLabelKeys, "In"),
+      ...rules(mismatchLabelKeys, "NotIn"),
+    ],
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * How many pods that match a selector each node carries, kept up to date by the pods' comings and goings. Affinity and topology
- * spread ask such questions for every pod that is placed; counting anew each time would cost a look at every pod.
+ * How many pods that match a selector each node carries, kept up to date by the pods' comings and goings. Affinity and
+ * topology spread ask such questions for every pod that is placed; counting anew each time would cost a look at every
+ * pod.
  *
  * A count is made when it is first asked for and dropped when too many others are asked for after it.
  */
@@ -41,7 +42,13 @@ export function createPodCounts(all: () => Iterable<{ pod: PodView; node: string
   };
   return {
     of(queries) {
-      const key = JSON.stringify(queries.map(({ namespaces, selector, isLasting }) => [namespaces ?? null, selector ?? null, isLasting ?? false]));
+      const key = JSON.stringify(
+        queries.map(({ namespaces, selector, isLasting }) => [
+          namespaces ?? null,
+          selector ?? null,
+          isLasting ?? false,
+        ]),
+      );
       let count = counts.get(key);
       // Asked for again: the last to go.
       if (count) counts.delete(key);
@@ -61,7 +68,16 @@ export function createPodCounts(all: () => Iterable<{ pod: PodView; node: string
 }
 
 export function matcherOf(queries: readonly PodQuery[]): PodCount["matches"] {
-  const parsed = queries.map(({ namespaces, selector, isLasting = false }) => ({ namespaces: namespaces && new Set(namespaces), selector: labelSelectorOf(selector), isLasting }));
+  const parsed = queries.map(({ namespaces, selector, isLasting = false }) => ({
+    namespaces: namespaces && new Set(namespaces),
+    selector: labelSelectorOf(selector),
+    isLasting,
+  }));
   return ({ namespace, pod: { metadata } }) =>
-    parsed.every(({ namespaces, selector, isLasting }) => (!namespaces || namespaces.has(namespace)) && !(isLasting && metadata.deletionTimestamp) && matchesLabels(selector, metadata.labels));
+    parsed.every(
+      ({ namespaces, selector, isLasting }) =>
+        (!namespaces || namespaces.has(namespace)) &&
+        !(isLasting && metadata.deletionTimestamp) &&
+        matchesLabels(selector, metadata.labels),
+    );
 }

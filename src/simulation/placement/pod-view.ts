@@ -6,7 +6,11 @@ import { requestsOf } from "../amounts.ts";
 import type { Amounts } from "../amounts.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
-type Terms = NonNullable<NonNullable<NonNullable<ReadonlyPod["spec"]["affinity"]>["podAntiAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]>;
+type Terms = NonNullable<
+  NonNullable<
+    NonNullable<ReadonlyPod["spec"]["affinity"]>["podAntiAffinity"]
+  >["requiredDuringSchedulingIgnoredDuringExecution"]
+>;
 
 export interface PodView {
   /** Replaced by later states of the pod, so that nobody keeps an old one in memory. */
@@ -49,7 +53,8 @@ export function podView(pod: ReadonlyPod): PodView {
 export function hostPortsOf({ spec }: ReadonlyPod): readonly HostPort[] {
   let found: HostPort[] | undefined;
   const look = ({ ports }: ReadonlyPod["spec"]["containers"][number]): void => {
-    for (const { hostPort, hostIP, protocol } of ports ?? NONE) if (hostPort) (found ??= []).push({ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort });
+    for (const { hostPort, hostIP, protocol } of ports ?? NONE)
+      if (hostPort) (found ??= []).push({ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort });
   };
   for (const container of spec.containers) look(container);
   for (const container of spec.initContainers ?? NONE) if (container.restartPolicy === "Always") look(container);

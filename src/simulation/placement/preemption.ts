@@ -1,6 +1,6 @@
 /**
- * Preemption: who has to leave which node so that a pod of higher priority can run. As kube-scheduler decides: as few disruption
- * budgets violated as possible, then the least important victims, then the fewest.
+ * Preemption: who has to leave which node so that a pod of higher priority can run. As kube-scheduler decides: as few
+ * disruption budgets violated as possible, then the least important victims, then the fewest.
  *
  * It tries out what would fit by lifting pods off the view; before it returns every pod is back.
  */
@@ -21,7 +21,10 @@ export interface Preemption {
 }
 
 /** Who has to go; or why the pod may not ask for it; or why it would not help on any of the nodes that were tried. */
-export type PreemptionOutcome = { preemption: Preemption } | { reason: string } | { reasons: readonly string[]; tried: number };
+export type PreemptionOutcome =
+  | { preemption: Preemption }
+  | { reason: string }
+  | { reasons: readonly string[]; tried: number };
 
 export interface PreemptionContext {
   budgets(): readonly Budget[];
@@ -36,9 +39,15 @@ interface Candidate extends Preemption {
 /** Trying out a node costs as much as placing a pod once for each of its pods; this many are a good choice, too. */
 const MAX_CANDIDATES = 100;
 
-export function planPreemption(view: ClusterView, pod: PodView, refusals: ReadonlyMap<NodeView, Refusal>, context: PreemptionContext): PreemptionOutcome {
+export function planPreemption(
+  view: ClusterView,
+  pod: PodView,
+  refusals: ReadonlyMap<NodeView, Refusal>,
+  context: PreemptionContext,
+): PreemptionOutcome {
   if (pod.pod.spec.preemptionPolicy === "Never") return { reason: "not eligible due to preemptionPolicy=Never." };
-  if (awaitsVictims(view, pod, refusals)) return { reason: "not eligible due to a terminating pod on the nominated node." };
+  if (awaitsVictims(view, pod, refusals))
+    return { reason: "not eligible due to a terminating pod on the nominated node." };
   const reasons: string[] = [];
   let tried = 0;
   const candidates: Candidate[] = [];
@@ -63,17 +72,33 @@ export function planPreemption(view: ClusterView, pod: PodView, refusals: Readon
 }
 
 /** Victims of an earlier decision are still on their way out. */
-function awaitsVictims(view: ClusterView, { pod, priority }: PodView, refusals: ReadonlyMap<NodeView, Refusal>): boolean {
+function awaitsVictims(
+  view: ClusterView,
+  { pod, priority }: PodView,
+  refusals: ReadonlyMap<NodeView, Refusal>,
+): boolean {
   const node = view.nodes.get(pod.status?.nominatedNodeName ?? "");
   if (!node || refusals.get(node)?.isFinal) return false;
   for (const other of node.load.pods.values()) {
     const { metadata, status } = other.pod;
-    if (other.priority < priority && metadata.deletionTimestamp && status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === "PreemptionByScheduler")) return true;
+    if (
+      other.priority < priority &&
+      metadata.deletionTimestamp &&
+      status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === "PreemptionByScheduler")
+    )
+      return true;
   }
   return false;
 }
 
-function victimsOn(view: ClusterView, pod: PodView, { name }: NodeView, lesser: readonly PodView[], budgets: readonly Budget[], rulesOf: () => Rules): Candidate | Refusal {
+function victimsOn(
+  view: ClusterView,
+  pod: PodView,
+  { name }: NodeView,
+  lesser: readonly PodView[],
+  budgets: readonly Budget[],
+  rulesOf: () => Rules,
+): Candidate | Refusal {
   const refusal = (): Refusal | undefined => {
     const node = view.nodes.get(name);
     return node ? whyNot(pod, node, rulesOf()) : undefined;
@@ -111,9 +136,14 @@ function byImportance(a: PodView, b: PodView): number {
 function byDamage(a: Candidate, b: Candidate): number {
   const highest = ({ victims }: Candidate): number => victims[0]?.priority ?? 0;
   // Priorities may be negative; counted from the lowest, more victims never look like less.
-  const sum = ({ victims }: Candidate): number => victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
-  const latest = ({ victims }: Candidate): string => victims.filter(({ priority }) => priority === victims[0]?.priority).reduce((earliest, victim) => (earliest === "" || startOf(victim) < earliest ? startOf(victim) : earliest), "");
-  const order = a.violations - b.violations || highest(a) - highest(b) || sum(a) - sum(b) || a.victims.length - b.victims.length;
+  const sum = ({ victims }: Candidate): number =>
+    victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
+  const latest = ({ victims }: Candidate): string =>
+    victims
+      .filter(({ priority }) => priority === victims[0]?.priority)
+      .reduce((earliest, victim) => (earliest === "" || startOf(victim) < earliest ? startOf(victim) : earliest), "");
+  const order =
+    a.violations - b.violations || highest(a) - highest(b) || sum(a) - sum(b) || a.victims.length - b.victims.length;
   if (order !== 0) return order;
   if (latest(a) !== latest(b)) return latest(a) > latest(b) ? -1 : 1;
   return a.node < b.node ? -1 : 1;
@@ -121,14 +151,23 @@ function byDamage(a: Candidate, b: Candidate): number {
 
 /** Pods whose removal takes a disruption that their budget does not allow, and the rest. */
 function byBudget(pods: readonly PodView[], budgets: readonly Budget[]): { violating: PodView[]; others: PodView[] } {
-  const left = budgets.map(({ metadata, spec, status }) => ({ namespace: metadata.namespace, selector: labelSelectorOf(spec?.selector), allowed: status?.disruptionsAllowed ?? 0, disrupted: status?.disruptedPods ?? {} }));
+  const left = budgets.map(({ metadata, spec, status }) => ({
+    namespace: metadata.namespace,
+    selector: labelSelectorOf(spec?.selector),
+    allowed: status?.disruptionsAllowed ?? 0,
+    disrupted: status?.disruptedPods ?? {},
+  }));
   const violating: PodView[] = [];
   const others: PodView[] = [];
   for (const pod of pods) {
     let isViolated = false;
     for (const budget of left) {
       const { labels = {}, name } = pod.pod.metadata;
-      const covers = budget.namespace === pod.namespace && budget.selector.requirements.length > 0 && Object.keys(labels).length > 0 && matchesLabels(budget.selector, labels);
+      const covers =
+        budget.namespace === pod.namespace &&
+        budget.selector.requirements.length > 0 &&
+        Object.keys(labels).length > 0 &&
+        matchesLabels(budget.selector, labels);
       // One that was granted already does not count again.
       if (!covers || Object.hasOwn(budget.disrupted, name)) continue;
       budget.allowed--;

@@ -1,6 +1,7 @@
 /**
- * Which of the nodes that fit is the best: kube-scheduler's default plugins and weights. Every part gives 0 to 100. The sum is not
- * rounded, so that two nodes that differ by one small pod still differ; equal ones are taken by name, which makes a run repeatable.
+ * Which of the nodes that fit is the best: kube-scheduler's default plugins and weights. Every part gives 0 to 100. The
+ * sum is not rounded, so that two nodes that differ by one small pod still differ; equal ones are taken by name, which
+ * makes a run repeatable.
  */
 import type { NodeView } from "./cluster-view.ts";
 import type { Rules } from "./filters.ts";
@@ -15,7 +16,16 @@ export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules)
   if (nodes.length <= 1) return only;
   const scores = nodes.map((node) => WEIGHTS.room * room(node) + WEIGHTS.balance * balance(node));
   const wishes = pod.pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
-  if (wishes?.length) add(scores, WEIGHTS.nodeAffinity, highIsGood(nodes.map(({ node }) => wishes.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0))));
+  if (wishes?.length)
+    add(
+      scores,
+      WEIGHTS.nodeAffinity,
+      highIsGood(
+        nodes.map(({ node }) =>
+          wishes.reduce((sum, { weight, preference }) => sum + (matchesTerm(preference, node) ? weight : 0), 0),
+        ),
+      ),
+    );
   if (nodes.some(({ node }) => node.spec?.taints?.length)) {
     const repelling = nodes.map((node) => repulsion(pod, node));
     if (repelling.some((count) => count > 0)) add(scores, WEIGHTS.taints, lowIsGood(repelling));
@@ -23,7 +33,8 @@ export function bestNode(pod: PodView, nodes: readonly NodeView[], rules: Rules)
   const { spread, affinity } = rules;
   if (spread?.hasCrowd) add(scores, WEIGHTS.spread, lowIsGood(nodes.map((node) => spread.crowd(node))));
   if (affinity?.hasScores) add(scores, WEIGHTS.podAffinity, highIsGood(nodes.map((node) => affinity.score(node))));
-  // By number, here and below: this runs for every node and every pod, and pairs of an index and a value would be most of its garbage.
+  // By number, here and below: this runs for every node and every pod, and pairs of an index and a value would be most
+  // of its garbage.
   let best = 0;
   for (let index = 1; index < scores.length; index++) {
     const ahead = (scores[index] ?? 0) - (scores[best] ?? 0);
@@ -38,12 +49,15 @@ function isBefore(a: NodeView | undefined, b: NodeView | undefined): boolean {
 }
 
 function add(scores: number[], weight: number, parts: readonly number[]): void {
-  for (let index = 0; index < parts.length; index++) scores[index] = (scores[index] ?? 0) + weight * (parts[index] ?? 0);
+  for (let index = 0; index < parts.length; index++)
+    scores[index] = (scores[index] ?? 0) + weight * (parts[index] ?? 0);
 }
 
 /** The share of cpu and memory that is free. */
 function room({ allocatable, load }: NodeView): number {
-  return ((free(allocatable.get("cpu"), load.weighed.cpu) + free(allocatable.get("memory"), load.weighed.memory)) / 2) * BEST;
+  return (
+    ((free(allocatable.get("cpu"), load.weighed.cpu) + free(allocatable.get("memory"), load.weighed.memory)) / 2) * BEST
+  );
 }
 
 const free = (total = 0, used: number): number => (total <= 0 ? 0 : Math.max(0, total - used) / total);
@@ -57,7 +71,9 @@ function balance({ allocatable, load }: NodeView): number {
 
 /** Taints that would rather not have the pod. */
 function repulsion({ pod }: PodView, { node }: NodeView): number {
-  return node.spec?.taints?.filter((taint) => taint.effect === "PreferNoSchedule" && !toleratesTaint(pod, taint)).length ?? 0;
+  return (
+    node.spec?.taints?.filter((taint) => taint.effect === "PreferNoSchedule" && !toleratesTaint(pod, taint)).length ?? 0
+  );
 }
 
 function highIsGood(values: readonly number[]): number[] {
@@ -68,7 +84,9 @@ function highIsGood(values: readonly number[]): number[] {
 
 function lowIsGood(values: readonly number[]): number[] {
   const { low, high } = rangeOf(values);
-  return values.map((value) => (!Number.isFinite(value) ? 0 : high === 0 ? BEST : ((high + low - value) / high) * BEST));
+  return values.map((value) =>
+    !Number.isFinite(value) ? 0 : high === 0 ? BEST : ((high + low - value) / high) * BEST,
+  );
 }
 
 /** Of the values that are finite. */

@@ -1,6 +1,6 @@
 /**
- * Topology spread: how evenly the pods of a workload are divided over zones, nodes or whatever else labels say. Hard constraints
- * refuse a node, soft ones and the default ones make it less welcome. Pure over the view.
+ * Topology spread: how evenly the pods of a workload are divided over zones, nodes or whatever else labels say. Hard
+ * constraints refuse a node, soft ones and the default ones make it less welcome. Pure over the view.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -57,7 +57,12 @@ export function spreadRules(view: ClusterView, pod: PodView): SpreadRules | unde
   };
 }
 
-function limitOf(view: ClusterView, pod: PodView, constraint: Constraint, siblings: readonly Constraint[]): Domains & { lowest: number; self: number; maxSkew: number } {
+function limitOf(
+  view: ClusterView,
+  pod: PodView,
+  constraint: Constraint,
+  siblings: readonly Constraint[],
+): Domains & { lowest: number; self: number; maxSkew: number } {
   const domains = domainsOf(view, pod, constraint, siblings);
   const lowest = domains.counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...domains.counts.values());
   const self = view.counts.of([queryOf(pod, constraint)]).matches(pod) ? 1 : 0;
@@ -72,7 +77,8 @@ function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, sibl
   for (const { name, node } of view.nodes.values()) {
     const { labels } = node.metadata;
     const domain = labelOf(labels, key);
-    if (domain === undefined || siblings.some(({ topologyKey }) => labelOf(labels, topologyKey) === undefined)) continue;
+    if (domain === undefined || siblings.some(({ topologyKey }) => labelOf(labels, topologyKey) === undefined))
+      continue;
     if (nodeAffinityPolicy === "Honor" && !wantsNode(pod.pod, node)) continue;
     if (nodeTaintsPolicy === "Honor" && (node.spec?.unschedulable || isRepelled(pod.pod, node))) continue;
     counts.set(domain, (counts.get(domain) ?? 0) + (byNode.get(name) ?? 0));
@@ -82,7 +88,10 @@ function domainsOf(view: ClusterView, pod: PodView, constraint: Constraint, sibl
 
 function queryOf({ namespace, pod }: PodView, { labelSelector, matchLabelKeys = [] }: Constraint): PodQuery {
   const rules = matchLabelKeys.flatMap((key) => valueRule(pod.metadata.labels, key, "In"));
-  const selector = rules.length === 0 ? labelSelector : { ...labelSelector, matchExpressions: [...(labelSelector?.matchExpressions ?? []), ...rules] };
+  const selector =
+    rules.length === 0
+      ? labelSelector
+      : { ...labelSelector, matchExpressions: [...(labelSelector?.matchExpressions ?? []), ...rules] };
   return { namespaces: [namespace], selector, isLasting: true };
 }
 
@@ -98,6 +107,7 @@ function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
   return {
     refuse: () => undefined,
     hasCrowd: true,
-    crowd: ({ node, load }) => (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE] ?? "") ?? 0) * perZone,
+    crowd: ({ node, load }) =>
+      (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE] ?? "") ?? 0) * perZone,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The views of all members, fed by the informers. A pod that was just placed counts at once, before the informer shows it; so
- * does one that is being evicted as long as it is there.
+ * The views of all members, fed by the informers. A pod that was just placed counts at once, before the informer shows
+ * it; so does one that is being evicted as long as it is there.
  */
 import { Node, Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -53,7 +53,8 @@ export function createClusterViews(informers: Informers): ClusterViews {
       if (before?.node !== nodeName || weighsOtherwise(before.pod.pod, object)) view.put(podView(object), nodeName);
       else before.pod.pod = object;
       // A change from before the placement must not take back what was assumed.
-    } else if (object.status?.nominatedNodeName || old?.status?.nominatedNodeName) view.nominate(podView(object), object.status?.nominatedNodeName);
+    } else if (object.status?.nominatedNodeName || old?.status?.nominatedNodeName)
+      view.nominate(podView(object), object.status?.nominatedNodeName);
   });
   return {
     of: (cluster) => views.get(cluster) ?? new ClusterView(),
@@ -67,7 +68,15 @@ export const isOver = ({ status }: ReadonlyPod): boolean => status?.phase === "S
 function weighsOtherwise(before: ReadonlyPod, now: ReadonlyPod): boolean {
   const { metadata: was, spec: from } = before;
   const { metadata: is, spec: to } = now;
-  return was.deletionTimestamp !== is.deletionTimestamp || !sameLabels(was.labels, is.labels) || was.ownerReferences?.length !== is.ownerReferences?.length || (from !== to && from.containers.some(({ resources }, index) => !sameRequests(resources?.requests, to.containers[index]?.resources?.requests)));
+  return (
+    was.deletionTimestamp !== is.deletionTimestamp ||
+    !sameLabels(was.labels, is.labels) ||
+    was.ownerReferences?.length !== is.ownerReferences?.length ||
+    (from !== to &&
+      from.containers.some(
+        ({ resources }, index) => !sameRequests(resources?.requests, to.containers[index]?.resources?.requests),
+      ))
+  );
 }
 
 type Flat = Readonly<Record<string, string | number>> | undefined;

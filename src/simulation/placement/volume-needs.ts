@@ -1,6 +1,7 @@
 /**
- * What the claims of a pod say about where it may run: a claim that is bound ties the pod to where its volume is; one that binds
- * with its first consumer must find a volume where the pod goes. Pure over what was seen of claims, volumes and classes.
+ * What the claims of a pod say about where it may run: a claim that is bound ties the pod to where its volume is; one
+ * that binds with its first consumer must find a volume where the pod goes. Pure over what was seen of claims, volumes
+ * and classes.
  */
 import { STORAGE_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
@@ -39,11 +40,14 @@ export interface VolumeReader {
 
 export const NO_VOLUMES: VolumeNeeds = { refuse: undefined, unbound: [] };
 
-export const classNameOf = ({ metadata, spec }: Claim): string => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
+export const classNameOf = ({ metadata, spec }: Claim): string =>
+  metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
 
 /** The claims that a pod uses; those of ephemeral volumes are called after the pod and the volume. */
 export function claimNamesOf({ metadata, spec }: DeepReadonly<Pod>): string[] {
-  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ? [persistentVolumeClaim.claimName] : ephemeral ? [`${metadata.name}-${name}`] : []));
+  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
+    persistentVolumeClaim ? [persistentVolumeClaim.claimName] : ephemeral ? [`${metadata.name}-${name}`] : [],
+  );
 }
 
 export function volumeNeeds(pod: DeepReadonly<Pod>, read: VolumeReader): VolumeNeeds {
@@ -57,8 +61,13 @@ export function volumeNeeds(pod: DeepReadonly<Pod>, read: VolumeReader): VolumeN
   for (const name of names) {
     const claim = read.claim(name);
     if (!claim) return { ...NO_VOLUMES, problem: `persistentvolumeclaim ${JSON.stringify(name)} not found` };
-    if (claim.status?.phase === "Lost") return { ...NO_VOLUMES, problem: `persistentvolumeclaim ${JSON.stringify(name)} bound to non-existent persistentvolume ${JSON.stringify(claim.spec?.volumeName ?? "")}` };
-    if (claim.metadata.deletionTimestamp) return { ...NO_VOLUMES, problem: `persistentvolumeclaim ${JSON.stringify(name)} is being deleted` };
+    if (claim.status?.phase === "Lost")
+      return {
+        ...NO_VOLUMES,
+        problem: `persistentvolumeclaim ${JSON.stringify(name)} bound to non-existent persistentvolume ${JSON.stringify(claim.spec?.volumeName ?? "")}`,
+      };
+    if (claim.metadata.deletionTimestamp)
+      return { ...NO_VOLUMES, problem: `persistentvolumeclaim ${JSON.stringify(name)} is being deleted` };
     isExclusive ||= (claim.spec?.accessModes?.includes("ReadWriteOncePod") ?? false) && read.isUsedByOther(name);
     const volumeName = claim.spec?.volumeName;
     if (volumeName && claim.status?.phase === "Bound") {
@@ -67,18 +76,23 @@ export function volumeNeeds(pod: DeepReadonly<Pod>, read: VolumeReader): VolumeN
       continue;
     }
     const storageClass = read.storageClass(classNameOf(claim));
-    if (volumeName || storageClass?.volumeBindingMode !== "WaitForFirstConsumer") return { ...NO_VOLUMES, problem: "pod has unbound immediate PersistentVolumeClaims" };
+    if (volumeName || storageClass?.volumeBindingMode !== "WaitForFirstConsumer")
+      return { ...NO_VOLUMES, problem: "pod has unbound immediate PersistentVolumeClaims" };
     preferred ??= claim.metadata.annotations?.[SELECTED_NODE];
     unbound.push(claim);
     candidates.push({ claim, volumes: read.candidates(claim), canBeMade: storageClass.provisioner !== NO_PROVISIONER });
   }
   return {
     unbound,
-    ...(preferred !== undefined && { preferred }),
+    preferred,
     refuse(node) {
-      if (isExclusive) return "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
-      if (!volumes.every((volume) => isReachable(volume, node))) return "node(s) didn't match PersistentVolume's node affinity";
-      const finds = candidates.every(({ volumes: some, canBeMade }) => canBeMade || some.some((volume) => isReachable(volume, node)));
+      if (isExclusive)
+        return "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
+      if (!volumes.every((volume) => isReachable(volume, node)))
+        return "node(s) didn't match PersistentVolume's node affinity";
+      const finds = candidates.every(
+        ({ volumes: some, canBeMade }) => canBeMade || some.some((volume) => isReachable(volume, node)),
+      );
       return finds ? undefined : "node(s) didn't find available persistent volumes to bind";
     },
   };

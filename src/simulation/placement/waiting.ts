@@ -1,7 +1,7 @@
 /**
- * Pods that fit nowhere, and when it is worth trying them again. Something that could make room wakes all of a member's waiting
- * pods, the important ones first; more of the same within a second wakes them once. So a thousand pods that leave do not cause a
- * thousand rounds over ten thousand that wait.
+ * Pods that fit nowhere, and when it is worth trying them again. Something that could make room wakes all of a member's
+ * waiting pods, the important ones first; more of the same within a second wakes them once. So a thousand pods that
+ * leave do not cause a thousand rounds over ten thousand that wait.
  */
 import type { Clock, Timer } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";

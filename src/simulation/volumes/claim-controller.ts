@@ -1,9 +1,10 @@
 /**
- * Claims of simulated members: bound to a volume that is there or to one that is made for them, grown when they ask for more,
- * and kept while a pod uses them.
+ * Claims of simulated members: bound to a volume that is there or to one that is made for them, grown when they ask for
+ * more, and kept while a pod uses them.
  *
- * Reads:  PersistentVolumeClaim, PersistentVolume, StorageClass, Pod, Node.
- * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that goes when nobody uses it.
+ * Reads: PersistentVolumeClaim, PersistentVolume, StorageClass, Pod, Node.
+ * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that goes when nobody
+ * uses it.
  */
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -32,16 +33,24 @@ const PROTECTION = "kubernetes.io/pvc-protection";
 const BOUND_ANNOTATIONS = { "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes" };
 const PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner";
 
-export function createClaimController({ client, informers, volumes: reads, events }: VolumeDependencies): Controller<ObjectKey> {
+export function createClaimController({
+  client,
+  informers,
+  volumes: reads,
+  events,
+}: VolumeDependencies): Controller<ObjectKey> {
   const nodes = informers.of(Node);
-  const pendingOf = (cluster: string): ObjectKey[] => reads.claims.list({ cluster }).flatMap((claim) => (claim.status?.phase === "Bound" ? [] : [keyOf(cluster, claim)]));
+  const pendingOf = (cluster: string): ObjectKey[] =>
+    reads.claims.list({ cluster }).flatMap((claim) => (claim.status?.phase === "Bound" ? [] : [keyOf(cluster, claim)]));
 
   return defineController({
     name: "volume-claims",
     for: PersistentVolumeClaim,
     watches: [
       // A claim that waits may have this one; a bound one may have lost it.
-      watch(PersistentVolume, ({ cluster, object, old, deleted }) => claimsOf(cluster, object, deleted || old?.status?.phase !== object.status?.phase)),
+      watch(PersistentVolume, ({ cluster, object, old, deleted }) =>
+        claimsOf(cluster, object, deleted || old?.status?.phase !== object.status?.phase),
+      ),
       watch(StorageClass, ({ cluster, deleted }) => (deleted ? [] : pendingOf(cluster))),
       // A claim that is going waits for its last pod.
       watch(Pod, releasedClaims),
@@ -68,7 +77,9 @@ export function createClaimController({ client, informers, volumes: reads, event
   function releasedClaims({ cluster, object, deleted }: ObjectEvent<Pod>): ObjectKey[] {
     if (!object.spec.volumes?.length || (!deleted && !isOver(object))) return [];
     const { namespace = "" } = object.metadata;
-    return claimNamesOf(object).flatMap((name) => (reads.claims.get({ cluster, namespace, name })?.metadata.deletionTimestamp ? [{ cluster, namespace, name }] : []));
+    return claimNamesOf(object).flatMap((name) =>
+      reads.claims.get({ cluster, namespace, name })?.metadata.deletionTimestamp ? [{ cluster, namespace, name }] : [],
+    );
   }
 
   /** Pods that have no node yet do not hold a claim, nor do those that have ended. */
@@ -76,7 +87,14 @@ export function createClaimController({ client, informers, volumes: reads, event
     const finalizers = claim.metadata.finalizers ?? [];
     const isUsed = reads.podsUsing(cluster, namespace, name).some((pod) => pod.spec.nodeName && !isOver(pod));
     if (isUsed || !finalizers.includes(PROTECTION)) return;
-    await unlessChanged(client.update(PersistentVolumeClaim, cluster, { ...claim, metadata: { ...claim.metadata, finalizers: finalizers.filter((item) => item !== PROTECTION) } }, { signal }));
+    await unlessChanged(
+      client.update(
+        PersistentVolumeClaim,
+        cluster,
+        { ...claim, metadata: { ...claim.metadata, finalizers: finalizers.filter((item) => item !== PROTECTION) } },
+        { signal },
+      ),
+    );
   }
 
   /** A bound claim whose volume is gone is lost; one that asks for more gets it. */
@@ -84,14 +102,38 @@ export function createClaimController({ client, informers, volumes: reads, event
     const volume = reads.volumes.get({ cluster, name: claim.spec?.volumeName ?? "" });
     if (!volume) {
       if (!reads.volumes.fresh) return;
-      await unlessChanged(client.updateStatus(PersistentVolumeClaim, cluster, { ...claim, status: { phase: "Lost" } }, { signal }));
-      events?.record(cluster, claim, { type: "Warning", reason: "ClaimLost", message: "Bound claim has lost its PersistentVolume. Data on the volume is lost!" });
+      await unlessChanged(
+        client.updateStatus(PersistentVolumeClaim, cluster, { ...claim, status: { phase: "Lost" } }, { signal }),
+      );
+      events?.record(cluster, claim, {
+        type: "Warning",
+        reason: "ClaimLost",
+        message: "Bound claim has lost its PersistentVolume. Data on the volume is lost!",
+      });
       return;
     }
     const wanted = claim.spec?.resources?.requests?.["storage"];
     if (wanted === undefined || sizeOf({ storage: wanted }) <= sizeOf(claim.status?.capacity)) return;
-    const grown = sizeOf(volume.spec?.capacity) >= sizeOf({ storage: wanted }) ? volume : await unlessChanged(client.update(PersistentVolume, cluster, { ...volume, spec: { ...volume.spec, capacity: { ...volume.spec?.capacity, storage: wanted } } }, { signal }));
-    if (grown) await unlessChanged(client.updateStatus(PersistentVolumeClaim, cluster, { ...claim, status: { ...claim.status, capacity: { ...claim.status?.capacity, storage: wanted } } }, { signal }));
+    const grown =
+      sizeOf(volume.spec?.capacity) >= sizeOf({ storage: wanted })
+        ? volume
+        : await unlessChanged(
+            client.update(
+              PersistentVolume,
+              cluster,
+              { ...volume, spec: { ...volume.spec, capacity: { ...volume.spec?.capacity, storage: wanted } } },
+              { signal },
+            ),
+          );
+    if (grown)
+      await unlessChanged(
+        client.updateStatus(
+          PersistentVolumeClaim,
+          cluster,
+          { ...claim, status: { ...claim.status, capacity: { ...claim.status?.capacity, storage: wanted } } },
+          { signal },
+        ),
+      );
   }
 
   async function volumeFor(claim: Claim, { cluster }: ObjectKey, signal: AbortSignal): Promise<Volume | undefined> {
@@ -110,19 +152,30 @@ export function createClaimController({ client, informers, volumes: reads, event
     const found = reads.candidates(cluster, claim).find((volume) => !node || isReachable(volume, { node }));
     if (found) return found;
     if (!storageClass) {
-      if (className !== "") events?.record(cluster, claim, { type: "Warning", reason: "ProvisioningFailed", message: `storageclass.storage.k8s.io ${JSON.stringify(className)} not found` });
+      if (className !== "")
+        events?.record(cluster, claim, {
+          type: "Warning",
+          reason: "ProvisioningFailed",
+          message: `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`,
+        });
       return undefined;
     }
     return storageClass.provisioner === NO_PROVISIONER ? undefined : provision(claim, storageClass, cluster, signal);
   }
 
-  async function provision(claim: Claim, storageClass: DeepReadonly<StorageClass>, cluster: string, signal: AbortSignal): Promise<Volume | undefined> {
+  async function provision(
+    claim: Claim,
+    storageClass: DeepReadonly<StorageClass>,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<Volume | undefined> {
     const volume = planVolume(claim, storageClass);
     try {
       return await client.create(PersistentVolume, cluster, volume, { signal });
     } catch (error) {
       // Made before, and the rest failed.
-      if (isAlreadyExists(error)) return client.get(PersistentVolume, { cluster, name: volume.metadata.name }, { signal });
+      if (isAlreadyExists(error))
+        return client.get(PersistentVolume, { cluster, name: volume.metadata.name }, { signal });
       throw error;
     }
   }
@@ -130,14 +183,56 @@ export function createClaimController({ client, informers, volumes: reads, event
   /** The volume first: a claim that says it is bound must have it. */
   async function bind(claim: Claim, volume: Volume, cluster: string, signal: AbortSignal): Promise<void> {
     const isTaken = volume.spec?.claimRef?.uid === claim.metadata.uid;
-    const taken = isTaken ? volume : await unlessChanged(client.update(PersistentVolume, cluster, { ...volume, spec: { ...volume.spec, claimRef: claimReference(claim) } }, { signal }));
+    const taken = isTaken
+      ? volume
+      : await unlessChanged(
+          client.update(
+            PersistentVolume,
+            cluster,
+            { ...volume, spec: { ...volume.spec, claimRef: claimReference(claim) } },
+            { signal },
+          ),
+        );
     if (!taken) return;
-    if (taken.status?.phase !== "Bound" && !(await unlessChanged(client.updateStatus(PersistentVolume, cluster, { ...taken, status: { ...taken.status, phase: "Bound" } }, { signal })))) return;
+    if (
+      taken.status?.phase !== "Bound" &&
+      !(await unlessChanged(
+        client.updateStatus(
+          PersistentVolume,
+          cluster,
+          { ...taken, status: { ...taken.status, phase: "Bound" } },
+          { signal },
+        ),
+      ))
+    )
+      return;
     const provisioner = taken.metadata.annotations?.[PROVISIONED_BY];
-    const annotations = { ...claim.metadata.annotations, ...BOUND_ANNOTATIONS, ...(provisioner && { [PROVISIONER_ANNOTATION]: provisioner }) };
-    const named = await unlessChanged(client.update(PersistentVolumeClaim, cluster, { ...claim, metadata: { ...claim.metadata, annotations }, spec: { ...claim.spec, volumeName: taken.metadata.name } }, { signal }));
+    const annotations = {
+      ...claim.metadata.annotations,
+      ...BOUND_ANNOTATIONS,
+      ...(provisioner && { [PROVISIONER_ANNOTATION]: provisioner }),
+    };
+    const named = await unlessChanged(
+      client.update(
+        PersistentVolumeClaim,
+        cluster,
+        {
+          ...claim,
+          metadata: { ...claim.metadata, annotations },
+          spec: { ...claim.spec, volumeName: taken.metadata.name },
+        },
+        { signal },
+      ),
+    );
     if (!named) return;
     const { accessModes = [], capacity = {} } = taken.spec ?? {};
-    await unlessChanged(client.updateStatus(PersistentVolumeClaim, cluster, { ...named, status: { ...named.status, phase: "Bound", accessModes, capacity } }, { signal }));
+    await unlessChanged(
+      client.updateStatus(
+        PersistentVolumeClaim,
+        cluster,
+        { ...named, status: { ...named.status, phase: "Bound", accessModes, capacity } },
+        { signal },
+      ),
+    );
   }
 }

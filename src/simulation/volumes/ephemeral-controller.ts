@@ -24,24 +24,40 @@ export function planEphemeralClaims({ metadata, spec }: ReadonlyPod): DeepReadon
       kind: "PersistentVolumeClaim",
       metadata: {
         name: `${metadata.name}-${name}`,
-        ...(metadata.namespace && { namespace: metadata.namespace }),
-        ...(labels && { labels }),
-        ...(annotations && { annotations }),
-        ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: metadata.uid ?? "", controller: true, blockOwnerDeletion: true }],
+        namespace: metadata.namespace || undefined,
+        labels,
+        annotations,
+        ownerReferences: [
+          {
+            apiVersion: "v1",
+            kind: "Pod",
+            name: metadata.name,
+            uid: metadata.uid ?? "",
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
       },
-      ...(template.spec && { spec: template.spec }),
+      spec: template.spec,
     };
   });
 }
 
-export function createEphemeralVolumeController({ client, informers, volumes: { claims }, events }: VolumeDependencies): Controller<ObjectKey> {
+export function createEphemeralVolumeController({
+  client,
+  informers,
+  volumes: { claims },
+  events,
+}: VolumeDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   const hasEphemeral = ({ spec }: ReadonlyPod): boolean => spec.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
   return defineKeyedController<ObjectKey>({
     name: "ephemeral-volumes",
     writes: [PersistentVolumeClaim],
     // Few pods have any, so only those take part.
-    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && hasEphemeral(object) ? [keyOf(cluster, object)] : []))],
+    sources: [
+      watch(Pod, ({ cluster, object, deleted }) => (!deleted && hasEphemeral(object) ? [keyOf(cluster, object)] : [])),
+    ],
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {
@@ -51,7 +67,12 @@ export function createEphemeralVolumeController({ client, informers, volumes: { 
         const found = claims.get({ ...key, name: claim.metadata.name });
         if (found) {
           const isOurs = found.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid);
-          if (!isOurs) events?.record(key.cluster, pod, { type: "Warning", reason: "FailedBinding", message: `PVC ${key.namespace ?? ""}/${claim.metadata.name} was not created for pod ${key.namespace ?? ""}/${key.name} (pod is not owner)` });
+          if (!isOurs)
+            events?.record(key.cluster, pod, {
+              type: "Warning",
+              reason: "FailedBinding",
+              message: `PVC ${key.namespace ?? ""}/${claim.metadata.name} was not created for pod ${key.namespace ?? ""}/${key.name} (pod is not owner)`,
+            });
           continue;
         }
         try {

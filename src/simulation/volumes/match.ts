@@ -1,4 +1,7 @@
-/** Which volume a claim may have: class, mode, access, size and labels, as Kubernetes' volume controller compares them. Pure. */
+/**
+ * Which volume a claim may have: class, mode, access, size and labels, as Kubernetes' volume controller compares them.
+ * Pure.
+ */
 import { STORAGE_CLASS_ANNOTATION } from "../../api/index.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -9,8 +12,10 @@ import { classNameOf } from "../placement/volume-needs.ts";
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 
-export const volumeClassOf = ({ metadata, spec }: Volume): string => metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
-export const sizeOf = (amounts: Readonly<Record<string, string | number>> | undefined): number => milli(amounts?.["storage"]);
+export const volumeClassOf = ({ metadata, spec }: Volume): string =>
+  metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
+export const sizeOf = (amounts: Readonly<Record<string, string | number>> | undefined): number =>
+  milli(amounts?.["storage"]);
 
 /** The volume is this claim's, or was made for it by name. */
 export function isReservedFor({ spec }: Volume, { metadata }: Claim): boolean {
@@ -30,12 +35,24 @@ export function volumesFor(claim: Claim, volumes: readonly Volume[]): Volume[] {
       if (status?.phase !== "Available" && status?.phase !== "Pending") return false;
       return (!selector || matchesLabels(selector, metadata.labels)) && fits(volume);
     })
-    .sort((a, b) => Number(isReservedFor(b, claim)) - Number(isReservedFor(a, claim)) || sizeOf(a.spec?.capacity) - sizeOf(b.spec?.capacity) || (a.metadata.name < b.metadata.name ? -1 : 1));
+    .sort(
+      (a, b) =>
+        Number(isReservedFor(b, claim)) - Number(isReservedFor(a, claim)) ||
+        sizeOf(a.spec?.capacity) - sizeOf(b.spec?.capacity) ||
+        (a.metadata.name < b.metadata.name ? -1 : 1),
+    );
 
   function fits(volume: Volume): boolean {
     const { spec } = volume;
-    if (volumeClassOf(volume) !== classNameOf(claim) || (spec?.volumeMode ?? "Filesystem") !== (claim.spec?.volumeMode ?? "Filesystem")) return false;
+    if (
+      volumeClassOf(volume) !== classNameOf(claim) ||
+      (spec?.volumeMode ?? "Filesystem") !== (claim.spec?.volumeMode ?? "Filesystem")
+    )
+      return false;
     if ((spec?.volumeAttributesClassName ?? "") !== (claim.spec?.volumeAttributesClassName ?? "")) return false;
-    return sizeOf(spec?.capacity) >= wanted && (claim.spec?.accessModes ?? []).every((mode) => spec?.accessModes?.includes(mode));
+    return (
+      sizeOf(spec?.capacity) >= wanted &&
+      (claim.spec?.accessModes ?? []).every((mode) => spec?.accessModes?.includes(mode))
+    );
   }
 }

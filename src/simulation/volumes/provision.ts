@@ -8,10 +8,20 @@ export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
 
 export function claimReference({ metadata }: Claim): NonNullable<NonNullable<PersistentVolume["spec"]>["claimRef"]> {
   const { namespace, name, uid, resourceVersion } = metadata;
-  return { apiVersion: "v1", kind: "PersistentVolumeClaim", ...(namespace && { namespace }), name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    namespace: namespace || undefined,
+    name,
+    uid: uid || undefined,
+    resourceVersion: resourceVersion || undefined,
+  };
 }
 
-export function planVolume(claim: Claim, { metadata, provisioner, reclaimPolicy = "Delete", mountOptions }: DeepReadonly<StorageClass>): DeepReadonly<PersistentVolume> {
+export function planVolume(
+  claim: Claim,
+  { metadata, provisioner, reclaimPolicy = "Delete", mountOptions }: DeepReadonly<StorageClass>,
+): DeepReadonly<PersistentVolume> {
   const { accessModes = [], resources, volumeMode = "Filesystem", volumeAttributesClassName } = claim.spec ?? {};
   const name = `pvc-${claim.metadata.uid ?? ""}`;
   return {
@@ -26,8 +36,8 @@ export function planVolume(claim: Claim, { metadata, provisioner, reclaimPolicy 
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: metadata.name,
       volumeMode,
-      ...(mountOptions?.length && { mountOptions }),
-      ...(volumeAttributesClassName && { volumeAttributesClassName }),
+      mountOptions: mountOptions?.length ? mountOptions : undefined,
+      volumeAttributesClassName: volumeAttributesClassName || undefined,
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Claims, volumes and classes of the members as the simulation reads them, with the indexes that make each question cheap. */
+/**
+ * Claims, volumes and classes of the members as the simulation reads them, with the indexes that make each question
+ * cheap.
+ */
 import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Informer, Informers } from "../../runtime/index.ts";
@@ -30,28 +33,41 @@ export function createVolumeReads(informers: Informers): VolumeReads {
   const claims = informers.of(PersistentVolumeClaim);
   const volumes = informers.of(PersistentVolume);
   const classes = informers.of(StorageClass);
-  pods.addIndex(BY_CLAIM, (pod, cluster) => (pod.spec.volumes?.length ? claimNamesOf(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`) : []));
+  pods.addIndex(BY_CLAIM, (pod, cluster) =>
+    pod.spec.volumes?.length ? claimNamesOf(pod).map((name) => `${cluster}/${pod.metadata.namespace}/${name}`) : [],
+  );
   // Most volumes are bound for good; only the others are ever looked through.
-  volumes.addIndex(UNBOUND, (volume, cluster) => (volume.status?.phase === "Bound" || volume.status?.phase === "Released" ? [] : [`${cluster}/${volumeClassOf(volume)}`]));
+  volumes.addIndex(UNBOUND, (volume, cluster) =>
+    volume.status?.phase === "Bound" || volume.status?.phase === "Released"
+      ? []
+      : [`${cluster}/${volumeClassOf(volume)}`],
+  );
 
   volumes.addIndex(BY_HOLDER, ({ spec }, cluster) => (spec?.claimRef?.uid ? [`${cluster}/${spec.claimRef.uid}`] : []));
 
-  const podsUsing = (cluster: string, namespace: string, claim: string): ReadonlyPod[] => pods.by(BY_CLAIM, `${cluster}/${namespace}/${claim}`);
-  const candidates: VolumeReads["candidates"] = (cluster, claim) => volumesFor(claim, volumes.by(UNBOUND, `${cluster}/${classNameOf(claim)}`));
+  const podsUsing = (cluster: string, namespace: string, claim: string): ReadonlyPod[] =>
+    pods.by(BY_CLAIM, `${cluster}/${namespace}/${claim}`);
+  const candidates: VolumeReads["candidates"] = (cluster, claim) =>
+    volumesFor(claim, volumes.by(UNBOUND, `${cluster}/${classNameOf(claim)}`));
   return {
     claims,
     volumes,
     classes,
     podsUsing,
     candidates,
-    heldBy: (cluster, { metadata }) => volumes.by(BY_HOLDER, `${cluster}/${metadata.uid ?? ""}`).find((volume) => !volume.metadata.deletionTimestamp),
+    heldBy: (cluster, { metadata }) =>
+      volumes.by(BY_HOLDER, `${cluster}/${metadata.uid ?? ""}`).find((volume) => !volume.metadata.deletionTimestamp),
     reader(cluster, { metadata: { namespace = "", uid } }) {
       return {
         claim: (name) => claims.get({ cluster, namespace, name }),
         volume: (name) => volumes.get({ cluster, name }),
         storageClass: (name) => classes.get({ cluster, name }),
         candidates: (claim) => candidates(cluster, claim),
-        isUsedByOther: (name) => podsUsing(cluster, namespace, name).some(({ metadata, spec, status }) => metadata.uid !== uid && spec.nodeName && status?.phase !== "Succeeded" && status?.phase !== "Failed"),
+        isUsedByOther: (name) =>
+          podsUsing(cluster, namespace, name).some(
+            ({ metadata, spec, status }) =>
+              metadata.uid !== uid && spec.nodeName && status?.phase !== "Succeeded" && status?.phase !== "Failed",
+          ),
       };
     },
   };

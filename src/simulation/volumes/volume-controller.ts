@@ -1,7 +1,8 @@
 /**
- * Volumes of simulated members: free ones say so, those whose claim is gone are released, and deleted where their policy says so.
+ * Volumes of simulated members: free ones say so, those whose claim is gone are released, and deleted where their
+ * policy says so.
  *
- * Reads:  PersistentVolume, PersistentVolumeClaim.
+ * Reads: PersistentVolume, PersistentVolumeClaim.
  * Writes: PersistentVolume: its phase, and the finalizer that keeps one while it is bound. Deletes released volumes.
  */
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts";
@@ -17,7 +18,10 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 const PROTECTION = "kubernetes.io/pv-protection";
 
 /** Pure. `claim` is the one that the volume names, if there is one of that name. */
-export function planVolumePhase({ spec, status }: Volume, claim: Claim | undefined): "Available" | "Bound" | "Released" | "Pending" {
+export function planVolumePhase(
+  { spec, status }: Volume,
+  claim: Claim | undefined,
+): "Available" | "Bound" | "Released" | "Pending" {
   const { claimRef } = spec ?? {};
   if (!claimRef?.uid) return "Available";
   if (claim?.metadata.uid !== claimRef.uid) return "Released";
@@ -32,7 +36,11 @@ export function createVolumeController({ client, volumes: reads }: VolumeDepende
   return defineController({
     name: "volumes",
     for: PersistentVolume,
-    watches: [watch(PersistentVolumeClaim, ({ cluster, object: { spec }, deleted }) => (deleted && spec?.volumeName ? [{ cluster, name: spec.volumeName }] : []))],
+    watches: [
+      watch(PersistentVolumeClaim, ({ cluster, object: { spec }, deleted }) =>
+        deleted && spec?.volumeName ? [{ cluster, name: spec.volumeName }] : [],
+      ),
+    ],
     writes: [PersistentVolume],
 
     async reconcile(volume, { key, signal }) {
@@ -41,13 +49,25 @@ export function createVolumeController({ client, volumes: reads }: VolumeDepende
       const phase = planVolumePhase(volume, claimOf(cluster, volume));
       if (metadata.deletionTimestamp) {
         if (phase === "Bound" || !metadata.finalizers?.includes(PROTECTION)) return done;
-        await unlessChanged(client.update(PersistentVolume, cluster, { ...volume, metadata: { ...metadata, finalizers: metadata.finalizers.filter((item) => item !== PROTECTION) } }, { signal }));
+        await unlessChanged(
+          client.update(
+            PersistentVolume,
+            cluster,
+            {
+              ...volume,
+              metadata: { ...metadata, finalizers: metadata.finalizers.filter((item) => item !== PROTECTION) },
+            },
+            { signal },
+          ),
+        );
         return done;
       }
       // A claim that was not seen is not necessarily gone.
       if (phase === "Released" && !reads.claims.fresh) return { requeueAfterMs: 1_000 };
       if (phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete") {
-        await unlessChanged(client.delete(PersistentVolume, key, { preconditions: { uid: metadata.uid ?? "" }, signal }));
+        await unlessChanged(
+          client.delete(PersistentVolume, key, { preconditions: { uid: metadata.uid ?? "" }, signal }),
+        );
         return done;
       }
       if (phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Recycle") {
@@ -56,7 +76,15 @@ export function createVolumeController({ client, volumes: reads }: VolumeDepende
         return done;
       }
       // While a claim is being bound, its controller writes the phase.
-      if (phase !== "Pending" && phase !== volume.status?.phase) await unlessChanged(client.updateStatus(PersistentVolume, cluster, { ...volume, status: { ...volume.status, phase } }, { signal }));
+      if (phase !== "Pending" && phase !== volume.status?.phase)
+        await unlessChanged(
+          client.updateStatus(
+            PersistentVolume,
+            cluster,
+            { ...volume, status: { ...volume.status, phase } },
+            { signal },
+          ),
+        );
       return done;
     },
   });

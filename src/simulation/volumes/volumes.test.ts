@@ -2,16 +2,49 @@
 import { describe, expect, test } from "vitest";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/index.ts";
 import type { StorageClass } from "../../api/index.ts";
-import { MEMBER, NAMESPACE, conditionsOf, endsWithTest, isReady, makePod, startTestMember } from "../../testing/simulation/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  conditionsOf,
+  endsWithTest,
+  isReady,
+  makePod,
+  startTestMember,
+} from "../../testing/simulation/index.ts";
 import type { TestMember, TestMemberOptions } from "../../testing/simulation/index.ts";
 
 async function start(options: TestMemberOptions = {}): Promise<TestMember> {
   const member = await startTestMember(options);
   return endsWithTest(member);
 }
-const makeClaim = (name: string, spec: Partial<NonNullable<PersistentVolumeClaim["spec"]>> = {}): PersistentVolumeClaim => ({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace: NAMESPACE }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec } });
-const makeVolume = (name: string, storage: string, spec: object = {}): PersistentVolume => ({ apiVersion: "v1", kind: "PersistentVolume", metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], capacity: { storage }, hostPath: { path: `/data/${name}` }, storageClassName: "manual", ...spec } });
-const makeClass = (name: string, rest: Partial<StorageClass> = {}): StorageClass => ({ apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name }, provisioner: "example.com/disks", ...rest });
+const makeClaim = (
+  name: string,
+  spec: Partial<NonNullable<PersistentVolumeClaim["spec"]>> = {},
+): PersistentVolumeClaim => ({
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  metadata: { name, namespace: NAMESPACE },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
+});
+const makeVolume = (name: string, storage: string, spec: object = {}): PersistentVolume => ({
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  metadata: { name },
+  spec: {
+    accessModes: ["ReadWriteOnce"],
+    capacity: { storage },
+    hostPath: { path: `/data/${name}` },
+    storageClassName: "manual",
+    ...spec,
+  },
+});
+const makeClass = (name: string, rest: Partial<StorageClass> = {}): StorageClass => ({
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  metadata: { name },
+  provisioner: "example.com/disks",
+  ...rest,
+});
 const uses = (claimName: string) => ({ volumes: [{ name: "data", persistentVolumeClaim: { claimName } }] });
 const claim = (member: TestMember, name: string) => member.get(PersistentVolumeClaim, name);
 const volumes = async (member: TestMember) => (await member.client.list(PersistentVolume, { cluster: MEMBER })).items;
@@ -23,8 +56,16 @@ describe("a claim", () => {
     await member.create(makeClaim("data"));
 
     const bound = await claim(member, "data");
-    expect(bound).toMatchObject({ spec: { storageClassName: "standard", volumeName: `pvc-${bound.metadata.uid}` }, status: { phase: "Bound", capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"] } });
-    expect(await volumes(member)).toMatchObject([{ spec: { claimRef: { name: "data", uid: bound.metadata.uid }, persistentVolumeReclaimPolicy: "Delete" }, status: { phase: "Bound" } }]);
+    expect(bound).toMatchObject({
+      spec: { storageClassName: "standard", volumeName: `pvc-${bound.metadata.uid}` },
+      status: { phase: "Bound", capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"] },
+    });
+    expect(await volumes(member)).toMatchObject([
+      {
+        spec: { claimRef: { name: "data", uid: bound.metadata.uid }, persistentVolumeReclaimPolicy: "Delete" },
+        status: { phase: "Bound" },
+      },
+    ]);
     member.writes.reset();
     await member.pass(3_600_000);
     expect(member.writes.total()).toBe(0);
@@ -33,10 +74,19 @@ describe("a claim", () => {
   test("takes the smallest volume that is large enough", async () => {
     const member = await start();
 
-    await member.create(makeVolume("large", "10Gi"), makeVolume("fitting", "2Gi"), makeVolume("small", "512Mi"), makeClaim("data", { storageClassName: "manual" }));
+    await member.create(
+      makeVolume("large", "10Gi"),
+      makeVolume("fitting", "2Gi"),
+      makeVolume("small", "512Mi"),
+      makeClaim("data", { storageClassName: "manual" }),
+    );
 
     expect((await claim(member, "data")).spec?.volumeName).toBe("fitting");
-    expect((await volumes(member)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual(["fitting Bound", "large Available", "small Available"]);
+    expect((await volumes(member)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual([
+      "fitting Bound",
+      "large Available",
+      "small Available",
+    ]);
   });
 
   test("waits for a volume that fits, and takes it when it comes", async () => {
@@ -54,7 +104,10 @@ describe("a claim", () => {
     await member.create(makeClaim("data", { storageClassName: "manual" }));
     const { metadata } = await claim(member, "data");
 
-    await member.create(makeVolume("other", "1Gi", { storageClassName: "else" }), makeVolume("own", "1Gi", { claimRef: { namespace: NAMESPACE, name: "data", uid: metadata.uid } }));
+    await member.create(
+      makeVolume("other", "1Gi", { storageClassName: "else" }),
+      makeVolume("own", "1Gi", { claimRef: { namespace: NAMESPACE, name: "data", uid: metadata.uid } }),
+    );
 
     expect((await claim(member, "data")).spec?.volumeName).toBe("own");
   });
@@ -63,7 +116,10 @@ describe("a claim", () => {
     const member = await start();
     await member.create(makeClaim("data"));
 
-    await member.change(PersistentVolumeClaim, "data", (object) => ({ ...object, spec: { ...object.spec, resources: { requests: { storage: "5Gi" } } } }));
+    await member.change(PersistentVolumeClaim, "data", (object) => ({
+      ...object,
+      spec: { ...object.spec, resources: { requests: { storage: "5Gi" } } },
+    }));
 
     expect((await claim(member, "data")).status?.capacity).toEqual({ storage: "5Gi" });
     expect((await volumes(member))[0]?.spec?.capacity).toEqual({ storage: "5Gi" });
@@ -71,12 +127,18 @@ describe("a claim", () => {
 
   test("takes its volume with it, unless the volume is to be kept", async () => {
     const member = await start();
-    await member.create(makeVolume("kept", "1Gi"), makeClaim("manual", { storageClassName: "manual" }), makeClaim("data"));
+    await member.create(
+      makeVolume("kept", "1Gi"),
+      makeClaim("manual", { storageClassName: "manual" }),
+      makeClaim("data"),
+    );
 
     for (const name of ["manual", "data"]) await member.delete(PersistentVolumeClaim, name);
     await member.settle();
 
-    expect((await volumes(member)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual(["kept Released"]);
+    expect((await volumes(member)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)).toEqual([
+      "kept Released",
+    ]);
   });
 
   test("stays while a pod uses it", async () => {
@@ -98,7 +160,9 @@ describe("a claim", () => {
 
     await member.create(makeClaim("data", { storageClassName: "gold" }));
 
-    expect(member.events).toEqual(['PersistentVolumeClaim/data Warning ProvisioningFailed: storageclass.storage.k8s.io "gold" not found']);
+    expect(member.events).toEqual([
+      'PersistentVolumeClaim/data Warning ProvisioningFailed: storageclass.storage.k8s.io "gold" not found',
+    ]);
   });
 });
 
@@ -110,7 +174,9 @@ describe("a pod", () => {
 
     await member.create(makeClaim("data"));
 
-    expect(before.status?.conditions?.[0]?.message).toBe('0/3 nodes are available: persistentvolumeclaim "data" not found. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.');
+    expect(before.status?.conditions?.[0]?.message).toBe(
+      '0/3 nodes are available: persistentvolumeclaim "data" not found. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    );
     expect(isReady(await member.pod("a"))).toBe(true);
   });
 
@@ -122,16 +188,32 @@ describe("a pod", () => {
     await member.create(makePod("a", { ...uses("data"), nodeSelector: { "topology.kubernetes.io/zone": "b" } }));
 
     const bound = await claim(member, "data");
-    expect([before, bound.status?.phase, bound.metadata.annotations?.["volume.kubernetes.io/selected-node"]]).toEqual(["Pending", "Bound", "node-001"]);
+    expect([before, bound.status?.phase, bound.metadata.annotations?.["volume.kubernetes.io/selected-node"]]).toEqual([
+      "Pending",
+      "Bound",
+      "node-001",
+    ]);
     expect((await member.pod("a")).spec.nodeName).toBe("node-001");
   });
 
   test("goes where its volume is", async () => {
     const member = await start();
-    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: ["node-002"] }] }] } };
-    await member.create(makeVolume("there", "1Gi", { nodeAffinity }), makeClaim("data", { storageClassName: "manual" }));
+    const nodeAffinity = {
+      required: {
+        nodeSelectorTerms: [
+          { matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: ["node-002"] }] },
+        ],
+      },
+    };
+    await member.create(
+      makeVolume("there", "1Gi", { nodeAffinity }),
+      makeClaim("data", { storageClassName: "manual" }),
+    );
 
-    await member.create(makePod("a", uses("data")), makePod("b", { ...uses("data"), nodeSelector: { "kubernetes.io/hostname": "node-000" } }));
+    await member.create(
+      makePod("a", uses("data")),
+      makePod("b", { ...uses("data"), nodeSelector: { "kubernetes.io/hostname": "node-000" } }),
+    );
 
     expect((await member.pod("a")).spec.nodeName).toBe("node-002");
     expect(conditionsOf(await member.pod("b"))["PodScheduled"]).toBe("False Unschedulable");
@@ -140,7 +222,20 @@ describe("a pod", () => {
 
   test("with an ephemeral volume brings its claim, which goes with it", async () => {
     const member = await start();
-    await member.create(makePod("a", { volumes: [{ name: "scratch", ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } } } }] }));
+    await member.create(
+      makePod("a", {
+        volumes: [
+          {
+            name: "scratch",
+            ephemeral: {
+              volumeClaimTemplate: {
+                spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+              },
+            },
+          },
+        ],
+      }),
+    );
 
     const { metadata } = await claim(member, "a-scratch");
     await member.delete(Pod, "a");

@@ -1,7 +1,15 @@
 /** Certificates and bootstrap tokens on a server in memory and a clock that is moved by hand. */
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CertificateSigningRequest, ConfigMap, Secret, bootstrapRbac, builtInAdmissions, kubernetesKinds, writeCertificateRequest } from "../../api/index.ts";
+import {
+  CertificateSigningRequest,
+  ConfigMap,
+  Secret,
+  bootstrapRbac,
+  builtInAdmissions,
+  kubernetesKinds,
+  writeCertificateRequest,
+} from "../../api/index.ts";
 import type { KubernetesObject, RequestSubject } from "../../api/index.ts";
 import { createApiServer, createAuthenticator, createCertificateAuthority } from "../../apiserver/index.ts";
 import type { ApiServer } from "../../apiserver/index.ts";
@@ -15,12 +23,21 @@ import { reconcileUntilQuiet } from "../../testing/index.ts";
 import { bootstrapAccess, createSystemControllers, publishClusterInfo } from "../index.ts";
 
 /** `spec.request`, with a key of its own. */
-const makeRequest = (subject: RequestSubject): string => Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
+const makeRequest = (subject: RequestSubject): string =>
+  Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
+    "base64",
+  );
 const USER = { name: "system:flotilla", groups: ["system:masters"] };
 const HOUR_MS = 60 * 60 * 1000;
 const KEYS = ["kube-system", "kube-public", "karmada-cluster", "open-cluster-management"];
-const namespaces: KubernetesObject[] = KEYS.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-const profiles = { hub: { builtIns: kubernetesKinds, customs: [], objects: [...namespaces, ...bootstrapRbac(), ...bootstrapAccess()] } };
+const namespaces: KubernetesObject[] = KEYS.map((name) => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name },
+}));
+const profiles = {
+  hub: { builtIns: kubernetesKinds, customs: [], objects: [...namespaces, ...bootstrapRbac(), ...bootstrapAccess()] },
+};
 const signal = new AbortController().signal;
 
 let clock: FakeClock;
@@ -30,14 +47,40 @@ let settle: () => Promise<void>;
 let stop: () => Promise<void>;
 beforeEach(async () => {
   clock = createFakeClock();
-  server = await createApiServer({ cache: await createCache(createMemoryEngine()), clock, random: createSeededRandom(1), log: silentLog, admissions: builtInAdmissions, profiles, freeze: true });
+  server = await createApiServer({
+    cache: await createCache(createMemoryEngine()),
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+    admissions: builtInAdmissions,
+    profiles,
+    freeze: true,
+  });
   await server.addCluster("hub", "hub");
   await server.addCluster("paris", "hub");
   const authority = await createCertificateAuthority({ clock });
   client = createClient({ transport: server.transport(USER), fieldManager: "user" });
-  const informers = createInformers({ client, clock, log: silentLog, scope: { cluster: "*" }, random: createSeededRandom(2) });
+  const informers = createInformers({
+    client,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*" },
+    random: createSeededRandom(2),
+  });
   const manager = createManager({ client, informers, clock, log: silentLog });
-  manager.add(...createSystemControllers({ client, informers, clock, log: silentLog, home: "hub", rootCertificate: "", issueSecretToken: async () => "", signRequest: (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }) }));
+  manager.add(
+    ...createSystemControllers({
+      client,
+      informers,
+      clock,
+      log: silentLog,
+      home: "hub",
+      rootCertificate: "",
+      issueSecretToken: async () => "",
+      signRequest: (cluster, request, terms) =>
+        authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) }),
+    }),
+  );
   manager.start(signal);
   settle = () => reconcileUntilQuiet({ managers: [manager], server });
   stop = async () => {
@@ -55,21 +98,48 @@ async function pass(ms: number): Promise<void> {
   await settle();
 }
 
-const asUser = (name: string, ...groups: string[]): Client => createClient({ transport: server.transport({ name, groups: [...groups, "system:authenticated"] }), fieldManager: name });
+const asUser = (name: string, ...groups: string[]): Client =>
+  createClient({
+    transport: server.transport({ name, groups: [...groups, "system:authenticated"] }),
+    fieldManager: name,
+  });
 
-async function ask(name: string, subject: RequestSubject, from: Client = client, spec: Partial<CertificateSigningRequest["spec"]> = {}): Promise<void> {
-  await from.create(CertificateSigningRequest, "hub", { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name }, spec: { request: makeRequest(subject), signerName: "kubernetes.io/kube-apiserver-client", usages: ["digital signature", "client auth"], ...spec } });
+async function ask(
+  name: string,
+  subject: RequestSubject,
+  from: Client = client,
+  spec: Partial<CertificateSigningRequest["spec"]> = {},
+): Promise<void> {
+  await from.create(CertificateSigningRequest, "hub", {
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name },
+    spec: {
+      request: makeRequest(subject),
+      signerName: "kubernetes.io/kube-apiserver-client",
+      usages: ["digital signature", "client auth"],
+      ...spec,
+    },
+  });
   await settle();
 }
 
 async function approve(name: string): Promise<void> {
-  await client.patch(CertificateSigningRequest, { cluster: "hub", name }, { status: { conditions: [{ type: "Approved", status: "True" }] } }, { type: "merge", subresource: "approval" });
+  await client.patch(
+    CertificateSigningRequest,
+    { cluster: "hub", name },
+    { status: { conditions: [{ type: "Approved", status: "True" }] } },
+    { type: "merge", subresource: "approval" },
+  );
   await settle();
 }
 
-const list = async (): Promise<string[]> => (await client.list(CertificateSigningRequest, { cluster: "hub" })).items.map(({ metadata }) => metadata.name);
-const find = (name: string): Promise<DeepReadonly<CertificateSigningRequest>> => client.get(CertificateSigningRequest, { cluster: "hub", name });
-const certificateOf = async (name: string): Promise<X509Certificate> => new X509Certificate(Buffer.from((await find(name)).status?.certificate ?? "", "base64"));
+const list = async (): Promise<string[]> =>
+  (await client.list(CertificateSigningRequest, { cluster: "hub" })).items.map(({ metadata }) => metadata.name);
+const find = (name: string): Promise<DeepReadonly<CertificateSigningRequest>> =>
+  client.get(CertificateSigningRequest, { cluster: "hub", name });
+const certificateOf = async (name: string): Promise<X509Certificate> =>
+  new X509Certificate(Buffer.from((await find(name)).status?.certificate ?? "", "base64"));
 
 describe("a certificate", () => {
   test("is signed when it is approved, for the time and the uses that were asked for", async () => {
@@ -90,7 +160,11 @@ describe("a certificate", () => {
 
     await approve("server");
 
-    expect((await find("server")).status?.conditions?.[1]).toMatchObject({ type: "Failed", reason: "SignerValidationFailure", message: "invalid usage for client certificate: server auth" });
+    expect((await find("server")).status?.conditions?.[1]).toMatchObject({
+      type: "Failed",
+      reason: "SignerValidationFailure",
+      message: "invalid usage for client certificate: server auth",
+    });
   });
 
   test("is good in the cluster in which it was asked for, and in no other", async () => {
@@ -98,7 +172,9 @@ describe("a certificate", () => {
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("hub") };
 
     expect((await authenticator.authenticate({ certificate, cluster: "hub" }))?.name).toBe("jane");
-    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({ status: { code: 401 } });
+    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
+      status: { code: 401 },
+    });
   });
 
   test("is not good in a cluster that came after the one it was for", async () => {
@@ -107,7 +183,9 @@ describe("a certificate", () => {
     await server.removeCluster("paris");
     await server.addCluster("paris", "hub");
 
-    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({ status: { code: 401 } });
+    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
+      status: { code: 401 },
+    });
   });
 
   test("request is gone an hour after its certificate came, and a day after nobody decided", async () => {
@@ -129,12 +207,19 @@ describe("an agent of Karmada's pull mode", () => {
   test("is approved when it comes with a token for that", async () => {
     await ask("edge", agent, asUser("system:bootstrap:abcdef", "system:bootstrappers", TOKENS));
 
-    expect((await find("edge")).status).toMatchObject({ conditions: [{ type: "Approved", reason: "AutoApproved" }], certificate: expect.any(String) as string });
+    expect((await find("edge")).status).toMatchObject({
+      conditions: [{ type: "Approved", reason: "AutoApproved" }],
+      certificate: expect.any(String) as string,
+    });
   });
 
   test("waits for a person when it comes with another token", async () => {
     await ask("edge", agent, client, {});
-    await ask("other", agent, asUser("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster"));
+    await ask(
+      "other",
+      agent,
+      asUser("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster"),
+    );
 
     expect((await find("other")).status).toEqual({});
   });
@@ -148,7 +233,15 @@ describe("a bootstrap token", () => {
     kind: "Secret",
     metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
     type: "bootstrap.kubernetes.io/token",
-    data: Object.fromEntries(Object.entries({ "token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true", ...data }).map(([key, value]) => [key, base64(value)])),
+    data: Object.fromEntries(
+      Object.entries({
+        "token-id": "abcdef",
+        "token-secret": "0123456789abcdef",
+        "usage-bootstrap-authentication": "true",
+        "usage-bootstrap-signing": "true",
+        ...data,
+      }).map(([key, value]) => [key, base64(value)]),
+    ),
     ...rest,
   });
   const whose = async (token = TOKEN, cluster = "hub"): Promise<unknown> => {
@@ -158,9 +251,16 @@ describe("a bootstrap token", () => {
   const inFuture = (): string => new Date(clock.now() + HOUR_MS).toISOString().replace(/\.\d+/, "");
 
   test("is a user of its own, in the groups that it names", async () => {
-    await client.create(Secret, "hub", makeToken({ "auth-extra-groups": "system:bootstrappers:b,system:bootstrappers:a" }));
+    await client.create(
+      Secret,
+      "hub",
+      makeToken({ "auth-extra-groups": "system:bootstrappers:b,system:bootstrappers:a" }),
+    );
 
-    expect(await whose()).toEqual({ name: "system:bootstrap:abcdef", groups: ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:b", "system:authenticated"] });
+    expect(await whose()).toEqual({
+      name: "system:bootstrap:abcdef",
+      groups: ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:b", "system:authenticated"],
+    });
     expect(await whose(TOKEN, "paris")).toBeUndefined();
   });
 
@@ -170,9 +270,13 @@ describe("a bootstrap token", () => {
     "of another id": { secret: () => makeToken({ "token-id": "fedcba" }) },
     "that is only for signing": { secret: () => makeToken({ "usage-bootstrap-authentication": "false" }) },
     "whose end cannot be read": { secret: () => makeToken({ expiration: "tomorrow" }) },
-    "in a group that is not one of bootstrappers": { secret: () => makeToken({ "auth-extra-groups": "system:masters" }) },
+    "in a group that is not one of bootstrappers": {
+      secret: () => makeToken({ "auth-extra-groups": "system:masters" }),
+    },
     "with a group too many": { secret: () => makeToken({ "auth-extra-groups": "system:bootstrappers:a," }) },
-    "in another namespace": { secret: () => makeToken({}, { metadata: { name: "bootstrap-token-abcdef", namespace: "kube-public" } }) },
+    "in another namespace": {
+      secret: () => makeToken({}, { metadata: { name: "bootstrap-token-abcdef", namespace: "kube-public" } }),
+    },
     "of another type": { secret: () => makeToken({}, { type: "Opaque" }) },
   };
   for (const [which, { secret, token }] of Object.entries(refused)) {
@@ -195,7 +299,10 @@ describe("a bootstrap token", () => {
   });
 
   test("signs what the cluster says about itself, until it is gone", async () => {
-    const keys = async (): Promise<string[]> => Object.keys((await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data ?? {}).sort();
+    const keys = async (): Promise<string[]> =>
+      Object.keys(
+        (await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data ?? {},
+      ).sort();
     await publishClusterInfo(client, "hub", { server: "https://127.0.0.1:6443", ca: "CA" }, signal);
     await client.create(Secret, "hub", makeToken());
     await settle();
@@ -209,8 +316,12 @@ describe("a bootstrap token", () => {
 });
 
 describe("where a cluster is", () => {
-  const kubeconfig = async (): Promise<string> => (await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data?.["kubeconfig"] ?? "";
-  const publish = (port: number): Promise<void> => publishClusterInfo(client, "hub", { server: `https://127.0.0.1:${port}`, ca: "CA" }, signal);
+  const kubeconfig = async (): Promise<string> =>
+    (await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" })).data?.[
+      "kubeconfig"
+    ] ?? "";
+  const publish = (port: number): Promise<void> =>
+    publishClusterInfo(client, "hub", { server: `https://127.0.0.1:${port}`, ca: "CA" }, signal);
 
   test("follows the port", async () => {
     await publish(1);

@@ -9,7 +9,11 @@ test("every token signs what a cluster says about itself, in the way that stock 
 
   const data = planSignatures({ kubeconfig: "hello", other: "x" }, [TOKEN]);
 
-  expect(data).toEqual({ kubeconfig: "hello", other: "x", "jws-kubeconfig-abcdef": expect.stringMatching(new RegExp(`^${header}\\.\\.[A-Za-z0-9_-]{43}$`)) as string });
+  expect(data).toEqual({
+    kubeconfig: "hello",
+    other: "x",
+    "jws-kubeconfig-abcdef": expect.stringMatching(new RegExp(`^${header}\\.\\.[A-Za-z0-9_-]{43}$`)) as string,
+  });
 });
 
 test("nothing is written when all signatures are right", () => {
@@ -23,7 +27,9 @@ test("signatures of tokens that are gone go, and wrong ones are made again", () 
 
   expect(planSignatures(right, [])).toEqual({ kubeconfig: "hello" });
   expect(planSignatures({ ...right, "jws-kubeconfig-abcdef": "forged" }, [TOKEN])).toEqual(right);
-  expect(planSignatures({ ...right, kubeconfig: "changed" }, [TOKEN])?.["jws-kubeconfig-abcdef"]).not.toBe(right["jws-kubeconfig-abcdef"]);
+  expect(planSignatures({ ...right, kubeconfig: "changed" }, [TOKEN])?.["jws-kubeconfig-abcdef"]).not.toBe(
+    right["jws-kubeconfig-abcdef"],
+  );
 });
 
 test("without a kubeconfig there is nothing to sign", () => {

@@ -1,6 +1,6 @@
 /**
- * `cluster-info`: where the API server is and whom to trust, readable for everybody. Whoever has a bootstrap token can tell that it is
- * genuine, because it is signed with every such token.
+ * `cluster-info`: where the API server is and whom to trust, readable for everybody. Whoever has a bootstrap token can
+ * tell that it is genuine, because it is signed with every such token.
  */
 import { createHmac } from "node:crypto";
 import { ConfigMap } from "../../api/index.ts";
@@ -16,7 +16,10 @@ const SIGNATURE = "jws-kubeconfig-";
 const LOOPBACK = /^\s*server: "?https:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])[:/"\s]/m;
 
 /** The data with a signature for each token and no others; undefined when that is how it is. */
-export function planSignatures(data: Readonly<Record<string, string>>, tokens: readonly { id: string; secret: string }[]): Record<string, string> | undefined {
+export function planSignatures(
+  data: Readonly<Record<string, string>>,
+  tokens: readonly { id: string; secret: string }[],
+): Record<string, string> | undefined {
   const content = data[KUBECONFIG];
   if (content === undefined) return undefined;
   const wanted = new Map(Object.entries(data).filter(([key]) => !key.startsWith(SIGNATURE)));
@@ -28,32 +31,66 @@ export function planSignatures(data: Readonly<Record<string, string>>, tokens: r
 /** A JWS (RFC 7515, appendix F) without the content, which the reader has anyway. */
 function detachedSignature(content: string, id: string, secret: string): string {
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
-  const signature = createHmac("sha256", secret).update(`${header}.${Buffer.from(content).toString("base64url")}`).digest("base64url");
+  const signature = createHmac("sha256", secret)
+    .update(`${header}.${Buffer.from(content).toString("base64url")}`)
+    .digest("base64url");
   return `${header}..${signature}`;
 }
 
 /**
- * Says where a cluster's API server is. What somebody wrote there stays, because only they know under which name others reach it; an
- * address that nobody else can reach is ours and follows the port.
+ * Says where a cluster's API server is. What somebody wrote there stays, because only they know under which name others
+ * reach it; an address that nobody else can reach is ours and follows the port.
  */
-export async function publishClusterInfo(client: Client, cluster: string, { server, ca }: { server: string; ca: string }, signal: AbortSignal): Promise<void> {
+export async function publishClusterInfo(
+  client: Client,
+  cluster: string,
+  { server, ca }: { server: string; ca: string },
+  signal: AbortSignal,
+): Promise<void> {
   const kubeconfig = renderClusterInfo(server, ca);
   const present = await find(client, cluster, signal);
   if (!present) {
-    await client.create(ConfigMap, cluster, { apiVersion: "v1", kind: "ConfigMap", metadata: { ...CLUSTER_INFO }, data: { [KUBECONFIG]: kubeconfig } }, { signal });
+    await client.create(
+      ConfigMap,
+      cluster,
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { ...CLUSTER_INFO }, data: { [KUBECONFIG]: kubeconfig } },
+      { signal },
+    );
     return;
   }
   const written = present.data?.[KUBECONFIG];
   if (written === kubeconfig || (written !== undefined && !LOOPBACK.test(written))) return;
-  await client.update(ConfigMap, cluster, { ...present, data: { ...present.data, [KUBECONFIG]: kubeconfig } }, { signal });
+  await client.update(
+    ConfigMap,
+    cluster,
+    { ...present, data: { ...present.data, [KUBECONFIG]: kubeconfig } },
+    { signal },
+  );
 }
 
 /** A kubeconfig with one nameless cluster and no user, as installers write it. */
 function renderClusterInfo(server: string, ca: string): string {
-  return ["apiVersion: v1", "clusters:", "- cluster:", `    certificate-authority-data: ${Buffer.from(ca).toString("base64")}`, `    server: ${server}`, '  name: ""', "contexts: null", 'current-context: ""', "kind: Config", "preferences: {}", "users: null", ""].join("\n");
+  return [
+    "apiVersion: v1",
+    "clusters:",
+    "- cluster:",
+    `    certificate-authority-data: ${Buffer.from(ca).toString("base64")}`,
+    `    server: ${server}`,
+    '  name: ""',
+    "contexts: null",
+    'current-context: ""',
+    "kind: Config",
+    "preferences: {}",
+    "users: null",
+    "",
+  ].join("\n");
 }
 
-export async function find(client: Client, cluster: string, signal: AbortSignal): Promise<DeepReadonly<ConfigMap> | undefined> {
+export async function find(
+  client: Client,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<DeepReadonly<ConfigMap> | undefined> {
   try {
     return await client.get(ConfigMap, { cluster, ...CLUSTER_INFO }, { signal });
   } catch (error) {

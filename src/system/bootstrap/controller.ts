@@ -19,7 +19,9 @@ type BootstrapKey = ({ what: "token" } & Required<ObjectKey>) | { what: "cluster
 /** Timers reach no further than some weeks, so a token that lasts longer is looked at in between. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
-export function createBootstrapController(deps: Pick<SystemDependencies, "client" | "clock" | "log">): Controller<BootstrapKey> {
+export function createBootstrapController(
+  deps: Pick<SystemDependencies, "client" | "clock" | "log">,
+): Controller<BootstrapKey> {
   const { client, clock, log } = deps;
   const secrets = createWatchSource<Secret, BootstrapKey>({
     client,
@@ -30,9 +32,13 @@ export function createBootstrapController(deps: Pick<SystemDependencies, "client
     map({ cluster, object: { metadata }, deleted }) {
       const { namespace = "", name } = metadata;
       if (namespace !== TOKEN_NAMESPACE) return [];
-      return [{ what: "cluster-info", cluster }, ...(deleted ? [] : [{ what: "token" as const, cluster, namespace, name }])];
+      return [
+        { what: "cluster-info", cluster },
+        ...(deleted ? [] : [{ what: "token" as const, cluster, namespace, name }]),
+      ];
     },
-    // Opened again, the watch tells of every token; one that went meanwhile leaves a signature that opens nothing, until the next change.
+    // Opened again, the watch tells of every token; one that went meanwhile leaves a signature that opens nothing,
+    // until the next change.
     afterGap: () => [],
   });
   const configMaps = createWatchSource<ConfigMap, BootstrapKey>({
@@ -41,16 +47,25 @@ export function createBootstrapController(deps: Pick<SystemDependencies, "client
     log,
     kind: ConfigMap,
     fieldSelector: `metadata.name=${CLUSTER_INFO.name}`,
-    map: ({ cluster, object, deleted }) => (object.metadata.namespace === CLUSTER_INFO.namespace && !deleted ? [{ what: "cluster-info", cluster }] : []),
+    map: ({ cluster, object, deleted }) =>
+      object.metadata.namespace === CLUSTER_INFO.namespace && !deleted ? [{ what: "cluster-info", cluster }] : [],
     afterGap: () => [],
   });
 
   const sign = async (cluster: string, signal: AbortSignal): Promise<void> => {
     const info = await find(client, cluster, signal);
     if (!info?.data) return;
-    const { items } = await client.list(Secret, { cluster, namespace: TOKEN_NAMESPACE, fieldSelector: `type=${TOKEN_TYPE}`, signal });
+    const { items } = await client.list(Secret, {
+      cluster,
+      namespace: TOKEN_NAMESPACE,
+      fieldSelector: `type=${TOKEN_TYPE}`,
+      signal,
+    });
     const nowMs = clock.now();
-    const data = planSignatures(info.data, items.map((secret) => signingToken(secret, nowMs)).filter((token) => token !== undefined));
+    const data = planSignatures(
+      info.data,
+      items.map((secret) => signingToken(secret, nowMs)).filter((token) => token !== undefined),
+    );
     if (data) await client.update(ConfigMap, cluster, { ...info, data }, { signal }).catch(ignoreOvertaken);
   };
 
@@ -61,7 +76,9 @@ export function createBootstrapController(deps: Pick<SystemDependencies, "client
     const leftMs = expirationOf(secret) - clock.now();
     if (leftMs === Number.POSITIVE_INFINITY) return done;
     if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, LONGEST_WAIT_MS) };
-    await client.delete(Secret, { cluster, namespace, name }, { preconditions: { uid: secret.metadata.uid ?? "" }, signal }).catch(ignoreOvertaken);
+    await client
+      .delete(Secret, { cluster, namespace, name }, { preconditions: { uid: secret.metadata.uid ?? "" }, signal })
+      .catch(ignoreOvertaken);
     log.info("bootstrap token removed", { cluster, secret: name });
     return done;
   };

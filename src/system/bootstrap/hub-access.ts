@@ -1,12 +1,19 @@
 /**
- * What a hub has from the start so that clusters can register themselves: the roles of bootstrap tokens and agents under the names that
- * Karmada's and Open Cluster Management's installers give them.
+ * What a hub has from the start so that clusters can register themselves: the roles of bootstrap tokens and agents
+ * under the names that Karmada's and Open Cluster Management's installers give them.
  *
- * Karmada lets the user that `karmadactl register` becomes for a moment do everything; here it may hand out what an agent needs, and
- * nothing else: roles do not let anybody give what they do not have.
+ * Karmada lets the user that `karmadactl register` becomes for a moment do everything; here it may hand out what an
+ * agent needs, and nothing else: roles do not let anybody give what they do not have.
  */
 import { OCM_NAMESPACE } from "../../api/index.ts";
-import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, ServiceAccount } from "../../api/index.ts";
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from "../../api/index.ts";
 
 type Object = ClusterRole | ClusterRoleBinding | Role | RoleBinding | ServiceAccount;
 type Subject = { kind: "User" | "Group"; name: string } | { kind: "ServiceAccount"; name: string; namespace: string };
@@ -30,8 +37,16 @@ const OCM_BOOTSTRAP = "open-cluster-management:bootstrap";
 const AGENT_RULES: readonly PolicyRule[] = [
   { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["get", "create", "list", "watch", "delete"] },
   { apiGroups: ["cluster.karmada.io"], resources: ["clusters/status"], verbs: ["update"] },
-  { apiGroups: ["config.karmada.io"], resources: ["resourceinterpreterwebhookconfigurations", "resourceinterpretercustomizations"], verbs: ["get", "list", "watch"] },
-  { apiGroups: ["work.karmada.io"], resources: ["works"], verbs: ["get", "create", "list", "watch", "update", "delete"] },
+  {
+    apiGroups: ["config.karmada.io"],
+    resources: ["resourceinterpreterwebhookconfigurations", "resourceinterpretercustomizations"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
+    apiGroups: ["work.karmada.io"],
+    resources: ["works"],
+    verbs: ["get", "create", "list", "watch", "update", "delete"],
+  },
   { apiGroups: ["work.karmada.io"], resources: ["works/status"], verbs: ["patch", "update"] },
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] },
   { ...CSR, resources: ["certificatesigningrequests"], verbs: ["get", "create"] },
@@ -41,31 +56,68 @@ const AGENT_RULES: readonly PolicyRule[] = [
 ];
 /** It creates, and changes or removes nothing that is there but the request with which it began. */
 const REGISTER_RULES: readonly PolicyRule[] = [
-  { apiGroups: [GROUP], resources: ["clusterroles", "clusterrolebindings", "roles", "rolebindings"], verbs: ["create"] },
+  {
+    apiGroups: [GROUP],
+    resources: ["clusterroles", "clusterrolebindings", "roles", "rolebindings"],
+    verbs: ["create"],
+  },
   { ...CSR, resources: ["certificatesigningrequests"], verbs: ["delete"] },
 ];
 
 export function bootstrapAccess(): Object[] {
   return [
     clusterBinding("system:karmada:agent-bootstrap", "system:node-bootstrapper", KARMADA_TOKENS),
-    clusterRole("system:karmada:certificatesigningrequest:autoapprover", [{ ...CSR, resources: ["certificatesigningrequests/clusteragent"], verbs: ["create"] }]),
-    clusterBinding("system:karmada:agent-autoapprove-bootstrap", "system:karmada:certificatesigningrequest:autoapprover", KARMADA_TOKENS),
-    clusterRole("system:karmada:certificatesigningrequest:selfautoapprover", [{ ...CSR, resources: ["certificatesigningrequests/selfclusteragent"], verbs: ["create"] }]),
-    clusterBinding("system:karmada:agent-autoapprove-certificate-rotation", "system:karmada:certificatesigningrequest:selfautoapprover", KARMADA_AGENTS),
+    clusterRole("system:karmada:certificatesigningrequest:autoapprover", [
+      { ...CSR, resources: ["certificatesigningrequests/clusteragent"], verbs: ["create"] },
+    ]),
+    clusterBinding(
+      "system:karmada:agent-autoapprove-bootstrap",
+      "system:karmada:certificatesigningrequest:autoapprover",
+      KARMADA_TOKENS,
+    ),
+    clusterRole("system:karmada:certificatesigningrequest:selfautoapprover", [
+      { ...CSR, resources: ["certificatesigningrequests/selfclusteragent"], verbs: ["create"] },
+    ]),
+    clusterBinding(
+      "system:karmada:agent-autoapprove-certificate-rotation",
+      "system:karmada:certificatesigningrequest:selfautoapprover",
+      KARMADA_AGENTS,
+    ),
     clusterRole(RBAC_GENERATOR, [...AGENT_RULES, ...REGISTER_RULES]),
     clusterBinding(RBAC_GENERATOR, RBAC_GENERATOR, RBAC_GENERATOR_USER),
-    ...inNamespace(KARMADA_CLUSTERS, RBAC_GENERATOR, [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "patch", "create"] }], RBAC_GENERATOR_USER),
-    ...inNamespace("kube-public", CLUSTER_INFO_READER, [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] }], { kind: "User", name: "system:anonymous" }),
+    ...inNamespace(
+      KARMADA_CLUSTERS,
+      RBAC_GENERATOR,
+      [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "patch", "create"] }],
+      RBAC_GENERATOR_USER,
+    ),
+    ...inNamespace(
+      "kube-public",
+      CLUSTER_INFO_READER,
+      [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] }],
+      { kind: "User", name: "system:anonymous" },
+    ),
 
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: OCM_ACCOUNT, namespace: OCM_NAMESPACE } },
     clusterRole(OCM_BOOTSTRAP, [
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
       { ...CSR, resources: ["certificatesigningrequests"], verbs: ["create", "get", "list", "watch"] },
-      { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclusters"], verbs: ["get", "create", "list", "watch"] },
+      {
+        apiGroups: ["cluster.open-cluster-management.io"],
+        resources: ["managedclusters"],
+        verbs: ["get", "create", "list", "watch"],
+      },
       { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclustersets/join"], verbs: ["create"] },
     ]),
-    clusterBinding(`${OCM_BOOTSTRAP}:agent-registration`, OCM_BOOTSTRAP, { kind: "ServiceAccount", name: OCM_ACCOUNT, namespace: OCM_NAMESPACE }),
-    clusterBinding(`${OCM_BOOTSTRAP}:managedcluster`, OCM_BOOTSTRAP, { kind: "Group", name: "system:bootstrappers:managedcluster" }),
+    clusterBinding(`${OCM_BOOTSTRAP}:agent-registration`, OCM_BOOTSTRAP, {
+      kind: "ServiceAccount",
+      name: OCM_ACCOUNT,
+      namespace: OCM_NAMESPACE,
+    }),
+    clusterBinding(`${OCM_BOOTSTRAP}:managedcluster`, OCM_BOOTSTRAP, {
+      kind: "Group",
+      name: "system:bootstrappers:managedcluster",
+    }),
   ];
 }
 
@@ -74,14 +126,26 @@ function clusterRole(name: string, rules: PolicyRule[]): ClusterRole {
 }
 
 function clusterBinding(name: string, role: string, subject: Subject): ClusterRoleBinding {
-  return { apiVersion: API_VERSION, kind: "ClusterRoleBinding", metadata: { name }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role }, subjects: [named(subject)] };
+  return {
+    apiVersion: API_VERSION,
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+    subjects: [named(subject)],
+  };
 }
 
 /** A role in one namespace, and who has it there. */
 function inNamespace(namespace: string, name: string, rules: PolicyRule[], subject: Subject): (Role | RoleBinding)[] {
   return [
     { apiVersion: API_VERSION, kind: "Role", metadata: { name, namespace }, rules },
-    { apiVersion: API_VERSION, kind: "RoleBinding", metadata: { name, namespace }, roleRef: { apiGroup: GROUP, kind: "Role", name }, subjects: [named(subject)] },
+    {
+      apiVersion: API_VERSION,
+      kind: "RoleBinding",
+      metadata: { name, namespace },
+      roleRef: { apiGroup: GROUP, kind: "Role", name },
+      subjects: [named(subject)],
+    },
   ];
 }
 

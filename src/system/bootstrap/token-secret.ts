@@ -1,4 +1,7 @@
-/** What a Secret of type `bootstrap.kubernetes.io/token` says. The API server reads the same for itself when somebody brings the token. */
+/**
+ * What a Secret of type `bootstrap.kubernetes.io/token` says. The API server reads the same for itself when somebody
+ * brings the token.
+ */
 import type { Secret } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { timeProblem } from "../../machinery/index.ts";
@@ -7,7 +10,8 @@ export const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 export const TOKEN_NAMESPACE = "kube-system";
 const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
 
-const textOf = ({ data = {} }: DeepReadonly<Secret>, key: string): string => Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString();
+const textOf = ({ data = {} }: DeepReadonly<Secret>, key: string): string =>
+  Buffer.from((Object.hasOwn(data, key) ? data[key] : undefined) ?? "", "base64").toString();
 
 /** When it ends; infinite when it does not say. A time that cannot be read is over. */
 export function expirationOf(secret: DeepReadonly<Secret>): number {
@@ -20,6 +24,10 @@ export function expirationOf(secret: DeepReadonly<Secret>): number {
 export function signingToken(secret: DeepReadonly<Secret>, nowMs: number): { id: string; secret: string } | undefined {
   const id = textOf(secret, "token-id");
   const key = textOf(secret, "token-secret");
-  const isGood = NAME.exec(secret.metadata.name)?.[1] === id && key !== "" && expirationOf(secret) > nowMs && textOf(secret, "usage-bootstrap-signing") === "true";
+  const isGood =
+    NAME.exec(secret.metadata.name)?.[1] === id &&
+    key !== "" &&
+    expirationOf(secret) > nowMs &&
+    textOf(secret, "usage-bootstrap-signing") === "true";
   return isGood ? { id, secret: key } : undefined;
 }

@@ -4,7 +4,12 @@
  * Reads:  CertificateSigningRequest that nobody decided about; what the requester may do, by a SubjectAccessReview.
  * Writes: the condition `Approved`; nothing is ever denied here.
  */
-import { CertificateSigningRequest, SubjectAccessReview, parseCertificateRequest, requestState } from "../../api/index.ts";
+import {
+  CertificateSigningRequest,
+  SubjectAccessReview,
+  parseCertificateRequest,
+  requestState,
+} from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";
@@ -14,10 +19,26 @@ import { approvalsFor } from "./recognized-requests.ts";
 
 export function createApprovalController({ client }: Pick<SystemDependencies, "client">): Controller<ObjectKey> {
   /** Asked for the requester, as it was when it asked. */
-  const isAllowed = async (cluster: string, { spec }: DeepReadonly<CertificateSigningRequest>, subresource: string, signal: AbortSignal): Promise<boolean> => {
+  const isAllowed = async (
+    cluster: string,
+    { spec }: DeepReadonly<CertificateSigningRequest>,
+    subresource: string,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
     const { username, uid, groups, extra } = spec;
-    const resourceAttributes = { group: "certificates.k8s.io", resource: "certificatesigningrequests", verb: "create", subresource, version: "*" };
-    const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: { name: "" }, spec: { ...(username && { user: username }), ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }), resourceAttributes } };
+    const resourceAttributes = {
+      group: "certificates.k8s.io",
+      resource: "certificatesigningrequests",
+      verb: "create",
+      subresource,
+      version: "*",
+    };
+    const review = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      metadata: { name: "" },
+      spec: { user: username || undefined, uid: uid || undefined, groups, extra, resourceAttributes },
+    };
     return (await client.create(SubjectAccessReview, cluster, review, { signal })).status?.allowed ?? false;
   };
 
@@ -31,9 +52,14 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
       if (approved || denied || issued || csr.metadata.deletionTimestamp !== undefined) return done;
       for (const { subresource, message } of approvalsFor(csr, parseCertificateRequest(csr.spec.request))) {
         if (!(await isAllowed(key.cluster, csr, subresource, signal))) continue;
-        const conditions = [...(csr.status?.conditions ?? []), { type: "Approved", status: "True", reason: "AutoApproved", message }];
+        const conditions = [
+          ...(csr.status?.conditions ?? []),
+          { type: "Approved", status: "True", reason: "AutoApproved", message },
+        ];
         const patch = { metadata: { resourceVersion: csr.metadata.resourceVersion ?? "" }, status: { conditions } };
-        await client.patch(CertificateSigningRequest, key, patch, { type: "merge", subresource: "approval", signal }).catch(ignoreOvertaken);
+        await client
+          .patch(CertificateSigningRequest, key, patch, { type: "merge", subresource: "approval", signal })
+          .catch(ignoreOvertaken);
         log.info("certificate request approved", { cluster: key.cluster, request: key.name, user: csr.spec.username });
         return done;
       }

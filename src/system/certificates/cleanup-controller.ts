@@ -11,7 +11,10 @@ import { defineController, done, type Controller } from "../../runtime/index.ts"
 import type { SystemDependencies } from "../dependencies.ts";
 import { expiryOf } from "./plan-cleanup.ts";
 
-export function createCleanupController({ client, clock }: Pick<SystemDependencies, "client" | "clock">): Controller<ObjectKey> {
+export function createCleanupController({
+  client,
+  clock,
+}: Pick<SystemDependencies, "client" | "clock">): Controller<ObjectKey> {
   return defineController({
     name: "certificate-cleanup",
     for: CertificateSigningRequest,
@@ -23,7 +26,9 @@ export function createCleanupController({ client, clock }: Pick<SystemDependenci
       const leftMs = end - clock.now();
       if (leftMs >= 0) return { requeueAfterMs: leftMs + 1 };
       const { uid = "", resourceVersion = "" } = csr.metadata;
-      await client.delete(CertificateSigningRequest, key, { preconditions: { uid, resourceVersion }, signal }).catch(ignoreOvertaken);
+      await client
+        .delete(CertificateSigningRequest, key, { preconditions: { uid, resourceVersion }, signal })
+        .catch(ignoreOvertaken);
       log.info("certificate request removed", { cluster: key.cluster, request: key.name });
       return done;
     },

@@ -1,4 +1,7 @@
-/** When a certificate request has been there long enough. Programs make them by themselves, so somebody has to take them away. */
+/**
+ * When a certificate request has been there long enough. Programs make them by themselves, so somebody has to take them
+ * away.
+ */
 import { X509Certificate } from "node:crypto";
 import { requestState, type CertificateSigningRequest } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -14,8 +17,14 @@ export function expiryOf(csr: DeepReadonly<CertificateSigningRequest>): number {
   const { conditions = [] } = status;
   const { approved, issued } = requestState(csr);
   if (conditions.length === 0) return after(metadata.creationTimestamp, WAITING_MS);
-  const ages: Record<string, number> = { Denied: DECIDED_MS, Failed: DECIDED_MS, Approved: issued ? DECIDED_MS : WAITING_MS };
-  const ends = conditions.map(({ type, lastUpdateTime }) => (Object.hasOwn(ages, type) ? after(lastUpdateTime, ages[type] ?? WAITING_MS) : Number.POSITIVE_INFINITY));
+  const ages: Record<string, number> = {
+    Denied: DECIDED_MS,
+    Failed: DECIDED_MS,
+    Approved: issued ? DECIDED_MS : WAITING_MS,
+  };
+  const ends = conditions.map(({ type, lastUpdateTime }) =>
+    Object.hasOwn(ages, type) ? after(lastUpdateTime, ages[type] ?? WAITING_MS) : Number.POSITIVE_INFINITY,
+  );
   return Math.min(...ends, approved && issued ? certificateEnd(status.certificate ?? "") : Number.POSITIVE_INFINITY);
 }
 

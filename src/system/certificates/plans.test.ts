@@ -1,18 +1,30 @@
 /** What is signed, approved and taken away, without a server. */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, parseCertificateRequest, writeCertificateRequest } from "../../api/index.ts";
+import {
+  CLIENT_SIGNER,
+  KUBELET_CLIENT_SIGNER,
+  parseCertificateRequest,
+  writeCertificateRequest,
+} from "../../api/index.ts";
 import type { CertificateSigningRequest, RequestSubject } from "../../api/index.ts";
 import { expiryOf } from "./plan-cleanup.ts";
 import { planSigning } from "./plan-signing.ts";
 import { approvalsFor } from "./recognized-requests.ts";
 
 /** `spec.request`, with a key of its own. */
-const makeRequest = (subject: RequestSubject): string => Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
+const makeRequest = (subject: RequestSubject): string =>
+  Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
+    "base64",
+  );
 const CREATED = "2024-05-01T12:00:00Z";
 const HOUR_MS = 60 * 60 * 1000;
 const approved = { type: "Approved", status: "True", lastUpdateTime: CREATED };
-const make = (spec: Partial<CertificateSigningRequest["spec"]>, status: CertificateSigningRequest["status"] = {}, subject: RequestSubject = { CN: ["jane"] }): CertificateSigningRequest => ({
+const make = (
+  spec: Partial<CertificateSigningRequest["spec"]>,
+  status: CertificateSigningRequest["status"] = {},
+  subject: RequestSubject = { CN: ["jane"] },
+): CertificateSigningRequest => ({
   apiVersion: "certificates.k8s.io/v1",
   kind: "CertificateSigningRequest",
   metadata: { name: "a", creationTimestamp: CREATED },
@@ -28,7 +40,9 @@ describe("a certificate is signed", () => {
   };
   for (const [behaviour, { asked, wantSeconds }] of Object.entries(lives)) {
     test(behaviour, () => {
-      const plan = planSigning(make(asked === undefined ? {} : { expirationSeconds: asked }, { conditions: [approved] }));
+      const plan = planSigning(
+        make(asked === undefined ? {} : { expirationSeconds: asked }, { conditions: [approved] }),
+      );
 
       expect(plan).toMatchObject({ type: "sign", usages: ["client auth"], lifetimeMs: wantSeconds * 1000 });
     });
@@ -49,9 +63,18 @@ describe("a certificate is signed", () => {
   }
 
   const failures: Record<string, { csr: CertificateSigningRequest; want: string }> = {
-    "for a server": { csr: make({ usages: ["client auth", "server auth"] }), want: "invalid usage for client certificate: server auth" },
-    "for nobody": { csr: make({ usages: ["digital signature"] }), want: "missing required usage for client certificate: client auth" },
-    "for a kubelet that is not one": { csr: make({ signerName: KUBELET_CLIENT_SIGNER }), want: "subject organization is not system:nodes" },
+    "for a server": {
+      csr: make({ usages: ["client auth", "server auth"] }),
+      want: "invalid usage for client certificate: server auth",
+    },
+    "for nobody": {
+      csr: make({ usages: ["digital signature"] }),
+      want: "missing required usage for client certificate: client auth",
+    },
+    "for a kubelet that is not one": {
+      csr: make({ signerName: KUBELET_CLIENT_SIGNER }),
+      want: "subject organization is not system:nodes",
+    },
   };
   for (const [what, { csr, want }] of Object.entries(failures)) {
     test(`never ${what}`, () => {
@@ -64,13 +87,40 @@ describe("a request is approved without a person", () => {
   const usages = ["digital signature", "key encipherment", "client auth"];
   const agent = { O: ["system:karmada:agents"], CN: ["system:karmada:agent:edge"] };
   const node = { O: ["system:nodes"], CN: ["system:node:n1"] };
-  const cases: Record<string, { spec: Partial<CertificateSigningRequest["spec"]>; subject: RequestSubject; want: string[] }> = {
-    "of an agent, by its right to have one": { spec: { usages, username: "system:bootstrap:abcdef" }, subject: agent, want: ["clusteragent"] },
-    "of an agent that renews its own": { spec: { usages, username: "system:karmada:agent:edge" }, subject: agent, want: ["selfclusteragent", "clusteragent"] },
-    "of a kubelet": { spec: { usages, username: "x", signerName: KUBELET_CLIENT_SIGNER }, subject: node, want: ["nodeclient"] },
-    "of a kubelet whose key does not encipher": { spec: { usages: ["digital signature", "client auth"], username: "system:node:n1", signerName: KUBELET_CLIENT_SIGNER }, subject: node, want: ["selfnodeclient", "nodeclient"] },
+  const cases: Record<
+    string,
+    { spec: Partial<CertificateSigningRequest["spec"]>; subject: RequestSubject; want: string[] }
+  > = {
+    "of an agent, by its right to have one": {
+      spec: { usages, username: "system:bootstrap:abcdef" },
+      subject: agent,
+      want: ["clusteragent"],
+    },
+    "of an agent that renews its own": {
+      spec: { usages, username: "system:karmada:agent:edge" },
+      subject: agent,
+      want: ["selfclusteragent", "clusteragent"],
+    },
+    "of a kubelet": {
+      spec: { usages, username: "x", signerName: KUBELET_CLIENT_SIGNER },
+      subject: node,
+      want: ["nodeclient"],
+    },
+    "of a kubelet whose key does not encipher": {
+      spec: {
+        usages: ["digital signature", "client auth"],
+        username: "system:node:n1",
+        signerName: KUBELET_CLIENT_SIGNER,
+      },
+      subject: node,
+      want: ["selfnodeclient", "nodeclient"],
+    },
     "not of a kubelet that asks the other signer": { spec: { usages }, subject: node, want: [] },
-    "not of an agent in a second group": { spec: { usages }, subject: { ...agent, O: ["system:karmada:agents", "system:nodes"] }, want: [] },
+    "not of an agent in a second group": {
+      spec: { usages },
+      subject: { ...agent, O: ["system:karmada:agents", "system:nodes"] },
+      want: [],
+    },
     "not of somebody in the agents' group": { spec: { usages }, subject: { ...agent, CN: ["admin"] }, want: [] },
     "not for other usages": { spec: { usages: [...usages, "server auth"] }, subject: agent, want: [] },
     "not for fewer usages": { spec: { usages: ["client auth"] }, subject: agent, want: [] },
@@ -80,7 +130,9 @@ describe("a request is approved without a person", () => {
     test(behaviour, () => {
       const csr = make(spec, {}, subject);
 
-      expect(approvalsFor(csr, parseCertificateRequest(csr.spec.request)).map(({ subresource }) => subresource)).toEqual(want);
+      expect(
+        approvalsFor(csr, parseCertificateRequest(csr.spec.request)).map(({ subresource }) => subresource),
+      ).toEqual(want);
     });
   }
 });
@@ -89,10 +141,19 @@ describe("a request is taken away", () => {
   const cases: Record<string, { status: CertificateSigningRequest["status"]; wantHours: number }> = {
     "a day after it was made, when nobody decided": { status: {}, wantHours: 24 },
     "an hour after it was denied": { status: { conditions: [{ ...approved, type: "Denied" }] }, wantHours: 1 },
-    "an hour after signing failed": { status: { conditions: [approved, { ...approved, type: "Failed" }] }, wantHours: 1 },
-    "an hour after it was approved and signed": { status: { conditions: [approved], certificate: "eA==" }, wantHours: 1 },
+    "an hour after signing failed": {
+      status: { conditions: [approved, { ...approved, type: "Failed" }] },
+      wantHours: 1,
+    },
+    "an hour after it was approved and signed": {
+      status: { conditions: [approved], certificate: "eA==" },
+      wantHours: 1,
+    },
     "a day after it was approved, when nobody signed": { status: { conditions: [approved] }, wantHours: 24 },
-    "never, when a condition is somebody else's": { status: { conditions: [{ type: "Ready", status: "True", lastUpdateTime: CREATED }] }, wantHours: Number.POSITIVE_INFINITY },
+    "never, when a condition is somebody else's": {
+      status: { conditions: [{ type: "Ready", status: "True", lastUpdateTime: CREATED }] },
+      wantHours: Number.POSITIVE_INFINITY,
+    },
   };
   for (const [behaviour, { status, wantHours }] of Object.entries(cases)) {
     test(behaviour, () => {

@@ -1,12 +1,23 @@
-/** Certificate requests of programs that need no person to approve them, if roles say so: kubelets, and agents of Karmada's pull mode. */
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, type CertificateRequest, type CertificateSigningRequest } from "../../api/index.ts";
+/**
+ * Certificate requests of programs that need no person to approve them, if roles say so: kubelets, and agents of
+ * Karmada's pull mode.
+ */
+import {
+  CLIENT_SIGNER,
+  KUBELET_CLIENT_SIGNER,
+  type CertificateRequest,
+  type CertificateSigningRequest,
+} from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 interface Recognizer {
   signer: string;
   /** Undefined when the request is what it should be. */
   problem(request: CertificateRequest, usages: readonly string[]): string | undefined;
-  /** For a program that asks in its own name, and for any other. The right is to create this subresource of certificatesigningrequests. */
+  /**
+   * For a program that asks in its own name, and for any other. The right is to create this subresource of
+   * certificatesigningrequests.
+   */
   self: Approval;
   any: Approval;
 }
@@ -18,9 +29,14 @@ export interface Approval {
 }
 
 /** The first is tried first. Empty when nobody approves such a request but a person. */
-export function approvalsFor(csr: DeepReadonly<CertificateSigningRequest>, request: CertificateRequest): readonly Approval[] {
+export function approvalsFor(
+  csr: DeepReadonly<CertificateSigningRequest>,
+  request: CertificateRequest,
+): readonly Approval[] {
   const { signerName, usages = [], username = "" } = csr.spec;
-  const found = RECOGNIZERS.find(({ signer, problem }) => signer === signerName && problem(request, usages) === undefined);
+  const found = RECOGNIZERS.find(
+    ({ signer, problem }) => signer === signerName && problem(request, usages) === undefined,
+  );
   if (!found) return [];
   return username === request.commonName ? [found.self, found.any] : [found.any];
 }
@@ -33,20 +49,35 @@ const RECOGNIZERS: readonly Recognizer[] = [
   {
     signer: KUBELET_CLIENT_SIGNER,
     problem: kubeletClientProblem,
-    self: { subresource: "selfnodeclient", message: "Auto approving self kubelet client certificate after SubjectAccessReview." },
+    self: {
+      subresource: "selfnodeclient",
+      message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
+    },
     any: { subresource: "nodeclient", message: "Auto approving kubelet client certificate after SubjectAccessReview." },
   },
   {
     signer: CLIENT_SIGNER,
     problem: (request, usages) => clientProblem(request, usages, "system:karmada:agents", "system:karmada:agent:"),
-    self: { subresource: "selfclusteragent", message: "Auto approving self karmada agent certificate after SubjectAccessReview." },
-    any: { subresource: "clusteragent", message: "Auto approving karmada agent certificate after SubjectAccessReview." },
+    self: {
+      subresource: "selfclusteragent",
+      message: "Auto approving self karmada agent certificate after SubjectAccessReview.",
+    },
+    any: {
+      subresource: "clusteragent",
+      message: "Auto approving karmada agent certificate after SubjectAccessReview.",
+    },
   },
 ];
 
 /** One group, a user whose name starts in a certain way, no other names, and the usages of a client. */
-function clientProblem(request: CertificateRequest, usages: readonly string[], group: string, userPrefix: string): string | undefined {
-  if (request.organizations.length !== 1 || request.organizations[0] !== group) return `subject organization is not ${group}`;
+function clientProblem(
+  request: CertificateRequest,
+  usages: readonly string[],
+  group: string,
+  userPrefix: string,
+): string | undefined {
+  if (request.organizations.length !== 1 || request.organizations[0] !== group)
+    return `subject organization is not ${group}`;
   if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
   if (request.emailAddresses.length > 0) return "Email subjectAltNames are not allowed";
   if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
@@ -56,5 +87,7 @@ function clientProblem(request: CertificateRequest, usages: readonly string[], g
   const rest = new Set(usages);
   const isComplete = rest.delete("digital signature") && rest.delete("client auth");
   rest.delete("key encipherment");
-  return isComplete && rest.size === 0 ? undefined : "usages did not match [client auth digital signature key encipherment]";
+  return isComplete && rest.size === 0
+    ? undefined
+    : "usages did not match [client auth digital signature key encipherment]";
 }

@@ -14,9 +14,17 @@ import type { SystemDependencies } from "../dependencies.ts";
 import { planSigning } from "./plan-signing.ts";
 
 /** PEM of a certificate that is good in this cluster. */
-export type SignRequest = (cluster: string, request: CertificateRequest, terms: { usages: readonly string[]; lifetimeMs: number }) => string;
+export type SignRequest = (
+  cluster: string,
+  request: CertificateRequest,
+  terms: { usages: readonly string[]; lifetimeMs: number },
+) => string;
 
-export function createSigningController({ client, clock, signRequest }: Pick<SystemDependencies, "client" | "clock"> & { signRequest: SignRequest }): Controller<ObjectKey> {
+export function createSigningController({
+  client,
+  clock,
+  signRequest,
+}: Pick<SystemDependencies, "client" | "clock"> & { signRequest: SignRequest }): Controller<ObjectKey> {
   return defineController({
     name: "certificate-signing",
     for: CertificateSigningRequest,
@@ -28,9 +36,26 @@ export function createSigningController({ client, clock, signRequest }: Pick<Sys
       const status =
         plan.type === "sign"
           ? { ...csr.status, certificate: Buffer.from(signRequest(cluster, plan.request, plan)).toString("base64") }
-          : { ...csr.status, conditions: [...(csr.status?.conditions ?? []), { type: "Failed", status: "True", reason: "SignerValidationFailure", message: plan.message, lastUpdateTime: formatTime(clock.now()) }] };
-      await client.updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal }).catch(ignoreOvertaken);
-      log.info(plan.type === "sign" ? "certificate signed" : "certificate request refused", { cluster, request: csr.metadata.name });
+          : {
+              ...csr.status,
+              conditions: [
+                ...(csr.status?.conditions ?? []),
+                {
+                  type: "Failed",
+                  status: "True",
+                  reason: "SignerValidationFailure",
+                  message: plan.message,
+                  lastUpdateTime: formatTime(clock.now()),
+                },
+              ],
+            };
+      await client
+        .updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal })
+        .catch(ignoreOvertaken);
+      log.info(plan.type === "sign" ? "certificate signed" : "certificate request refused", {
+        cluster,
+        request: csr.metadata.name,
+      });
       return done;
     },
   });

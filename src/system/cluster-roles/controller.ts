@@ -1,7 +1,8 @@
 /**
- * Gathers the rules of cluster roles into those that aggregate them: `admin`, `edit`, `view`, and whatever users declare.
+ * Gathers the rules of cluster roles into those that aggregate them: `admin`, `edit`, `view`, and whatever users
+ * declare.
  *
- * Reads:  ClusterRole, all of a cluster when one of them changed.
+ * Reads: ClusterRole, all of a cluster when one of them changed.
  * Writes: `rules` of cluster roles with an aggregation rule.
  *
  * Clusters that never wrote a cluster role are passed over: their profile is right already.
@@ -18,14 +19,17 @@ const FIELD_MANAGER = "clusterrole-aggregation-controller";
 const LANDMARK = "kube-system";
 
 /** Keys are names of clusters. */
-export function createClusterRoleController(deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">): Controller<string> {
+export function createClusterRoleController(
+  deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">,
+): Controller<string> {
   const { client, informers, clock, log, home } = deps;
   const changes = createWatchSource<ClusterRole, string>({
     client,
     clock,
     log,
     kind: ClusterRole,
-    // What is there is looked at cluster by cluster; a thousand clusters would tell of a hundred thousand roles at once.
+    // What is there is looked at cluster by cluster; a thousand clusters would tell of a hundred thousand roles at
+    // once.
     startAfter: async (signal) => (await client.list(ClusterRole, { cluster: home, limit: 1, signal })).resourceVersion,
     map: ({ cluster }) => [cluster],
     afterGap: () => new Set(keysOf(informers.of(Namespace)).map(({ cluster }) => cluster)),
@@ -33,7 +37,10 @@ export function createClusterRoleController(deps: Pick<SystemDependencies, "clie
   return defineKeyedController<string>({
     name: "cluster-roles",
     writes: [ClusterRole],
-    sources: [{ source: changes }, watch(Namespace, ({ cluster, object, old }) => (object.metadata.name === LANDMARK && !old ? [cluster] : []))],
+    sources: [
+      { source: changes },
+      watch(Namespace, ({ cluster, object, old }) => (object.metadata.name === LANDMARK && !old ? [cluster] : [])),
+    ],
     idOf: (cluster) => cluster,
 
     async reconcile(cluster, { signal }) {
@@ -43,13 +50,21 @@ export function createClusterRoleController(deps: Pick<SystemDependencies, "clie
         const rules = aggregatedRules(role, roles);
         if (!rules || equalJson(rules, role.rules ?? [])) continue;
         const { apiVersion, kind, metadata } = role;
-        await client.apply(ClusterRole, cluster, { apiVersion, kind, metadata: { name: metadata.name }, rules }, { force: true, fieldManager: FIELD_MANAGER, signal });
+        await client.apply(
+          ClusterRole,
+          cluster,
+          { apiVersion, kind, metadata: { name: metadata.name }, rules },
+          { force: true, fieldManager: FIELD_MANAGER, signal },
+        );
       }
       return done;
     },
   });
 
-  async function listRoles(cluster: string, signal: AbortSignal): Promise<Awaited<ReturnType<typeof client.list<ClusterRole>>>["items"]> {
+  async function listRoles(
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<Awaited<ReturnType<typeof client.list<ClusterRole>>>["items"]> {
     try {
       return (await client.list(ClusterRole, { cluster, signal })).items;
     } catch (error) {

@@ -1,6 +1,17 @@
 /** Quotas of two clusters on one server: what is created, deleted and changed shows in their status. */
 import { afterEach, expect, test } from "vitest";
-import { ConfigMap, CustomResourceDefinition, Namespace, Pod, ResourceQuota, Secret, ServiceAccount, builtInAdmissions, dynamicKind, type KubernetesObject } from "../../api/index.ts";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Namespace,
+  Pod,
+  ResourceQuota,
+  Secret,
+  ServiceAccount,
+  builtInAdmissions,
+  dynamicKind,
+  type KubernetesObject,
+} from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import { createClient } from "../../client/index.ts";
@@ -13,25 +24,53 @@ const USER = { name: "system:flotilla", groups: ["system:masters"] };
 const profile = {
   builtIns: [Namespace, ConfigMap, Secret, ServiceAccount, Pod, ResourceQuota, CustomResourceDefinition],
   customs: [],
-  objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" } }],
+  objects: [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" } },
+  ],
 };
-const Widget = dynamicKind({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets", scope: "Namespaced" });
+const Widget = dynamicKind({
+  group: "example.com",
+  version: "v1",
+  kind: "Widget",
+  plural: "widgets",
+  scope: "Namespaced",
+});
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const named = (kind: string, name: string, rest: object = {}): KubernetesObject => ({ apiVersion: "v1", kind, metadata: { name, namespace: "shop" }, ...rest });
+const named = (kind: string, name: string, rest: object = {}): KubernetesObject => ({
+  apiVersion: "v1",
+  kind,
+  metadata: { name, namespace: "shop" },
+  ...rest,
+});
 
 async function start() {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
-  const server = await createApiServer({ cache, clock, random: createSeededRandom(3), log: silentLog, admissions: builtInAdmissions, profiles: { p: profile }, freeze: true });
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(3),
+    log: silentLog,
+    admissions: builtInAdmissions,
+    profiles: { p: profile },
+    freeze: true,
+  });
   await server.addCluster("hub", "p");
   await server.addCluster("member1", "p");
   const counter = countWrites(server.transport(USER));
   const controllerClient = createClient({ transport: counter.transport, fieldManager: "controllers" });
-  const informers = createInformers({ client: controllerClient, clock, log: silentLog, scope: { cluster: "*" }, random: createSeededRandom(1) });
+  const informers = createInformers({
+    client: controllerClient,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*" },
+    random: createSeededRandom(1),
+  });
   const manager = createManager({ client: controllerClient, informers, clock, log: silentLog });
   manager.add(createQuotaController({ client: controllerClient, informers, clock, log: silentLog, home: "hub" }));
   manager.start(new AbortController().signal);
@@ -84,7 +123,12 @@ test("a changed bound counts at once", async () => {
   const { client, makeQuota, settle } = await start();
   await makeQuota({ secrets: "1" });
 
-  await client.patch(ResourceQuota, { cluster: "member1", namespace: "shop", name: "q" }, { spec: { hard: { secrets: "2" } } }, { type: "merge" });
+  await client.patch(
+    ResourceQuota,
+    { cluster: "member1", namespace: "shop", name: "q" },
+    { spec: { hard: { secrets: "2" } } },
+    { type: "merge" },
+  );
   await settle();
 
   const { status } = await client.get(ResourceQuota, { cluster: "member1", namespace: "shop", name: "q" });
@@ -96,11 +140,25 @@ test("custom kinds are counted when they are served", async () => {
   await makeQuota({ "count/widgets.example.com": "5" });
   expect(await used()).toBeUndefined();
 
-  const spec: CustomResourceDefinition["spec"] = { group: "example.com", scope: "Namespaced", names: { plural: "widgets", kind: "Widget" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }] };
-  await client.create(CustomResourceDefinition, "member1", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "widgets.example.com" }, spec });
+  const spec: CustomResourceDefinition["spec"] = {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { plural: "widgets", kind: "Widget" },
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  };
+  await client.create(CustomResourceDefinition, "member1", {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.com" },
+    spec,
+  });
   clock.advance(10_000);
   await settle();
-  await client.create(Widget, "member1", { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w", namespace: "shop" } });
+  await client.create(Widget, "member1", {
+    apiVersion: "example.com/v1",
+    kind: "Widget",
+    metadata: { name: "w", namespace: "shop" },
+  });
 
   expect(await used()).toEqual({ "count/widgets.example.com": "1" });
 });
@@ -110,7 +168,10 @@ test("bounds that somebody wrote into the status are put right", async () => {
   await makeQuota({ secrets: "2" });
   const key = { cluster: "member1", namespace: "shop", name: "q" };
 
-  await client.updateStatus(ResourceQuota, "member1", { ...(await client.get(ResourceQuota, key)), status: { hard: { secrets: "9" }, used: { secrets: "0" } } });
+  await client.updateStatus(ResourceQuota, "member1", {
+    ...(await client.get(ResourceQuota, key)),
+    status: { hard: { secrets: "9" }, used: { secrets: "0" } },
+  });
   await settle();
 
   expect((await client.get(ResourceQuota, key)).status).toEqual({ hard: { secrets: "2" }, used: { secrets: "0" } });
@@ -118,12 +179,27 @@ test("bounds that somebody wrote into the status are put right", async () => {
 
 test("a pod that is given a deadline counts for the other scope from then on", async () => {
   const { client, settle, used } = await start();
-  await client.create(ResourceQuota, "member1", named("ResourceQuota", "q", { spec: { hard: { pods: "5" }, scopes: ["NotTerminating"] } }));
+  await client.create(
+    ResourceQuota,
+    "member1",
+    named("ResourceQuota", "q", { spec: { hard: { pods: "5" }, scopes: ["NotTerminating"] } }),
+  );
   await settle();
-  await client.create(Pod, "member1", named("Pod", "p", { spec: { automountServiceAccountToken: false, containers: [{ name: "main", image: "web:1" }] } }) as Pod);
+  await client.create(
+    Pod,
+    "member1",
+    named("Pod", "p", {
+      spec: { automountServiceAccountToken: false, containers: [{ name: "main", image: "web:1" }] },
+    }) as Pod,
+  );
   const before = await used();
 
-  await client.patch(Pod, { cluster: "member1", namespace: "shop", name: "p" }, { spec: { activeDeadlineSeconds: 60 } }, { type: "merge" });
+  await client.patch(
+    Pod,
+    { cluster: "member1", namespace: "shop", name: "p" },
+    { spec: { activeDeadlineSeconds: 60 } },
+    { type: "merge" },
+  );
   await settle();
 
   expect([before, await used()]).toEqual([{ pods: "1" }, { pods: "0" }]);

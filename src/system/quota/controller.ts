@@ -1,18 +1,28 @@
 /**
- * Fills the status of every ResourceQuota: the bounds that hold, and what is used. The API server charges a quota when something
- * is created; this controller counts anew when a quota changes and when something that it counts goes away.
+ * Fills the status of every ResourceQuota: the bounds that hold, and what is used. The API server charges a quota when
+ * something is created; this controller counts anew when a quota changes and when something that it counts goes away.
  *
- * Reads:  ResourceQuota; objects of the kinds that quotas name.
+ * Reads: ResourceQuota; objects of the kinds that quotas name.
  * Writes: the status of ResourceQuota; nothing else.
  *
- * Kinds are watched when the first quota names them, so clusters without quotas cost nothing. Custom kinds are counted again
- * every few seconds instead: they come and go, and no two clusters need have the same.
+ * Kinds are watched when the first quota names them, so clusters without quotas cost nothing. Custom kinds are counted
+ * again every few seconds instead: they come and go, and no two clusters need have the same.
  */
 import { ResourceQuota, addAmounts, quotaEvaluatorOf, type Amounts, type Pod } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";
-import { defineKeyedController, done, idOfKey, keyOf, watch, type Controller, type Lane, type Result, type Source } from "../../runtime/index.ts";
+import {
+  defineKeyedController,
+  done,
+  idOfKey,
+  keyOf,
+  watch,
+  type Controller,
+  type Lane,
+  type Result,
+  type Source,
+} from "../../runtime/index.ts";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource, keysOf } from "../watch-source.ts";
 import { countUsage, kindOf } from "./count-usage.ts";
@@ -23,11 +33,17 @@ const SECOND_LOOK_MS = 1_000;
 const CUSTOM_KINDS_MS = 10_000;
 const RESYNC_MS = 300_000;
 
-export function createQuotaController(deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">): Controller<ObjectKey> {
+export function createQuotaController(
+  deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "home">,
+): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
   const watched = createWatchedKinds(deps);
 
-  async function count(quota: DeepReadonly<ResourceQuota>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<Amounts> {
+  async function count(
+    quota: DeepReadonly<ResourceQuota>,
+    { cluster, namespace = "" }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Amounts> {
     let usage: Amounts = new Map();
     for (const counted of countedResources(quota)) {
       const amounts = await countUsage(quota, counted, { client, cluster, namespace, nowMs: clock.now(), signal });
@@ -40,8 +56,13 @@ export function createQuotaController(deps: Pick<SystemDependencies, "client" | 
     name: "resource-quotas",
     writes: [ResourceQuota],
     sources: [
-      // The status is written here and by the server as it charges; what makes a difference is what is asked for, and a status that claims something else.
-      watch(ResourceQuota, ({ cluster, object, old, deleted }) => (deleted || (old && equalJson(object.spec, old.spec) && equalJson(object.status?.hard, object.spec?.hard)) ? [] : [keyOf(cluster, object)])),
+      // The status is written here and by the server as it charges; what makes a difference is what is asked for, and a
+      // status that claims something else.
+      watch(ResourceQuota, ({ cluster, object, old, deleted }) =>
+        deleted || (old && equalJson(object.spec, old.spec) && equalJson(object.status?.hard, object.spec?.hard))
+          ? []
+          : [keyOf(cluster, object)],
+      ),
       { source: watched },
     ],
     idOf: idOfKey,
@@ -64,7 +85,9 @@ export function createQuotaController(deps: Pick<SystemDependencies, "client" | 
         return { requeueAfterMs: SECOND_LOOK_MS };
       }
       if (shrinks) return { requeueAfterMs: SECOND_LOOK_MS };
-      return { requeueAfterMs: countedResources(quota).every((counted) => kindOf(counted)) ? RESYNC_MS : CUSTOM_KINDS_MS };
+      return {
+        requeueAfterMs: countedResources(quota).every((counted) => kindOf(counted)) ? RESYNC_MS : CUSTOM_KINDS_MS,
+      };
     },
   });
 }
@@ -74,11 +97,21 @@ interface WatchedKinds extends Source<ObjectKey> {
   add(counted: CountedResource): void;
 }
 
-function createWatchedKinds({ client, clock, log, home, informers }: Pick<SystemDependencies, "client" | "clock" | "log" | "home" | "informers">): WatchedKinds {
+function createWatchedKinds({
+  client,
+  clock,
+  log,
+  home,
+  informers,
+}: Pick<SystemDependencies, "client" | "clock" | "log" | "home" | "informers">): WatchedKinds {
   const sources = new Map<string, Source<ObjectKey>>();
   let started: { enqueue: (key: ObjectKey, lane?: Lane) => void; signal: AbortSignal } | undefined;
 
-  const quotasOf = ({ group, resource }: CountedResource, cluster: string, namespace: string | undefined): ObjectKey[] => {
+  const quotasOf = (
+    { group, resource }: CountedResource,
+    cluster: string,
+    namespace: string | undefined,
+  ): ObjectKey[] => {
     const evaluator = quotaEvaluatorOf(group, resource);
     if (namespace === undefined || !evaluator) return [];
     return informers
@@ -100,7 +133,10 @@ function createWatchedKinds({ client, clock, log, home, informers }: Pick<System
         log,
         kind,
         startAfter: async (signal) => (await client.list(kind, { cluster: home, limit: 1, signal })).resourceVersion,
-        map: ({ cluster, object, deleted }) => (deleted || mayShrink(counted, object as unknown as DeepReadonly<Pod>) ? quotasOf(counted, cluster, object.metadata.namespace) : []),
+        map: ({ cluster, object, deleted }) =>
+          deleted || mayShrink(counted, object as unknown as DeepReadonly<Pod>)
+            ? quotasOf(counted, cluster, object.metadata.namespace)
+            : [],
         afterGap: () => keysOf(informers.of(ResourceQuota)),
       });
       sources.set(id, source);
@@ -111,10 +147,14 @@ function createWatchedKinds({ client, clock, log, home, informers }: Pick<System
   };
 }
 
-/** Whether an object that is still there may use less than before: pods that end or change, services and claims that change. */
+/**
+ * Whether an object that is still there may use less than before: pods that end or change, services and claims that
+ * change.
+ */
 function mayShrink({ group, resource }: CountedResource, object: DeepReadonly<Pod>): boolean {
   if (group !== "") return false;
-  if (resource === "pods") return object.status?.phase === "Succeeded" || object.status?.phase === "Failed" || hasChangedSpec(object);
+  if (resource === "pods")
+    return object.status?.phase === "Succeeded" || object.status?.phase === "Failed" || hasChangedSpec(object);
   return resource === "services" || resource === "persistentvolumeclaims";
 }
 

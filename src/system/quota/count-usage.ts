@@ -1,5 +1,18 @@
-/** Counts what a namespace uses. Pods, services and claims are looked at one by one; of other kinds only the number is asked for. */
-import { addAmounts, countName, kubernetesKinds, quotaEvaluatorOf, quotaMatches, readAmounts, type Amounts, type Kind, type ResourceQuota } from "../../api/index.ts";
+/**
+ * Counts what a namespace uses. Pods, services and claims are looked at one by one; of other kinds only the number is
+ * asked for.
+ */
+import {
+  addAmounts,
+  countName,
+  kubernetesKinds,
+  quotaEvaluatorOf,
+  quotaMatches,
+  readAmounts,
+  type Amounts,
+  type Kind,
+  type ResourceQuota,
+} from "../../api/index.ts";
 import { FlotillaError, isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { CountedResource } from "./plan-status.ts";
@@ -22,17 +35,24 @@ export function kindOf({ group, resource }: CountedResource): Kind | undefined {
 }
 
 /** The use of one resource by the names that the quota has for it; undefined when the cluster does not serve it. */
-export async function countUsage(quota: DeepReadonly<ResourceQuota>, counted: CountedResource, options: CountOptions): Promise<Amounts | undefined> {
+export async function countUsage(
+  quota: DeepReadonly<ResourceQuota>,
+  counted: CountedResource,
+  options: CountOptions,
+): Promise<Amounts | undefined> {
   const { group, resource } = counted;
   const evaluator = quotaEvaluatorOf(group, resource);
   if (!evaluator) return undefined;
   const names = Object.keys(quota.spec?.hard ?? {});
-  const nothing: Amounts = readAmounts(Object.fromEntries(names.filter((name) => evaluator.counts(name)).map((name) => [name, "0"])));
+  const nothing: Amounts = readAmounts(
+    Object.fromEntries(names.filter((name) => evaluator.counts(name)).map((name) => [name, "0"])),
+  );
   const kind = kindOf(counted);
   if (kind && group === "" && WEIGHED.has(resource)) {
     let total = nothing;
     for await (const object of objectsOf(kind, options)) {
-      if (quotaMatches(quota, names, evaluator, object)) total = addAmounts(total, evaluator.usage(object, options.nowMs));
+      if (quotaMatches(quota, names, evaluator, object))
+        total = addAmounts(total, evaluator.usage(object, options.nowMs));
     }
     return total;
   }
@@ -43,17 +63,30 @@ export async function countUsage(quota: DeepReadonly<ResourceQuota>, counted: Co
   return new Map([...amounts].filter(([name]) => nothing.has(name)));
 }
 
-async function* objectsOf(kind: Kind, { client, cluster, namespace, signal }: CountOptions): AsyncIterable<DeepReadonly<JsonObject>> {
+async function* objectsOf(
+  kind: Kind,
+  { client, cluster, namespace, signal }: CountOptions,
+): AsyncIterable<DeepReadonly<JsonObject>> {
   let token: string | undefined;
   do {
-    const page = await client.list(kind, { cluster, namespace, limit: PAGE_SIZE, ...(token && { continue: token }), signal });
+    const page = await client.list(kind, {
+      cluster,
+      namespace,
+      limit: PAGE_SIZE,
+      continue: token || undefined,
+      signal,
+    });
     yield* page.items as unknown as DeepReadonly<JsonObject>[];
     token = page.continue;
   } while (token);
 }
 
 /** One object is read, and the server says how many more there are. */
-async function countObjects({ group, resource }: CountedResource, kind: Kind | undefined, options: CountOptions): Promise<number | undefined> {
+async function countObjects(
+  { group, resource }: CountedResource,
+  kind: Kind | undefined,
+  options: CountOptions,
+): Promise<number | undefined> {
   const { client, cluster, namespace, signal } = options;
   if (kind) {
     const { items, remainingItemCount = 0 } = await client.list(kind, { cluster, namespace, limit: 1, signal });
@@ -64,7 +97,10 @@ async function countObjects({ group, resource }: CountedResource, kind: Kind | u
   const list = await readJson(`/apis/${group}/${version}/namespaces/${namespace}/${resource}?limit=1`, options);
   if (!list) return undefined;
   const { remainingItemCount } = isObject(list.metadata) ? list.metadata : {};
-  return (Array.isArray(list.items) ? list.items.length : 0) + (typeof remainingItemCount === "number" ? remainingItemCount : 0);
+  return (
+    (Array.isArray(list.items) ? list.items.length : 0) +
+    (typeof remainingItemCount === "number" ? remainingItemCount : 0)
+  );
 }
 
 async function preferredVersion(group: string, options: CountOptions): Promise<string | undefined> {
@@ -77,7 +113,11 @@ async function preferredVersion(group: string, options: CountOptions): Promise<s
 async function readJson(path: string, { client, cluster, signal }: CountOptions): Promise<JsonObject | undefined> {
   const { status, body } = await client.raw({ cluster, method: "GET", path }, signal);
   if (status === 404) return undefined;
-  if (status !== 200) throw new FlotillaError("QuotaCount", `reading ${path} of cluster ${cluster} to count a quota failed with status ${status}`);
+  if (status !== 200)
+    throw new FlotillaError(
+      "QuotaCount",
+      `reading ${path} of cluster ${cluster} to count a quota failed with status ${status}`,
+    );
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;

@@ -2,10 +2,20 @@ import { expect, test } from "vitest";
 import { readAmounts, type ResourceQuota } from "../../api/index.ts";
 import { countedResources, planStatus } from "./plan-status.ts";
 
-const makeQuota = (hard: Record<string, string>, status?: ResourceQuota["status"]): ResourceQuota => ({ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q", namespace: "shop" }, spec: { hard }, ...(status && { status }) });
+const makeQuota = (hard: Record<string, string>, status?: ResourceQuota["status"]): ResourceQuota => ({
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  metadata: { name: "q", namespace: "shop" },
+  spec: { hard },
+  status,
+});
 
 test("a quota counts each resource once, whatever names it has for it", () => {
-  expect(countedResources(makeQuota({ pods: "1", cpu: "1", "count/pods": "1", secrets: "1", "count/widgets.example.com": "1" }))).toEqual([
+  expect(
+    countedResources(
+      makeQuota({ pods: "1", cpu: "1", "count/pods": "1", secrets: "1", "count/widgets.example.com": "1" }),
+    ),
+  ).toEqual([
     { group: "", resource: "pods" },
     { group: "", resource: "secrets" },
     { group: "example.com", resource: "widgets" },
@@ -13,16 +23,22 @@ test("a quota counts each resource once, whatever names it has for it", () => {
 });
 
 test("a new quota is told its bounds and its use, without what nothing counts", () => {
-  expect(planStatus(makeQuota({ pods: "2", "count/nope.example.com": "1" }), readAmounts({ pods: "1", cpu: "1" }))).toEqual({
+  expect(
+    planStatus(makeQuota({ pods: "2", "count/nope.example.com": "1" }), readAmounts({ pods: "1", cpu: "1" })),
+  ).toEqual({
     status: { hard: { pods: "2", "count/nope.example.com": "1" }, used: { pods: "1" } },
     shrinks: false,
   });
 });
 
 test("a status that is right is left alone", () => {
-  expect(planStatus(makeQuota({ cpu: "2" }, { hard: { cpu: "2" }, used: { cpu: "1" } }), readAmounts({ cpu: "1000m" }))).toEqual({ shrinks: false });
+  expect(
+    planStatus(makeQuota({ cpu: "2" }, { hard: { cpu: "2" }, used: { cpu: "1" } }), readAmounts({ cpu: "1000m" })),
+  ).toEqual({ shrinks: false });
 });
 
 test("less use than was charged is written, and looked at again", () => {
-  expect(planStatus(makeQuota({ pods: "2" }, { hard: { pods: "2" }, used: { pods: "2" } }), readAmounts({ pods: "1" }))).toMatchObject({ status: { used: { pods: "1" } }, shrinks: true });
+  expect(
+    planStatus(makeQuota({ pods: "2" }, { hard: { pods: "2" }, used: { pods: "2" } }), readAmounts({ pods: "1" })),
+  ).toMatchObject({ status: { used: { pods: "1" } }, shrinks: true });
 });

@@ -1,5 +1,16 @@
 /** What a ResourceQuota names, and what its status must say. */
-import { onlyAmounts, quotaEvaluatorOf, readAmounts, resourceOfCount, sameAmounts, subtractAmounts, withoutZeros, writeAmounts, type Amounts, type ResourceQuota } from "../../api/index.ts";
+import {
+  onlyAmounts,
+  quotaEvaluatorOf,
+  readAmounts,
+  resourceOfCount,
+  sameAmounts,
+  subtractAmounts,
+  withoutZeros,
+  writeAmounts,
+  type Amounts,
+  type ResourceQuota,
+} from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 
 type Quota = DeepReadonly<ResourceQuota>;
@@ -10,24 +21,46 @@ export interface CountedResource {
 }
 
 /** Resources that are counted by more names than `count/…`. */
-const NAMED: readonly CountedResource[] = ["pods", "services", "persistentvolumeclaims", "configmaps", "resourcequotas", "replicationcontrollers", "secrets"].map((resource) => ({ group: "", resource }));
+const NAMED: readonly CountedResource[] = [
+  "pods",
+  "services",
+  "persistentvolumeclaims",
+  "configmaps",
+  "resourcequotas",
+  "replicationcontrollers",
+  "secrets",
+].map((resource) => ({ group: "", resource }));
 
 /** The resources whose objects a quota counts, each once. */
 export function countedResources({ spec }: Quota): CountedResource[] {
   const names = Object.keys(spec?.hard ?? {});
-  const named = NAMED.filter(({ group, resource }) => names.some((name) => quotaEvaluatorOf(group, resource)?.counts(name)));
-  const others = names.map(resourceOfCount).filter((counted) => counted !== undefined && !named.some(({ group, resource }) => group === counted.group && resource === counted.resource));
+  const named = NAMED.filter(({ group, resource }) =>
+    names.some((name) => quotaEvaluatorOf(group, resource)?.counts(name)),
+  );
+  const others = names
+    .map(resourceOfCount)
+    .filter(
+      (counted) =>
+        counted !== undefined &&
+        !named.some(({ group, resource }) => group === counted.group && resource === counted.resource),
+    );
   return [...named, ...(others as CountedResource[])];
 }
 
 export interface StatusPlan {
   /** Unset when the stored status is right. */
   status?: ResourceQuota["status"];
-  /** Something is used less than was written: an object that is charged and not yet stored looks the same, so it needs a second look. */
+  /**
+   * Something is used less than was written: an object that is charged and not yet stored looks the same, so it needs a
+   * second look.
+   */
   shrinks: boolean;
 }
 
-/** `usage` is what was counted; names that nothing counts, such as those of kinds that are not served, are left out of it. */
+/**
+ * `usage` is what was counted; names that nothing counts, such as those of kinds that are not served, are left out of
+ * it.
+ */
 export function planStatus(quota: Quota, usage: Amounts): StatusPlan {
   const hard = quota.spec?.hard ?? {};
   const used = onlyAmounts(usage, new Set(Object.keys(hard)));

@@ -11,7 +11,10 @@ export function rootCertificateConfigMap(namespace: string, certificate: string)
     metadata: {
       name: ROOT_CERTIFICATE_NAME,
       namespace,
-      annotations: { [DESCRIPTION]: "The certificate of the authority that vouches for this cluster's API server, for clients that run in the cluster." },
+      annotations: {
+        [DESCRIPTION]:
+          "The certificate of the authority that vouches for this cluster's API server, for clients that run in the cluster.",
+      },
     },
     data: { "ca.crt": certificate },
   };

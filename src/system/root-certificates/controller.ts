@@ -14,7 +14,9 @@ import { furnish, isTerminating } from "../namespaces.ts";
 import { createWatchSource, keysOf } from "../watch-source.ts";
 import { DESCRIPTION, ROOT_CERTIFICATE_NAME, rootCertificateConfigMap } from "./config-map.ts";
 
-export function createRootCertificateController(deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "rootCertificate">): Controller<ObjectKey> {
+export function createRootCertificateController(
+  deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "rootCertificate">,
+): Controller<ObjectKey> {
   const { client, informers, clock, log, rootCertificate } = deps;
   const changes = createWatchSource<ConfigMap, ObjectKey>({
     client,
@@ -41,7 +43,14 @@ export function createRootCertificateController(deps: Pick<SystemDependencies, "
       }
       if (equalJson(present.data, wanted.data) && present.metadata.annotations?.[DESCRIPTION]) return done;
       const annotations = { ...wanted.metadata.annotations, ...present.metadata.annotations };
-      await client.update(ConfigMap, cluster, { ...present, metadata: { ...present.metadata, annotations }, data: wanted.data }, { signal }).catch(ignoreOvertaken);
+      await client
+        .update(
+          ConfigMap,
+          cluster,
+          { ...present, metadata: { ...present.metadata, annotations }, data: wanted.data },
+          { signal },
+        )
+        .catch(ignoreOvertaken);
       return done;
     },
   });

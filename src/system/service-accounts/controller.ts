@@ -11,15 +11,28 @@ import type { SystemDependencies } from "../dependencies.ts";
 import { furnish, isTerminating } from "../namespaces.ts";
 import { DEFAULT_ACCOUNT, defaultServiceAccount } from "./default-account.ts";
 
-export function createServiceAccountController({ client, informers }: Pick<SystemDependencies, "client" | "informers">): Controller<ObjectKey> {
+export function createServiceAccountController({
+  client,
+  informers,
+}: Pick<SystemDependencies, "client" | "informers">): Controller<ObjectKey> {
   return defineController({
     name: "service-accounts",
     for: Namespace,
-    watches: [watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }) => (deleted && metadata.name === DEFAULT_ACCOUNT && metadata.namespace ? [{ cluster, name: metadata.namespace }] : []))],
+    watches: [
+      watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }) =>
+        deleted && metadata.name === DEFAULT_ACCOUNT && metadata.namespace
+          ? [{ cluster, name: metadata.namespace }]
+          : [],
+      ),
+    ],
     writes: [ServiceAccount],
 
     async reconcile(namespace, { key: { cluster, name }, signal }) {
-      if (isTerminating(namespace) || informers.of(ServiceAccount).get({ cluster, namespace: name, name: DEFAULT_ACCOUNT })) return done;
+      if (
+        isTerminating(namespace) ||
+        informers.of(ServiceAccount).get({ cluster, namespace: name, name: DEFAULT_ACCOUNT })
+      )
+        return done;
       await furnish(client, ServiceAccount, cluster, defaultServiceAccount(name), signal);
       return done;
     },

@@ -1,8 +1,8 @@
 /**
- * Fills Secrets that ask for the token of a service account, and removes them with the account: the long-lived tokens that
- * tools from before TokenRequest wait for.
+ * Fills Secrets that ask for the token of a service account, and removes them with the account: the long-lived tokens
+ * that tools from before TokenRequest wait for.
  *
- * Reads:  Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
+ * Reads: Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
  * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret is gone.
  */
 import { Secret, ServiceAccount } from "../../api/index.ts";
@@ -17,9 +17,15 @@ import { ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE, planSecret, type Account } from 
 
 type Place = Required<ObjectKey>;
 /** A Secret to fill, an account that is gone, or a Secret that is gone from an account. */
-type TokenKey = ({ what: "secret" } & Place) | ({ what: "account" } & Place) | ({ what: "reference"; secret: string } & Place);
+type TokenKey =
+  | ({ what: "secret" } & Place)
+  | ({ what: "account" } & Place)
+  | ({ what: "reference"; secret: string } & Place);
 
-type Dependencies = Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "rootCertificate" | "issueSecretToken">;
+type Dependencies = Pick<
+  SystemDependencies,
+  "client" | "informers" | "clock" | "log" | "rootCertificate" | "issueSecretToken"
+>;
 
 export function createTokenController(deps: Dependencies): Controller<TokenKey> {
   const { client, informers, clock, log, rootCertificate, issueSecretToken } = deps;
@@ -33,7 +39,9 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
       const place = { cluster, namespace: metadata.namespace ?? "" };
       const account = metadata.annotations?.[ACCOUNT_NAME];
       if (!account) return [];
-      return deleted ? [{ what: "reference", ...place, name: account, secret: metadata.name }] : [{ what: "secret", ...place, name: metadata.name }];
+      return deleted
+        ? [{ what: "reference", ...place, name: account, secret: metadata.name }]
+        : [{ what: "secret", ...place, name: metadata.name }];
     },
     // Opened again, the watch tells of every Secret; accounts that went meanwhile are found through theirs.
     afterGap: () => [],
@@ -42,7 +50,8 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
   const fill = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const secret = await find(client, Secret, { cluster, namespace, name }, signal);
     const accountName = secret?.metadata.annotations?.[ACCOUNT_NAME];
-    if (!secret || secret.type !== TOKEN_TYPE || !accountName || secret.metadata.deletionTimestamp !== undefined) return;
+    if (!secret || secret.type !== TOKEN_TYPE || !accountName || secret.metadata.deletionTimestamp !== undefined)
+      return;
     const wantedUid = secret.metadata.annotations?.[ACCOUNT_UID];
     const found = await find(client, ServiceAccount, { cluster, namespace, name: accountName }, signal);
     if (!found || (wantedUid && wantedUid !== found.metadata.uid)) {
@@ -50,27 +59,42 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
       return;
     }
     const account: Account = { name: accountName, uid: found.metadata.uid ?? "" };
-    const filled = await planSecret(secret, account, rootCertificate, () => issueSecretToken(cluster, namespace, account, name));
+    const filled = await planSecret(secret, account, rootCertificate, () =>
+      issueSecretToken(cluster, namespace, account, name),
+    );
     if (filled) await client.update(Secret, cluster, filled, { signal }).catch(ignoreOvertaken);
   };
 
-  const removeSecret = async (cluster: string, { metadata }: DeepReadonly<Secret>, signal: AbortSignal): Promise<void> => {
+  const removeSecret = async (
+    cluster: string,
+    { metadata }: DeepReadonly<Secret>,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const { namespace = "", name, uid = "" } = metadata;
-    await client.delete(Secret, { cluster, namespace, name }, { preconditions: { uid }, signal }).catch(ignoreOvertaken);
+    await client
+      .delete(Secret, { cluster, namespace, name }, { preconditions: { uid }, signal })
+      .catch(ignoreOvertaken);
   };
 
   /** Every token of an account that is not there any more; one of the same name is another account. */
   const removeTokens = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
-    const { items } = await client.list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal }).catch(noneWhenGone);
+    const { items } = await client
+      .list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal })
+      .catch(noneWhenGone);
     for (const secret of items) {
       const { annotations = {} } = secret.metadata;
-      const belongs = annotations[ACCOUNT_NAME] === name && (!current || (annotations[ACCOUNT_UID] !== undefined && annotations[ACCOUNT_UID] !== current.metadata.uid));
+      const belongs =
+        annotations[ACCOUNT_NAME] === name &&
+        (!current || (annotations[ACCOUNT_UID] !== undefined && annotations[ACCOUNT_UID] !== current.metadata.uid));
       if (belongs) await removeSecret(cluster, secret, signal);
     }
   };
 
-  const removeReference = async ({ cluster, namespace, name, secret }: Place & { secret: string }, signal: AbortSignal): Promise<void> => {
+  const removeReference = async (
+    { cluster, namespace, name, secret }: Place & { secret: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
     const account = informers.of(ServiceAccount).get({ cluster, namespace, name });
     if (!account?.secrets?.some((reference) => reference.name === secret)) return;
     const rest = account.secrets.filter((reference) => reference.name !== secret);
@@ -82,9 +106,12 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     writes: [Secret, ServiceAccount],
     sources: [
       { source: secrets },
-      watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }): TokenKey[] => (deleted ? [{ what: "account", cluster, namespace: metadata.namespace ?? "", name: metadata.name }] : [])),
+      watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }): TokenKey[] =>
+        deleted ? [{ what: "account", cluster, namespace: metadata.namespace ?? "", name: metadata.name }] : [],
+      ),
     ],
-    idOf: (key) => [key.what, key.cluster, key.namespace, key.name, ...(key.what === "reference" ? [key.secret] : [])].join("/"),
+    idOf: (key) =>
+      [key.what, key.cluster, key.namespace, key.name, ...(key.what === "reference" ? [key.secret] : [])].join("/"),
     async reconcile(key, { signal }) {
       if (key.what === "secret") await fill(key, signal);
       else if (key.what === "account") await removeTokens(key, signal);
@@ -105,7 +132,12 @@ function noneWhenGone(error: unknown): { items: [] } {
   return { items: [] };
 }
 
-async function find<T extends KubernetesObject>(client: Client, kind: Kind<T>, key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<T> | undefined> {
+async function find<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<DeepReadonly<T> | undefined> {
   try {
     return await client.get(kind, key, { signal });
   } catch (error) {

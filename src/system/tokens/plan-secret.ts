@@ -12,7 +12,12 @@ export interface Account {
 }
 
 /** The Secret as it should be, or undefined when it is. `token` is asked for only when there is none yet. */
-export async function planSecret(secret: DeepReadonly<Secret>, account: Account, rootCertificate: string, token: () => Promise<string>): Promise<DeepReadonly<Secret> | undefined> {
+export async function planSecret(
+  secret: DeepReadonly<Secret>,
+  account: Account,
+  rootCertificate: string,
+  token: () => Promise<string>,
+): Promise<DeepReadonly<Secret> | undefined> {
   const { data = {}, metadata } = secret;
   const certificate = encode(rootCertificate);
   const needsCertificate = rootCertificate !== "" && data["ca.crt"] !== certificate;
@@ -21,7 +26,10 @@ export async function planSecret(secret: DeepReadonly<Secret>, account: Account,
   if (!needsCertificate && !needsNamespace && !needsToken) return undefined;
   return {
     ...secret,
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [ACCOUNT_NAME]: account.name, [ACCOUNT_UID]: account.uid } },
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata.annotations, [ACCOUNT_NAME]: account.name, [ACCOUNT_UID]: account.uid },
+    },
     data: {
       ...data,
       ...(needsCertificate && { "ca.crt": certificate }),

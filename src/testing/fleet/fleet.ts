@@ -23,7 +23,10 @@ export interface TestFleetOptions {
   clock?: FakeClock;
   /** Signs requests for certificates. */
   authority?: HubOptions["authority"];
-  /** With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no fake clock waits for. */
+  /**
+   * With which service accounts' tokens are signed. One that is made when it is first needed takes real time, which no
+   * fake clock waits for.
+   */
   signingKey?: HubOptions["signingKey"];
   /** What no policy says about leaving members. */
   failover?: HubOptions["failover"];
@@ -59,7 +62,14 @@ export function createLastingEngine(): Engine {
 }
 
 export async function startTestFleet(options: TestFleetOptions): Promise<TestFleet> {
-  const { members, nodes = 0, kruise = "installed", seed = 1, log = silentLog, engine = createMemoryEngine() } = options;
+  const {
+    members,
+    nodes = 0,
+    kruise = "installed",
+    seed = 1,
+    log = silentLog,
+    engine = createMemoryEngine(),
+  } = options;
   const { clock = createFakeClock() } = options;
   const stopping = new AbortController();
   const counters: { part: string; counter: WriteCounter }[] = [];
@@ -71,13 +81,13 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     kruise,
     nodes,
     freeze: true,
-    ...(options.signingKey && { signingKey: options.signingKey }),
-    ...(options.failover && { failover: options.failover }),
-    ...(options.scheduling && { scheduling: options.scheduling }),
-    ...(options.authority && { authority: options.authority }),
-    ...(options.pull && { pull: options.pull }),
-    ...(options.autoApprovedUsers && { autoApprovedUsers: options.autoApprovedUsers }),
-    ...(options.connectMember && { connectMember: options.connectMember }),
+    signingKey: options.signingKey,
+    failover: options.failover,
+    scheduling: options.scheduling,
+    authority: options.authority,
+    pull: options.pull,
+    autoApprovedUsers: options.autoApprovedUsers,
+    connectMember: options.connectMember,
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);
       counters.push({ part, counter });

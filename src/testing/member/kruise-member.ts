@@ -4,7 +4,12 @@ import type { PodTemplateSpec } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { standardStorageClass } from "../../simulation/index.ts";
 import type { EventRecorders } from "../../runtime/index.ts";
-import { containerHashes, createFeatureGates, createKruiseAdmissions, createWorkloadControllers } from "../../workloads/index.ts";
+import {
+  containerHashes,
+  createFeatureGates,
+  createKruiseAdmissions,
+  createWorkloadControllers,
+} from "../../workloads/index.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "./member.ts";
 import type { TestMember, TestMemberOptions } from "./member.ts";
 
@@ -24,7 +29,10 @@ export interface KruiseMemberOptions extends Partial<Omit<TestMemberOptions, "co
   gates?: Record<string, boolean>;
 }
 
-export async function startKruiseMember({ gates: changes, ...options }: KruiseMemberOptions = {}): Promise<KruiseMember> {
+export async function startKruiseMember({
+  gates: changes,
+  ...options
+}: KruiseMemberOptions = {}): Promise<KruiseMember> {
   const gates = createFeatureGates(changes);
   // The member makes its clock; nobody asks before it stands.
   let nowMs = (): number => 0;
@@ -32,7 +40,12 @@ export async function startKruiseMember({ gates: changes, ...options }: KruiseMe
   const member = await startTestMember({
     hashes: containerHashes,
     objects: [standardStorageClass()],
-    admissions: createKruiseAdmissions({ appliesTo: () => true, gates, nowMs: () => nowMs(), tell: (component, cluster, pod, event) => events?.(component).record(cluster, pod, event) }),
+    admissions: createKruiseAdmissions({
+      appliesTo: () => true,
+      gates,
+      nowMs: () => nowMs(),
+      tell: (component, cluster, pod, event) => events?.(component).record(cluster, pod, event),
+    }),
     ...options,
     controllers(deps) {
       nowMs = () => deps.clock.now();
@@ -47,7 +60,11 @@ export async function startKruiseMember({ gates: changes, ...options }: KruiseMe
       await member.change(CloneSet, "web", (object) => ({ ...object, spec: change(object.spec) }));
     },
     async editPod(name, change) {
-      await member.client.update(Pod, MEMBER, change(await member.client.get(Pod, { cluster: MEMBER, namespace: NAMESPACE, name })));
+      await member.client.update(
+        Pod,
+        MEMBER,
+        change(await member.client.get(Pod, { cluster: MEMBER, namespace: NAMESPACE, name })),
+      );
     },
   };
 }
@@ -58,11 +75,21 @@ export const makeWebTemplate = (image: string, metadata: PodTemplateSpec["metada
 });
 
 /** The CloneSet `web`, with one container `main` of image `web:1`. */
-export function makeWebCloneSet(replicas: number, rollingUpdate: CloneSetRolling = {}, spec: Partial<Spec> = {}): CloneSet {
+export function makeWebCloneSet(
+  replicas: number,
+  rollingUpdate: CloneSetRolling = {},
+  spec: Partial<Spec> = {},
+): CloneSet {
   return {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "CloneSet",
     metadata: { name: "web", namespace: NAMESPACE },
-    spec: { replicas, selector: { matchLabels: { app: "web" } }, template: makeWebTemplate("web:1"), updateStrategy: { type: "RollingUpdate", rollingUpdate }, ...spec },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: "web" } },
+      template: makeWebTemplate("web:1"),
+      updateStrategy: { type: "RollingUpdate", rollingUpdate },
+      ...spec,
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One simulated member on a clock that stands still: an API server with every kind of Kubernetes, simulated nodes, and the
- * controllers that a test names. What the controllers write is counted, and what they tell is kept.
+ * One simulated member on a clock that stands still: an API server with every kind of Kubernetes, simulated nodes, and
+ * the controllers that a test names. What the controllers write is counted, and what they tell is kept.
  */
 import { CloneSet, builtInAdmissions, kubernetesKinds } from "../../api/index.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Pod as PodType } from "../../api/index.ts";
@@ -56,7 +56,11 @@ export interface TestMember {
   pass(ms: number): Promise<void>;
   pods(): DeepReadonly<PodType>[];
   /** Changes an object as a user does, with everything in between settled. */
-  change<T extends KubernetesObject>(kind: Kind<T>, name: string, edit: (object: DeepReadonly<T>) => DeepReadonly<T>): Promise<DeepReadonly<T>>;
+  change<T extends KubernetesObject>(
+    kind: Kind<T>,
+    name: string,
+    edit: (object: DeepReadonly<T>) => DeepReadonly<T>,
+  ): Promise<DeepReadonly<T>>;
   get<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T>>;
   list<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]>;
   /** Plays the kubelet of a pod whose containers end. */
@@ -69,22 +73,59 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
   const log = options.log ?? silentLog;
   const seed = options.seed ?? 1;
   const cache = await createCache(createMemoryEngine());
-  const namespaces = [NAMESPACE, "kube-system"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-  const profiles = { member: { builtIns: kubernetesKinds, customs: options.customs ?? [CloneSet], objects: [...namespaces, ...(options.objects ?? [])] } };
-  const server = await createApiServer({ cache, clock, random: createSeededRandom(seed), log, admissions: [...builtInAdmissions, ...(options.admissions ?? [])], profiles, freeze: true });
+  const namespaces = [NAMESPACE, "kube-system"].map((name) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name },
+  }));
+  const profiles = {
+    member: {
+      builtIns: kubernetesKinds,
+      customs: options.customs ?? [CloneSet],
+      objects: [...namespaces, ...(options.objects ?? [])],
+    },
+  };
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(seed),
+    log,
+    admissions: [...builtInAdmissions, ...(options.admissions ?? [])],
+    profiles,
+    freeze: true,
+  });
   await server.addCluster(MEMBER, "member");
   const writes = countWrites(server.transport(USER));
   const plain = createClient({ transport: writes.transport, fieldManager: "controllers" });
   const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
-  const informers = createInformers({ client: plain, clock, log, scope: { cluster: "*", where: (cluster) => cluster !== "hub" }, random: createSeededRandom(seed + 1) });
+  const informers = createInformers({
+    client: plain,
+    clock,
+    log,
+    scope: { cluster: "*", where: (cluster) => cluster !== "hub" },
+    random: createSeededRandom(seed + 1),
+  });
   const controllerClient = createWriteThroughClient(plain, [informers]);
   const told: string[] = [];
   const events: EventRecorders = () => ({
-    record: (_cluster, { kind, metadata }, { type, reason, message }) => void told.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
+    record: (_cluster, { kind, metadata }, { type, reason, message }) =>
+      void told.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
   });
   const manager = createManager({ client: controllerClient, informers, clock, log });
-  const controllers = options.controllers({ client: controllerClient, informers, clock, random: createSeededRandom(seed + 2), events });
-  const simulation = createSimulation({ client: controllerClient, informers, clock, ...(options.times && { times: options.times }), ...(options.hashes && { hashes: options.hashes }) });
+  const controllers = options.controllers({
+    client: controllerClient,
+    informers,
+    clock,
+    random: createSeededRandom(seed + 2),
+    events,
+  });
+  const simulation = createSimulation({
+    client: controllerClient,
+    informers,
+    clock,
+    times: options.times,
+    hashes: options.hashes,
+  });
   const nodes = options.nodes ?? 3;
   manager.add(...controllers, ...(nodes > 0 ? simulation.controllers : []));
   await simulation.ensureNodes(MEMBER, nodes);
@@ -107,17 +148,32 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
       clock.advance(until - clock.now());
       await reconcileUntilQuiet({ managers: [manager], server });
     },
-    pods: () => informers.of(Pod).list({ cluster: MEMBER }).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    pods: () =>
+      informers
+        .of(Pod)
+        .list({ cluster: MEMBER })
+        .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
     async change(kind, name, edit) {
       return client.update(kind, MEMBER, edit(await member.get(kind, name)));
     },
-    get: (kind, name) => client.get(kind, { cluster: MEMBER, name, ...(kind.scope === "Namespaced" && { namespace: NAMESPACE }) }),
+    get: (kind, name) =>
+      client.get(kind, { cluster: MEMBER, name, namespace: kind.scope === "Namespaced" ? NAMESPACE : undefined }),
     list: async (kind) => (await client.list(kind, { cluster: MEMBER })).items,
     async finish(pod, exitCode) {
       const finishedAt = formatTime(clock.now());
-      const containerStatuses = pod.spec.containers.map(({ name, image = "" }) => ({ name, image, imageID: "", ready: false, restartCount: 0, state: { terminated: { exitCode, finishedAt, reason: exitCode === 0 ? "Completed" : "Error" } } }));
+      const containerStatuses = pod.spec.containers.map(({ name, image = "" }) => ({
+        name,
+        image,
+        imageID: "",
+        ready: false,
+        restartCount: 0,
+        state: { terminated: { exitCode, finishedAt, reason: exitCode === 0 ? "Completed" : "Error" } },
+      }));
       const conditions = pod.status?.conditions?.filter(({ type }) => type !== "Ready") ?? [];
-      await client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses, conditions } });
+      await client.updateStatus(Pod, MEMBER, {
+        ...pod,
+        status: { ...pod.status, phase: exitCode === 0 ? "Succeeded" : "Failed", containerStatuses, conditions },
+      });
     },
     async stop() {
       await manager.stop();

@@ -23,16 +23,37 @@ export interface TestMemberOptions extends Pick<SimulationDependencies, "times" 
 
 export type TestMember = Awaited<ReturnType<typeof startTestMember>>;
 
-export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [], times = { startMs: 0, restartMs: 0, stopMs: 0 }, hashes, isElsewhere = false }: TestMemberOptions = {}) {
+export async function startTestMember({
+  nodes = 3,
+  nodeOptions = {},
+  objects = [],
+  times = { startMs: 0, restartMs: 0, stopMs: 0 },
+  hashes,
+  isElsewhere = false,
+}: TestMemberOptions = {}) {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const builtIns = [...kubernetesKinds, ...metricsKinds(() => simulation.metrics)];
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
-  const server = await createApiServer({ cache, clock, random: createSeededRandom(3), log: silentLog, admissions: builtInAdmissions, profiles: { member: { builtIns, customs: [], objects: [namespace, standardStorageClass(), ...objects] } }, freeze: true });
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(3),
+    log: silentLog,
+    admissions: builtInAdmissions,
+    profiles: { member: { builtIns, customs: [], objects: [namespace, standardStorageClass(), ...objects] } },
+    freeze: true,
+  });
   await server.addCluster(MEMBER, "member");
   const writes = countWrites(server.transport(USER));
   const plain = createClient({ transport: writes.transport, fieldManager: "simulation" });
-  const informers = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: "*" }, random: createSeededRandom(1) });
+  const informers = createInformers({
+    client: plain,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*" },
+    random: createSeededRandom(1),
+  });
   const controllerClient = createWriteThroughClient(plain, [informers]);
   const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
   const events: string[] = [];
@@ -42,14 +63,21 @@ export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [
     clock,
     times,
     isElsewhere,
-    ...(hashes && { hashes }),
-    events: () => ({ record: (_cluster, { kind, metadata }, { type, reason, message }) => void events.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`) }),
+    hashes,
+    events: () => ({
+      record: (_cluster, { kind, metadata }, { type, reason, message }) =>
+        void events.push(`${kind}/${metadata.name} ${type} ${reason}: ${message}`),
+    }),
   });
   const manager = createManager({ client: controllerClient, informers, clock, log: silentLog });
   manager.add(...simulation.controllers);
   await simulation.ensureNodes(MEMBER, nodes, nodeOptions);
   manager.start(new AbortController().signal);
-  const keyIn = (kind: Kind, name: string) => ({ cluster: MEMBER, name, ...(kind.scope === "Namespaced" && { namespace: NAMESPACE }) });
+  const keyIn = (kind: Kind, name: string) => ({
+    cluster: MEMBER,
+    name,
+    namespace: kind.scope === "Namespaced" ? NAMESPACE : undefined,
+  });
   const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server });
   await settle();
   writes.reset();
@@ -72,8 +100,13 @@ export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [
       clock.advance(until - clock.now());
       await settle();
     },
-    get: <T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T>> => client.get(kind, keyIn(kind, name)),
-    async change<T extends KubernetesObject>(kind: Kind<T>, name: string, edit: (object: DeepReadonly<T>) => DeepReadonly<T>): Promise<void> {
+    get: <T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<DeepReadonly<T>> =>
+      client.get(kind, keyIn(kind, name)),
+    async change<T extends KubernetesObject>(
+      kind: Kind<T>,
+      name: string,
+      edit: (object: DeepReadonly<T>) => DeepReadonly<T>,
+    ): Promise<void> {
       await client.update(kind, MEMBER, edit(await member.get(kind, name)));
       await settle();
     },
@@ -102,14 +135,29 @@ export async function startTestMember({ nodes = 3, nodeOptions = {}, objects = [
 
 function kindOf({ apiVersion, kind }: KubernetesObject): Kind {
   const [version = "", group = ""] = apiVersion.split("/").reverse();
-  const found = kubernetesKinds.find((candidate) => candidate.group === group && candidate.kind === kind && version in candidate.versions);
+  const found = kubernetesKinds.find(
+    (candidate) => candidate.group === group && candidate.kind === kind && version in candidate.versions,
+  );
   if (!found) throw new Error(`the test member has no ${apiVersion} ${kind}`);
   return found;
 }
 
-export function makePod(name: string, spec: Partial<PodSpec> = {}, annotations: Record<string, string> = {}, metadata: Partial<PodType["metadata"]> = {}): PodType {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE, annotations, ...metadata }, spec: { containers: [{ name: "main", image: "web:1" }], ...spec } };
+export function makePod(
+  name: string,
+  spec: Partial<PodSpec> = {},
+  annotations: Record<string, string> = {},
+  metadata: Partial<PodType["metadata"]> = {},
+): PodType {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: NAMESPACE, annotations, ...metadata },
+    spec: { containers: [{ name: "main", image: "web:1" }], ...spec },
+  };
 }
 
-export const conditionsOf = ({ status }: DeepReadonly<PodType>): Record<string, string> => Object.fromEntries((status?.conditions ?? []).map(({ type, status: value, reason }) => [type, reason ? `${value} ${reason}` : value]));
+export const conditionsOf = ({ status }: DeepReadonly<PodType>): Record<string, string> =>
+  Object.fromEntries(
+    (status?.conditions ?? []).map(({ type, status: value, reason }) => [type, reason ? `${value} ${reason}` : value]),
+  );
 export const isReady = (pod: DeepReadonly<PodType>): boolean => conditionsOf(pod)["Ready"] === "True";

@@ -25,15 +25,32 @@ const start = async (): Promise<void> => {
 
 const container = { image: "busybox:1", command: ["echo", "{{inputs.parameters.text}}"] };
 const echo = { name: "echo", inputs: { parameters: [{ name: "text", default: "hello" }] }, container };
-const failing = { name: "failing", metadata: { annotations: { "sim/exit-code": "3" } }, container: { image: "busybox:1" } };
+const failing = {
+  name: "failing",
+  metadata: { annotations: { "sim/exit-code": "3" } },
+  container: { image: "busybox:1" },
+};
 const slow = { name: "slow", metadata: { annotations: { "sim/run": "60" } }, container: { image: "busybox:1" } };
 const call = (name: string, template = "echo", rest: object = {}) => ({ name, template, ...rest });
 const text = (value: string) => ({ arguments: { parameters: [{ name: "text", value }] } });
 
-const submit = (spec: WorkflowSpec | object) => member.client.create(Workflow, MEMBER, { apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", metadata: { name: "wf", namespace: NAMESPACE }, spec });
+const submit = (spec: WorkflowSpec | object) =>
+  member.client.create(Workflow, MEMBER, {
+    apiVersion: "argoproj.io/v1alpha1",
+    kind: "Workflow",
+    metadata: { name: "wf", namespace: NAMESPACE },
+    spec,
+  });
 const workflow = (): Promise<DeepReadonly<Workflow>> => member.get(Workflow, "wf");
-const phases = async (): Promise<Record<string, string>> => Object.fromEntries(Object.values((await workflow()).status?.nodes ?? {}).map(({ name, phase = "" }) => [name, phase]));
-const texts = (): (string | undefined)[] => member.pods().map(({ spec }) => spec.containers[0]?.command?.[1]).toSorted((a = "", b = "") => (a < b ? -1 : 1));
+const phases = async (): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    Object.values((await workflow()).status?.nodes ?? {}).map(({ name, phase = "" }) => [name, phase]),
+  );
+const texts = (): (string | undefined)[] =>
+  member
+    .pods()
+    .map(({ spec }) => spec.containers[0]?.command?.[1])
+    .toSorted((a = "", b = "") => (a < b ? -1 : 1));
 
 test("a container template is one pod that is called as the Workflow is, and its end is the Workflow's", async () => {
   await start();
@@ -42,25 +59,72 @@ test("a container template is one pod that is called as the Workflow is, and its
   await member.pass(10_000);
 
   const [pod] = member.pods();
-  expect(pod).toMatchObject({ metadata: { name: "wf", labels: { [WORKFLOW_LABEL]: "wf", "workflows.argoproj.io/completed": "true" }, annotations: { [NODE_NAME_ANNOTATION]: "wf" }, ownerReferences: [{ kind: "Workflow", name: "wf" }] }, spec: { restartPolicy: "Never", containers: [{ name: MAIN_CONTAINER, command: ["echo", "hello"] }] } });
+  expect(pod).toMatchObject({
+    metadata: {
+      name: "wf",
+      labels: { [WORKFLOW_LABEL]: "wf", "workflows.argoproj.io/completed": "true" },
+      annotations: { [NODE_NAME_ANNOTATION]: "wf" },
+      ownerReferences: [{ kind: "Workflow", name: "wf" }],
+    },
+    spec: { restartPolicy: "Never", containers: [{ name: MAIN_CONTAINER, command: ["echo", "hello"] }] },
+  });
   expect(await workflow()).toMatchObject({
     metadata: { labels: { "workflows.argoproj.io/phase": "Succeeded", "workflows.argoproj.io/completed": "true" } },
-    status: { phase: "Succeeded", progress: "1/1", nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Pod", templateName: "echo", phase: "Succeeded", progress: "1/1", inputs: { parameters: [{ name: "text", value: "hello" }] }, outputs: { exitCode: "0" } } } },
+    status: {
+      phase: "Succeeded",
+      progress: "1/1",
+      nodes: {
+        wf: {
+          id: "wf",
+          name: "wf",
+          displayName: "wf",
+          type: "Pod",
+          templateName: "echo",
+          phase: "Succeeded",
+          progress: "1/1",
+          inputs: { parameters: [{ name: "text", value: "hello" }] },
+          outputs: { exitCode: "0" },
+        },
+      },
+    },
   });
-  expect(member.events.filter((event) => event.startsWith("Workflow"))).toEqual(["Workflow/wf Normal WorkflowRunning: Workflow Running", "Workflow/wf Normal WorkflowSucceeded: Workflow completed"]);
+  expect(member.events.filter((event) => event.startsWith("Workflow"))).toEqual([
+    "Workflow/wf Normal WorkflowRunning: Workflow Running",
+    "Workflow/wf Normal WorkflowSucceeded: Workflow completed",
+  ]);
 });
 
 test("groups of steps run one after the other, with the steps of a group at once", async () => {
   await start();
-  const main = { name: "main", steps: [[call("a", "slow"), call("b", "slow")], [call("c", "echo", text("{{workflow.parameters.who}} after {{steps.a.status}}"))]] };
+  const main = {
+    name: "main",
+    steps: [
+      [call("a", "slow"), call("b", "slow")],
+      [call("c", "echo", text("{{workflow.parameters.who}} after {{steps.a.status}}"))],
+    ],
+  };
 
-  await submit({ entrypoint: "main", arguments: { parameters: [{ name: "who", value: "ann" }] }, templates: [main, slow, echo] });
+  await submit({
+    entrypoint: "main",
+    arguments: { parameters: [{ name: "who", value: "ann" }] },
+    templates: [main, slow, echo],
+  });
   await member.pass(10_000);
   const during = { nodes: await phases(), progress: (await workflow()).status?.progress };
   await member.pass(70_000);
 
-  expect(during).toEqual({ nodes: { wf: "Running", "wf[0]": "Running", "wf[0].a": "Running", "wf[0].b": "Running" }, progress: "0/2" });
-  expect(await phases()).toEqual({ wf: "Succeeded", "wf[0]": "Succeeded", "wf[0].a": "Succeeded", "wf[0].b": "Succeeded", "wf[1]": "Succeeded", "wf[1].c": "Succeeded" });
+  expect(during).toEqual({
+    nodes: { wf: "Running", "wf[0]": "Running", "wf[0].a": "Running", "wf[0].b": "Running" },
+    progress: "0/2",
+  });
+  expect(await phases()).toEqual({
+    wf: "Succeeded",
+    "wf[0]": "Succeeded",
+    "wf[0].a": "Succeeded",
+    "wf[0].b": "Succeeded",
+    "wf[1]": "Succeeded",
+    "wf[1].c": "Succeeded",
+  });
   expect(texts()).toContain("ann after Succeeded");
   const { nodes = {}, progress } = (await workflow()).status ?? {};
   const byName = (name: string) => Object.values(nodes).find((node) => node.name === name);
@@ -74,7 +138,10 @@ test("groups of steps run one after the other, with the steps of a group at once
 test("a step that fails fails its group and the Workflow, and what follows does not run", async () => {
   await start();
 
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "failing")], [call("b")]] }, failing, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("a", "failing")], [call("b")]] }, failing, echo],
+  });
   await member.pass(10_000);
 
   const { status } = await workflow();
@@ -86,12 +153,26 @@ test("a step that fails fails its group and the Workflow, and what follows does 
 
 test("steps are left out when their condition is false, and failures that may be are passed over", async () => {
   await start();
-  const main = { name: "main", steps: [[call("a", "failing", { continueOn: { failed: true } })], [call("b", "echo", { when: "{{steps.a.status}} == Succeeded" }), call("c", "echo", { when: "{{steps.a.exitCode}} > 2 && true" })]] };
+  const main = {
+    name: "main",
+    steps: [
+      [call("a", "failing", { continueOn: { failed: true } })],
+      [
+        call("b", "echo", { when: "{{steps.a.status}} == Succeeded" }),
+        call("c", "echo", { when: "{{steps.a.exitCode}} > 2 && true" }),
+      ],
+    ],
+  };
 
   await submit({ entrypoint: "main", templates: [main, failing, echo] });
   await member.pass(10_000);
 
-  expect(await phases()).toMatchObject({ wf: "Succeeded", "wf[0].a": "Failed", "wf[1].b": "Skipped", "wf[1].c": "Succeeded" });
+  expect(await phases()).toMatchObject({
+    wf: "Succeeded",
+    "wf[0].a": "Failed",
+    "wf[1].b": "Skipped",
+    "wf[1].c": "Succeeded",
+  });
 });
 
 test("a step with items runs once for each", async () => {
@@ -107,21 +188,45 @@ test("a step with items runs once for each", async () => {
   await submit({ entrypoint: "main", templates: [main, echo] });
   await member.pass(10_000);
 
-  expect(Object.keys(await phases()).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(["wf", "wf[0]", "wf[0].each(0:x)", "wf[0].each(1:2)", "wf[0].each(2:os:linux)", "wf[1]", "wf[1].more(0:p)"]);
+  expect(Object.keys(await phases()).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+    "wf",
+    "wf[0]",
+    "wf[0].each(0:x)",
+    "wf[0].each(1:2)",
+    "wf[0].each(2:os:linux)",
+    "wf[1]",
+    "wf[1].more(0:p)",
+  ]);
   expect(texts()).toEqual(["2", "p!", "x", '{"os":"linux"}']);
 });
 
 test("tasks of a DAG start when what they depend on has ended", async () => {
   await start();
-  const tasks = [call("a"), call("b", "echo", { dependencies: ["a"] }), call("c", "failing", { dependencies: ["a"] }), call("d", "echo", { depends: "b && c" }), call("e", "echo", { depends: "c.Failed && !b.Failed" })];
+  const tasks = [
+    call("a"),
+    call("b", "echo", { dependencies: ["a"] }),
+    call("c", "failing", { dependencies: ["a"] }),
+    call("d", "echo", { depends: "b && c" }),
+    call("e", "echo", { depends: "c.Failed && !b.Failed" }),
+  ];
 
   await submit({ entrypoint: "main", templates: [{ name: "main", dag: { tasks } }, echo, failing] });
   await member.pass(10_000);
 
-  expect(await phases()).toEqual({ wf: "Failed", "wf.a": "Succeeded", "wf.b": "Succeeded", "wf.c": "Failed", "wf.d": "Omitted", "wf.e": "Succeeded" });
+  expect(await phases()).toEqual({
+    wf: "Failed",
+    "wf.a": "Succeeded",
+    "wf.b": "Succeeded",
+    "wf.c": "Failed",
+    "wf.d": "Omitted",
+    "wf.e": "Succeeded",
+  });
   const { nodes = {}, phase } = (await workflow()).status ?? {};
   expect(phase).toBe("Failed");
-  expect(Object.values(nodes).find(({ name }) => name === "wf.d")).toMatchObject({ type: "Skipped", message: "omitted: depends condition not met" });
+  expect(Object.values(nodes).find(({ name }) => name === "wf.d")).toMatchObject({
+    type: "Skipped",
+    message: "omitted: depends condition not met",
+  });
   const [a, b, c] = ["wf.a", "wf.b", "wf.c"].map((name) => Object.values(nodes).find((node) => node.name === name));
   expect(a?.children).toEqual([b?.id, c?.id]);
 });
@@ -133,7 +238,13 @@ test("a task with items is a group, and one that recovers a failure saves the DA
   await submit({ entrypoint: "main", templates: [{ name: "main", dag: { tasks } }, echo, failing] });
   await member.pass(10_000);
 
-  expect(await phases()).toEqual({ wf: "Succeeded", "wf.all": "Failed", "wf.all(0:1)": "Failed", "wf.all(1:2)": "Failed", "wf.repair": "Succeeded" });
+  expect(await phases()).toEqual({
+    wf: "Succeeded",
+    "wf.all": "Failed",
+    "wf.all(0:1)": "Failed",
+    "wf.all(1:2)": "Failed",
+    "wf.repair": "Succeeded",
+  });
 });
 
 test("a failure is tried again after a back-off, as often as the limit says", async () => {
@@ -166,12 +277,22 @@ test("a suspended Workflow starts nothing until it is resumed", async () => {
 test("a suspend template waits for its time, or for somebody who marks its node", async () => {
   await start();
   const main = { name: "main", steps: [[call("timed", "timed")], [call("gate", "gate")], [call("go")]] };
-  await submit({ entrypoint: "main", templates: [main, { name: "timed", suspend: { duration: "20s" } }, { name: "gate", suspend: {} }, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [main, { name: "timed", suspend: { duration: "20s" } }, { name: "gate", suspend: {} }, echo],
+  });
   await member.pass(30_000);
   const waiting = await phases();
 
   await member.change(Workflow, "wf", (object) => {
-    const nodes = Object.fromEntries(Object.entries(object.status?.nodes ?? {}).map(([id, node]) => [id, node.name === "wf[1].gate" ? { ...node, phase: "Succeeded" as const, finishedAt: "2024-01-01T00:00:00Z" } : node]));
+    const nodes = Object.fromEntries(
+      Object.entries(object.status?.nodes ?? {}).map(([id, node]) => [
+        id,
+        node.name === "wf[1].gate"
+          ? { ...node, phase: "Succeeded" as const, finishedAt: "2024-01-01T00:00:00Z" }
+          : node,
+      ]),
+    );
     return { ...object, status: { ...object.status, nodes } };
   });
   await member.pass(10_000);
@@ -183,7 +304,12 @@ test("a suspend template waits for its time, or for somebody who marks its node"
 test("a Workflow that takes too long ends, and so do its pods; the exit handler still runs", async () => {
   await start();
 
-  await submit({ entrypoint: "slow", onExit: "echo", activeDeadlineSeconds: 5, templates: [slow, { ...echo, inputs: {}, container: { image: "x", command: ["echo", "{{workflow.status}}"] } }] });
+  await submit({
+    entrypoint: "slow",
+    onExit: "echo",
+    activeDeadlineSeconds: 5,
+    templates: [slow, { ...echo, inputs: {}, container: { image: "x", command: ["echo", "{{workflow.status}}"] } }],
+  });
   await member.pass(30_000);
 
   expect(await phases()).toEqual({ wf: "Failed", "wf.onExit": "Succeeded" });
@@ -193,7 +319,10 @@ test("a Workflow that takes too long ends, and so do its pods; the exit handler 
 
 test("a Workflow that is told to stop fails what runs", async () => {
   await start();
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo],
+  });
   await member.pass(5_000);
 
   await member.change(Workflow, "wf", (object) => ({ ...object, spec: { ...object.spec, shutdown: "Stop" as const } }));
@@ -206,7 +335,11 @@ test("a Workflow that is told to stop fails what runs", async () => {
 test("pods run at once only as many as parallelism allows", async () => {
   await start();
 
-  await submit({ entrypoint: "main", parallelism: 2, templates: [{ name: "main", steps: [[call("each", "slow", { withItems: [1, 2, 3] })]] }, slow] });
+  await submit({
+    entrypoint: "main",
+    parallelism: 2,
+    templates: [{ name: "main", steps: [[call("each", "slow", { withItems: [1, 2, 3] })]] }, slow],
+  });
   await member.pass(10_000);
   const early = member.pods().length;
   await member.pass(200_000);
@@ -218,7 +351,12 @@ test("pods run at once only as many as parallelism allows", async () => {
 test("pods and Workflows that are done go when they should", async () => {
   await start();
 
-  await submit({ entrypoint: "echo", podGC: { strategy: "OnPodCompletion" }, ttlStrategy: { secondsAfterCompletion: 60 }, templates: [echo] });
+  await submit({
+    entrypoint: "echo",
+    podGC: { strategy: "OnPodCompletion" },
+    ttlStrategy: { secondsAfterCompletion: 60 },
+    templates: [echo],
+  });
   await member.pass(30_000);
   const left = { pods: member.pods().length, phase: (await workflow()).status?.phase };
   await member.pass(60_000);
@@ -228,11 +366,32 @@ test("pods and Workflows that are done go when they should", async () => {
 });
 
 const unsupported: Record<string, [object, string]> = {
-  "a sort of template that is not understood": [{ entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] }, "spec.templates[0].script is not supported by simulated members"],
-  "a template that is not there": [{ entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] }, "templates.a.x: template name 'y' undefined"],
-  "tasks that wait for each other": [{ entrypoint: "a", templates: [echo, { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } }] }, "templates.a.dag: some of its tasks wait for each other"],
-  "a way to fail that is not understood": [{ entrypoint: "a", templates: [{ name: "a", failFast: true, steps: [[call("x")]] }, echo] }, 'spec.templates[0].failFast: Unsupported value: true: supported values: "false"'],
-  "outputs, which simulated containers do not have": [{ entrypoint: "a", templates: [{ name: "a", container: {}, outputs: { parameters: [{ name: "x" }] } }] }, "spec.templates[0].outputs.parameters is not supported by simulated members"],
+  "a sort of template that is not understood": [
+    { entrypoint: "a", templates: [{ name: "a", script: { image: "x", source: "y" } }] },
+    "spec.templates[0].script is not supported by simulated members",
+  ],
+  "a template that is not there": [
+    { entrypoint: "a", templates: [{ name: "a", steps: [[call("x", "y")]] }] },
+    "templates.a.x: template name 'y' undefined",
+  ],
+  "tasks that wait for each other": [
+    {
+      entrypoint: "a",
+      templates: [
+        echo,
+        { name: "a", dag: { tasks: [call("x", "echo", { depends: "y" }), call("y", "echo", { depends: "x" })] } },
+      ],
+    },
+    "templates.a.dag: some of its tasks wait for each other",
+  ],
+  "a way to fail that is not understood": [
+    { entrypoint: "a", templates: [{ name: "a", failFast: true, steps: [[call("x")]] }, echo] },
+    'spec.templates[0].failFast: Unsupported value: true: supported values: "false"',
+  ],
+  "outputs, which simulated containers do not have": [
+    { entrypoint: "a", templates: [{ name: "a", container: {}, outputs: { parameters: [{ name: "x" }] } }] },
+    "spec.templates[0].outputs.parameters is not supported by simulated members",
+  ],
 };
 for (const [what, [spec, message]] of Object.entries(unsupported)) {
   test(`${what} ends the Workflow with an error that names it`, async () => {
@@ -248,16 +407,30 @@ for (const [what, [spec, message]] of Object.entries(unsupported)) {
 test("a value that its parameter does not take is an error", async () => {
   await start();
 
-  await submit({ entrypoint: "echo", arguments: { parameters: [{ name: "size", value: "huge", enum: ["small", "large"] }] }, templates: [echo] });
+  await submit({
+    entrypoint: "echo",
+    arguments: { parameters: [{ name: "size", value: "huge", enum: ["small", "large"] }] },
+    templates: [echo],
+  });
   await member.pass(10_000);
 
-  expect((await workflow()).status).toMatchObject({ phase: "Error", message: "error in entry template execution: spec.arguments.size.value 'huge' is none of its enum" });
+  expect((await workflow()).status).toMatchObject({
+    phase: "Error",
+    message: "error in entry template execution: spec.arguments.size.value 'huge' is none of its enum",
+  });
 });
 
 test("fields that are null are fields that are not there", async () => {
   await start();
 
-  await submit({ entrypoint: "main", onExit: null, templates: [{ name: "main", steps: null, dag: { target: null, tasks: [{ ...call("a"), when: null, depends: null }] } }, echo] });
+  await submit({
+    entrypoint: "main",
+    onExit: null,
+    templates: [
+      { name: "main", steps: null, dag: { target: null, tasks: [{ ...call("a"), when: null, depends: null }] } },
+      echo,
+    ],
+  });
   await member.pass(10_000);
 
   expect(await phases()).toEqual({ wf: "Succeeded", "wf.a": "Succeeded" });
@@ -266,16 +439,25 @@ test("fields that are null are fields that are not there", async () => {
 test("a variable without a value is an error of the step that uses it", async () => {
   await start();
 
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a")], [call("b", "echo", text("{{steps.a.outputs.result}}"))]] }, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("a")], [call("b", "echo", text("{{steps.a.outputs.result}}"))]] }, echo],
+  });
   await member.pass(10_000);
 
   const node = Object.values((await workflow()).status?.nodes ?? {}).find(({ name }) => name === "wf[1].b");
-  expect(node).toMatchObject({ phase: "Error", message: "{{steps.a.outputs.result}} has no value: containers are simulated and have no outputs" });
+  expect(node).toMatchObject({
+    phase: "Error",
+    message: "{{steps.a.outputs.result}} has no value: containers are simulated and have no outputs",
+  });
 });
 
 test("a status that another writer took away is made again from the pods, none of which is made twice", async () => {
   await start();
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("a", "slow")], [call("b")]] }, slow, echo],
+  });
   await member.pass(10_000);
   const before = member.pods().map(({ metadata }) => metadata.uid);
 
@@ -292,41 +474,69 @@ test("a pod that the server does not accept is an error of its node, which says 
   await start();
   const broken = { name: "broken", container: { image: "busybox:1", ports: [{ containerPort: 0 }] } };
 
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("a"), call("b", "broken")]] }, broken, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("a"), call("b", "broken")]] }, broken, echo],
+  });
   await member.pass(10_000);
 
   const node = Object.values((await workflow()).status?.nodes ?? {}).find(({ name }) => name === "wf[0].b");
-  expect(node).toMatchObject({ phase: "Error", message: expect.stringContaining("spec.containers[0].ports[0].containerPort") });
+  expect(node).toMatchObject({
+    phase: "Error",
+    message: expect.stringContaining("spec.containers[0].ports[0].containerPort"),
+  });
   expect((await workflow()).status?.phase).toBe("Failed");
 });
 
 test("a template that calls itself with a text twice as long ends with an error instead of filling the memory", async () => {
   await start();
-  const doubling = { name: "main", inputs: { parameters: [{ name: "text", value: "x".repeat(1_000) }] }, steps: [[call("again", "main", text("{{inputs.parameters.text}}{{inputs.parameters.text}}"))]] };
+  const doubling = {
+    name: "main",
+    inputs: { parameters: [{ name: "text", value: "x".repeat(1_000) }] },
+    steps: [[call("again", "main", text("{{inputs.parameters.text}}{{inputs.parameters.text}}"))]],
+  };
 
   await submit({ entrypoint: "main", templates: [doubling] });
   await member.pass(60_000);
 
   const { status } = await workflow();
   expect(status?.phase).toBe("Failed");
-  expect(Object.values(status?.nodes ?? {}).map(({ message }) => message)).toContain("variables bring in more than 262144 characters");
+  expect(Object.values(status?.nodes ?? {}).map(({ message }) => message)).toContain(
+    "variables bring in more than 262144 characters",
+  );
 });
 
 test("many items with long values end with an error before the status is larger than a store takes", async () => {
   await start();
-  const main = { name: "main", steps: [[call("all", "echo", { ...text(`{{item}} ${"x".repeat(100_000)}`), withItems: Array.from({ length: 30 }, (_, index) => index) })]] };
+  const main = {
+    name: "main",
+    steps: [
+      [
+        call("all", "echo", {
+          ...text(`{{item}} ${"x".repeat(100_000)}`),
+          withItems: Array.from({ length: 30 }, (_, index) => index),
+        }),
+      ],
+    ],
+  };
 
   await submit({ entrypoint: "main", templates: [main, echo] });
   await member.pass(60_000);
 
-  expect((await workflow()).status).toMatchObject({ phase: "Error", message: expect.stringContaining("have more than 1048576 characters") });
+  expect((await workflow()).status).toMatchObject({
+    phase: "Error",
+    message: expect.stringContaining("have more than 1048576 characters"),
+  });
 });
 
 test("more pods than one look makes are made all the same", async () => {
   await start();
   const items = Array.from({ length: 300 }, (_, index) => index);
 
-  await submit({ entrypoint: "main", templates: [{ name: "main", steps: [[call("all", "echo", { withItems: items })]] }, echo] });
+  await submit({
+    entrypoint: "main",
+    templates: [{ name: "main", steps: [[call("all", "echo", { withItems: items })]] }, echo],
+  });
   await member.pass(60_000);
 
   expect((await workflow()).status).toMatchObject({ phase: "Succeeded", progress: "300/300" });
@@ -335,7 +545,11 @@ test("more pods than one look makes are made all the same", async () => {
 test("a Workflow that is told to stop ends although a step waited for room to be tried for the first time", async () => {
   await start();
   const careful = { ...slow, name: "careful", retryStrategy: { limit: 2 } };
-  await submit({ entrypoint: "main", parallelism: 1, templates: [{ name: "main", steps: [[call("a", "slow"), call("b", "careful")]] }, slow, careful] });
+  await submit({
+    entrypoint: "main",
+    parallelism: 1,
+    templates: [{ name: "main", steps: [[call("a", "slow"), call("b", "careful")]] }, slow, careful],
+  });
   await member.pass(5_000);
 
   await member.change(Workflow, "wf", (object) => ({ ...object, spec: { ...object.spec, shutdown: "Stop" as const } }));
@@ -345,14 +559,21 @@ test("a Workflow that is told to stop ends although a step waited for room to be
 });
 
 const nonsense: Record<string, object> = {
-  "times that are none": { startedAt: "yesterday", nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Suspend", phase: "Running", startedAt: "later" } } },
+  "times that are none": {
+    startedAt: "yesterday",
+    nodes: { wf: { id: "wf", name: "wf", displayName: "wf", type: "Suspend", phase: "Running", startedAt: "later" } },
+  },
   "conditions that are no list": { conditions: "none" },
   "nodes that are none": { nodes: { wf: "gone", x: { id: "x", name: "x", children: "y" } } },
 };
 for (const [what, status] of Object.entries(nonsense)) {
   test(`a status with ${what} does not keep a Workflow from its end`, async () => {
     await start();
-    await submit({ entrypoint: "wait", activeDeadlineSeconds: 600, templates: [{ name: "wait", suspend: { duration: "30" } }] });
+    await submit({
+      entrypoint: "wait",
+      activeDeadlineSeconds: 600,
+      templates: [{ name: "wait", suspend: { duration: "30" } }],
+    });
 
     await member.change(Workflow, "wf", (object) => ({ ...object, status: status as Workflow["status"] & object }));
     await member.pass(60_000);
@@ -367,7 +588,10 @@ test("a Workflow that was refused stays to be read when its time to live is no n
   await submit({ entrypoint: "slow", ttlStrategy: { secondsAfterCompletion: "soon" }, templates: [slow] });
   await member.pass(60_000);
 
-  expect((await workflow()).status).toMatchObject({ phase: "Error", message: expect.stringContaining("secondsAfterCompletion") });
+  expect((await workflow()).status).toMatchObject({
+    phase: "Error",
+    message: expect.stringContaining("secondsAfterCompletion"),
+  });
 });
 
 test("a Workflow that somebody declared over without saying when is not cleaned up", async () => {

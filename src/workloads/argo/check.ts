@@ -1,6 +1,6 @@
 /**
- * What is wrong with a Workflow. Argo has much more than is understood here: a field that would be ignored is named instead, and the
- * Workflow ends with the phase Error, as Argo ends one that it cannot read. Pure.
+ * What is wrong with a Workflow. Argo has much more than is understood here: a field that would be ignored is named
+ * instead, and the Workflow ends with the phase Error, as Argo ends one that it cannot read. Pure.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { tasksIn } from "./conditions.ts";
@@ -46,17 +46,43 @@ function meaningProblem({ templates = [], entrypoint, onExit }: ReadonlyWorkflow
   );
 }
 
-function templateProblem(at: string, template: ReadonlyTemplate, names: ReadonlySet<string | undefined>): string | undefined {
+function templateProblem(
+  at: string,
+  template: ReadonlyTemplate,
+  names: ReadonlySet<string | undefined>,
+): string | undefined {
   const sorts = (["container", "steps", "dag", "suspend"] as const).filter((sort) => template[sort] !== undefined);
   const { backoff } = template.retryStrategy ?? {};
-  const durations = { "suspend.duration": template.suspend?.duration, "retryStrategy.backoff.duration": backoff?.duration, "retryStrategy.backoff.maxDuration": backoff?.maxDuration, "retryStrategy.backoff.cap": backoff?.cap };
+  const durations = {
+    "suspend.duration": template.suspend?.duration,
+    "retryStrategy.backoff.duration": backoff?.duration,
+    "retryStrategy.backoff.maxDuration": backoff?.maxDuration,
+    "retryStrategy.backoff.cap": backoff?.cap,
+  };
   const calls = [...(template.steps ?? []).flat(), ...(template.dag?.tasks ?? [])];
   return (
-    (sorts.length === 1 ? undefined : `${at} must have one of container, steps, dag and suspend${sorts.length > 1 ? `, and has ${sorts.join(" and ")}` : ""}`) ??
+    (sorts.length === 1
+      ? undefined
+      : `${at} must have one of container, steps, dag and suspend${sorts.length > 1 ? `, and has ${sorts.join(" and ")}` : ""}`) ??
     (backoff && backoff.duration === undefined ? `${at}: no base duration specified for retryStrategy` : undefined) ??
-    first(Object.entries(durations), ([field, value]) => (value === undefined || value.includes("{{") || parseDurationMs(value) !== undefined ? undefined : `${at}.${field} '${value}' is no duration`)) ??
-    first(calls, ({ name, template: called, ...step }) => (names.has(called) ? ("withItems" in step && "withParam" in step ? `${at}.${name ?? ""} has both withItems and withParam` : undefined) : `${at}.${name ?? ""}: template name '${called ?? ""}' undefined`)) ??
-    first(template.steps ?? [], (group) => repeated(`${at}.steps`, group.map(({ name = "" }) => name))) ??
+    first(Object.entries(durations), ([field, value]) =>
+      value === undefined || value.includes("{{") || parseDurationMs(value) !== undefined
+        ? undefined
+        : `${at}.${field} '${value}' is no duration`,
+    ) ??
+    first(calls, ({ name, template: called, ...step }) =>
+      names.has(called)
+        ? "withItems" in step && "withParam" in step
+          ? `${at}.${name ?? ""} has both withItems and withParam`
+          : undefined
+        : `${at}.${name ?? ""}: template name '${called ?? ""}' undefined`,
+    ) ??
+    first(template.steps ?? [], (group) =>
+      repeated(
+        `${at}.steps`,
+        group.map(({ name = "" }) => name),
+      ),
+    ) ??
     (template.dag && dagProblem(`${at}.dag`, template.dag))
   );
 }
@@ -64,10 +90,19 @@ function templateProblem(at: string, template: ReadonlyTemplate, names: Readonly
 function dagProblem(at: string, { tasks, target = "" }: NonNullable<ReadonlyTemplate["dag"]>): string | undefined {
   const needs = new Map(tasks.map(({ name, dependencies, depends }) => [name, dependencies ?? tasksIn(depends ?? "")]));
   return (
-    repeated(at, tasks.map(({ name }) => name)) ??
-    first(target.split(" ").filter(Boolean), (name) => (needs.has(name) ? undefined : `${at}.target: target '${name}' is not defined`)) ??
-    first(tasks, ({ name, dependencies, depends }) => (dependencies && depends !== undefined ? `${at}.tasks.${name} has both dependencies and depends` : undefined)) ??
-    first([...needs], ([name, list]) => first(list, (need) => (needs.has(need) ? undefined : `${at}.tasks.${name} dependency '${need}' not defined`))) ??
+    repeated(
+      at,
+      tasks.map(({ name }) => name),
+    ) ??
+    first(target.split(" ").filter(Boolean), (name) =>
+      needs.has(name) ? undefined : `${at}.target: target '${name}' is not defined`,
+    ) ??
+    first(tasks, ({ name, dependencies, depends }) =>
+      dependencies && depends !== undefined ? `${at}.tasks.${name} has both dependencies and depends` : undefined,
+    ) ??
+    first([...needs], ([name, list]) =>
+      first(list, (need) => (needs.has(need) ? undefined : `${at}.tasks.${name} dependency '${need}' not defined`)),
+    ) ??
     (taskOrder(needs) ? undefined : `${at}: some of its tasks wait for each other`)
   );
 }

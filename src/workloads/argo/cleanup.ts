@@ -17,13 +17,23 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
   const strategy = workflow.spec.podGC?.strategy ?? "";
   const over = isOver(workflow.status ?? {});
   const succeeded = workflow.status?.phase === "Succeeded";
-  const ended = pods.filter(({ status, metadata }) => !metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed"));
+  const ended = pods.filter(
+    ({ status, metadata }) =>
+      !metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed"),
+  );
   // A pod goes only once its node tells how it ended.
   const known = ended.filter((pod) => over || isTold(workflow, pod));
   const goes = ({ status }: ReadonlyPod): boolean =>
-    strategy === "OnPodCompletion" || (strategy === "OnPodSuccess" && status?.phase === "Succeeded") || (strategy === "OnWorkflowCompletion" && over) || (strategy === "OnWorkflowSuccess" && over && succeeded);
+    strategy === "OnPodCompletion" ||
+    (strategy === "OnPodSuccess" && status?.phase === "Succeeded") ||
+    (strategy === "OnWorkflowCompletion" && over) ||
+    (strategy === "OnWorkflowSuccess" && over && succeeded);
   const expiresInMs = over ? expiry(workflow, nowMs) : undefined;
-  return { remove: known.filter(goes), mark: known.filter((pod) => !goes(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"), ...(expiresInMs !== undefined && { expiresInMs }) };
+  return {
+    remove: known.filter(goes),
+    mark: known.filter((pod) => !goes(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"),
+    expiresInMs,
+  };
 }
 
 function isTold({ status }: ReadonlyWorkflow, { metadata }: ReadonlyPod): boolean {
@@ -35,6 +45,9 @@ function expiry({ spec, status }: ReadonlyWorkflow, nowMs: number): number | und
   const { secondsAfterCompletion, secondsAfterSuccess, secondsAfterFailure } = spec.ttlStrategy ?? {};
   const seconds = (status?.phase === "Succeeded" ? secondsAfterSuccess : secondsAfterFailure) ?? secondsAfterCompletion;
   const finishedMs = readTime(status?.finishedAt);
-  // One that somebody else declared over without saying when stays, and so does one whose spec was refused and may say anything.
-  return !Number.isFinite(seconds) || finishedMs === undefined ? undefined : Math.max(0, finishedMs + (seconds ?? 0) * 1000 - nowMs);
+  // One that somebody else declared over without saying when stays, and so does one whose spec was refused and may say
+  // anything.
+  return !Number.isFinite(seconds) || finishedMs === undefined
+    ? undefined
+    : Math.max(0, finishedMs + (seconds ?? 0) * 1000 - nowMs);
 }

@@ -5,9 +5,13 @@ import { WorkflowProblem } from "./variables.ts";
 const MAX_LENGTH = 1024;
 const COMPARISON = /^\s*("[^"]*"|'[^']*'|[^\s=!<>&|()]*)\s*(==|!=|<=|>=|<|>)\s*("[^"]*"|'[^']*'|[^\s=!<>&|()]*)\s*$/;
 
-/** Whether a step runs. Comparisons joined by `&&` and `||`, of which the first binds tighter; variables are replaced already. */
+/**
+ * Whether a step runs. Comparisons joined by `&&` and `||`, of which the first binds tighter; variables are replaced
+ * already.
+ */
 export function isWhen(text: string): boolean {
-  if (text.length > MAX_LENGTH) throw new WorkflowProblem(`Invalid 'when' expression: longer than ${MAX_LENGTH} characters`);
+  if (text.length > MAX_LENGTH)
+    throw new WorkflowProblem(`Invalid 'when' expression: longer than ${MAX_LENGTH} characters`);
   return text.split("||").some((alternative) => alternative.split("&&").every((part) => compare(part, text)));
 }
 
@@ -15,20 +19,32 @@ function compare(part: string, whole: string): boolean {
   const literal = part.trim();
   if (literal === "true" || literal === "false") return literal === "true";
   const [, left, operator, right] = COMPARISON.exec(part) ?? [];
-  if (left === undefined || right === undefined) throw new WorkflowProblem(`Invalid 'when' expression '${whole}': only comparisons joined by && and || are supported`);
+  if (left === undefined || right === undefined)
+    throw new WorkflowProblem(
+      `Invalid 'when' expression '${whole}': only comparisons joined by && and || are supported`,
+    );
   const [a, b] = [unquoted(left), unquoted(right)];
   if (operator === "==") return a === b;
   if (operator === "!=") return a !== b;
   const [x, y] = [Number(a), Number(b)];
-  const difference = a !== "" && b !== "" && Number.isFinite(x) && Number.isFinite(y) ? x - y : a < b ? -1 : Number(a > b);
-  return operator === "<" ? difference < 0 : operator === "<=" ? difference <= 0 : operator === ">" ? difference > 0 : difference >= 0;
+  const difference =
+    a !== "" && b !== "" && Number.isFinite(x) && Number.isFinite(y) ? x - y : a < b ? -1 : Number(a > b);
+  return operator === "<"
+    ? difference < 0
+    : operator === "<="
+      ? difference <= 0
+      : operator === ">"
+        ? difference > 0
+        : difference >= 0;
 }
 
 const unquoted = (text: string): string => (/^(".*"|'.*')$/.test(text) ? text.slice(1, -1) : text);
 
 /** Tasks that a `depends` names. */
 export function tasksIn(depends: string): string[] {
-  return [...new Set(Array.from(depends.matchAll(/[A-Za-z0-9_-]+(\.[A-Za-z]+)?/g), ([word]) => word.split(".")[0] ?? ""))];
+  return [
+    ...new Set(Array.from(depends.matchAll(/[A-Za-z0-9_-]+(\.[A-Za-z]+)?/g), ([word]) => word.split(".")[0] ?? "")),
+  ];
 }
 
 /** Whether a `depends` holds, where `ended` says of a task and an optional result (`build.Failed`) whether it is so. */
@@ -37,7 +53,9 @@ export function holds(depends: string, ended: (task: string, result: string | un
   const tokens = depends.match(/&&|\|\||[!()]|[A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|\S/g) ?? [];
   let place = 0;
   const fail = (): never => {
-    throw new WorkflowProblem(`invalid depends '${depends}': ${tokens[place] === undefined ? "it ends too early" : `unexpected '${tokens[place]}'`}`);
+    throw new WorkflowProblem(
+      `invalid depends '${depends}': ${tokens[place] === undefined ? "it ends too early" : `unexpected '${tokens[place]}'`}`,
+    );
   };
   // Every operand is read whatever the result is already, so that mistakes are found.
   const either = (): boolean => {

@@ -1,9 +1,10 @@
 /**
  * Workflow: Argo's templates of steps and tasks, each a pod, on a simulated member.
  *
- * Reads:  Workflow, its pods.
- * Writes: Pod, Workflow: its status with the object itself, because Argo's definition has no status subresource. Somebody else who
- *         writes the whole object can take nodes away; pods have names that follow from their nodes, so none is made twice.
+ * Reads: Workflow, its pods.
+ * Writes: Pod, Workflow: its status with the object itself, because Argo's definition has no status subresource.
+ * Somebody else who writes the whole object can take nodes away; pods have names that follow from their nodes, so none
+ * is made twice.
  */
 import { Pod, Workflow } from "../../api/index.ts";
 import type { WorkflowStatus } from "../../api/index.ts";
@@ -31,7 +32,9 @@ const isRefusal = (error: unknown): error is ApiError => error instanceof ApiErr
 /** Of a node in the status. */
 const MAX_MESSAGE = 1024;
 
-export function createWorkflowController(deps: Pick<WorkloadDependencies, "client" | "informers" | "clock" | "events">): Controller<ObjectKey> {
+export function createWorkflowController(
+  deps: Pick<WorkloadDependencies, "client" | "informers" | "clock" | "events">,
+): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
   const pods = informers.of(Pod);
   const podsSeen = createExpectations(pods, clock);
@@ -60,7 +63,12 @@ export function createWorkflowController(deps: Pick<WorkloadDependencies, "clien
   });
 
   /** The pods come first: a node without its pod would count as one whose pod was deleted. */
-  async function carryOut(workflow: ReadonlyWorkflow, { status, create, remove }: WorkflowPlan, owner: Owner, signal: AbortSignal): Promise<void> {
+  async function carryOut(
+    workflow: ReadonlyWorkflow,
+    { status, create, remove }: WorkflowPlan,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
     const refused = new Map<string, string>();
     await slowStart("pod creations", create, async (pod) => {
       try {
@@ -73,48 +81,97 @@ export function createWorkflowController(deps: Pick<WorkloadDependencies, "clien
       }
     });
     await deletePods(remove, owner, signal);
-    await writeStatus(workflow, refused.size > 0 ? withRefused(workflow, status, refused, clock.now()) : status, owner, signal);
+    await writeStatus(
+      workflow,
+      refused.size > 0 ? withRefused(workflow, status, refused, clock.now()) : status,
+      owner,
+      signal,
+    );
   }
 
-  async function writeStatus(workflow: ReadonlyWorkflow, status: DeepReadonly<WorkflowStatus>, owner: Owner, signal: AbortSignal): Promise<void> {
-    const labels = { ...workflow.metadata.labels, [PHASE_LABEL]: status.phase ?? "", ...(isOver(status) ? { [COMPLETED_LABEL]: "true" } : {}) };
-    const metadata = equalJson(labels, workflow.metadata.labels ?? {}) ? workflow.metadata : { ...workflow.metadata, labels };
+  async function writeStatus(
+    workflow: ReadonlyWorkflow,
+    status: DeepReadonly<WorkflowStatus>,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const labels = {
+      ...workflow.metadata.labels,
+      [PHASE_LABEL]: status.phase ?? "",
+      ...(isOver(status) ? { [COMPLETED_LABEL]: "true" } : {}),
+    };
+    const metadata = equalJson(labels, workflow.metadata.labels ?? {})
+      ? workflow.metadata
+      : { ...workflow.metadata, labels };
     if (metadata === workflow.metadata && equalJson(status, workflow.status)) return;
-    const written = await unlessChanged(client.update(Workflow, owner.cluster, { ...workflow, metadata, status }, { signal }));
+    const written = await unlessChanged(
+      client.update(Workflow, owner.cluster, { ...workflow, metadata, status }, { signal }),
+    );
     if (!written) return; // Somebody else wrote it; the next look is at what they wrote.
     workflowSeen.wrote(owner, written);
     if (status.phase !== workflow.status?.phase) tellPhase(workflow, status, owner.cluster);
   }
 
-  function tellPhase(workflow: ReadonlyWorkflow, { phase = "", message = "" }: DeepReadonly<WorkflowStatus>, cluster: string): void {
-    if (phase === "Running") recorder?.record(cluster, workflow, { type: "Normal", reason: "WorkflowRunning", message: "Workflow Running" });
-    else if (phase === "Succeeded") recorder?.record(cluster, workflow, { type: "Normal", reason: "WorkflowSucceeded", message: "Workflow completed" });
-    else recorder?.record(cluster, workflow, { type: "Warning", reason: "WorkflowFailed", message: message || `Workflow ended with ${phase}` });
+  function tellPhase(
+    workflow: ReadonlyWorkflow,
+    { phase = "", message = "" }: DeepReadonly<WorkflowStatus>,
+    cluster: string,
+  ): void {
+    if (phase === "Running")
+      recorder?.record(cluster, workflow, { type: "Normal", reason: "WorkflowRunning", message: "Workflow Running" });
+    else if (phase === "Succeeded")
+      recorder?.record(cluster, workflow, {
+        type: "Normal",
+        reason: "WorkflowSucceeded",
+        message: "Workflow completed",
+      });
+    else
+      recorder?.record(cluster, workflow, {
+        type: "Warning",
+        reason: "WorkflowFailed",
+        message: message || `Workflow ended with ${phase}`,
+      });
   }
 
   /** Pods that have ended are marked so, or go, as `podGC` wants it. */
-  async function sweep(workflow: ReadonlyWorkflow, own: readonly ReadonlyPod[], owner: Owner, signal: AbortSignal): Promise<void> {
+  async function sweep(
+    workflow: ReadonlyWorkflow,
+    own: readonly ReadonlyPod[],
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { remove, mark } = planCleanup(workflow, own, clock.now());
     await deletePods(remove, owner, signal);
     await writeAll("pod labels", mark, async (pod) => {
       const labels = { ...pod.metadata.labels, [COMPLETED_LABEL]: "true" };
-      await unlessChanged(client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }));
+      await unlessChanged(
+        client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }),
+      );
     });
   }
 
-  async function cleanUp(workflow: ReadonlyWorkflow, own: readonly ReadonlyPod[], key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function cleanUp(
+    workflow: ReadonlyWorkflow,
+    own: readonly ReadonlyPod[],
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const owner = { cluster: key.cluster, uid: workflow.metadata.uid ?? "" };
     await sweep(workflow, own, owner, signal);
     const { expiresInMs } = planCleanup(workflow, own, clock.now());
     if (expiresInMs === undefined) return done;
     if (expiresInMs > 0) return { requeueAfterMs: expiresInMs };
-    await unlessChanged(client.delete(Workflow, key, { preconditions: { uid: owner.uid }, propagationPolicy: "Background", signal }));
+    await unlessChanged(
+      client.delete(Workflow, key, { preconditions: { uid: owner.uid }, propagationPolicy: "Background", signal }),
+    );
     return done;
   }
 
   async function deletePods(doomed: readonly ReadonlyPod[], owner: Owner, signal: AbortSignal): Promise<void> {
     await writeAll("pod deletions", doomed, async (pod) => {
-      await unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
+      await unlessChanged(
+        client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
+      );
     });
   }
 }

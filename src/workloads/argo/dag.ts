@@ -30,8 +30,17 @@ interface Graph {
 export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode {
   const { nodes } = run;
   const node = nodeOf(run, template, call, scope, "DAG", "Running");
-  const graph: Graph = { run, template, call, node, scope, tasks: new Map((template.dag?.tasks ?? []).map((task) => [task.name, task])), phases: new Map() };
-  // In an order in which one that ends at once, left out or without a pod, lets those that waited for it start in the same look.
+  const graph: Graph = {
+    run,
+    template,
+    call,
+    node,
+    scope,
+    tasks: new Map((template.dag?.tasks ?? []).map((task) => [task.name, task])),
+    phases: new Map(),
+  };
+  // In an order in which one that ends at once, left out or without a pod, lets those that waited for it start in the
+  // same look.
   const wanted = wantedTasks(graph);
   const results = new Map(scope);
   for (const task of wanted) {
@@ -42,7 +51,9 @@ export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: 
   const isBusy = wanted.some((task) => !isFulfilled(nodeOfTask(graph, task.name) ?? { phase: "Omitted" }));
   if (run.stopped ? isBusy : isOpen) return nodes.byId(node.id) ?? node;
   const targets = targetsOf(graph);
-  nodes.set(node, { outboundNodes: [...new Set(targets.flatMap(({ name }) => nodes.outbound(nodeOfTask(graph, name)?.id ?? "")))] });
+  nodes.set(node, {
+    outboundNodes: [...new Set(targets.flatMap(({ name }) => nodes.outbound(nodeOfTask(graph, name)?.id ?? "")))],
+  });
   if (run.stopped && isOpen) return nodes.mark(node, "Failed");
   const failed = targets.find((task) => {
     const phase = branchPhase(graph, task);
@@ -51,7 +62,8 @@ export function runDag(run: Run, template: ReadonlyTemplate, call: Call, scope: 
   return nodes.mark(node, failed ? branchPhase(graph, failed) : "Succeeded");
 }
 
-const nodeOfTask = ({ run, call }: Graph, name: string): ReadonlyNode | undefined => run.nodes.get(`${call.nodeName}.${name}`);
+const nodeOfTask = ({ run, call }: Graph, name: string): ReadonlyNode | undefined =>
+  run.nodes.get(`${call.nodeName}.${name}`);
 const needsOf = ({ dependencies, depends }: Task): readonly string[] => dependencies ?? tasksIn(depends ?? "");
 
 /** The tasks that the DAG is for: those named, or those on which no other depends. */
@@ -90,11 +102,22 @@ function startTask(graph: Graph, task: Task, scope: Scope): void {
     for (const parent of parents) nodes.addChild(parent, child.id);
   };
   if (!known && !isReadyFor(graph, task)) {
-    attach(nodes.add({ name: nodeName, type: "Skipped", phase: "Omitted", templateName: task.template ?? "", boundaryID: node.id, message: "omitted: depends condition not met" }));
+    attach(
+      nodes.add({
+        name: nodeName,
+        type: "Skipped",
+        phase: "Omitted",
+        templateName: task.template ?? "",
+        boundaryID: node.id,
+        message: "omitted: depends condition not met",
+      }),
+    );
     return;
   }
   if (!known && !hasRoom(run, template, node.id)) return;
-  const child = isExpanded(task) ? startGroup(graph, task, nodeName, scope) : startStep(run, call, task, nodeName, node.id, scope);
+  const child = isExpanded(task)
+    ? startGroup(graph, task, nodeName, scope)
+    : startStep(run, call, task, nodeName, node.id, scope);
   if (child) attach(child);
 }
 
@@ -104,7 +127,8 @@ function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: 
   const made = { name: nodeName, templateName: task.template ?? "", boundaryID: node.id };
   try {
     const when = substitute(/\{\{\s*item/.test(task.when ?? "") ? "" : (task.when ?? ""), scope);
-    if (!nodes.get(nodeName) && when !== "" && !isWhen(when)) return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
+    if (!nodes.get(nodeName) && when !== "" && !isWhen(when))
+      return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
     const group = nodes.get(nodeName) ?? nodes.add({ ...made, type: "TaskGroup", phase: "Running" });
     let waits = false;
     let isFull = false;
@@ -127,7 +151,9 @@ function startGroup({ run, call, node, template }: Graph, task: Task, nodeName: 
   } catch (error) {
     if (!(error instanceof WorkflowProblem)) throw error;
     const known = nodes.get(nodeName);
-    return known ? nodes.mark(known, "Error", error.message) : nodes.add({ ...made, type: "Skipped", phase: "Error", message: error.message });
+    return known
+      ? nodes.mark(known, "Error", error.message)
+      : nodes.add({ ...made, type: "Skipped", phase: "Error", message: error.message });
   }
 }
 
@@ -140,7 +166,9 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
     const task = graph.tasks.get(name);
     if (!node) return false;
     if (result === undefined) return node.phase === "Succeeded" || node.phase === "Skipped" || isTolerated(task, node);
-    const children = (node.children ?? []).flatMap((id) => graph.run.nodes.byId(id) ?? []).filter(({ name: childName }) => childName.startsWith(`${node.name}(`));
+    const children = (node.children ?? [])
+      .flatMap((id) => graph.run.nodes.byId(id) ?? [])
+      .filter(({ name: childName }) => childName.startsWith(`${node.name}(`));
     switch (result) {
       case "Succeeded":
       case "Failed":
@@ -161,13 +189,18 @@ function isReadyFor(graph: Graph, { depends, dependencies }: Task): boolean {
   });
 }
 
-/** How the branch that leads to this task ended: one that was left out says what those before it said, and a failure outweighs. */
+/**
+ * How the branch that leads to this task ended: one that was left out says what those before it said, and a failure
+ * outweighs.
+ */
 function branchPhase(graph: Graph, task: Task): NonNullable<ReadonlyNode["phase"]> {
   const known = graph.phases.get(task.name);
   if (known !== undefined) return known;
   let phase = nodeOfTask(graph, task.name)?.phase ?? "Omitted";
   if (phase === "Omitted" || phase === "Skipped") {
-    const before = needsOf(task).flatMap((name) => present(graph.tasks.get(name))).map((need) => branchPhase(graph, need));
+    const before = needsOf(task)
+      .flatMap((name) => present(graph.tasks.get(name)))
+      .map((need) => branchPhase(graph, need));
     phase = before.find((one) => one === "Failed" || one === "Error") ?? "Succeeded";
   }
   graph.phases.set(task.name, phase);

@@ -1,4 +1,7 @@
-/** Executes a template: a pod, a wait, a list of steps, a graph of tasks, or any of these several times until it succeeds. */
+/**
+ * Executes a template: a pod, a wait, a list of steps, a graph of tasks, or any of these several times until it
+ * succeeds.
+ */
 import { runDag } from "./dag.ts";
 import { parseDurationMs } from "./durations.ts";
 import { podNameOf } from "./names.ts";
@@ -22,7 +25,10 @@ export function execute(run: Run, call: Call): ReadonlyNode | undefined {
   const known = run.nodes.get(call.nodeName);
   if (known && isFulfilled(known)) return known;
   if (run.stopped && !known) return undefined;
-  if (call.depth > MAX_DEPTH) throw new WorkflowProblem(`Maximum recursion depth exceeded: templates call each other more than ${MAX_DEPTH} deep`);
+  if (call.depth > MAX_DEPTH)
+    throw new WorkflowProblem(
+      `Maximum recursion depth exceeded: templates call each other more than ${MAX_DEPTH} deep`,
+    );
   const template = templateOf(run, call.template);
   const scope = scopeOf(run, template, call);
   if (template.retryStrategy && call.retries === undefined) return executeWithRetries(run, template, call, scope);
@@ -38,10 +44,17 @@ function templateOf({ workflow }: Run, name: string): ReadonlyTemplate {
 }
 
 /** What the template knows: the Workflow's values and its own inputs. */
-function scopeOf({ globals, workflow }: Run, template: ReadonlyTemplate, { parameters, nodeName, retries }: Call): Scope {
+function scopeOf(
+  { globals, workflow }: Run,
+  template: ReadonlyTemplate,
+  { parameters, nodeName, retries }: Call,
+): Scope {
   const scope = new Map(globals);
   for (const { name, value, default: fallback, enum: choices } of template.inputs?.parameters ?? []) {
-    const given = parameters.get(name) ?? (value === undefined ? undefined : substitute(asText(value), globals)) ?? (fallback === undefined ? undefined : asText(fallback));
+    const given =
+      parameters.get(name) ??
+      (value === undefined ? undefined : substitute(asText(value), globals)) ??
+      (fallback === undefined ? undefined : asText(fallback));
     if (given === undefined) throw new WorkflowProblem(`inputs.parameters.${name} was not supplied`);
     checkChoice(`inputs.parameters.${name}`, given, choices);
     scope.set(`inputs.parameters.${name}`, given);
@@ -57,7 +70,11 @@ function executePod(run: Run, template: ReadonlyTemplate, call: Call, scope: Sco
   if (known) return known; // Its pod was looked at before anything else.
   if (!run.pods.has(podNameOf(run.workflow.metadata.name, call.nodeName, template.name ?? ""))) {
     const { parallelism } = run.workflow.spec;
-    if (run.create.length >= MAX_NEW_PER_LOOK || (parallelism !== undefined && parallelism > 0 && run.active >= parallelism)) return undefined;
+    if (
+      run.create.length >= MAX_NEW_PER_LOOK ||
+      (parallelism !== undefined && parallelism > 0 && run.active >= parallelism)
+    )
+      return undefined;
     const { inputs: _inputs, retryStrategy: _retryStrategy, ...rest } = template;
     run.create.push(makeNodePod(run.workflow, call.nodeName, substituteAll(rest, scope)));
   }
@@ -80,12 +97,16 @@ function executeSuspend(run: Run, template: ReadonlyTemplate, call: Call, scope:
 /** A node of its own that holds the tries, of which the last one counts. */
 function executeWithRetries(run: Run, template: ReadonlyTemplate, call: Call, scope: Scope): ReadonlyNode | undefined {
   const node = nodeOf(run, template, call, scope, "Retry", "Running");
-  const tries = (node.children ?? []).flatMap((id) => run.nodes.byId(id) ?? []).filter(({ name }) => name.startsWith(`${call.nodeName}(`));
+  const tries = (node.children ?? [])
+    .flatMap((id) => run.nodes.byId(id) ?? [])
+    .filter(({ name }) => name.startsWith(`${call.nodeName}(`));
   const last = tries.at(-1);
   let count = tries.length;
   if (last && isFulfilled(last)) {
     if (!hasFailed(last)) return run.nodes.mark(node, "Succeeded", "");
-    const verdict = run.stopped ? { fail: node.message ?? last.message ?? "" } : nextRetry(template.retryStrategy ?? {}, tries, run.nowMs);
+    const verdict = run.stopped
+      ? { fail: node.message ?? last.message ?? "" }
+      : nextRetry(template.retryStrategy ?? {}, tries, run.nowMs);
     if ("fail" in verdict) return run.nodes.mark(node, last.phase ?? "Failed", verdict.fail);
     if ("waitUntilMs" in verdict) {
       dueAt(run, verdict.waitUntilMs);
@@ -94,7 +115,8 @@ function executeWithRetries(run: Run, template: ReadonlyTemplate, call: Call, sc
     run.nodes.mark(node, "Running", "");
   } else if (last) count--;
   const child = execute(run, { ...call, nodeName: `${call.nodeName}(${count})`, retries: count });
-  if (!child) return run.stopped ? run.nodes.mark(node, "Failed") : run.nodes.byId(node.id); // It waits for room, or for nothing any more.
+  // It waits for room, or for nothing any more.
+  if (!child) return run.stopped ? run.nodes.mark(node, "Failed") : run.nodes.byId(node.id);
   run.nodes.addChild(node.id, child.id);
   if (isFulfilled(child) && !last) return executeWithRetries(run, template, call, scope);
   return run.nodes.byId(node.id);

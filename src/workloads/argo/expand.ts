@@ -21,8 +21,12 @@ export const isExpanded = (step: DeepReadonly<object>): boolean => "withItems" i
 export function expand(name: string, step: Items, scope: Scope): Expanded[] {
   if (!isExpanded(step)) return [{ name, scope: () => scope }];
   const items = itemsOf(step, scope);
-  if (items.length > MAX_ITEMS) throw new WorkflowProblem(`${name} has ${items.length} items, and at most ${MAX_ITEMS} are supported`);
-  return items.map((item, index) => ({ name: `${name}(${index}:${describe(item)})`, scope: () => withItem(scope, item) }));
+  if (items.length > MAX_ITEMS)
+    throw new WorkflowProblem(`${name} has ${items.length} items, and at most ${MAX_ITEMS} are supported`);
+  return items.map((item, index) => ({
+    name: `${name}(${index}:${describe(item)})`,
+    scope: () => withItem(scope, item),
+  }));
 }
 
 function withItem(scope: Scope, item: DeepReadonly<Json>): Scope {
@@ -37,7 +41,8 @@ function itemsOf({ withItems, withParam }: Items, scope: Scope): readonly DeepRe
   if (withItems) return withItems.map((item) => (typeof item === "string" ? substitute(item, scope, budget) : item));
   const text = substitute(withParam ?? "", scope);
   const list = parsed(text);
-  if (!Array.isArray(list)) throw new WorkflowProblem(`withParam value could not be parsed as a JSON list: ${text.slice(0, 100)}`);
+  if (!Array.isArray(list))
+    throw new WorkflowProblem(`withParam value could not be parsed as a JSON list: ${text.slice(0, 100)}`);
   return list;
 }
 
@@ -59,7 +64,14 @@ function describe(item: DeepReadonly<Json>): string {
     .join(",");
 }
 
-export function argumentsOf(given: DeepReadonly<WorkflowArguments> | undefined, scope: Scope): ReadonlyMap<string, string> {
+export function argumentsOf(
+  given: DeepReadonly<WorkflowArguments> | undefined,
+  scope: Scope,
+): ReadonlyMap<string, string> {
   const budget = fullBudget();
-  return new Map((given?.parameters ?? []).flatMap(({ name, value }) => (value === undefined ? [] : [[name, substitute(asText(value), scope, budget)] as const])));
+  return new Map(
+    (given?.parameters ?? []).flatMap(({ name, value }) =>
+      value === undefined ? [] : [[name, substitute(asText(value), scope, budget)] as const],
+    ),
+  );
 }

@@ -24,7 +24,9 @@ export function nodeIdOf(workflow: string, node: string): string {
 }
 
 export function podNameOf(workflow: string, node: string, template: string): string {
-  return node === workflow ? workflow : `${`${workflow}${template === "" ? "" : `-${template}`}`.slice(0, MAX_POD_PREFIX)}-${fnv1a32(node)}`;
+  return node === workflow
+    ? workflow
+    : `${`${workflow}${template === "" ? "" : `-${template}`}`.slice(0, MAX_POD_PREFIX)}-${fnv1a32(node)}`;
 }
 
 /** What a node is called within the one that it is a part of: `[0]`, `build`, `build(1:arm)`. */

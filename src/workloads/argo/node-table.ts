@@ -1,8 +1,8 @@
 /**
  * The nodes of a Workflow's status while they are worked on: every template that ran, runs or was left out, as a graph.
  *
- * A table starts from what is stored and copies a node when it first changes it, so a Workflow in which nothing happened gives back
- * the very nodes that it had.
+ * A table starts from what is stored and copies a node when it first changes it, so a Workflow in which nothing
+ * happened gives back the very nodes that it had.
  */
 import type { WorkflowNodePhase, WorkflowNodeType } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
@@ -12,10 +12,14 @@ import { WorkflowProblem } from "./variables.ts";
 
 /** More than a person can read, few enough for one object in a store. */
 const MAX_NODES = 2_000;
-/** Of names and inputs of all nodes together. A store takes objects of little more, and everybody who watches gets them with every change. */
+/**
+ * Of names and inputs of all nodes together. A store takes objects of little more, and everybody who watches gets them
+ * with every change.
+ */
 const MAX_CHARACTERS = 1024 * 1024;
 
-export const isFulfilled = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error" || phase === "Skipped" || phase === "Omitted";
+export const isFulfilled = ({ phase }: Pick<ReadonlyNode, "phase">): boolean =>
+  phase === "Succeeded" || phase === "Failed" || phase === "Error" || phase === "Skipped" || phase === "Omitted";
 export const hasFailed = ({ phase }: Pick<ReadonlyNode, "phase">): boolean => phase === "Failed" || phase === "Error";
 
 /** The status is open to everybody, so a node may be anything; one of another shape is made anew. */
@@ -23,8 +27,13 @@ function isNode(node: unknown): boolean {
   if (!isObject(node) || typeof node["id"] !== "string" || typeof node["name"] !== "string") return false;
   const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
   const isTime = (value: unknown): boolean => value === undefined || value === null || readTime(value) !== undefined;
-  const isTexts = (list: unknown): boolean => list === undefined || (Array.isArray(list) && list.every((id) => typeof id === "string"));
-  return [node["phase"], node["message"], node["templateName"], node["boundaryID"]].every(isText) && [node["startedAt"], node["finishedAt"]].every(isTime) && [node["children"], node["outboundNodes"]].every(isTexts);
+  const isTexts = (list: unknown): boolean =>
+    list === undefined || (Array.isArray(list) && list.every((id) => typeof id === "string"));
+  return (
+    [node["phase"], node["message"], node["templateName"], node["boundaryID"]].every(isText) &&
+    [node["startedAt"], node["finishedAt"]].every(isTime) &&
+    [node["children"], node["outboundNodes"]].every(isTexts)
+  );
 }
 
 /** Undefined for what is no time. */
@@ -36,7 +45,11 @@ export function readTime(value: unknown): number | undefined {
 /** Inputs of stored nodes may be anything too, but nobody reads them. */
 function charactersOf({ name, inputs }: Pick<NewNode, "name" | "inputs">): number {
   const parameters: readonly unknown[] = Array.isArray(inputs?.parameters) ? inputs.parameters : [];
-  return parameters.reduce<number>((sum, parameter) => sum + (isObject(parameter) && typeof parameter["value"] === "string" ? parameter["value"].length : 0), name.length);
+  return parameters.reduce<number>(
+    (sum, parameter) =>
+      sum + (isObject(parameter) && typeof parameter["value"] === "string" ? parameter["value"].length : 0),
+    name.length,
+  );
 }
 
 export interface NewNode {
@@ -83,7 +96,10 @@ export class NodeTable {
   add({ name, message, ...rest }: NewNode): ReadonlyNode {
     if (this.#nodes.size >= MAX_NODES) throw new WorkflowProblem(`the Workflow has more than ${MAX_NODES} nodes`);
     this.#characters += charactersOf({ name, ...rest });
-    if (this.#characters > MAX_CHARACTERS) throw new WorkflowProblem(`the names and inputs of the Workflow's nodes have more than ${MAX_CHARACTERS} characters`);
+    if (this.#characters > MAX_CHARACTERS)
+      throw new WorkflowProblem(
+        `the names and inputs of the Workflow's nodes have more than ${MAX_CHARACTERS} characters`,
+      );
     const now = formatTime(this.#nowMs);
     const id = nodeIdOf(this.#workflow, name);
     const displayName = displayNameOf(name, this.#nodes.get(rest.boundaryID ?? ""));
@@ -95,8 +111,8 @@ export class NodeTable {
       templateScope: `local/${this.#workflow}`,
       startedAt: now,
       finishedAt: isFulfilled(rest) ? now : null,
-      ...(message !== undefined && message !== "" && { message }),
-      ...(rest.type === "Pod" && { progress: "0/1" }),
+      message: message !== undefined && message !== "" ? message : undefined,
+      progress: rest.type === "Pod" ? "0/1" : undefined,
     };
     return this.#put(node);
   }
@@ -105,9 +121,9 @@ export class NodeTable {
   mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
     const { message: told = "", ...rest } = this.#nodes.get(node.id) ?? node;
     const next = message ?? told;
-    if (rest.phase === phase && next === told) return { ...rest, ...(told !== "" && { message: told }) };
+    if (rest.phase === phase && next === told) return { ...rest, message: told !== "" ? told : undefined };
     const finishedAt = isFulfilled({ phase }) ? (rest.finishedAt ?? formatTime(this.#nowMs)) : null;
-    return this.#put({ ...rest, phase, finishedAt, ...(next !== "" && { message: next }) });
+    return this.#put({ ...rest, phase, finishedAt, message: next !== "" ? next : undefined });
   }
 
   set(node: ReadonlyNode, fields: Partial<ReadonlyNode>): ReadonlyNode {
@@ -125,10 +141,12 @@ export class NodeTable {
     const node = this.#nodes.get(id);
     if (!node || seen.has(id)) return [];
     seen.add(id);
-    if (node.type === "Steps" || node.type === "DAG") return node.outboundNodes && node.outboundNodes.length > 0 ? [...node.outboundNodes] : [id];
+    if (node.type === "Steps" || node.type === "DAG")
+      return node.outboundNodes && node.outboundNodes.length > 0 ? [...node.outboundNodes] : [id];
     const children = node.children ?? [];
     if (node.type === "Retry" && children.length > 0) return this.outbound(children.at(-1) ?? "", seen);
-    if (node.type === "TaskGroup" && children.length > 0) return [...new Set(children.flatMap((child) => this.outbound(child, seen)))];
+    if (node.type === "TaskGroup" && children.length > 0)
+      return [...new Set(children.flatMap((child) => this.outbound(child, seen)))];
     return [id];
   }
 

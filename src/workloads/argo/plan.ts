@@ -1,4 +1,6 @@
-/** What a Workflow needs now: its status as it should be, pods to create and to delete, and when to look again. Pure. */
+/**
+ * What a Workflow needs now: its status as it should be, pods to create and to delete, and when to look again. Pure.
+ */
 import type { Pod, WorkflowPhase, WorkflowStatus } from "../../api/index.ts";
 import { formatTime, isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -25,15 +27,28 @@ export interface WorkflowPlan {
   againInMs?: number;
 }
 
-const PHASES: Readonly<Record<string, WorkflowPhase>> = { Pending: "Running", Running: "Running", Succeeded: "Succeeded", Skipped: "Succeeded", Omitted: "Succeeded", Failed: "Failed", Error: "Error" };
+const PHASES: Readonly<Record<string, WorkflowPhase>> = {
+  Pending: "Running",
+  Running: "Running",
+  Succeeded: "Succeeded",
+  Skipped: "Succeeded",
+  Omitted: "Succeeded",
+  Failed: "Failed",
+  Error: "Error",
+};
 
-export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): boolean => phase === "Succeeded" || phase === "Failed" || phase === "Error";
+export const isOver = ({ phase }: Pick<DeepReadonly<WorkflowStatus>, "phase">): boolean =>
+  phase === "Succeeded" || phase === "Failed" || phase === "Error";
 
 /** Only for Workflows that are not over. `pods` are those that it owns. */
 export function planWorkflow(given: ReadonlyWorkflow, pods: readonly ReadonlyPod[], nowMs: number): WorkflowPlan {
   const before = readable(given.status ?? {});
   const startedAt = before.startedAt ?? formatTime(nowMs);
-  const end = (phase: WorkflowPhase, message: string): WorkflowPlan => ({ status: { ...ended({ ...before, startedAt }, phase, message, nowMs) }, create: [], remove: pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed") });
+  const end = (phase: WorkflowPhase, message: string): WorkflowPlan => ({
+    status: { ...ended({ ...before, startedAt }, phase, message, nowMs) },
+    create: [],
+    remove: pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed"),
+  });
   const read = readSpec(given);
   if ("problem" in read) return end("Error", `invalid spec: ${read.problem}`);
   const workflow = { ...given, spec: read.spec };
@@ -41,19 +56,34 @@ export function planWorkflow(given: ReadonlyWorkflow, pods: readonly ReadonlyPod
   const nodes = new NodeTable(workflow.metadata.name, before.nodes, nowMs);
   const remove: ReadonlyPod[] = [];
   try {
-    const run: Run = { workflow, nodes, pods: new Map(pods.map((pod) => [pod.metadata.name, pod])), nowMs, globals: globalsOf(workflow), create: [], execute, active: 0 };
+    const run: Run = {
+      workflow,
+      nodes,
+      pods: new Map(pods.map((pod) => [pod.metadata.name, pod])),
+      nowMs,
+      globals: globalsOf(workflow),
+      create: [],
+      execute,
+      active: 0,
+    };
     followPods(run);
     const stop = stopReason(workflow, Date.parse(startedAt), run);
     if (stop !== undefined) {
       run.stopped = true;
       stopNodes(run, stop, remove);
     }
-    if (workflow.spec.suspend && !run.stopped) return { status: running(run, before, startedAt), create: [], remove, ...again(run) };
+    if (workflow.spec.suspend && !run.stopped)
+      return { status: running(run, before, startedAt), create: [], remove, ...again(run) };
     run.active = nodes.all().filter((node) => node.type === "Pod" && !isFulfilled(node)).length;
     const result = advance(run);
-    if (result === undefined) return { status: running(run, before, startedAt), create: run.create, remove, ...again(run) };
+    if (result === undefined)
+      return { status: running(run, before, startedAt), create: run.create, remove, ...again(run) };
     const progress = noteProgress(nodes);
-    return { status: ended({ ...before, startedAt, progress, nodes: nodes.toRecord() }, result.phase, result.message, nowMs), create: [], remove };
+    return {
+      status: ended({ ...before, startedAt, progress, nodes: nodes.toRecord() }, result.phase, result.message, nowMs),
+      create: [],
+      remove,
+    };
   } catch (error) {
     if (error instanceof WorkflowProblem) return end("Error", `error in entry template execution: ${error.message}`);
     throw error;
@@ -65,18 +95,26 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
   const { startedAt, conditions, ...rest } = status;
   return {
     ...rest,
-    ...(readTime(startedAt) !== undefined && { startedAt }),
-    ...(areObjects(conditions) && { conditions }),
+    startedAt: readTime(startedAt) !== undefined ? startedAt : undefined,
+    conditions: areObjects(conditions) ? conditions : undefined,
   };
 }
 
 const areObjects = (list: unknown): boolean => Array.isArray(list) && list.every((item) => isObject(item));
 
 /** The status in which the nodes of pods that the server does not accept say why. */
-export function withRefused(workflow: ReadonlyWorkflow, status: DeepReadonly<WorkflowStatus>, refused: ReadonlyMap<string, string>, nowMs: number): DeepReadonly<WorkflowStatus> {
+export function withRefused(
+  workflow: ReadonlyWorkflow,
+  status: DeepReadonly<WorkflowStatus>,
+  refused: ReadonlyMap<string, string>,
+  nowMs: number,
+): DeepReadonly<WorkflowStatus> {
   const nodes = new NodeTable(workflow.metadata.name, status.nodes, nowMs);
   for (const node of nodes.all()) {
-    const why = node.type === "Pod" ? refused.get(podNameOf(workflow.metadata.name, node.name, node.templateName ?? "")) : undefined;
+    const why =
+      node.type === "Pod"
+        ? refused.get(podNameOf(workflow.metadata.name, node.name, node.templateName ?? ""))
+        : undefined;
     if (why !== undefined) nodes.mark(node, "Error", why);
   }
   return { ...status, nodes: nodes.toRecord() };
@@ -92,8 +130,12 @@ function advance(run: Run): { phase: WorkflowPhase; message: string } | undefine
   const phase = PHASES[node.phase ?? ""] ?? "Running";
   const exit = spec.onExit === undefined || spec.shutdown === "Terminate" ? undefined : runExit(run, phase, parameters);
   if (exit && !isFulfilled(exit)) return undefined;
-  if (phase === "Succeeded" && exit && hasFailed(exit)) return { phase: PHASES[exit.phase ?? ""] ?? "Failed", message: exit.message ?? "" };
-  return { phase, message: hasFailed(node) ? (stoppedMessage(run.workflow) ?? node.message ?? "") : (node.message ?? "") };
+  if (phase === "Succeeded" && exit && hasFailed(exit))
+    return { phase: PHASES[exit.phase ?? ""] ?? "Failed", message: exit.message ?? "" };
+  return {
+    phase,
+    message: hasFailed(node) ? (stoppedMessage(run.workflow) ?? node.message ?? "") : (node.message ?? ""),
+  };
 }
 
 function runExit(run: Run, phase: WorkflowPhase, parameters: ReadonlyMap<string, string>): ReadonlyNode {
@@ -103,7 +145,7 @@ function runExit(run: Run, phase: WorkflowPhase, parameters: ReadonlyMap<string,
   const free: Run = { ...run, globals: new Map([...run.globals, ["workflow.status", phase]]), stopped: false };
   const node = execute(free, { nodeName, template: spec.onExit ?? "", parameters, depth: 0 });
   if (free.dueMs !== undefined) dueAt(run, free.dueMs);
-  return node ?? ({ id: "", name: nodeName, displayName: nodeName, type: "Pod", phase: "Pending" });
+  return node ?? { id: "", name: nodeName, displayName: nodeName, type: "Pod", phase: "Pending" };
 }
 
 /** Brings the nodes of pods to what their pods say. A pod that is gone before it ended was deleted by somebody. */
@@ -144,7 +186,11 @@ function stoppedMessage({ spec }: ReadonlyWorkflow): string | undefined {
 function stopNodes({ workflow, nodes, pods }: Run, message: string, remove: ReadonlyPod[]): void {
   const exit = `${workflow.metadata.name}.onExit`;
   for (const node of nodes.all()) {
-    const isExit = node.name === exit || node.name.startsWith(`${exit}.`) || node.name.startsWith(`${exit}[`) || node.name.startsWith(`${exit}(`);
+    const isExit =
+      node.name === exit ||
+      node.name.startsWith(`${exit}.`) ||
+      node.name.startsWith(`${exit}[`) ||
+      node.name.startsWith(`${exit}(`);
     if (isFulfilled(node) || (isExit && workflow.spec.shutdown !== "Terminate")) continue;
     if (node.type !== "Pod" && node.type !== "Suspend") continue;
     nodes.mark(node, "Failed", message);
@@ -163,7 +209,8 @@ function globalsOf(workflow: ReadonlyWorkflow): Scope {
     ["workflow.creationTimestamp", metadata.creationTimestamp ?? ""],
   ]);
   for (const [key, value] of Object.entries(metadata.labels ?? {})) scope.set(`workflow.labels.${key}`, value);
-  for (const [key, value] of Object.entries(metadata.annotations ?? {})) scope.set(`workflow.annotations.${key}`, value);
+  for (const [key, value] of Object.entries(metadata.annotations ?? {}))
+    scope.set(`workflow.annotations.${key}`, value);
   for (const { name, value, default: fallback, enum: choices } of spec.arguments?.parameters ?? []) {
     const given = value ?? fallback;
     if (given === undefined) throw new WorkflowProblem(`spec.arguments.${name}.value is required`);
@@ -173,14 +220,40 @@ function globalsOf(workflow: ReadonlyWorkflow): Scope {
   return scope;
 }
 
-function running({ nodes }: Run, before: DeepReadonly<WorkflowStatus>, startedAt: string): DeepReadonly<WorkflowStatus> {
+function running(
+  { nodes }: Run,
+  before: DeepReadonly<WorkflowStatus>,
+  startedAt: string,
+): DeepReadonly<WorkflowStatus> {
   const progress = noteProgress(nodes);
-  return { ...before, phase: "Running", startedAt, finishedAt: null, progress, nodes: nodes.changed || !before.nodes ? nodes.toRecord() : before.nodes };
+  return {
+    ...before,
+    phase: "Running",
+    startedAt,
+    finishedAt: null,
+    progress,
+    nodes: nodes.changed || !before.nodes ? nodes.toRecord() : before.nodes,
+  };
 }
 
-function ended(status: DeepReadonly<WorkflowStatus>, phase: WorkflowPhase, message: string, nowMs: number): DeepReadonly<WorkflowStatus> {
+function ended(
+  status: DeepReadonly<WorkflowStatus>,
+  phase: WorkflowPhase,
+  message: string,
+  nowMs: number,
+): DeepReadonly<WorkflowStatus> {
   const { message: _old, ...rest } = status;
-  return { ...rest, phase, finishedAt: formatTime(nowMs), ...(message !== "" && { message }), conditions: [...(rest.conditions ?? []).filter(({ type }) => type !== "Completed"), { type: "Completed", status: "True" }] };
+  return {
+    ...rest,
+    phase,
+    finishedAt: formatTime(nowMs),
+    message: message !== "" ? message : undefined,
+    conditions: [
+      ...(rest.conditions ?? []).filter(({ type }) => type !== "Completed"),
+      { type: "Completed", status: "True" },
+    ],
+  };
 }
 
-const again = ({ dueMs, nowMs }: Run): { againInMs?: number } => (dueMs === undefined ? {} : { againInMs: Math.max(0, dueMs - nowMs) });
+const again = ({ dueMs, nowMs }: Run): { againInMs?: number } =>
+  dueMs === undefined ? {} : { againInMs: Math.max(0, dueMs - nowMs) };

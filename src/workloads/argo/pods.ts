@@ -1,20 +1,47 @@
 /**
- * The pod of a node: how it is made, and what its state means for the node. There is no executor beside the main container, because
- * nothing runs in it that could be watched.
+ * The pod of a node: how it is made, and what its state means for the node. There is no executor beside the main
+ * container, because nothing runs in it that could be watched.
  */
 import { controllerReference } from "../../api/index.ts";
 import type { Pod, WorkflowNodePhase } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
-import { COMPLETED_LABEL, DEFAULT_CONTAINER_ANNOTATION, MAIN_CONTAINER, NODE_ID_ANNOTATION, NODE_NAME_ANNOTATION, WORKFLOW_LABEL, nodeIdOf, podNameOf } from "./names.ts";
+import {
+  COMPLETED_LABEL,
+  DEFAULT_CONTAINER_ANNOTATION,
+  MAIN_CONTAINER,
+  NODE_ID_ANNOTATION,
+  NODE_NAME_ANNOTATION,
+  WORKFLOW_LABEL,
+  nodeIdOf,
+  podNameOf,
+} from "./names.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
 import { WorkflowProblem } from "./variables.ts";
 
 /** Fields that a pod takes from its template, or else from the Workflow. */
-export const POD_FIELDS = ["nodeSelector", "tolerations", "affinity", "serviceAccountName", "automountServiceAccountToken", "priorityClassName", "schedulerName", "securityContext", "hostAliases", "hostNetwork", "dnsPolicy", "dnsConfig", "imagePullSecrets"] as const;
+export const POD_FIELDS = [
+  "nodeSelector",
+  "tolerations",
+  "affinity",
+  "serviceAccountName",
+  "automountServiceAccountToken",
+  "priorityClassName",
+  "schedulerName",
+  "securityContext",
+  "hostAliases",
+  "hostNetwork",
+  "dnsPolicy",
+  "dnsConfig",
+  "imagePullSecrets",
+] as const;
 
 /** `template` has its variables replaced. */
-export function makeNodePod(workflow: ReadonlyWorkflow, nodeName: string, template: ReadonlyTemplate): DeepReadonly<Pod> {
+export function makeNodePod(
+  workflow: ReadonlyWorkflow,
+  nodeName: string,
+  template: ReadonlyTemplate,
+): DeepReadonly<Pod> {
   const { name, namespace } = workflow.metadata;
   const spec = workflow.spec as unknown as JsonObject;
   const own = template as unknown as JsonObject;
@@ -25,8 +52,10 @@ export function makeNodePod(workflow: ReadonlyWorkflow, nodeName: string, templa
   const volumes = [spec["volumes"], own["volumes"]].flatMap((list) => (Array.isArray(list) ? list : []));
   const { podPriorityClassName: priority } = spec;
   const common = spec["podMetadata"] as DeepReadonly<ReadonlyTemplate["metadata"]>;
-  const activeDeadlineSeconds = template.activeDeadlineSeconds === undefined ? undefined : Number(template.activeDeadlineSeconds);
-  if (Number.isNaN(activeDeadlineSeconds)) throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is no number`);
+  const activeDeadlineSeconds =
+    template.activeDeadlineSeconds === undefined ? undefined : Number(template.activeDeadlineSeconds);
+  if (Number.isNaN(activeDeadlineSeconds))
+    throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is no number`);
   const pod: JsonObject = {
     ...(priority !== undefined && { priorityClassName: priority }),
     ...Object.fromEntries(fields),
@@ -41,9 +70,15 @@ export function makeNodePod(workflow: ReadonlyWorkflow, nodeName: string, templa
     kind: "Pod",
     metadata: {
       name: podNameOf(name, nodeName, template.name ?? ""),
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       labels: { ...common?.labels, ...template.metadata?.labels, [WORKFLOW_LABEL]: name, [COMPLETED_LABEL]: "false" },
-      annotations: { ...common?.annotations, ...template.metadata?.annotations, [DEFAULT_CONTAINER_ANNOTATION]: MAIN_CONTAINER, [NODE_ID_ANNOTATION]: nodeIdOf(name, nodeName), [NODE_NAME_ANNOTATION]: nodeName },
+      annotations: {
+        ...common?.annotations,
+        ...template.metadata?.annotations,
+        [DEFAULT_CONTAINER_ANNOTATION]: MAIN_CONTAINER,
+        [NODE_ID_ANNOTATION]: nodeIdOf(name, nodeName),
+        [NODE_NAME_ANNOTATION]: nodeName,
+      },
       ownerReferences: [controllerReference(workflow)],
     },
     spec: pod as unknown as DeepReadonly<Pod>["spec"],
@@ -58,7 +93,11 @@ export function phaseOfPod({ metadata, status }: ReadonlyPod): { phase: Workflow
   if (status?.phase === "Running") return { phase: "Running", message: "" };
   const waiting = status?.containerStatuses?.find(({ state }) => state?.waiting)?.state?.waiting;
   const refused = status?.conditions?.find(({ type, status: value }) => type === "PodScheduled" && value === "False");
-  const message = waiting ? [waiting.reason, waiting.message].filter(Boolean).join(": ") : refused ? [refused.reason, refused.message].filter(Boolean).join(": ") : "";
+  const message = waiting
+    ? [waiting.reason, waiting.message].filter(Boolean).join(": ")
+    : refused
+      ? [refused.reason, refused.message].filter(Boolean).join(": ")
+      : "";
   return { phase: "Pending", message };
 }
 
@@ -66,7 +105,8 @@ function failureOf({ status }: Pick<ReadonlyPod, "metadata" | "status">): string
   if (status?.message) return status.message;
   for (const { name, state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { terminated } = state ?? {};
-    if (terminated && terminated.exitCode !== 0) return `${name}: ${terminated.reason || "Error"} (exit code ${terminated.exitCode ?? 0})${terminated.message ? `: ${terminated.message}` : ""}`;
+    if (terminated && terminated.exitCode !== 0)
+      return `${name}: ${terminated.reason || "Error"} (exit code ${terminated.exitCode ?? 0})${terminated.message ? `: ${terminated.message}` : ""}`;
   }
   return status?.reason ?? "pod failed";
 }

@@ -1,11 +1,13 @@
 /**
- * How much of a Workflow is done: `2/5` pods. A node that holds others counts every pod that one gets to from it, each once, although
- * there may be many ways. What lies behind a node is a set of bits, so that a long chain of steps does not cost its square.
+ * How much of a Workflow is done: `2/5` pods. A node that holds others counts every pod that one gets to from it, each
+ * once, although there may be many ways. What lies behind a node is a set of bits, so that a long chain of steps does
+ * not cost its square.
  */
 import type { ReadonlyNode } from "./names.ts";
 import type { NodeTable } from "./node-table.ts";
 
-const isDone = ({ phase }: ReadonlyNode): boolean => phase === "Succeeded" || phase === "Skipped" || phase === "Omitted";
+const isDone = ({ phase }: ReadonlyNode): boolean =>
+  phase === "Succeeded" || phase === "Skipped" || phase === "Omitted";
 
 /** Notes the progress of every node that has one, and answers that of all. */
 export function noteProgress(nodes: NodeTable): string {
@@ -20,7 +22,8 @@ export function noteProgress(nodes: NodeTable): string {
   for (const node of nodes.all()) {
     const own = node.type === "Pod" ? undefined : behind.get(node.id);
     const all = own?.reduce((sum, word) => sum + ones(word), 0) ?? 0;
-    if (own && all > 0) note(nodes, node, `${own.reduce((sum, word, index) => sum + ones(word & (done[index] ?? 0)), 0)}/${all}`);
+    if (own && all > 0)
+      note(nodes, node, `${own.reduce((sum, word, index) => sum + ones(word & (done[index] ?? 0)), 0)}/${all}`);
   }
   return `${pods.filter(isDone).length}/${pods.length}`;
 }
@@ -29,8 +32,15 @@ function note(nodes: NodeTable, node: ReadonlyNode, progress: string): void {
   if (node.progress !== progress) nodes.set(node, { progress });
 }
 
-/** The pods that one gets to from each node, itself included. Children come first; a node among its own descendants adds nothing to them. */
-function podsBehind(nodes: NodeTable, places: ReadonlyMap<string, number>, words: number): ReadonlyMap<string, Uint32Array> {
+/**
+ * The pods that one gets to from each node, itself included. Children come first; a node among its own descendants adds
+ * nothing to them.
+ */
+function podsBehind(
+  nodes: NodeTable,
+  places: ReadonlyMap<string, number>,
+  words: number,
+): ReadonlyMap<string, Uint32Array> {
   const behind = new Map<string, Uint32Array>();
   const begun = new Set<string>();
   const waiting = nodes.all().map(({ id }) => id);
@@ -46,7 +56,8 @@ function podsBehind(nodes: NodeTable, places: ReadonlyMap<string, number>, words
     const own = new Uint32Array(words);
     const place = places.get(id);
     if (place !== undefined) add(own, place);
-    for (const child of children) for (const [index, word] of (behind.get(child) ?? []).entries()) own[index] = (own[index] ?? 0) | word;
+    for (const child of children)
+      for (const [index, word] of (behind.get(child) ?? []).entries()) own[index] = (own[index] ?? 0) | word;
     behind.set(id, own);
   }
   return behind;

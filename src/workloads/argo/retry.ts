@@ -23,7 +23,8 @@ export function nextRetry(strategy: DeepStrategy, tries: readonly ReadonlyNode[]
     const waitMs = Math.min(grown, parseDurationMs(backoff.cap ?? "") ?? MAX_WAIT_MS, MAX_WAIT_MS);
     const untilMs = timeOf(last?.finishedAt) + waitMs;
     if (deadlineMs !== undefined && untilMs > deadlineMs) return { fail: "Backoff would exceed max duration limit" };
-    if (nowMs < untilMs && left && isRetried(strategy, last)) return { waitUntilMs: untilMs, message: `Backoff for ${describeDuration(waitMs)}` };
+    if (nowMs < untilMs && left && isRetried(strategy, last))
+      return { waitUntilMs: untilMs, message: `Backoff for ${describeDuration(waitMs)}` };
   }
   if (!isRetried(strategy, last)) return { fail: last?.message ?? "" };
   return left ? { again: true } : { fail: "No more retries left" };

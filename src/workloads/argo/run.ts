@@ -1,7 +1,9 @@
 /**
- * One look at a Workflow, as the templates that it executes see it: what is known, what is to be made, and when to look again.
+ * One look at a Workflow, as the templates that it executes see it: what is known, what is to be made, and when to look
+ * again.
  *
- * `execute.ts` executes a template of any sort; `steps.ts` and `dag.ts` those that are made of others, which they execute through it.
+ * `execute.ts` executes a template of any sort; `steps.ts` and `dag.ts` those that are made of others, which they
+ * execute through it.
  */
 import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -45,11 +47,31 @@ export function dueAt(run: Run, timeMs: number): void {
 }
 
 function inputsOf(template: ReadonlyTemplate, scope: Scope): Pick<ReadonlyNode, "inputs"> {
-  const parameters = (template.inputs?.parameters ?? []).map(({ name }) => ({ name, value: scope.get(`inputs.parameters.${name}`) ?? "" }));
+  const parameters = (template.inputs?.parameters ?? []).map(({ name }) => ({
+    name,
+    value: scope.get(`inputs.parameters.${name}`) ?? "",
+  }));
   return parameters.length > 0 ? { inputs: { parameters } } : {};
 }
 
 /** The node that stands for a template while it runs; made when it first does. */
-export function nodeOf(run: Run, template: ReadonlyTemplate, { nodeName, boundaryID }: Call, scope: Scope, type: ReadonlyNode["type"], phase: "Pending" | "Running"): ReadonlyNode {
-  return run.nodes.get(nodeName) ?? run.nodes.add({ name: nodeName, type, phase, templateName: template.name ?? "", ...(boundaryID !== undefined && { boundaryID }), ...inputsOf(template, scope) });
+export function nodeOf(
+  run: Run,
+  template: ReadonlyTemplate,
+  { nodeName, boundaryID }: Call,
+  scope: Scope,
+  type: ReadonlyNode["type"],
+  phase: "Pending" | "Running",
+): ReadonlyNode {
+  return (
+    run.nodes.get(nodeName) ??
+    run.nodes.add({
+      name: nodeName,
+      type,
+      phase,
+      templateName: template.name ?? "",
+      boundaryID,
+      ...inputsOf(template, scope),
+    })
+  );
 }

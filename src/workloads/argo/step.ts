@@ -22,28 +22,50 @@ export function noteResult({ nodes }: Run, scope: Map<string, string>, prefix: s
 }
 
 export function isTolerated(step: Pick<Step, "continueOn"> | undefined, { phase }: ReadonlyNode): boolean {
-  return (phase === "Failed" && step?.continueOn?.failed === true) || (phase === "Error" && step?.continueOn?.error === true);
+  return (
+    (phase === "Failed" && step?.continueOn?.failed === true) || (phase === "Error" && step?.continueOn?.error === true)
+  );
 }
 
 /** Whether the template's own limit on what runs at once leaves room for one more. */
 export function hasRoom({ nodes }: Run, { parallelism }: ReadonlyTemplate, boundaryID: string): boolean {
   if (parallelism === undefined || parallelism <= 0) return true;
   let busy = 0;
-  for (const { boundaryID: within, type, phase } of nodes.all()) if (within === boundaryID && type !== "StepGroup" && type !== "TaskGroup" && !isFulfilled({ ...(phase && { phase }) })) busy++;
+  for (const { boundaryID: within, type, phase } of nodes.all())
+    if (within === boundaryID && type !== "StepGroup" && type !== "TaskGroup" && !isFulfilled({ phase })) busy++;
   return busy < parallelism;
 }
 
-/** The node of a step: left out when its condition says so, failed when it asks for what there is not, started otherwise. */
-export function startStep(run: Run, call: Call, step: Pick<Step, "template" | "when" | "arguments">, nodeName: string, boundaryID: string, scope: Scope): ReadonlyNode | undefined {
+/**
+ * The node of a step: left out when its condition says so, failed when it asks for what there is not, started
+ * otherwise.
+ */
+export function startStep(
+  run: Run,
+  call: Call,
+  step: Pick<Step, "template" | "when" | "arguments">,
+  nodeName: string,
+  boundaryID: string,
+  scope: Scope,
+): ReadonlyNode | undefined {
   const { nodes } = run;
   const made = { name: nodeName, templateName: step.template ?? "", boundaryID };
   try {
     const when = substitute(step.when ?? "", scope);
-    if (!nodes.get(nodeName) && when !== "" && !isWhen(when)) return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
-    return run.execute(run, { nodeName, template: step.template ?? "", boundaryID, parameters: argumentsOf(step.arguments, scope), depth: call.depth + 1 });
+    if (!nodes.get(nodeName) && when !== "" && !isWhen(when))
+      return nodes.add({ ...made, type: "Skipped", phase: "Skipped", message: `when '${when}' evaluated false` });
+    return run.execute(run, {
+      nodeName,
+      template: step.template ?? "",
+      boundaryID,
+      parameters: argumentsOf(step.arguments, scope),
+      depth: call.depth + 1,
+    });
   } catch (error) {
     if (!(error instanceof WorkflowProblem)) throw error;
     const known = nodes.get(nodeName);
-    return known ? nodes.mark(known, "Error", error.message) : nodes.add({ ...made, type: "Skipped", phase: "Error", message: error.message });
+    return known
+      ? nodes.mark(known, "Error", error.message)
+      : nodes.add({ ...made, type: "Skipped", phase: "Error", message: error.message });
   }
 }

@@ -35,13 +35,23 @@ export function runSteps(run: Run, template: ReadonlyTemplate, call: Call, outer
 
 /** Nothing more starts; what was running has been told to end. */
 function stoppedNode({ nodes }: Run, node: ReadonlyNode): ReadonlyNode {
-  const isBusy = nodes.all().some(({ boundaryID, type, phase }) => boundaryID === node.id && type !== "StepGroup" && !isFulfilled({ ...(phase && { phase }) }));
+  const isBusy = nodes
+    .all()
+    .some(({ boundaryID, type, phase }) => boundaryID === node.id && type !== "StepGroup" && !isFulfilled({ phase }));
   if (isBusy) return node;
   for (const group of nodes.all()) if (group.boundaryID === node.id && !isFulfilled(group)) nodes.mark(group, "Failed");
   return nodes.mark(node, "Failed");
 }
 
-function runGroup(run: Run, template: ReadonlyTemplate, call: Call, steps: readonly Step[], group: ReadonlyNode, boundaryID: string, scope: Scope): ReadonlyNode {
+function runGroup(
+  run: Run,
+  template: ReadonlyTemplate,
+  call: Call,
+  steps: readonly Step[],
+  group: ReadonlyNode,
+  boundaryID: string,
+  scope: Scope,
+): ReadonlyNode {
   const { nodes } = run;
   const continues = new Map<string, Step>();
   let waits = false;

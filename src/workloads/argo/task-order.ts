@@ -1,4 +1,6 @@
-/** The order in which tasks can run: each after everything that it needs. Pure; costs one look at every task and need. */
+/**
+ * The order in which tasks can run: each after everything that it needs. Pure; costs one look at every task and need.
+ */
 
 /** Undefined when tasks wait for each other. Needs that are no task are passed over. */
 export function taskOrder(needs: ReadonlyMap<string, readonly string[]>): string[] | undefined {

@@ -13,9 +13,26 @@ const intOrText: Schema = { "x-kubernetes-int-or-string": true };
 const MAX_ITEMS = 500;
 const listOf = (items: Schema): Schema => ({ type: "array", items, maxItems: MAX_ITEMS });
 const mapOf = (values: Schema): Schema => ({ type: "object", additionalProperties: values });
-const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({ type: "object", properties, ...(required.length > 0 && { required }) });
+const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
+  type: "object",
+  properties,
+  required: required.length > 0 ? required : undefined,
+});
 
-const parameters: Schema = object({ parameters: listOf(object({ name: { ...text, minLength: 1 }, value: anything, default: anything, enum: listOf(anything), description: text }, ["name"])) });
+const parameters: Schema = object({
+  parameters: listOf(
+    object(
+      {
+        name: { ...text, minLength: 1 },
+        value: anything,
+        default: anything,
+        enum: listOf(anything),
+        description: text,
+      },
+      ["name"],
+    ),
+  ),
+});
 const metadata: Schema = object({ labels: mapOf(text), annotations: mapOf(text) });
 const podFields: Record<string, Schema> = Object.fromEntries(POD_FIELDS.map((field) => [field, anything]));
 const NAME: Schema = { ...text, pattern: "^[A-Za-z0-9][-_A-Za-z0-9]*$", maxLength: 128 };
@@ -45,7 +62,14 @@ const template: Schema = object(
     metadata,
     container: someObject,
     steps: listOf(listOf(object(step, ["name"]))),
-    dag: object({ target: text, failFast: flag, tasks: listOf(object({ ...step, dependencies: listOf(NAME), depends: text }, ["name"])) }, ["tasks"]),
+    dag: object(
+      {
+        target: text,
+        failFast: flag,
+        tasks: listOf(object({ ...step, dependencies: listOf(NAME), depends: text }, ["name"])),
+      },
+      ["tasks"],
+    ),
     suspend: object({ duration: text }),
     retryStrategy,
     activeDeadlineSeconds: intOrText,
@@ -70,7 +94,9 @@ const spec: Schema = object(
     parallelism: count,
     activeDeadlineSeconds: count,
     ttlStrategy: object({ secondsAfterCompletion: count, secondsAfterSuccess: count, secondsAfterFailure: count }),
-    podGC: object({ strategy: { ...text, enum: ["", "OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"] } }),
+    podGC: object({
+      strategy: { ...text, enum: ["", "OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"] },
+    }),
     podMetadata: metadata,
     podPriorityClassName: text,
     volumes: listOf(someObject),

@@ -1,6 +1,7 @@
 /**
- * `{{…}}` in Workflows: names of values that are known when a step starts. Expressions (`{{=…}}`) are not understood, and outputs of
- * containers do not exist, because the containers are simulated; both are said rather than left in the text.
+ * `{{…}}` in Workflows: names of values that are known when a step starts. Expressions (`{{=…}}`) are not understood,
+ * and outputs of containers do not exist, because the containers are simulated; both are said rather than left in the
+ * text.
  */
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
@@ -16,8 +17,8 @@ export interface Budget {
 }
 
 /**
- * More than programs take as arguments. Templates hand values on, each of which may name another twice: without an end to it, a text
- * would double with every level, and a few lines would fill the memory of the process.
+ * More than programs take as arguments. Templates hand values on, each of which may name another twice: without an end
+ * to it, a text would double with every level, and a few lines would fill the memory of the process.
  */
 const MAX_REPLACED = 256 * 1024;
 export const fullBudget = (): Budget => ({ left: MAX_REPLACED });
@@ -32,7 +33,8 @@ export function substitute(text: string, scope: Scope, budget = fullBudget()): s
       return value;
     }
     if (name.startsWith("=")) throw new WorkflowProblem(`expressions are not supported: {{${inner}}}`);
-    if (/^(steps|tasks)\..+\.outputs\./.test(name)) throw new WorkflowProblem(`{{${name}}} has no value: containers are simulated and have no outputs`);
+    if (/^(steps|tasks)\..+\.outputs\./.test(name))
+      throw new WorkflowProblem(`{{${name}}} has no value: containers are simulated and have no outputs`);
     throw new WorkflowProblem(`failed to resolve {{${name}}}`);
   });
 }
@@ -46,12 +48,16 @@ function replaced(value: DeepReadonly<Json>, scope: Scope, budget: Budget): Deep
   if (typeof value === "string") return substitute(value, scope, budget);
   if (Array.isArray(value)) return value.map((item: DeepReadonly<Json>) => replaced(item, scope, budget));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [substitute(key, scope, budget), replaced(item, scope, budget)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [substitute(key, scope, budget), replaced(item, scope, budget)]),
+  );
 }
 
 /** A parameter may say which values it takes. */
 export function checkChoice(where: string, value: string, choices: readonly DeepReadonly<Json>[] | undefined): void {
-  if (choices && !choices.some((choice) => asText(choice) === value)) throw new WorkflowProblem(`${where} '${value.slice(0, 100)}' is none of its enum`);
+  if (choices && !choices.some((choice) => asText(choice) === value))
+    throw new WorkflowProblem(`${where} '${value.slice(0, 100)}' is none of its enum`);
 }
 
-export const asText = (value: DeepReadonly<Json>): string => (typeof value === "string" ? value : JSON.stringify(value));
+export const asText = (value: DeepReadonly<Json>): string =>
+  typeof value === "string" ? value : JSON.stringify(value);

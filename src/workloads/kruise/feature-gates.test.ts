@@ -4,23 +4,43 @@ import { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./feature-
 test("gates are as OpenKruise ships them unless they are changed", () => {
   const gates = createFeatureGates({ CloneSetShortHash: true });
 
-  expect([DEFAULT_GATES.isOn("CloneSetShortHash"), gates.isOn("CloneSetShortHash"), gates.isOn("InPlaceUpdateEnvFromMetadata")]).toEqual([false, true, true]);
+  expect([
+    DEFAULT_GATES.isOn("CloneSetShortHash"),
+    gates.isOn("CloneSetShortHash"),
+    gates.isOn("InPlaceUpdateEnvFromMetadata"),
+  ]).toEqual([false, true, true]);
 });
 
 test("a gate that needs another one is off without it", () => {
-  const gates = createFeatureGates({ KruiseDaemon: false, PodWebhook: false, DeletionProtectionForCRDCascadingGate: true });
+  const gates = createFeatureGates({
+    KruiseDaemon: false,
+    PodWebhook: false,
+    DeletionProtectionForCRDCascadingGate: true,
+  });
 
-  expect((["InPlaceUpdateEnvFromMetadata", "WorkloadSpread", "DeletionProtectionForCRDCascadingGate"] as const).map((gate) => gates.isOn(gate))).toEqual([false, false, false]);
+  expect(
+    (["InPlaceUpdateEnvFromMetadata", "WorkloadSpread", "DeletionProtectionForCRDCascadingGate"] as const).map((gate) =>
+      gates.isOn(gate),
+    ),
+  ).toEqual([false, false, false]);
 });
 
 test("a gate that does not exist is refused, with those that do", () => {
-  expect(() => createFeatureGates({ CloneSetLongHash: true })).toThrow(/CloneSetLongHash is not a gate of release 1\.9\.1; known gates: .*CloneSetShortHash/);
+  expect(() => createFeatureGates({ CloneSetLongHash: true })).toThrow(
+    /CloneSetLongHash is not a gate of release 1\.9\.1; known gates: .*CloneSetShortHash/,
+  );
 });
 
 test("a stage stands for its gates, and a gate that is named beside it keeps its own value", () => {
-  const gates = createFeatureGates(parseFeatureGates("AllAlpha=true,AllBeta=false,CloneSetShortHash=false,PodWebhook=true"));
+  const gates = createFeatureGates(
+    parseFeatureGates("AllAlpha=true,AllBeta=false,CloneSetShortHash=false,PodWebhook=true"),
+  );
 
-  expect((["CloneSetPartitionRollback", "CloneSetShortHash", "StatefulSetAutoDeletePVC", "PodWebhook"] as const).map((gate) => gates.isOn(gate))).toEqual([true, false, false, true]);
+  expect(
+    (["CloneSetPartitionRollback", "CloneSetShortHash", "StatefulSetAutoDeletePVC", "PodWebhook"] as const).map(
+      (gate) => gates.isOn(gate),
+    ),
+  ).toEqual([true, false, false, true]);
 });
 
 test("what is not a list of gates is refused", () => {

@@ -51,8 +51,31 @@ export interface FeatureGates {
 
 /** Gates that make no sense without another one. */
 const NEEDS: readonly [needed: FeatureGate, gates: readonly FeatureGate[]][] = [
-  ["PodWebhook", ["KruisePodReadinessGate", "PodUnavailableBudgetDeleteGate", "PodUnavailableBudgetUpdateGate", "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed", "EnhancedLivenessProbe", "EnablePodProbeMarkerOnServerless"]],
-  ["KruiseDaemon", ["PreDownloadImageForInPlaceUpdate", "DaemonWatchingPod", "InPlaceUpdateEnvFromMetadata", "PreDownloadImageForDaemonSetUpdate", "PodProbeMarkerGate", "SidecarTerminator", "ImagePullJobGate", "EnhancedLivenessProbe"]],
+  [
+    "PodWebhook",
+    [
+      "KruisePodReadinessGate",
+      "PodUnavailableBudgetDeleteGate",
+      "PodUnavailableBudgetUpdateGate",
+      "WorkloadSpread",
+      "SidecarSetPatchPodMetadataDefaultsAllowed",
+      "EnhancedLivenessProbe",
+      "EnablePodProbeMarkerOnServerless",
+    ],
+  ],
+  [
+    "KruiseDaemon",
+    [
+      "PreDownloadImageForInPlaceUpdate",
+      "DaemonWatchingPod",
+      "InPlaceUpdateEnvFromMetadata",
+      "PreDownloadImageForDaemonSetUpdate",
+      "PodProbeMarkerGate",
+      "SidecarTerminator",
+      "ImagePullJobGate",
+      "EnhancedLivenessProbe",
+    ],
+  ],
   ["ResourcesDeletionProtection", ["DeletionProtectionForCRDCascadingGate"]],
 ];
 
@@ -64,13 +87,20 @@ const STAGES: Readonly<Record<string, (gate: string, isOn: boolean) => boolean>>
   AllBeta: (gate, isOn) => isOn || BETA_AND_OFF.has(gate),
 };
 
-/** `AllAlpha=true,CloneSetShortHash=false`, as OpenKruise's manager takes it on its command line. Throws for what does not read like that. */
+/**
+ * `AllAlpha=true,CloneSetShortHash=false`, as OpenKruise's manager takes it on its command line. Throws for what does
+ * not read like that.
+ */
 export function parseFeatureGates(text: string): Record<string, boolean> {
   const pairs = text.split(",").filter((pair) => pair.trim() !== "");
   return Object.fromEntries(
     pairs.map((pair) => {
       const [, gate = "", value = ""] = /^\s*(\w+)=(true|false)\s*$/.exec(pair) ?? [];
-      if (gate === "") throw new FlotillaError("UnknownFeatureGate", `reading the feature gates of OpenKruise: ${JSON.stringify(pair)} is not NAME=true or NAME=false`);
+      if (gate === "")
+        throw new FlotillaError(
+          "UnknownFeatureGate",
+          `reading the feature gates of OpenKruise: ${JSON.stringify(pair)} is not NAME=true or NAME=false`,
+        );
       return [gate, value === "true"];
     }),
   );
@@ -81,15 +111,21 @@ export function createFeatureGates(changes: Readonly<Record<string, boolean>> = 
   const gates = new Map<string, boolean>(Object.entries(DEFAULTS));
   for (const [stage, isOfStage] of Object.entries(STAGES)) {
     const isOn = changes[stage];
-    if (isOn !== undefined) for (const [gate, byDefault] of Object.entries(DEFAULTS)) if (isOfStage(gate, byDefault)) gates.set(gate, isOn);
+    if (isOn !== undefined)
+      for (const [gate, byDefault] of Object.entries(DEFAULTS)) if (isOfStage(gate, byDefault)) gates.set(gate, isOn);
   }
   for (const [gate, isOn] of Object.entries(changes)) {
     if (Object.hasOwn(STAGES, gate)) continue;
-    if (!gates.has(gate)) throw new FlotillaError("UnknownFeatureGate", `reading the feature gates of OpenKruise: ${gate} is not a gate of release 1.9.1; known gates: ${[...gates.keys()].join(", ")}`);
+    if (!gates.has(gate))
+      throw new FlotillaError(
+        "UnknownFeatureGate",
+        `reading the feature gates of OpenKruise: ${gate} is not a gate of release 1.9.1; known gates: ${[...gates.keys()].join(", ")}`,
+      );
     gates.set(gate, isOn);
   }
   for (const [needed, dependent] of NEEDS) if (!gates.get(needed)) for (const gate of dependent) gates.set(gate, false);
-  if (gates.get("PreDownloadImageForInPlaceUpdate") || gates.get("PreDownloadImageForDaemonSetUpdate")) gates.set("ImagePullJobGate", true);
+  if (gates.get("PreDownloadImageForInPlaceUpdate") || gates.get("PreDownloadImageForDaemonSetUpdate"))
+    gates.set("ImagePullJobGate", true);
   return { isOn: (gate) => gates.get(gate) ?? false };
 }
 

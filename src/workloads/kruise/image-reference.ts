@@ -1,4 +1,7 @@
-/** Image references as OpenKruise reads and compares them: without the defaults that a runtime adds, so `nginx` and `docker.io/library/nginx` differ. */
+/**
+ * Image references as OpenKruise reads and compares them: without the defaults that a runtime adds, so `nginx` and
+ * `docker.io/library/nginx` differ.
+ */
 export interface ImageReference {
   repo: string;
   /** Empty when the reference has none. */
@@ -6,9 +9,12 @@ export interface ImageReference {
   digest: string;
 }
 
-const DOMAIN = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*(?::[0-9]+)?";
+const DOMAIN =
+  "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*(?::[0-9]+)?";
 const COMPONENT = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-const REFERENCE = new RegExp(`^((?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`);
+const REFERENCE = new RegExp(
+  `^((?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+);
 const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 const MAX_REPO_LENGTH = 255;
 /** Longer than any reference that could be valid, so that the pattern has little to try. */

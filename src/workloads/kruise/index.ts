@@ -25,7 +25,7 @@ import { createUnitedDeploymentController } from "./uniteddeployment/controller.
 export function createKruiseControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
   const mayUpdatePod = createMayUpdatePod(deps);
   return [
-    createCloneSetController({ ...deps, ...(mayUpdatePod && { mayUpdatePod }) }),
+    createCloneSetController({ ...deps, mayUpdatePod }),
     createPodReadinessController(deps),
     createLaunchPriorityController(deps),
     createUnitedDeploymentController(deps),
@@ -48,7 +48,10 @@ export interface KruiseAdmissions {
   tell?: BudgetAdmissionOptions["tell"];
 }
 
-/** What OpenKruise's webhooks do that depends on other objects of the cluster. Pods pass through them in this order, as upstream. */
+/**
+ * What OpenKruise's webhooks do that depends on other objects of the cluster. Pods pass through them in this order, as
+ * upstream.
+ */
 export function createKruiseAdmissions({ gates = DEFAULT_GATES, ...rest }: KruiseAdmissions): AnyAdmission[] {
   const options = { ...rest, gates };
   return [

@@ -8,8 +8,18 @@ const LIFECYCLE = { userAgent: "Lifecycle", key: "preDeleteHook" };
 const RECREATE = { userAgent: "ContainerRecreateRequest", key: "restart" };
 
 function makePod(gate: { status: string; message?: string } | undefined, hasGate = true): ReadonlyPod {
-  const conditions = [{ type: "Ready", status: "True" }, { type: "ContainersReady", status: "True" }, ...(gate ? [{ type: "KruisePodReady", ...gate }] : [])];
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { containers: [], ...(hasGate && { readinessGates: [{ conditionType: "KruisePodReady" }] }) }, status: { conditions } };
+  const conditions = [
+    { type: "Ready", status: "True" },
+    { type: "ContainersReady", status: "True" },
+    ...(gate ? [{ type: "KruisePodReady", ...gate }] : []),
+  ];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a" },
+    spec: { containers: [], readinessGates: hasGate ? [{ conditionType: "KruisePodReady" }] : undefined },
+    status: { conditions },
+  };
 }
 const conditionOf = (pod: ReadonlyPod, name: string) => pod.status?.conditions?.find(({ type }) => type === name);
 
@@ -17,14 +27,26 @@ describe("A message", () => {
   test("closes the gate and takes the pod out of traffic at once", () => {
     const after = addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW);
 
-    expect(conditionOf(after, "KruisePodReady")).toEqual({ type: "KruisePodReady", status: "False", message: '[{"userAgent":"Lifecycle","key":"preDeleteHook"}]', lastTransitionTime: AT_NOW });
-    expect(conditionOf(after, "Ready")).toEqual({ type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: 'the status of pod readiness gate "KruisePodReady" is not "True", but False' });
+    expect(conditionOf(after, "KruisePodReady")).toEqual({
+      type: "KruisePodReady",
+      status: "False",
+      message: '[{"userAgent":"Lifecycle","key":"preDeleteHook"}]',
+      lastTransitionTime: AT_NOW,
+    });
+    expect(conditionOf(after, "Ready")).toEqual({
+      type: "Ready",
+      status: "False",
+      reason: "ReadinessGatesNotReady",
+      message: 'the status of pod readiness gate "KruisePodReady" is not "True", but False',
+    });
   });
 
   test("stands beside those of others, in order", () => {
     const after = addNotReadyMessage(addNotReadyMessage(makePod({ status: "True" }), LIFECYCLE, NOW), RECREATE, NOW);
 
-    expect(conditionOf(after, "KruisePodReady")?.message).toBe('[{"userAgent":"ContainerRecreateRequest","key":"restart"},{"userAgent":"Lifecycle","key":"preDeleteHook"}]');
+    expect(conditionOf(after, "KruisePodReady")?.message).toBe(
+      '[{"userAgent":"ContainerRecreateRequest","key":"restart"},{"userAgent":"Lifecycle","key":"preDeleteHook"}]',
+    );
   });
 
   test("opens the gate when it was the last one", () => {

@@ -1,10 +1,10 @@
 /**
- * Readiness gates of OpenKruise: `KruisePodReady`, which anybody can hold closed with a message, and the condition `Ready`
- * that follows from all gates.
+ * Readiness gates of OpenKruise: `KruisePodReady`, which anybody can hold closed with a message, and the condition
+ * `Ready` that follows from all gates.
  *
- * Whoever needs a pod out of traffic adds a message of its own and removes it later; the gate opens when no message is left.
- * Messages are a JSON list in the condition. Pure: every function returns the pod after the step, and the very same pod when
- * there is nothing to do, so a change is `after !== before`.
+ * Whoever needs a pod out of traffic adds a message of its own and removes it later; the gate opens when no message is
+ * left. Messages are a JSON list in the condition. Pure: every function returns the pod after the step, and the very
+ * same pod when there is nothing to do, so a change is `after !== before`.
  */
 import type { PodCondition } from "../../api/index.ts";
 import { compareText, formatTime, isObject } from "../../base/index.ts";
@@ -34,19 +34,32 @@ export function withCondition(pod: ReadonlyPod, condition: DeepReadonly<PodCondi
 function replaceCondition(pod: ReadonlyPod, condition: DeepReadonly<PodCondition>): ReadonlyPod {
   const conditions = pod.status?.conditions ?? [];
   const index = conditions.findIndex(({ type }) => type === condition.type);
-  return { ...pod, status: { ...pod.status, conditions: index < 0 ? [...conditions, condition] : conditions.with(index, condition) } };
+  return {
+    ...pod,
+    status: { ...pod.status, conditions: index < 0 ? [...conditions, condition] : conditions.with(index, condition) },
+  };
 }
 
-/** `Ready` becomes False at once when a gate is closed: the kubelet would notice later, and traffic must stop first. Only the kubelet makes it True. */
+/**
+ * `Ready` becomes False at once when a gate is closed: the kubelet would notice later, and traffic must stop first.
+ * Only the kubelet makes it True.
+ */
 export function withReadyFromGates(pod: ReadonlyPod): ReadonlyPod {
   if (!podCondition(pod, "Ready") || podCondition(pod, "ContainersReady")?.status !== "True") return pod;
   const closed = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = podCondition(pod, conditionType);
     if (!gate) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
-    return gate.status === "True" ? [] : [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`];
+    return gate.status === "True"
+      ? []
+      : [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`];
   });
   if (closed.length === 0) return pod;
-  return withCondition(pod, { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: closed.join(", ") });
+  return withCondition(pod, {
+    type: "Ready",
+    status: "False",
+    reason: "ReadinessGatesNotReady",
+    message: closed.join(", "),
+  });
 }
 
 /** The gate is closed, with this message among those that hold it. A pod without the gate stays as it is. */
@@ -54,7 +67,12 @@ export function addNotReadyMessage(pod: ReadonlyPod, message: NotReadyMessage, n
   if (!hasReadinessGate(pod, KRUISE_POD_READY)) return pod;
   const messages = readMessages(pod);
   if (messages.some((item) => isSame(item, message))) return pod;
-  const closed = { type: KRUISE_POD_READY, status: "False", message: formatMessages([...messages, message]), lastTransitionTime: formatTime(nowMs) };
+  const closed = {
+    type: KRUISE_POD_READY,
+    status: "False",
+    message: formatMessages([...messages, message]),
+    lastTransitionTime: formatTime(nowMs),
+  };
   return withReadyFromGates(replaceCondition(pod, closed));
 }
 
@@ -65,19 +83,31 @@ export function removeNotReadyMessage(pod: ReadonlyPod, message: NotReadyMessage
   const messages = readMessages(pod);
   const left = messages.filter((item) => !isSame(item, message));
   if (left.length === messages.length) return pod;
-  return replaceCondition(pod, { ...condition, status: left.length === 0 ? "True" : condition.status, message: formatMessages(left), lastTransitionTime: formatTime(nowMs) });
+  return replaceCondition(pod, {
+    ...condition,
+    status: left.length === 0 ? "True" : condition.status,
+    message: formatMessages(left),
+    lastTransitionTime: formatTime(nowMs),
+  });
 }
 
 const isSame = (a: NotReadyMessage, b: NotReadyMessage): boolean => a.userAgent === b.userAgent && a.key === b.key;
 
 function formatMessages(messages: readonly NotReadyMessage[]): string {
-  return JSON.stringify(messages.toSorted((a, b) => compareText(a.userAgent, b.userAgent) || compareText(a.key, b.key)).map(({ userAgent, key }) => ({ userAgent, key })));
+  return JSON.stringify(
+    messages
+      .toSorted((a, b) => compareText(a.userAgent, b.userAgent) || compareText(a.key, b.key))
+      .map(({ userAgent, key }) => ({ userAgent, key })),
+  );
 }
 
 /** Somebody else's text counts as no messages. */
 function readMessages(pod: ReadonlyPod): NotReadyMessage[] {
   const list = parseList(podCondition(pod, KRUISE_POD_READY)?.message ?? "");
-  return list.filter(isObject).map(({ userAgent, key }) => ({ userAgent: typeof userAgent === "string" ? userAgent : "", key: typeof key === "string" ? key : "" }));
+  return list.filter(isObject).map(({ userAgent, key }) => ({
+    userAgent: typeof userAgent === "string" ? userAgent : "",
+    key: typeof key === "string" ? key : "",
+  }));
 }
 
 function parseList(text: string): unknown[] {

@@ -15,8 +15,15 @@ export interface KruiseAdmissionOptions {
 const EXEMPT_LABEL = "control-plane";
 
 /** Whether the webhooks for pods see this pod. */
-export function isPodInScope({ cluster, object, read }: Pick<Review<{ metadata: { namespace?: string } }>, "cluster" | "object" | "read">, { appliesTo, gates }: KruiseAdmissionOptions): boolean {
-  return appliesTo(cluster) && gates.isOn("PodWebhook") && labelsOf(read.get("", "namespaces", undefined, object.metadata.namespace ?? ""))?.[EXEMPT_LABEL] === undefined;
+export function isPodInScope(
+  { cluster, object, read }: Pick<Review<{ metadata: { namespace?: string } }>, "cluster" | "object" | "read">,
+  { appliesTo, gates }: KruiseAdmissionOptions,
+): boolean {
+  return (
+    appliesTo(cluster) &&
+    gates.isOn("PodWebhook") &&
+    labelsOf(read.get("", "namespaces", undefined, object.metadata.namespace ?? ""))?.[EXEMPT_LABEL] === undefined
+  );
 }
 
 function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<JsonObject> | undefined {
@@ -25,7 +32,13 @@ function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<Js
   return isObject(labels) ? labels : undefined;
 }
 
-/** A member may be without OpenKruise, or have only some of its kinds, which is enough for what needs none of them. Asked only of the few objects that want something of it. */
+/**
+ * A member may be without OpenKruise, or have only some of its kinds, which is enough for what needs none of them.
+ * Asked only of the few objects that want something of it.
+ */
 export function isKruiseInstalled(read: ClusterReader): boolean {
-  return kruiseKinds.some(({ group, plural }) => read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, `${plural}.${group}`) !== undefined);
+  return kruiseKinds.some(
+    ({ group, plural }) =>
+      read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, `${plural}.${group}`) !== undefined,
+  );
 }

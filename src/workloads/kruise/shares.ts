@@ -1,6 +1,6 @@
 /**
- * Numbers that users give as an integer or as a percentage of a total. OpenKruise reads them in three ways, and a workload that
- * came past its webhook years ago must keep its meaning, so all three are kept:
+ * Numbers that users give as an integer or as a percentage of a total. OpenKruise reads them in three ways, and a
+ * workload that came past its webhook years ago must keep its meaning, so all three are kept:
  *
  * | reading | fractions of a percent | a text without `%` | used for |
  * |---|---|---|---|
@@ -43,7 +43,8 @@ export function strictShare(value: IntOrPercent, total: number, rounding: Roundi
 
 /**
  * How many pods stay at the old revision. A percentage rounds up, yet anything but exactly "100%" lets at least one pod
- * update, so that a nearly finished partition never looks like a stopped rollout. Undefined for text that is no percentage.
+ * update, so that a nearly finished partition never looks like a stopped rollout. Undefined for text that is no
+ * percentage.
  */
 export function partitionOf(partition: IntOrPercent | undefined, replicas: number): number | undefined {
   if (partition === undefined) return 0;

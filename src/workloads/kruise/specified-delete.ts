@@ -1,4 +1,7 @@
-/** A pod that somebody wants gone before others: the user, or an update that replaces pods. CloneSet and Advanced StatefulSet delete it when their budget allows. */
+/**
+ * A pod that somebody wants gone before others: the user, or an update that replaces pods. CloneSet and Advanced
+ * StatefulSet delete it when their budget allows.
+ */
 import type { ReadonlyPod } from "../kubernetes/pod.ts";
 
 export const SPECIFIED_DELETE_LABEL = "apps.kruise.io/specified-delete";
@@ -9,5 +12,7 @@ export function isMarkedForDelete({ metadata }: ReadonlyPod): boolean {
 }
 
 export function markForDelete(pod: ReadonlyPod): ReadonlyPod {
-  return isMarkedForDelete(pod) ? pod : { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } };
+  return isMarkedForDelete(pod)
+    ? pod
+    : { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [SPECIFIED_DELETE_LABEL]: "true" } } };
 }

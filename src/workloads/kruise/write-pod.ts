@@ -1,6 +1,6 @@
 /**
- * Writes what OpenKruise's controllers make of a pod: its status, amounts of CPU and memory, and the rest, in this order,
- * because traffic stops before anything else changes. What did not change is not written.
+ * Writes what OpenKruise's controllers make of a pod: its status, amounts of CPU and memory, and the rest, in this
+ * order, because traffic stops before anything else changes. What did not change is not written.
  */
 import { Pod } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -16,30 +16,66 @@ export interface PodStep {
   resize?: Applied["resize"];
 }
 
-/** The pod as it is after the write; undefined when somebody else changed it first, and its change brings the owner back. */
+/**
+ * The pod as it is after the write; undefined when somebody else changed it first, and its change brings the owner
+ * back.
+ */
 export type WritePod = (owner: Owner, step: PodStep, signal: AbortSignal) => Promise<ReadonlyPod | undefined>;
 
 export function createWritePod({ client, podsSeen }: { client: Client; podsSeen: Expectations }): WritePod {
   return async (owner, { pod, after, resize }, signal) => {
     let base: ReadonlyPod | undefined = pod;
-    if (after.status !== pod.status) base = await unlessChanged(client.updateStatus(Pod, owner.cluster, after, { signal }));
-    if (base && resize) base = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, base), resizePatch(base, resize), { type: "strategic", subresource: "resize", signal }));
+    if (after.status !== pod.status)
+      base = await unlessChanged(client.updateStatus(Pod, owner.cluster, after, { signal }));
+    if (base && resize)
+      base = await unlessChanged(
+        client.patch(Pod, keyOf(owner.cluster, base), resizePatch(base, resize), {
+          type: "strategic",
+          subresource: "resize",
+          signal,
+        }),
+      );
     // Labels and annotations go with a status: one write instead of two.
-    const isWritten = after.status !== pod.status && after.spec === pod.spec && after.metadata.finalizers === pod.metadata.finalizers && after.metadata.ownerReferences === pod.metadata.ownerReferences;
+    const isWritten =
+      after.status !== pod.status &&
+      after.spec === pod.spec &&
+      after.metadata.finalizers === pod.metadata.finalizers &&
+      after.metadata.ownerReferences === pod.metadata.ownerReferences;
     if (base && !isWritten && (after.metadata !== pod.metadata || after.spec !== pod.spec)) {
       const { resourceVersion } = base.metadata;
       const spec = resize ? { ...after.spec, containers: withAmounts(after, base) } : after.spec;
-      base = await unlessChanged(client.update(Pod, owner.cluster, { ...after, metadata: { ...after.metadata, ...(resourceVersion && { resourceVersion }) }, spec }, { signal }));
+      base = await unlessChanged(
+        client.update(
+          Pod,
+          owner.cluster,
+          { ...after, metadata: { ...after.metadata, ...(resourceVersion && { resourceVersion }) }, spec },
+          { signal },
+        ),
+      );
     }
     if (base && base !== pod) podsSeen.wrote(owner, base);
     return base;
   };
 }
 
-function resizePatch({ spec }: ReadonlyPod, resize: NonNullable<Applied["resize"]>): { spec: { containers: { name: string; resources: { limits?: Record<string, string>; requests?: Record<string, string> } }[] } } {
+function resizePatch(
+  { spec }: ReadonlyPod,
+  resize: NonNullable<Applied["resize"]>,
+): {
+  spec: {
+    containers: { name: string; resources: { limits?: Record<string, string>; requests?: Record<string, string> } }[];
+  };
+} {
   const containers = spec.containers.flatMap(({ name }) => {
     const { limits, requests } = resize[name] ?? {};
-    return limits || requests ? [{ name, resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) } }] : [];
+    return limits || requests
+      ? [
+          {
+            name,
+            resources: { limits: limits ? { ...limits } : undefined, requests: requests ? { ...requests } : undefined },
+          },
+        ]
+      : [];
   });
   return { spec: { containers } };
 }

@@ -4,7 +4,9 @@ import type { KubernetesObject, Pod, PodTemplateSpec } from "../../api/index.ts"
 import { randomSuffix } from "../../base/index.ts";
 import type { DeepReadonly, Random } from "../../base/index.ts";
 
-/** What `generateName` leaves of a prefix: a name that is also a host name has 63 characters, five of which are chance. */
+/**
+ * What `generateName` leaves of a prefix: a name that is also a host name has 63 characters, five of which are chance.
+ */
 export const MAX_PREFIX = 58;
 
 type Owner = DeepReadonly<KubernetesObject>;
@@ -19,18 +21,26 @@ export function namedPod(owner: Owner, template: Template | undefined, name: str
     kind: "Pod",
     metadata: {
       name,
-      ...(namespace && { namespace }),
-      ...(metadata?.labels && { labels: metadata.labels }),
-      ...(metadata?.annotations && { annotations: metadata.annotations }),
-      ...(metadata?.finalizers && { finalizers: metadata.finalizers }),
+      namespace: namespace || undefined,
+      labels: metadata?.labels ? metadata.labels : undefined,
+      annotations: metadata?.annotations ? metadata.annotations : undefined,
+      finalizers: metadata?.finalizers ? metadata.finalizers : undefined,
       ownerReferences: [controllerReference(owner)],
     },
     spec: spec ?? { containers: [] },
   };
 }
 
-/** The prefix, shortened if need be, and chance. Chosen here and not by the server, so that the controller knows the name. */
-export function generatedPod(owner: Owner, template: Template | undefined, random: Random, prefix = `${owner.metadata.name}-`): DeepReadonly<Pod> {
+/**
+ * The prefix, shortened if need be, and chance. Chosen here and not by the server, so that the controller knows the
+ * name.
+ */
+export function generatedPod(
+  owner: Owner,
+  template: Template | undefined,
+  random: Random,
+  prefix = `${owner.metadata.name}-`,
+): DeepReadonly<Pod> {
   const pod = namedPod(owner, template, prefix.slice(0, MAX_PREFIX) + randomSuffix(random));
   return { ...pod, metadata: { ...pod.metadata, generateName: prefix } };
 }

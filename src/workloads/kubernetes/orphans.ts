@@ -17,7 +17,11 @@ export function orphanedPods<T extends Selecting>(informers: Informers, kind: Ki
 }
 
 /** The same for orphans of another kind. Costs a look at each possible owner in the namespace, and orphans are rare. */
-export function orphaned<O extends KubernetesObject, T extends Selecting>(informers: Informers, orphan: Kind<O>, owner: Kind<T>): KindRequest<ObjectKey> {
+export function orphaned<O extends KubernetesObject, T extends Selecting>(
+  informers: Informers,
+  orphan: Kind<O>,
+  owner: Kind<T>,
+): KindRequest<ObjectKey> {
   return watch(orphan, ({ cluster, object, deleted }) => {
     if (deleted || object.metadata.deletionTimestamp || controllerOf(object)) return [];
     const { namespace = "", labels } = object.metadata;
@@ -26,7 +30,10 @@ export function orphaned<O extends KubernetesObject, T extends Selecting>(inform
   });
 }
 
-function selects(selector: DeepReadonly<LabelSelectorFacts | Record<string, string>> | undefined, labels: Readonly<Record<string, string>> | undefined): boolean {
+function selects(
+  selector: DeepReadonly<LabelSelectorFacts | Record<string, string>> | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
   if (!selector) return false;
   // ReplicationControllers are older than selectors with expressions.
   const isPlain = Object.values(selector).every((value) => typeof value === "string");

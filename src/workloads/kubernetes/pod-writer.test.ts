@@ -24,9 +24,18 @@ test("pods that draw the same name by chance get another from the server, and no
   });
   stops.push(member);
   const labels = { app: "web" };
-  const spec = { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } } };
+  const spec = {
+    replicas: 3,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+  };
 
-  await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: NAMESPACE }, spec });
+  await member.client.create(ReplicaSet, MEMBER, {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: { name: "web", namespace: NAMESPACE },
+    spec,
+  });
   await member.pass(1_000);
 
   expect(member.pods().map(({ metadata }) => metadata.generateName)).toEqual(["web-", "web-", "web-"]);

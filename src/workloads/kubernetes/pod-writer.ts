@@ -1,8 +1,9 @@
 /**
- * How the controllers of Kubernetes write pods: what is written is expected to be seen, and told on the owner as upstream tells it.
+ * How the controllers of Kubernetes write pods: what is written is expected to be seen, and told on the owner as
+ * upstream tells it.
  *
- * Every write of a list is tried before the first failure is thrown, except that creations begin with a few: where a quota or a
- * webhook refuses all of them, a thousand refusals would say no more.
+ * Every write of a list is tried before the first failure is thrown, except that creations begin with a few: where a
+ * quota or a webhook refuses all of them, a thousand refusals would say no more.
  */
 import { Pod, controllerReference } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -51,8 +52,12 @@ const WORDS: PodWords = {
 };
 
 export function createPodWriter({ client, expectations, events, words = WORDS }: PodWriterOptions): PodWriter {
-  const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({ cluster, uid: object.metadata.uid ?? "" });
-  const tell = ({ cluster, object }: PodOwner, type: "Normal" | "Warning", reason: string, message: string): void => events?.record(cluster, object, { type, reason, message });
+  const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({
+    cluster,
+    uid: object.metadata.uid ?? "",
+  });
+  const tell = ({ cluster, object }: PodOwner, type: "Normal" | "Warning", reason: string, message: string): void =>
+    events?.record(cluster, object, { type, reason, message });
 
   async function createNamed({ cluster }: PodOwner, pod: ReadonlyPod, signal: AbortSignal): Promise<ReadonlyPod> {
     try {
@@ -88,7 +93,9 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     async remove(owner, pods, signal) {
       await writeAll("pod deletions", pods, async (pod) => {
         try {
-          await unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
+          await unlessChanged(
+            client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
+          );
         } catch (error) {
           tell(owner, "Warning", "FailedDelete", words.failed("delete", pod.metadata.name, owner, messageOf(error)));
           throw error;
@@ -105,7 +112,8 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
     },
     async release(owner, pods, signal) {
       await writeAll("pod releases", pods, async (pod) => {
-        const ownerReferences = pod.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.object.metadata.uid) ?? [];
+        const ownerReferences =
+          pod.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.object.metadata.uid) ?? [];
         await update(owner, { ...pod, metadata: { ...pod.metadata, ownerReferences } }, signal);
       });
     },

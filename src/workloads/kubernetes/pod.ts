@@ -39,7 +39,11 @@ export function isAvailable(pod: ReadonlyPod, minReadySeconds: number, nowMs: nu
 }
 
 /** Milliseconds until the next of these pods becomes available, or undefined when none is on its way. */
-export function nextAvailableInMs(pods: readonly ReadonlyPod[], minReadySeconds: number, nowMs: number): number | undefined {
+export function nextAvailableInMs(
+  pods: readonly ReadonlyPod[],
+  minReadySeconds: number,
+  nowMs: number,
+): number | undefined {
   if (minReadySeconds === 0) return undefined;
   let next: number | undefined;
   for (const pod of pods) {
@@ -85,9 +89,11 @@ export const unassignedFirst: PodRule = (a, b) => Number(Boolean(a.spec?.nodeNam
 export const pendingFirst: PodRule = (a, b) => phaseOrder(a) - phaseOrder(b);
 export const unreadyFirst: PodRule = (a, b) => Number(isReady(a)) - Number(isReady(b));
 export const cheaperFirst: PodRule = (a, b) => deletionCost(a) - deletionCost(b);
-export const recentlyReadyFirst: PodRule = (a, b) => (isReady(a) && isReady(b) ? laterFirst(readySinceMs(a), readySinceMs(b)) : 0);
+export const recentlyReadyFirst: PodRule = (a, b) =>
+  isReady(a) && isReady(b) ? laterFirst(readySinceMs(a), readySinceMs(b)) : 0;
 export const restartedFirst: PodRule = (a, b) => maxRestarts(b) - maxRestarts(a);
-export const newestFirst: PodRule = (a, b) => laterFirst(timeMs(a.metadata.creationTimestamp), timeMs(b.metadata.creationTimestamp));
+export const newestFirst: PodRule = (a, b) =>
+  laterFirst(timeMs(a.metadata.creationTimestamp), timeMs(b.metadata.creationTimestamp));
 
 /** The first rule that tells two pods apart decides. */
 export function inOrder(...rules: readonly PodRule[]): PodRule {
@@ -101,4 +107,11 @@ export function inOrder(...rules: readonly PodRule[]): PodRule {
 }
 
 /** The order in which Kubernetes controllers prefer to touch active pods: the least useful first. */
-export const activePodsOrder: PodRule = inOrder(unassignedFirst, pendingFirst, unreadyFirst, recentlyReadyFirst, restartedFirst, newestFirst);
+export const activePodsOrder: PodRule = inOrder(
+  unassignedFirst,
+  pendingFirst,
+  unreadyFirst,
+  recentlyReadyFirst,
+  restartedFirst,
+  newestFirst,
+);

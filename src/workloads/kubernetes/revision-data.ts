@@ -1,6 +1,6 @@
 /**
- * The pod template as the revisions of Kubernetes' own kinds keep it. Keys are sorted, because upstream writes them sorted and its
- * clients look for the current revision by comparing bytes.
+ * The pod template as the revisions of Kubernetes' own kinds keep it. Keys are sorted, because upstream writes them
+ * sorted and its clients look for the current revision by comparing bytes.
  */
 import type { JsonObject } from "../../base/index.ts";
 import { sortedKeys } from "../../machinery/index.ts";

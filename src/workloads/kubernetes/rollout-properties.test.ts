@@ -1,6 +1,6 @@
 /**
- * Whatever a user does to a StatefulSet or DaemonSet, in whatever order and however fast: never more pods that had been available are away
- * than the budget allows, the set gets where it was sent, and then it is silent.
+ * Whatever a user does to a StatefulSet or DaemonSet, in whatever order and however fast: never more pods that had been
+ * available are away than the budget allows, the set gets where it was sent, and then it is silent.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -18,14 +18,20 @@ import { createStatefulSetController } from "./statefulset/controller.ts";
 const RUNS = { seed: 20240501, numRuns: 15 };
 const LONG_MS = 300_000;
 
-const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean => !metadata.deletionTimestamp && (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
-const template = (version: number) => ({ metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "main", image: `x:${version}` }] } });
+const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
+  !metadata.deletionTimestamp &&
+  (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
+const template = (version: number) => ({
+  metadata: { labels: { app: "x" } },
+  spec: { containers: [{ name: "main", image: `x:${version}` }] },
+});
 const selector = { matchLabels: { app: "x" } };
 const metadata = { name: "x", namespace: NAMESPACE };
 const limits = fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constantFrom("20%", "50%"));
 /** Milliseconds until the user does the next thing. */
 const pause = fc.integer({ min: 0, max: 6_000 });
-const images = (member: TestMember): Set<string | undefined> => new Set(member.pods().map(({ spec }) => spec.containers[0]?.image));
+const images = (member: TestMember): Set<string | undefined> =>
+  new Set(member.pods().map(({ spec }) => spec.containers[0]?.image));
 
 interface Rollout {
   member: TestMember;
@@ -34,7 +40,12 @@ interface Rollout {
 }
 
 /** `placeOf` is what a pod stands for: its ordinal, or its node. Places that are no longer wanted are forgotten. */
-async function watchRollout(wanted: () => ReadonlySet<string>, allowed: () => number, placeOf: (pod: DeepReadonly<Pod>) => string, minReadySeconds: number): Promise<Rollout> {
+async function watchRollout(
+  wanted: () => ReadonlySet<string>,
+  allowed: () => number,
+  placeOf: (pod: DeepReadonly<Pod>) => string,
+  minReadySeconds: number,
+): Promise<Rollout> {
   const member = await startTestMember({
     nodes: 4,
     controllers(deps) {
@@ -45,7 +56,12 @@ async function watchRollout(wanted: () => ReadonlySet<string>, allowed: () => nu
   const wasAvailable = new Set<string>();
   let excess = 0;
   member.informers.of(Pod).subscribe(() => {
-    const available = new Set(member.pods().filter((pod) => isReady(pod) && isAvailable(pod, minReadySeconds, member.clock.now())).map(placeOf));
+    const available = new Set(
+      member
+        .pods()
+        .filter((pod) => isReady(pod) && isAvailable(pod, minReadySeconds, member.clock.now()))
+        .map(placeOf),
+    );
     for (const place of available) wasAvailable.add(place);
     for (const place of wasAvailable) if (!wanted().has(place)) wasAvailable.delete(place);
     const away = [...wasAvailable].filter((place) => !available.has(place)).length;
@@ -62,33 +78,62 @@ async function expectSilence(member: TestMember): Promise<void> {
 
 describe("Whatever is done to it", () => {
   test("a StatefulSet stays within its budget, arrives, and is silent", async () => {
-    const step = fc.record({ replicas: fc.integer({ min: 0, max: 6 }), version: fc.integer({ min: 1, max: 3 }), pause });
-    const set = fc.record({ podManagementPolicy: fc.constantFrom("OrderedReady" as const, "Parallel" as const), maxUnavailable: fc.option(limits, { nil: undefined }), minReadySeconds: fc.constantFrom(0, 0, 2) });
-    const rollout = fc.asyncProperty(set, fc.array(step, { minLength: 1, maxLength: 5 }), async ({ podManagementPolicy, maxUnavailable, minReadySeconds }, steps) => {
-      let [replicas, version] = [3, 1];
-      const allowed = (): number => Math.max(1, scaledValue(maxUnavailable ?? 1, replicas, { roundUp: false }));
-      const wanted = (): ReadonlySet<string> => new Set(Array.from({ length: replicas }, (_, ordinal) => `x-${ordinal}`));
-      const { member, excess } = await watchRollout(wanted, allowed, (pod) => pod.metadata.name, minReadySeconds);
-      try {
-        const rollingUpdate = { partition: 0, ...(maxUnavailable !== undefined && { maxUnavailable }) };
-        await member.client.create(StatefulSet, MEMBER, { apiVersion: "apps/v1", kind: "StatefulSet", metadata, spec: { replicas, serviceName: "x", selector, template: template(1), podManagementPolicy, minReadySeconds, updateStrategy: { type: "RollingUpdate", rollingUpdate } } });
-        for (const next of steps) {
-          await member.pass(next.pause);
-          // A pod that is on its way out when the set grows again was not taken by the update.
-          await member.pass(next.replicas > replicas ? LONG_MS : 0);
-          ({ replicas, version } = next);
-          await member.change(StatefulSet, "x", (object) => ({ ...object, spec: { ...object.spec, replicas, template: template(version) } }));
-        }
-        await member.pass(LONG_MS);
-
-        expect(excess()).toBeLessThanOrEqual(0);
-        expect(member.pods().filter(isReady)).toHaveLength(replicas);
-        expect(images(member)).toEqual(new Set(replicas > 0 ? [`x:${version}`] : []));
-        await expectSilence(member);
-      } finally {
-        await member.stop();
-      }
+    const step = fc.record({
+      replicas: fc.integer({ min: 0, max: 6 }),
+      version: fc.integer({ min: 1, max: 3 }),
+      pause,
     });
+    const set = fc.record({
+      podManagementPolicy: fc.constantFrom("OrderedReady" as const, "Parallel" as const),
+      maxUnavailable: fc.option(limits, { nil: undefined }),
+      minReadySeconds: fc.constantFrom(0, 0, 2),
+    });
+    const rollout = fc.asyncProperty(
+      set,
+      fc.array(step, { minLength: 1, maxLength: 5 }),
+      async ({ podManagementPolicy, maxUnavailable, minReadySeconds }, steps) => {
+        let [replicas, version] = [3, 1];
+        const allowed = (): number => Math.max(1, scaledValue(maxUnavailable ?? 1, replicas, { roundUp: false }));
+        const wanted = (): ReadonlySet<string> =>
+          new Set(Array.from({ length: replicas }, (_, ordinal) => `x-${ordinal}`));
+        const { member, excess } = await watchRollout(wanted, allowed, (pod) => pod.metadata.name, minReadySeconds);
+        try {
+          const rollingUpdate = { partition: 0, maxUnavailable };
+          await member.client.create(StatefulSet, MEMBER, {
+            apiVersion: "apps/v1",
+            kind: "StatefulSet",
+            metadata,
+            spec: {
+              replicas,
+              serviceName: "x",
+              selector,
+              template: template(1),
+              podManagementPolicy,
+              minReadySeconds,
+              updateStrategy: { type: "RollingUpdate", rollingUpdate },
+            },
+          });
+          for (const next of steps) {
+            await member.pass(next.pause);
+            // A pod that is on its way out when the set grows again was not taken by the update.
+            await member.pass(next.replicas > replicas ? LONG_MS : 0);
+            ({ replicas, version } = next);
+            await member.change(StatefulSet, "x", (object) => ({
+              ...object,
+              spec: { ...object.spec, replicas, template: template(version) },
+            }));
+          }
+          await member.pass(LONG_MS);
+
+          expect(excess()).toBeLessThanOrEqual(0);
+          expect(member.pods().filter(isReady)).toHaveLength(replicas);
+          expect(images(member)).toEqual(new Set(replicas > 0 ? [`x:${version}`] : []));
+          await expectSilence(member);
+        } finally {
+          await member.stop();
+        }
+      },
+    );
 
     await fc.assert(rollout, RUNS);
   }, 120_000);
@@ -99,28 +144,51 @@ describe("Whatever is done to it", () => {
       limits.map((maxUnavailable) => ({ maxUnavailable, maxSurge: 0 })),
       limits.map((maxSurge) => ({ maxUnavailable: 0, maxSurge })),
     );
-    const rollout = fc.asyncProperty(strategy, fc.constantFrom(0, 0, 2), fc.array(step, { minLength: 1, maxLength: 5 }), async (rollingUpdate, minReadySeconds, steps) => {
-      const nodes = new Set(["node-000", "node-001", "node-002", "node-003"]);
-      const allowed = (): number => scaledValue(rollingUpdate.maxUnavailable, nodes.size, { roundUp: true });
-      const { member, excess } = await watchRollout(() => nodes, allowed, ({ spec }) => spec.nodeName ?? "", minReadySeconds);
-      try {
-        await member.client.create(DaemonSet, MEMBER, { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { selector, template: template(1), minReadySeconds, updateStrategy: { type: "RollingUpdate", rollingUpdate } } });
-        let version = 1;
-        for (const next of steps) {
-          await member.pass(next.pause);
-          ({ version } = next);
-          await member.change(DaemonSet, "x", (object) => ({ ...object, spec: { ...object.spec, template: template(version) } }));
-        }
-        await member.pass(LONG_MS);
+    const rollout = fc.asyncProperty(
+      strategy,
+      fc.constantFrom(0, 0, 2),
+      fc.array(step, { minLength: 1, maxLength: 5 }),
+      async (rollingUpdate, minReadySeconds, steps) => {
+        const nodes = new Set(["node-000", "node-001", "node-002", "node-003"]);
+        const allowed = (): number => scaledValue(rollingUpdate.maxUnavailable, nodes.size, { roundUp: true });
+        const { member, excess } = await watchRollout(
+          () => nodes,
+          allowed,
+          ({ spec }) => spec.nodeName ?? "",
+          minReadySeconds,
+        );
+        try {
+          await member.client.create(DaemonSet, MEMBER, {
+            apiVersion: "apps/v1",
+            kind: "DaemonSet",
+            metadata,
+            spec: {
+              selector,
+              template: template(1),
+              minReadySeconds,
+              updateStrategy: { type: "RollingUpdate", rollingUpdate },
+            },
+          });
+          let version = 1;
+          for (const next of steps) {
+            await member.pass(next.pause);
+            ({ version } = next);
+            await member.change(DaemonSet, "x", (object) => ({
+              ...object,
+              spec: { ...object.spec, template: template(version) },
+            }));
+          }
+          await member.pass(LONG_MS);
 
-        expect(excess()).toBeLessThanOrEqual(0);
-        expect(member.pods().filter(isReady)).toHaveLength(4);
-        expect(images(member)).toEqual(new Set([`x:${version}`]));
-        await expectSilence(member);
-      } finally {
-        await member.stop();
-      }
-    });
+          expect(excess()).toBeLessThanOrEqual(0);
+          expect(member.pods().filter(isReady)).toHaveLength(4);
+          expect(images(member)).toEqual(new Set([`x:${version}`]));
+          await expectSilence(member);
+        } finally {
+          await member.stop();
+        }
+      },
+    );
 
     await fc.assert(rollout, RUNS);
   }, 120_000);

@@ -1,6 +1,6 @@
 /**
- * How large a workload of any kind is meant to be, and changing it, through its scale subresource: autoscalers and disruption budgets
- * need not know the kind.
+ * How large a workload of any kind is meant to be, and changing it, through its scale subresource: autoscalers and
+ * disruption budgets need not know the kind.
  */
 import { formatApiVersion, parseApiVersion } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
@@ -30,7 +30,9 @@ export interface Scale {
 }
 
 export interface Scales {
-  /** Throws `ApiError`, which is NotFound when there is no such object or its kind has no scale, and `UnknownKindError`. */
+  /**
+   * Throws `ApiError`, which is NotFound when there is no such object or its kind has no scale, and `UnknownKindError`.
+   */
   read(target: ScaleTarget, signal: AbortSignal): Promise<Scale>;
   /** Throws as `read` does. */
   write(target: ScaleTarget, scale: Scale, replicas: number, signal: AbortSignal): Promise<void>;
@@ -58,9 +60,24 @@ export function createScales(client: Client): Scales {
     return `/${group ? "apis" : "api"}/${formatApiVersion(group, version)}/namespaces/${namespace}/${plural}/${encodeURIComponent(name)}/scale`;
   }
 
-  async function send(method: "GET" | "PUT", target: ScaleTarget, path: string, body: JsonObject | undefined, signal: AbortSignal): Promise<JsonObject> {
+  async function send(
+    method: "GET" | "PUT",
+    target: ScaleTarget,
+    path: string,
+    body: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
     const headers = { accept: "application/json", ...(body && { "content-type": "application/json" }) };
-    const answer = await client.raw({ method, cluster: target.cluster, path, headers, ...(body && { body: new TextEncoder().encode(JSON.stringify(body)) }) }, signal);
+    const answer = await client.raw(
+      {
+        method,
+        cluster: target.cluster,
+        path,
+        headers,
+        ...(body && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+      },
+      signal,
+    );
     const chunks: Uint8Array[] = [];
     for await (const chunk of answer.body) chunks.push(chunk);
     const object = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
@@ -91,4 +108,3 @@ function numberIn(value: unknown, field: string): number {
   const number = isObject(value) ? value[field] : undefined;
   return typeof number === "number" ? number : 0;
 }
-

@@ -1,8 +1,8 @@
 /**
  * Reads and writes the ControllerRevisions of a controller's workloads.
  *
- * A controller holds one of these: it waits while `waitMs` is not 0, plans on `of(owner)` (`revisions.ts`) and carries the
- * plan out with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
+ * A controller holds one of these: it waits while `waitMs` is not 0, plans on `of(owner)` (`revisions.ts`) and carries
+ * the plan out with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
  */
 import { ControllerRevision } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -22,14 +22,30 @@ export interface RevisionHistory {
   /** Milliseconds to wait at most until what was written is seen; 0 when everything was. */
   waitMs(owner: Owner): number;
   of(owner: Owner): ReadonlyRevision[];
-  /** Takes over what the selector means and nobody owns, so that the pods of a workload that comes back keep their revisions. Says whether there was any. */
-  adopt(cluster: string, owner: DeepReadonly<KubernetesObject>, selector: LabelSelector, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Takes over what the selector means and nobody owns, so that the pods of a workload that comes back keep their
+   * revisions. Says whether there was any.
+   */
+  adopt(
+    cluster: string,
+    owner: DeepReadonly<KubernetesObject>,
+    selector: LabelSelector,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** `collision`: somebody else has a revision of this name. Count it in the status and plan again. */
   write(owner: Owner, plan: RevisionPlan, signal: AbortSignal): Promise<"written" | "collision">;
   remove(owner: Owner, revisions: readonly ReadonlyRevision[], signal: AbortSignal): Promise<void>;
 }
 
-export function createRevisionHistory({ client, informers, clock }: { client: Client; informers: Informers; clock: Clock }): RevisionHistory {
+export function createRevisionHistory({
+  client,
+  informers,
+  clock,
+}: {
+  client: Client;
+  informers: Informers;
+  clock: Clock;
+}): RevisionHistory {
   const revisions = informers.of(ControllerRevision);
   const seen = createExpectations(revisions, clock);
 
@@ -40,7 +56,9 @@ export function createRevisionHistory({ client, informers, clock }: { client: Cl
     async adopt(cluster, owner, selector, signal) {
       const orphans = orphansOf(revisions, cluster, owner.metadata.namespace, selector);
       for (const revision of orphans) {
-        const taken = await unlessChanged(client.update(ControllerRevision, cluster, adopted(revision, owner), { signal }));
+        const taken = await unlessChanged(
+          client.update(ControllerRevision, cluster, adopted(revision, owner), { signal }),
+        );
         if (taken) seen.wrote({ cluster, uid: owner.metadata.uid ?? "" }, taken);
       }
       return orphans.length > 0;
@@ -49,7 +67,9 @@ export function createRevisionHistory({ client, informers, clock }: { client: Cl
     async write(owner, { update, write }, signal) {
       try {
         const written =
-          write === "update" ? await unlessChanged(client.update(ControllerRevision, owner.cluster, update, { signal })) : await client.create(ControllerRevision, owner.cluster, update, { signal });
+          write === "update"
+            ? await unlessChanged(client.update(ControllerRevision, owner.cluster, update, { signal }))
+            : await client.create(ControllerRevision, owner.cluster, update, { signal });
         if (written) seen.wrote(owner, written);
         return "written";
       } catch (error) {
@@ -60,7 +80,12 @@ export function createRevisionHistory({ client, informers, clock }: { client: Cl
 
     async remove({ cluster }, unused, signal) {
       for (const revision of unused) {
-        await unlessChanged(client.delete(ControllerRevision, keyOf(cluster, revision), { preconditions: { uid: revision.metadata.uid ?? "" }, signal }));
+        await unlessChanged(
+          client.delete(ControllerRevision, keyOf(cluster, revision), {
+            preconditions: { uid: revision.metadata.uid ?? "" },
+            signal,
+          }),
+        );
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
- * A pod template as a ControllerRevision keeps it, byte for byte as upstream makes it: `{"spec":{"template":{…}}}` with some
- * fields that are always there because Go writes their zero value.
+ * A pod template as a ControllerRevision keeps it, byte for byte as upstream makes it: `{"spec":{"template":{…}}}` with
+ * some fields that are always there because Go writes their zero value.
  *
  * Both directions are remembered by identity: templates and revisions that informers hold are shared and never change.
  */
@@ -11,14 +11,20 @@ import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 export type PodTemplate = DeepReadonly<PodTemplateSpec>;
 export type ReadonlyRevision = DeepReadonly<ControllerRevision>;
 
-/** Kubernetes up to 1.33, and with it OpenKruise 1.9, writes `creationTimestamp: null`; later Kubernetes leaves it out. */
+/**
+ * Kubernetes up to 1.33, and with it OpenKruise 1.9, writes `creationTimestamp: null`; later Kubernetes leaves it out.
+ */
 export type ZeroTime = "null" | "absent";
 
 const known: Record<ZeroTime, WeakMap<object, JsonObject>> = { null: new WeakMap(), absent: new WeakMap() };
 
 export function podTemplateData(template: PodTemplate, zeroTime: ZeroTime = "null"): JsonObject {
   let data = known[zeroTime].get(template);
-  if (!data) known[zeroTime].set(template, (data = { spec: { template: replacement(template as unknown as JsonObject, zeroTime) } }));
+  if (!data)
+    known[zeroTime].set(
+      template,
+      (data = { spec: { template: replacement(template as unknown as JsonObject, zeroTime) } }),
+    );
   return data;
 }
 
@@ -38,7 +44,8 @@ function replacement({ spec = {}, metadata, ...rest }: JsonObject, zeroTime: Zer
   };
 }
 
-const withResources = (containers: readonly Json[]): Json => containers.map((container) => ({ resources: {}, ...(container as JsonObject) }));
+const withResources = (containers: readonly Json[]): Json =>
+  containers.map((container) => ({ resources: {}, ...(container as JsonObject) }));
 
 const templates = new WeakMap<ReadonlyRevision, PodTemplate>();
 

@@ -9,24 +9,49 @@ import type { RevisionFormat } from "./revisions.ts";
 interface Workload extends KubernetesObject {
   spec: { template: PodTemplateSpec };
 }
-const format: RevisionFormat<Workload> = { dataOf: ({ spec }) => podTemplateData(spec.template), labelsOf: ({ spec }) => spec.template.metadata?.labels };
-const template = (image: string): PodTemplateSpec => ({ metadata: { labels: { app: "demo" } }, spec: { containers: [{ name: "main", image }] } });
-const workload = (image: string): DeepReadonly<Workload> => ({ apiVersion: "example.com/v1", kind: "Workload", metadata: { name: "demo", namespace: "shop", uid: "u" }, spec: { template: template(image) } });
-const revisionOf = (image: string, number: number): ReadonlyRevision => makeRevision(format, workload(image), number, 0);
+const format: RevisionFormat<Workload> = {
+  dataOf: ({ spec }) => podTemplateData(spec.template),
+  labelsOf: ({ spec }) => spec.template.metadata?.labels,
+};
+const template = (image: string): PodTemplateSpec => ({
+  metadata: { labels: { app: "demo" } },
+  spec: { containers: [{ name: "main", image }] },
+});
+const workload = (image: string): DeepReadonly<Workload> => ({
+  apiVersion: "example.com/v1",
+  kind: "Workload",
+  metadata: { name: "demo", namespace: "shop", uid: "u" },
+  spec: { template: template(image) },
+});
+const revisionOf = (image: string, number: number): ReadonlyRevision =>
+  makeRevision(format, workload(image), number, 0);
 
 describe("A revision", () => {
   test("has the hash that OpenKruise gives it", () => {
-    const data = { spec: { template: { $patch: "replace", metadata: { creationTimestamp: null, labels: { app: "demo" } }, spec: { containers: [{ image: "nginx:1.0", name: "main" }] } } } };
+    const data = {
+      spec: {
+        template: {
+          $patch: "replace",
+          metadata: { creationTimestamp: null, labels: { app: "demo" } },
+          spec: { containers: [{ image: "nginx:1.0", name: "main" }] },
+        },
+      },
+    };
 
     expect([revisionHash(data, 0), revisionHash(data, 1)]).toEqual(["6b758798c9", "6b758798c8"]);
   });
 
   test("gives back the template that went in", () => {
-    expect(podTemplateOf(revisionOf("web:1", 1))).toEqual({ metadata: { labels: { app: "demo" } }, spec: { containers: [{ name: "main", image: "web:1", resources: {} }] } });
+    expect(podTemplateOf(revisionOf("web:1", 1))).toEqual({
+      metadata: { labels: { app: "demo" } },
+      spec: { containers: [{ name: "main", image: "web:1", resources: {} }] },
+    });
   });
 
   test("of Kubernetes itself says nothing about a creation time", () => {
-    expect(podTemplateData(template("web:1"), "absent")).toMatchObject({ spec: { template: { metadata: { labels: { app: "demo" } } } } });
+    expect(podTemplateData(template("web:1"), "absent")).toMatchObject({
+      spec: { template: { metadata: { labels: { app: "demo" } } } },
+    });
     expect(JSON.stringify(podTemplateData(template("web:1"), "absent"))).not.toContain("creationTimestamp");
   });
 
@@ -48,7 +73,11 @@ describe("Which revision a workload has", () => {
   test("is the newest one as long as the template stays the same", () => {
     const known = [revisionOf("web:1", 1), revisionOf("web:2", 2)];
 
-    expect(planRevisions(format, workload("web:2"), { known, currentRevision: known[0]?.metadata.name })).toEqual({ update: known[1], current: known[0], collisionCount: 0 });
+    expect(planRevisions(format, workload("web:2"), { known, currentRevision: known[0]?.metadata.name })).toEqual({
+      update: known[1],
+      current: known[0],
+      collisionCount: 0,
+    });
   });
 
   test("is the old one under its old name when a template comes back, with a new number", () => {
@@ -70,7 +99,10 @@ describe("Which revision a workload has", () => {
   });
 
   test("was pruned when the current one is gone: then the update revision counts", () => {
-    const plan = planRevisions(format, workload("web:2"), { known: [revisionOf("web:2", 5)], currentRevision: "demo-gone" });
+    const plan = planRevisions(format, workload("web:2"), {
+      known: [revisionOf("web:2", 5)],
+      currentRevision: "demo-gone",
+    });
 
     expect(plan.current).toBe(plan.update);
   });

@@ -1,9 +1,10 @@
 /**
  * The history of a workload: every template that it ever had, as ControllerRevisions whose names carry a hash.
  *
- * A kind states once what its revisions hold (`RevisionFormat`), asks `planRevisions` in every reconcile which revision its
- * template is, and `planHistory` which ones nobody needs any more. Names and data are byte for byte upstream's, so that a
- * workload that moves between a simulated and a real cluster keeps its revisions. Pure; `history.ts` reads and writes them.
+ * A kind states once what its revisions hold (`RevisionFormat`), asks `planRevisions` in every reconcile which revision
+ * its template is, and `planHistory` which ones nobody needs any more. Names and data are byte for byte upstream's, so
+ * that a workload that moves between a simulated and a real cluster keeps its revisions. Pure; `history.ts` reads and
+ * writes them.
  */
 import { controllerReference } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
@@ -48,7 +49,12 @@ export function shortHash(revision: string): string {
 }
 
 /** A revision as it would be created for the owner as it is. */
-export function makeRevision<T extends KubernetesObject>(format: RevisionFormat<T>, owner: DeepReadonly<T>, number: number, collisionCount: number): ReadonlyRevision {
+export function makeRevision<T extends KubernetesObject>(
+  format: RevisionFormat<T>,
+  owner: DeepReadonly<T>,
+  number: number,
+  collisionCount: number,
+): ReadonlyRevision {
   const data = format.dataOf(owner);
   const hash = format.hashOf ? format.hashOf(owner, data, collisionCount) : revisionHash(data, collisionCount);
   const namespace = format.namespaceOf?.(owner) ?? owner.metadata.namespace;
@@ -58,9 +64,9 @@ export function makeRevision<T extends KubernetesObject>(format: RevisionFormat<
     kind: "ControllerRevision",
     metadata: {
       name: `${owner.metadata.name.slice(0, MAX_NAME_PREFIX)}-${hash}`,
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       labels: { ...format.labelsOf(owner), [format.hashLabel ?? REVISION_HASH_LABEL]: hash },
-      ...(annotations && { annotations }),
+      annotations,
       ownerReferences: [controllerReference(owner)],
     },
     data,
@@ -71,7 +77,10 @@ export function makeRevision<T extends KubernetesObject>(format: RevisionFormat<
 /** The oldest first, as upstream sorts them. */
 export function inRevisionOrder(revisions: readonly ReadonlyRevision[]): ReadonlyRevision[] {
   return revisions.toSorted(
-    (a, b) => a.revision - b.revision || compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") || compareText(a.metadata.name, b.metadata.name),
+    (a, b) =>
+      a.revision - b.revision ||
+      compareText(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
+      compareText(a.metadata.name, b.metadata.name),
   );
 }
 
@@ -89,26 +98,37 @@ export interface RevisionPlan {
 export function planRevisions<T extends KubernetesObject>(
   format: RevisionFormat<T>,
   owner: DeepReadonly<T>,
-  { known, currentRevision, collisionCount: stored = 0 }: { known: readonly ReadonlyRevision[]; currentRevision?: string | undefined; collisionCount?: number | undefined },
+  {
+    known,
+    currentRevision,
+    collisionCount: stored = 0,
+  }: { known: readonly ReadonlyRevision[]; currentRevision?: string | undefined; collisionCount?: number | undefined },
 ): RevisionPlan {
   const ordered = inRevisionOrder(known);
   const newest = ordered.at(-1);
   const next = (newest?.revision ?? 0) + 1;
   const data = format.dataOf(owner);
-  const currentOr = (update: ReadonlyRevision): ReadonlyRevision => ordered.find(({ metadata }) => metadata.name === currentRevision) ?? update;
+  const currentOr = (update: ReadonlyRevision): ReadonlyRevision =>
+    ordered.find(({ metadata }) => metadata.name === currentRevision) ?? update;
 
   const same = ordered.findLast((revision) => equalJson(revision.data, data));
   if (same && same === newest) return { update: same, current: currentOr(same), collisionCount: stored };
   if (same) {
     // A template that comes back keeps its name, so its pods count as updated at once.
     const returned = format.returned?.(same, makeRevision(format, owner, next, stored)) ?? same;
-    return { update: { ...returned, revision: next }, current: currentOr(same), write: "update", collisionCount: stored };
+    return {
+      update: { ...returned, revision: next },
+      current: currentOr(same),
+      write: "update",
+      collisionCount: stored,
+    };
   }
 
   // A name that another template of ours has is hashed again; a name that somebody else has is found out by the create.
   let collisionCount = stored;
   let update = makeRevision(format, owner, next, collisionCount);
-  while (ordered.some(({ metadata }) => metadata.name === update.metadata.name)) update = makeRevision(format, owner, next, ++collisionCount);
+  while (ordered.some(({ metadata }) => metadata.name === update.metadata.name))
+    update = makeRevision(format, owner, next, ++collisionCount);
   return { update, current: currentOr(update), write: "create", collisionCount };
 }
 
@@ -116,7 +136,11 @@ export function planRevisions<T extends KubernetesObject>(
 const DEFAULT_HISTORY_LIMIT = 10;
 
 /** Revisions that nothing uses any more, the oldest first, beyond the limit. */
-export function planHistory(known: readonly ReadonlyRevision[], limit: number | undefined, isUsed: (revision: ReadonlyRevision) => boolean): ReadonlyRevision[] {
+export function planHistory(
+  known: readonly ReadonlyRevision[],
+  limit: number | undefined,
+  isUsed: (revision: ReadonlyRevision) => boolean,
+): ReadonlyRevision[] {
   const surplus = known.length - (limit ?? DEFAULT_HISTORY_LIMIT);
   if (surplus <= 0) return [];
   const unused = inRevisionOrder(known).filter((revision) => !isUsed(revision));

@@ -15,8 +15,12 @@ contract("apply", (subject) => {
     const collection = kind === "ConfigMap" ? CONFIG_MAPS : kind === "Service" ? SERVICES : DEPLOYMENTS;
     return subject.api.patch("apply", `${collection}/${metadata.name}?fieldManager=${manager}${query}`, object);
   };
-  const owners = ({ body }: Answer): string[] => (body.metadata.managedFields ?? []).map(({ manager, operation, subresource }) => `${manager} ${operation}${subresource ? ` ${subresource}` : ""}`);
-  const owned = ({ body }: Answer, manager: string): unknown => body.metadata.managedFields?.find((entry) => entry.manager === manager)?.fieldsV1;
+  const owners = ({ body }: Answer): string[] =>
+    (body.metadata.managedFields ?? []).map(
+      ({ manager, operation, subresource }) => `${manager} ${operation}${subresource ? ` ${subresource}` : ""}`,
+    );
+  const owned = ({ body }: Answer, manager: string): unknown =>
+    body.metadata.managedFields?.find((entry) => entry.manager === manager)?.fieldsV1;
 
   test("PA-5: an apply creates what is absent, and updates what is there", async () => {
     const created = await apply("ann", makeConfigMap("made", { a: "1" }));
@@ -26,7 +30,11 @@ contract("apply", (subject) => {
   });
 
   test("PA-5: the body may be YAML", async () => {
-    const { status, body } = await subject.api.patch("apply", `${CONFIG_MAPS}/yaml?fieldManager=ann`, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  a: 'on'\n");
+    const { status, body } = await subject.api.patch(
+      "apply",
+      `${CONFIG_MAPS}/yaml?fieldManager=ann`,
+      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  a: 'on'\n",
+    );
 
     expect([status, body["data"]]).toEqual([201, { a: "on" }]);
   });
@@ -54,13 +62,31 @@ contract("apply", (subject) => {
 
   test("PA-6: managed fields say who wrote which field how", async () => {
     await subject.api.create(`${DEPLOYMENTS}?fieldManager=bob`, makeDeployment("fields"));
-    await subject.api.patch("merge", `${DEPLOYMENTS}/fields/status?fieldManager=controller`, { status: { observedGeneration: 1 } });
+    await subject.api.patch("merge", `${DEPLOYMENTS}/fields/status?fieldManager=controller`, {
+      status: { observedGeneration: 1 },
+    });
 
-    const answer = await apply("ann", { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "fields", labels: { team: "a" } }, spec: { minReadySeconds: 5 } });
+    const answer = await apply("ann", {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "fields", labels: { team: "a" } },
+      spec: { minReadySeconds: 5 },
+    });
 
     expect(owners(answer).toSorted()).toEqual(["ann Apply", "bob Update", "controller Update status"]);
-    expect(answer.body.metadata.managedFields?.find(({ manager }) => manager === "ann")).toMatchObject({ apiVersion: "apps/v1", fieldsType: "FieldsV1", time: expect.stringMatching(/Z$/), fieldsV1: { "f:metadata": { "f:labels": { "f:team": {} } }, "f:spec": { "f:minReadySeconds": {} } } });
-    expect(owned(answer, "bob")).toMatchObject({ "f:spec": { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"main"}': { ".": {}, "f:image": {}, "f:name": {} } } } } } });
+    expect(answer.body.metadata.managedFields?.find(({ manager }) => manager === "ann")).toMatchObject({
+      apiVersion: "apps/v1",
+      fieldsType: "FieldsV1",
+      time: expect.stringMatching(/Z$/),
+      fieldsV1: { "f:metadata": { "f:labels": { "f:team": {} } }, "f:spec": { "f:minReadySeconds": {} } },
+    });
+    expect(owned(answer, "bob")).toMatchObject({
+      "f:spec": {
+        "f:template": {
+          "f:spec": { "f:containers": { 'k:{"name":"main"}': { ".": {}, "f:image": {}, "f:name": {} } } },
+        },
+      },
+    });
     expect(owned(answer, "controller")).toEqual({ "f:status": { "f:observedGeneration": {} } });
   });
 
@@ -80,8 +106,14 @@ contract("apply", (subject) => {
     const two = await apply("bob", makeConfigMap("fought", { a: "2", b: "2" }));
     const equal = await apply("bob", makeConfigMap("fought", { a: "1" }));
 
-    expect([one.status, one.body.reason, one.body.message]).toEqual([409, "Conflict", 'Apply failed with 1 conflict: conflict with "ann": .data.a']);
-    expect(one.body.details?.causes).toEqual([{ reason: "FieldManagerConflict", message: 'conflict with "ann"', field: ".data.a" }]);
+    expect([one.status, one.body.reason, one.body.message]).toEqual([
+      409,
+      "Conflict",
+      'Apply failed with 1 conflict: conflict with "ann": .data.a',
+    ]);
+    expect(one.body.details?.causes).toEqual([
+      { reason: "FieldManagerConflict", message: 'conflict with "ann"', field: ".data.a" },
+    ]);
     expect(two.body.message).toBe('Apply failed with 2 conflicts: conflicts with "ann":\n- .data.a\n- .data.b');
     expect(equal.status).toBe(200);
   });
@@ -99,7 +131,12 @@ contract("apply", (subject) => {
   test("PA-7: a conflict with an update names the version that it used", async () => {
     await subject.api.create(`${DEPLOYMENTS}?fieldManager=bob`, makeDeployment("updated", { replicas: 2 }));
 
-    const { body } = await apply("ann", { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "updated" }, spec: { replicas: 3 } });
+    const { body } = await apply("ann", {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "updated" },
+      spec: { replicas: 3 },
+    });
 
     expect(body.message).toBe('Apply failed with 1 conflict: conflict with "bob" using apps/v1: .spec.replicas');
   });
@@ -108,7 +145,9 @@ contract("apply", (subject) => {
     await apply("ann", makeConfigMap("taken", { a: "1", b: "1" }));
 
     const answer = await subject.api.patch("merge", `${CONFIG_MAPS}/taken?fieldManager=bob`, { data: { a: "2" } });
-    const forced = await subject.api.patch("merge", `${CONFIG_MAPS}/taken?fieldManager=bob&force=true`, { data: { a: "2" } });
+    const forced = await subject.api.patch("merge", `${CONFIG_MAPS}/taken?fieldManager=bob&force=true`, {
+      data: { a: "2" },
+    });
 
     expect(owned(answer, "ann")).toEqual({ "f:data": { "f:b": {} } });
     expect(owned(answer, "bob")).toEqual({ "f:data": { "f:a": {} } });
@@ -116,30 +155,82 @@ contract("apply", (subject) => {
   });
 
   test("PA-9: items of a keyed list belong to different managers, with the defaults of their keys", async () => {
-    const service = (ports: object[]): object => ({ apiVersion: "v1", kind: "Service", metadata: { name: "keyed" }, spec: { ports } });
+    const service = (ports: object[]): object => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "keyed" },
+      spec: { ports },
+    });
     await apply("ann", service([{ name: "http", port: 80 }]));
 
     const both = await apply("bob", service([{ name: "https", port: 443 }]));
     const left = await apply("bob", { apiVersion: "v1", kind: "Service", metadata: { name: "keyed" } });
-    const ports = ({ body }: Answer): number[] => (body.spec as { ports: { port: number }[] }).ports.map(({ port }) => port);
+    const ports = ({ body }: Answer): number[] =>
+      (body.spec as { ports: { port: number }[] }).ports.map(({ port }) => port);
 
     expect(ports(both)).toEqual([80, 443]);
-    expect(owned(both, "ann")).toMatchObject({ "f:spec": { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:name": {}, "f:port": {} } } } });
+    expect(owned(both, "ann")).toMatchObject({
+      "f:spec": { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:name": {}, "f:port": {} } } },
+    });
     expect(ports(left)).toEqual([80]);
   });
 
   test("PA-9: lists of custom resources merge as their schema says", async () => {
-    const list = (type: string, extra: object = {}): object => ({ type: "array", "x-kubernetes-list-type": type, items: { type: "string" }, ...extra });
-    const schema = { type: "object", properties: { spec: { type: "object", properties: { tags: list("set"), words: list("atomic"), rows: list("map", { "x-kubernetes-list-map-keys": ["id"], items: { type: "object", required: ["id"], properties: { id: { type: "string" }, value: { type: "string" } } } }) } } } };
+    const list = (type: string, extra: object = {}): object => ({
+      type: "array",
+      "x-kubernetes-list-type": type,
+      items: { type: "string" },
+      ...extra,
+    });
+    const schema = {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          properties: {
+            tags: list("set"),
+            words: list("atomic"),
+            rows: list("map", {
+              "x-kubernetes-list-map-keys": ["id"],
+              items: {
+                type: "object",
+                required: ["id"],
+                properties: { id: { type: "string" }, value: { type: "string" } },
+              },
+            }),
+          },
+        },
+      },
+    };
     const path = await defineResource(subject.api, "Sheet", { namespace: NAMESPACE, schema });
-    const sheet = (spec: object): object => ({ apiVersion: "sheet.example.com/v1", kind: "Sheet", metadata: { name: "a" }, spec });
-    await subject.api.patch("apply", `${path}/a?fieldManager=ann`, sheet({ tags: ["x"], words: ["w"], rows: [{ id: "1", value: "a" }] }));
+    const sheet = (spec: object): object => ({
+      apiVersion: "sheet.example.com/v1",
+      kind: "Sheet",
+      metadata: { name: "a" },
+      spec,
+    });
+    await subject.api.patch(
+      "apply",
+      `${path}/a?fieldManager=ann`,
+      sheet({ tags: ["x"], words: ["w"], rows: [{ id: "1", value: "a" }] }),
+    );
 
-    const merged = await subject.api.patch("apply", `${path}/a?fieldManager=bob`, sheet({ tags: ["y"], rows: [{ id: "2", value: "b" }] }));
+    const merged = await subject.api.patch(
+      "apply",
+      `${path}/a?fieldManager=bob`,
+      sheet({ tags: ["y"], rows: [{ id: "2", value: "b" }] }),
+    );
     const atomic = await subject.api.patch("apply", `${path}/a?fieldManager=bob`, sheet({ words: ["v"] }));
     const duplicate = await subject.api.patch("apply", `${path}/a?fieldManager=bob`, sheet({ tags: ["y", "y"] }));
 
-    expect(merged.body.spec).toEqual({ tags: ["x", "y"], words: ["w"], rows: [{ id: "1", value: "a" }, { id: "2", value: "b" }] });
+    expect(merged.body.spec).toEqual({
+      tags: ["x", "y"],
+      words: ["w"],
+      rows: [
+        { id: "1", value: "a" },
+        { id: "2", value: "b" },
+      ],
+    });
     expect(atomic.body.message).toBe('Apply failed with 1 conflict: conflict with "ann": .spec.words');
     expect(duplicate.status).toBe(500);
   });
@@ -156,7 +247,10 @@ contract("apply", (subject) => {
   test("PA-10: more than ten updaters become one entry of ancient changes", async () => {
     await subject.api.create(`${CONFIG_MAPS}?fieldManager=m0`, makeConfigMap("crowded", { k0: "1" }));
     let answer: Answer | undefined;
-    for (let index = 1; index <= 11; index++) answer = await subject.api.patch("merge", `${CONFIG_MAPS}/crowded?fieldManager=m${index}`, { data: { [`k${index}`]: "1" } });
+    for (let index = 1; index <= 11; index++)
+      answer = await subject.api.patch("merge", `${CONFIG_MAPS}/crowded?fieldManager=m${index}`, {
+        data: { [`k${index}`]: "1" },
+      });
 
     const managers = answer ? owners(answer) : [];
     expect(managers).toHaveLength(10);
@@ -164,11 +258,21 @@ contract("apply", (subject) => {
   });
 
   test("PA-11: a client may rewrite the managed fields, as kubectl does when it moves to apply", async () => {
-    await subject.api.create(`${CONFIG_MAPS}?fieldManager=kubectl-client-side-apply`, makeConfigMap("migrated", { a: "1" }));
+    await subject.api.create(
+      `${CONFIG_MAPS}?fieldManager=kubectl-client-side-apply`,
+      makeConfigMap("migrated", { a: "1" }),
+    );
     const { body } = await subject.api.get(`${CONFIG_MAPS}/migrated`);
-    const entries = (body.metadata.managedFields ?? []).map((entry) => ({ ...entry, manager: "kubectl", operation: "Apply" }));
+    const entries = (body.metadata.managedFields ?? []).map((entry) => ({
+      ...entry,
+      manager: "kubectl",
+      operation: "Apply",
+    }));
 
-    const moved = await subject.api.patch("json", `${CONFIG_MAPS}/migrated`, [{ op: "replace", path: "/metadata/managedFields", value: entries }, { op: "replace", path: "/metadata/resourceVersion", value: body.metadata.resourceVersion }]);
+    const moved = await subject.api.patch("json", `${CONFIG_MAPS}/migrated`, [
+      { op: "replace", path: "/metadata/managedFields", value: entries },
+      { op: "replace", path: "/metadata/resourceVersion", value: body.metadata.resourceVersion },
+    ]);
     const applied = await apply("kubectl", makeConfigMap("migrated", { b: "1" }));
 
     expect([moved.status, owners(moved)]).toEqual([200, ["kubectl Apply"]]);
@@ -176,10 +280,25 @@ contract("apply", (subject) => {
   });
 
   test("PA-13: ownership is the same in every version of a kind", async () => {
-    const versions = ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } } } } } }));
+    const versions = ["v1", "v2"].map((name) => ({
+      name,
+      served: true,
+      storage: name === "v1",
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          properties: { spec: { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } } },
+        },
+      },
+    }));
     const path = await defineResource(subject.api, "Aging", { namespace: NAMESPACE, versions });
     const applyIn = (version: string, manager: string, spec: object): Promise<Answer> =>
-      subject.api.patch("apply", `${path.replace("/v1/", `/${version}/`)}/x?fieldManager=${manager}`, { apiVersion: `aging.example.com/${version}`, kind: "Aging", metadata: { name: "x" }, spec });
+      subject.api.patch("apply", `${path.replace("/v1/", `/${version}/`)}/x?fieldManager=${manager}`, {
+        apiVersion: `aging.example.com/${version}`,
+        kind: "Aging",
+        metadata: { name: "x" },
+        spec,
+      });
     await applyIn("v1", "ann", { a: "1", b: "1" });
 
     const conflict = await applyIn("v2", "bob", { a: "2" });
@@ -194,8 +313,19 @@ contract("apply", (subject) => {
     await apply("ann", makeDeployment("parts", { replicas: 1 }));
     const path = `${DEPLOYMENTS}/parts`;
 
-    const status = await subject.api.patch("apply", `${path}/status?fieldManager=controller`, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "parts" }, spec: { replicas: 9 }, status: { observedGeneration: 1 } });
-    const scale = await subject.api.patch("apply", `${path}/scale?fieldManager=scaler&force=true`, { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "parts", namespace: NAMESPACE }, spec: { replicas: 3 } });
+    const status = await subject.api.patch("apply", `${path}/status?fieldManager=controller`, {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "parts" },
+      spec: { replicas: 9 },
+      status: { observedGeneration: 1 },
+    });
+    const scale = await subject.api.patch("apply", `${path}/scale?fieldManager=scaler&force=true`, {
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "parts", namespace: NAMESPACE },
+      spec: { replicas: 3 },
+    });
     const after = await subject.api.get(path);
 
     expect(status.body).toMatchObject({ spec: { replicas: 1 }, status: { observedGeneration: 1 } });

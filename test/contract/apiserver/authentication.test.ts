@@ -21,11 +21,15 @@ contract("authentication", (subject) => {
     expect(status, text).toBe(201);
     return (body.status as { userInfo: UserInfo }).userInfo;
   };
-  const tokenFor = async (account: string, spec: object = {}): Promise<{ token: string; expirationTimestamp: string; answer: Answer }> => {
+  const tokenFor = async (
+    account: string,
+    spec: object = {},
+  ): Promise<{ token: string; expirationTimestamp: string; answer: Answer }> => {
     const answer = await subject.api.create(`${ACCOUNTS}/${account}/token`, { spec });
     return { ...(answer.body.status as { token: string; expirationTimestamp: string }), answer };
   };
-  const claims = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
+  const claims = (token: string): Record<string, unknown> =>
+    JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 
   test("AN-1: a client certificate's common name is the user, its organizations are the groups", async () => {
     const api = subject.connect(await subject.certificate("certified", ["painters", "carpenters"]));
@@ -34,7 +38,9 @@ contract("authentication", (subject) => {
 
     expect(user.username).toBe("certified");
     expect(user.groups.toSorted()).toEqual(["carpenters", "painters", "system:authenticated"]);
-    expect((await api.get("/api/v1/secrets")).body.message).toBe('secrets is forbidden: User "certified" cannot list resource "secrets" in API group "" at the cluster scope');
+    expect((await api.get("/api/v1/secrets")).body.message).toBe(
+      'secrets is forbidden: User "certified" cannot list resource "secrets" in API group "" at the cluster scope',
+    );
   });
 
   test("AN-2, AN-3: a requested token is its service account, over HTTP/2 and HTTP/1.1", async () => {
@@ -45,7 +51,11 @@ contract("authentication", (subject) => {
       const user = await whoami(subject.connect({ token }, protocol));
 
       expect(user).toMatchObject({ username: `system:serviceaccount:${NAMESPACE}:robot`, uid: account.metadata.uid });
-      expect(user.groups).toEqual(["system:serviceaccounts", `system:serviceaccounts:${NAMESPACE}`, "system:authenticated"]);
+      expect(user.groups).toEqual([
+        "system:serviceaccounts",
+        `system:serviceaccounts:${NAMESPACE}`,
+        "system:authenticated",
+      ]);
     }
   });
 
@@ -59,20 +69,33 @@ contract("authentication", (subject) => {
     await subject.api.create(ACCOUNTS, { metadata: { name: "mortal" } });
 
     // The real server remembers a good token for ten seconds.
-    const refused = await eventually("the token is refused", () => api.get("/version"), ({ status }) => status === 401);
+    const refused = await eventually(
+      "the token is refused",
+      () => api.get("/version"),
+      ({ status }) => status === 401,
+    );
     expect(refused.body.reason).toBe("Unauthorized");
   });
 
   test("AN-2: a token bound to a pod says so, and ends with it", async () => {
     const pod = (await subject.api.create(pods(NAMESPACE), makePod("bearer"))).body;
-    const { token } = await tokenFor("default", { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "bearer", uid: pod.metadata.uid } });
+    const { token } = await tokenFor("default", {
+      boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "bearer", uid: pod.metadata.uid },
+    });
     const api = subject.connect({ token });
 
     const { extra } = await whoami(api);
     await subject.api.delete(`${pods(NAMESPACE)}/bearer?gracePeriodSeconds=0`);
 
-    expect(extra).toMatchObject({ "authentication.kubernetes.io/pod-name": ["bearer"], "authentication.kubernetes.io/pod-uid": [pod.metadata.uid] });
-    await eventually("the token is refused", () => api.get("/version"), ({ status }) => status === 401);
+    expect(extra).toMatchObject({
+      "authentication.kubernetes.io/pod-name": ["bearer"],
+      "authentication.kubernetes.io/pod-uid": [pod.metadata.uid],
+    });
+    await eventually(
+      "the token is refused",
+      () => api.get("/version"),
+      ({ status }) => status === 401,
+    );
   });
 
   test("AN-3: a token request tells what it made, and its claims are those of Kubernetes", async () => {
@@ -80,8 +103,14 @@ contract("authentication", (subject) => {
     const payload = claims(token);
 
     expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({ kind: "TokenRequest", spec: { expirationSeconds: 1200, audiences: [expect.stringMatching(/./)] } });
-    expect(payload).toMatchObject({ sub: `system:serviceaccount:${NAMESPACE}:default`, "kubernetes.io": { namespace: NAMESPACE, serviceaccount: { name: "default" } } });
+    expect(answer.body).toMatchObject({
+      kind: "TokenRequest",
+      spec: { expirationSeconds: 1200, audiences: [expect.stringMatching(/./)] },
+    });
+    expect(payload).toMatchObject({
+      sub: `system:serviceaccount:${NAMESPACE}:default`,
+      "kubernetes.io": { namespace: NAMESPACE, serviceaccount: { name: "default" } },
+    });
     expect(payload["aud"]).toEqual((answer.body.spec as { audiences: string[] }).audiences);
     expect(Number(payload["exp"]) - Number(payload["iat"])).toBe(1200);
     expect(Date.parse(expirationTimestamp) / 1000).toBe(payload["exp"]);
@@ -106,7 +135,9 @@ contract("authentication", (subject) => {
 
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
     // docs/compatibility.md: anonymous requests end at health with us, so others are not even called anonymous.
-    expect([closed.status, closed.body.reason]).toEqual(subject.name === "flotilla" ? [401, "Unauthorized"] : [403, "Forbidden"]);
+    expect([closed.status, closed.body.reason]).toEqual(
+      subject.name === "flotilla" ? [401, "Unauthorized"] : [403, "Forbidden"],
+    );
   });
 
   const bad: Record<string, string> = {
@@ -118,19 +149,39 @@ contract("authentication", (subject) => {
     test(`AN-4: ${what} is refused with 401, also where nobody needs one`, async () => {
       const { status, body } = await subject.connect({ token }).get("/version");
 
-      expect([status, body]).toEqual([401, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 }]);
+      expect([status, body]).toEqual([
+        401,
+        {
+          kind: "Status",
+          apiVersion: "v1",
+          metadata: {},
+          status: "Failure",
+          message: "Unauthorized",
+          reason: "Unauthorized",
+          code: 401,
+        },
+      ]);
     });
   }
 
   test("AN-5: who may impersonate acts as somebody else, with groups and extras", async () => {
-    const user = await whoami(subject.api.as({ "impersonate-user": "jane", "impersonate-group": ["developers", "writers"], "impersonate-uid": "42", "impersonate-extra-scope": "read" }));
+    const user = await whoami(
+      subject.api.as({
+        "impersonate-user": "jane",
+        "impersonate-group": ["developers", "writers"],
+        "impersonate-uid": "42",
+        "impersonate-extra-scope": "read",
+      }),
+    );
 
     expect(user).toMatchObject({ username: "jane", uid: "42", extra: { scope: ["read"] } });
     expect(user.groups).toEqual(["developers", "writers", "system:authenticated"]);
   });
 
   test("AN-5: a service account is impersonated with its groups", async () => {
-    const { groups } = await whoami(subject.api.as({ "impersonate-user": `system:serviceaccount:${NAMESPACE}:default` }));
+    const { groups } = await whoami(
+      subject.api.as({ "impersonate-user": `system:serviceaccount:${NAMESPACE}:default` }),
+    );
 
     expect(groups).toEqual(["system:serviceaccounts", `system:serviceaccounts:${NAMESPACE}`, "system:authenticated"]);
   });
@@ -139,22 +190,42 @@ contract("authentication", (subject) => {
     await subject.api.create(ACCOUNTS, { metadata: { name: "actor" } });
     const actor = subject.connect({ token: (await tokenFor("actor")).token });
     const refused = await actor.as({ "impersonate-user": "jane" }).get("/version");
-    await subject.api.create(`${RBAC}/clusterroles`, { metadata: { name: "actor" }, rules: [{ apiGroups: [""], resources: ["users"], resourceNames: ["jane"], verbs: ["impersonate"] }] });
-    await subject.api.create(`${RBAC}/clusterrolebindings`, { metadata: { name: "actor" }, roleRef: { kind: "ClusterRole", name: "actor", apiGroup: GROUP }, subjects: [{ kind: "ServiceAccount", name: "actor", namespace: NAMESPACE }] });
+    await subject.api.create(`${RBAC}/clusterroles`, {
+      metadata: { name: "actor" },
+      rules: [{ apiGroups: [""], resources: ["users"], resourceNames: ["jane"], verbs: ["impersonate"] }],
+    });
+    await subject.api.create(`${RBAC}/clusterrolebindings`, {
+      metadata: { name: "actor" },
+      roleRef: { kind: "ClusterRole", name: "actor", apiGroup: GROUP },
+      subjects: [{ kind: "ServiceAccount", name: "actor", namespace: NAMESPACE }],
+    });
 
-    await eventually("the role", () => actor.as({ "impersonate-user": "jane" }).get("/version"), ({ status }) => status === 200);
+    await eventually(
+      "the role",
+      () => actor.as({ "impersonate-user": "jane" }).get("/version"),
+      ({ status }) => status === 200,
+    );
 
-    expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining(`User "system:serviceaccount:${NAMESPACE}:actor" cannot impersonate`)]);
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining(`User "system:serviceaccount:${NAMESPACE}:actor" cannot impersonate`),
+    ]);
     expect((await actor.as({ "impersonate-user": "john" }).get("/version")).status).toBe(403);
-    expect((await actor.as({ "impersonate-user": "jane", "impersonate-group": "system:masters" }).get("/version")).status).toBe(403);
+    expect(
+      (await actor.as({ "impersonate-user": "jane", "impersonate-group": "system:masters" }).get("/version")).status,
+    ).toBe(403);
     expect((await actor.as({ "impersonate-group": "developers" }).get("/version")).status).not.toBe(200);
   });
 
   test("AN-9: a token is reviewed for those who cannot check it themselves", async () => {
     const { token } = await tokenFor("default");
-    const review = async (spec: object): Promise<unknown> => (await subject.api.create("/apis/authentication.k8s.io/v1/tokenreviews", { spec })).body.status;
+    const review = async (spec: object): Promise<unknown> =>
+      (await subject.api.create("/apis/authentication.k8s.io/v1/tokenreviews", { spec })).body.status;
 
-    expect(await review({ token })).toMatchObject({ authenticated: true, user: { username: `system:serviceaccount:${NAMESPACE}:default` } });
+    expect(await review({ token })).toMatchObject({
+      authenticated: true,
+      user: { username: `system:serviceaccount:${NAMESPACE}:default` },
+    });
     expect(await review({ token, audiences: ["elsewhere"] })).not.toMatchObject({ authenticated: true });
     expect(await review({ token: "nonsense" })).not.toMatchObject({ authenticated: true });
   });

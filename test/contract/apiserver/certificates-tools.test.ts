@@ -1,6 +1,6 @@
 /**
- * How somebody without credentials gets some, with the tools that people have: kubectl, karmadactl, and the account whose tokens
- * clusteradm hands out. Runs where $REAL_BIN names a folder with stock kubectl and karmadactl.
+ * How somebody without credentials gets some, with the tools that people have: kubectl, karmadactl, and the account
+ * whose tokens clusteradm hands out. Runs where $REAL_BIN names a folder with stock kubectl and karmadactl.
  */
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -29,31 +29,81 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     data.remove();
   }, LIMIT_MS);
 
-  const tool = async (name: "kubectl" | "karmadactl", ...args: string[]): Promise<string> => (await run(join(folder ?? "", name), args, { timeout: LIMIT_MS / 2 })).stdout;
-  const kubectl = (...args: string[]): Promise<string> => tool("kubectl", "--kubeconfig", fleet.kubeconfig("hub"), ...args);
-  const karmadactl = (...args: string[]): Promise<string> => tool("karmadactl", ...args, "--kubeconfig", fleet.kubeconfig("hub"));
+  const tool = async (name: "kubectl" | "karmadactl", ...args: string[]): Promise<string> =>
+    (await run(join(folder ?? "", name), args, { timeout: LIMIT_MS / 2 })).stdout;
+  const kubectl = (...args: string[]): Promise<string> =>
+    tool("kubectl", "--kubeconfig", fleet.kubeconfig("hub"), ...args);
+  const karmadactl = (...args: string[]): Promise<string> =>
+    tool("karmadactl", ...args, "--kubeconfig", fleet.kubeconfig("hub"));
   /** Who the hub takes somebody for that brings only this. */
   const whoIs = async (...credentials: string[]): Promise<{ username: string; groups: string[] }> => {
     const ca = join(data.path, "ca.crt");
-    writeFileSync(ca, Buffer.from(await kubectl("config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster.certificate-authority-data}"), "base64"));
-    const review = await tool("kubectl", "--kubeconfig", "/dev/null", "--server", fleet.url, "--certificate-authority", ca, ...credentials, "auth", "whoami", "-o", "json");
+    writeFileSync(
+      ca,
+      Buffer.from(
+        await kubectl("config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster.certificate-authority-data}"),
+        "base64",
+      ),
+    );
+    const review = await tool(
+      "kubectl",
+      "--kubeconfig",
+      "/dev/null",
+      "--server",
+      fleet.url,
+      "--certificate-authority",
+      ca,
+      ...credentials,
+      "auth",
+      "whoami",
+      "-o",
+      "json",
+    );
     return (JSON.parse(review) as { status: { userInfo: { username: string; groups: string[] } } }).status.userInfo;
   };
 
   test("a person asks, kubectl approves, and the certificate is who was asked for", async () => {
     const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const [file, cert, key] = ["jane.json", "jane.crt", "jane.key"].map((name) => join(data.path, name)) as [string, string, string];
-    const request = Buffer.from(writeCertificateRequest({ subject: { O: ["dev"], CN: ["jane"] }, ...keys })).toString("base64");
-    writeFileSync(file, JSON.stringify({ apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name: "jane" }, spec: { request, signerName: "kubernetes.io/kube-apiserver-client", usages: ["client auth"], expirationSeconds: 3600 } }));
+    const [file, cert, key] = ["jane.json", "jane.crt", "jane.key"].map((name) => join(data.path, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const request = Buffer.from(writeCertificateRequest({ subject: { O: ["dev"], CN: ["jane"] }, ...keys })).toString(
+      "base64",
+    );
+    writeFileSync(
+      file,
+      JSON.stringify({
+        apiVersion: "certificates.k8s.io/v1",
+        kind: "CertificateSigningRequest",
+        metadata: { name: "jane" },
+        spec: {
+          request,
+          signerName: "kubernetes.io/kube-apiserver-client",
+          usages: ["client auth"],
+          expirationSeconds: 3600,
+        },
+      }),
+    );
     writeFileSync(key, keys.privateKey.export({ type: "pkcs8", format: "pem" }));
 
     await kubectl("create", "-f", file);
     await kubectl("certificate", "approve", "jane");
-    const certificate = await eventually("the certificate", () => kubectl("get", "csr", "jane", "-o", "jsonpath={.status.certificate}"), (text) => text !== "");
+    const certificate = await eventually(
+      "the certificate",
+      () => kubectl("get", "csr", "jane", "-o", "jsonpath={.status.certificate}"),
+      (text) => text !== "",
+    );
     writeFileSync(cert, Buffer.from(certificate, "base64"));
 
-    expect(await whoIs("--client-certificate", cert, "--client-key", key)).toMatchObject({ username: "jane", groups: ["dev", "system:authenticated"] });
-    expect(await kubectl("get", "csr", "jane")).toMatch(/^NAME +AGE +SIGNERNAME +REQUESTOR +REQUESTEDDURATION +CONDITION\njane +\S+ +kubernetes\.io\/kube-apiserver-client +admin +60m +Approved,Issued\n$/);
+    expect(await whoIs("--client-certificate", cert, "--client-key", key)).toMatchObject({
+      username: "jane",
+      groups: ["dev", "system:authenticated"],
+    });
+    expect(await kubectl("get", "csr", "jane")).toMatch(
+      /^NAME +AGE +SIGNERNAME +REQUESTOR +REQUESTEDDURATION +CONDITION\njane +\S+ +kubernetes\.io\/kube-apiserver-client +admin +60m +Approved,Issued\n$/,
+    );
   });
 
   test("karmadactl makes, lists and deletes tokens, and registers a cluster with one", async () => {
@@ -62,20 +112,64 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     const [hash = ""] = /sha256:[0-9a-f]+/.exec(command) ?? [];
     expect(await karmadactl("token", "list")).toContain(token);
 
-    const out = await tool("karmadactl", "register", new URL(fleet.url).host, "--token", token, "--discovery-token-ca-cert-hash", hash, "--kubeconfig", fleet.kubeconfig("member1"), "--cluster-name", "edge", "--discovery-timeout", "30s");
+    const out = await tool(
+      "karmadactl",
+      "register",
+      new URL(fleet.url).host,
+      "--token",
+      token,
+      "--discovery-token-ca-cert-hash",
+      hash,
+      "--kubeconfig",
+      fleet.kubeconfig("member1"),
+      "--cluster-name",
+      "edge",
+      "--discovery-timeout",
+      "30s",
+    );
 
     expect(out).toContain("cluster(edge) is joined successfully");
     expect(await kubectl("get", "csr", "-o", "name")).not.toContain("agent-rbac-generator");
-    expect(await kubectl("get", "role", "system:karmada:edge:agent-work", "-n", "karmada-es-edge", "-o", "name")).toContain("agent-work");
+    expect(
+      await kubectl("get", "role", "system:karmada:edge:agent-work", "-n", "karmada-es-edge", "-o", "name"),
+    ).toContain("agent-work");
     await karmadactl("token", "delete", token);
     await expect(whoIs("--token", token)).rejects.toThrow(/Unauthorized|must be logged in/);
   });
 
   test("the account for joining has a token of an hour and the rights of OCM's bootstrap role", async () => {
-    const token = (await kubectl("create", "token", "agent-registration-bootstrap", "-n", "open-cluster-management", "--duration", "1h")).trim();
-    const may = async (...question: string[]): Promise<string> => (await kubectl("auth", "can-i", ...question, "--as", "system:serviceaccount:open-cluster-management:agent-registration-bootstrap").catch((error: { stdout: string }) => error.stdout)).trim();
+    const token = (
+      await kubectl(
+        "create",
+        "token",
+        "agent-registration-bootstrap",
+        "-n",
+        "open-cluster-management",
+        "--duration",
+        "1h",
+      )
+    ).trim();
+    const may = async (...question: string[]): Promise<string> =>
+      (
+        await kubectl(
+          "auth",
+          "can-i",
+          ...question,
+          "--as",
+          "system:serviceaccount:open-cluster-management:agent-registration-bootstrap",
+        ).catch((error: { stdout: string }) => error.stdout)
+      ).trim();
 
-    expect((await whoIs("--token", token)).username).toBe("system:serviceaccount:open-cluster-management:agent-registration-bootstrap");
-    expect(await Promise.all([may("create", "certificatesigningrequests"), may("create", "managedclusters.cluster.open-cluster-management.io"), may("delete", "managedclusters.cluster.open-cluster-management.io"), may("get", "secrets")])).toEqual(["yes", "yes", "no", "no"]);
+    expect((await whoIs("--token", token)).username).toBe(
+      "system:serviceaccount:open-cluster-management:agent-registration-bootstrap",
+    );
+    expect(
+      await Promise.all([
+        may("create", "certificatesigningrequests"),
+        may("create", "managedclusters.cluster.open-cluster-management.io"),
+        may("delete", "managedclusters.cluster.open-cluster-management.io"),
+        may("get", "secrets"),
+      ]),
+    ).toEqual(["yes", "yes", "no", "no"]);
   });
 });

@@ -19,15 +19,29 @@ interface Condition {
   lastTransitionTime?: string | null;
 }
 interface Request {
-  metadata: { name: string; resourceVersion?: string; annotations?: Record<string, string>; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    resourceVersion?: string;
+    annotations?: Record<string, string>;
+    labels?: Record<string, string>;
+  };
   spec: Record<string, unknown>;
   status: { conditions?: Condition[]; certificate?: string };
 }
 
 const requestOf = ({ body }: Answer): Request => body as unknown as Request;
-const pemFor = (subject: RequestSubject): string => Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString("base64");
+const pemFor = (subject: RequestSubject): string =>
+  Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
+    "base64",
+  );
 const request = pemFor({ CN: ["jane"], O: ["dev"] });
-const make = (name: string, spec: object = {}, rest: object = {}): object => ({ apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name }, spec: { request, signerName: SIGNER, usages: ["client auth"], ...spec }, ...rest });
+const make = (name: string, spec: object = {}, rest: object = {}): object => ({
+  apiVersion: "certificates.k8s.io/v1",
+  kind: "CertificateSigningRequest",
+  metadata: { name },
+  spec: { request, signerName: SIGNER, usages: ["client auth"], ...spec },
+  ...rest,
+});
 const approved = { type: "Approved", status: "True", reason: "Fine" };
 const denied = { type: "Denied", status: "True", reason: "No" };
 
@@ -39,36 +53,78 @@ contract("certificates", (subject) => {
   };
   const read = async (name: string): Promise<Request> => requestOf(await subject.api.get(`${PATH}/${name}`));
   /** Writes conditions through a subresource, as a PUT of the whole object. */
-  const write = async (name: string, part: "approval" | "status", status: Request["status"], api: Api = subject.api): Promise<Answer> => api.replace(`${PATH}/${name}/${part}`, { ...(await read(name)), status });
-  const causes = ({ body }: Answer): string[] => (body.details?.causes ?? []).map(({ field, message }) => `${field ?? ""}: ${message ?? ""}`);
+  const write = async (
+    name: string,
+    part: "approval" | "status",
+    status: Request["status"],
+    api: Api = subject.api,
+  ): Promise<Answer> => api.replace(`${PATH}/${name}/${part}`, { ...(await read(name)), status });
+  const causes = ({ body }: Answer): string[] =>
+    (body.details?.causes ?? []).map(({ field, message }) => `${field ?? ""}: ${message ?? ""}`);
 
   test("CS-1: who asks is who sent it, and a new request is undecided", async () => {
-    const eve = subject.api.as({ "impersonate-user": "eve", "impersonate-uid": "u-1", "impersonate-group": ["system:masters", "dev"], "impersonate-extra-example.com%2fteam": ["a", "b"] });
+    const eve = subject.api.as({
+      "impersonate-user": "eve",
+      "impersonate-uid": "u-1",
+      "impersonate-group": ["system:masters", "dev"],
+      "impersonate-extra-example.com%2fteam": ["a", "b"],
+    });
 
-    const answer = await eve.create(PATH, make("forged", { username: "admin", uid: "x", groups: ["kings"], extra: { a: ["b"] } }, { status: { conditions: [approved], certificate: "eA==" } }));
+    const answer = await eve.create(
+      PATH,
+      make(
+        "forged",
+        { username: "admin", uid: "x", groups: ["kings"], extra: { a: ["b"] } },
+        { status: { conditions: [approved], certificate: "eA==" } },
+      ),
+    );
 
     expect(answer.status, answer.text).toBe(201);
-    expect(requestOf(answer).spec).toEqual({ request, signerName: SIGNER, usages: ["client auth"], username: "eve", uid: "u-1", groups: ["system:masters", "dev", "system:authenticated"], extra: { "example.com/team": ["a", "b"] } });
+    expect(requestOf(answer).spec).toEqual({
+      request,
+      signerName: SIGNER,
+      usages: ["client auth"],
+      username: "eve",
+      uid: "u-1",
+      groups: ["system:masters", "dev", "system:authenticated"],
+      extra: { "example.com/team": ["a", "b"] },
+    });
     expect(requestOf(answer).status).toEqual({});
   });
 
   test("CS-2: spec and status stay as they are, metadata changes", async () => {
     const made = await create("fixed");
 
-    const answer = await subject.api.replace(`${PATH}/fixed`, { ...made, metadata: { ...made.metadata, labels: { a: "b" } }, spec: { ...made.spec, usages: ["server auth"], username: "eve" }, status: { conditions: [approved] } });
+    const answer = await subject.api.replace(`${PATH}/fixed`, {
+      ...made,
+      metadata: { ...made.metadata, labels: { a: "b" } },
+      spec: { ...made.spec, usages: ["server auth"], username: "eve" },
+      status: { conditions: [approved] },
+    });
 
     expect(answer.status, answer.text).toBe(200);
-    expect(requestOf(answer)).toMatchObject({ metadata: { labels: { a: "b" } }, spec: { usages: ["client auth"], username: made.spec["username"] }, status: {} });
+    expect(requestOf(answer)).toMatchObject({
+      metadata: { labels: { a: "b" } },
+      spec: { usages: ["client auth"], username: made.spec["username"] },
+      status: {},
+    });
     expect(requestOf(answer).status.conditions).toBeUndefined();
   });
 
   test("CS-3: approval decides and dates the decision, and signs nothing", async () => {
     await create("decided");
 
-    const answer = await write("decided", "approval", { conditions: [{ ...approved, lastUpdateTime: null, lastTransitionTime: null }], certificate: "eA==" });
+    const answer = await write("decided", "approval", {
+      conditions: [{ ...approved, lastUpdateTime: null, lastTransitionTime: null }],
+      certificate: "eA==",
+    });
 
     expect(answer.status, answer.text).toBe(200);
-    expect(requestOf(answer).status).toEqual({ conditions: [{ ...approved, lastUpdateTime: expect.any(String) as string, lastTransitionTime: expect.any(String) as string }] });
+    expect(requestOf(answer).status).toEqual({
+      conditions: [
+        { ...approved, lastUpdateTime: expect.any(String) as string, lastTransitionTime: expect.any(String) as string },
+      ],
+    });
   });
 
   test("CS-3: nobody owns the spec, and what nobody owns is not tracked", async () => {
@@ -78,35 +134,82 @@ contract("certificates", (subject) => {
     const owned = await write("owned", "approval", { conditions: [approved] });
 
     expect([made.body.metadata.managedFields, decided.body.metadata.managedFields]).toEqual([undefined, undefined]);
-    expect(owned.body.metadata.managedFields?.map(({ subresource, fieldsV1 }) => [subresource, Object.keys(fieldsV1 as object)]).sort()).toEqual([[undefined, ["f:metadata"]], ["approval", ["f:status"]]]);
+    expect(
+      owned.body.metadata.managedFields
+        ?.map(({ subresource, fieldsV1 }) => [subresource, Object.keys(fieldsV1 as object)])
+        .sort(),
+    ).toEqual([
+      [undefined, ["f:metadata"]],
+      ["approval", ["f:status"]],
+    ]);
   });
 
   test("CS-3: approval may be patched, with metadata", async () => {
     await create("patched");
 
-    const answer = await subject.api.patch("merge", `${PATH}/patched/approval`, { metadata: { annotations: { a: "b" } }, spec: { usages: ["any"] }, status: { conditions: [denied] } });
+    const answer = await subject.api.patch("merge", `${PATH}/patched/approval`, {
+      metadata: { annotations: { a: "b" } },
+      spec: { usages: ["any"] },
+      status: { conditions: [denied] },
+    });
 
     expect(answer.status, answer.text).toBe(200);
-    expect(requestOf(answer)).toMatchObject({ metadata: { annotations: { a: "b" } }, spec: { usages: ["client auth"] }, status: { conditions: [denied] } });
+    expect(requestOf(answer)).toMatchObject({
+      metadata: { annotations: { a: "b" } },
+      spec: { usages: ["client auth"] },
+      status: { conditions: [denied] },
+    });
   });
 
   test("CS-3: approval and status can be read", async () => {
     await create("parts");
 
-    for (const part of ["approval", "status"]) expect((await subject.api.get(`${PATH}/parts/${part}`)).body.metadata.name).toBe("parts");
+    for (const part of ["approval", "status"])
+      expect((await subject.api.get(`${PATH}/parts/${part}`)).body.metadata.name).toBe("parts");
   });
 
-  const refusedDecisions: Record<string, { first?: Condition[]; part?: "status"; conditions: Condition[]; want: string[] }> = {
-    "a decision that is not true": { conditions: [{ type: "Approved", status: "False" }], want: ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'] },
-    "a condition without a status": { conditions: [{ type: "Ready" }], want: ["status.conditions[0].status: Required value"] },
-    "a condition without a type": { conditions: [{ status: "True" }], want: ["status.conditions[0].type: Required value"] },
-    "a status that is none": { conditions: [{ type: "Ready", status: "Maybe" }], want: ['status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'] },
-    "both decisions": { conditions: [approved, denied], want: ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'] },
-    "the same decision twice": { conditions: [approved, approved], want: ['status.conditions[1].type: Duplicate value: "Approved"'] },
-    "to take a decision back": { first: [approved], conditions: [], want: ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'] },
-    "to decide through the status": { part: "status", conditions: [approved], want: ['status.conditions: Forbidden: updates may not add a condition of type "Approved"'] },
+  const refusedDecisions: Record<
+    string,
+    { first?: Condition[]; part?: "status"; conditions: Condition[]; want: string[] }
+  > = {
+    "a decision that is not true": {
+      conditions: [{ type: "Approved", status: "False" }],
+      want: ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
+    },
+    "a condition without a status": {
+      conditions: [{ type: "Ready" }],
+      want: ["status.conditions[0].status: Required value"],
+    },
+    "a condition without a type": {
+      conditions: [{ status: "True" }],
+      want: ["status.conditions[0].type: Required value"],
+    },
+    "a status that is none": {
+      conditions: [{ type: "Ready", status: "Maybe" }],
+      want: ['status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'],
+    },
+    "both decisions": {
+      conditions: [approved, denied],
+      want: ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
+    },
+    "the same decision twice": {
+      conditions: [approved, approved],
+      want: ['status.conditions[1].type: Duplicate value: "Approved"'],
+    },
+    "to take a decision back": {
+      first: [approved],
+      conditions: [],
+      want: ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
+    },
+    "to decide through the status": {
+      part: "status",
+      conditions: [approved],
+      want: ['status.conditions: Forbidden: updates may not add a condition of type "Approved"'],
+    },
   };
-  for (const [index, [what, { first, part = "approval", conditions, want }]] of Object.entries(refusedDecisions).entries()) {
+  for (const [index, [what, { first, part = "approval", conditions, want }]] of Object.entries(
+    refusedDecisions,
+  ).entries()) {
     test(`CS-4: nobody may write ${what}`, async () => {
       const name = `refused-${index}`;
       await create(name);
@@ -123,11 +226,19 @@ contract("certificates", (subject) => {
     await create("kept");
     const decided = requestOf(await write("kept", "approval", { conditions: [approved] }));
 
-    const answer = await write("kept", "status", { conditions: [{ ...approved, reason: "Other" }, { type: "Failed", status: "True" }] });
+    const answer = await write("kept", "status", {
+      conditions: [
+        { ...approved, reason: "Other" },
+        { type: "Failed", status: "True" },
+      ],
+    });
 
     expect(answer.status, answer.text).toBe(200);
     expect(requestOf(answer).status.conditions?.[0]).toEqual(decided.status.conditions?.[0]);
-    expect(requestOf(answer).status.conditions?.[1]).toMatchObject({ type: "Failed", lastUpdateTime: expect.any(String) as string });
+    expect(requestOf(answer).status.conditions?.[1]).toMatchObject({
+      type: "Failed",
+      lastUpdateTime: expect.any(String) as string,
+    });
   });
 
   test("CS-5: a certificate is set once, through the status, and is one", async () => {
@@ -136,8 +247,12 @@ contract("certificates", (subject) => {
     await create("signed");
 
     const text = await write("signed", "status", { certificate: Buffer.from("hello").toString("base64") });
-    const headers = await write("signed", "status", { certificate: Buffer.from(cert.replace("-----\n", "-----\nA: b\n\n")).toString("base64") });
-    const key = await write("signed", "status", { certificate: Buffer.from("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").toString("base64") });
+    const headers = await write("signed", "status", {
+      certificate: Buffer.from(cert.replace("-----\n", "-----\nA: b\n\n")).toString("base64"),
+    });
+    const key = await write("signed", "status", {
+      certificate: Buffer.from("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").toString("base64"),
+    });
     const set = await write("signed", "status", { certificate });
     const { cert: another } = await subject.certificate("another", []);
     const again = await write("signed", "status", { certificate: Buffer.from(another).toString("base64") });
@@ -147,7 +262,9 @@ contract("certificates", (subject) => {
     expect(causes(headers)).toEqual([`${why}no PEM block headers are permitted`]);
     expect(causes(key)).toEqual([`${why}only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"`]);
     expect([set.status, requestOf(set).status.certificate]).toEqual([200, certificate]);
-    expect(causes(again)).toEqual(["status.certificate: Forbidden: updates may not modify existing certificate content"]);
+    expect(causes(again)).toEqual([
+      "status.certificate: Forbidden: updates may not modify existing certificate content",
+    ]);
   });
 
   const WRONG_REQUEST = 'spec.request: Invalid value: "aGVsbG8=": PEM block type must be CERTIFICATE REQUEST';
@@ -156,10 +273,28 @@ contract("certificates", (subject) => {
     "no usages": { spec: { usages: [] }, want: ["spec.usages: Required value"] },
     "a usage twice": { spec: { usages: ["any", "any"] }, want: ['spec.usages[1]: Duplicate value: "any"'] },
     "no signer": { spec: { signerName: "" }, want: ["spec.signerName: Required value"] },
-    "a signer without a domain": { spec: { signerName: "signer" }, want: ["spec.signerName: Invalid value: \"signer\": must be a fully qualified domain and path of the form 'example.com/signer-name'"] },
-    "a signer with a short domain": { spec: { signerName: "com/x" }, want: ['spec.signerName: Invalid value: "com": should be a domain with at least two segments separated by dots'] },
-    "the signer of old": { spec: { signerName: "kubernetes.io/legacy-unknown" }, want: ['spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version'] },
-    "a short life": { spec: { expirationSeconds: 599 }, want: ["spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"] },
+    "a signer without a domain": {
+      spec: { signerName: "signer" },
+      want: [
+        "spec.signerName: Invalid value: \"signer\": must be a fully qualified domain and path of the form 'example.com/signer-name'",
+      ],
+    },
+    "a signer with a short domain": {
+      spec: { signerName: "com/x" },
+      want: ['spec.signerName: Invalid value: "com": should be a domain with at least two segments separated by dots'],
+    },
+    "the signer of old": {
+      spec: { signerName: "kubernetes.io/legacy-unknown" },
+      want: [
+        'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version',
+      ],
+    },
+    "a short life": {
+      spec: { expirationSeconds: 599 },
+      want: [
+        "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
+      ],
+    },
   };
   for (const [what, { spec, want }] of Object.entries(wrongSpecs)) {
     test(`CS-6: a request may not have ${what}`, async () => {
@@ -173,34 +308,85 @@ contract("certificates", (subject) => {
   test("CS-6: what a certificate is for has names", async () => {
     const answer = await subject.api.create(PATH, make("wrong", { usages: ["Client Auth"] }));
 
-    expect(causes(answer)).toEqual([expect.stringMatching(/^spec\.usages\[0\]: Unsupported value: "Client Auth": supported values: "any", "cert sign", "client auth",.*"timestamping"$/) as string]);
+    expect(causes(answer)).toEqual([
+      expect.stringMatching(
+        /^spec\.usages\[0\]: Unsupported value: "Client Auth": supported values: "any", "cert sign", "client auth",.*"timestamping"$/,
+      ) as string,
+    ]);
   });
 
   test("CS-7: nobody asks for a client certificate of those who may do everything", async () => {
-    const answer = await subject.api.create(PATH, make("king", { request: pemFor({ O: ["dev", "system:masters"], CN: ["jane"] }), signerName: CLIENT }));
+    const answer = await subject.api.create(
+      PATH,
+      make("king", { request: pemFor({ O: ["dev", "system:masters"], CN: ["jane"] }), signerName: CLIENT }),
+    );
 
     expect(answer.status).toBe(403);
-    expect(answer.body.message).toBe('certificatesigningrequests.certificates.k8s.io "king" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed');
-    expect((await subject.api.create(PATH, make("prince", { request: pemFor({ O: ["system:masters"] }) }))).status).toBe(201);
+    expect(answer.body.message).toBe(
+      'certificatesigningrequests.certificates.k8s.io "king" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+    );
+    expect(
+      (await subject.api.create(PATH, make("prince", { request: pemFor({ O: ["system:masters"] }) }))).status,
+    ).toBe(201);
   });
 
   test("CS-8: approving and signing need a right on the signer, or on its domain", async () => {
-    await subject.api.create(`${RBAC}/clusterroles`, { metadata: { name: "cs-writer" }, rules: [{ apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests/approval", "certificatesigningrequests/status"], verbs: ["update"] }] });
-    await subject.api.create(`${RBAC}/clusterroles`, { metadata: { name: "cs-approver" }, rules: [{ apiGroups: ["certificates.k8s.io"], resources: ["signers"], verbs: ["approve"], resourceNames: ["example.com/*"] }] });
-    for (const [role, users] of [["cs-writer", ["ann", "bob"]], ["cs-approver", ["ann"]]] as const) {
-      await subject.api.create(`${RBAC}/clusterrolebindings`, { metadata: { name: role }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role }, subjects: users.map((name) => ({ apiGroup: GROUP, kind: "User", name })) });
+    await subject.api.create(`${RBAC}/clusterroles`, {
+      metadata: { name: "cs-writer" },
+      rules: [
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["certificatesigningrequests/approval", "certificatesigningrequests/status"],
+          verbs: ["update"],
+        },
+      ],
+    });
+    await subject.api.create(`${RBAC}/clusterroles`, {
+      metadata: { name: "cs-approver" },
+      rules: [
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["signers"],
+          verbs: ["approve"],
+          resourceNames: ["example.com/*"],
+        },
+      ],
+    });
+    for (const [role, users] of [
+      ["cs-writer", ["ann", "bob"]],
+      ["cs-approver", ["ann"]],
+    ] as const) {
+      await subject.api.create(`${RBAC}/clusterrolebindings`, {
+        metadata: { name: role },
+        roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+        subjects: users.map((name) => ({ apiGroup: GROUP, kind: "User", name })),
+      });
     }
     await create("rights");
     await create("other-rights", { signerName: "other.example.com/signer" });
     const [ann, bob] = ["ann", "bob"].map((name) => subject.api.as({ "impersonate-user": name })) as [Api, Api];
     const messageOf = ({ body }: Answer): unknown => body.message;
-    const refusal = (name: string, verb: string, signer: string): string => `certificatesigningrequests.certificates.k8s.io ${JSON.stringify(name)} is forbidden: user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`;
+    const refusal = (name: string, verb: string, signer: string): string =>
+      `certificatesigningrequests.certificates.k8s.io ${JSON.stringify(name)} is forbidden: user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`;
 
     // The real server learns of roles a little later.
-    await eventually("bob's right to write", () => write("rights", "approval", { conditions: [approved] }, bob), ({ body }) => body.message === refusal("rights", "approve", SIGNER));
-    const approval = await eventually("ann's right to approve", () => write("rights", "approval", { conditions: [approved] }, ann), ({ status }) => status === 200);
+    await eventually(
+      "bob's right to write",
+      () => write("rights", "approval", { conditions: [approved] }, bob),
+      ({ body }) => body.message === refusal("rights", "approve", SIGNER),
+    );
+    const approval = await eventually(
+      "ann's right to approve",
+      () => write("rights", "approval", { conditions: [approved] }, ann),
+      ({ status }) => status === 200,
+    );
     const elsewhere = await write("other-rights", "approval", { conditions: [approved] }, ann);
-    const signing = await write("rights", "status", { conditions: [...(requestOf(approval).status.conditions ?? []), { type: "Failed", status: "True" }] }, ann);
+    const signing = await write(
+      "rights",
+      "status",
+      { conditions: [...(requestOf(approval).status.conditions ?? []), { type: "Failed", status: "True" }] },
+      ann,
+    );
     const nothing = await write("rights", "status", (await read("rights")).status, ann);
 
     expect(messageOf(elsewhere)).toBe(refusal("other-rights", "approve", "other.example.com/signer"));
@@ -211,19 +397,34 @@ contract("certificates", (subject) => {
   test("CS-9: requests are printed with who asked whom for what, and found by their signer", async () => {
     await create("printed", { expirationSeconds: 3600, signerName: "printed.example.com/x" });
 
-    const { body } = await subject.api.get(`${PATH}?fieldSelector=spec.signerName%3Dprinted.example.com%2Fx`, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    const { body } = await subject.api.get(`${PATH}?fieldSelector=spec.signerName%3Dprinted.example.com%2Fx`, {
+      accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    });
 
     const table = body as unknown as { columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] };
-    expect(table.columnDefinitions.map(({ name }) => name)).toEqual(["Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"]);
-    expect(table.rows.map(({ cells: [name, , ...rest] }) => [name, ...rest])).toEqual([["printed", "printed.example.com/x", expect.any(String), "60m", "Pending"]]);
+    expect(table.columnDefinitions.map(({ name }) => name)).toEqual([
+      "Name",
+      "Age",
+      "SignerName",
+      "Requestor",
+      "RequestedDuration",
+      "Condition",
+    ]);
+    expect(table.rows.map(({ cells: [name, , ...rest] }) => [name, ...rest])).toEqual([
+      ["printed", "printed.example.com/x", expect.any(String), "60m", "Pending"],
+    ]);
   });
 
   test("CS-10: a hostile extra is kept as it is and harms nobody", async () => {
-    const answer = await subject.api.as({ "impersonate-user": "eve", "impersonate-extra-__proto__": "x" }).create(PATH, make("hostile"));
+    const answer = await subject.api
+      .as({ "impersonate-user": "eve", "impersonate-extra-__proto__": "x" })
+      .create(PATH, make("hostile"));
 
     // Roles for a user without rights do not matter here: the administrator acts as eve, who may do nothing.
     expect(answer.status).toBe(403);
-    const asMaster = await subject.api.as({ "impersonate-user": "eve", "impersonate-group": "system:masters", "impersonate-extra-__proto__": "x" }).create(PATH, make("hostile"));
+    const asMaster = await subject.api
+      .as({ "impersonate-user": "eve", "impersonate-group": "system:masters", "impersonate-extra-__proto__": "x" })
+      .create(PATH, make("hostile"));
     expect(asMaster.status, asMaster.text).toBe(201);
     expect(asMaster.text.replaceAll(/\s/g, "")).toContain('"extra":{"__proto__":["x"]}');
     expect(({} as Record<string, unknown>)["x"]).toBeUndefined();

@@ -25,7 +25,10 @@ export interface Following {
 const CALL_LIMIT_MS = 25_000;
 
 /** Why the programs cannot be run on this machine; undefined when they can. */
-export const noCommands: string | undefined = fromPackage() === undefined ? "the npm package that carries kubectl and helm has them for Linux on x64 only" : undefined;
+export const noCommands: string | undefined =
+  fromPackage() === undefined
+    ? "the npm package that carries kubectl and helm has them for Linux on x64 only"
+    : undefined;
 
 export interface CommandLine {
   run: Command;
@@ -48,9 +51,14 @@ export function createCommand(name: "kubectl" | "helm", kubeconfig: string): Com
   return {
     run: (args, input) =>
       new Promise((resolve) => {
-        const child = execFile(path, args, { env: environment, timeout: CALL_LIMIT_MS, maxBuffer: 32 * 1024 * 1024 }, (error, stdout, stderr) => {
-          resolve({ code: error ? (typeof error.code === "number" ? error.code : 1) : 0, stdout, stderr });
-        });
+        const child = execFile(
+          path,
+          args,
+          { env: environment, timeout: CALL_LIMIT_MS, maxBuffer: 32 * 1024 * 1024 },
+          (error, stdout, stderr) => {
+            resolve({ code: error ? (typeof error.code === "number" ? error.code : 1) : 0, stdout, stderr });
+          },
+        );
         child.stdin?.end(input ?? "");
       }),
     follow(args) {
@@ -65,7 +73,10 @@ export function createCommand(name: "kubectl" | "helm", kubeconfig: string): Com
       return {
         line: (pattern) =>
           new Promise((resolve, reject) => {
-            const timer = setTimeout(() => reject(new Error(`${pattern.source} did not come; seen: ${seen}`)), CALL_LIMIT_MS);
+            const timer = setTimeout(
+              () => reject(new Error(`${pattern.source} did not come; seen: ${seen}`)),
+              CALL_LIMIT_MS,
+            );
             wake = () => {
               const found = seen.split("\n").find((line) => pattern.test(line));
               if (found === undefined) return;

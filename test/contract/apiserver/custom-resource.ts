@@ -19,23 +19,53 @@ const FREE_FORM = { type: "object", "x-kubernetes-preserve-unknown-fields": true
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** `Widget` becomes `widgets.widget.example.com`. */
-export function makeCrd(kind: string, { scope = "Namespaced", schema = FREE_FORM, subresources, columns, selectableFields, shortNames, categories, versions }: CrdOptions = {}): { metadata: { name: string }; spec: Record<string, unknown> } {
+export function makeCrd(
+  kind: string,
+  {
+    scope = "Namespaced",
+    schema = FREE_FORM,
+    subresources,
+    columns,
+    selectableFields,
+    shortNames,
+    categories,
+    versions,
+  }: CrdOptions = {},
+): { metadata: { name: string }; spec: Record<string, unknown> } {
   const singular = kind.toLowerCase();
   return {
     metadata: { name: `${singular}s.${singular}.example.com` },
     spec: {
       group: `${singular}.example.com`,
       scope,
-      names: { plural: `${singular}s`, singular, kind, ...(shortNames && { shortNames }), ...(categories && { categories }) },
+      names: {
+        plural: `${singular}s`,
+        singular,
+        kind,
+        ...(shortNames && { shortNames }),
+        ...(categories && { categories }),
+      },
       versions: versions ?? [
-        { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...(subresources && { subresources }), ...(columns && { additionalPrinterColumns: columns }), ...(selectableFields && { selectableFields }) },
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema },
+          subresources,
+          additionalPrinterColumns: columns,
+          selectableFields,
+        },
       ],
     },
   };
 }
 
 /** Creates the definition and waits until its kind is served; answers the collection's path. */
-export async function defineResource(api: Api, kind: string, options: CrdOptions & { namespace?: string } = {}): Promise<string> {
+export async function defineResource(
+  api: Api,
+  kind: string,
+  options: CrdOptions & { namespace?: string } = {},
+): Promise<string> {
   const crd = makeCrd(kind, options);
   const created = await api.create(CRDS, crd);
   if (created.status !== 201) throw new Error(`the definition of ${kind} was refused: ${created.text}`);
@@ -44,7 +74,11 @@ export async function defineResource(api: Api, kind: string, options: CrdOptions
   const version = (options.versions?.[0] as { name: string } | undefined)?.name ?? "v1";
   const path = `/apis/${singular}.example.com/${version}${options.namespace === undefined ? "" : `/namespaces/${options.namespace}`}/${singular}s`;
   // The real server routes to a new kind a moment after it says that it is established.
-  await eventually(`${kind} is served`, () => api.get(path), ({ status }) => status === 200);
+  await eventually(
+    `${kind} is served`,
+    () => api.get(path),
+    ({ status }) => status === 200,
+  );
   return path;
 }
 

@@ -12,11 +12,31 @@ const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 
 contract("delete", (subject) => {
   const create = async (path: string, object: object): Promise<Body> => (await subject.api.create(path, object)).body;
-  const gone = async (path: string): Promise<number> => (await eventually(`${path} is gone`, () => subject.api.get(path), ({ status }) => status === 404)).status;
-  const ownedBy = (owner: Body, blockOwnerDeletion = false): object => ({ ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: owner.metadata.name, uid: owner.metadata.uid, ...(blockOwnerDeletion && { blockOwnerDeletion }) }] });
+  const gone = async (path: string): Promise<number> =>
+    (
+      await eventually(
+        `${path} is gone`,
+        () => subject.api.get(path),
+        ({ status }) => status === 404,
+      )
+    ).status;
+  const ownedBy = (owner: Body, blockOwnerDeletion = false): object => ({
+    ownerReferences: [
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        name: owner.metadata.name,
+        uid: owner.metadata.uid,
+        blockOwnerDeletion: blockOwnerDeletion || undefined,
+      },
+    ],
+  });
 
   test("DL-1: options are read from the body or the query", async () => {
-    for (const [name, path, body] of [["in-query", "?propagationPolicy=Foreground", undefined], ["in-body", "", { propagationPolicy: "Foreground" }]] as const) {
+    for (const [name, path, body] of [
+      ["in-query", "?propagationPolicy=Foreground", undefined],
+      ["in-body", "", { propagationPolicy: "Foreground" }],
+    ] as const) {
       await create(CONFIG_MAPS, makeConfigMap(name, {}, { finalizers: ["example.com/hold"] }));
 
       const answer = await subject.api.delete(`${CONFIG_MAPS}/${name}${path}`, body);
@@ -31,17 +51,28 @@ contract("delete", (subject) => {
     const { status, body } = await subject.api.delete(`${DEPLOYMENTS}/brief`);
 
     expect(status).toBe(200);
-    expect(body).toEqual({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "brief", group: "apps", kind: "deployments", uid: metadata.uid } });
+    expect(body).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Success",
+      details: { name: "brief", group: "apps", kind: "deployments", uid: metadata.uid },
+    });
   });
 
   test("DL-2: some kinds answer with the object instead", async () => {
     await create(pods(NAMESPACE), makePod("returned"));
-    await create(`/api/v1/namespaces/${NAMESPACE}/services`, { metadata: { name: "returned" }, spec: { ports: [{ port: 80 }] } });
+    await create(`/api/v1/namespaces/${NAMESPACE}/services`, {
+      metadata: { name: "returned" },
+      spec: { ports: [{ port: 80 }] },
+    });
     await create(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: "returned" } });
 
     expect((await subject.api.delete(`${pods(NAMESPACE)}/returned`)).body.kind).toBe("Pod");
     expect((await subject.api.delete(`/api/v1/namespaces/${NAMESPACE}/services/returned`)).body.kind).toBe("Service");
-    expect((await subject.api.delete(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/returned`)).body.kind).toBe("ServiceAccount");
+    expect((await subject.api.delete(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/returned`)).body.kind).toBe(
+      "ServiceAccount",
+    );
   });
 
   test("DL-3: preconditions that do not hold conflict, and the object stays", async () => {
@@ -50,10 +81,22 @@ contract("delete", (subject) => {
 
     const uid = await subject.api.delete(path, { preconditions: { uid: "11111111-1111-1111-1111-111111111111" } });
     const version = await subject.api.delete(path, { preconditions: { resourceVersion: "1" } });
-    const both = await subject.api.delete(path, { preconditions: { uid: metadata.uid, resourceVersion: metadata.resourceVersion } });
+    const both = await subject.api.delete(path, {
+      preconditions: { uid: metadata.uid, resourceVersion: metadata.resourceVersion },
+    });
 
-    expect([uid.status, uid.body.message]).toEqual([409, expect.stringContaining("the UID in the precondition (11111111-1111-1111-1111-111111111111) does not match the UID in record")]);
-    expect([version.status, version.body.message]).toEqual([409, expect.stringContaining("the ResourceVersion in the precondition (1) does not match the ResourceVersion in record")]);
+    expect([uid.status, uid.body.message]).toEqual([
+      409,
+      expect.stringContaining(
+        "the UID in the precondition (11111111-1111-1111-1111-111111111111) does not match the UID in record",
+      ),
+    ]);
+    expect([version.status, version.body.message]).toEqual([
+      409,
+      expect.stringContaining(
+        "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record",
+      ),
+    ]);
     expect(both.status).toBe(200);
   });
 
@@ -64,13 +107,23 @@ contract("delete", (subject) => {
 
     const deleted = await subject.api.delete(path);
     const again = await subject.api.delete(path);
-    const added = await subject.api.patch("merge", path, { metadata: { finalizers: ["example.com/a", "example.com/b", "example.com/c"] } });
+    const added = await subject.api.patch("merge", path, {
+      metadata: { finalizers: ["example.com/a", "example.com/b", "example.com/c"] },
+    });
     await subject.api.patch("merge", path, { metadata: { finalizers: ["example.com/b"] } });
     const last = await subject.api.patch("merge", path, { metadata: { finalizers: null } });
 
-    expect(deleted.body).toMatchObject({ kind: "Deployment", metadata: { generation: 2, deletionGracePeriodSeconds: 0, deletionTimestamp: expect.stringMatching(/Z$/) } });
+    expect(deleted.body).toMatchObject({
+      kind: "Deployment",
+      metadata: { generation: 2, deletionGracePeriodSeconds: 0, deletionTimestamp: expect.stringMatching(/Z$/) },
+    });
     expect(again.body.metadata.deletionTimestamp).toBe(deleted.body.metadata.deletionTimestamp);
-    expect([added.status, added.body.message]).toEqual([422, expect.stringContaining("metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"example.com/c\"}")]);
+    expect([added.status, added.body.message]).toEqual([
+      422,
+      expect.stringContaining(
+        'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/c"}',
+      ),
+    ]);
     expect(last.status).toBe(200);
     expect((await subject.api.get(path)).status).toBe(404);
     expect((await watch.take(4)).map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "MODIFIED", "DELETED"]);
@@ -80,19 +133,32 @@ contract("delete", (subject) => {
   test("DL-5: policies that contradict each other or are unknown are refused with 422", async () => {
     await create(CONFIG_MAPS, makeConfigMap("policies"));
 
-    expect((await subject.api.delete(`${CONFIG_MAPS}/policies`, { propagationPolicy: "Orphan", orphanDependents: true })).status).toBe(422);
+    expect(
+      (await subject.api.delete(`${CONFIG_MAPS}/policies`, { propagationPolicy: "Orphan", orphanDependents: true }))
+        .status,
+    ).toBe(422);
     expect((await subject.api.delete(`${CONFIG_MAPS}/policies`, { propagationPolicy: "Sideways" })).status).toBe(422);
     expect((await subject.api.get(`${CONFIG_MAPS}/policies`)).status).toBe(200);
   });
 
   test("DL-5: a Job leaves its pods unless told otherwise, and says so", async () => {
-    const { metadata } = await create(JOBS, { metadata: { name: "done" }, spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } } });
-    await create(pods(NAMESPACE), makePod("of-done", { ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "done", uid: metadata.uid }] }));
+    const { metadata } = await create(JOBS, {
+      metadata: { name: "done" },
+      spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } },
+    });
+    await create(
+      pods(NAMESPACE),
+      makePod("of-done", {
+        ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "done", uid: metadata.uid }],
+      }),
+    );
 
     const { warnings } = await subject.api.delete(`${JOBS}/done`);
 
     await gone(`${JOBS}/done`);
-    expect(warnings).toEqual(["child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"]);
+    expect(warnings).toEqual([
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+    ]);
     expect((await subject.api.get(`${pods(NAMESPACE)}/of-done`)).body.metadata).not.toHaveProperty("ownerReferences");
   });
 
@@ -108,10 +174,17 @@ contract("delete", (subject) => {
 
   test("DL-6: in the foreground, an owner waits for the dependents that block it", async () => {
     const owner = await create(CONFIG_MAPS, makeConfigMap("fg-owner"));
-    await create(CONFIG_MAPS, makeConfigMap("fg-child", {}, { ...ownedBy(owner, true), finalizers: ["example.com/hold"] }));
+    await create(
+      CONFIG_MAPS,
+      makeConfigMap("fg-child", {}, { ...ownedBy(owner, true), finalizers: ["example.com/hold"] }),
+    );
 
     const { body } = await subject.api.delete(`${CONFIG_MAPS}/fg-owner`, { propagationPolicy: "Foreground" });
-    await eventually("the child is being deleted", () => subject.api.get(`${CONFIG_MAPS}/fg-child`), ({ body: child }) => child.metadata.deletionTimestamp !== undefined);
+    await eventually(
+      "the child is being deleted",
+      () => subject.api.get(`${CONFIG_MAPS}/fg-child`),
+      ({ body: child }) => child.metadata.deletionTimestamp !== undefined,
+    );
     const waiting = await subject.api.get(`${CONFIG_MAPS}/fg-owner`);
     await subject.api.patch("merge", `${CONFIG_MAPS}/fg-child`, { metadata: { finalizers: null } });
 
@@ -163,7 +236,10 @@ contract("delete", (subject) => {
     const forced = await subject.api.delete(`${pods(NAMESPACE)}/running?gracePeriodSeconds=0`);
     await subject.api.delete(`${pods(NAMESPACE)}/waiting`);
 
-    expect(graceful.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 30, deletionTimestamp: expect.any(String) });
+    expect(graceful.body.metadata).toMatchObject({
+      deletionGracePeriodSeconds: 30,
+      deletionTimestamp: expect.any(String),
+    });
     expect(shorter.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 5 });
     expect(forced.status).toBe(200);
     expect((await subject.api.get(`${pods(NAMESPACE)}/running`)).status).toBe(404);
@@ -171,19 +247,31 @@ contract("delete", (subject) => {
   });
 
   test("DL-8: a collection is deleted by its selectors, and what was deleted is answered", async () => {
-    for (const [name, batch] of [["batch-a", "1"], ["batch-b", "1"], ["batch-c", "2"]] as const) await create(CONFIG_MAPS, makeConfigMap(name, {}, { labels: { batch } }));
+    for (const [name, batch] of [
+      ["batch-a", "1"],
+      ["batch-b", "1"],
+      ["batch-c", "2"],
+    ] as const)
+      await create(CONFIG_MAPS, makeConfigMap(name, {}, { labels: { batch } }));
 
     const { status, body } = await subject.api.delete(`${CONFIG_MAPS}?labelSelector=batch%3D1`);
 
     expect(status).toBe(200);
-    expect([body.kind, body.items.map(({ metadata }) => metadata.name).toSorted()]).toEqual(["ConfigMapList", ["batch-a", "batch-b"]]);
-    expect((await subject.api.get(`${CONFIG_MAPS}?labelSelector=batch`)).body.items.map(({ metadata }) => metadata.name)).toEqual(["batch-c"]);
+    expect([body.kind, body.items.map(({ metadata }) => metadata.name).toSorted()]).toEqual([
+      "ConfigMapList",
+      ["batch-a", "batch-b"],
+    ]);
+    expect(
+      (await subject.api.get(`${CONFIG_MAPS}?labelSelector=batch`)).body.items.map(({ metadata }) => metadata.name),
+    ).toEqual(["batch-c"]);
   });
 
   test("DL-9: asking to ignore unreadable data deletes a readable object as usual", async () => {
     await create(CONFIG_MAPS, makeConfigMap("readable"));
 
-    const { status } = await subject.api.delete(`${CONFIG_MAPS}/readable`, { ignoreStoreReadErrorWithClusterBreakingPotential: true });
+    const { status } = await subject.api.delete(`${CONFIG_MAPS}/readable`, {
+      ignoreStoreReadErrorWithClusterBreakingPotential: true,
+    });
 
     expect([status, (await subject.api.get(`${CONFIG_MAPS}/readable`)).status]).toEqual([200, 404]);
   });
@@ -191,8 +279,24 @@ contract("delete", (subject) => {
   // The real collector looks for new kinds every thirty seconds, which is too long to wait for.
   test.runIf(subject.name === "flotilla")("DL-6: custom resources own and are owned", async () => {
     const path = await defineResource(subject.api, "Owner", { namespace: NAMESPACE });
-    const owner = await create(path, { apiVersion: "owner.example.com/v1", kind: "Owner", metadata: { name: "custom" } });
-    await create(REPLICA_SETS, { metadata: { name: "of-custom", ownerReferences: [{ apiVersion: "owner.example.com/v1", kind: "Owner", name: "custom", uid: owner.metadata.uid }] }, spec: { replicas: 0, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } } } });
+    const owner = await create(path, {
+      apiVersion: "owner.example.com/v1",
+      kind: "Owner",
+      metadata: { name: "custom" },
+    });
+    await create(REPLICA_SETS, {
+      metadata: {
+        name: "of-custom",
+        ownerReferences: [
+          { apiVersion: "owner.example.com/v1", kind: "Owner", name: "custom", uid: owner.metadata.uid },
+        ],
+      },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: { a: "b" } },
+        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
+      },
+    });
 
     await subject.api.delete(`${path}/custom`);
 

@@ -1,6 +1,7 @@
 /**
- * What only a server of one's own can show: that it stops, starts again, and keeps its clusters apart (LW-5, LW-9, OP-9, OP-12, TR-16).
- * The real server's history lives in etcd, whose compaction is not for its clients to order, so this is Flotilla's alone.
+ * What only a server of one's own can show: that it stops, starts again, and keeps its clusters apart (LW-5, LW-9,
+ * OP-9, OP-12, TR-16). The real server's history lives in etcd, whose compaction is not for its clients to order, so
+ * this is Flotilla's alone.
  */
 import { expect, test } from "vitest";
 import { connectionOf, loadKubeconfig } from "../../../src/client/index.ts";
@@ -32,40 +33,60 @@ async function session<T>(data: string, use: (api: Api, fleet: Up) => Promise<T>
   }
 }
 
-test("LW-5, LW-9, OP-9: after a restart versions go on, watches and pages resume, and what is not known answers 410", LIMIT, async () => {
-  const directory = temporaryDirectory();
-  try {
-    const before = await session(directory.path, async (api) => {
-      for (const name of ["a", "b", "c"]) await api.create(CONFIG_MAPS, makeConfigMap(name));
-      const page = (await api.get(`${CONFIG_MAPS}?limit=2`)).body.metadata;
-      const old = (await api.get(`${CONFIG_MAPS}/a`)).body.metadata.resourceVersion;
-      await api.create(CONFIG_MAPS, makeConfigMap("d"));
-      await api.delete(`${CONFIG_MAPS}/b`);
-      return { page, old };
-    });
+test(
+  "LW-5, LW-9, OP-9: after a restart versions go on, watches and pages resume, and what is not known answers 410",
+  LIMIT,
+  async () => {
+    const directory = temporaryDirectory();
+    try {
+      const before = await session(directory.path, async (api) => {
+        for (const name of ["a", "b", "c"]) await api.create(CONFIG_MAPS, makeConfigMap(name));
+        const page = (await api.get(`${CONFIG_MAPS}?limit=2`)).body.metadata;
+        const old = (await api.get(`${CONFIG_MAPS}/a`)).body.metadata.resourceVersion;
+        await api.create(CONFIG_MAPS, makeConfigMap("d"));
+        await api.delete(`${CONFIG_MAPS}/b`);
+        return { page, old };
+      });
 
-    await session(directory.path, async (api) => {
-      const list = (await api.get(CONFIG_MAPS)).body;
-      const watch = await api.watch(`${CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=${before.old}`);
-      const events = await watch.rest();
-      const exact = await api.get(`${CONFIG_MAPS}?resourceVersion=${before.old}&resourceVersionMatch=Exact`);
-      const continued = await api.get(`${CONFIG_MAPS}?limit=9&continue=${before.page.continue}`);
-      const tooOld = await api.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=1`);
-      const refused = await tooOld.rest();
+      await session(directory.path, async (api) => {
+        const list = (await api.get(CONFIG_MAPS)).body;
+        const watch = await api.watch(`${CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=${before.old}`);
+        const events = await watch.rest();
+        const exact = await api.get(`${CONFIG_MAPS}?resourceVersion=${before.old}&resourceVersionMatch=Exact`);
+        const continued = await api.get(`${CONFIG_MAPS}?limit=9&continue=${before.page.continue}`);
+        const tooOld = await api.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=1`);
+        const refused = await tooOld.rest();
 
-      expect(namesOf(list.items)).toEqual(["a", "c", "d", "kube-root-ca.crt"]);
-      expect(Number(list.metadata.resourceVersion)).toBeGreaterThan(Number(before.page.resourceVersion));
-      expect(events.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual(["ADDED b", "ADDED c", "ADDED d", "DELETED b"]);
-      expect(namesOf(exact.body.items)).toEqual(["a", "kube-root-ca.crt"]);
-      expect(namesOf(continued.body.items)).toEqual(["c", "kube-root-ca.crt"]);
-      expect(refused).toMatchObject([{ type: "ERROR", object: { kind: "Status", reason: "Expired", code: 410, message: expect.stringMatching(/^too old resource version: 1 \(\d+\)$/) } }]);
-    });
-  } finally {
-    directory.remove();
-  }
-});
+        expect(namesOf(list.items)).toEqual(["a", "c", "d", "kube-root-ca.crt"]);
+        expect(Number(list.metadata.resourceVersion)).toBeGreaterThan(Number(before.page.resourceVersion));
+        expect(events.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
+          "ADDED b",
+          "ADDED c",
+          "ADDED d",
+          "DELETED b",
+        ]);
+        expect(namesOf(exact.body.items)).toEqual(["a", "kube-root-ca.crt"]);
+        expect(namesOf(continued.body.items)).toEqual(["c", "kube-root-ca.crt"]);
+        expect(refused).toMatchObject([
+          {
+            type: "ERROR",
+            object: {
+              kind: "Status",
+              reason: "Expired",
+              code: 410,
+              message: expect.stringMatching(/^too old resource version: 1 \(\d+\)$/),
+            },
+          },
+        ]);
+      });
+    } finally {
+      directory.remove();
+    }
+  },
+);
 
-const namesOf = (items: readonly { metadata: { name: string } }[]): string[] => items.map(({ metadata }) => metadata.name);
+const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
+  items.map(({ metadata }) => metadata.name);
 
 test("TR-16: a server that is told to stop ends its watches and exits in peace", LIMIT, async () => {
   const directory = temporaryDirectory();
@@ -91,7 +112,15 @@ test("OP-12: clusters of one server do not know each other's objects, kinds, rol
     const [one, two] = await Promise.all([connectionTo(fleet, "member1"), connectionTo(fleet, "member2")]);
     const [first, second, crossed] = [connectHttp2(one), connectHttp2(two), connectHttp2({ ...two, token: one.token })];
     await first.create(CONFIG_MAPS, makeConfigMap("private"));
-    await first.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { metadata: { name: "secrets.private.example.com" }, spec: { group: "private.example.com", scope: "Cluster", names: { plural: "secrets", kind: "Secret" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }] } });
+    await first.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      metadata: { name: "secrets.private.example.com" },
+      spec: {
+        group: "private.example.com",
+        scope: "Cluster",
+        names: { plural: "secrets", kind: "Secret" },
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      },
+    });
     const account = await first.create("/api/v1/namespaces/default/serviceaccounts/default/token", { spec: {} });
     const crossedAccount = connectHttp2({ ...two, token: (account.body.status as { token: string }).token });
     const uid = async (api: Api): Promise<string> => (await api.get("/api/v1/namespaces/default")).body.metadata.uid;

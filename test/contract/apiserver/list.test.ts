@@ -8,12 +8,16 @@ import type { Body } from "./raw-client.ts";
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 
 contract("list", (subject) => {
-  const create = async (name: string, labels: Record<string, string> = {}): Promise<Body> => (await subject.api.create(CONFIG_MAPS, makeConfigMap(name, {}, { labels }))).body;
-  const names = async (query: string): Promise<string[]> => (await subject.api.get(`${CONFIG_MAPS}?${query}`)).body.items.map(({ metadata }) => metadata.name);
+  const create = async (name: string, labels: Record<string, string> = {}): Promise<Body> =>
+    (await subject.api.create(CONFIG_MAPS, makeConfigMap(name, {}, { labels }))).body;
+  const names = async (query: string): Promise<string[]> =>
+    (await subject.api.get(`${CONFIG_MAPS}?${query}`)).body.items.map(({ metadata }) => metadata.name);
 
   test("LW-1: versions are decimal numbers that grow over all kinds, and a list has one although it is empty", async () => {
     const first = await create("grows-a");
-    const { body: secret } = await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/secrets`, { metadata: { name: "grows" } });
+    const { body: secret } = await subject.api.create(`/api/v1/namespaces/${NAMESPACE}/secrets`, {
+      metadata: { name: "grows" },
+    });
     const empty = await subject.api.get(`${CONFIG_MAPS}?labelSelector=there=none`);
     const second = await create("grows-b");
 
@@ -25,11 +29,31 @@ contract("list", (subject) => {
   });
 
   const refused: Record<string, [query: string, status: number, message: RegExp]> = {
-    "a match without a version": ["resourceVersionMatch=Exact", 422, /resourceVersionMatch is forbidden unless resourceVersion is provided/],
-    "a match together with a continue token": ["resourceVersionMatch=Exact&resourceVersion=1&continue=abc", 422, /resourceVersionMatch is forbidden when continue is provided/],
-    "exactly version 0": ["resourceVersionMatch=Exact&resourceVersion=0", 422, /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/i],
-    "an unknown match": ["resourceVersionMatch=Nearly&resourceVersion=1", 422, /supported values: "Exact", "NotOlderThan"/],
-    "initial events of a list": ["sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0", 422, /sendInitialEvents is forbidden for list/],
+    "a match without a version": [
+      "resourceVersionMatch=Exact",
+      422,
+      /resourceVersionMatch is forbidden unless resourceVersion is provided/,
+    ],
+    "a match together with a continue token": [
+      "resourceVersionMatch=Exact&resourceVersion=1&continue=abc",
+      422,
+      /resourceVersionMatch is forbidden when continue is provided/,
+    ],
+    "exactly version 0": [
+      "resourceVersionMatch=Exact&resourceVersion=0",
+      422,
+      /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/i,
+    ],
+    "an unknown match": [
+      "resourceVersionMatch=Nearly&resourceVersion=1",
+      422,
+      /supported values: "Exact", "NotOlderThan"/,
+    ],
+    "initial events of a list": [
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
+      422,
+      /sendInitialEvents is forbidden for list/,
+    ],
     "a version that is no number": ["resourceVersion=abc", 400, /Invalid value: "abc"/i],
     "a negative limit": ["limit=x", 400, /invalid syntax/],
   };
@@ -50,16 +74,27 @@ contract("list", (subject) => {
   test("LW-3: a version from the future is waited for, and then refused with 504", async () => {
     const version = Number((await create("future")).metadata.resourceVersion) + 1_000_000;
 
-    const [list, get] = await Promise.all([subject.api.get(`${CONFIG_MAPS}?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`), subject.api.get(`${CONFIG_MAPS}/future?resourceVersion=${version}`)]);
+    const [list, get] = await Promise.all([
+      subject.api.get(`${CONFIG_MAPS}?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`),
+      subject.api.get(`${CONFIG_MAPS}/future?resourceVersion=${version}`),
+    ]);
 
     for (const { status, body } of [list, get]) {
       expect(status).toBe(504);
-      expect(body).toMatchObject({ reason: "Timeout", message: expect.stringContaining(`Too large resource version: ${version}`), details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 } });
+      expect(body).toMatchObject({
+        reason: "Timeout",
+        message: expect.stringContaining(`Too large resource version: ${version}`),
+        details: {
+          causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+          retryAfterSeconds: 1,
+        },
+      });
     }
   });
 
   test("LW-4: pages come in the order of names, at one version, and say how many are left", async () => {
-    for (const name of ["page-c", "page-a", "page-e", "page-b", "page-d"]) await subject.api.create(`/api/v1/namespaces/default/configmaps`, makeConfigMap(name, {}, { finalizers: [] }));
+    for (const name of ["page-c", "page-a", "page-e", "page-b", "page-d"])
+      await subject.api.create(`/api/v1/namespaces/default/configmaps`, makeConfigMap(name, {}, { finalizers: [] }));
     const path = "/api/v1/namespaces/default/configmaps";
     const { items: all, metadata } = (await subject.api.get(path)).body;
 
@@ -70,8 +105,12 @@ contract("list", (subject) => {
 
     expect(first.metadata.remainingItemCount).toBe(all.length - 2);
     expect(second.metadata.remainingItemCount).toBe(all.length - 4);
-    expect([...first.items, ...second.items, ...last.items].map((item) => item.metadata.name)).toEqual(all.map((item) => item.metadata.name));
-    expect(new Set([first, second, last].map((page) => page.metadata.resourceVersion))).toEqual(new Set([metadata.resourceVersion]));
+    expect([...first.items, ...second.items, ...last.items].map((item) => item.metadata.name)).toEqual(
+      all.map((item) => item.metadata.name),
+    );
+    expect(new Set([first, second, last].map((page) => page.metadata.resourceVersion))).toEqual(
+      new Set([metadata.resourceVersion]),
+    );
     expect(last.metadata.continue ?? "").toBe("");
     expect(last.metadata.remainingItemCount).toBeUndefined();
   });
@@ -92,7 +131,13 @@ contract("list", (subject) => {
     await create("token-b");
     const { metadata } = (await subject.api.get(`${CONFIG_MAPS}?limit=1`)).body;
 
-    expect((await subject.api.get(`${CONFIG_MAPS}?limit=1&continue=${metadata.continue}&resourceVersion=${metadata.resourceVersion}`)).status).toBe(400);
+    expect(
+      (
+        await subject.api.get(
+          `${CONFIG_MAPS}?limit=1&continue=${metadata.continue}&resourceVersion=${metadata.resourceVersion}`,
+        )
+      ).status,
+    ).toBe(400);
     expect((await subject.api.get(`${CONFIG_MAPS}?limit=1&continue=nonsense`)).status).toBe(400);
   });
 
@@ -102,8 +147,12 @@ contract("list", (subject) => {
     await create("exact-c", { exact: "yes" });
     await subject.api.delete(`${CONFIG_MAPS}/exact-a`);
 
-    expect(await names(`labelSelector=exact=yes&resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)).toEqual(["exact-a", "exact-b"]);
-    expect(await names(`labelSelector=exact=yes&resourceVersion=${resourceVersion}&resourceVersionMatch=NotOlderThan`)).toEqual(["exact-b", "exact-c"]);
+    expect(
+      await names(`labelSelector=exact=yes&resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`),
+    ).toEqual(["exact-a", "exact-b"]);
+    expect(
+      await names(`labelSelector=exact=yes&resourceVersion=${resourceVersion}&resourceVersionMatch=NotOlderThan`),
+    ).toEqual(["exact-b", "exact-c"]);
     expect(await names(`labelSelector=exact=yes&resourceVersion=0`)).toEqual(["exact-b", "exact-c"]);
   });
 
@@ -119,14 +168,20 @@ contract("list", (subject) => {
   };
   for (const [selector, want] of Object.entries(labelSelectors)) {
     test(`LW-14: the label selector "${selector}"`, async () => {
-      for (const [name, labels] of Object.entries<Record<string, string>>({ "lab-a": { tier: "web" }, "lab-b": { tier: "db", zone: "north" }, "lab-c": { zone: "north" } })) await create(name, { ...labels, suite: "labels" });
+      for (const [name, labels] of Object.entries<Record<string, string>>({
+        "lab-a": { tier: "web" },
+        "lab-b": { tier: "db", zone: "north" },
+        "lab-c": { zone: "north" },
+      }))
+        await create(name, { ...labels, suite: "labels" });
 
       expect(await names(`labelSelector=${encodeURIComponent(`suite=labels,${selector}`)}`)).toEqual(want);
     });
   }
 
   test("LW-14: a selector that cannot be parsed is refused with 400", async () => {
-    for (const selector of ["a in (", "=x", "a=b=c", "-bad-"]) expect((await subject.api.get(`${CONFIG_MAPS}?labelSelector=${encodeURIComponent(selector)}`)).status).toBe(400);
+    for (const selector of ["a in (", "=x", "a=b=c", "-bad-"])
+      expect((await subject.api.get(`${CONFIG_MAPS}?labelSelector=${encodeURIComponent(selector)}`)).status).toBe(400);
   });
 
   test("LW-15: every kind is selected by name and namespace", async () => {
@@ -134,26 +189,37 @@ contract("list", (subject) => {
 
     expect(await names("fieldSelector=metadata.name=by-name")).toEqual(["by-name"]);
     expect(await names("fieldSelector=metadata.name=by-name,metadata.namespace!=contract")).toEqual([]);
-    expect((await subject.api.get(`/api/v1/configmaps?fieldSelector=metadata.name=by-name,metadata.namespace=${NAMESPACE}`)).body.items).toHaveLength(1);
+    expect(
+      (await subject.api.get(`/api/v1/configmaps?fieldSelector=metadata.name=by-name,metadata.namespace=${NAMESPACE}`))
+        .body.items,
+    ).toHaveLength(1);
   });
 
   test("LW-15: pods are selected by node, phase and policy", async () => {
     await subject.api.create(pods(NAMESPACE), makePod("placed", {}, { nodeName: "n1", restartPolicy: "Never" }));
     await subject.api.create(pods(NAMESPACE), makePod("unplaced"));
-    const select = async (selector: string): Promise<string[]> => (await subject.api.get(`${pods(NAMESPACE)}?fieldSelector=${encodeURIComponent(selector)}`)).body.items.map(({ metadata }) => metadata.name);
+    const select = async (selector: string): Promise<string[]> =>
+      (await subject.api.get(`${pods(NAMESPACE)}?fieldSelector=${encodeURIComponent(selector)}`)).body.items.map(
+        ({ metadata }) => metadata.name,
+      );
 
     expect(await select("spec.nodeName=n1")).toEqual(["placed"]);
     expect(await select("spec.nodeName=")).toEqual(["unplaced"]);
     expect(await select("spec.restartPolicy=Never,status.phase=Pending")).toEqual(["placed"]);
     expect(await select("status.phase!=Pending")).toEqual([]);
-    expect(await select("spec.serviceAccountName=default,spec.schedulerName=default-scheduler,spec.hostNetwork=false")).toEqual(["placed", "unplaced"]);
+    expect(
+      await select("spec.serviceAccountName=default,spec.schedulerName=default-scheduler,spec.hostNetwork=false"),
+    ).toEqual(["placed", "unplaced"]);
   });
 
   const extras: Record<string, [path: string, selector: string]> = {
     Secret: ["/api/v1/secrets", "type=Opaque"],
     Namespace: ["/api/v1/namespaces", "status.phase=Active"],
     Node: ["/api/v1/nodes", "spec.unschedulable=true"],
-    Event: ["/api/v1/events", "involvedObject.kind=Pod,involvedObject.name=x,reason=Started,type=Normal,source=kubelet,reportingComponent=kubelet"],
+    Event: [
+      "/api/v1/events",
+      "involvedObject.kind=Pod,involvedObject.name=x,reason=Started,type=Normal,source=kubelet,reportingComponent=kubelet",
+    ],
     Job: ["/apis/batch/v1/jobs", "status.successful=1"],
     ReplicationController: ["/api/v1/replicationcontrollers", "status.replicas=1"],
     Service: ["/api/v1/services", "spec.clusterIP=None,spec.type=ClusterIP"],
@@ -168,8 +234,11 @@ contract("list", (subject) => {
     const plain = await subject.api.get(`${CONFIG_MAPS}?fieldSelector=data.a=1`);
     const pod = await subject.api.get(`${pods(NAMESPACE)}?fieldSelector=spec.colour=blue`);
 
-    expect([plain.status, plain.body.message]).toEqual([400, '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"']);
-    expect([pod.status, pod.body.message]).toEqual([400, 'field label not supported: spec.colour']);
+    expect([plain.status, plain.body.message]).toEqual([
+      400,
+      '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    ]);
+    expect([pod.status, pod.body.message]).toEqual([400, "field label not supported: spec.colour"]);
   });
 
   test("LW-18: a read after a write sees it", async () => {
@@ -181,11 +250,28 @@ contract("list", (subject) => {
   });
 
   test("CR-16: custom resources are selected by the fields that their definition names", async () => {
-    const schema = { type: "object", properties: { spec: { type: "object", properties: { colour: { type: "string" } } } } };
-    const path = await defineResource(subject.api, "Crayon", { namespace: NAMESPACE, schema, selectableFields: [{ jsonPath: ".spec.colour" }] });
-    for (const colour of ["red", "blue"]) await subject.api.create(path, { apiVersion: "crayon.example.com/v1", kind: "Crayon", metadata: { name: colour }, spec: { colour } });
+    const schema = {
+      type: "object",
+      properties: { spec: { type: "object", properties: { colour: { type: "string" } } } },
+    };
+    const path = await defineResource(subject.api, "Crayon", {
+      namespace: NAMESPACE,
+      schema,
+      selectableFields: [{ jsonPath: ".spec.colour" }],
+    });
+    for (const colour of ["red", "blue"])
+      await subject.api.create(path, {
+        apiVersion: "crayon.example.com/v1",
+        kind: "Crayon",
+        metadata: { name: colour },
+        spec: { colour },
+      });
 
-    const list = await eventually("the list", () => subject.api.get(`${path}?fieldSelector=spec.colour=blue`), ({ status }) => status === 200);
+    const list = await eventually(
+      "the list",
+      () => subject.api.get(`${path}?fieldSelector=spec.colour=blue`),
+      ({ status }) => status === 200,
+    );
     const other = await subject.api.get(`${path}?fieldSelector=spec.shape=round`);
 
     expect(list.body.items.map(({ metadata }) => metadata.name)).toEqual(["blue"]);

@@ -12,7 +12,11 @@ export function makeDeployment(name: string, spec: object = {}, metadata: object
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, ...metadata },
-    spec: { selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: podSpec }, ...spec },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: podSpec },
+      ...spec,
+    },
   };
 }
 

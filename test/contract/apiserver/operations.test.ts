@@ -8,12 +8,30 @@ const EVENTS = `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`;
 
 contract("operations", (subject) => {
   test("OP-1: a lease keeps its microseconds, and two candidates cannot both renew it", async () => {
-    const { body } = await subject.api.create(LEASES, { metadata: { name: "leader" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15, acquireTime: "2026-01-01T00:00:00.000000Z", renewTime: "2026-01-01T00:00:01.123456Z", leaseTransitions: 0 } });
+    const { body } = await subject.api.create(LEASES, {
+      metadata: { name: "leader" },
+      spec: {
+        holderIdentity: "a",
+        leaseDurationSeconds: 15,
+        acquireTime: "2026-01-01T00:00:00.000000Z",
+        renewTime: "2026-01-01T00:00:01.123456Z",
+        leaseTransitions: 0,
+      },
+    });
 
-    const first = await subject.api.replace(`${LEASES}/leader`, { ...body, spec: { ...(body.spec as object), holderIdentity: "a", renewTime: "2026-01-01T00:00:02.000001Z" } });
-    const second = await subject.api.replace(`${LEASES}/leader`, { ...body, spec: { ...(body.spec as object), holderIdentity: "b" } });
+    const first = await subject.api.replace(`${LEASES}/leader`, {
+      ...body,
+      spec: { ...(body.spec as object), holderIdentity: "a", renewTime: "2026-01-01T00:00:02.000001Z" },
+    });
+    const second = await subject.api.replace(`${LEASES}/leader`, {
+      ...body,
+      spec: { ...(body.spec as object), holderIdentity: "b" },
+    });
 
-    expect(body.spec).toMatchObject({ acquireTime: "2026-01-01T00:00:00.000000Z", renewTime: "2026-01-01T00:00:01.123456Z" });
+    expect(body.spec).toMatchObject({
+      acquireTime: "2026-01-01T00:00:00.000000Z",
+      renewTime: "2026-01-01T00:00:01.123456Z",
+    });
     expect(first.body.spec).toMatchObject({ renewTime: "2026-01-01T00:00:02.000001Z" });
     expect(second.status).toBe(409);
   });
@@ -33,29 +51,74 @@ contract("operations", (subject) => {
     const other = await subject.api.get(`${EVENTS}/started`);
 
     expect(created.status, created.text).toBe(201);
-    expect(other.body).toMatchObject({ kind: "Event", apiVersion: "events.k8s.io/v1", metadata: { uid: created.body.metadata.uid }, regarding: { kind: "Pod", name: "web" }, note: "It runs.", deprecatedSource: { component: "kubelet", host: "n1" }, deprecatedFirstTimestamp: "2026-01-01T00:00:00Z", deprecatedCount: 3 });
+    expect(other.body).toMatchObject({
+      kind: "Event",
+      apiVersion: "events.k8s.io/v1",
+      metadata: { uid: created.body.metadata.uid },
+      regarding: { kind: "Pod", name: "web" },
+      note: "It runs.",
+      deprecatedSource: { component: "kubelet", host: "n1" },
+      deprecatedFirstTimestamp: "2026-01-01T00:00:00Z",
+      deprecatedCount: 3,
+    });
     await subject.api.delete(`${EVENTS}/started`);
     expect((await subject.api.get(`${CORE_EVENTS}/started`)).status).toBe(404);
   });
 
   test("OP-2: and the other way round, with a patch as recorders send it", async () => {
-    await subject.api.create(EVENTS, { metadata: { name: "scheduled" }, eventTime: "2026-01-01T00:00:00.000000Z", reportingController: "example.com/scheduler", reportingInstance: "s-1", action: "Binding", reason: "Scheduled", type: "Normal", regarding: { kind: "Pod", namespace: NAMESPACE, name: "web" }, note: "Placed." });
+    await subject.api.create(EVENTS, {
+      metadata: { name: "scheduled" },
+      eventTime: "2026-01-01T00:00:00.000000Z",
+      reportingController: "example.com/scheduler",
+      reportingInstance: "s-1",
+      action: "Binding",
+      reason: "Scheduled",
+      type: "Normal",
+      regarding: { kind: "Pod", namespace: NAMESPACE, name: "web" },
+      note: "Placed.",
+    });
 
-    const patched = await subject.api.patch("strategic", `${EVENTS}/scheduled`, { series: { count: 2, lastObservedTime: "2026-01-01T00:01:00.000000Z" } });
+    const patched = await subject.api.patch("strategic", `${EVENTS}/scheduled`, {
+      series: { count: 2, lastObservedTime: "2026-01-01T00:01:00.000000Z" },
+    });
     const core = await subject.api.get(`${CORE_EVENTS}/scheduled`);
 
     expect(patched.status, patched.text).toBe(200);
-    expect(core.body).toMatchObject({ apiVersion: "v1", involvedObject: { name: "web" }, message: "Placed.", reportingComponent: "example.com/scheduler", series: { count: 2, lastObservedTime: "2026-01-01T00:01:00.000000Z" } });
+    expect(core.body).toMatchObject({
+      apiVersion: "v1",
+      involvedObject: { name: "web" },
+      message: "Placed.",
+      reportingComponent: "example.com/scheduler",
+      series: { count: 2, lastObservedTime: "2026-01-01T00:01:00.000000Z" },
+    });
   });
 
   test("OP-3: an autoscaler is one object in both of its versions", async () => {
-    const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/${NAMESPACE}/horizontalpodautoscalers`;
-    const created = await subject.api.create(path("v1"), { metadata: { name: "web" }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 5, targetCPUUtilizationPercentage: 60 } });
+    const path = (version: string): string =>
+      `/apis/autoscaling/${version}/namespaces/${NAMESPACE}/horizontalpodautoscalers`;
+    const created = await subject.api.create(path("v1"), {
+      metadata: { name: "web" },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 5,
+        targetCPUUtilizationPercentage: 60,
+      },
+    });
 
     const second = await subject.api.get(`${path("v2")}/web`);
 
     expect(created.status, created.text).toBe(201);
-    expect(second.body).toMatchObject({ apiVersion: "autoscaling/v2", metadata: { uid: created.body.metadata.uid }, spec: { minReplicas: 1, maxReplicas: 5, metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } }] } });
+    expect(second.body).toMatchObject({
+      apiVersion: "autoscaling/v2",
+      metadata: { uid: created.body.metadata.uid },
+      spec: {
+        minReplicas: 1,
+        maxReplicas: 5,
+        metrics: [
+          { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
+        ],
+      },
+    });
   });
 
   test("OP-4: health is told in one word, or check by check", async () => {
@@ -63,7 +126,11 @@ contract("operations", (subject) => {
       const plain = await subject.api.get(path);
       const verbose = await subject.api.get(`${path}?verbose`);
 
-      expect([plain.status, plain.text, plain.headers["content-type"]]).toEqual([200, "ok", "text/plain; charset=utf-8"]);
+      expect([plain.status, plain.text, plain.headers["content-type"]]).toEqual([
+        200,
+        "ok",
+        "text/plain; charset=utf-8",
+      ]);
       expect(verbose.text).toMatch(/^\[\+\]ping ok\n/);
       expect(verbose.text).toContain(`${path.slice(1)} check passed\n`);
     }
@@ -87,6 +154,12 @@ contract("operations", (subject) => {
     expect(status).toBe(200);
     expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(text).toMatch(/^apiserver_request_total\{.*resource="configmaps".*verb="LIST".*\} \d+$/m);
-    for (const name of ["apiserver_request_duration_seconds_bucket", "apiserver_current_inflight_requests", "apiserver_longrunning_requests", "process_resident_memory_bytes"]) expect(text).toContain(name);
+    for (const name of [
+      "apiserver_request_duration_seconds_bucket",
+      "apiserver_current_inflight_requests",
+      "apiserver_longrunning_requests",
+      "process_resident_memory_bytes",
+    ])
+      expect(text).toContain(name);
   });
 });

@@ -19,7 +19,10 @@ interface Container {
 
 contract("patch", (subject) => {
   let counter = 0;
-  const patchedMap = async (operations: unknown, data: Record<string, string> = { a: "1", b: "2" }): Promise<Answer> => {
+  const patchedMap = async (
+    operations: unknown,
+    data: Record<string, string> = { a: "1", b: "2" },
+  ): Promise<Answer> => {
     const name = `patched-${++counter}`;
     await subject.api.create(CONFIG_MAPS, makeConfigMap(name, data));
     return subject.api.patch("json", `${CONFIG_MAPS}/${name}`, operations);
@@ -31,9 +34,24 @@ contract("patch", (subject) => {
     remove: [[{ op: "remove", path: "/data/a" }], { b: "2" }],
     move: [[{ op: "move", from: "/data/a", path: "/data/z" }], { b: "2", z: "1" }],
     copy: [[{ op: "copy", from: "/data/a", path: "/data/z" }], { a: "1", b: "2", z: "1" }],
-    "a test that holds": [[{ op: "test", path: "/data/a", value: "1" }, { op: "add", path: "/data/c", value: "3" }], { a: "1", b: "2", c: "3" }],
-    "a replace of a missing key, which adds it": [[{ op: "replace", path: "/data/c", value: "3" }], { a: "1", b: "2", c: "3" }],
-    "a key with escaped characters": [[{ op: "add", path: "/metadata/annotations", value: { "example.com/x": "1" } }, { op: "replace", path: "/metadata/annotations/example.com~1x", value: "2" }], { a: "1", b: "2" }],
+    "a test that holds": [
+      [
+        { op: "test", path: "/data/a", value: "1" },
+        { op: "add", path: "/data/c", value: "3" },
+      ],
+      { a: "1", b: "2", c: "3" },
+    ],
+    "a replace of a missing key, which adds it": [
+      [{ op: "replace", path: "/data/c", value: "3" }],
+      { a: "1", b: "2", c: "3" },
+    ],
+    "a key with escaped characters": [
+      [
+        { op: "add", path: "/metadata/annotations", value: { "example.com/x": "1" } },
+        { op: "replace", path: "/metadata/annotations/example.com~1x", value: "2" },
+      ],
+      { a: "1", b: "2" },
+    ],
   };
   for (const [what, [patch, data]] of Object.entries(operations)) {
     test(`PA-1: a JSON patch with ${what}`, async () => {
@@ -59,69 +77,150 @@ contract("patch", (subject) => {
   }
 
   test("PA-2: a merge patch sets, replaces lists whole, and removes with null", async () => {
-    await subject.api.create(DEPLOYMENTS, makeDeployment("merged", { template: { metadata: { labels: { app: "merged", extra: "1" } }, spec: { containers: [{ name: "a", image: "a" }, { name: "b", image: "b" }] } } }));
+    await subject.api.create(
+      DEPLOYMENTS,
+      makeDeployment("merged", {
+        template: {
+          metadata: { labels: { app: "merged", extra: "1" } },
+          spec: {
+            containers: [
+              { name: "a", image: "a" },
+              { name: "b", image: "b" },
+            ],
+          },
+        },
+      }),
+    );
 
-    const { status, body } = await subject.api.patch("merge", `${DEPLOYMENTS}/merged`, { spec: { replicas: 4, template: { metadata: { labels: { extra: null } }, spec: { containers: [{ name: "c", image: "c" }] } } } });
+    const { status, body } = await subject.api.patch("merge", `${DEPLOYMENTS}/merged`, {
+      spec: {
+        replicas: 4,
+        template: { metadata: { labels: { extra: null } }, spec: { containers: [{ name: "c", image: "c" }] } },
+      },
+    });
 
     expect(status).toBe(200);
-    expect(body.spec).toMatchObject({ replicas: 4, template: { metadata: { labels: { app: "merged" } }, spec: { containers: [{ name: "c", image: "c" }] } } });
-    expect((body.spec as { template: { metadata: { labels: object } } }).template.metadata.labels).toEqual({ app: "merged" });
+    expect(body.spec).toMatchObject({
+      replicas: 4,
+      template: { metadata: { labels: { app: "merged" } }, spec: { containers: [{ name: "c", image: "c" }] } },
+    });
+    expect((body.spec as { template: { metadata: { labels: object } } }).template.metadata.labels).toEqual({
+      app: "merged",
+    });
   });
 
   test("PA-3: the result is validated as an update, and a missing object is 404", async () => {
     await subject.api.create(DEPLOYMENTS, makeDeployment("checked"));
 
     const invalid = await subject.api.patch("merge", `${DEPLOYMENTS}/checked`, { spec: { replicas: -1 } });
-    const strict = await subject.api.patch("merge", `${DEPLOYMENTS}/checked?fieldValidation=Strict`, { spec: { replica: 1 } });
+    const strict = await subject.api.patch("merge", `${DEPLOYMENTS}/checked?fieldValidation=Strict`, {
+      spec: { replica: 1 },
+    });
     const renamed = await subject.api.patch("merge", `${DEPLOYMENTS}/checked`, { metadata: { name: "other" } });
     const missing = await subject.api.patch("merge", `${DEPLOYMENTS}/missing`, {});
 
     expect(invalid.status).toBe(422);
-    expect([strict.status, strict.body.message]).toEqual([422, expect.stringContaining('unknown field "spec.replica"')]);
+    expect([strict.status, strict.body.message]).toEqual([
+      422,
+      expect.stringContaining('unknown field "spec.replica"'),
+    ]);
     expect(renamed.status).toBe(400);
     expect(missing.status).toBe(404);
   });
 
   const containers = [
-    { name: "a", image: "a:1", env: [{ name: "X", value: "1" }, { name: "Y", value: "2" }], ports: [{ containerPort: 80 }], args: ["one", "two"] },
+    {
+      name: "a",
+      image: "a:1",
+      env: [
+        { name: "X", value: "1" },
+        { name: "Y", value: "2" },
+      ],
+      ports: [{ containerPort: 80 }],
+      args: ["one", "two"],
+    },
     { name: "b", image: "b:1" },
   ];
   const merge = async (patch: object): Promise<{ status: number; containers: Container[] }> => {
     const name = `strategic-${++counter}`;
-    await subject.api.create(DEPLOYMENTS, makeDeployment(name, { template: { metadata: { labels: { app: name } }, spec: { containers } } }));
-    const { status, body } = await subject.api.patch("strategic", `${DEPLOYMENTS}/${name}`, { spec: { template: { spec: patch } } });
-    return { status, containers: (body.spec as { template: { spec: { containers: Container[] } } } | undefined)?.template.spec.containers ?? [] };
+    await subject.api.create(
+      DEPLOYMENTS,
+      makeDeployment(name, { template: { metadata: { labels: { app: name } }, spec: { containers } } }),
+    );
+    const { status, body } = await subject.api.patch("strategic", `${DEPLOYMENTS}/${name}`, {
+      spec: { template: { spec: patch } },
+    });
+    return {
+      status,
+      containers:
+        (body.spec as { template: { spec: { containers: Container[] } } } | undefined)?.template.spec.containers ?? [],
+    };
   };
   const images = (list: Container[]): string[] => list.map(({ name, image }) => `${name} ${image}`);
 
   test("PA-4: containers merge by name, and new ones come first", async () => {
-    const { containers: result } = await merge({ containers: [{ name: "b", image: "b:2" }, { name: "c", image: "c:1" }] });
+    const { containers: result } = await merge({
+      containers: [
+        { name: "b", image: "b:2" },
+        { name: "c", image: "c:1" },
+      ],
+    });
 
     expect(images(result).toSorted()).toEqual(["a a:1", "b b:2", "c c:1"]);
     expect(result.find(({ name }) => name === "a")?.env).toHaveLength(2);
   });
 
   test("PA-4: variables merge by name, ports by number, and plain lists are replaced", async () => {
-    const { containers: result } = await merge({ containers: [{ name: "a", env: [{ name: "Y", value: "9" }], ports: [{ containerPort: 80, name: "http" }, { containerPort: 81 }], args: ["three"] }] });
+    const { containers: result } = await merge({
+      containers: [
+        {
+          name: "a",
+          env: [{ name: "Y", value: "9" }],
+          ports: [{ containerPort: 80, name: "http" }, { containerPort: 81 }],
+          args: ["three"],
+        },
+      ],
+    });
     const a = result.find(({ name }) => name === "a");
 
-    expect(a?.env?.toSorted((x, y) => x.name.localeCompare(y.name))).toEqual([{ name: "X", value: "1" }, { name: "Y", value: "9" }]);
+    expect(a?.env?.toSorted((x, y) => x.name.localeCompare(y.name))).toEqual([
+      { name: "X", value: "1" },
+      { name: "Y", value: "9" },
+    ]);
     expect(a?.ports?.map(({ containerPort }) => containerPort).toSorted()).toEqual([80, 81]);
     expect(a?.args).toEqual(["three"]);
   });
 
   test("PA-4: directives delete and replace items, and set the order", async () => {
     expect(images((await merge({ containers: [{ name: "a", $patch: "delete" }] })).containers)).toEqual(["b b:1"]);
-    expect(images((await merge({ containers: [{ name: "c", image: "c:1" }, { $patch: "replace" }] })).containers)).toEqual(["c c:1"]);
-    expect(images((await merge({ "$setElementOrder/containers": [{ name: "b" }, { name: "a" }], containers: [{ name: "a", image: "a:2" }] })).containers)).toEqual(["b b:1", "a a:2"]);
+    expect(
+      images((await merge({ containers: [{ name: "c", image: "c:1" }, { $patch: "replace" }] })).containers),
+    ).toEqual(["c c:1"]);
+    expect(
+      images(
+        (
+          await merge({
+            "$setElementOrder/containers": [{ name: "b" }, { name: "a" }],
+            containers: [{ name: "a", image: "a:2" }],
+          })
+        ).containers,
+      ),
+    ).toEqual(["b b:1", "a a:2"]);
   });
 
   test("PA-4: finalizers are a set whose members can be deleted", async () => {
-    await subject.api.create(CONFIG_MAPS, makeConfigMap("finalized", {}, { finalizers: ["example.com/a", "example.com/b"] }));
+    await subject.api.create(
+      CONFIG_MAPS,
+      makeConfigMap("finalized", {}, { finalizers: ["example.com/a", "example.com/b"] }),
+    );
     const path = `${CONFIG_MAPS}/finalized`;
 
-    const added = await subject.api.patch("strategic", path, { metadata: { finalizers: ["example.com/c", "example.com/a"] } });
-    const removed = await subject.api.patch("strategic", path, { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/b"] } });
+    const added = await subject.api.patch("strategic", path, {
+      metadata: { finalizers: ["example.com/c", "example.com/a"] },
+    });
+    const removed = await subject.api.patch("strategic", path, {
+      metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/b"] },
+    });
 
     expect(added.body.metadata.finalizers?.toSorted()).toEqual(["example.com/a", "example.com/b", "example.com/c"]);
     expect(removed.body.metadata.finalizers?.toSorted()).toEqual(["example.com/a", "example.com/c"]);
@@ -130,7 +229,9 @@ contract("patch", (subject) => {
   test("PA-4: retained keys drop the rest of a strategy", async () => {
     await subject.api.create(DEPLOYMENTS, makeDeployment("recreated"));
 
-    const { status, body } = await subject.api.patch("strategic", `${DEPLOYMENTS}/recreated`, { spec: { strategy: { $retainKeys: ["type"], type: "Recreate" } } });
+    const { status, body } = await subject.api.patch("strategic", `${DEPLOYMENTS}/recreated`, {
+      spec: { strategy: { $retainKeys: ["type"], type: "Recreate" } },
+    });
 
     expect([status, (body.spec as { strategy: object }).strategy]).toEqual([200, { type: "Recreate" }]);
   });
@@ -138,7 +239,10 @@ contract("patch", (subject) => {
   const broken: Record<string, [patch: object, status: number]> = {
     "an unknown directive": [{ containers: [{ name: "a", $patch: "turn" }] }, 500],
     "an item without its key": [{ containers: [{ image: "x" }] }, 500],
-    "an order that misses an item": [{ "$setElementOrder/containers": [{ name: "b" }], containers: [{ name: "a", image: "a:2" }] }, 500],
+    "an order that misses an item": [
+      { "$setElementOrder/containers": [{ name: "b" }], containers: [{ name: "a", image: "a:2" }] },
+      500,
+    ],
     "a map for a list": [{ containers: { name: "a" } }, 422],
     "an order of nothing": [{ $setElementOrder: [] }, 400],
     "an order that is no list": [{ "$setElementOrder/containers": 1 }, 500],
@@ -152,10 +256,17 @@ contract("patch", (subject) => {
 
   test("CR-17: custom resources take JSON and merge patches, and no strategic ones", async () => {
     const path = await defineResource(subject.api, "Patched", { namespace: NAMESPACE });
-    await subject.api.create(path, { apiVersion: "patched.example.com/v1", kind: "Patched", metadata: { name: "a" }, spec: { list: [1, 2] } });
+    await subject.api.create(path, {
+      apiVersion: "patched.example.com/v1",
+      kind: "Patched",
+      metadata: { name: "a" },
+      spec: { list: [1, 2] },
+    });
 
     expect((await subject.api.patch("merge", `${path}/a`, { spec: { list: [3] } })).body.spec).toEqual({ list: [3] });
-    expect((await subject.api.patch("json", `${path}/a`, [{ op: "add", path: "/spec/list/-", value: 4 }])).body.spec).toEqual({ list: [3, 4] });
+    expect(
+      (await subject.api.patch("json", `${path}/a`, [{ op: "add", path: "/spec/list/-", value: 4 }])).body.spec,
+    ).toEqual({ list: [3, 4] });
     expect((await subject.api.patch("strategic", `${path}/a`, { spec: {} })).status).toBe(415);
   });
 });

@@ -1,4 +1,6 @@
-/** Protobuf bodies written by hand, byte by byte, as client-go sends them: independent of the decoder that reads them. */
+/**
+ * Protobuf bodies written by hand, byte by byte, as client-go sends them: independent of the decoder that reads them.
+ */
 
 export function protobufConfigMap(name: string, data: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(data).map(([key, value]) => field(2, Buffer.concat([field(1, key), field(2, value)])));
@@ -8,15 +10,26 @@ export function protobufConfigMap(name: string, data: Readonly<Record<string, st
 /** Go writes every plain number, zero or not: `minReadySeconds` is sent as 0 although nobody set it. */
 export function protobufDeployment(name: string, replicas: number): Buffer {
   const labels = { app: name };
-  const container = Buffer.concat([field(1, "main"), field(2, "registry.example.com/app:1"), field(5, ""), field(13, ""), field(14, "")]);
-  const template = Buffer.concat([field(1, objectMeta("", labels)), field(2, Buffer.concat([field(2, container), field(3, ""), field(6, "")]))]);
+  const container = Buffer.concat([
+    field(1, "main"),
+    field(2, "registry.example.com/app:1"),
+    field(5, ""),
+    field(13, ""),
+    field(14, ""),
+  ]);
+  const template = Buffer.concat([
+    field(1, objectMeta("", labels)),
+    field(2, Buffer.concat([field(2, container), field(3, ""), field(6, "")])),
+  ]);
   const selector = field(1, Buffer.concat([field(1, "app"), field(2, name)]));
   const spec = Buffer.concat([number(1, replicas), field(2, selector), field(3, template), number(5, 0), number(7, 0)]);
   return envelope("apps/v1", "Deployment", Buffer.concat([field(1, objectMeta(name, {})), field(2, spec)]));
 }
 
 function objectMeta(name: string, labels: Readonly<Record<string, string>>): Buffer {
-  const entries = Object.entries(labels).map(([key, value]) => field(11, Buffer.concat([field(1, key), field(2, value)])));
+  const entries = Object.entries(labels).map(([key, value]) =>
+    field(11, Buffer.concat([field(1, key), field(2, value)])),
+  );
   return Buffer.concat([field(1, name), field(2, ""), field(3, ""), ...entries]);
 }
 

@@ -1,5 +1,6 @@
 /**
- * A tiny client of the Kubernetes API that hides nothing: status, headers and bytes as they came, over HTTP/2 or HTTP/1.1.
+ * A tiny client of the Kubernetes API that hides nothing: status, headers and bytes as they came, over HTTP/2 or
+ * HTTP/1.1.
  *
  * Flotilla's own client is not used here on purpose: a mistake that both sides share would not be noticed.
  */
@@ -23,12 +24,33 @@ export type Headers = Readonly<Record<string, string | readonly string[]>>;
 export interface Body {
   kind?: string;
   apiVersion?: string;
-  metadata: { name: string; namespace?: string; uid: string; resourceVersion: string; generation?: number; continue?: string; remainingItemCount?: number; labels?: Record<string, string>; annotations?: Record<string, string>; finalizers?: string[]; deletionTimestamp?: string; creationTimestamp?: string; managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[] };
+  metadata: {
+    name: string;
+    namespace?: string;
+    uid: string;
+    resourceVersion: string;
+    generation?: number;
+    continue?: string;
+    remainingItemCount?: number;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    finalizers?: string[];
+    deletionTimestamp?: string;
+    creationTimestamp?: string;
+    managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[];
+  };
   items: Body[];
   message?: string;
   reason?: string;
   code?: number;
-  details?: { name?: string; group?: string; kind?: string; uid?: string; causes?: { reason?: string; message?: string; field?: string }[]; retryAfterSeconds?: number };
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    uid?: string;
+    causes?: { reason?: string; message?: string; field?: string }[];
+    retryAfterSeconds?: number;
+  };
   status?: unknown;
   spec?: unknown;
   [field: string]: unknown;
@@ -74,16 +96,28 @@ const PATCH_TYPES: Record<PatchKind, string> = {
 
 /** What carries requests: it calls `onResponse` once, and then hands over the body as it comes. */
 interface Wire {
-  send(method: string, path: string, headers: Record<string, string | readonly string[]>, body: Buffer | undefined, receiver: Receiver): Flow;
+  send(
+    method: string,
+    path: string,
+    headers: Record<string, string | readonly string[]>,
+    body: Buffer | undefined,
+    receiver: Receiver,
+  ): Flow;
   close(): void;
 }
 
 export function connectHttp2(connection: Connection): Api {
-  const session = http2.connect(connection.server.origin, { ...tlsOf(connection), settings: { initialWindowSize: 1024 * 1024 } });
+  const session = http2.connect(connection.server.origin, {
+    ...tlsOf(connection),
+    settings: { initialWindowSize: 1024 * 1024 },
+  });
   session.on("error", () => {}); // Each request reports it for itself.
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
-      const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
+      const stream = session.request(
+        { ":method": method, ":path": path, ...headers },
+        { endStream: body === undefined },
+      );
       stream.on("response", ({ ":status": status, ...rest }) => receiver.onResponse(Number(status), flat(rest)));
       stream.on("data", (chunk: Buffer) => receiver.onData(chunk));
       stream.on("end", () => receiver.onEnd());
@@ -100,7 +134,11 @@ export function connectHttp1(connection: Connection): Api {
   const agent = new https.Agent({ ...tlsOf(connection), keepAlive: true, ALPNProtocols: ["http/1.1"] });
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
-      const request = https.request(new URL(path, connection.server.origin), { agent, method, headers: { ...headers, ...(body && { "content-length": String(body.length) }) } });
+      const request = https.request(new URL(path, connection.server.origin), {
+        agent,
+        method,
+        headers: { ...headers, ...(body && { "content-length": String(body.length) }) },
+      });
       let incoming: IncomingMessage | undefined;
       request.on("response", (response) => {
         receiver.onResponse(response.statusCode ?? 0, flat(response.headers));
@@ -121,22 +159,34 @@ export function connectHttp1(connection: Connection): Api {
 function createApi(wire: Wire, connection: Connection, always: Headers): Api {
   const prefix = connection.server.pathname.replace(/\/$/, "");
   const identity: Headers = connection.token === undefined ? {} : { authorization: `Bearer ${connection.token}` };
-  const headersOf = (headers: Headers): Record<string, string | readonly string[]> => ({ accept: "application/json", "user-agent": "contract/1.0", ...identity, ...always, ...headers });
+  const headersOf = (headers: Headers): Record<string, string | readonly string[]> => ({
+    accept: "application/json",
+    "user-agent": "contract/1.0",
+    ...identity,
+    ...always,
+    ...headers,
+  });
 
   const request: Api["request"] = (method, path, { headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let status = 0;
       let received: Readonly<Record<string, string | undefined>> = {};
-      wire.send(method, prefix + path, headersOf({ ...(body !== undefined && { "content-type": "application/json" }), ...headers }), bytesOf(body), {
-        onResponse(code, responseHeaders) {
-          status = code;
-          received = responseHeaders;
+      wire.send(
+        method,
+        prefix + path,
+        headersOf({ ...(body !== undefined && { "content-type": "application/json" }), ...headers }),
+        bytesOf(body),
+        {
+          onResponse(code, responseHeaders) {
+            status = code;
+            received = responseHeaders;
+          },
+          onData: (chunk) => chunks.push(chunk),
+          onEnd: () => resolve(answerOf(status, received, Buffer.concat(chunks))),
+          onError: (error) => reject(new Error(`${method} ${path} failed on the wire`, { cause: error })),
         },
-        onData: (chunk) => chunks.push(chunk),
-        onEnd: () => resolve(answerOf(status, received, Buffer.concat(chunks))),
-        onError: (error) => reject(new Error(`${method} ${path} failed on the wire`, { cause: error })),
-      });
+      );
     });
 
   return {
@@ -160,7 +210,9 @@ export function answerOf(status: number, headers: Readonly<Record<string, string
     headers,
     bytes,
     text,
-    warnings: [...(headers["warning"] ?? "").matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1")),
+    warnings: [...(headers["warning"] ?? "").matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = ""]) =>
+      quoted.replaceAll(/\\(.)/g, "$1"),
+    ),
     get body() {
       return JSON.parse(text) as Body;
     },
@@ -168,7 +220,7 @@ export function answerOf(status: number, headers: Readonly<Record<string, string
 }
 
 function tlsOf({ ca, cert, key }: Connection): { ca?: string; cert?: string; key?: string } {
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return { ca: ca || undefined, cert: cert || undefined, key: key || undefined };
 }
 
 function bytesOf(body: unknown): Buffer | undefined {
@@ -177,6 +229,10 @@ function bytesOf(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function flat(headers: Readonly<Record<string, string | string[] | number | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value?.toString()]));
+function flat(
+  headers: Readonly<Record<string, string | string[] | number | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value?.toString()]),
+  );
 }

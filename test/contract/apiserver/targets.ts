@@ -56,7 +56,11 @@ const POLL_MS = 25;
 const binaries = process.env["REAL_BIN"] === undefined ? undefined : realBinaries();
 
 /** Declares a suite once for each server. `subject` may be used inside tests and hooks only: there it is running. */
-export function contract(area: string, suite: (subject: Subject) => void, { nodes = 0, only, skip }: ContractOptions = {}): void {
+export function contract(
+  area: string,
+  suite: (subject: Subject) => void,
+  { nodes = 0, only, skip }: ContractOptions = {},
+): void {
   if (skip !== undefined) process.stdout.write(`skipped: ${area}: ${skip}\n`);
   const servers: [Subject["name"], (() => Promise<Started>) | undefined][] = [
     ["flotilla", () => startFlotilla(nodes)],
@@ -90,12 +94,19 @@ export async function eventually<T>(what: string, read: () => Promise<T>, isTher
   for (;;) {
     const value = await read();
     if (isThere(value)) return value;
-    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${EVENTUALLY_MS} ms; last seen: ${JSON.stringify(value)?.slice(0, 1000)}`);
+    if (performance.now() > deadline)
+      throw new Error(
+        `${what} did not happen within ${EVENTUALLY_MS} ms; last seen: ${JSON.stringify(value)?.slice(0, 1000)}`,
+      );
     await delay(POLL_MS);
   }
 }
 
-function createSubject(name: Subject["name"]): { subject: Subject; open(started: Started): Promise<void>; close(): void } {
+function createSubject(name: Subject["name"]): {
+  subject: Subject;
+  open(started: Started): Promise<void>;
+  close(): void;
+} {
   let running: { started: Started; connection: Connection; api: Api } | undefined;
   const apis: Api[] = [];
   const get = (): NonNullable<typeof running> => {
@@ -115,13 +126,19 @@ function createSubject(name: Subject["name"]): { subject: Subject; open(started:
     },
     connect(credentials, protocol = "h2") {
       const { server, ca, ...own } = get().connection;
-      const connection = { server, ...(ca !== undefined && { ca }), ...(credentials ?? own) };
+      const connection = { server, ca, ...(credentials ?? own) };
       const api = protocol === "h2" ? connectHttp2(connection) : connectHttp1(connection);
       apis.push(api);
       return api;
     },
     async certificate(commonName, organizations) {
-      const { clients } = await ensureCertificates({ directory: get().started.pki, hosts: [], clients: { [commonName]: { commonName, organizations } }, clock: systemClock, log: silentLog });
+      const { clients } = await ensureCertificates({
+        directory: get().started.pki,
+        hosts: [],
+        clients: { [commonName]: { commonName, organizations } },
+        clock: systemClock,
+        log: silentLog,
+      });
       const pair = clients[commonName];
       if (!pair) throw new Error(`no certificate was made for ${commonName}`);
       return { cert: pair.certificate, key: pair.key };
@@ -131,12 +148,20 @@ function createSubject(name: Subject["name"]): { subject: Subject; open(started:
     subject,
     async open(started) {
       const { server, ca, cert, key, token } = await connectionOf(await loadKubeconfig(started.kubeconfig));
-      const connection: Connection = { server, ...textOf({ ca, cert, key }), ...(typeof token === "string" && { token }) };
+      const connection: Connection = {
+        server,
+        ...textOf({ ca, cert, key }),
+        token: typeof token === "string" ? token : undefined,
+      };
       const api = connectHttp2(connection);
       apis.push(api);
       running = { started, connection, api };
       await api.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
-      await eventually("the namespace's service account", () => api.get(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/default`), ({ status }) => status === 200);
+      await eventually(
+        "the namespace's service account",
+        () => api.get(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/default`),
+        ({ status }) => status === 200,
+      );
     },
     close() {
       for (const api of apis) api.close();
@@ -145,7 +170,11 @@ function createSubject(name: Subject["name"]): { subject: Subject; open(started:
 }
 
 function textOf(fields: Readonly<Record<"ca" | "cert" | "key", unknown>>): Pick<Connection, "ca" | "cert" | "key"> {
-  return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (typeof value === "string" || Buffer.isBuffer(value) ? [[name, value.toString()]] : [])));
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === "string" || Buffer.isBuffer(value) ? [[name, value.toString()]] : [],
+    ),
+  );
 }
 
 async function startFlotilla(nodes: number): Promise<Started> {
@@ -163,7 +192,15 @@ async function startFlotilla(nodes: number): Promise<Started> {
 }
 
 /** The controllers that belong to what a Kubernetes API promises; Flotilla's member has them built in. */
-const CONTROLLERS = ["namespace", "garbage-collector", "serviceaccount", "serviceaccount-token", "root-ca-certificate-publisher", "clusterrole-aggregation", "resourcequota"];
+const CONTROLLERS = [
+  "namespace",
+  "garbage-collector",
+  "serviceaccount",
+  "serviceaccount-token",
+  "root-ca-certificate-publisher",
+  "clusterrole-aggregation",
+  "resourcequota",
+];
 
 async function startReal(directory: string): Promise<Started> {
   const kube = await startKube(directory);
@@ -171,7 +208,9 @@ async function startReal(directory: string): Promise<Started> {
   const manager = join(directory, "kube-controller-manager");
   if (!existsSync(manager)) {
     await kube.stop();
-    throw new Error(`${directory} has kube-apiserver but no kube-controller-manager, whose controllers the contract needs`);
+    throw new Error(
+      `${directory} has kube-apiserver but no kube-controller-manager, whose controllers the contract needs`,
+    );
   }
   const child = spawn(
     manager,

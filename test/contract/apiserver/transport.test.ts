@@ -6,7 +6,12 @@ import { expect, test } from "vitest";
 import { NAMESPACE, contract } from "./targets.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
-const configMap = (name: string, data: Record<string, string> = {}): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data });
+const configMap = (name: string, data: Record<string, string> = {}): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  data,
+});
 
 contract("transport", (subject) => {
   for (const protocol of ["h2", "http/1.1"] as const) {
@@ -38,17 +43,23 @@ contract("transport", (subject) => {
     expect(await negotiated({ ALPNProtocols: ["h2", "http/1.1"] })).toBe("h2 over TLSv1.3");
     expect(await negotiated({ ALPNProtocols: ["http/1.1"] })).toBe("http/1.1 over TLSv1.3");
     expect(await negotiated({ ALPNProtocols: ["h2"], maxVersion: "TLSv1.2" })).toBe("h2 over TLSv1.2");
-    expect(await negotiated({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" })).toBe("refused");
+    expect(await negotiated({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" })).toBe(
+      "refused",
+    );
   });
 
   test("TR-1: ninety watches live on one connection, and answers still come", async () => {
     const api = subject.connect();
-    const watches = await Promise.all(Array.from({ length: 90 }, () => api.watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=shared`)));
+    const watches = await Promise.all(
+      Array.from({ length: 90 }, () => api.watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=shared`)),
+    );
 
     await api.create(CONFIG_MAPS, configMap("shared"));
 
     const seen = await Promise.all(watches.map((watch) => watch.next()));
-    expect(new Set(seen.map(({ type, object }) => `${type} ${object.metadata.name}`))).toEqual(new Set(["ADDED shared"]));
+    expect(new Set(seen.map(({ type, object }) => `${type} ${object.metadata.name}`))).toEqual(
+      new Set(["ADDED shared"]),
+    );
     for (const watch of watches) watch.close();
   });
 
@@ -80,7 +91,10 @@ contract("transport", (subject) => {
       const { status, body } = await subject.api.request(method, path, { body: configMap("x") });
 
       expect(status).toBe(405);
-      expect(body).toMatchObject({ reason: "MethodNotAllowed", message: "the server does not allow this method on the requested resource" });
+      expect(body).toMatchObject({
+        reason: "MethodNotAllowed",
+        message: "the server does not allow this method on the requested resource",
+      });
     });
   }
 
@@ -94,8 +108,15 @@ contract("transport", (subject) => {
 
   test("TR-3: a name in a list's field selector counts as the name for authorization", async () => {
     const { api } = subject;
-    await api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, { metadata: { name: "one-map" }, rules: [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["mine"], verbs: ["list", "watch"] }] });
-    await api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, { metadata: { name: "one-map" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "one-map" }, subjects: [{ kind: "User", name: "tess", apiGroup: "rbac.authorization.k8s.io" }] });
+    await api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, {
+      metadata: { name: "one-map" },
+      rules: [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["mine"], verbs: ["list", "watch"] }],
+    });
+    await api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, {
+      metadata: { name: "one-map" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "one-map" },
+      subjects: [{ kind: "User", name: "tess", apiGroup: "rbac.authorization.k8s.io" }],
+    });
     const tess = api.as({ "impersonate-user": "tess" });
 
     expect((await tess.get(`${CONFIG_MAPS}?fieldSelector=metadata.name=mine`)).status).toBe(200);
@@ -115,21 +136,37 @@ contract("transport", (subject) => {
 
   test("TR-5: ConfigMap data above one megabyte and annotations above 256 KiB are invalid", async () => {
     const data = await subject.api.create(CONFIG_MAPS, configMap("heavy", { a: "x".repeat(1024 * 1024 + 1) }));
-    const annotations = await subject.api.create(CONFIG_MAPS, { metadata: { name: "noted", annotations: { "example.com/a": "x".repeat(256 * 1024) } } });
+    const annotations = await subject.api.create(CONFIG_MAPS, {
+      metadata: { name: "noted", annotations: { "example.com/a": "x".repeat(256 * 1024) } },
+    });
 
     expect(data.status).toBe(422);
-    expect(data.body.details?.causes).toEqual([{ reason: "FieldValueTooLong", message: "Too long: may not be more than 1048576 bytes", field: "[]" }]);
+    expect(data.body.details?.causes).toEqual([
+      { reason: "FieldValueTooLong", message: "Too long: may not be more than 1048576 bytes", field: "[]" },
+    ]);
     expect(annotations.status).toBe(422);
-    expect(annotations.body.details?.causes).toEqual([{ reason: "FieldValueTooLong", message: "Too long: may not be more than 262144 bytes", field: "metadata.annotations" }]);
+    expect(annotations.body.details?.causes).toEqual([
+      {
+        reason: "FieldValueTooLong",
+        message: "Too long: may not be more than 262144 bytes",
+        field: "metadata.annotations",
+      },
+    ]);
   });
 
   test("TR-5: a JSON patch of more than 10000 operations is refused with 413", async () => {
     await subject.api.create(CONFIG_MAPS, configMap("many"));
 
-    const answer = await subject.api.patch("json", `${CONFIG_MAPS}/many`, Array.from({ length: 10_001 }, () => ({ op: "test", path: "/metadata/name", value: "many" })));
+    const answer = await subject.api.patch(
+      "json",
+      `${CONFIG_MAPS}/many`,
+      Array.from({ length: 10_001 }, () => ({ op: "test", path: "/metadata/name", value: "many" })),
+    );
 
     expect(answer.status).toBe(413);
-    expect(answer.body.message).toBe("Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001");
+    expect(answer.body.message).toBe(
+      "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+    );
   });
 
   test("TR-6: a timeout that is no duration is refused", async () => {
@@ -139,7 +176,9 @@ contract("transport", (subject) => {
 
   test("TR-7: answers say what they are, that they are not to be cached, and which audit they belong to", async () => {
     const plain = await subject.api.get("/api/v1/namespaces/default");
-    const audited = await subject.api.get("/api/v1/namespaces/default", { "audit-id": "11111111-2222-3333-4444-555555555555" });
+    const audited = await subject.api.get("/api/v1/namespaces/default", {
+      "audit-id": "11111111-2222-3333-4444-555555555555",
+    });
 
     expect(plain.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-cache, private" });
     expect(plain.headers["audit-id"]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-/);
@@ -147,7 +186,11 @@ contract("transport", (subject) => {
   });
 
   test("TR-8: large answers are compressed when the client can read that, watches never", async () => {
-    for (let index = 0; index < 3; index++) await subject.api.create(CONFIG_MAPS, configMap(`bulky-${index}`, { a: createHash("sha512").update(String(index)).digest("hex").repeat(800) }));
+    for (let index = 0; index < 3; index++)
+      await subject.api.create(
+        CONFIG_MAPS,
+        configMap(`bulky-${index}`, { a: createHash("sha512").update(String(index)).digest("hex").repeat(800) }),
+      );
     const path = `${CONFIG_MAPS}?fieldSelector=metadata.name!=many`;
 
     const packed = await subject.api.get(path, { "accept-encoding": "gzip" });
@@ -173,7 +216,16 @@ contract("transport", (subject) => {
     const { status, body } = await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/absent`);
 
     expect(status).toBe(404);
-    expect(body).toEqual({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: 'deployments.apps "absent" not found', reason: "NotFound", details: { name: "absent", group: "apps", kind: "deployments" }, code: 404 });
+    expect(body).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: 'deployments.apps "absent" not found',
+      reason: "NotFound",
+      details: { name: "absent", group: "apps", kind: "deployments" },
+      code: 404,
+    });
   });
 
   test("TR-11, TR-12: a second create says that the name is taken", async () => {
@@ -182,7 +234,11 @@ contract("transport", (subject) => {
     const { status, body } = await subject.api.create(CONFIG_MAPS, configMap("taken"));
 
     expect(status).toBe(409);
-    expect(body).toMatchObject({ message: 'configmaps "taken" already exists', reason: "AlreadyExists", details: { name: "taken", kind: "configmaps" } });
+    expect(body).toMatchObject({
+      message: 'configmaps "taken" already exists',
+      reason: "AlreadyExists",
+      details: { name: "taken", kind: "configmaps" },
+    });
   });
 
   test("TR-12: a stale update, a forbidden and an unknown request read as clients expect", async () => {
@@ -195,27 +251,46 @@ contract("transport", (subject) => {
     const forbiddenEverywhere = await nobody.get("/api/v1/nodes");
     const outside = await nobody.get("/metrics");
 
-    expect(conflict.body.message).toBe('Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again');
-    expect(forbidden.body.message).toBe(`deployments.apps "web" is forbidden: User "nobody" cannot get resource "deployments" in API group "apps" in the namespace "${NAMESPACE}"`);
-    expect(forbiddenEverywhere.body.message).toBe('nodes is forbidden: User "nobody" cannot list resource "nodes" in API group "" at the cluster scope');
+    expect(conflict.body.message).toBe(
+      'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',
+    );
+    expect(forbidden.body.message).toBe(
+      `deployments.apps "web" is forbidden: User "nobody" cannot get resource "deployments" in API group "apps" in the namespace "${NAMESPACE}"`,
+    );
+    expect(forbiddenEverywhere.body.message).toBe(
+      'nodes is forbidden: User "nobody" cannot list resource "nodes" in API group "" at the cluster scope',
+    );
     expect(outside.body.message).toBe('forbidden: User "nobody" cannot get path "/metrics"');
   });
 
   test("TR-13: all field errors come together, as causes and in the message", async () => {
     const { status, body } = await subject.api.create(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, {
       metadata: { name: "wrong" },
-      spec: { replicas: -1, selector: { matchLabels: { app: "a" } }, template: { metadata: { labels: { app: "b" } }, spec: { containers: [{ name: "c" }] } } },
+      spec: {
+        replicas: -1,
+        selector: { matchLabels: { app: "a" } },
+        template: { metadata: { labels: { app: "b" } }, spec: { containers: [{ name: "c" }] } },
+      },
     });
 
     expect(status).toBe(422);
     expect(body.reason).toBe("Invalid");
     expect(body.details).toMatchObject({ name: "wrong", group: "apps", kind: "Deployment" });
-    expect(body.details?.causes?.map(({ reason, field }) => `${reason} ${field}`).toSorted()).toEqual(["FieldValueInvalid spec.replicas", "FieldValueInvalid spec.template.metadata.labels", "FieldValueRequired spec.template.spec.containers[0].image"]);
-    expect(body.message).toMatch(/^Deployment\.apps "wrong" is invalid: \[spec\.replicas: Invalid value: -1: must be greater than or equal to 0, .*\]$/);
+    expect(body.details?.causes?.map(({ reason, field }) => `${reason} ${field}`).toSorted()).toEqual([
+      "FieldValueInvalid spec.replicas",
+      "FieldValueInvalid spec.template.metadata.labels",
+      "FieldValueRequired spec.template.spec.containers[0].image",
+    ]);
+    expect(body.message).toMatch(
+      /^Deployment\.apps "wrong" is invalid: \[spec\.replicas: Invalid value: -1: must be greater than or equal to 0, .*\]$/,
+    );
   });
 
   test("TR-15: each warning is a header of its own", async () => {
-    const { status, warnings } = await subject.api.create(CONFIG_MAPS, '{"metadata":{"name":"warned"},"colour":"blue","shape":"round"}');
+    const { status, warnings } = await subject.api.create(
+      CONFIG_MAPS,
+      '{"metadata":{"name":"warned"},"colour":"blue","shape":"round"}',
+    );
 
     expect(status).toBe(201);
     expect(warnings).toEqual(['unknown field "colour"', 'unknown field "shape"']);

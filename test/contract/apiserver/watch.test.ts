@@ -8,8 +8,13 @@ import type { Body } from "./raw-client.ts";
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 
 contract("watch", (subject) => {
-  const create = async (name: string, labels: Record<string, string> = {}, data: Record<string, string> = {}): Promise<Body> => (await subject.api.create(CONFIG_MAPS, makeConfigMap(name, data, { labels }))).body;
-  const relabel = async (name: string, labels: Record<string, string | null>): Promise<Body> => (await subject.api.patch("merge", `${CONFIG_MAPS}/${name}`, { metadata: { labels } })).body;
+  const create = async (
+    name: string,
+    labels: Record<string, string> = {},
+    data: Record<string, string> = {},
+  ): Promise<Body> => (await subject.api.create(CONFIG_MAPS, makeConfigMap(name, data, { labels }))).body;
+  const relabel = async (name: string, labels: Record<string, string | null>): Promise<Body> =>
+    (await subject.api.patch("merge", `${CONFIG_MAPS}/${name}`, { metadata: { labels } })).body;
   const version = async (): Promise<string> => (await subject.api.get(CONFIG_MAPS)).body.metadata.resourceVersion;
   const brief = ({ type, object }: WatchEvent): string => `${type} ${object.metadata.name}`;
 
@@ -31,7 +36,12 @@ contract("watch", (subject) => {
   });
 
   test("LW-2: any value but 0 and false asks for a watch", async () => {
-    const isList = async (value: string): Promise<boolean> => (await subject.api.get(`${CONFIG_MAPS}?watch=${value}&timeoutSeconds=1&labelSelector=there=none&resourceVersion=${await version()}`)).text.includes('"ConfigMapList"');
+    const isList = async (value: string): Promise<boolean> =>
+      (
+        await subject.api.get(
+          `${CONFIG_MAPS}?watch=${value}&timeoutSeconds=1&labelSelector=there=none&resourceVersion=${await version()}`,
+        )
+      ).text.includes('"ConfigMapList"');
 
     expect(await Promise.all(["true", "1", "", "yes"].map(isList))).toEqual([false, false, false, false]);
     expect(await Promise.all(["0", "false", "False"].map(isList))).toEqual([true, true, true]);
@@ -47,14 +57,27 @@ contract("watch", (subject) => {
 
     watch.close();
     expect(watch.headers["content-type"]).toBe("application/json");
-    expect(added).toMatchObject({ type: "ADDED", object: { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: created.metadata.resourceVersion }, data: { a: "1" } } });
-    expect(modified).toMatchObject({ type: "MODIFIED", object: { metadata: { resourceVersion: changed.metadata.resourceVersion }, data: { a: "2" } } });
+    expect(added).toMatchObject({
+      type: "ADDED",
+      object: {
+        kind: "ConfigMap",
+        apiVersion: "v1",
+        metadata: { resourceVersion: created.metadata.resourceVersion },
+        data: { a: "1" },
+      },
+    });
+    expect(modified).toMatchObject({
+      type: "MODIFIED",
+      object: { metadata: { resourceVersion: changed.metadata.resourceVersion }, data: { a: "2" } },
+    });
     expect(deleted).toMatchObject({ type: "DELETED", object: { data: { a: "2" } } });
     expect(Number(deleted?.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
   test("LW-7: an object that starts to match is ADDED; one that stops is DELETED with its former state and the new version", async () => {
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=phase=in&resourceVersion=${await version()}`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&labelSelector=phase=in&resourceVersion=${await version()}`,
+    );
     await create("moves", { phase: "out" });
     await relabel("moves", { phase: "in" });
     await relabel("moves", { phase: "in", other: "label" });
@@ -66,13 +89,17 @@ contract("watch", (subject) => {
 
     watch.close();
     expect(events.map(brief)).toEqual(["ADDED moves", "MODIFIED moves", "DELETED moves", "ADDED moves"]);
-    expect(events[2]?.object.metadata).toMatchObject({ labels: { phase: "in", other: "label" }, resourceVersion: left.metadata.resourceVersion });
+    expect(events[2]?.object.metadata).toMatchObject({
+      labels: { phase: "in", other: "label" },
+      resourceVersion: left.metadata.resourceVersion,
+    });
   });
 
   test("LW-7: fields select in the same way", async () => {
     const watch = await subject.api.watch(`${pods(NAMESPACE)}?watch=1&fieldSelector=status.phase=Running`);
     await subject.api.create(pods(NAMESPACE), makePod("phased"));
-    const phase = (value: string): Promise<unknown> => subject.api.patch("merge", `${pods(NAMESPACE)}/phased/status`, { status: { phase: value } });
+    const phase = (value: string): Promise<unknown> =>
+      subject.api.patch("merge", `${pods(NAMESPACE)}/phased/status`, { status: { phase: value } });
     await phase("Running");
     await phase("Succeeded");
 
@@ -82,10 +109,14 @@ contract("watch", (subject) => {
 
   test("LW-8: all watchers see one order, and nothing is lost between a list and the watch from its version", async () => {
     const from = await version();
-    const watches = await Promise.all([0, 1, 2].map(() => subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=order&resourceVersion=${from}`)));
+    const watches = await Promise.all(
+      [0, 1, 2].map(() => subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=order&resourceVersion=${from}`)),
+    );
     await Promise.all(Array.from({ length: 20 }, (_, index) => create(`order-${index}`, { case: "order" })));
 
-    const seen = await Promise.all(watches.map(async (watch) => (await watch.take(20)).map(({ object }) => Number(object.metadata.resourceVersion))));
+    const seen = await Promise.all(
+      watches.map(async (watch) => (await watch.take(20)).map(({ object }) => Number(object.metadata.resourceVersion))),
+    );
     const late = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=order&resourceVersion=${from}`);
     const replayed = (await late.take(20)).map(({ object }) => Number(object.metadata.resourceVersion));
 
@@ -98,26 +129,34 @@ contract("watch", (subject) => {
     const first = await create("resume-a", { case: "resume" });
     await create("resume-b", { case: "resume" });
 
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=resume&resourceVersion=${first.metadata.resourceVersion}`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&labelSelector=case=resume&resourceVersion=${first.metadata.resourceVersion}`,
+    );
 
     expect(brief(await watch.next())).toBe("ADDED resume-b");
     watch.close();
   });
 
   test("LW-10: a watch that allows bookmarks gets one before its timeout, with a version and nothing else", async () => {
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true&timeoutSeconds=5&labelSelector=there=none&resourceVersion=${await version()}`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true&timeoutSeconds=5&labelSelector=there=none&resourceVersion=${await version()}`,
+    );
     await create("unselected");
 
     const [bookmark] = await watch.rest();
 
     expect(bookmark).toMatchObject({ type: "BOOKMARK", object: { kind: "ConfigMap", apiVersion: "v1" } });
-    expect(Object.keys(bookmark?.object ?? {}).filter((key) => !["kind", "apiVersion", "metadata"].includes(key))).toEqual([]);
+    expect(
+      Object.keys(bookmark?.object ?? {}).filter((key) => !["kind", "apiVersion", "metadata"].includes(key)),
+    ).toEqual([]);
     expect(Number(bookmark?.object.metadata.resourceVersion)).toBeGreaterThan(0);
   });
 
   test("LW-11: a streaming list is ADDED events in the order of names, a marked bookmark, and then changes", async () => {
     for (const name of ["stream-b", "stream-c", "stream-a"]) await create(name, { case: "streaming" });
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=streaming&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&labelSelector=case=streaming&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+    );
 
     const initial = await watch.take(4);
     await create("stream-d", { case: "streaming" });
@@ -125,14 +164,21 @@ contract("watch", (subject) => {
 
     watch.close();
     expect(initial.slice(0, 3).map(brief)).toEqual(["ADDED stream-a", "ADDED stream-b", "ADDED stream-c"]);
-    expect(initial[3]).toMatchObject({ type: "BOOKMARK", object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } });
-    expect(Number(initial[3]?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Math.max(...initial.slice(0, 3).map(({ object }) => Number(object.metadata.resourceVersion))));
+    expect(initial[3]).toMatchObject({
+      type: "BOOKMARK",
+      object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
+    });
+    expect(Number(initial[3]?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+      Math.max(...initial.slice(0, 3).map(({ object }) => Number(object.metadata.resourceVersion))),
+    );
     expect(brief(next)).toBe("ADDED stream-d");
   });
 
   test("LW-11: a streaming list without bookmarks has no end mark", async () => {
     await create("unmarked-a", { case: "unmarked" });
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=unmarked&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&labelSelector=case=unmarked&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+    );
     await watch.next();
     await create("unmarked-b", { case: "unmarked" });
 
@@ -143,10 +189,16 @@ contract("watch", (subject) => {
   test("LW-11: a watch without a version starts with what is there, and marks the end of that when bookmarks are allowed", async () => {
     await create("present", { case: "present" });
     const plain = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=present`);
-    const marked = await subject.api.watch(`${CONFIG_MAPS}?watch=1&labelSelector=case=present&allowWatchBookmarks=true`);
+    const marked = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&labelSelector=case=present&allowWatchBookmarks=true`,
+    );
 
     expect(brief(await plain.next())).toBe("ADDED present");
-    expect((await marked.take(2)).map(({ type, object }) => `${type} ${object.metadata.annotations?.["k8s.io/initial-events-end"] ?? ""}`)).toEqual(["ADDED ", "BOOKMARK true"]);
+    expect(
+      (await marked.take(2)).map(
+        ({ type, object }) => `${type} ${object.metadata.annotations?.["k8s.io/initial-events-end"] ?? ""}`,
+      ),
+    ).toEqual(["ADDED ", "BOOKMARK true"]);
     plain.close();
     marked.close();
   });
@@ -185,7 +237,10 @@ contract("watch", (subject) => {
   test("TR-2: a kind is watched in all namespaces at once", async () => {
     const watch = await subject.api.watch(`/api/v1/configmaps?watch=1&labelSelector=case=everywhere`);
     await create("everywhere", { case: "everywhere" });
-    await subject.api.create("/api/v1/namespaces/default/configmaps", makeConfigMap("everywhere", {}, { labels: { case: "everywhere" } }));
+    await subject.api.create(
+      "/api/v1/namespaces/default/configmaps",
+      makeConfigMap("everywhere", {}, { labels: { case: "everywhere" } }),
+    );
 
     expect((await watch.take(2)).map(({ object }) => object.metadata.namespace)).toEqual([NAMESPACE, "default"]);
     watch.close();

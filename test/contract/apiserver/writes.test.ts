@@ -19,7 +19,19 @@ contract("writes", (subject) => {
   };
 
   test("WR-1: the server gives an object its uid, time and version, whatever the client sent", async () => {
-    const { metadata } = await create(CONFIG_MAPS, makeConfigMap("stamped", {}, { uid: "11111111-1111-1111-1111-111111111111", creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", selfLink: "/mine" }));
+    const { metadata } = await create(
+      CONFIG_MAPS,
+      makeConfigMap(
+        "stamped",
+        {},
+        {
+          uid: "11111111-1111-1111-1111-111111111111",
+          creationTimestamp: "2001-01-01T00:00:00Z",
+          deletionTimestamp: "2001-01-01T00:00:00Z",
+          selfLink: "/mine",
+        },
+      ),
+    );
 
     expect(metadata.uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(metadata.creationTimestamp).toMatch(/^20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
@@ -36,9 +48,15 @@ contract("writes", (subject) => {
   });
 
   const mismatches: Record<string, [object: object, message: RegExp]> = {
-    "another kind": [{ ...makeConfigMap("x"), kind: "Secret" }, /Secret in version "v1" cannot be handled as a ConfigMap/],
+    "another kind": [
+      { ...makeConfigMap("x"), kind: "Secret" },
+      /Secret in version "v1" cannot be handled as a ConfigMap/,
+    ],
     "another version": [{ ...makeConfigMap("x"), apiVersion: "apps/v1" }, /.+/],
-    "another namespace": [makeConfigMap("x", {}, { namespace: "elsewhere" }), /the namespace of the provided object does not match the namespace sent on the request/],
+    "another namespace": [
+      makeConfigMap("x", {}, { namespace: "elsewhere" }),
+      /the namespace of the provided object does not match the namespace sent on the request/,
+    ],
   };
   for (const [what, [object, message]] of Object.entries(mismatches)) {
     test(`WR-2: a body of ${what} is refused with 400`, async () => {
@@ -54,7 +72,10 @@ contract("writes", (subject) => {
     const renamed = await subject.api.replace(`${CONFIG_MAPS}/named`, makeConfigMap("other"));
 
     expect(created.body).toMatchObject({ kind: "ConfigMap", apiVersion: "v1", metadata: { namespace: NAMESPACE } });
-    expect([renamed.status, renamed.body.message]).toEqual([400, "the name of the object (other) does not match the name on the URL (named)"]);
+    expect([renamed.status, renamed.body.message]).toEqual([
+      400,
+      "the name of the object (other) does not match the name on the URL (named)",
+    ]);
   });
 
   test("WR-3: generateName is completed with five characters that cannot spell anything", async () => {
@@ -64,7 +85,10 @@ contract("writes", (subject) => {
 
     expect(short.metadata.name).toMatch(/^job-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     expect(long.metadata.name).toMatch(/^a{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect([neither.status, neither.body.details?.causes?.[0]?.message]).toEqual([422, "Required value: name or generateName is required"]);
+    expect([neither.status, neither.body.details?.causes?.[0]?.message]).toEqual([
+      422,
+      "Required value: name or generateName is required",
+    ]);
   });
 
   const invalidMetadata: Record<string, [metadata: object, field: string]> = {
@@ -72,8 +96,17 @@ contract("writes", (subject) => {
     "a label value with a slash": [{ name: "x", labels: { a: "b/c" } }, "metadata.labels"],
     "a label key with a space": [{ name: "x", labels: { "a b": "c" } }, "metadata.labels"],
     "an annotation key with a space": [{ name: "x", annotations: { "a b": "c" } }, "metadata.annotations"],
-    "an owner without a uid": [{ name: "x", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p" }] }, "metadata.ownerReferences.uid"],
-    "two controllers": [{ name: "x", ownerReferences: ["a", "b"].map((uid) => ({ apiVersion: "v1", kind: "Pod", name: uid, uid, controller: true })) }, "metadata.ownerReferences"],
+    "an owner without a uid": [
+      { name: "x", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p" }] },
+      "metadata.ownerReferences.uid",
+    ],
+    "two controllers": [
+      {
+        name: "x",
+        ownerReferences: ["a", "b"].map((uid) => ({ apiVersion: "v1", kind: "Pod", name: uid, uid, controller: true })),
+      },
+      "metadata.ownerReferences",
+    ],
     "a finalizer without a domain": [{ name: "x", finalizers: ["mine"] }, "metadata.finalizers[0]"],
   };
   for (const [what, [metadata, field]] of Object.entries(invalidMetadata)) {
@@ -87,9 +120,23 @@ contract("writes", (subject) => {
 
   test("WR-4: namespaces and services have names of one label, roles almost any", async () => {
     expect((await subject.api.create("/api/v1/namespaces", { metadata: { name: "a.b" } })).status).toBe(422);
-    expect((await subject.api.create(SERVICES, { metadata: { name: "a.b" }, spec: { ports: [{ port: 80 }] } })).status).toBe(422);
-    expect((await subject.api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, { metadata: { name: "Role:with:colons" } })).status).toBe(201);
-    expect((await subject.api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, { metadata: { name: "a/b" } })).status).toBe(422);
+    expect(
+      (await subject.api.create(SERVICES, { metadata: { name: "a.b" }, spec: { ports: [{ port: 80 }] } })).status,
+    ).toBe(422);
+    expect(
+      (
+        await subject.api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, {
+          metadata: { name: "Role:with:colons" },
+        })
+      ).status,
+    ).toBe(201);
+    expect(
+      (
+        await subject.api.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, {
+          metadata: { name: "a/b" },
+        })
+      ).status,
+    ).toBe(422);
   });
 
   test("WR-5: an update with a stale version conflicts; one without a version is unconditional", async () => {
@@ -97,7 +144,10 @@ contract("writes", (subject) => {
     await subject.api.replace(`${CONFIG_MAPS}/contested`, { ...first, data: { a: "2" } });
 
     const stale = await subject.api.replace(`${CONFIG_MAPS}/contested`, { ...first, data: { a: "3" } });
-    const stalePatch = await subject.api.patch("merge", `${CONFIG_MAPS}/contested`, { metadata: { resourceVersion: first.metadata.resourceVersion }, data: { a: "3" } });
+    const stalePatch = await subject.api.patch("merge", `${CONFIG_MAPS}/contested`, {
+      metadata: { resourceVersion: first.metadata.resourceVersion },
+      data: { a: "3" },
+    });
     const unconditional = await subject.api.replace(`${CONFIG_MAPS}/contested`, makeConfigMap("contested", { a: "4" }));
 
     expect([stale.status, stale.body.reason]).toEqual([409, "Conflict"]);
@@ -108,13 +158,19 @@ contract("writes", (subject) => {
   const conditional: Record<string, [path: string, object: object]> = {
     Lease: [LEASES, { metadata: { name: "conditional" } }],
     RuntimeClass: ["/apis/node.k8s.io/v1/runtimeclasses", { metadata: { name: "conditional" }, handler: "runc" }],
-    PodDisruptionBudget: [`/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`, { metadata: { name: "conditional" }, spec: { minAvailable: 1 } }],
+    PodDisruptionBudget: [
+      `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`,
+      { metadata: { name: "conditional" }, spec: { minAvailable: 1 } },
+    ],
   };
   for (const [kind, [path, object]] of Object.entries(conditional)) {
     test(`WR-5: a ${kind} is updated with its version only`, async () => {
       const { metadata, ...rest } = await create(path, object);
 
-      const { status, body } = await subject.api.replace(`${path}/conditional`, { ...rest, metadata: { ...metadata, resourceVersion: undefined } });
+      const { status, body } = await subject.api.replace(`${path}/conditional`, {
+        ...rest,
+        metadata: { ...metadata, resourceVersion: undefined },
+      });
 
       expect(status).toBe(422);
       expect(body.message).toContain("metadata.resourceVersion: Invalid value: 0: must be specified for an update");
@@ -124,34 +180,60 @@ contract("writes", (subject) => {
   test("WR-6: a PUT of a missing object is 404, except for the kinds that it creates", async () => {
     expect((await subject.api.replace(`${CONFIG_MAPS}/missing`, makeConfigMap("missing"))).status).toBe(404);
     expect((await subject.api.replace(`${LEASES}/by-put`, { metadata: { name: "by-put" } })).status).toBe(201);
-    expect((await subject.api.replace(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles/by-put`, { metadata: { name: "by-put" } })).status).toBe(201);
+    expect(
+      (
+        await subject.api.replace(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles/by-put`, {
+          metadata: { name: "by-put" },
+        })
+      ).status,
+    ).toBe(201);
   });
 
   test("WR-7: another uid conflicts in a PUT and is invalid in a patch; times and generation cannot be set", async () => {
     const { metadata } = await create(CONFIG_MAPS, makeConfigMap("fixed"));
     const path = `${CONFIG_MAPS}/fixed`;
 
-    const put = await subject.api.replace(path, makeConfigMap("fixed", {}, { uid: "11111111-1111-1111-1111-111111111111" }));
+    const put = await subject.api.replace(
+      path,
+      makeConfigMap("fixed", {}, { uid: "11111111-1111-1111-1111-111111111111" }),
+    );
     const patch = await subject.api.patch("merge", path, { metadata: { uid: "11111111-1111-1111-1111-111111111111" } });
-    const deleting = await subject.api.patch("merge", path, { metadata: { deletionTimestamp: "2030-01-01T00:00:00Z" } });
-    const times = await subject.api.patch("merge", path, { metadata: { creationTimestamp: "2001-01-01T00:00:00Z", generation: 7, selfLink: "/mine" } });
+    const deleting = await subject.api.patch("merge", path, {
+      metadata: { deletionTimestamp: "2030-01-01T00:00:00Z" },
+    });
+    const times = await subject.api.patch("merge", path, {
+      metadata: { creationTimestamp: "2001-01-01T00:00:00Z", generation: 7, selfLink: "/mine" },
+    });
 
-    expect([put.status, put.body.message]).toEqual([409, expect.stringContaining("Precondition failed: UID in precondition: 11111111-1111-1111-1111-111111111111")]);
+    expect([put.status, put.body.message]).toEqual([
+      409,
+      expect.stringContaining("Precondition failed: UID in precondition: 11111111-1111-1111-1111-111111111111"),
+    ]);
     expect([patch.status, patch.body.message]).toEqual([422, expect.stringContaining("metadata.uid: Invalid value")]);
-    expect([deleting.status, deleting.body.message]).toEqual([422, expect.stringContaining("metadata.deletionTimestamp: Invalid value")]);
+    expect([deleting.status, deleting.body.message]).toEqual([
+      422,
+      expect.stringContaining("metadata.deletionTimestamp: Invalid value"),
+    ]);
     expect(times.status).toBe(200);
-    expect(times.body.metadata).toMatchObject({ creationTimestamp: metadata.creationTimestamp, resourceVersion: metadata.resourceVersion });
+    expect(times.body.metadata).toMatchObject({
+      creationTimestamp: metadata.creationTimestamp,
+      resourceVersion: metadata.resourceVersion,
+    });
   });
 
   test("WR-8: an update that changes nothing writes nothing and tells nobody", async () => {
     const created = await create(CONFIG_MAPS, makeConfigMap("same", { a: "1" }));
-    const watch = await subject.api.watch(`${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=same&resourceVersion=${created.metadata.resourceVersion}`);
+    const watch = await subject.api.watch(
+      `${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name=same&resourceVersion=${created.metadata.resourceVersion}`,
+    );
 
     const replaced = await subject.api.replace(`${CONFIG_MAPS}/same`, created);
     const patched = await subject.api.patch("merge", `${CONFIG_MAPS}/same`, { data: { a: "1" } });
     const changed = await subject.api.patch("merge", `${CONFIG_MAPS}/same`, { data: { a: "2" } });
 
-    expect([replaced, patched].map(({ status, body }) => [status, body.metadata.resourceVersion])).toEqual([0, 1].map(() => [200, created.metadata.resourceVersion]));
+    expect([replaced, patched].map(({ status, body }) => [status, body.metadata.resourceVersion])).toEqual(
+      [0, 1].map(() => [200, created.metadata.resourceVersion]),
+    );
     expect((await watch.next()).object.metadata.resourceVersion).toBe(changed.body.metadata.resourceVersion);
     watch.close();
   });
@@ -171,13 +253,18 @@ contract("writes", (subject) => {
     const path = `${DEPLOYMENTS}/halves`;
     const created = await create(DEPLOYMENTS, { ...makeDeployment("halves"), status: { replicas: 9 } });
     const main = (await subject.api.patch("merge", path, { spec: { replicas: 2 }, status: { replicas: 9 } })).body;
-    const half = (await subject.api.patch("merge", `${path}/status`, { spec: { replicas: 5 }, status: { replicas: 4 } })).body;
+    const half = (
+      await subject.api.patch("merge", `${path}/status`, { spec: { replicas: 5 }, status: { replicas: 4 } })
+    ).body;
 
     expect(created.status).toEqual({});
     expect([main.spec, main.status]).toMatchObject([{ replicas: 2 }, {}]);
     expect(main.status).not.toHaveProperty("replicas");
     expect([half.spec, half.status]).toMatchObject([{ replicas: 2 }, { replicas: 4 }]);
-    expect((await subject.api.get(`${path}/status`)).body).toMatchObject({ kind: "Deployment", status: { replicas: 4 } });
+    expect((await subject.api.get(`${path}/status`)).body).toMatchObject({
+      kind: "Deployment",
+      status: { replicas: 4 },
+    });
   });
 
   test("WR-11: scale reads and writes the replicas of its parent", async () => {
@@ -189,7 +276,13 @@ contract("writes", (subject) => {
     const patched = (await subject.api.patch("merge", `${path}/scale`, { spec: { replicas: 0 } })).body;
     const after = (await subject.api.get(path)).body;
 
-    expect(before).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1", metadata: { name: "scaled", namespace: NAMESPACE }, spec: { replicas: 2 }, status: { replicas: 0, selector: "app=scaled" } });
+    expect(before).toMatchObject({
+      kind: "Scale",
+      apiVersion: "autoscaling/v1",
+      metadata: { name: "scaled", namespace: NAMESPACE },
+      spec: { replicas: 2 },
+      status: { replicas: 0, selector: "app=scaled" },
+    });
     expect(put.spec).toEqual({ replicas: 5 });
     expect(patched.spec ?? {}).toEqual({});
     expect(after.spec).toMatchObject({ replicas: 0 });
@@ -198,7 +291,10 @@ contract("writes", (subject) => {
 
   test("WR-12: a dry run answers as the real thing would, and stores nothing", async () => {
     const created = await subject.api.create(`${DEPLOYMENTS}?dryRun=All`, makeDeployment("rehearsed"));
-    const invalid = await subject.api.create(`${DEPLOYMENTS}?dryRun=All`, makeDeployment("rehearsed", { replicas: -1 }));
+    const invalid = await subject.api.create(
+      `${DEPLOYMENTS}?dryRun=All`,
+      makeDeployment("rehearsed", { replicas: -1 }),
+    );
     const unknown = await subject.api.create(`${DEPLOYMENTS}?dryRun=Some`, makeDeployment("rehearsed"));
 
     expect([created.status, created.body.spec]).toMatchObject([201, { replicas: 1 }]);
@@ -216,21 +312,33 @@ contract("writes", (subject) => {
     expect((await subject.api.replace(path, makeConfigMap("kept", { a: "2" }))).body["data"]).toEqual({ a: "2" });
     expect((await subject.api.patch("merge", path, { data: { a: "3" } })).body["data"]).toEqual({ a: "3" });
     expect((await subject.api.delete(path)).status).toBe(200);
-    expect((await subject.api.get(`${CONFIG_MAPS}/kept`)).body.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
+    expect((await subject.api.get(`${CONFIG_MAPS}/kept`)).body.metadata.resourceVersion).toBe(
+      created.metadata.resourceVersion,
+    );
   });
 
   test("WR-13: the manager of a write is the one it names, or the first part of its user agent", async () => {
     await create(`${CONFIG_MAPS}?fieldManager=painter`, makeConfigMap("managed-a", { a: "1" }));
-    await subject.api.create(CONFIG_MAPS, makeConfigMap("managed-b", { a: "1" }), { "user-agent": "brush/2.1 (linux)" });
-    const manager = async (name: string): Promise<string | undefined> => (await subject.api.get(`${CONFIG_MAPS}/${name}`)).body.metadata.managedFields?.[0]?.manager;
+    await subject.api.create(CONFIG_MAPS, makeConfigMap("managed-b", { a: "1" }), {
+      "user-agent": "brush/2.1 (linux)",
+    });
+    const manager = async (name: string): Promise<string | undefined> =>
+      (await subject.api.get(`${CONFIG_MAPS}/${name}`)).body.metadata.managedFields?.[0]?.manager;
 
     expect(await manager("managed-a")).toBe("painter");
     expect(await manager("managed-b")).toBe("brush");
-    expect((await subject.api.create(`${CONFIG_MAPS}?fieldManager=${"x".repeat(129)}`, makeConfigMap("managed-c"))).status).toBe(422);
+    expect(
+      (await subject.api.create(`${CONFIG_MAPS}?fieldManager=${"x".repeat(129)}`, makeConfigMap("managed-c"))).status,
+    ).toBe(422);
   });
 
   const misspelt = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"misspelt","labels":{"a":"1","a":"2"}},"spec":{"replica":2,"replicas":1,"replicas":3,"selector":{"matchLabels":{"app":"m"}},"template":{"metadata":{"labels":{"app":"m"}},"spec":{"containers":[{"name":"c","image":"i","imagePullPolice":"Always"}]}}}}`;
-  const complaints = ['duplicate field "metadata.labels.a"', 'unknown field "spec.replica"', 'duplicate field "spec.replicas"', 'unknown field "spec.template.spec.containers[0].imagePullPolice"'];
+  const complaints = [
+    'duplicate field "metadata.labels.a"',
+    'unknown field "spec.replica"',
+    'duplicate field "spec.replicas"',
+    'unknown field "spec.template.spec.containers[0].imagePullPolice"',
+  ];
 
   test("WR-14: strict validation refuses unknown and duplicate fields", async () => {
     const { status, body } = await subject.api.create(`${DEPLOYMENTS}?fieldValidation=Strict`, misspelt);
@@ -261,7 +369,16 @@ contract("writes", (subject) => {
       template: {
         metadata: { labels: { app: "defaults" } },
         spec: {
-          containers: [{ name: "main", image: "registry.example.com/app:1", resources: {}, terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File", imagePullPolicy: "IfNotPresent" }],
+          containers: [
+            {
+              name: "main",
+              image: "registry.example.com/app:1",
+              resources: {},
+              terminationMessagePath: "/dev/termination-log",
+              terminationMessagePolicy: "File",
+              imagePullPolicy: "IfNotPresent",
+            },
+          ],
           restartPolicy: "Always",
           terminationGracePeriodSeconds: 30,
           dnsPolicy: "ClusterFirst",
@@ -276,11 +393,34 @@ contract("writes", (subject) => {
   });
 
   test("WR-15: so are a CronJob and a RoleBinding", async () => {
-    const cron = await create(`/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`, { metadata: { name: "nightly" }, spec: { schedule: "0 3 * * *", jobTemplate: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } } } } });
-    const binding = await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, { metadata: { name: "bound" }, roleRef: { kind: "ClusterRole", name: "view", apiGroup: "rbac.authorization.k8s.io" }, subjects: [{ kind: "User", name: "ann" }, { kind: "ServiceAccount", name: "default", namespace: "default" }] });
+    const cron = await create(`/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`, {
+      metadata: { name: "nightly" },
+      spec: {
+        schedule: "0 3 * * *",
+        jobTemplate: {
+          spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } },
+        },
+      },
+    });
+    const binding = await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, {
+      metadata: { name: "bound" },
+      roleRef: { kind: "ClusterRole", name: "view", apiGroup: "rbac.authorization.k8s.io" },
+      subjects: [
+        { kind: "User", name: "ann" },
+        { kind: "ServiceAccount", name: "default", namespace: "default" },
+      ],
+    });
 
-    expect(cron.spec).toMatchObject({ concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
-    expect(binding["subjects"]).toEqual([{ kind: "User", name: "ann", apiGroup: "rbac.authorization.k8s.io" }, { kind: "ServiceAccount", name: "default", namespace: "default" }]);
+    expect(cron.spec).toMatchObject({
+      concurrencyPolicy: "Allow",
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    });
+    expect(binding["subjects"]).toEqual([
+      { kind: "User", name: "ann", apiGroup: "rbac.authorization.k8s.io" },
+      { kind: "ServiceAccount", name: "default", namespace: "default" },
+    ]);
   });
 
   test("WR-16: what may not change is refused with 422", async () => {
@@ -288,22 +428,59 @@ contract("writes", (subject) => {
     await create(CONFIG_MAPS, { metadata: { name: "settled" }, immutable: true, data: { a: "1" } });
     await create(SECRETS, { metadata: { name: "settled" }, type: "Opaque" });
 
-    const selector = await subject.api.patch("merge", `${DEPLOYMENTS}/settled`, { spec: { selector: { matchLabels: { app: "other" } }, template: { metadata: { labels: { app: "other" } } } } });
+    const selector = await subject.api.patch("merge", `${DEPLOYMENTS}/settled`, {
+      spec: { selector: { matchLabels: { app: "other" } }, template: { metadata: { labels: { app: "other" } } } },
+    });
     const data = await subject.api.patch("merge", `${CONFIG_MAPS}/settled`, { data: { a: "2" } });
     const type = await subject.api.patch("merge", `${SECRETS}/settled`, { type: "example.com/other" });
 
     expect([selector.status, selector.body.details?.causes?.[0]?.field]).toEqual([422, "spec.selector"]);
-    expect([data.status, data.body.message]).toEqual([422, 'ConfigMap "settled" is invalid: data: Forbidden: field is immutable when `immutable` is set']);
+    expect([data.status, data.body.message]).toEqual([
+      422,
+      'ConfigMap "settled" is invalid: data: Forbidden: field is immutable when `immutable` is set',
+    ]);
     expect([type.status, type.body.details?.causes?.[0]?.field]).toEqual([422, "type"]);
   });
 
   const invalid: Record<string, [path: string, object: object, cause: string]> = {
-    "a quantity that is none": [pods(NAMESPACE), makePod("x", {}, { containers: [{ name: "a", image: "b", resources: { limits: { cpu: "much" } } }] }), "quantities must match the regular expression"],
-    "a port out of range": [SERVICES, { metadata: { name: "x" }, spec: { ports: [{ port: 70_000 }] } }, "spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive"],
-    "two containers of one name": [pods(NAMESPACE), makePod("x", {}, { containers: ["a", "a"].map((name) => ({ name, image: "b" })) }), 'spec.containers[1].name: Duplicate value: "a"'],
-    "an unknown restart policy": [pods(NAMESPACE), makePod("x", {}, { restartPolicy: "Perhaps" }), 'spec.restartPolicy: Unsupported value: "Perhaps"'],
-    "a rule without verbs": [`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, { metadata: { name: "x" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: [] }] }, "rules[0].verbs: Required value: verbs must contain at least one value"],
-    "a schedule that is none": [`/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`, { metadata: { name: "x" }, spec: { schedule: "often", jobTemplate: { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } } } } }, "spec.schedule: Invalid value"],
+    "a quantity that is none": [
+      pods(NAMESPACE),
+      makePod("x", {}, { containers: [{ name: "a", image: "b", resources: { limits: { cpu: "much" } } }] }),
+      "quantities must match the regular expression",
+    ],
+    "a port out of range": [
+      SERVICES,
+      { metadata: { name: "x" }, spec: { ports: [{ port: 70_000 }] } },
+      "spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive",
+    ],
+    "two containers of one name": [
+      pods(NAMESPACE),
+      makePod("x", {}, { containers: ["a", "a"].map((name) => ({ name, image: "b" })) }),
+      'spec.containers[1].name: Duplicate value: "a"',
+    ],
+    "an unknown restart policy": [
+      pods(NAMESPACE),
+      makePod("x", {}, { restartPolicy: "Perhaps" }),
+      'spec.restartPolicy: Unsupported value: "Perhaps"',
+    ],
+    "a rule without verbs": [
+      `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`,
+      { metadata: { name: "x" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: [] }] },
+      "rules[0].verbs: Required value: verbs must contain at least one value",
+    ],
+    "a schedule that is none": [
+      `/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`,
+      {
+        metadata: { name: "x" },
+        spec: {
+          schedule: "often",
+          jobTemplate: {
+            spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } } },
+          },
+        },
+      },
+      "spec.schedule: Invalid value",
+    ],
   };
   for (const [what, [path, object, cause]] of Object.entries(invalid)) {
     test(`WR-16: ${what} is refused`, async () => {
@@ -316,24 +493,54 @@ contract("writes", (subject) => {
 
   test("WR-17: services get addresses and ports from their ranges, and give them back", async () => {
     const plain = await create(SERVICES, { metadata: { name: "plain" }, spec: { ports: [{ port: 80 }] } });
-    const open = await create(SERVICES, { metadata: { name: "open" }, spec: { type: "NodePort", ports: [{ port: 80 }] } });
-    const headless = await create(SERVICES, { metadata: { name: "headless" }, spec: { clusterIP: "None", ports: [{ port: 80 }] } });
+    const open = await create(SERVICES, {
+      metadata: { name: "open" },
+      spec: { type: "NodePort", ports: [{ port: 80 }] },
+    });
+    const headless = await create(SERVICES, {
+      metadata: { name: "headless" },
+      spec: { clusterIP: "None", ports: [{ port: 80 }] },
+    });
     const { clusterIP } = plain.spec as { clusterIP: string };
-    const taken = await subject.api.create(SERVICES, { metadata: { name: "thief" }, spec: { clusterIP, ports: [{ port: 80 }] } });
-    const moved = await subject.api.patch("merge", `${SERVICES}/plain`, { spec: { clusterIP: "10.96.200.200", clusterIPs: ["10.96.200.200"] } });
+    const taken = await subject.api.create(SERVICES, {
+      metadata: { name: "thief" },
+      spec: { clusterIP, ports: [{ port: 80 }] },
+    });
+    const moved = await subject.api.patch("merge", `${SERVICES}/plain`, {
+      spec: { clusterIP: "10.96.200.200", clusterIPs: ["10.96.200.200"] },
+    });
     await subject.api.delete(`${SERVICES}/plain`);
-    const freed = await subject.api.create(SERVICES, { metadata: { name: "heir" }, spec: { clusterIP, ports: [{ port: 80 }] } });
+    const freed = await subject.api.create(SERVICES, {
+      metadata: { name: "heir" },
+      spec: { clusterIP, ports: [{ port: 80 }] },
+    });
 
-    expect(plain.spec).toMatchObject({ type: "ClusterIP", clusterIP: expect.stringMatching(/^10\./), clusterIPs: [clusterIP], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack", sessionAffinity: "None", internalTrafficPolicy: "Cluster", ports: [{ protocol: "TCP", port: 80, targetPort: 80 }] });
+    expect(plain.spec).toMatchObject({
+      type: "ClusterIP",
+      clusterIP: expect.stringMatching(/^10\./),
+      clusterIPs: [clusterIP],
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+      sessionAffinity: "None",
+      internalTrafficPolicy: "Cluster",
+      ports: [{ protocol: "TCP", port: 80, targetPort: 80 }],
+    });
     expect((open.spec as { ports: { nodePort: number }[] }).ports[0]?.nodePort).toBeGreaterThanOrEqual(30_000);
     expect(headless.spec).toMatchObject({ clusterIP: "None", clusterIPs: ["None"] });
-    expect([taken.status, taken.body.message]).toEqual([422, expect.stringContaining("provided IP is already allocated")]);
+    expect([taken.status, taken.body.message]).toEqual([
+      422,
+      expect.stringContaining("provided IP is already allocated"),
+    ]);
     expect(moved.status).toBe(422);
     expect(freed.status).toBe(201);
   });
 
   test("WR-18: stringData of a Secret becomes data, and is never stored", async () => {
-    const secret = await create(SECRETS, { metadata: { name: "written" }, data: { a: "b2xk", b: "a2VwdA==" }, stringData: { a: "new" } });
+    const secret = await create(SECRETS, {
+      metadata: { name: "written" },
+      data: { a: "b2xk", b: "a2VwdA==" },
+      stringData: { a: "new" },
+    });
     const bad = await subject.api.create(SECRETS, { metadata: { name: "unencoded" }, data: { a: "%%%" } });
 
     expect(secret).toMatchObject({ type: "Opaque", data: { a: "bmV3", b: "a2VwdA==" } });
@@ -348,6 +555,9 @@ contract("writes", (subject) => {
 
     const { status, body } = await subject.api.replace(`${path}/a`, object);
 
-    expect([status, body.message]).toEqual([422, 'versioneds.versioned.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update']);
+    expect([status, body.message]).toEqual([
+      422,
+      'versioneds.versioned.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ]);
   });
 });

@@ -1,17 +1,27 @@
 /**
- * Our Lua against stock Lua 5.1, compiled to WebAssembly: both run the same random program and must say the same, or both must
- * fail. Messages are left aside, because ours are gopher-lua's.
+ * Our Lua against stock Lua 5.1, compiled to WebAssembly: both run the same random program and must say the same, or
+ * both must fail. Messages are left aside, because ours are gopher-lua's.
  */
 import type { Lua } from "wasmoon-lua5.1";
 import { messageOf } from "../../../src/base/index.ts";
-import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
+import {
+  DEFAULT_BUDGET,
+  LuaLimitError,
+  LuaRuntimeError,
+  LuaSyntaxError,
+  compileScript,
+} from "../../../src/interpreter/lua/index.ts";
 import { defineTarget } from "../target.ts";
 import { makeProgram } from "./lua-program.ts";
 
-/** Where both may differ, beside what the programs leave out. A program in which such a thing can happen is not held against us. */
+/**
+ * Where both may differ, beside what the programs leave out. A program in which such a thing can happen is not held
+ * against us.
+ */
 const ACCEPTED: readonly { reason: string; canHappen(source: string): boolean }[] = [
   {
-    reason: "The rest of a division is C's `fmod` in gopher-lua; stock Lua subtracts a rounded product, so that a broken divisor or a zero comes out differently.",
+    reason:
+      "The rest of a division is C's `fmod` in gopher-lua; stock Lua subtracts a rounded product, so that a broken divisor or a zero comes out differently.",
     canHappen: (source) => / % /.test(source),
   },
   {

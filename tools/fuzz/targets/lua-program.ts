@@ -1,10 +1,11 @@
 /**
- * Random Lua programs that mostly do something: expressions know what type they should have and are wrong about it now and
- * then, loops are bounded, and what the program computed comes back as one string.
+ * Random Lua programs that mostly do something: expressions know what type they should have and are wrong about it now
+ * and then, loops are bounded, and what the program computed comes back as one string.
  *
- * In the dialect `common` they keep to what stock Lua 5.1 and gopher-lua agree on. Left out of it, because gopher-lua differs
- * and Flotilla follows it:
- * - text of numbers that are not small and whole: gopher-lua prints whole numbers in full and others with all their digits;
+ * In the dialect `common` they keep to what stock Lua 5.1 and gopher-lua agree on. Left out of it, because gopher-lua
+ * differs and Flotilla follows it:
+ * - text of numbers that are not small and whole: gopher-lua prints whole numbers in full and others with all their
+ * digits;
  * - text that is read as a number in any but its plainest form (`"1e3"`, `"010"`), and as a bound of a `for`;
  * - letters beyond ASCII, which gopher-lua turns into upper and lower case;
  * - formats other than the plain ones: gopher-lua has Go's rules, which fail for nothing;
@@ -17,8 +18,8 @@ import type { Chance } from "../chance.ts";
 export type Dialect = "common" | "gopher";
 
 /**
- * `show` tells a value as text that both engines write alike: numbers with an exponent, tables sorted by their keys. It keeps what it
- * needs, since a program may overwrite the library.
+ * `show` tells a value as text that both engines write alike: numbers with an exponent, tables sorted by their keys. It
+ * keeps what it needs, since a program may overwrite the library.
  */
 const PRELUDE = `local type, pairs, format, sort, concat, tostring = type, pairs, string.format, table.sort, table.concat, tostring
 local function show(v, d)
@@ -41,7 +42,10 @@ local function pick(n, ...) return (select(n, ...)) end
 local function full(v) if v == nil then return 0 end return v end
 `;
 
-/** A program whose function `F` takes an object and returns what it computed and that object. `paths` are expressions of tables in it. */
+/**
+ * A program whose function `F` takes an object and returns what it computed and that object. `paths` are expressions of
+ * tables in it.
+ */
 export function makeProgram(chance: Chance, dialect: Dialect, paths: readonly string[] = []): string {
   const writer = new ProgramWriter(chance, dialect, paths);
   return `${PRELUDE}function F(o)
@@ -51,12 +55,84 @@ return show(a, 0) .. show(b, 0) .. show(c, 0) .. show(s, 0) .. show(t, 0) .. sho
 end`;
 }
 
-const PATTERNS = ["a", ".", "%a+", "%d", "[a-c]*", "(%a)(%d)", "^x", "y$", "%s", "[^x]", "a-b", "(.-)%s", "%w?", "()", "%bxy", ".-", "[%a_]+", "%%"];
+const PATTERNS = [
+  "a",
+  ".",
+  "%a+",
+  "%d",
+  "[a-c]*",
+  "(%a)(%d)",
+  "^x",
+  "y$",
+  "%s",
+  "[^x]",
+  "a-b",
+  "(.-)%s",
+  "%w?",
+  "()",
+  "%bxy",
+  ".-",
+  "[%a_]+",
+  "%%",
+];
 const ODD_PATTERNS = [...PATTERNS, "%f[%a]", "%g", "[%", "(", "%1", "[]]", "[a-]", "%z"];
-const TEXTS = ["'x'", "''", "'abc'", "'a1b2'", "'x y z'", "'10'", "'7'", "'aXbX'", "\"q'\"", "[[long]]", "'a,b,,c'", "'%'"];
-const ODD_TEXTS = ["'é'", "'1e3'", "'0x1F'", "'010'", "' 5 '", "'1.5'", "'\\255'", "'\\0a'", "'\\x41'", "'1_000'", "'-7'", "'inf'", "'日本'", "'0b11'", "'1e400'", "'.5'", "'5.'", "'\\n\\t'"];
+const TEXTS = [
+  "'x'",
+  "''",
+  "'abc'",
+  "'a1b2'",
+  "'x y z'",
+  "'10'",
+  "'7'",
+  "'aXbX'",
+  '"q\'"',
+  "[[long]]",
+  "'a,b,,c'",
+  "'%'",
+];
+const ODD_TEXTS = [
+  "'é'",
+  "'1e3'",
+  "'0x1F'",
+  "'010'",
+  "' 5 '",
+  "'1.5'",
+  "'\\255'",
+  "'\\0a'",
+  "'\\x41'",
+  "'1_000'",
+  "'-7'",
+  "'inf'",
+  "'日本'",
+  "'0b11'",
+  "'1e400'",
+  "'.5'",
+  "'5.'",
+  "'\\n\\t'",
+];
 const NUMBERS = ["0", "1", "2", "3", "-1", "7", "10", "0.5", "2.5", "100", "-3", "1e3", "0x10", "1.5e2"];
-const ODD_NUMBERS = ["1e15", "1e16", "2^53", "1/3", "1e100", "-1e-7", "0/0", "1/0", "-1/0", "-0", "1e21", "123456.789", "1234567.5", "0.1", "1e-5", "math.huge", "math.pi", "9007199254740993", "-2147483649", "4294967296"];
+const ODD_NUMBERS = [
+  "1e15",
+  "1e16",
+  "2^53",
+  "1/3",
+  "1e100",
+  "-1e-7",
+  "0/0",
+  "1/0",
+  "-1/0",
+  "-0",
+  "1e21",
+  "123456.789",
+  "1234567.5",
+  "0.1",
+  "1e-5",
+  "math.huge",
+  "math.pi",
+  "9007199254740993",
+  "-2147483649",
+  "4294967296",
+];
 
 class ProgramWriter {
   readonly #chance: Chance;
@@ -84,18 +160,26 @@ class ProgramWriter {
     const counter = `n${this.#loops++}`;
     const forms: (() => string)[] = [
       () => `if ${this.any(2)} then ${inner()} elseif ${this.bool(1)} then ${inner()} else ${inner()} end`,
-      () => `for i = ${this.#isCommon ? chance.pick(NUMBERS) : this.number(0)}, ${chance.below(5)} do ${inner()} if i > 9 or i < -9 then break end end`,
-      () => `for i = ${chance.below(6)}, ${chance.below(6)}, ${chance.pick(["1", "2", "-1", "0.5"])} do a = i ${inner()} end`,
+      () =>
+        `for i = ${this.#isCommon ? chance.pick(NUMBERS) : this.number(0)}, ${chance.below(5)} do ${inner()} if i > 9 or i < -9 then break end end`,
+      () =>
+        `for i = ${chance.below(6)}, ${chance.below(6)}, ${chance.pick(["1", "2", "-1", "0.5"])} do a = i ${inner()} end`,
       () => `for _, v in ipairs(${this.list(1)}) do ${inner()} if v == 3 then break end end`,
-      () => `do local ${counter} = 0 for k, v in pairs(${this.table(1)}) do ${counter} = ${counter} + 1 end a = ${counter} end`,
-      () => `do local ${counter} = 0 while ${this.any(1)} do ${counter} = ${counter} + 1 if ${counter} > 4 then break end ${inner()} end end`,
-      () => `do local ${counter} = 0 repeat ${counter} = ${counter} + 1 ${inner()} until ${counter} > 3 or ${this.any(1)} end`,
+      () =>
+        `do local ${counter} = 0 for k, v in pairs(${this.table(1)}) do ${counter} = ${counter} + 1 end a = ${counter} end`,
+      () =>
+        `do local ${counter} = 0 while ${this.any(1)} do ${counter} = ${counter} + 1 if ${counter} > 4 then break end ${inner()} end end`,
+      () =>
+        `do local ${counter} = 0 repeat ${counter} = ${counter} + 1 ${inner()} until ${counter} > 3 or ${this.any(1)} end`,
       () => `do local a, b = ${this.any(2)}, ${this.any(1)} ${inner()} s = type(a) .. type(b) end`,
       () => `c = pcall(function() ${inner()} end)`,
-      () => `do local function g(n, ...) if n <= 0 then return ... end return g(n - 1, n, ...) end c = pick(1, g(${chance.below(5)}, ${this.any(1)})) end`,
-      () => `do local ${counter} = {} for i = 1, 3 do ${counter}[i] = function() a = i return i end end b = ${counter}[2]() end`,
+      () =>
+        `do local function g(n, ...) if n <= 0 then return ... end return g(n - 1, n, ...) end c = pick(1, g(${chance.below(5)}, ${this.any(1)})) end`,
+      () =>
+        `do local ${counter} = {} for i = 1, 3 do ${counter}[i] = function() a = i return i end end b = ${counter}[2]() end`,
       () => `a, b, c = ${this.several()}`,
-      () => `for w in string.gmatch(${this.text(1)}, ${this.#pattern().replace("'^", this.#isCommon ? "'" : "'^")}) do s = w end`,
+      () =>
+        `for w in string.gmatch(${this.text(1)}, ${this.#pattern().replace("'^", this.#isCommon ? "'" : "'^")}) do s = w end`,
       ...(this.#isCommon ? [] : [() => this.#jump(inner()), () => `c, s = pcall(function() ${inner()} end)`]),
     ];
     return chance.pick(forms)();
@@ -122,42 +206,72 @@ class ProgramWriter {
       () => (this.#isCommon ? `t[#t] = ${this.#filled(1)}` : `t[${this.number(1)}] = ${this.any(1)}`),
       () => `u.${chance.pick(["k", "m", "z"])} = ${this.any(1)}`,
       () => `u[${this.any(1)}] = ${this.any(1)}`,
-      ...(this.#paths.length === 0 ? [] : [() => `${chance.pick(this.#paths)}.${chance.pick(["k", "name", "spec"])} = ${this.any(1)}`, () => `${chance.pick(this.#paths)}[${this.any(1)}] = ${this.any(1)}`]),
+      ...(this.#paths.length === 0
+        ? []
+        : [
+            () => `${chance.pick(this.#paths)}.${chance.pick(["k", "name", "spec"])} = ${this.any(1)}`,
+            () => `${chance.pick(this.#paths)}[${this.any(1)}] = ${this.any(1)}`,
+          ]),
       () => `t[#t + 1] = ${this.#filled(1)}`,
       () => `table.insert(t, ${this.#filled(1)})`,
       () => `b = table.remove(t${chance.oneIn(2) ? "" : `, ${chance.pick(["1", "#t"])}`})`,
       // gopher-lua itself loses a value here, and Flotilla does not follow it.
       ...(this.#isCommon ? [() => "a, b = b, a"] : []),
-      ...(this.#isCommon ? [] : [() => `table.insert(t, ${this.number(1)}, ${this.any(1)})`, () => `b = table.remove(${this.any(1)}, ${this.number(1)})`, () => `table.sort(t)`, () => `table.sort(t, function(x, y) return x > y end)`]),
+      ...(this.#isCommon
+        ? []
+        : [
+            () => `table.insert(t, ${this.number(1)}, ${this.any(1)})`,
+            () => `b = table.remove(${this.any(1)}, ${this.number(1)})`,
+            () => `table.sort(t)`,
+            () => `table.sort(t, function(x, y) return x > y end)`,
+          ]),
     ])();
   }
-
 
   several(): string {
     const chance = this.#chance;
     return chance.pick([
       () => `f(${this.any(1)}, ${this.any(1)})`,
       () => `unpack(${this.list(1)})`,
-      () => `string.find(${this.text(1)}, ${this.#pattern()}${chance.pick(["", "", ", 1", ", 1, true", this.#isCommon ? "" : `, ${this.number(0)}`])})`,
+      () =>
+        `string.find(${this.text(1)}, ${this.#pattern()}${chance.pick(["", "", ", 1", ", 1, true", this.#isCommon ? "" : `, ${this.number(0)}`])})`,
       () => `string.match(${this.text(1)}, ${this.#pattern()})`,
       () => `string.byte(${this.text(1)}, ${(this.#isCommon ? 1 : 0) + chance.below(3)}, ${chance.below(5)})`,
       () => `select(${1 + chance.below(3)}, ${this.any(1)}, ${this.any(1)})`,
       () => `(f(${this.any(1)}, ${this.any(1)}))`,
-      ...(this.#isCommon ? [] : [() => `pcall(${this.any(1)}, ${this.any(1)})`, () => `next(${this.any(1)}, ${this.any(0)})`, () => `unpack(${this.any(1)}, ${this.number(0)}, ${this.number(0)})`, () => `xpcall(function() return ${this.any(2)} end, function(m) return m end)`]),
+      ...(this.#isCommon
+        ? []
+        : [
+            () => `pcall(${this.any(1)}, ${this.any(1)})`,
+            () => `next(${this.any(1)}, ${this.any(0)})`,
+            () => `unpack(${this.any(1)}, ${this.number(0)}, ${this.number(0)})`,
+            () => `xpcall(function() return ${this.any(2)} end, function(m) return m end)`,
+          ]),
     ])();
   }
 
   // Expressions.
 
   any(depth: number): string {
-    return this.#chance.pick([() => this.number(depth), () => this.number(depth), () => this.text(depth), () => this.text(depth), () => this.bool(depth), () => this.list(depth), () => this.table(depth), () => "nil", () => this.#chance.pick(["a", "b", "c", "s", "t", "u", ...this.#paths])])();
+    return this.#chance.pick([
+      () => this.number(depth),
+      () => this.number(depth),
+      () => this.text(depth),
+      () => this.text(depth),
+      () => this.bool(depth),
+      () => this.list(depth),
+      () => this.table(depth),
+      () => "nil",
+      () => this.#chance.pick(["a", "b", "c", "s", "t", "u", ...this.#paths]),
+    ])();
   }
 
   /** A number, or what is to stand for one; now and then something else altogether. */
   number(depth: number): string {
     const chance = this.#chance;
     if (chance.oneIn(25)) return this.any(depth - 1 > 0 ? depth - 1 : 0);
-    if (depth <= 0) return chance.pick(this.#isCommon ? [...NUMBERS, "a", "#s"] : [...NUMBERS, ...ODD_NUMBERS, "a", "#s", "#t", "b"]);
+    if (depth <= 0)
+      return chance.pick(this.#isCommon ? [...NUMBERS, "a", "#s"] : [...NUMBERS, ...ODD_NUMBERS, "a", "#s", "#t", "b"]);
     const inner = (): string => this.number(depth - 1);
     return chance.pick([
       () => `(${inner()} ${chance.pick(["+", "-", "*", "/", "%"])} ${inner()})`,
@@ -172,7 +286,15 @@ class ProgramWriter {
       () => `select('#', ${this.any(0)}, ${this.any(0)})`,
       () => `string.len(${this.text(depth - 1)})`,
       () => `(function(...) local x, y = ... return x end)(${inner()}, ${this.any(0)})`,
-      ...(this.#isCommon ? [] : [() => `tonumber(${this.any(depth - 1)}${chance.oneIn(3) ? `, ${chance.pick(["2", "8", "10", "16", "36", "1"])}` : ""})`, () => `math.${chance.pick(["modf", "frexp", "log", "log10", "exp", "sin", "pow", "deg", "ldexp", "mod", "fmod"])}(${inner()}, ${inner()})`, () => `#(${this.any(depth - 1)})`]),
+      ...(this.#isCommon
+        ? []
+        : [
+            () =>
+              `tonumber(${this.any(depth - 1)}${chance.oneIn(3) ? `, ${chance.pick(["2", "8", "10", "16", "36", "1"])}` : ""})`,
+            () =>
+              `math.${chance.pick(["modf", "frexp", "log", "log10", "exp", "sin", "pow", "deg", "ldexp", "mod", "fmod"])}(${inner()}, ${inner()})`,
+            () => `#(${this.any(depth - 1)})`,
+          ]),
     ])();
   }
 
@@ -193,7 +315,16 @@ class ProgramWriter {
       () => `type(${this.any(depth - 1)})`,
       () => `tostring(${chance.pick([`${chance.below(1000)}`, "true", "nil", "'x'", "-5"])})`,
       () => `(string.match(${inner()}, ${this.#pattern()}) or '')`,
-      ...(this.#isCommon ? [] : [() => `tostring(${this.number(depth - 1)})`, () => `(${inner()} .. ${this.any(depth - 1)})`, () => `string.format(${this.#oddFormat()})`, () => `table.concat(${this.any(depth - 1)}, ${this.any(0)}, ${this.number(0)}, ${this.number(0)})`, () => `string.char(${this.number(0)})`, () => `string.sub(${inner()}, ${this.number(0)}, ${this.number(0)})`]),
+      ...(this.#isCommon
+        ? []
+        : [
+            () => `tostring(${this.number(depth - 1)})`,
+            () => `(${inner()} .. ${this.any(depth - 1)})`,
+            () => `string.format(${this.#oddFormat()})`,
+            () => `table.concat(${this.any(depth - 1)}, ${this.any(0)}, ${this.number(0)}, ${this.number(0)})`,
+            () => `string.char(${this.number(0)})`,
+            () => `string.sub(${inner()}, ${this.number(0)}, ${this.number(0)})`,
+          ]),
     ])();
   }
 
@@ -220,7 +351,12 @@ class ProgramWriter {
       () => `{f(${item()}, ${item()})}`,
       () => `{unpack({${item()}, ${item()}, ${item()}}, ${1 + chance.below(2)}, ${2 + chance.below(2)})}`,
       () => "t",
-      ...(this.#isCommon ? [] : [() => `{${this.any(depth - 1)}, ${this.any(depth - 1)}, ${this.any(depth - 1)}}`, () => `{${this.several()}}`]),
+      ...(this.#isCommon
+        ? []
+        : [
+            () => `{${this.any(depth - 1)}, ${this.any(depth - 1)}, ${this.any(depth - 1)}}`,
+            () => `{${this.several()}}`,
+          ]),
     ])();
   }
 
@@ -243,7 +379,9 @@ class ProgramWriter {
 
   #pattern(): string {
     const chance = this.#chance;
-    const pattern = chance.list(1 + chance.below(2), () => chance.pick(this.#isCommon ? PATTERNS : ODD_PATTERNS)).join("");
+    const pattern = chance
+      .list(1 + chance.below(2), () => chance.pick(this.#isCommon ? PATTERNS : ODD_PATTERNS))
+      .join("");
     return `'${pattern}'`;
   }
 
@@ -268,7 +406,27 @@ class ProgramWriter {
   #oddFormat(): string {
     const chance = this.#chance;
     const flags = chance.pick(["", "", "", "5", "-5", "05", "+", " ", "#", ".2", "8.3", "-8.3", "+.1", ".0"]);
-    const verb = chance.pick(["d", "i", "s", "q", "x", "X", "o", "c", "e", "E", "f", "g", "G", "u", "v", "t", "p", "y", "%"]);
+    const verb = chance.pick([
+      "d",
+      "i",
+      "s",
+      "q",
+      "x",
+      "X",
+      "o",
+      "c",
+      "e",
+      "E",
+      "f",
+      "g",
+      "G",
+      "u",
+      "v",
+      "t",
+      "p",
+      "y",
+      "%",
+    ]);
     return `'%${flags}${verb}'${chance.oneIn(6) ? "" : `, ${this.any(1)}`}${chance.oneIn(6) ? `, ${this.any(0)}` : ""}`;
   }
 }

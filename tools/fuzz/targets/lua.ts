@@ -1,13 +1,71 @@
 /** Scripts: bytes that are hardly Lua, and programs that are. */
 import { copy, deepFreeze, equalJson } from "../../../src/base/index.ts";
 import type { Json } from "../../../src/base/index.ts";
-import { DEFAULT_BUDGET, EncodeError, LuaLimitError, LuaRuntimeError, LuaSyntaxError, compileScript } from "../../../src/interpreter/lua/index.ts";
+import {
+  DEFAULT_BUDGET,
+  EncodeError,
+  LuaLimitError,
+  LuaRuntimeError,
+  LuaSyntaxError,
+  compileScript,
+} from "../../../src/interpreter/lua/index.ts";
 import { deployment } from "../corpus.ts";
 import { mutateText } from "../mutate.ts";
 import { defineTarget } from "../target.ts";
 import { makeProgram } from "./lua-program.ts";
 
-const WORDS = [" end ", " do ", " then ", " if ", " else ", " for k, v in pairs(o) do ", " while true do ", " repeat ", " until ", " function(a, ...) ", " return ", " local x = ", " goto a ", " ::a:: ", " break ", "...", "..", "==", "~=", "[[", "]]", "--[==[", "]==]", "--", "'", '"', "\\", "\\255", "0x", "1e", "é", "\u{1f600}", "\0", "__proto__", "constructor", "{", "}", "(", ")", "[", "]", "a.b", ":m()", " and ", " or ", " not ", "#", "^", "-", "%"];
+const WORDS = [
+  " end ",
+  " do ",
+  " then ",
+  " if ",
+  " else ",
+  " for k, v in pairs(o) do ",
+  " while true do ",
+  " repeat ",
+  " until ",
+  " function(a, ...) ",
+  " return ",
+  " local x = ",
+  " goto a ",
+  " ::a:: ",
+  " break ",
+  "...",
+  "..",
+  "==",
+  "~=",
+  "[[",
+  "]]",
+  "--[==[",
+  "]==]",
+  "--",
+  "'",
+  '"',
+  "\\",
+  "\\255",
+  "0x",
+  "1e",
+  "é",
+  "\u{1f600}",
+  "\0",
+  "__proto__",
+  "constructor",
+  "{",
+  "}",
+  "(",
+  ")",
+  "[",
+  "]",
+  "a.b",
+  ":m()",
+  " and ",
+  " or ",
+  " not ",
+  "#",
+  "^",
+  "-",
+  "%",
+];
 const SCRIPTS = [
   "function F(o)\n  local n = 0\n  for _, c in ipairs(o.spec.template.spec.containers) do\n    if c.ports ~= nil then n = n + #c.ports end\n  end\n  o.status = { ports = n, name = o.metadata.name .. '-x' }\n  return o\nend",
   "local kube = require('kube')\nfunction F(o)\n  local r = kube.accuratePodRequirements(o.spec.template)\n  if r == nil then return o.spec.replicas end\n  return o.spec.replicas, r, kube.getPodDependencies(o.spec.template, o.metadata.namespace)\nend",
@@ -16,7 +74,11 @@ const SCRIPTS = [
 ];
 /** Less than usual, so that thousands of endless programs end soon. */
 const BUDGET = { ...DEFAULT_BUDGET, ticks: 50_000, bytes: 4 * 1024 * 1024 };
-const isLuaError = (error: unknown): boolean => error instanceof LuaSyntaxError || error instanceof LuaRuntimeError || error instanceof LuaLimitError || error instanceof EncodeError;
+const isLuaError = (error: unknown): boolean =>
+  error instanceof LuaSyntaxError ||
+  error instanceof LuaRuntimeError ||
+  error instanceof LuaLimitError ||
+  error instanceof EncodeError;
 
 export const luaScripts = defineTarget({
   name: "lua-scripts",
@@ -32,7 +94,14 @@ export const luaScripts = defineTarget({
 });
 
 /** Tables of the input. */
-const PATHS = ["o", "o.spec", "o.metadata", "o.metadata.labels", "o.spec.template.spec.containers", "o.spec.template.spec.containers[1].env"];
+const PATHS = [
+  "o",
+  "o.spec",
+  "o.metadata",
+  "o.metadata.labels",
+  "o.spec.template.spec.containers",
+  "o.spec.template.spec.containers[1].env",
+];
 
 /** The same program on the same input must give the same, or fail with the same message. */
 export const luaPrograms = defineTarget({
@@ -44,12 +113,16 @@ export const luaPrograms = defineTarget({
     const script = compileScript(source);
     const outcomes = [1, 2].map(() => {
       try {
-        return script.call("F", [input], BUDGET).map((result) => (result.type === "function" ? result.type : (result.json() ?? null)));
+        return script
+          .call("F", [input], BUDGET)
+          .map((result) => (result.type === "function" ? result.type : (result.json() ?? null)));
       } catch (error) {
         if (isLuaError(error)) return [(error as Error).message];
         throw error;
       }
     });
-    return equalJson(outcomes[0], outcomes[1]) ? undefined : `gave ${JSON.stringify(outcomes[0])}, then ${JSON.stringify(outcomes[1])}`;
+    return equalJson(outcomes[0], outcomes[1])
+      ? undefined
+      : `gave ${JSON.stringify(outcomes[0])}, then ${JSON.stringify(outcomes[1])}`;
   },
 });

@@ -1,8 +1,24 @@
 /** Patches, server-side apply, managed fields. */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
 import { kindSchema } from "../../../src/api/index.ts";
-import { applyConfiguration, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, ApiError, recordUpdate, type Schema } from "../../../src/machinery/index.ts";
-import { asRoot, differenceOf, intersectionOf, isFieldSet, membersOf, unionOf, type FieldSet } from "../../../src/machinery/field-set.ts";
+import {
+  applyConfiguration,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  ApiError,
+  recordUpdate,
+  type Schema,
+} from "../../../src/machinery/index.ts";
+import {
+  asRoot,
+  differenceOf,
+  intersectionOf,
+  isFieldSet,
+  membersOf,
+  unionOf,
+  type FieldSet,
+} from "../../../src/machinery/field-set.ts";
 import type { Chance } from "../chance.ts";
 import { deployment, objects, schemas, widget } from "../corpus.ts";
 import { HOSTILE_NAMES } from "../hostile.ts";
@@ -14,11 +30,27 @@ const isApiError = (error: unknown): boolean => error instanceof ApiError;
 const asObject = (value: Json): JsonObject => (isObject(value) ? value : { value });
 const snapshot = (value: Json): string => JSON.stringify(value);
 
-const POINTERS = ["/spec/replicas", "/metadata/labels/a~1b", "/spec/template/spec/containers/0", "/spec/template/spec/containers/-", "/x~0y", "", "/metadata/finalizers/0", "/spec"];
+const POINTERS = [
+  "/spec/replicas",
+  "/metadata/labels/a~1b",
+  "/spec/template/spec/containers/0",
+  "/spec/template/spec/containers/-",
+  "/x~0y",
+  "",
+  "/metadata/finalizers/0",
+  "/spec",
+];
 
 function operation(chance: Chance): Json {
-  const path = chance.oneIn(3) ? mutateText(chance, chance.pick(POINTERS), ["/", "~0", "~1", "-1", ...HOSTILE_NAMES]).slice(0, 200) : chance.pick(POINTERS);
-  const made: JsonObject = { op: chance.pick(["add", "remove", "replace", "move", "copy", "test"]), path, from: chance.pick(POINTERS), value: partOf(chance, chance.pick(objects)) };
+  const path = chance.oneIn(3)
+    ? mutateText(chance, chance.pick(POINTERS), ["/", "~0", "~1", "-1", ...HOSTILE_NAMES]).slice(0, 200)
+    : chance.pick(POINTERS);
+  const made: JsonObject = {
+    op: chance.pick(["add", "remove", "replace", "move", "copy", "test"]),
+    path,
+    from: chance.pick(POINTERS),
+    value: partOf(chance, chance.pick(objects)),
+  };
   return chance.oneIn(8) ? mutateJson(chance, made) : made;
 }
 
@@ -36,7 +68,10 @@ export const jsonPatch = defineTarget({
 
 export const mergePatch = defineTarget({
   name: "merge-patch",
-  generate: (chance) => ({ document: mutateJson(chance, chance.pick(objects), objects), patch: mutateJson(chance, chance.pick(objects), objects) }),
+  generate: (chance) => ({
+    document: mutateJson(chance, chance.pick(objects), objects),
+    patch: mutateJson(chance, chance.pick(objects), objects),
+  }),
   declares: isApiError,
   run({ document, patch }) {
     const before = snapshot(document);
@@ -61,7 +96,10 @@ const DIRECTIVES: readonly Json[] = [
 
 export const strategicPatch = defineTarget({
   name: "strategic-merge-patch",
-  generate: (chance) => ({ document: asObject(chance.oneIn(4) ? mutateJson(chance, deployment, objects) : deployment), patch: mutateJson(chance, deployment, [...DIRECTIVES, deployment]) }),
+  generate: (chance) => ({
+    document: asObject(chance.oneIn(4) ? mutateJson(chance, deployment, objects) : deployment),
+    patch: mutateJson(chance, deployment, [...DIRECTIVES, deployment]),
+  }),
   declares: isApiError,
   run({ document, patch }) {
     const before = snapshot(document);
@@ -72,12 +110,25 @@ export const strategicPatch = defineTarget({
 });
 
 const FIELDS: readonly FieldSet[] = [
-  { "f:spec": { ".": {}, "f:replicas": {}, "f:template": { "f:spec": { "f:containers": { 'k:{"name":"main"}': { ".": {}, "f:image": {} } } } } } },
+  {
+    "f:spec": {
+      ".": {},
+      "f:replicas": {},
+      "f:template": { "f:spec": { "f:containers": { 'k:{"name":"main"}': { ".": {}, "f:image": {} } } } },
+    },
+  },
   { "f:metadata": { "f:labels": { ".": {}, "f:app": {} }, "f:finalizers": { ".": {}, 'v:"example.com/keep"': {} } } },
   { "f:spec": { "f:parts": { "i:0": {}, 'k:{"id":"a"}': {} } } },
 ];
 
-const fieldSetFrom = (chance: Chance): Json => mutateJson(chance, chance.pick(FIELDS), [...FIELDS, { "k:{}": {} }, { "v:": {} }, { "i:x": {} }, { "f:__proto__": {} }]);
+const fieldSetFrom = (chance: Chance): Json =>
+  mutateJson(chance, chance.pick(FIELDS), [
+    ...FIELDS,
+    { "k:{}": {} },
+    { "v:": {} },
+    { "i:x": {} },
+    { "f:__proto__": {} },
+  ]);
 
 export const fieldSets = defineTarget({
   name: "fields-v1",
@@ -93,12 +144,21 @@ export const fieldSets = defineTarget({
     const common = membersIn(intersectionOf(a, b));
     if (!common.isSubsetOf(left) || !common.isSubsetOf(right)) return "an intersection has a member that not both have";
     const rest = membersIn(differenceOf(a, b));
-    return rest.isSubsetOf(left) && rest.size + common.size === left.size ? undefined : "difference and intersection do not make up the whole";
+    return rest.isSubsetOf(left) && rest.size + common.size === left.size
+      ? undefined
+      : "difference and intersection do not make up the whole";
   },
 });
 
 function entries(chance: Chance, fields: (chance: Chance) => Json): Json[] {
-  return chance.list(chance.size(12), (index) => ({ manager: `m${index}`, operation: chance.pick(["Apply", "Update"]), apiVersion: "apps/v1", time: "2024-05-01T00:00:00Z", fieldsType: "FieldsV1", fieldsV1: fields(chance) }));
+  return chance.list(chance.size(12), (index) => ({
+    manager: `m${index}`,
+    operation: chance.pick(["Apply", "Update"]),
+    apiVersion: "apps/v1",
+    time: "2024-05-01T00:00:00Z",
+    fieldsType: "FieldsV1",
+    fieldsV1: fields(chance),
+  }));
 }
 
 /** What is stored was looked at when it came: its sets of fields are sets, whatever is in them, and never empty. */
@@ -124,7 +184,12 @@ export const apply = defineTarget({
   generate(chance) {
     const base = chance.pick(CASES);
     const live = { ...base.object, metadata: { name: "web", managedFields: storedEntries(chance) } };
-    return { ...base, live: chance.oneIn(4) ? undefined : live, applied: asObject(mutateJson(chance, base.object, objects)), force: chance.oneIn(2) };
+    return {
+      ...base,
+      live: chance.oneIn(4) ? undefined : live,
+      applied: asObject(mutateJson(chance, base.object, objects)),
+      force: chance.oneIn(2),
+    };
   },
   declares: isApiError,
   run({ live, applied, force, ...rest }) {
@@ -135,7 +200,9 @@ export const apply = defineTarget({
     // An element that lacks its keys has only a place; the rules of the kind refuse it before it is stored.
     if (snapshot(result).includes('"i:')) return undefined;
     const again = applyConfiguration({ ...request, live: result, applied, force: true });
-    return equalJson(again, result) ? undefined : `applying it twice changes something: ${snapshot(result)} -> ${snapshot(again)}`;
+    return equalJson(again, result)
+      ? undefined
+      : `applying it twice changes something: ${snapshot(result)} -> ${snapshot(again)}`;
   },
 });
 
@@ -144,12 +211,21 @@ export const managedFields = defineTarget({
   generate(chance) {
     const base = chance.pick(CASES);
     const before = { ...base.object, metadata: { name: "web", managedFields: storedEntries(chance) } };
-    return { ...base, before, after: { ...asObject(mutateJson(chance, base.object, objects)), metadata: { name: "web", managedFields: sentEntries(chance) } } };
+    return {
+      ...base,
+      before,
+      after: {
+        ...asObject(mutateJson(chance, base.object, objects)),
+        metadata: { name: "web", managedFields: sentEntries(chance) },
+      },
+    };
   },
   declares: isApiError,
   run({ before, after, schema, builtIn, apiVersion }) {
     const record = { schema, builtIn, apiVersion, manager: "fuzz", time: "2024-05-02T00:00:00Z" };
     const result = recordUpdate({ ...record, before, after });
-    return equalJson(recordUpdate({ ...record, before: result, after: result }), result) ? undefined : "a write that changes nothing changes its owners";
+    return equalJson(recordUpdate({ ...record, before: result, after: result }), result)
+      ? undefined
+      : "a write that changes nothing changes its owners";
   },
 });

@@ -15,7 +15,11 @@ let opened: Promise<Core> | undefined;
 async function openCore(): Promise<Core> {
   opened ??= createCore().then(async (core) => {
     for (const object of [definition, deployment, widget]) {
-      const { status, text } = await core.send({ method: "POST", path: collectionOf(object), body: JSON.stringify(object) });
+      const { status, text } = await core.send({
+        method: "POST",
+        path: collectionOf(object),
+        body: JSON.stringify(object),
+      });
       if (status !== 201) throw new Error(`preparing the server: ${text}`);
     }
     return core;
@@ -46,16 +50,23 @@ const PLURALS = new Map([
 
 /** Not what an answer says, but whether it is one: a Status for a failure, and nothing that went wrong inside. */
 function problemOf({ status, text, failures, headers }: CoreAnswer): string | undefined {
-  if (failures.length > 0) return `failed inside: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
-  for (const value of Object.values(headers).flat()) if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `a header that HTTP does not allow: ${JSON.stringify(value)}`;
+  if (failures.length > 0)
+    return `failed inside: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
+  for (const value of Object.values(headers).flat())
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `a header that HTTP does not allow: ${JSON.stringify(value)}`;
   if (status < 400 || !text.startsWith("{")) return undefined;
   const answer = JSON.parse(text) as JsonObject;
-  return answer.kind === "Status" && answer.code === status ? undefined : `answered ${status} with something that is no Status of it`;
+  return answer.kind === "Status" && answer.code === status
+    ? undefined
+    : `answered ${status} with something that is no Status of it`;
 }
 
 const objectBody = (chance: Chance): { object: Json; path: string } => {
   const base = chance.pick(objects);
-  return { object: mutateJson(chance, { ...base, metadata: { ...base.metadata, name: `f${chance.below(5)}` } }, objects), path: collectionOf(base) };
+  return {
+    object: mutateJson(chance, { ...base, metadata: { ...base.metadata, name: `f${chance.below(5)}` } }, objects),
+    path: collectionOf(base),
+  };
 };
 
 const VALIDATIONS = ["", "fieldValidation=Strict", "fieldValidation=Warn", "fieldValidation=Ignore"];
@@ -67,9 +78,20 @@ export const creates = defineTarget({
   generate(chance): CoreRequest {
     const { object, path } = objectBody(chance);
     const query = `?${chance.pick(VALIDATIONS)}&dryRun=All`;
-    if (chance.oneIn(4)) return { method: "POST", path: path + query, headers: { "content-type": "application/yaml" }, body: chance.oneIn(2) ? formatYaml(object) : mutateText(chance, formatYaml(object)) };
+    if (chance.oneIn(4))
+      return {
+        method: "POST",
+        path: path + query,
+        headers: { "content-type": "application/yaml" },
+        body: chance.oneIn(2) ? formatYaml(object) : mutateText(chance, formatYaml(object)),
+      };
     const text = JSON.stringify(object);
-    return { method: "POST", path: path + query, headers: { "content-type": "application/json" }, body: chance.oneIn(3) ? mutateText(chance, text, ['"a":1,"a":2', '"__proto__":{}', "\\ud800"]) : text };
+    return {
+      method: "POST",
+      path: path + query,
+      headers: { "content-type": "application/json" },
+      body: chance.oneIn(3) ? mutateText(chance, text, ['"a":1,"a":2', '"__proto__":{}', "\\ud800"]) : text,
+    };
   },
   declares: () => false,
   run: async (request) => problemOf(await (await openCore()).send(request)),
@@ -88,9 +110,18 @@ export const definitions = defineTarget({
     const versions = definition.spec.versions.map((version) => ({ ...version, schema: { openAPIV3Schema } }));
     // Another one than the server has.
     const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
-    const made = { ...definition, metadata: { name: "gadgets.fuzz.example" }, spec: { ...definition.spec, names, versions } };
+    const made = {
+      ...definition,
+      metadata: { name: "gadgets.fuzz.example" },
+      spec: { ...definition.spec, names, versions },
+    };
     const body = JSON.stringify(chance.oneIn(2) ? made : mutateJson(chance, made, [definition]));
-    return { method: "POST", path: `${collectionOf(definition)}?${chance.pick(VALIDATIONS)}&dryRun=All`, headers: { "content-type": "application/json" }, body: chance.oneIn(6) ? mutateText(chance, body) : body };
+    return {
+      method: "POST",
+      path: `${collectionOf(definition)}?${chance.pick(VALIDATIONS)}&dryRun=All`,
+      headers: { "content-type": "application/json" },
+      body: chance.oneIn(6) ? mutateText(chance, body) : body,
+    };
   },
   declares: () => false,
   run: async (request) => problemOf(await (await openCore()).send(request)),
@@ -121,18 +152,30 @@ export const roundTrips = defineTarget({
       const written = await core.send({ method: "PUT", path: at, headers: json, body: read.text });
       if (written.status === 405) return problemOf(written);
       if (written.status !== 200) return problemOf(written) ?? `what was read is refused: ${written.text}`;
-      return equalJson(JSON.parse(written.text), stored) ? undefined : `writing what was read changes it: ${read.text} -> ${written.text}`;
+      return equalJson(JSON.parse(written.text), stored)
+        ? undefined
+        : `writing what was read changes it: ${read.text} -> ${written.text}`;
     } finally {
-      await core.send({ method: "PATCH", path: at, headers: { "content-type": "application/merge-patch+json" }, body: '{"metadata":{"finalizers":null}}' });
+      await core.send({
+        method: "PATCH",
+        path: at,
+        headers: { "content-type": "application/merge-patch+json" },
+        body: '{"metadata":{"finalizers":null}}',
+      });
       await core.send({ method: "DELETE", path: `${at}?gracePeriodSeconds=0` });
     }
   },
 });
 
-/** Fills one list or map of an object until the body is as large as it may be: work that grows faster than the input shows here. */
+/**
+ * Fills one list or map of an object until the body is as large as it may be: work that grows faster than the input
+ * shows here.
+ */
 function filled(chance: Chance, value: Json, bytes: number): Json {
   const children = typeof value === "object" && value !== null ? Object.keys(value) : [];
-  const inside = children.filter((key) => typeof (value as JsonObject)[key] === "object" && (value as JsonObject)[key] !== null);
+  const inside = children.filter(
+    (key) => typeof (value as JsonObject)[key] === "object" && (value as JsonObject)[key] !== null,
+  );
   if (inside.length > 0 && !chance.oneIn(4)) {
     const key = chance.pick(inside);
     const item = filled(chance, (value as JsonObject)[key] ?? null, bytes);
@@ -140,7 +183,12 @@ function filled(chance: Chance, value: Json, bytes: number): Json {
   }
   const varied = !chance.oneIn(3);
   if (Array.isArray(value)) {
-    const item = value.length > 0 && !chance.oneIn(3) ? (chance.oneIn(2) ? mutateJson(chance, value[0] ?? null) : (value[0] ?? null)) : chance.pick<Json>(["x", "", 1, {}, null]);
+    const item =
+      value.length > 0 && !chance.oneIn(3)
+        ? chance.oneIn(2)
+          ? mutateJson(chance, value[0] ?? null)
+          : (value[0] ?? null)
+        : chance.pick<Json>(["x", "", 1, {}, null]);
     const count = Math.floor(bytes / (JSON.stringify(item).length + 8));
     return Array.from({ length: count }, (_, index) => (varied ? numbered(item, index) : item));
   }
@@ -153,7 +201,12 @@ function filled(chance: Chance, value: Json, bytes: number): Json {
 function numbered(item: Json, index: number): Json {
   if (typeof item === "string") return `${item}${index}`;
   if (!isObject(item)) return item;
-  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, typeof value === "string" && /name|key|uid|id|path|host|topologyKey/i.test(key) ? `${value}${index}` : value]));
+  return Object.fromEntries(
+    Object.entries(item).map(([key, value]) => [
+      key,
+      typeof value === "string" && /name|key|uid|id|path|host|topologyKey/i.test(key) ? `${value}${index}` : value,
+    ]),
+  );
 }
 
 const LARGE_BYTES = 2_500_000;
@@ -165,14 +218,37 @@ export const largeBodies = defineTarget({
   generate(chance): CoreRequest {
     const base = chance.pick(objects);
     const query = `?${chance.pick(VALIDATIONS)}&dryRun=All`;
-    const body = filled(chance, { ...base, metadata: { labels: {}, annotations: {}, finalizers: [], ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "b", controller: true }], ...base.metadata } }, LARGE_BYTES);
-    return { method: "POST", path: collectionOf(base) + query, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const body = filled(
+      chance,
+      {
+        ...base,
+        metadata: {
+          labels: {},
+          annotations: {},
+          finalizers: [],
+          ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "b", controller: true }],
+          ...base.metadata,
+        },
+      },
+      LARGE_BYTES,
+    );
+    return {
+      method: "POST",
+      path: collectionOf(base) + query,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
   },
   declares: () => false,
   run: async (request) => problemOf(await (await openCore()).send(request)),
 });
 
-const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"];
+const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
 
 export const patches = defineTarget({
   name: "patch",
@@ -182,9 +258,25 @@ export const patches = defineTarget({
     const base = chance.pick([deployment, widget, definition]);
     const changed = mutateJson(chance, base, objects);
     const type = chance.pick(PATCH_TYPES);
-    const body = type.includes("json-patch") ? JSON.stringify(mutateJson(chance, [{ op: "replace", path: "/spec", value: changed }, { op: "add", path: "/metadata/labels/x", value: "y" }], objects)) : JSON.stringify(changed);
+    const body = type.includes("json-patch")
+      ? JSON.stringify(
+          mutateJson(
+            chance,
+            [
+              { op: "replace", path: "/spec", value: changed },
+              { op: "add", path: "/metadata/labels/x", value: "y" },
+            ],
+            objects,
+          ),
+        )
+      : JSON.stringify(changed);
     const path = `${collectionOf(base)}/${base.metadata.name}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}${chance.oneIn(2) && type.includes("apply") ? "&force=true" : ""}`;
-    return { method: "PATCH", path, headers: { "content-type": type }, body: chance.oneIn(4) ? mutateText(chance, body) : body };
+    return {
+      method: "PATCH",
+      path,
+      headers: { "content-type": type },
+      body: chance.oneIn(4) ? mutateText(chance, body) : body,
+    };
   },
   declares: () => false,
   run: async (request) => problemOf(await (await openCore()).send(request)),
@@ -195,7 +287,10 @@ const TOKEN = Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: 3, start: "d
 function query(chance: Chance): string {
   const token = mutateBytes(chance, TOKEN);
   const options = [
-    ["continue", chance.oneIn(4) ? mutateText(chance, TOKEN.toString("base64url")) : Buffer.from(token).toString("base64url")],
+    [
+      "continue",
+      chance.oneIn(4) ? mutateText(chance, TOKEN.toString("base64url")) : Buffer.from(token).toString("base64url"),
+    ],
     ["limit", chance.pick(["1", "-1", "0", "1e3", "9999999999999999999", "x", ""])],
     ["resourceVersion", chance.pick(["", "0", "1", "-1", "18446744073709551616", "x"])],
     ["resourceVersionMatch", chance.pick(["Exact", "NotOlderThan", "x"])],
@@ -212,7 +307,11 @@ function query(chance: Chance): string {
 
 export const lists = defineTarget({
   name: "list-options",
-  generate: (chance): CoreRequest => ({ method: chance.pick(["GET", "GET", "GET", "DELETE"]), path: `${collectionOf(chance.pick(objects))}?${query(chance)}`, headers: { accept: mutateText(chance, "application/json;as=Table;g=meta.k8s.io;v=v1,application/json") } }),
+  generate: (chance): CoreRequest => ({
+    method: chance.pick(["GET", "GET", "GET", "DELETE"]),
+    path: `${collectionOf(chance.pick(objects))}?${query(chance)}`,
+    headers: { accept: mutateText(chance, "application/json;as=Table;g=meta.k8s.io;v=v1,application/json") },
+  }),
   declares: () => false,
   async run(request) {
     const dry = request.method === "DELETE" ? { ...request, path: `${request.path}&dryRun=All` } : request;
@@ -241,7 +340,12 @@ export const protobufRequests = defineTarget({
   generate(chance): CoreRequest {
     const base = chance.pick(objects);
     const body = encodeMessage(chance, base);
-    return { method: "POST", path: `${collectionOf(base)}?dryRun=All`, headers: { "content-type": "application/vnd.kubernetes.protobuf" }, body: chance.oneIn(4) ? body : mutateBytes(chance, body) };
+    return {
+      method: "POST",
+      path: `${collectionOf(base)}?dryRun=All`,
+      headers: { "content-type": "application/vnd.kubernetes.protobuf" },
+      body: chance.oneIn(4) ? body : mutateBytes(chance, body),
+    };
   },
   declares: () => false,
   run: async (request) => problemOf(await (await openCore()).send(request)),

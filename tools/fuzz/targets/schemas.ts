@@ -1,6 +1,16 @@
 /** Structural schemas and CEL: schemas, rules and objects that each are nearly good. */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { ApiError, celValueOf, CelError, checkValidationRules, compileCel, compileSchema, compileValidations, declareSchemaType, type Schema } from "../../../src/machinery/index.ts";
+import {
+  ApiError,
+  celValueOf,
+  CelError,
+  checkValidationRules,
+  compileCel,
+  compileSchema,
+  compileValidations,
+  declareSchemaType,
+  type Schema,
+} from "../../../src/machinery/index.ts";
 import { expressions, objects, schemas, widget } from "../corpus.ts";
 import { mutateJson, mutateText } from "../mutate.ts";
 import { defineTarget } from "../target.ts";
@@ -12,7 +22,9 @@ const asObject = (value: Json): JsonObject => (isObject(value) ? value : { value
 export const structural = defineTarget({
   name: "structural-schema",
   generate(chance) {
-    const { schema, objects: known } = chance.oneIn(3) ? { schema: schemas[0] as Schema, objects: [widget] } : chance.pick(expressions);
+    const { schema, objects: known } = chance.oneIn(3)
+      ? { schema: schemas[0] as Schema, objects: [widget] }
+      : chance.pick(expressions);
     return { schema, object: asObject(mutateJson(chance, known.length > 0 ? chance.pick(known) : widget, objects)) };
   },
   declares: isApiError,
@@ -25,12 +37,66 @@ export const structural = defineTarget({
     const findings = compiled.validate(admitted);
     const settled = compiled.validate(admitted, { settled: admitted });
     if (settled !== undefined) return "something is wrong with what is settled";
-    if (findings?.values.some(({ field, message }) => typeof field !== "string" || typeof message !== "string")) return "a finding without words";
+    if (findings?.values.some(({ field, message }) => typeof field !== "string" || typeof message !== "string"))
+      return "a finding without words";
     return undefined;
   },
 });
 
-const CEL_WORDS = ["self", "oldSelf", ".", "(", ")", "[", "]", "{", "}", "?", ":", "&&", "||", "!", "==", "in", "has(", ".all(x, ", ".map(x, ", ".exists_one(x, ", "size(", "'", '"', "r'", "b'", "1u", "1e999", "0x", "-9223372036854775808", ".matches('(a+)+$')", "duration('1h')", "timestamp('2024-05-01T00:00:00Z')", "quantity('1')", "ip('1.2.3.4')", "cidr('10.0.0.0/8')", "url('https://a')", ".format([", ".split('')", ".replace('', 'x')", "lists.range(1000000)", "optional.of(", "dyn(", "type(", "__proto__", "constructor", "\\u0000", "/", "%", "sets.contains(", ".sortBy(x, x)", ".indexOf(''", "cel.bind(x, "];
+const CEL_WORDS = [
+  "self",
+  "oldSelf",
+  ".",
+  "(",
+  ")",
+  "[",
+  "]",
+  "{",
+  "}",
+  "?",
+  ":",
+  "&&",
+  "||",
+  "!",
+  "==",
+  "in",
+  "has(",
+  ".all(x, ",
+  ".map(x, ",
+  ".exists_one(x, ",
+  "size(",
+  "'",
+  '"',
+  "r'",
+  "b'",
+  "1u",
+  "1e999",
+  "0x",
+  "-9223372036854775808",
+  ".matches('(a+)+$')",
+  "duration('1h')",
+  "timestamp('2024-05-01T00:00:00Z')",
+  "quantity('1')",
+  "ip('1.2.3.4')",
+  "cidr('10.0.0.0/8')",
+  "url('https://a')",
+  ".format([",
+  ".split('')",
+  ".replace('', 'x')",
+  "lists.range(1000000)",
+  "optional.of(",
+  "dyn(",
+  "type(",
+  "__proto__",
+  "constructor",
+  "\\u0000",
+  "/",
+  "%",
+  "sets.contains(",
+  ".sortBy(x, x)",
+  ".indexOf(''",
+  "cel.bind(x, ",
+];
 
 const BUDGET = 1_000_000;
 
@@ -64,9 +130,15 @@ export const celRules = defineTarget({
   boundMs: 3000,
   generate(chance) {
     const { schema, objects: known, texts } = chance.pick(expressions);
-    const rules = chance.list(1 + chance.size(4), () => ({ rule: chance.oneIn(2) ? mutateText(chance, chance.pick(texts), CEL_WORDS).slice(0, 2000) : chance.pick(texts), messageExpression: chance.pick(texts) }));
+    const rules = chance.list(1 + chance.size(4), () => ({
+      rule: chance.oneIn(2) ? mutateText(chance, chance.pick(texts), CEL_WORDS).slice(0, 2000) : chance.pick(texts),
+      messageExpression: chance.pick(texts),
+    }));
     const object = known.length > 0 ? chance.pick(known) : {};
-    return { schema: { ...schema, "x-kubernetes-validations": rules }, object: asObject(mutateJson(chance, object, objects)) };
+    return {
+      schema: { ...schema, "x-kubernetes-validations": rules },
+      object: asObject(mutateJson(chance, object, objects)),
+    };
   },
   declares: () => false,
   run({ schema, object }) {

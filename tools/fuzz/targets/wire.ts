@@ -1,16 +1,31 @@
-/** What comes before a body is read: tokens, certificates, frames of WebSockets, query options, times; and the lines of a watch. */
+/**
+ * What comes before a body is read: tokens, certificates, frames of WebSockets, query options, times; and the lines of
+ * a watch.
+ */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
 import { DerError, derItems, readDer } from "../../../src/api/certificates/der-reader.ts";
 import { der } from "../../../src/api/certificates/der-writer.ts";
-import { CertificateRequestError, parseCertificateRequest, writeCertificateRequest, writePem } from "../../../src/api/index.ts";
+import {
+  CertificateRequestError,
+  parseCertificateRequest,
+  writeCertificateRequest,
+  writePem,
+} from "../../../src/api/index.ts";
 import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
 import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
 import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
 import { WebSocket } from "../../../src/apiserver/connect/websocket.ts";
 import { subjectOf } from "../../../src/apiserver/http/peer.ts";
 import { writeCertificate, type DistinguishedName } from "../../../src/apiserver/http/x509.ts";
-import { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "../../../src/apiserver/request/options.ts";
+import {
+  asksForWatch,
+  integerOf,
+  listQuery,
+  parseRevision,
+  timeoutMsOf,
+  writeOptions,
+} from "../../../src/apiserver/request/options.ts";
 import { createFakeClock, type Json, type JsonObject } from "../../../src/base/index.ts";
 import { UnreachableError } from "../../../src/client/errors.ts";
 import { createWatchDecoder } from "../../../src/client/watch-decoder.ts";
@@ -47,7 +62,9 @@ const TOKEN_CLAIMS: readonly JsonObject[] = [
 
 function tokenFrom(chance: Chance): string {
   const head = chance.oneIn(3) ? mutateJson(chance, TOKEN_HEAD) : TOKEN_HEAD;
-  const claims = chance.oneIn(4) ? chance.pick(TOKEN_CLAIMS) : mutateJson(chance, chance.pick(TOKEN_CLAIMS), TOKEN_CLAIMS);
+  const claims = chance.oneIn(4)
+    ? chance.pick(TOKEN_CLAIMS)
+    : mutateJson(chance, chance.pick(TOKEN_CLAIMS), TOKEN_CLAIMS);
   const token = `${encode(head)}.${encode(claims)}.${Buffer.alloc(chance.pick([1, 255, 256, 257]), chance.below(256)).toString("base64url")}`;
   return chance.oneIn(3) ? mutateText(chance, token, [".", "..", "=", "e30", "bnVsbA", "_", "-"]) : token;
 }
@@ -62,10 +79,13 @@ export const jwt = defineTarget({
   async run(token) {
     const decoded = decodeToken(token);
     if (!decoded) return undefined;
-    if (hasGoodSignature(await (signingKey ??= createSigningKey().then(openSigningKey)), decoded)) return "a made-up signature is good";
+    if (hasGoodSignature(await (signingKey ??= createSigningKey().then(openSigningKey)), decoded))
+      return "a made-up signature is good";
     const claims = readClaims(decoded.payload);
     if (!claims) return undefined;
-    return decoded.payload.sub === `system:serviceaccount:${claims.namespace}:${claims.account.name}` ? undefined : "the account is not the one that the token is about";
+    return decoded.payload.sub === `system:serviceaccount:${claims.namespace}:${claims.account.name}`
+      ? undefined
+      : "the account is not the one that the token is about";
   },
 });
 
@@ -105,14 +125,19 @@ export const webSocketFrames = defineTarget({
     const pieces = [...cuts, sent.length].map((end, index) => sent.subarray(cuts[index - 1] ?? 0, end));
     const cut = messagesOf(pieces);
     if (whole.some((message) => message.length > MAX_MESSAGE_BYTES)) return "a message is longer than one may be";
-    return Buffer.concat(whole).equals(Buffer.concat(cut)) && whole.length === cut.length ? undefined : "the same bytes in other pieces are other messages";
+    return Buffer.concat(whole).equals(Buffer.concat(cut)) && whole.length === cut.length
+      ? undefined
+      : "the same bytes in other pieces are other messages";
   },
 });
 
 function messagesOf(pieces: readonly Uint8Array[]): Buffer[] {
   const messages: Buffer[] = [];
   const socket = new DeafSocket();
-  const web = new WebSocket(socket, Buffer.alloc(0), createFakeClock(), { message: (data) => void messages.push(data), closed: () => undefined });
+  const web = new WebSocket(socket, Buffer.alloc(0), createFakeClock(), {
+    message: (data) => void messages.push(data),
+    closed: () => undefined,
+  });
   for (const piece of pieces) socket.emit("data", Buffer.from(piece));
   web.close();
   socket.destroy();
@@ -120,45 +145,96 @@ function messagesOf(pieces: readonly Uint8Array[]): Buffer[] {
 }
 
 const certificateKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const SUBJECT_TEXTS = ["ann", "system:masters", "CN=admin", "a\nO=system:masters", "a + O=system:masters", "a, O=b", "\\", "\\0A", "\\+", "#0A", " a ", "a/O=b", '"', ";", "<>", "é", "👩", "\t", "\u0001"];
+const SUBJECT_TEXTS = [
+  "ann",
+  "system:masters",
+  "CN=admin",
+  "a\nO=system:masters",
+  "a + O=system:masters",
+  "a, O=b",
+  "\\",
+  "\\0A",
+  "\\+",
+  "#0A",
+  " a ",
+  "a/O=b",
+  '"',
+  ";",
+  "<>",
+  "é",
+  "👩",
+  "\t",
+  "\u0001",
+];
 
 /** Whose a certificate is: what was written into it comes out, and nothing that looks like more of it. */
 export const certificateSubjects = defineTarget({
   name: "certificate-subject",
-  generate: (chance): DistinguishedName => chance.list(1 + chance.below(4), () => ({ attribute: chance.pick(["CN", "O"] as const), value: textOf(chance) })),
+  generate: (chance): DistinguishedName =>
+    chance.list(1 + chance.below(4), () => ({ attribute: chance.pick(["CN", "O"] as const), value: textOf(chance) })),
   declares: (error) => error instanceof Error && "code" in error && String(error.code).startsWith("ERR_OSSL"),
   run(subject) {
-    const certificate = new X509Certificate(writeCertificate({ subject, publicKey: certificateKeys.publicKey, signingKey: certificateKeys.privateKey, notBeforeMs: 0, notAfterMs: 1e12 }));
+    const certificate = new X509Certificate(
+      writeCertificate({
+        subject,
+        publicKey: certificateKeys.publicKey,
+        signingKey: certificateKeys.privateKey,
+        notBeforeMs: 0,
+        notAfterMs: 1e12,
+      }),
+    );
     const { commonName, organizations } = subjectOf(certificate);
-    const valuesOf = (name: string): string[] => subject.filter(({ attribute }) => attribute === name).map(({ value }) => value);
+    const valuesOf = (name: string): string[] =>
+      subject.filter(({ attribute }) => attribute === name).map(({ value }) => value);
     if (commonName !== (valuesOf("CN").at(-1) ?? "")) return `the name is read as ${JSON.stringify(commonName)}`;
-    return JSON.stringify(organizations) === JSON.stringify(valuesOf("O")) ? undefined : `the groups are read as ${JSON.stringify(organizations)}`;
+    return JSON.stringify(organizations) === JSON.stringify(valuesOf("O"))
+      ? undefined
+      : `the groups are read as ${JSON.stringify(organizations)}`;
   },
 });
 
 const textOf = (chance: Chance): string => {
-  const text = chance.oneIn(2) ? chance.pick(SUBJECT_TEXTS) : mutateText(chance, chance.pick(SUBJECT_TEXTS), SUBJECT_TEXTS);
+  const text = chance.oneIn(2)
+    ? chance.pick(SUBJECT_TEXTS)
+    : mutateText(chance, chance.pick(SUBJECT_TEXTS), SUBJECT_TEXTS);
   return text.toWellFormed().slice(0, 60).toWellFormed().replaceAll("\u0000", "");
 };
 
 export const derValues = defineTarget({
   name: "der",
   generate(chance) {
-    const leaf = (): Uint8Array => chance.pick([der.integer(Buffer.from([chance.below(256)])), der.utf8(chance.pick(HOSTILE_TEXTS)), der.boolean(true), der.bytes(Buffer.alloc(chance.size(70_000))), der.identifier("2.5.4.3")]);
+    const leaf = (): Uint8Array =>
+      chance.pick([
+        der.integer(Buffer.from([chance.below(256)])),
+        der.utf8(chance.pick(HOSTILE_TEXTS)),
+        der.boolean(true),
+        der.bytes(Buffer.alloc(chance.size(70_000))),
+        der.identifier("2.5.4.3"),
+      ]);
     const parts = chance.list(chance.size(6), leaf);
     return { parts, bytes: mutateBytes(chance, der.sequence(...parts)) };
   },
   declares: (error) => error instanceof DerError,
   run({ parts, bytes }) {
     const children = derItems(readDer(der.sequence(...parts)));
-    if (children.length !== parts.length || children.some(({ whole }, index) => Buffer.compare(whole, parts[index] ?? Buffer.alloc(0)) !== 0)) return "what was written is read as something else";
+    if (
+      children.length !== parts.length ||
+      children.some(({ whole }, index) => Buffer.compare(whole, parts[index] ?? Buffer.alloc(0)) !== 0)
+    )
+      return "what was written is read as something else";
     derItems(readDer(bytes));
     return undefined;
   },
 });
 
 const REQUEST_KEYS = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const REQUEST_BYTES = Buffer.from(writeCertificateRequest({ subject: { O: ["dev"], CN: ["jane"] }, ...REQUEST_KEYS }).split("\n").slice(1, -2).join(""), "base64");
+const REQUEST_BYTES = Buffer.from(
+  writeCertificateRequest({ subject: { O: ["dev"], CN: ["jane"] }, ...REQUEST_KEYS })
+    .split("\n")
+    .slice(1, -2)
+    .join(""),
+  "base64",
+);
 
 /** Damaged anywhere, a request is refused: nobody is certified as somebody whom the signature does not cover. */
 export const certificateRequests = defineTarget({
@@ -166,16 +242,26 @@ export const certificateRequests = defineTarget({
   generate: (chance) => mutateBytes(chance, REQUEST_BYTES),
   declares: (error) => error instanceof CertificateRequestError,
   run(bytes) {
-    const { commonName, organizations } = parseCertificateRequest(Buffer.from(writePem("CERTIFICATE REQUEST", bytes)).toString("base64"));
+    const { commonName, organizations } = parseCertificateRequest(
+      Buffer.from(writePem("CERTIFICATE REQUEST", bytes)).toString("base64"),
+    );
     return commonName === "jane" && organizations.join() === "dev" ? undefined : "a request is read as somebody else's";
   },
 });
 
-const TIMES = ["2024-05-01T12:00:00Z", "2024-02-29T23:59:59.999999Z", "2024-05-01T12:00:00+14:00", "0001-01-01T00:00:00Z", "2024-05-01T12:00:00.123456-07:00", "9999-12-31T23:59:60Z"];
+const TIMES = [
+  "2024-05-01T12:00:00Z",
+  "2024-02-29T23:59:59.999999Z",
+  "2024-05-01T12:00:00+14:00",
+  "0001-01-01T00:00:00Z",
+  "2024-05-01T12:00:00.123456-07:00",
+  "9999-12-31T23:59:60Z",
+];
 
 export const times = defineTarget({
   name: "time",
-  generate: (chance) => mutateText(chance, chance.pick(TIMES), ["Z", "T", ":", "-", "+", ".", ",", "00", "24:00", "60", "z", "t", " "]),
+  generate: (chance) =>
+    mutateText(chance, chance.pick(TIMES), ["Z", "T", ":", "-", "+", ".", ",", "00", "24:00", "60", "z", "t", " "]),
   declares: () => false,
   run(text) {
     const problems = [timeProblem(text, false), timeProblem(text, true)];
@@ -185,18 +271,45 @@ export const times = defineTarget({
     if (!isPlain) return undefined;
     // JavaScript takes the 31st of any month, and makes it the first of the next.
     const isKnown = !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text.slice(0, 10));
-    return (problems[0] === undefined) === isKnown ? undefined : `JavaScript ${isKnown ? "takes" : "refuses"} it, and we say ${problems[0] ?? "it is a time"}`;
+    return (problems[0] === undefined) === isKnown
+      ? undefined
+      : `JavaScript ${isKnown ? "takes" : "refuses"} it, and we say ${problems[0] ?? "it is a time"}`;
   },
 });
 
-const QUERIES = ["dryRun=All&fieldManager=kubectl&fieldValidation=Strict", "watch=true&resourceVersion=5&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "limit=500&continue=abc&timeoutSeconds=60", "labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeout=1m30s", "force=true&fieldManager=x&timeout=1h"];
-const QUERY_WORDS = ["&", "=", "%", "%00", "%ff", "+", "dryRun=", "watch=0", "limit=-1", "limit=1e9", "timeout=", "resourceVersion=", "resourceVersionMatch=Exact", "18446744073709551616", "9999999h", "force=", "__proto__="];
+const QUERIES = [
+  "dryRun=All&fieldManager=kubectl&fieldValidation=Strict",
+  "watch=true&resourceVersion=5&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+  "limit=500&continue=abc&timeoutSeconds=60",
+  "labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeout=1m30s",
+  "force=true&fieldManager=x&timeout=1h",
+];
+const QUERY_WORDS = [
+  "&",
+  "=",
+  "%",
+  "%00",
+  "%ff",
+  "+",
+  "dryRun=",
+  "watch=0",
+  "limit=-1",
+  "limit=1e9",
+  "timeout=",
+  "resourceVersion=",
+  "resourceVersionMatch=Exact",
+  "18446744073709551616",
+  "9999999h",
+  "force=",
+  "__proto__=",
+];
 
 export const queryOptions = defineTarget({
   name: "query-options",
   generate: (chance) => mutateText(chance, chance.pick(QUERIES), QUERY_WORDS),
   // A revision that is none is answered with 500 by the real server too.
-  declares: (error) => error instanceof ApiError && (error.status.code < 500 || error.message.startsWith("resourceVersion: ")),
+  declares: (error) =>
+    error instanceof ApiError && (error.status.code < 500 || error.message.startsWith("resourceVersion: ")),
   run(text) {
     const query = new URLSearchParams(text);
     const timeoutMs = timeoutMsOf(query, 60_000);
@@ -204,28 +317,48 @@ export const queryOptions = defineTarget({
     const number = integerOf(query.get("limit"));
     if (number !== undefined && !Number.isSafeInteger(number)) return "a limit that is no whole number";
     parseRevision(query.get("resourceVersion") ?? "", "get");
-    const { fieldManager } = writeOptions({ query, userAgent: "fuzz/1", user: { name: "ann", groups: [] }, inProcess: false } as unknown as Parameters<typeof writeOptions>[0], "PatchOptions", query.has("force"));
+    const { fieldManager } = writeOptions(
+      { query, userAgent: "fuzz/1", user: { name: "ann", groups: [] }, inProcess: false } as unknown as Parameters<
+        typeof writeOptions
+      >[0],
+      "PatchOptions",
+      query.has("force"),
+    );
     if (Buffer.byteLength(fieldManager) > 128) return "a manager whose name is too long";
     const { resourceVersion } = listQuery(query, asksForWatch(query));
-    return resourceVersion === undefined || Number.isSafeInteger(resourceVersion) ? undefined : "a revision that is no whole number";
+    return resourceVersion === undefined || Number.isSafeInteger(resourceVersion)
+      ? undefined
+      : "a revision that is no whole number";
   },
 });
 
-const LINES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"].map((type) => `${JSON.stringify({ type, object: type === "ERROR" ? { kind: "Status", code: 410, message: "é" } : deployment })}\n`);
+const LINES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"].map(
+  (type) =>
+    `${JSON.stringify({ type, object: type === "ERROR" ? { kind: "Status", code: 410, message: "é" } : deployment })}\n`,
+);
 
 export const watchLines = defineTarget({
   name: "watch-lines",
   generate(chance) {
     const text = chance.list(1 + chance.below(4), () => chance.pick(LINES)).join("");
-    const bytes = chance.oneIn(2) ? mutateBytes(chance, Buffer.from(text)) : Buffer.from(mutateText(chance, text, ["\n", "\r\n", "{}", "null", '{"type":"ADDED"}\n', "\u2028"]));
-    return { bytes, cuts: chance.list(chance.size(30), () => chance.below(bytes.length + 1)).toSorted((a, b) => a - b) };
+    const bytes = chance.oneIn(2)
+      ? mutateBytes(chance, Buffer.from(text))
+      : Buffer.from(mutateText(chance, text, ["\n", "\r\n", "{}", "null", '{"type":"ADDED"}\n', "\u2028"]));
+    return {
+      bytes,
+      cuts: chance.list(chance.size(30), () => chance.below(bytes.length + 1)).toSorted((a, b) => a - b),
+    };
   },
   declares: () => false,
   run({ bytes, cuts }) {
     const whole = readWatch([bytes]);
     const cut = readWatch([...cuts, bytes.length].map((end, index) => bytes.subarray(cuts[index - 1] ?? 0, end)));
-    if (whole.failure && !(whole.failure instanceof ApiError || whole.failure instanceof UnreachableError)) return `fails with ${whole.failure.name}`;
-    return JSON.stringify(whole.events) === JSON.stringify(cut.events) && whole.failure?.message === cut.failure?.message ? undefined : "the same bytes in other pieces are other events";
+    if (whole.failure && !(whole.failure instanceof ApiError || whole.failure instanceof UnreachableError))
+      return `fails with ${whole.failure.name}`;
+    return JSON.stringify(whole.events) === JSON.stringify(cut.events) &&
+      whole.failure?.message === cut.failure?.message
+      ? undefined
+      : "the same bytes in other pieces are other events";
   },
 });
 

@@ -28,10 +28,15 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   webster(input) {
     const weights = (input["weights"] ?? []) as unknown as WeightedCluster[];
     const previous = (input["init"] ?? []) as unknown as ClusterReplicas[];
-    return { clusters: recorded(divideByWeight(Number(input["replicas"]), weights, { uid: input["uid"] as string, previous })) };
+    return {
+      clusters: recorded(divideByWeight(Number(input["replicas"]), weights, { uid: input["uid"] as string, previous })),
+    };
   },
   jobCompletions(input) {
-    const clusters = divideCompletions(input["job"] as unknown as JobToDivide, (input["targetClusters"] ?? []) as unknown as ClusterReplicas[]);
+    const clusters = divideCompletions(
+      input["job"] as unknown as JobToDivide,
+      (input["targetClusters"] ?? []) as unknown as ClusterReplicas[],
+    );
     return { clusters: clusters ? recorded(clusters) : null };
   },
 };

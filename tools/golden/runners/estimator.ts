@@ -3,7 +3,14 @@ import type { Cluster, Node, Pod } from "../../../src/api/index.ts";
 import type { JsonObject } from "../../../src/base/index.ts";
 import { tryParseQuantity } from "../../../src/machinery/index.ts";
 import { planAllocatableModelings } from "../../../src/membership/modeling.ts";
-import { estimateReplicas, estimateSets, readCapacity, readComponentSet, readRequest, type Capacity } from "../../../src/propagation/estimate/index.ts";
+import {
+  estimateReplicas,
+  estimateSets,
+  readCapacity,
+  readComponentSet,
+  readRequest,
+  type Capacity,
+} from "../../../src/propagation/estimate/index.ts";
 import { compareResults, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -14,16 +21,26 @@ const capacityOf = (input: JsonObject): Capacity | undefined => readCapacity(clu
 const componentsOf = (input: JsonObject): Components => (input["components"] ?? []) as unknown as Components;
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
-  replicas: (input) => ({ replicas: estimateReplicas(capacityOf(input), readRequest((input["replicaRequirements"] ?? undefined) as Parameters<typeof readRequest>[0])) }),
+  replicas: (input) => ({
+    replicas: estimateReplicas(
+      capacityOf(input),
+      readRequest((input["replicaRequirements"] ?? undefined) as Parameters<typeof readRequest>[0]),
+    ),
+  }),
   componentSets: (input) => ({ sets: estimateSets(capacityOf(input), readComponentSet(componentsOf(input))) }),
   modeling(input) {
     const [nodes, pods] = [input["nodes"] ?? [], input["pods"] ?? []] as unknown as [Node[], Pod[]];
-    return { allocatableModelings: (planAllocatableModelings(clusterOf(input).spec.resourceModels, nodes, pods) ?? null) as unknown as JsonObject[] | null };
+    return {
+      allocatableModelings: (planAllocatableModelings(clusterOf(input).spec.resourceModels, nodes, pods) ??
+        null) as unknown as JsonObject[] | null,
+    };
   },
 };
 
-const FULL_NODES = "A node without a free pod slot is left out and the nodes after it are counted. Karmada stops counting at the first such node.";
-const NOTATIONS = "A quantity is worth the same in either notation. Karmada counts decimal ones (100M) in thousandths and binary ones (1Gi) in units, so that a request beside the other notation counts a thousandfold, or as nothing.";
+const FULL_NODES =
+  "A node without a free pod slot is left out and the nodes after it are counted. Karmada stops counting at the first such node.";
+const NOTATIONS =
+  "A quantity is worth the same in either notation. Karmada counts decimal ones (100M) in thousandths and binary ones (1Gi) in units, so that a request beside the other notation counts a thousandfold, or as nothing.";
 
 const OVERFLOW = "Karmada's number of sets does not fit 32 bits and comes out negative.";
 
@@ -35,9 +52,15 @@ function reasonFor({ input = {}, want, quirk }: GoldenCase): string | undefined 
 
 function mixesNotations(input: JsonObject): boolean {
   const { allocatable = {} } = clusterOf(input).status?.resourceSummary ?? {};
-  const isBinary = (quantity: string | number | undefined): boolean => tryParseQuantity(quantity ?? "0")?.format === "BinarySI";
-  const requests = componentsOf(input).flatMap(({ replicaRequirements }) => Object.entries(replicaRequirements?.resourceRequest ?? {}));
+  const isBinary = (quantity: string | number | undefined): boolean =>
+    tryParseQuantity(quantity ?? "0")?.format === "BinarySI";
+  const requests = componentsOf(input).flatMap(({ replicaRequirements }) =>
+    Object.entries(replicaRequirements?.resourceRequest ?? {}),
+  );
   return requests.some(([name, quantity]) => isBinary(quantity) !== isBinary(allocatable[name]));
 }
 
-export const estimator: CaseRunner = { ...compareResults({ run: (input) => pick(kinds, input["kind"])(input) }), reasonFor };
+export const estimator: CaseRunner = {
+  ...compareResults({ run: (input) => pick(kinds, input["kind"])(input) }),
+  reasonFor,
+};

@@ -1,6 +1,19 @@
-/** `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: what the built-in rules make of objects, one operation at a time. */
+/**
+ * `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: what the built-in rules make of objects, one
+ * operation at a time.
+ */
 import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { createInterpreter, createLevel, OPERATIONS, prune, withoutTimeToLive, type AnyObject, type Interpreter, type Operation, type StatusItem } from "../../../src/interpreter/index.ts";
+import {
+  createInterpreter,
+  createLevel,
+  OPERATIONS,
+  prune,
+  withoutTimeToLive,
+  type AnyObject,
+  type Interpreter,
+  type Operation,
+  type StatusItem,
+} from "../../../src/interpreter/index.ts";
 import { nativeKinds } from "../../../src/interpreter/native/index.ts";
 import { thirdPartyKinds } from "../../../src/interpreter/thirdparty/index.ts";
 import { scaledQuantity, tryParseQuantity } from "../../../src/machinery/index.ts";
@@ -18,14 +31,29 @@ const operations: Readonly<Record<Operation | "Prune", Run>> = {
     return { replicas: json(replicas), requirements: json(requirements) };
   },
   InterpretComponent: async (interpreter, input) => ({
-    components: json((await interpreter.components(objectIn(input))).map(({ requirements, ...component }) => ({ ...component, ...(requirements && { replicaRequirements: requirements }) }))),
+    components: json(
+      (await interpreter.components(objectIn(input))).map(({ requirements, ...component }) => ({
+        ...component,
+        replicaRequirements: requirements,
+      })),
+    ),
   }),
-  ReviseReplica: async (interpreter, input) => ({ object: json(await interpreter.reviseReplicas(objectIn(input), Number(input["replicas"]))) }),
-  Retain: async (interpreter, input) => ({ object: json(await interpreter.retain(objectIn(input, "desired"), objectIn(input, "observed"))) }),
-  AggregateStatus: async (interpreter, input) => ({ object: json(await interpreter.aggregateStatus(objectIn(input), (input["items"] ?? []) as unknown as StatusItem[])) }),
+  ReviseReplica: async (interpreter, input) => ({
+    object: json(await interpreter.reviseReplicas(objectIn(input), Number(input["replicas"]))),
+  }),
+  Retain: async (interpreter, input) => ({
+    object: json(await interpreter.retain(objectIn(input, "desired"), objectIn(input, "observed"))),
+  }),
+  AggregateStatus: async (interpreter, input) => ({
+    object: json(await interpreter.aggregateStatus(objectIn(input), (input["items"] ?? []) as unknown as StatusItem[])),
+  }),
   InterpretStatus: async (interpreter, input) => ({ status: json(await interpreter.reflectStatus(objectIn(input))) }),
-  InterpretHealth: async (interpreter, input) => ({ healthy: (await interpreter.health(objectIn(input))) === "Healthy" }),
-  InterpretDependency: async (interpreter, input) => ({ dependencies: json((await interpreter.dependencies(objectIn(input))).toSorted(byReference)) }),
+  InterpretHealth: async (interpreter, input) => ({
+    healthy: (await interpreter.health(objectIn(input))) === "Healthy",
+  }),
+  InterpretDependency: async (interpreter, input) => ({
+    dependencies: json((await interpreter.dependencies(objectIn(input))).toSorted(byReference)),
+  }),
   Prune(_interpreter, input) {
     const pruned = prune(objectIn(input));
     return { object: json(input["removeJobTTL"] ? withoutTimeToLive(pruned) : pruned) };
@@ -33,7 +61,11 @@ const operations: Readonly<Record<Operation | "Prune", Run>> = {
 };
 
 function byReference(a: object, b: object): number {
-  const [left, right] = [a, b].map((each) => ["apiVersion", "kind", "namespace", "name"].map((field) => (each as Record<string, string>)[field] ?? "").join("\0"));
+  const [left, right] = [a, b].map((each) =>
+    ["apiVersion", "kind", "namespace", "name"]
+      .map((field) => (each as Record<string, string>)[field] ?? "")
+      .join("\0"),
+  );
   if (left === right) return 0;
   return (left ?? "") < (right ?? "") ? -1 : 1;
 }
@@ -48,11 +80,14 @@ function createRunner(interpreter: Interpreter): CaseRunner {
   };
 }
 
-/** A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all. */
+/**
+ * A kind that has no rule for the operation is an error of the original; reading the whole status is a rule for all.
+ */
 async function attempt(interpreter: Interpreter, input: JsonObject): Promise<JsonObject> {
   const operation = input["operation"] as Operation | "Prune";
   const object = objectIn(input, operation === "Retain" ? "desired" : "object");
-  if (operation !== "Prune" && operation !== "InterpretStatus" && !interpreter.levelOf(OPERATIONS[operation], object)) return { error: "no rule" };
+  if (operation !== "Prune" && operation !== "InterpretStatus" && !interpreter.levelOf(OPERATIONS[operation], object))
+    return { error: "no rule" };
   try {
     return await pick(operations, operation)(interpreter, input);
   } catch (error) {
@@ -70,7 +105,9 @@ function isAccepted(input: JsonObject, got: JsonObject, want: JsonObject): boole
 
 /** Of an aggregation only the status is written back. */
 function relevant({ operation }: JsonObject, result: JsonObject): JsonObject {
-  return operation === "AggregateStatus" && isObject(result["object"]) ? { status: result["object"]["status"] ?? null } : result;
+  return operation === "AggregateStatus" && isObject(result["object"])
+    ? { status: result["object"]["status"] ?? null }
+    : result;
 }
 
 function keepsRest(before: Json | undefined, after: Json | undefined): boolean {
@@ -78,14 +115,17 @@ function keepsRest(before: Json | undefined, after: Json | undefined): boolean {
 }
 
 /**
- * Quantities by value, an empty text as absent because the original's typed form drops it, and times from the original's clock as absent: Flotilla takes the members' times instead, so that the
- * same sum is the same text.
+ * Quantities by value, an empty text as absent because the original's typed form drops it, and times from the
+ * original's clock as absent: Flotilla takes the members' times instead, so that the same sum is the same text.
  */
 function normal(value: Json | undefined, want: JsonObject): Json {
   const usesClock = JSON.stringify(want).includes("{{NOW}}");
   const visit = (each: Json | undefined, key: string): Json => {
     if (Array.isArray(each)) return each.map((item) => visit(item, ""));
-    if (isObject(each)) return Object.fromEntries(Object.entries(each).map(([name, item]) => [name, AMOUNTS.has(key) ? amount(item) : visit(item, name)]));
+    if (isObject(each))
+      return Object.fromEntries(
+        Object.entries(each).map(([name, item]) => [name, AMOUNTS.has(key) ? amount(item) : visit(item, name)]),
+      );
     if (usesClock && (key === "lastProbeTime" || key === "lastTransitionTime" || key === "lastUpdateTime")) return null;
     return each === "" ? null : (each ?? null);
   };

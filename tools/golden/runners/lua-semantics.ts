@@ -40,8 +40,15 @@ interface Call {
 
 /** Of cases that the recording marks as a trap of the original, those that Flotilla does not have. */
 const FIXED: readonly { quirk: string; reason: string }[] = [
-  { quirk: "scripts that use the same pooled state", reason: "Every call has fresh globals and libraries; with upstream's pool one script changes another, or runs another's function." },
-  { quirk: "a table that is referenced twice", reason: "A table may be referenced twice in a result; only a cycle cannot be said in JSON." },
+  {
+    quirk: "scripts that use the same pooled state",
+    reason:
+      "Every call has fresh globals and libraries; with upstream's pool one script changes another, or runs another's function.",
+  },
+  {
+    quirk: "a table that is referenced twice",
+    reason: "A table may be referenced twice in a result; only a cycle cannot be said in JSON.",
+  },
 ];
 
 export const luaSemantics: CaseRunner = {
@@ -55,7 +62,9 @@ export const luaSemantics: CaseRunner = {
 
 function run(input: Call): JsonObject {
   if (input.operation === "Sequence") return { steps: (input.steps ?? []).map((step) => attempt(() => call(step))) };
-  return attempt(() => (input.operation === "Call" ? call(input) : pick(operations, input.operation)(compileScript(input.script), input)));
+  return attempt(() =>
+    input.operation === "Call" ? call(input) : pick(operations, input.operation)(compileScript(input.script), input),
+  );
 }
 
 /** Whatever is no failure of the script is one of the runner, and stops it. */
@@ -63,7 +72,11 @@ function attempt(act: () => JsonObject): JsonObject {
   try {
     return act();
   } catch (error) {
-    const isFailure = error instanceof LuaSyntaxError || error instanceof LuaRuntimeError || error instanceof LuaLimitError || error instanceof LuaResultError;
+    const isFailure =
+      error instanceof LuaSyntaxError ||
+      error instanceof LuaRuntimeError ||
+      error instanceof LuaLimitError ||
+      error instanceof LuaResultError;
     if (isFailure) return { error: error.message };
     throw error;
   }
@@ -82,7 +95,9 @@ function typedValue(result: LuaResult | undefined): JsonObject {
     case "number":
       return { type: "number", text: result.text };
     case "string":
-      return result.text.isWellFormed() ? { type: "string", value: result.text } : { type: "string", hex: result.bytes.toString("hex") };
+      return result.text.isWellFormed()
+        ? { type: "string", value: result.text }
+        : { type: "string", hex: result.bytes.toString("hex") };
     case "table":
       return typedTable(result);
     default:
@@ -112,7 +127,9 @@ const operations: Readonly<Record<string, (script: CompiledScript, input: Call) 
   InterpretComponent: (script, { object }) => ({ components: getComponents(script, plain(object)) ?? null }),
   ReviseReplica: (script, { object, replicas }) => ({ object: reviseReplica(script, plain(object), replicas) }),
   Retain: (script, { desired, observed }) => ({ object: retain(script, plain(desired), plain(observed)) }),
-  AggregateStatus: (script, { object, items }) => ({ object: aggregateStatus(script, plain(object), items?.map(shownItem)) }),
+  AggregateStatus: (script, { object, items }) => ({
+    object: aggregateStatus(script, plain(object), items?.map(shownItem)),
+  }),
   InterpretHealth: (script, { object }) => ({ healthy: interpretHealth(script, plain(object)) }),
   InterpretStatus: (script, { object }) => ({ status: reflectStatus(script, plain(object)) }),
   InterpretDependency: (script, { object }) => ({ dependencies: getDependencies(script, plain(object)) }),
@@ -120,11 +137,14 @@ const operations: Readonly<Record<string, (script: CompiledScript, input: Call) 
 
 /** Fields with their zero value are not there for a script. */
 function shownItem(item: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(plain(item)).filter(([key, value]) => key === "clusterName" || (value !== false && value !== "")));
+  return Object.fromEntries(
+    Object.entries(plain(item)).filter(([key, value]) => key === "clusterName" || (value !== false && value !== "")),
+  );
 }
 
 function isAccepted(got: JsonObject, want: JsonObject): boolean {
-  if (typeof want["error"] === "string" && typeof got["error"] === "string") return isSameText(got["error"], want["error"]);
+  if (typeof want["error"] === "string" && typeof got["error"] === "string")
+    return isSameText(got["error"], want["error"]);
   return equalJson(comparable(got), comparable(want));
 }
 
@@ -139,7 +159,9 @@ function isSameText(got: string, want: string): boolean {
 
 /** A trace is extra information. */
 function comparable(json: JsonObject): Json {
-  return JSON.parse(withoutAddresses(JSON.stringify(json, (key, value: Json) => (key === "traceback" ? undefined : value)))) as Json;
+  return JSON.parse(
+    withoutAddresses(JSON.stringify(json, (key, value: Json) => (key === "traceback" ? undefined : value))),
+  ) as Json;
 }
 
 /** They differ from run to run. */

@@ -2,15 +2,37 @@
 import type { Json, JsonObject } from "../../../src/base/index.ts";
 import { matchesAffinity, type ClusterAffinity } from "../../../src/propagation/cluster-affinity.ts";
 import { chooseBestPolicy, type PolicyView } from "../../../src/propagation/match/best-policy.ts";
-import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "../../../src/propagation/resource-selector.ts";
+import {
+  implicitPriority,
+  matchesResource,
+  type ResourceSelector,
+  type SelectableResource,
+} from "../../../src/propagation/resource-selector.ts";
 import { readCluster } from "../../../src/propagation/schedule/fleet.ts";
-import { createView, currentAffinity, type BindingSpecView, type BindingStatusView, type ClusterView } from "../../../src/propagation/schedule/framework.ts";
+import {
+  createView,
+  currentAffinity,
+  type BindingSpecView,
+  type BindingStatusView,
+  type ClusterView,
+} from "../../../src/propagation/schedule/framework.ts";
 import { filterPlugins, scorePlugins } from "../../../src/propagation/schedule/plugins/index.ts";
-import { matchingTolerations, minTolerationMs, noExecuteTaints, type Taint, type Toleration } from "../../../src/propagation/schedule/tolerations.ts";
+import {
+  matchingTolerations,
+  minTolerationMs,
+  noExecuteTaints,
+  type Taint,
+  type Toleration,
+} from "../../../src/propagation/schedule/tolerations.ts";
 import { compareResults, pick } from "../compare.ts";
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
-  clusterAffinity: (input) => ({ matches: matchesAffinity(input["cluster"] as unknown as ClusterView, input["affinity"] as unknown as ClusterAffinity) }),
+  clusterAffinity: (input) => ({
+    matches: matchesAffinity(
+      input["cluster"] as unknown as ClusterView,
+      input["affinity"] as unknown as ClusterAffinity,
+    ),
+  }),
 
   resourceSelector(input) {
     const resource = input["resource"] as unknown as SelectableResource;
@@ -20,7 +42,8 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
 
   bestPolicy(input) {
     const resource = input["resource"] as unknown as SelectableResource;
-    const best = (policies: Json | undefined): string | null => chooseBestPolicy(resource, (policies ?? []) as unknown as PolicyView[])?.metadata.name ?? null;
+    const best = (policies: Json | undefined): string | null =>
+      chooseBestPolicy(resource, (policies ?? []) as unknown as PolicyView[])?.metadata.name ?? null;
     return { policy: best(input["policies"]), clusterPolicy: best(input["clusterPolicies"]) };
   },
 

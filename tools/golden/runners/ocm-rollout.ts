@@ -1,7 +1,12 @@
 /** `ocm-rollout.jsonl`: the next clusters of a rollout, those that ran out of time, and when to look again. */
 import type { RolloutStrategy } from "../../../src/api/index.ts";
 import type { JsonObject } from "../../../src/base/index.ts";
-import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "../../../src/ocm/rollout/index.ts";
+import {
+  planRollout,
+  type ClusterRollout,
+  type PlannedCluster,
+  type RolloutState,
+} from "../../../src/ocm/rollout/index.ts";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -24,12 +29,17 @@ function run(input: JsonObject): JsonObject {
   const plan = planRollout(
     input["strategy"] as unknown as RolloutStrategy,
     groups.map(({ groupName, groupIndex, clusters }) => ({ name: groupName, index: groupIndex, clusters })),
-    existing.map(({ clusterName, status, lastTransitionTime }): ClusterRollout => ({ cluster: clusterName, state: status, ...(lastTransitionTime !== undefined && { sinceMs: Date.parse(lastTransitionTime) }) })),
+    existing.map(({ clusterName, status, lastTransitionTime }): ClusterRollout => ({
+      cluster: clusterName,
+      state: status,
+      sinceMs: lastTransitionTime !== undefined ? Date.parse(lastTransitionTime) : undefined,
+    })),
     NOW,
   );
 
   const groupOf = (cluster: string): JsonObject => {
-    const { groupName, groupIndex } = existing.find(({ clusterName }) => clusterName === cluster) ?? groups.find(({ clusters }) => clusters.includes(cluster)) ?? { groupName: "", groupIndex: 0 };
+    const { groupName, groupIndex } = existing.find(({ clusterName }) => clusterName === cluster) ??
+      groups.find(({ clusters }) => clusters.includes(cluster)) ?? { groupName: "", groupIndex: 0 };
     return { groupIndex, ...(groupName && { groupName }) };
   };
   const time = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
@@ -52,8 +62,10 @@ function run(input: JsonObject): JsonObject {
   };
 }
 
-const ALL_MAY_FAIL = "maxFailures above the number of clusters tolerates the failure of all of them. OCM takes such a number for zero.";
-const ONE_GROUP_AT_A_TIME = "A group waits for every cluster of the groups before it that is on its way. OCM takes clusters that ran out of time off that number although they are not in it, and may start the next group too early.";
+const ALL_MAY_FAIL =
+  "maxFailures above the number of clusters tolerates the failure of all of them. OCM takes such a number for zero.";
+const ONE_GROUP_AT_A_TIME =
+  "A group waits for every cluster of the groups before it that is on its way. OCM takes clusters that ran out of time off that number although they are not in it, and may start the next group too early.";
 
 function reasonFor({ input = {}, want = {} }: GoldenCase): string | undefined {
   const { type, progressive, progressivePerGroup } = input["strategy"] as unknown as RolloutStrategy;
@@ -61,9 +73,11 @@ function reasonFor({ input = {}, want = {} }: GoldenCase): string | undefined {
   const sizes = groups.map(({ clusters }) => clusters.length);
   const fewest = type === "Progressive" ? sizes.reduce((sum, size) => sum + size, 0) : Math.min(...sizes);
   const { maxFailures } = progressive ?? progressivePerGroup ?? {};
-  if (typeof maxFailures === "number" ? maxFailures > fewest : Number.parseFloat(maxFailures ?? "0") > 100) return ALL_MAY_FAIL;
+  if (typeof maxFailures === "number" ? maxFailures > fewest : Number.parseFloat(maxFailures ?? "0") > 100)
+    return ALL_MAY_FAIL;
   const existing = (input["existing"] ?? []) as unknown as Status[];
-  const hasTimedOut = existing.some(({ status }) => status === "TimeOut") || JSON.stringify(want["timeOut"] ?? []) !== "[]";
+  const hasTimedOut =
+    existing.some(({ status }) => status === "TimeOut") || JSON.stringify(want["timeOut"] ?? []) !== "[]";
   return hasTimedOut && groups.length > 1 ? ONE_GROUP_AT_A_TIME : undefined;
 }
 

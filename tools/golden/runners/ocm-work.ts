@@ -1,7 +1,27 @@
 /** `ocm-work.jsonl`: single decisions about the manifests of a ManifestWork. */
-import type { AppliedManifestResourceMeta, ConditionRule, DeleteOption, FeedbackRule, FeedbackValue, KubernetesObject, Manifest, ManifestCondition, ManifestConfigOption, ManifestResourceMeta } from "../../../src/api/index.ts";
+import type {
+  AppliedManifestResourceMeta,
+  ConditionRule,
+  DeleteOption,
+  FeedbackRule,
+  FeedbackValue,
+  KubernetesObject,
+  Manifest,
+  ManifestCondition,
+  ManifestConfigOption,
+  ManifestResourceMeta,
+} from "../../../src/api/index.ts";
 import type { Json, JsonObject } from "../../../src/base/index.ts";
-import { aggregateConditions, applyOrder, evaluateRules, isOwned, mergeManifests, optionsOf, readFeedback, untracked } from "../../../src/ocm/work/index.ts";
+import {
+  aggregateConditions,
+  applyOrder,
+  evaluateRules,
+  isOwned,
+  mergeManifests,
+  optionsOf,
+  readFeedback,
+  untracked,
+} from "../../../src/ocm/work/index.ts";
 import { compareResults, equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -13,29 +33,74 @@ const json = (value: unknown): JsonObject[] => value as JsonObject[];
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   applyOrder: (input) => ({ order: applyOrder(listOf<Manifest>(input, "manifests")) }),
   feedback(input) {
-    const options = { rawJson: input["rawFeedbackJsonString"] === true, maxRawLength: Number(input["maxJsonRawLength"] ?? MAX_RAW_LENGTH) };
-    const { values, problems } = readFeedback(input["object"] as unknown as KubernetesObject, [input["rule"] as unknown as FeedbackRule], options);
+    const options = {
+      rawJson: input["rawFeedbackJsonString"] === true,
+      maxRawLength: Number(input["maxJsonRawLength"] ?? MAX_RAW_LENGTH),
+    };
+    const { values, problems } = readFeedback(
+      input["object"] as unknown as KubernetesObject,
+      [input["rule"] as unknown as FeedbackRule],
+      options,
+    );
     return { values: json(values), ...(problems.length > 0 && { error: problems.join(", ") }) };
   },
   owned(input) {
-    const { owner, existingOwners = [], deleteOption, ...identifier } = input as unknown as { owner: { uid: string }; existingOwners?: { uid: string }[]; deleteOption?: DeleteOption; group: string; resource: string; namespace: string; name: string };
+    const {
+      owner,
+      existingOwners = [],
+      deleteOption,
+      ...identifier
+    } = input as unknown as {
+      owner: { uid: string };
+      existingOwners?: { uid: string }[];
+      deleteOption?: DeleteOption;
+      group: string;
+      resource: string;
+      namespace: string;
+      name: string;
+    };
     const owned = isOwned(identifier, deleteOption);
-    return { owned, ownerReference: { ...owner, uid: owned ? owner.uid : `${owner.uid}-` }, isOwnedBy: existingOwners.some(({ uid }) => uid === owner.uid) };
+    return {
+      owned,
+      ownerReference: { ...owner, uid: owned ? owner.uid : `${owner.uid}-` },
+      isOwnedBy: existingOwners.some(({ uid }) => uid === owner.uid),
+    };
   },
   manifestConfig(input) {
     const meta = input["resourceMeta"] as unknown as ManifestResourceMeta;
     const options = optionsOf(meta, listOf<ManifestConfigOption>(input, "manifestConfigs"));
     const { group = "", resource = "", namespace = "", name = "" } = meta;
-    return { option: options ? ({ ...options, resourceIdentifier: { group, resource, namespace, name } } as unknown as JsonObject) : null };
+    return {
+      option: options
+        ? ({ ...options, resourceIdentifier: { group, resource, namespace, name } } as unknown as JsonObject)
+        : null,
+    };
   },
   untracked(input) {
-    const found = untracked(listOf<AppliedManifestResourceMeta>(input, "appliedResources"), listOf<AppliedManifestResourceMeta>(input, "newAppliedResources"));
+    const found = untracked(
+      listOf<AppliedManifestResourceMeta>(input, "appliedResources"),
+      listOf<AppliedManifestResourceMeta>(input, "newAppliedResources"),
+    );
     // Go leaves an empty text out.
-    return { untracked: json(found.map(({ uid, ...rest }) => ({ ...rest, ...(uid && { uid }) }))) };
+    return { untracked: json(found.map(({ uid, ...rest }) => ({ ...rest, uid: uid || undefined }))) };
   },
-  mergeConditions: (input) => ({ conditions: json(mergeManifests(listOf<ManifestCondition>(input, "conditions"), listOf<ManifestCondition>(input, "newConditions"), "{{NOW}}")) }),
-  aggregateConditions: (input) => ({ conditions: json(aggregateConditions(Number(input["generation"]), listOf<ManifestCondition>(input, "conditions"))) }),
-  conditionRules: (input) => ({ conditions: json(evaluateRules(input["object"] as unknown as KubernetesObject, listOf<ConditionRule>(input, "conditionRules"))) }),
+  mergeConditions: (input) => ({
+    conditions: json(
+      mergeManifests(
+        listOf<ManifestCondition>(input, "conditions"),
+        listOf<ManifestCondition>(input, "newConditions"),
+        "{{NOW}}",
+      ),
+    ),
+  }),
+  aggregateConditions: (input) => ({
+    conditions: json(aggregateConditions(Number(input["generation"]), listOf<ManifestCondition>(input, "conditions"))),
+  }),
+  conditionRules: (input) => ({
+    conditions: json(
+      evaluateRules(input["object"] as unknown as KubernetesObject, listOf<ConditionRule>(input, "conditionRules")),
+    ),
+  }),
 };
 
 const general = compareResults({ run: (input) => pick(kinds, input["kind"])(input) });
@@ -49,9 +114,14 @@ function check(line: GoldenCase): ReturnType<CaseRunner["check"]> {
   const got = pick(kinds, "feedback")(input);
   const accepted = wantAnyOf ?? (want ? [want] : []);
   // Where the original answers differently from run to run it walks through a map, in any order.
-  const values = (result: JsonObject): Json => (wantAnyOf ? listOf<FeedbackValue>(result, "values").map(inOrder) : (result["values"] ?? null));
-  const isGood = accepted.some((one) => equalGolden(values(got), values(one)) && (got["error"] === undefined) === (one["error"] === undefined));
-  return isGood ? undefined : `got ${JSON.stringify(got)}, want ${accepted.map((one) => JSON.stringify(one)).join(" or ")}`;
+  const values = (result: JsonObject): Json =>
+    wantAnyOf ? listOf<FeedbackValue>(result, "values").map(inOrder) : (result["values"] ?? null);
+  const isGood = accepted.some(
+    (one) => equalGolden(values(got), values(one)) && (got["error"] === undefined) === (one["error"] === undefined),
+  );
+  return isGood
+    ? undefined
+    : `got ${JSON.stringify(got)}, want ${accepted.map((one) => JSON.stringify(one)).join(" or ")}`;
 }
 
 function inOrder({ name, fieldValue }: FeedbackValue): JsonObject {

@@ -3,7 +3,10 @@
  * of the planners that the controllers use.
  */
 import { equalJson } from "../../../src/base/index.ts";
-import { broadcastJobCases, whyBroadcastJobDiffers } from "../../../src/workloads/kruise/testdata/broadcastjob-cases.ts";
+import {
+  broadcastJobCases,
+  whyBroadcastJobDiffers,
+} from "../../../src/workloads/kruise/testdata/broadcastjob-cases.ts";
 import { cloneSetCases, whyCloneSetDiffers } from "../../../src/workloads/kruise/testdata/cloneset-cases.ts";
 import { traceCloneSet } from "../../../src/workloads/kruise/testdata/cloneset-trace.ts";
 import { createDaemonSetCases } from "../../../src/workloads/kruise/testdata/daemonset-cases.ts";
@@ -19,11 +22,16 @@ import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 /** By the kind of the case. */
-function runnerOf(kinds: Readonly<Record<string, RecordedRun>>, reasonFor: (line: GoldenCase) => string | undefined = () => undefined): CaseRunner {
+function runnerOf(
+  kinds: Readonly<Record<string, RecordedRun>>,
+  reasonFor: (line: GoldenCase) => string | undefined = () => undefined,
+): CaseRunner {
   return {
     check({ input, want, wantAnyOf = [want ?? {}] }) {
       const got = pick(kinds, input?.["kind"])(input as never, want as never);
-      return wantAnyOf.some((accepted) => equalJson(plain(got), plain(accepted))) ? undefined : `got ${JSON.stringify(got)}, want ${wantAnyOf.map((accepted) => JSON.stringify(accepted)).join(" or ")}`;
+      return wantAnyOf.some((accepted) => equalJson(plain(got), plain(accepted)))
+        ? undefined
+        : `got ${JSON.stringify(got)}, want ${wantAnyOf.map((accepted) => JSON.stringify(accepted)).join(" or ")}`;
     },
     reasonFor,
   };

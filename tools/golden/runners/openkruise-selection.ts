@@ -1,4 +1,7 @@
-/** `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. The other kinds of case come with their controllers. */
+/**
+ * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. The other kinds of case come
+ * with their controllers.
+ */
 import type { LabelSelector } from "../../../src/api/index.ts";
 import { selectorsAgree, selectorsOverlap } from "../../../src/api/kruise/selector-overlap.ts";
 import { formatLabelSelector, labelSelectorOf, matchesLabels } from "../../../src/machinery/index.ts";
@@ -37,7 +40,12 @@ export const openKruiseSelection: CaseRunner = {
     const { kind, a } = inputOf(line);
     const later = LATER[kind];
     if (later !== undefined) return `${later} is served when its controller exists.`;
-    const isIncomplete = a?.matchExpressions?.some(({ operator, values }) => (operator === "In" || operator === "NotIn") && !values?.length) ?? false;
-    return isIncomplete ? "In and NotIn without values are refused when they are written, so nobody reads them." : undefined;
+    const isIncomplete =
+      a?.matchExpressions?.some(
+        ({ operator, values }) => (operator === "In" || operator === "NotIn") && !values?.length,
+      ) ?? false;
+    return isIncomplete
+      ? "In and NotIn without values are refused when they are written, so nobody reads them."
+      : undefined;
   },
 };

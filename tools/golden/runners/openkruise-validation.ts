@@ -1,4 +1,7 @@
-/** `openkruise-validation.jsonl`: what OpenKruise's webhooks default, refuse and convert. Messages are loose; which field is wrong, and how, is not. */
+/**
+ * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, refuse and convert. Messages are loose; which
+ * field is wrong, and how, is not.
+ */
 import { answerTo, LATER, recordedAnswer, type Recorded } from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
 import { equalJson, isObject, type Json } from "../../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
@@ -12,7 +15,10 @@ export const openKruiseValidation: CaseRunner = {
     const [got, want] = [withoutMessage(answerTo(one)), withoutMessage(recordedAnswer(one))];
     return equalJson(got, want) ? undefined : `got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`;
   },
-  reasonFor: (line) => (LATER.includes(kindOf(line)) ? "The definitions of OpenKruise's other kinds are served when their controllers exist." : undefined),
+  reasonFor: (line) =>
+    LATER.includes(kindOf(line))
+      ? "The definitions of OpenKruise's other kinds are served when their controllers exist."
+      : undefined,
 };
 
 function withoutMessage(answer: Json): Json {

@@ -1,11 +1,19 @@
 /** `overrides.jsonl`: an object, a cluster and policies to the member's copy and the record of what applied. */
 import type { Json, JsonObject } from "../../../src/base/index.ts";
-import { planOverrides, type AppliedOverride, type OverrideInput } from "../../../src/propagation/override/plan-overrides.ts";
+import {
+  planOverrides,
+  type AppliedOverride,
+  type OverrideInput,
+} from "../../../src/propagation/override/plan-overrides.ts";
 import { compareResults } from "../compare.ts";
 
 export const overrides = compareResults({
   run(input: JsonObject) {
-    const plan = planOverrides({ clusterOverridePolicies: [], overridePolicies: [], ...(input as unknown as Pick<OverrideInput, "object" | "cluster">) });
+    const plan = planOverrides({
+      clusterOverridePolicies: [],
+      overridePolicies: [],
+      ...(input as unknown as Pick<OverrideInput, "object" | "cluster">),
+    });
     return {
       object: plan.object as unknown as Json,
       appliedClusterOverrides: plan.appliedClusterOverrides.map(recorded),
@@ -16,6 +24,9 @@ export const overrides = compareResults({
 
 /** Go leaves an empty `value` of an image overrider out; ours is recorded as the user wrote it. */
 function recorded({ policyName, overriders }: AppliedOverride): JsonObject {
-  const imageOverrider = overriders.imageOverrider?.map(({ value, ...rest }) => ({ ...rest, ...(value && { value }) }));
+  const imageOverrider = overriders.imageOverrider?.map(({ value, ...rest }) => ({
+    ...rest,
+    value: value || undefined,
+  }));
   return { policyName, overriders: { ...overriders, ...(imageOverrider && { imageOverrider }) } as unknown as Json };
 }

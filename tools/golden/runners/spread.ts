@@ -1,7 +1,13 @@
 /** `spread.jsonl`: a whole scheduling cycle, from clusters and a binding to clusters with replicas. */
 import type { JsonObject } from "../../../src/base/index.ts";
 import { createFleet } from "../../../src/propagation/schedule/fleet.ts";
-import { createView, currentAffinity, type BindingSpecView, type BindingStatusView, type ClusterView } from "../../../src/propagation/schedule/framework.ts";
+import {
+  createView,
+  currentAffinity,
+  type BindingSpecView,
+  type BindingStatusView,
+  type ClusterView,
+} from "../../../src/propagation/schedule/framework.ts";
 import { filterPlugins } from "../../../src/propagation/schedule/plugins/index.ts";
 import { renderFitError, scheduleCycle, type CycleInput } from "../../../src/propagation/schedule/schedule-cycle.ts";
 import { compareResults } from "../compare.ts";
@@ -29,8 +35,8 @@ const results = compareResults({
 });
 
 /**
- * The original asks its filters in random order and reports the first that refuses, so a recording holds some of many right
- * texts. Ours is another of them when the recorded ones are what our filters say in other orders.
+ * The original asks its filters in random order and reports the first that refuses, so a recording holds some of many
+ * right texts. Ours is another of them when the recorded ones are what our filters say in other orders.
  */
 function isOtherOrder({ input = {}, want, wantAnyOf }: GoldenCase): boolean {
   const recorded = (wantAnyOf ?? (want ? [want] : [])).map(errorOf);
@@ -62,9 +68,12 @@ function permutations<T>(items: readonly T[]): T[][] {
 }
 
 const REASONS = {
-  spread: "Flotilla spreads over zones, providers and labels too. Karmada refuses such a constraint without one on clusters or regions, and beside them ignores how many groups it asks for.",
-  maximum: "A constraint without maxGroups sets no upper limit. Karmada takes it for zero: no cluster is found, or fewer than minGroups ask for.",
-  minimum: "A region constraint without minGroups means one region, which is what admission writes. Karmada divides by zero and weighs regions without looking at their room, or finds none.",
+  spread:
+    "Flotilla spreads over zones, providers and labels too. Karmada refuses such a constraint without one on clusters or regions, and beside them ignores how many groups it asks for.",
+  maximum:
+    "A constraint without maxGroups sets no upper limit. Karmada takes it for zero: no cluster is found, or fewer than minGroups ask for.",
+  minimum:
+    "A region constraint without minGroups means one region, which is what admission writes. Karmada divides by zero and weighs regions without looking at their room, or finds none.",
   room: "The clusters that Karmada chooses in its regions have too little room, and it fails. Flotilla looks for others that satisfy the same constraints.",
   overflow: "Karmada adds up room in 32 bits, so that clusters without limit have less than nothing together.",
 } as const;
@@ -80,7 +89,12 @@ function reasonFor({ input = {}, want }: GoldenCase): string | undefined {
   if (want && errorOf(want).includes("available replicas -")) return REASONS.overflow;
   const placement = ((input["spec"] as JsonObject)["placement"] ?? {}) as JsonObject;
   const constraints = (placement["spreadConstraints"] ?? []) as unknown as Constraint[];
-  if (constraints.some(({ spreadByField, spreadByLabel }) => spreadByLabel || spreadByField === "zone" || spreadByField === "provider")) return REASONS.spread;
+  if (
+    constraints.some(
+      ({ spreadByField, spreadByLabel }) => spreadByLabel || spreadByField === "zone" || spreadByField === "provider",
+    )
+  )
+    return REASONS.spread;
   if (constraints.some(({ maxGroups }) => !maxGroups)) return REASONS.maximum;
   const region = constraints.find(({ spreadByField }) => spreadByField === "region");
   if (region && !region.minGroups) return REASONS.minimum;

@@ -23,30 +23,77 @@ const HOLDS_MS = 40_000;
 export const agentsCheck = defineCheck<AgentFacts>({
   name: "agents",
   summary: "the agents of members that pull report",
-  tells: "A problem for each member with `syncMode: Pull` whose agent renewed no lease for longer than the lease holds (40 seconds unless it says otherwise), or that says itself that the member is not ready. What such a member runs stays as it is; changes wait.",
+  tells:
+    "A problem for each member with `syncMode: Pull` whose agent renewed no lease for longer than the lease holds (40 seconds unless it says otherwise), or that says itself that the member is not ready. What such a member runs stays as it is; changes wait.",
   async gather(context) {
-    const [clusters, leases, managed] = await Promise.all([membersIn(context), context.lists.all(Lease), context.lists.all(ManagedCluster)]);
+    const [clusters, leases, managed] = await Promise.all([
+      membersIn(context),
+      context.lists.all(Lease),
+      context.lists.all(ManagedCluster),
+    ]);
     const heard = new Map<string, { atMs: number; holdsMs: number }>();
-    for (const { metadata: { namespace = "", name }, spec } of leases) {
+    for (const {
+      metadata: { namespace = "", name },
+      spec,
+    } of leases) {
       const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
       const atMs = Date.parse(spec?.renewTime ?? "");
       if (member === undefined || !Number.isFinite(atMs) || (heard.get(member)?.atMs ?? 0) > atMs) continue;
       // A lease of Open Cluster Management holds five times its duration.
-      heard.set(member, { atMs, holdsMs: namespace === KARMADA_LEASES ? HOLDS_MS : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000) });
+      heard.set(member, {
+        atMs,
+        holdsMs:
+          namespace === KARMADA_LEASES ? HOLDS_MS : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000),
+      });
     }
-    return { clusters: clusters.filter(({ spec }) => spec.syncMode === "Pull"), heard, managed: new Set(managed.map(({ metadata }) => metadata.name)) };
+    return {
+      clusters: clusters.filter(({ spec }) => spec.syncMode === "Pull"),
+      heard,
+      managed: new Set(managed.map(({ metadata }) => metadata.name)),
+    };
   },
   judge({ clusters, heard, managed }, { nowMs }) {
     const findings = clusters.flatMap((cluster): DoctorFinding[] => {
       const { name } = cluster.metadata;
       const last = heard.get(name);
       const ready = findCondition(cluster.status?.conditions, "Ready");
-      const start = { fix: "Start the agent on the member, or look at its log there.", commands: [`flotilla agent --cluster-name ${name} --hub-kubeconfig FILE`] };
-      if (!last) return managed.has(name) && ready === undefined ? [] : [{ severity: "problem", about: `member ${name}`, seen: "Its agent has never renewed a lease.", ...start }];
-      if (nowMs - last.atMs > last.holdsMs) return [{ severity: "problem", about: `member ${name}`, seen: `Its agent was last heard ${formatAge(nowMs - last.atMs)} ago. The member keeps what it runs, and gets what is new when the agent is back.`, ...start }];
-      if (ready && ready.status !== "True" && ready.reason !== "ClusterStatusNeverUpdated") return [{ severity: "problem", about: `member ${name}`, seen: `Its agent reports, and says: ${ready.message || ready.reason}.`, fix: "Bring the member's API server back.", commands: [`kubectl get clusters.cluster.karmada.io ${name} -o yaml`] }];
+      const start = {
+        fix: "Start the agent on the member, or look at its log there.",
+        commands: [`flotilla agent --cluster-name ${name} --hub-kubeconfig FILE`],
+      };
+      if (!last)
+        return managed.has(name) && ready === undefined
+          ? []
+          : [{ severity: "problem", about: `member ${name}`, seen: "Its agent has never renewed a lease.", ...start }];
+      if (nowMs - last.atMs > last.holdsMs)
+        return [
+          {
+            severity: "problem",
+            about: `member ${name}`,
+            seen: `Its agent was last heard ${formatAge(nowMs - last.atMs)} ago. The member keeps what it runs, and gets what is new when the agent is back.`,
+            ...start,
+          },
+        ];
+      if (ready && ready.status !== "True" && ready.reason !== "ClusterStatusNeverUpdated")
+        return [
+          {
+            severity: "problem",
+            about: `member ${name}`,
+            seen: `Its agent reports, and says: ${ready.message || ready.reason}.`,
+            fix: "Bring the member's API server back.",
+            commands: [`kubectl get clusters.cluster.karmada.io ${name} -o yaml`],
+          },
+        ];
       return [];
     });
-    return { seen: clusters.length === 0 ? "no member pulls" : findings.length === 0 ? `${counted(clusters.length, "agent")} heard` : `${findings.length} of ${clusters.length} not well: ${listed(findings.map(({ about }) => about.replace("member ", "")))}`, findings };
+    return {
+      seen:
+        clusters.length === 0
+          ? "no member pulls"
+          : findings.length === 0
+            ? `${counted(clusters.length, "agent")} heard`
+            : `${findings.length} of ${clusters.length} not well: ${listed(findings.map(({ about }) => about.replace("member ", "")))}`,
+      findings,
+    };
   },
 });

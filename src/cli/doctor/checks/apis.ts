@@ -1,5 +1,10 @@
 /** Whether members serve the kinds of what goes there. */
-import { ClusterResourceBinding, CustomResourceDefinition, parseApiVersion, ResourceBinding } from "../../../api/index.ts";
+import {
+  ClusterResourceBinding,
+  CustomResourceDefinition,
+  parseApiVersion,
+  ResourceBinding,
+} from "../../../api/index.ts";
 import type { Cluster, Kind } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition } from "../../../machinery/index.ts";
@@ -31,15 +36,33 @@ const NO_API = "did not have the API resource";
 export const apisCheck = defineCheck<ApiFacts>({
   name: "apis",
   summary: "members serve the kinds, and their API versions, of what goes there",
-  tells: "A problem for each kind that a workload needs and a member does not serve: its CustomResourceDefinition, or OpenKruise, is missing there. A warning where the member serves the kind in another API version only; of OpenKruise's kinds Flotilla converts by itself. Also workloads that are placed nowhere because no member serves their kind.",
+  tells:
+    "A problem for each kind that a workload needs and a member does not serve: its CustomResourceDefinition, or OpenKruise, is missing there. A warning where the member serves the kind in another API version only; of OpenKruise's kinds Flotilla converts by itself. Also workloads that are placed nowhere because no member serves their kind.",
   async gather(context) {
-    const [clusters, definitions, bindings, clusterBindings] = await Promise.all([membersIn(context), context.lists.all(CustomResourceDefinition), context.lists.all(ResourceBinding), context.lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>)]);
+    const [clusters, definitions, bindings, clusterBindings] = await Promise.all([
+      membersIn(context),
+      context.lists.all(CustomResourceDefinition),
+      context.lists.all(ResourceBinding),
+      context.lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
+    ]);
     const uses = [...bindings, ...clusterBindings].map(({ spec, status }): Use => {
       const { apiVersion, kind, namespace, name } = spec.resource;
       const scheduled = findCondition(status?.conditions, "Scheduled");
-      return { apiVersion, kind, object: namespace ? `${namespace}/${name}` : name, clusters: (spec.clusters ?? []).map((target) => target.name), isRefused: scheduled?.status === "False" && scheduled.message.includes(NO_API) };
+      return {
+        apiVersion,
+        kind,
+        object: namespace ? `${namespace}/${name}` : name,
+        clusters: (spec.clusters ?? []).map((target) => target.name),
+        isRefused: scheduled?.status === "False" && scheduled.message.includes(NO_API),
+      };
     });
-    return { clusters, uses, definitions: new Map(definitions.map(({ metadata, spec }) => [`${spec.group}/${spec.names.kind}`, metadata.name])) };
+    return {
+      clusters,
+      uses,
+      definitions: new Map(
+        definitions.map(({ metadata, spec }) => [`${spec.group}/${spec.names.kind}`, metadata.name]),
+      ),
+    };
   },
   judge({ clusters, uses, definitions }) {
     const served = new Map(clusters.map((cluster) => [cluster.metadata.name, servedBy(cluster)]));
@@ -47,7 +70,8 @@ export const apisCheck = defineCheck<ApiFacts>({
     let looked = 0;
     for (const use of uses) {
       // What is placed nowhere because of its kind is missing wherever it could go.
-      const targets = use.isRefused && use.clusters.length === 0 ? clusters.map(({ metadata }) => metadata.name) : use.clusters;
+      const targets =
+        use.isRefused && use.clusters.length === 0 ? clusters.map(({ metadata }) => metadata.name) : use.clusters;
       for (const cluster of targets) {
         const versions = served.get(cluster);
         if (!versions || versions.size === 0) continue;
@@ -65,29 +89,72 @@ export const apisCheck = defineCheck<ApiFacts>({
     const findings = [...missing.values()].map(({ use, objects, clusters: where, isElsewhere }): DoctorFinding => {
       const names = [...where];
       const about = `${use.kind} of ${use.apiVersion}`;
-      if (isElsewhere) return { severity: "warning", about, seen: `${listed(names)} serve${names.length === 1 ? "s" : ""} it in another version only; ${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`, fix: "Write the template in a version that all of them serve, or upgrade the member.", commands: names.slice(0, 3).map((name) => `flotilla get crd --clusters ${name}`) };
-      return { severity: "problem", about, seen: `${listed(names)} ${names.length === 1 ? "does" : "do"} not serve it; ${listed(objects)} ${objects.length === 1 ? "waits" : "wait"} for it.`, ...cureOf(use, names, definitions) };
+      if (isElsewhere)
+        return {
+          severity: "warning",
+          about,
+          seen: `${listed(names)} serve${names.length === 1 ? "s" : ""} it in another version only; ${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`,
+          fix: "Write the template in a version that all of them serve, or upgrade the member.",
+          commands: names.slice(0, 3).map((name) => `flotilla get crd --clusters ${name}`),
+        };
+      return {
+        severity: "problem",
+        about,
+        seen: `${listed(names)} ${names.length === 1 ? "does" : "do"} not serve it; ${listed(objects)} ${objects.length === 1 ? "waits" : "wait"} for it.`,
+        ...cureOf(use, names, definitions),
+      };
     });
-    const silent = clusters.filter(({ status }) => (status?.apiEnablements ?? []).length === 0).map(({ metadata }) => metadata.name);
-    return { seen: findings.length === 0 ? `${counted(looked, "placement")} of ${counted(uses.length, "workload")} fit what members serve` : `${counted(findings.length, "kind")} missing on members`, findings, unseen: silent.map((name) => `${name} has not told what it serves`) };
+    const silent = clusters
+      .filter(({ status }) => (status?.apiEnablements ?? []).length === 0)
+      .map(({ metadata }) => metadata.name);
+    return {
+      seen:
+        findings.length === 0
+          ? `${counted(looked, "placement")} of ${counted(uses.length, "workload")} fit what members serve`
+          : `${counted(findings.length, "kind")} missing on members`,
+      findings,
+      unseen: silent.map((name) => `${name} has not told what it serves`),
+    };
   },
 });
 
 /** More names make no command that one reads; a policy without names means all members. */
 const MAX_NAMED = 10;
 
-function cureOf({ apiVersion, kind }: Use, names: readonly string[], definitions: ApiFacts["definitions"]): Pick<DoctorFinding, "fix" | "commands"> {
+function cureOf(
+  { apiVersion, kind }: Use,
+  names: readonly string[],
+  definitions: ApiFacts["definitions"],
+): Pick<DoctorFinding, "fix" | "commands"> {
   const { group } = parseApiVersion(apiVersion);
-  if (KRUISE.test(group)) return { fix: "Install OpenKruise there; its chart brings definitions, controllers and webhooks.", commands: names.slice(0, 3).map((name) => `helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`) };
+  if (KRUISE.test(group))
+    return {
+      fix: "Install OpenKruise there; its chart brings definitions, controllers and webhooks.",
+      commands: names
+        .slice(0, 3)
+        .map((name) => `helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`),
+    };
   const definition = definitions.get(`${group}/${kind}`);
-  if (definition === undefined) return { fix: `Install what brings ${kind} on these members; the hub has no definition of it to send.`, commands: names.slice(0, 3).map((name) => `kubectl --kubeconfig ${name}.kubeconfig apply -f CRD.yaml`) };
+  if (definition === undefined)
+    return {
+      fix: `Install what brings ${kind} on these members; the hub has no definition of it to send.`,
+      commands: names.slice(0, 3).map((name) => `kubectl --kubeconfig ${name}.kubeconfig apply -f CRD.yaml`),
+    };
   const policy = {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "ClusterPropagationPolicy",
     metadata: { name: definition },
-    spec: { resourceSelectors: [{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: definition }], ...(names.length <= MAX_NAMED && { placement: { clusterAffinity: { clusterNames: names } } }) },
+    spec: {
+      resourceSelectors: [
+        { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name: definition },
+      ],
+      placement: names.length <= MAX_NAMED ? { clusterAffinity: { clusterNames: names } } : undefined,
+    },
   };
-  return { fix: "Send the hub's definition there, with a ClusterPropagationPolicy.", commands: [`echo '${JSON.stringify(policy)}' | kubectl apply -f -`] };
+  return {
+    fix: "Send the hub's definition there, with a ClusterPropagationPolicy.",
+    commands: [`echo '${JSON.stringify(policy)}' | kubectl apply -f -`],
+  };
 }
 
 /** Versions by `group/Kind`. */

@@ -11,9 +11,13 @@ type Binding = DeepReadonly<ResourceBinding>;
 export const bindingsCheck = defineCheck<readonly Binding[]>({
   name: "bindings",
   summary: "every workload has a place, and every member's copy can be made",
-  tells: "A problem for each binding with `Scheduled=False` (no member fits, or there is too little room) or `Dispatched=False` (an override, a division or a rollout that waits) for longer than `--patience`, and for bindings that nobody has scheduled at all. What runs stays as it is.",
+  tells:
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little room) or `Dispatched=False` (an override, a division or a rollout that waits) for longer than `--patience`, and for bindings that nobody has scheduled at all. What runs stays as it is.",
   async gather({ lists }) {
-    const [bindings, clusterBindings] = await Promise.all([lists.all(ResourceBinding), lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>)]);
+    const [bindings, clusterBindings] = await Promise.all([
+      lists.all(ResourceBinding),
+      lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
+    ]);
     return [...bindings, ...clusterBindings];
   },
   judge(bindings, { nowMs, patienceMs }) {
@@ -23,9 +27,21 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
       if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs;
-      const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) => (condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > patienceMs ? [condition] : []));
-      if (failed.length > 0) return failed.map((condition) => findingOf(binding, `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`));
-      return scheduled === undefined && !isNew && spec.suspension?.scheduling !== true ? [findingOf(binding, "Nobody has scheduled it.")] : [];
+      const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
+        condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > patienceMs
+          ? [condition]
+          : [],
+      );
+      if (failed.length > 0)
+        return failed.map((condition) =>
+          findingOf(
+            binding,
+            `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`,
+          ),
+        );
+      return scheduled === undefined && !isNew && spec.suspension?.scheduling !== true
+        ? [findingOf(binding, "Nobody has scheduled it.")]
+        : [];
     });
     return { seen: `${counted(bindings.length, "binding")}, ${findings.length} without a place or copies`, findings };
   },
@@ -34,5 +50,11 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
 function findingOf({ spec: { resource } }: Binding, seen: string): DoctorFinding {
   const { kind, namespace, name } = resource;
   const why = `flotilla why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ""}`;
-  return { severity: "problem", about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`, seen, fix: "`flotilla why` names the members with the reason of each, and what to change.", commands: [why] };
+  return {
+    severity: "problem",
+    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    seen,
+    fix: "`flotilla why` names the members with the reason of each, and what to change.",
+    commands: [why],
+  };
 }

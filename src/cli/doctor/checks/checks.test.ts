@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { CertificateSigningRequest, Cluster, ManagedCluster, PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Work } from "../../../api/index.ts";
+import type {
+  CertificateSigningRequest,
+  Cluster,
+  ManagedCluster,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Work,
+} from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { verdictOf } from "../check.ts";
 import type { Judgement, Verdict } from "../check.ts";
@@ -27,10 +35,40 @@ import { worksCheck } from "./works.ts";
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 const now = { nowMs: NOW, patienceMs: 60_000 };
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace(".000Z", "Z");
-const condition = (type: string, status: string, message = "", reason = "Reason", seconds = 600): { type: string; status: string; reason: string; message: string; lastTransitionTime: string } => ({ type, status, reason, message, lastTransitionTime: ago(seconds) });
+const condition = (
+  type: string,
+  status: string,
+  message = "",
+  reason = "Reason",
+  seconds = 600,
+): { type: string; status: string; reason: string; message: string; lastTransitionTime: string } => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: ago(seconds),
+});
 /** An object of ten minutes ago. */
-const made = (kind: string, name: string, extra: object, metadata: object = {}): never => ({ kind, metadata: { namespace: "shop", name, creationTimestamp: ago(600), ...metadata }, spec: {}, ...extra }) as never;
-const cluster = (name: string, extra: { spec?: object; status?: object; metadata?: object } = {}): DeepReadonly<Cluster> => made("Cluster", name, { spec: { syncMode: "Push", apiEndpoint: "https://paris.example.com", ...extra.spec }, status: { kubernetesVersion: "v1.36.3", conditions: [condition("Ready", "True")], ...extra.status } }, { namespace: undefined, ...extra.metadata });
+const made = (kind: string, name: string, extra: object, metadata: object = {}): never =>
+  ({
+    kind,
+    metadata: { namespace: "shop", name, creationTimestamp: ago(600), ...metadata },
+    spec: {},
+    ...extra,
+  }) as never;
+const cluster = (
+  name: string,
+  extra: { spec?: object; status?: object; metadata?: object } = {},
+): DeepReadonly<Cluster> =>
+  made(
+    "Cluster",
+    name,
+    {
+      spec: { syncMode: "Push", apiEndpoint: "https://paris.example.com", ...extra.spec },
+      status: { kubernetesVersion: "v1.36.3", conditions: [condition("Ready", "True")], ...extra.status },
+    },
+    { namespace: undefined, ...extra.metadata },
+  );
 
 interface Case {
   judged: Judgement;
@@ -39,139 +77,616 @@ interface Case {
   says?: string;
 }
 
-const credential = (fromDays: number, toDays: number): Credential => ({ what: "certificate that the hub shows", about: "hub", fix: "Start it again.", commands: ["flotilla up"], fromMs: NOW + fromDays * 86_400_000, toMs: NOW + toDays * 86_400_000 });
-const certificates = (...credentials: Credential[]): Judgement => certificatesCheck.judge({ credentials, unseen: [] }, now);
-const use = (extra: Partial<Use> = {}): Use => ({ apiVersion: "games.example.com/v1", kind: "GameFleet", object: "shop/eu", clusters: ["paris"], isRefused: false, ...extra });
-const serving = (name: string, groupVersion: string, kind: string): DeepReadonly<Cluster> => cluster(name, { status: { apiEnablements: [{ groupVersion, resources: [{ name: "x", kind }] }] } });
-const apis = (clusters: DeepReadonly<Cluster>[], uses: Use[], definitions: [string, string][] = []): Judgement => apisCheck.judge({ clusters, uses, definitions: new Map(definitions) }, now);
-const binding = (conditions: object[], extra: object = {}): DeepReadonly<ResourceBinding> => made("ResourceBinding", "web-deployment", { spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" }, ...extra }, status: { conditions } });
-const work = (...conditions: object[]): DeepReadonly<Work> => made("Work", "web-1", { spec: { workload: { manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }] } }, status: { conditions } }, { namespace: "karmada-es-paris" });
-const policy = (status: object): DeepReadonly<PropagationPolicy> => made("PropagationPolicy", "web", { spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] }, status });
-const deleting = (extra: object = {}): Judgement => finalizersCheck.judge({ looked: 9, unseen: [], deleting: [{ type: "works.work.karmada.io", kind: "Work", namespace: "karmada-es-paris", name: "web-1", sinceMs: NOW - 600_000, finalizers: ["karmada.io/execution-controller"], member: "paris", ...extra }] }, now);
-const rules = (extra: Partial<InterpreterFacts> = {}): Judgement => interpretersCheck.judge({ customizations: [], webhooks: [], events: [], quarantined: [], scriptFailures: [], webhookFailures: [], unseen: [], ...extra }, now);
-const failed = { reason: "GetReplicasFailed", object: "GameFleet shop/eu", message: "running InterpretReplica of ResourceInterpreterCustomization gamefleet: line 2", atMs: NOW - 60_000 };
-const gamefleet = (script: string): DeepReadonly<ResourceInterpreterCustomization> => made("ResourceInterpreterCustomization", "gamefleet", { spec: { target: { apiVersion: "games.example.com/v1", kind: "GameFleet" }, customizations: { replicaResource: { luaScript: script } } } });
+const credential = (fromDays: number, toDays: number): Credential => ({
+  what: "certificate that the hub shows",
+  about: "hub",
+  fix: "Start it again.",
+  commands: ["flotilla up"],
+  fromMs: NOW + fromDays * 86_400_000,
+  toMs: NOW + toDays * 86_400_000,
+});
+const certificates = (...credentials: Credential[]): Judgement =>
+  certificatesCheck.judge({ credentials, unseen: [] }, now);
+const use = (extra: Partial<Use> = {}): Use => ({
+  apiVersion: "games.example.com/v1",
+  kind: "GameFleet",
+  object: "shop/eu",
+  clusters: ["paris"],
+  isRefused: false,
+  ...extra,
+});
+const serving = (name: string, groupVersion: string, kind: string): DeepReadonly<Cluster> =>
+  cluster(name, { status: { apiEnablements: [{ groupVersion, resources: [{ name: "x", kind }] }] } });
+const apis = (clusters: DeepReadonly<Cluster>[], uses: Use[], definitions: [string, string][] = []): Judgement =>
+  apisCheck.judge({ clusters, uses, definitions: new Map(definitions) }, now);
+const binding = (conditions: object[], extra: object = {}): DeepReadonly<ResourceBinding> =>
+  made("ResourceBinding", "web-deployment", {
+    spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" }, ...extra },
+    status: { conditions },
+  });
+const work = (...conditions: object[]): DeepReadonly<Work> =>
+  made(
+    "Work",
+    "web-1",
+    {
+      spec: {
+        workload: {
+          manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }],
+        },
+      },
+      status: { conditions },
+    },
+    { namespace: "karmada-es-paris" },
+  );
+const policy = (status: object): DeepReadonly<PropagationPolicy> =>
+  made("PropagationPolicy", "web", {
+    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+    status,
+  });
+const deleting = (extra: object = {}): Judgement =>
+  finalizersCheck.judge(
+    {
+      looked: 9,
+      unseen: [],
+      deleting: [
+        {
+          type: "works.work.karmada.io",
+          kind: "Work",
+          namespace: "karmada-es-paris",
+          name: "web-1",
+          sinceMs: NOW - 600_000,
+          finalizers: ["karmada.io/execution-controller"],
+          member: "paris",
+          ...extra,
+        },
+      ],
+    },
+    now,
+  );
+const rules = (extra: Partial<InterpreterFacts> = {}): Judgement =>
+  interpretersCheck.judge(
+    {
+      customizations: [],
+      webhooks: [],
+      events: [],
+      quarantined: [],
+      scriptFailures: [],
+      webhookFailures: [],
+      unseen: [],
+      ...extra,
+    },
+    now,
+  );
+const failed = {
+  reason: "GetReplicasFailed",
+  object: "GameFleet shop/eu",
+  message: "running InterpretReplica of ResourceInterpreterCustomization gamefleet: line 2",
+  atMs: NOW - 60_000,
+};
+const gamefleet = (script: string): DeepReadonly<ResourceInterpreterCustomization> =>
+  made("ResourceInterpreterCustomization", "gamefleet", {
+    spec: {
+      target: { apiVersion: "games.example.com/v1", kind: "GameFleet" },
+      customizations: { replicaResource: { luaScript: script } },
+    },
+  });
 const SCRIPT = "function GetReplicas(desiredObj)\n  return 1, nil\nend\n";
-const request = (conditions: string[], extra: object = {}): DeepReadonly<CertificateSigningRequest> => made("CertificateSigningRequest", "csr-1", { spec: { username: "system:bootstrap:abcdef" }, status: { conditions: conditions.map((type) => ({ type, status: "True", message: "no signer" })), ...extra } }, { labels: { "open-cluster-management.io/cluster-name": "oslo" } });
-const managed = (name: string, accepts: boolean, conditions: object[] = []): DeepReadonly<ManagedCluster> => made("ManagedCluster", name, { spec: { hubAcceptsClient: accepts }, status: { conditions } });
+const request = (conditions: string[], extra: object = {}): DeepReadonly<CertificateSigningRequest> =>
+  made(
+    "CertificateSigningRequest",
+    "csr-1",
+    {
+      spec: { username: "system:bootstrap:abcdef" },
+      status: { conditions: conditions.map((type) => ({ type, status: "True", message: "no signer" })), ...extra },
+    },
+    { labels: { "open-cluster-management.io/cluster-name": "oslo" } },
+  );
+const managed = (name: string, accepts: boolean, conditions: object[] = []): DeepReadonly<ManagedCluster> =>
+  made("ManagedCluster", name, { spec: { hubAcceptsClient: accepts }, status: { conditions } });
 const pulling = cluster("paris", { spec: { syncMode: "Pull" } });
-const agents = (heardSecondsAgo?: number, extra: DeepReadonly<Cluster> = pulling): Judgement => agentsCheck.judge({ clusters: [extra], heard: new Map(heardSecondsAgo === undefined ? [] : [["paris", { atMs: NOW - heardSecondsAgo * 1000, holdsMs: 40_000 }]]), managed: new Set() }, now);
-const kruise = (extra: object): Judgement => openkruiseCheck.judge([{ name: "paris", isServed: true, version: "v1.9.1", manager: { ready: 1, wanted: 1 } }, { name: "oslo", isServed: true, version: "v1.9.0", manager: { ready: 2, wanted: 2 }, ...extra }], now);
-const disk = (free: number, storeBytes = 2 ** 20, savedMs?: number): Judgement => dataCheck.judge({ directory: "/data", storeBytes, logBytes: 0, savedMs, free, total: 2 ** 40 }, now);
+const agents = (heardSecondsAgo?: number, extra: DeepReadonly<Cluster> = pulling): Judgement =>
+  agentsCheck.judge(
+    {
+      clusters: [extra],
+      heard: new Map(
+        heardSecondsAgo === undefined ? [] : [["paris", { atMs: NOW - heardSecondsAgo * 1000, holdsMs: 40_000 }]],
+      ),
+      managed: new Set(),
+    },
+    now,
+  );
+const kruise = (extra: object): Judgement =>
+  openkruiseCheck.judge(
+    [
+      { name: "paris", isServed: true, version: "v1.9.1", manager: { ready: 1, wanted: 1 } },
+      { name: "oslo", isServed: true, version: "v1.9.0", manager: { ready: 2, wanted: 2 }, ...extra },
+    ],
+    now,
+  );
+const disk = (free: number, storeBytes = 2 ** 20, savedMs?: number): Judgement =>
+  dataCheck.judge({ directory: "/data", storeBytes, logBytes: 0, savedMs, free, total: 2 ** 40 }, now);
 const members = (...clusters: DeepReadonly<Cluster>[]): Judgement => membersCheck.judge({ clusters, managed: [] }, now);
 
 const cases: Record<string, Record<string, Case>> = {
   hub: {
-    "a hub that answers is well": { judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3+flotilla", tookMs: 5, failing: [] }, now), verdict: "ok" },
-    "one that does not answer is told with the reason": { judged: hubCheck.judge({ server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" }, now), verdict: "problem", says: "connection refused" },
-    "one that is on this machine can be started": { judged: hubCheck.judge({ server: "https://127.0.0.1:6443", version: "", tookMs: 0, failing: [], away: "connection refused", data: "/data/fleet" }, now), verdict: "problem", says: "flotilla up --data /data/fleet" },
-    "a check of its own that fails is a problem": { judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now), verdict: "problem", says: "controllers" },
-    "another version is a warning": { judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now), verdict: "warning", says: "v1.33.0" },
+    "a hub that answers is well": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3+flotilla", tookMs: 5, failing: [] }, now),
+      verdict: "ok",
+    },
+    "one that does not answer is told with the reason": {
+      judged: hubCheck.judge(
+        { server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" },
+        now,
+      ),
+      verdict: "problem",
+      says: "connection refused",
+    },
+    "one that is on this machine can be started": {
+      judged: hubCheck.judge(
+        {
+          server: "https://127.0.0.1:6443",
+          version: "",
+          tookMs: 0,
+          failing: [],
+          away: "connection refused",
+          data: "/data/fleet",
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla up --data /data/fleet",
+    },
+    "a check of its own that fails is a problem": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),
+      verdict: "problem",
+      says: "controllers",
+    },
+    "another version is a warning": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now),
+      verdict: "warning",
+      says: "v1.33.0",
+    },
   },
   certificates: {
     "years to go is well": { judged: certificates(credential(-10, 355)), verdict: "ok" },
     "ended is a problem": { judged: certificates(credential(-365, -1)), verdict: "problem", says: "ended 24h ago" },
-    "the last tenth of its life is soon": { judged: certificates(credential(-336, 29)), verdict: "warning", says: "ends in 29d" },
-    "a certificate of an hour is not soon at its half": { judged: certificates(credential(-0.02, 0.02)), verdict: "ok" },
-    "not valid yet is a matter of clocks": { judged: certificates(credential(1, 366)), verdict: "problem", says: "flotilla doctor --only clocks" },
-    "what could not be read is not well": { judged: certificatesCheck.judge({ credentials: [credential(-1, 365)], unseen: ["the credentials of paris: forbidden"] }, now), verdict: "partly" },
+    "the last tenth of its life is soon": {
+      judged: certificates(credential(-336, 29)),
+      verdict: "warning",
+      says: "ends in 29d",
+    },
+    "a certificate of an hour is not soon at its half": {
+      judged: certificates(credential(-0.02, 0.02)),
+      verdict: "ok",
+    },
+    "not valid yet is a matter of clocks": {
+      judged: certificates(credential(1, 366)),
+      verdict: "problem",
+      says: "flotilla doctor --only clocks",
+    },
+    "what could not be read is not well": {
+      judged: certificatesCheck.judge(
+        { credentials: [credential(-1, 365)], unseen: ["the credentials of paris: forbidden"] },
+        now,
+      ),
+      verdict: "partly",
+    },
   },
   clocks: {
-    "a second is no difference": { judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 900, uncertainMs: 600 }], unseen: [] }, now), verdict: "ok" },
-    "ten seconds are a warning": { judged: clocksCheck.judge({ readings: [{ whose: "member paris", aheadMs: -10_000, uncertainMs: 600 }], unseen: [] }, now), verdict: "warning", says: "10 s behind" },
-    "minutes are a problem": { judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 120_000, uncertainMs: 600 }], unseen: [] }, now), verdict: "problem", says: "120 s ahead of" },
-    "a slow answer says little": { judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 8_000, uncertainMs: 5_000 }], unseen: [] }, now), verdict: "ok" },
+    "a second is no difference": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 900, uncertainMs: 600 }], unseen: [] }, now),
+      verdict: "ok",
+    },
+    "ten seconds are a warning": {
+      judged: clocksCheck.judge(
+        { readings: [{ whose: "member paris", aheadMs: -10_000, uncertainMs: 600 }], unseen: [] },
+        now,
+      ),
+      verdict: "warning",
+      says: "10 s behind",
+    },
+    "minutes are a problem": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 120_000, uncertainMs: 600 }], unseen: [] }, now),
+      verdict: "problem",
+      says: "120 s ahead of",
+    },
+    "a slow answer says little": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 8_000, uncertainMs: 5_000 }], unseen: [] }, now),
+      verdict: "ok",
+    },
   },
   members: {
     "ready members are well": { judged: members(cluster("paris"), cluster("oslo")), verdict: "ok" },
-    "one that is away is a problem, with its address": { judged: members(cluster("paris", { status: { conditions: [condition("Ready", "False", "connection refused")] } })), verdict: "problem", says: "curl -k https://paris.example.com/readyz" },
-    "one that refuses the token is joined again": { judged: members(cluster("paris", { status: { conditions: [condition("Ready", "False", "the member does not accept the hub's token")] } })), verdict: "problem", says: "flotilla join paris" },
-    "one that is cut off on purpose is told how": { judged: members(cluster("paris", { metadata: { annotations: { "simulation.flotilla.dev/fault": "unreachable" } }, status: { conditions: [condition("Ready", "False", "x")] } })), verdict: "problem", says: "simulation.flotilla.dev/fault-" },
-    "a taint of people is a warning, the hub's own is not": { judged: members(cluster("paris", { spec: { taints: [{ key: "maintenance", effect: "NoExecute" }, { key: "cluster.karmada.io/not-ready", effect: "NoSchedule" }] } })), verdict: "warning", says: "karmadactl taint clusters paris maintenance-" },
-    "a ManagedCluster that nobody else speaks for counts, too": { judged: membersCheck.judge({ clusters: [], managed: [managed("oslo", true, [condition("ManagedClusterConditionAvailable", "Unknown", "lease")])] }, now), verdict: "problem", says: "lease" },
+    "one that is away is a problem, with its address": {
+      judged: members(
+        cluster("paris", { status: { conditions: [condition("Ready", "False", "connection refused")] } }),
+      ),
+      verdict: "problem",
+      says: "curl -k https://paris.example.com/readyz",
+    },
+    "one that refuses the token is joined again": {
+      judged: members(
+        cluster("paris", {
+          status: { conditions: [condition("Ready", "False", "the member does not accept the hub's token")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "flotilla join paris",
+    },
+    "one that is cut off on purpose is told how": {
+      judged: members(
+        cluster("paris", {
+          metadata: { annotations: { "simulation.flotilla.dev/fault": "unreachable" } },
+          status: { conditions: [condition("Ready", "False", "x")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "simulation.flotilla.dev/fault-",
+    },
+    "a taint of people is a warning, the hub's own is not": {
+      judged: members(
+        cluster("paris", {
+          spec: {
+            taints: [
+              { key: "maintenance", effect: "NoExecute" },
+              { key: "cluster.karmada.io/not-ready", effect: "NoSchedule" },
+            ],
+          },
+        }),
+      ),
+      verdict: "warning",
+      says: "karmadactl taint clusters paris maintenance-",
+    },
+    "a ManagedCluster that nobody else speaks for counts, too": {
+      judged: membersCheck.judge(
+        {
+          clusters: [],
+          managed: [managed("oslo", true, [condition("ManagedClusterConditionAvailable", "Unknown", "lease")])],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "lease",
+    },
   },
   agents: {
     "an agent that was just heard is well": { judged: agents(5), verdict: "ok" },
     "a silent one is a problem": { judged: agents(300), verdict: "problem", says: "last heard 5m ago" },
     "one that never came is a problem": { judged: agents(), verdict: "problem", says: "never" },
-    "one that says that its member is not ready is a problem": { judged: agents(5, cluster("paris", { spec: { syncMode: "Pull" }, status: { conditions: [condition("Ready", "False", "no API server")] } })), verdict: "problem", says: "no API server" },
+    "one that says that its member is not ready is a problem": {
+      judged: agents(
+        5,
+        cluster("paris", {
+          spec: { syncMode: "Pull" },
+          status: { conditions: [condition("Ready", "False", "no API server")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "no API server",
+    },
   },
   joins: {
-    "nobody waits": { judged: joinsCheck.judge({ managed: [managed("paris", true)], requests: [request(["Approved"], { certificate: "x" })] }, now), verdict: "ok" },
-    "a cluster that nobody accepted is told once, with its request": { judged: joinsCheck.judge({ managed: [managed("oslo", false)], requests: [request([])] }, now), verdict: "warning", says: "flotilla accept oslo" },
-    "an approved request without a certificate is a problem": { judged: joinsCheck.judge({ managed: [], requests: [request(["Approved", "Failed"])] }, now), verdict: "problem", says: "no signer" },
+    "nobody waits": {
+      judged: joinsCheck.judge(
+        { managed: [managed("paris", true)], requests: [request(["Approved"], { certificate: "x" })] },
+        now,
+      ),
+      verdict: "ok",
+    },
+    "a cluster that nobody accepted is told once, with its request": {
+      judged: joinsCheck.judge({ managed: [managed("oslo", false)], requests: [request([])] }, now),
+      verdict: "warning",
+      says: "flotilla accept oslo",
+    },
+    "an approved request without a certificate is a problem": {
+      judged: joinsCheck.judge({ managed: [], requests: [request(["Approved", "Failed"])] }, now),
+      verdict: "problem",
+      says: "no signer",
+    },
   },
   versions: {
-    "near versions are well": { judged: versionsCheck.judge([cluster("paris"), cluster("oslo", { status: { kubernetesVersion: "v1.34.1" } })], now), verdict: "ok" },
-    "an old member is a warning": { judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.28.0" } })], now), verdict: "warning", says: "Upgrade the member" },
-    "a newer member is a warning": { judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.38.0" } })], now), verdict: "warning", says: "newer Flotilla" },
-    "a member that told nothing was not looked at": { judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "" } })], now), verdict: "partly" },
+    "near versions are well": {
+      judged: versionsCheck.judge(
+        [cluster("paris"), cluster("oslo", { status: { kubernetesVersion: "v1.34.1" } })],
+        now,
+      ),
+      verdict: "ok",
+    },
+    "an old member is a warning": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.28.0" } })], now),
+      verdict: "warning",
+      says: "Upgrade the member",
+    },
+    "a newer member is a warning": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.38.0" } })], now),
+      verdict: "warning",
+      says: "newer Flotilla",
+    },
+    "a member that told nothing was not looked at": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "" } })], now),
+      verdict: "partly",
+    },
   },
   apis: {
-    "a kind that is served is well": { judged: apis([serving("paris", "games.example.com/v1", "GameFleet")], [use()]), verdict: "ok" },
-    "a missing kind is a problem, and its definition is sent": { judged: apis([serving("paris", "v1", "Pod")], [use()], [["games.example.com/GameFleet", "gamefleets.games.example.com"]]), verdict: "problem", says: '"clusterNames":["paris"]' },
-    "a workload that is placed nowhere for its kind waits for all members": { judged: apis([serving("paris", "v1", "Pod"), serving("oslo", "v1", "Pod")], [use({ clusters: [], isRefused: true })]), verdict: "problem", says: "paris, oslo do not serve it" },
-    "another version is a warning": { judged: apis([serving("paris", "games.example.com/v2", "GameFleet")], [use()]), verdict: "warning", says: "another version only" },
-    "another version of OpenKruise is converted": { judged: apis([serving("paris", "apps.kruise.io/v1beta1", "CloneSet")], [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })]), verdict: "ok" },
-    "OpenKruise is installed by its chart": { judged: apis([serving("paris", "v1", "Pod")], [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })]), verdict: "problem", says: "helm install kruise" },
+    "a kind that is served is well": {
+      judged: apis([serving("paris", "games.example.com/v1", "GameFleet")], [use()]),
+      verdict: "ok",
+    },
+    "a missing kind is a problem, and its definition is sent": {
+      judged: apis(
+        [serving("paris", "v1", "Pod")],
+        [use()],
+        [["games.example.com/GameFleet", "gamefleets.games.example.com"]],
+      ),
+      verdict: "problem",
+      says: '"clusterNames":["paris"]',
+    },
+    "a workload that is placed nowhere for its kind waits for all members": {
+      judged: apis(
+        [serving("paris", "v1", "Pod"), serving("oslo", "v1", "Pod")],
+        [use({ clusters: [], isRefused: true })],
+      ),
+      verdict: "problem",
+      says: "paris, oslo do not serve it",
+    },
+    "another version is a warning": {
+      judged: apis([serving("paris", "games.example.com/v2", "GameFleet")], [use()]),
+      verdict: "warning",
+      says: "another version only",
+    },
+    "another version of OpenKruise is converted": {
+      judged: apis(
+        [serving("paris", "apps.kruise.io/v1beta1", "CloneSet")],
+        [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })],
+      ),
+      verdict: "ok",
+    },
+    "OpenKruise is installed by its chart": {
+      judged: apis([serving("paris", "v1", "Pod")], [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })]),
+      verdict: "problem",
+      says: "helm install kruise",
+    },
     "a member that told nothing was not looked at": { judged: apis([cluster("paris")], [use()]), verdict: "partly" },
   },
   openkruise: {
     "a ready manager is well": { judged: kruise({}), verdict: "ok" },
-    "definitions without a manager are a problem": { judged: openkruiseCheck.judge([{ name: "oslo", isServed: true }], now), verdict: "problem", says: "nothing makes their pods" },
-    "a manager that is down is a problem": { judged: kruise({ manager: { ready: 0, wanted: 2 } }), verdict: "problem", says: "0 of 2" },
-    "an old release is a warning": { judged: kruise({ version: "v1.2.0" }), verdict: "warning", says: "older than 1.4" },
-    "releases far apart are a warning": { judged: kruise({ version: "v1.5.2" }), verdict: "warning", says: "v1.5.2 and v1.9.1" },
+    "definitions without a manager are a problem": {
+      judged: openkruiseCheck.judge([{ name: "oslo", isServed: true }], now),
+      verdict: "problem",
+      says: "nothing makes their pods",
+    },
+    "a manager that is down is a problem": {
+      judged: kruise({ manager: { ready: 0, wanted: 2 } }),
+      verdict: "problem",
+      says: "0 of 2",
+    },
+    "an old release is a warning": {
+      judged: kruise({ version: "v1.2.0" }),
+      verdict: "warning",
+      says: "older than 1.4",
+    },
+    "releases far apart are a warning": {
+      judged: kruise({ version: "v1.5.2" }),
+      verdict: "warning",
+      says: "v1.5.2 and v1.9.1",
+    },
     "a member that pulls was not looked at": { judged: kruise({ unseen: "it pulls" }), verdict: "partly" },
   },
   policies: {
     "a policy with objects is well": { judged: policiesCheck.judge([policy({ matched: 1 })], now), verdict: "ok" },
-    "one without is a warning": { judged: policiesCheck.judge([policy({ matched: 0 })], now), verdict: "warning", says: "no Deployment fits" },
-    "a name that is taken is a problem": { judged: policiesCheck.judge([policy({ matched: 1, problems: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "web", reason: "BindingNameTaken", message: "taken" }] })], now), verdict: "problem", says: "another name" },
-    "what the workload's own check tells is not told twice": { judged: policiesCheck.judge([policy({ matched: 1, problems: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", reason: "NoClusterFit" }] })], now), verdict: "ok" },
+    "one without is a warning": {
+      judged: policiesCheck.judge([policy({ matched: 0 })], now),
+      verdict: "warning",
+      says: "no Deployment fits",
+    },
+    "a name that is taken is a problem": {
+      judged: policiesCheck.judge(
+        [
+          policy({
+            matched: 1,
+            problems: [
+              { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", reason: "BindingNameTaken", message: "taken" },
+            ],
+          }),
+        ],
+        now,
+      ),
+      verdict: "problem",
+      says: "another name",
+    },
+    "what the workload's own check tells is not told twice": {
+      judged: policiesCheck.judge(
+        [
+          policy({
+            matched: 1,
+            problems: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", reason: "NoClusterFit" }],
+          }),
+        ],
+        now,
+      ),
+      verdict: "ok",
+    },
   },
   bindings: {
-    "a scheduled binding is well": { judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now), verdict: "ok" },
-    "no place is a problem": { judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now), verdict: "problem", says: "flotilla why deployment/web -n shop" },
-    "a moment without a place is given time": { judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now), verdict: "ok" },
-    "copies that cannot be made are a problem": { judged: bindingsCheck.judge([binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])], now), verdict: "problem", says: "RenderFailed" },
-    "one that nobody scheduled is a problem": { judged: bindingsCheck.judge([binding([])], now), verdict: "problem", says: "Nobody" },
-    "what others need is not scheduled by itself": { judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now), verdict: "ok" },
+    "a scheduled binding is well": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now),
+      verdict: "ok",
+    },
+    "no place is a problem": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now),
+      verdict: "problem",
+      says: "flotilla why deployment/web -n shop",
+    },
+    "a moment without a place is given time": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now),
+      verdict: "ok",
+    },
+    "copies that cannot be made are a problem": {
+      judged: bindingsCheck.judge(
+        [binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])],
+        now,
+      ),
+      verdict: "problem",
+      says: "RenderFailed",
+    },
+    "one that nobody scheduled is a problem": {
+      judged: bindingsCheck.judge([binding([])], now),
+      verdict: "problem",
+      says: "Nobody",
+    },
+    "what others need is not scheduled by itself": {
+      judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
+      verdict: "ok",
+    },
   },
   works: {
     "an applied Work is well": { judged: worksCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
-    "a refused one is a problem": { judged: worksCheck.judge([work(condition("Applied", "False", "denied by quota", "AppliedFailed"))], now), verdict: "problem", says: "denied by quota" },
-    "a missing kind leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now), verdict: "problem", says: "--only apis --clusters paris" },
-    "a member that is away leads to its own check": { judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now), verdict: "problem", says: "--only members --clusters paris" },
-    "an object of others is adopted": { judged: worksCheck.judge([work(condition("Applied", "False", "it already exists and is not managed", "AppliedFailed"))], now), verdict: "problem", says: "flotilla adopt deployment/web -n shop --from paris" },
+    "a refused one is a problem": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "denied by quota", "AppliedFailed"))], now),
+      verdict: "problem",
+      says: "denied by quota",
+    },
+    "a missing kind leads to its own check": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now),
+      verdict: "problem",
+      says: "--only apis --clusters paris",
+    },
+    "a member that is away leads to its own check": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now),
+      verdict: "problem",
+      says: "--only members --clusters paris",
+    },
+    "an object of others is adopted": {
+      judged: worksCheck.judge(
+        [work(condition("Applied", "False", "it already exists and is not managed", "AppliedFailed"))],
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla adopt deployment/web -n shop --from paris",
+    },
   },
   ocm: {
     "nothing in use is well": { judged: ocmCheck.judge({ works: [], placements: [], sets: [] }, now), verdict: "ok" },
-    "a refused ManifestWork is a problem": { judged: ocmCheck.judge({ works: [made("ManifestWork", "web", { status: { conditions: [condition("Applied", "False", "no such kind")] } })], placements: [], sets: [] }, now), verdict: "problem", says: "flotilla why manifestwork/web" },
-    "a Placement without clusters is a problem": { judged: ocmCheck.judge({ works: [], placements: [made("Placement", "web", { status: { conditions: [condition("PlacementSatisfied", "False", "no set is bound")] } })], sets: [] }, now), verdict: "problem", says: "no set is bound" },
+    "a refused ManifestWork is a problem": {
+      judged: ocmCheck.judge(
+        {
+          works: [
+            made("ManifestWork", "web", { status: { conditions: [condition("Applied", "False", "no such kind")] } }),
+          ],
+          placements: [],
+          sets: [],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla why manifestwork/web",
+    },
+    "a Placement without clusters is a problem": {
+      judged: ocmCheck.judge(
+        {
+          works: [],
+          placements: [
+            made("Placement", "web", {
+              status: { conditions: [condition("PlacementSatisfied", "False", "no set is bound")] },
+            }),
+          ],
+          sets: [],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "no set is bound",
+    },
   },
   interpreters: {
     "nothing failing is well": { judged: rules({ customizations: [gamefleet(SCRIPT)] }), verdict: "ok" },
-    "a rule that failed is a problem, with its script": { judged: rules({ events: [failed], customizations: [gamefleet(SCRIPT)] }), verdict: "problem", says: "kubectl edit resourceinterpretercustomization gamefleet" },
-    "one that works again is well": { judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }), verdict: "ok" },
-    "a failure of yesterday is history": { judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }), verdict: "ok" },
-    "a script that does not compile is a problem": { judged: rules({ customizations: [gamefleet("function GetReplicas(")] }), verdict: "problem", says: "--check" },
-    "a script in quarantine is a problem": { judged: rules({ quarantined: [{ labels: { customization: "gamefleet", operation: "InterpretReplica" }, value: 1 }] }), verdict: "problem", says: "overran" },
-    "a webhook that failed is a warning": { judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }), verdict: "warning", says: "3 times" },
+    "a rule that failed is a problem, with its script": {
+      judged: rules({ events: [failed], customizations: [gamefleet(SCRIPT)] }),
+      verdict: "problem",
+      says: "kubectl edit resourceinterpretercustomization gamefleet",
+    },
+    "one that works again is well": {
+      judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }),
+      verdict: "ok",
+    },
+    "a failure of yesterday is history": {
+      judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }),
+      verdict: "ok",
+    },
+    "a script that does not compile is a problem": {
+      judged: rules({ customizations: [gamefleet("function GetReplicas(")] }),
+      verdict: "problem",
+      says: "--check",
+    },
+    "a script in quarantine is a problem": {
+      judged: rules({
+        quarantined: [{ labels: { customization: "gamefleet", operation: "InterpretReplica" }, value: 1 }],
+      }),
+      verdict: "problem",
+      says: "overran",
+    },
+    "a webhook that failed is a warning": {
+      judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }),
+      verdict: "warning",
+      says: "3 times",
+    },
   },
   drift: {
-    "copies as they should be are well": { judged: driftCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
-    "a change that is left is a warning": { judged: driftCheck.judge([work(condition("Drifted", "True", "spec.replicas is 7 instead of 3", "ReportOnly"))], now), verdict: "warning", says: "is 7 instead of 3" },
-    "a change that was just put back is a warning": { judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 30))], now), verdict: "warning", says: "Put back" },
-    "one that was put back long ago is history": { judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 90_000))], now), verdict: "ok" },
-    "an object that was let go is a warning": { judged: driftCheck.judge([work(condition("Managed", "False", "", "Released"))], now), verdict: "warning", says: "let go" },
+    "copies as they should be are well": {
+      judged: driftCheck.judge([work(condition("Applied", "True"))], now),
+      verdict: "ok",
+    },
+    "a change that is left is a warning": {
+      judged: driftCheck.judge(
+        [work(condition("Drifted", "True", "spec.replicas is 7 instead of 3", "ReportOnly"))],
+        now,
+      ),
+      verdict: "warning",
+      says: "is 7 instead of 3",
+    },
+    "a change that was just put back is a warning": {
+      judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 30))], now),
+      verdict: "warning",
+      says: "Put back",
+    },
+    "one that was put back long ago is history": {
+      judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 90_000))], now),
+      verdict: "ok",
+    },
+    "an object that was let go is a warning": {
+      judged: driftCheck.judge([work(condition("Managed", "False", "", "Released"))], now),
+      verdict: "warning",
+      says: "let go",
+    },
   },
   finalizers: {
     "what goes by itself is given time": { judged: deleting({ sinceMs: NOW - 5_000 }), verdict: "ok" },
-    "a Work that waits for its member is told with the way out": { judged: deleting(), verdict: "problem", says: "flotilla unjoin paris --force" },
-    "a finalizer of others is told with the patch that keeps ours": { judged: deleting({ finalizers: ["karmada.io/execution-controller", "example.com/hold"] }), verdict: "problem", says: `{"metadata":{"finalizers":["karmada.io/execution-controller"]}}` },
-    "between one and two times the patience it is a warning": { judged: deleting({ sinceMs: NOW - 90_000 }), verdict: "warning" },
-    "a namespace says what is left in it": { judged: deleting({ kind: "Namespace", type: "namespaces", namespace: undefined, name: "shop", finalizers: ["kubernetes"], remaining: "Some content has finalizers remaining" }), verdict: "problem", says: "Some content has finalizers remaining" },
+    "a Work that waits for its member is told with the way out": {
+      judged: deleting(),
+      verdict: "problem",
+      says: "flotilla unjoin paris --force",
+    },
+    "a finalizer of others is told with the patch that keeps ours": {
+      judged: deleting({ finalizers: ["karmada.io/execution-controller", "example.com/hold"] }),
+      verdict: "problem",
+      says: `{"metadata":{"finalizers":["karmada.io/execution-controller"]}}`,
+    },
+    "between one and two times the patience it is a warning": {
+      judged: deleting({ sinceMs: NOW - 90_000 }),
+      verdict: "warning",
+    },
+    "a namespace says what is left in it": {
+      judged: deleting({
+        kind: "Namespace",
+        type: "namespaces",
+        namespace: undefined,
+        name: "shop",
+        finalizers: ["kubernetes"],
+        remaining: "Some content has finalizers remaining",
+      }),
+      verdict: "problem",
+      says: "Some content has finalizers remaining",
+    },
   },
   data: {
     "room enough is well": { judged: disk(2 ** 35), verdict: "ok" },
@@ -179,7 +694,11 @@ const cases: Record<string, Record<string, Case>> = {
     "none is a problem": { judged: disk(2 ** 20), verdict: "problem", says: "flotilla snapshot save" },
     "a fleet that nobody saves is being tried out": { judged: disk(2 ** 35), verdict: "ok" },
     "one that was saved lately is well": { judged: disk(2 ** 35, 2 ** 20, NOW - 86_400_000), verdict: "ok" },
-    "one that is not saved any more is told": { judged: disk(2 ** 35, 2 ** 20, NOW - 10 * 86_400_000), verdict: "warning", says: "10d ago" },
+    "one that is not saved any more is told": {
+      judged: disk(2 ** 35, 2 ** 20, NOW - 10 * 86_400_000),
+      verdict: "warning",
+      says: "10d ago",
+    },
     "a hub elsewhere is passed over": { judged: dataCheck.judge(undefined, now), verdict: "skipped" },
   },
 };

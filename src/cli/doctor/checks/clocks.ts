@@ -33,23 +33,27 @@ const PROBLEM_MS = 30_000;
 export const clocksCheck = defineCheck<ClockFacts>({
   name: "clocks",
   summary: "the clocks of this machine, the hub, the members and the agents agree",
-  tells: "A warning from five seconds of difference, a problem from thirty: leases seem to have ended, and certificates to be not valid yet. The hub's and the members' clocks are read from the `Date` of their answers; an agent's clock shows when it renews a lease in the future. Members that the hub cannot reach are not looked at.",
+  tells:
+    "A warning from five seconds of difference, a problem from thirty: leases seem to have ended, and certificates to be not valid yet. The hub's and the members' clocks are read from the `Date` of their answers; an agent's clock shows when it renews a lease in the future. Members that the hub cannot reach are not looked at.",
   async gather(context) {
     const hub = await askRaw(context, "/version");
     const unseen: string[] = [];
     const members = await Promise.all(
-      (await membersIn(context)).filter(({ spec }) => spec.syncMode === "Push").map(async ({ metadata: { name } }) => {
-        try {
-          const answer = await askRaw(context, `${proxyPath(name)}/version`);
-          // A refusal is the member's own and has its time; that it cannot be reached is said by the hub, with the hub's.
-          if (answer.status >= 500) objectOf(`asking ${name} through the hub`, answer);
-          return readingOf(`member ${name}`, answer);
-        } catch (error) {
-          context.signal.throwIfAborted();
-          unseen.push(`the clock of ${name}: ${messageOf(error)}`);
-          return [];
-        }
-      }),
+      (await membersIn(context))
+        .filter(({ spec }) => spec.syncMode === "Push")
+        .map(async ({ metadata: { name } }) => {
+          try {
+            const answer = await askRaw(context, `${proxyPath(name)}/version`);
+            // A refusal is the member's own and has its time; that it cannot be reached is said by the hub, with the
+            // hub's.
+            if (answer.status >= 500) objectOf(`asking ${name} through the hub`, answer);
+            return readingOf(`member ${name}`, answer);
+          } catch (error) {
+            context.signal.throwIfAborted();
+            unseen.push(`the clock of ${name}: ${messageOf(error)}`);
+            return [];
+          }
+        }),
     );
     return { readings: [...readingOf("hub", hub), ...members.flat(), ...(await agentReadings(context))], unseen };
   },
@@ -59,16 +63,31 @@ export const clocksCheck = defineCheck<ClockFacts>({
       const off = Math.abs(aheadMs) - uncertainMs;
       if (off < WARNING_MS) continue;
       const seconds = Math.round(Math.abs(aheadMs) / 1000);
-      findings.push({ severity: off >= PROBLEM_MS ? "problem" : "warning", about: whose, seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's.`, fix: "Let a time service set both clocks.", commands: ["timedatectl status"] });
+      findings.push({
+        severity: off >= PROBLEM_MS ? "problem" : "warning",
+        about: whose,
+        seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's.`,
+        fix: "Let a time service set both clocks.",
+        commands: ["timedatectl status"],
+      });
     }
-    const most = Math.max(0, ...readings.map(({ aheadMs, uncertainMs }) => Math.max(0, Math.abs(aheadMs) - uncertainMs)));
-    return { seen: `${counted(readings.length, "clock")}, at most ${Math.ceil(most / 1000)} s apart`, findings, unseen };
+    const most = Math.max(
+      0,
+      ...readings.map(({ aheadMs, uncertainMs }) => Math.max(0, Math.abs(aheadMs) - uncertainMs)),
+    );
+    return {
+      seen: `${counted(readings.length, "clock")}, at most ${Math.ceil(most / 1000)} s apart`,
+      findings,
+      unseen,
+    };
   },
 });
 
 function readingOf(whose: string, { dateMs, middleMs, tookMs }: Answer): ClockReading[] {
   // The second that is told has begun up to a second ago.
-  return dateMs === undefined ? [] : [{ whose, aheadMs: dateMs + RESOLUTION_MS / 2 - middleMs, uncertainMs: tookMs / 2 + RESOLUTION_MS / 2 }];
+  return dateMs === undefined
+    ? []
+    : [{ whose, aheadMs: dateMs + RESOLUTION_MS / 2 - middleMs, uncertainMs: tookMs / 2 + RESOLUTION_MS / 2 }];
 }
 
 /** A lease that is renewed in the future was renewed by a clock that is ahead; one in the past may just be late. */
@@ -77,6 +96,8 @@ async function agentReadings({ lists, clock, only }: DoctorContext): Promise<Clo
   return (await lists.all(Lease)).flatMap(({ metadata: { namespace = "", name }, spec }) => {
     const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
     const aheadMs = Date.parse(spec?.renewTime ?? "") - nowMs;
-    return member !== undefined && aheadMs > 0 && (!only || only.has(member)) ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS }] : [];
+    return member !== undefined && aheadMs > 0 && (!only || only.has(member))
+      ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS }]
+      : [];
   });
 }

@@ -1,4 +1,6 @@
-/** The hub's data directory, when it is on this machine: room on the disk, size of the store, when it was last saved. */
+/**
+ * The hub's data directory, when it is on this machine: room on the disk, size of the store, when it was last saved.
+ */
 import { join } from "node:path";
 import { formatAge } from "../../../machinery/index.ts";
 import { kubeconfigPath, lastSnapshotPath } from "../../data-directory.ts";
@@ -30,24 +32,72 @@ const OLD_SNAPSHOT_MS = 7 * 24 * 60 * 60 * 1000;
 export const dataCheck = defineCheck<DataFacts | undefined>({
   name: "data",
   summary: "the data directory has room and a snapshot, when the hub is on this machine",
-  tells: "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or when snapshots were saved and the last is more than a week old. It is skipped when the hub is elsewhere.",
+  tells:
+    "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or when snapshots were saved and the last is more than a week old. It is skipped when the hub is elsewhere.",
   async gather({ data, surroundings, server }) {
     const storeBytes = isHere(server) ? await surroundings.fileSize(join(data, STORE)) : undefined;
     // A fleet that keeps its objects in memory has its certificates here all the same.
-    if (!isHere(server) || (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, "hub"))) === undefined)) return undefined;
-    return { directory: data, storeBytes, logBytes: (await surroundings.fileSize(join(data, `${STORE}-wal`))) ?? 0, savedMs: await surroundings.writtenMs(lastSnapshotPath(data)), ...(await surroundings.diskSpace(data)) };
+    if (
+      !isHere(server) ||
+      (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, "hub"))) === undefined)
+    )
+      return undefined;
+    return {
+      directory: data,
+      storeBytes,
+      logBytes: (await surroundings.fileSize(join(data, `${STORE}-wal`))) ?? 0,
+      savedMs: await surroundings.writtenMs(lastSnapshotPath(data)),
+      ...(await surroundings.diskSpace(data)),
+    };
   },
   judge(facts, { nowMs }) {
-    if (!facts) return { seen: "", findings: [], skipped: "the hub's data directory is not on this machine; --data DIR names another" };
+    if (!facts)
+      return {
+        seen: "",
+        findings: [],
+        skipped: "the hub's data directory is not on this machine; --data DIR names another",
+      };
     const { directory, storeBytes = 0, logBytes, savedMs, free, total } = facts;
     const findings: DoctorFinding[] = [];
-    const room = { fix: "Make room on the disk, or move the data: save a snapshot and restore it elsewhere.", commands: [`flotilla snapshot save FILE --data ${directory}`, "flotilla snapshot restore FILE --data DIR"] };
-    if (free < PROBLEM_FREE || free < storeBytes) findings.push({ severity: "problem", about: directory, seen: `${size(free)} of ${size(total)} are free, and the store has ${size(storeBytes + logBytes)}: when the disk is full the hub stops taking writes.`, ...room });
-    else if (free < WARNING_FREE) findings.push({ severity: "warning", about: directory, seen: `${size(free)} of ${size(total)} are free.`, ...room });
-    if (storeBytes > LARGE_STORE) findings.push({ severity: "warning", about: directory, seen: `The store has ${size(storeBytes)}.`, fix: "Look for what is written without end: events, leases, objects that something makes and nobody deletes.", commands: ["kubectl get --raw /metrics | grep flotilla_objects"] });
-    if (savedMs !== undefined && nowMs - savedMs > OLD_SNAPSHOT_MS) findings.push({ severity: "warning", about: directory, seen: `The last snapshot was saved ${formatAge(nowMs - savedMs)} ago.`, fix: "Save one, and see why whatever does it regularly did not.", commands: [`flotilla snapshot save FILE --data ${directory}`] });
+    const room = {
+      fix: "Make room on the disk, or move the data: save a snapshot and restore it elsewhere.",
+      commands: [`flotilla snapshot save FILE --data ${directory}`, "flotilla snapshot restore FILE --data DIR"],
+    };
+    if (free < PROBLEM_FREE || free < storeBytes)
+      findings.push({
+        severity: "problem",
+        about: directory,
+        seen: `${size(free)} of ${size(total)} are free, and the store has ${size(storeBytes + logBytes)}: when the disk is full the hub stops taking writes.`,
+        ...room,
+      });
+    else if (free < WARNING_FREE)
+      findings.push({
+        severity: "warning",
+        about: directory,
+        seen: `${size(free)} of ${size(total)} are free.`,
+        ...room,
+      });
+    if (storeBytes > LARGE_STORE)
+      findings.push({
+        severity: "warning",
+        about: directory,
+        seen: `The store has ${size(storeBytes)}.`,
+        fix: "Look for what is written without end: events, leases, objects that something makes and nobody deletes.",
+        commands: ["kubectl get --raw /metrics | grep flotilla_objects"],
+      });
+    if (savedMs !== undefined && nowMs - savedMs > OLD_SNAPSHOT_MS)
+      findings.push({
+        severity: "warning",
+        about: directory,
+        seen: `The last snapshot was saved ${formatAge(nowMs - savedMs)} ago.`,
+        fix: "Save one, and see why whatever does it regularly did not.",
+        commands: [`flotilla snapshot save FILE --data ${directory}`],
+      });
     if (facts.storeBytes === undefined) return { seen: `nothing stored, ${size(free)} free`, findings };
-    return { seen: `store ${size(storeBytes + logBytes)}, ${size(free)} free, ${savedMs === undefined ? "never saved" : `saved ${formatAge(nowMs - savedMs)} ago`}`, findings };
+    return {
+      seen: `store ${size(storeBytes + logBytes)}, ${size(free)} free, ${savedMs === undefined ? "never saved" : `saved ${formatAge(nowMs - savedMs)} ago`}`,
+      findings,
+    };
   },
 });
 

@@ -1,5 +1,17 @@
 /** Objects that are being deleted and do not go. */
-import { AppliedManifestWork, Cluster, ClusterResourceBinding, clusterNameOf, CustomResourceDefinition, ManagedCluster, ManifestWork, ManifestWorkReplicaSet, Namespace, ResourceBinding, Work } from "../../../api/index.ts";
+import {
+  AppliedManifestWork,
+  Cluster,
+  ClusterResourceBinding,
+  clusterNameOf,
+  CustomResourceDefinition,
+  ManagedCluster,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  Namespace,
+  ResourceBinding,
+  Work,
+} from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
@@ -11,7 +23,18 @@ import type { Deleting } from "../finalizer-owners.ts";
 import { createKindResolver, UnknownKindError } from "../../../client/index.ts";
 
 /** Where things stick most; the kinds of templates are added from the bindings. */
-const KINDS: readonly Kind[] = [Namespace, Cluster, ManagedCluster, ResourceBinding, ClusterResourceBinding, Work, ManifestWork, ManifestWorkReplicaSet, AppliedManifestWork, CustomResourceDefinition] as readonly Kind[];
+const KINDS: readonly Kind[] = [
+  Namespace,
+  Cluster,
+  ManagedCluster,
+  ResourceBinding,
+  ClusterResourceBinding,
+  Work,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  AppliedManifestWork,
+  CustomResourceDefinition,
+] as readonly Kind[];
 
 export interface DeletingFacts {
   looked: number;
@@ -20,14 +43,20 @@ export interface DeletingFacts {
 }
 
 /** What holds a namespace, as the server says it. */
-const REMAINING = ["NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure", "NamespaceDeletionDiscoveryFailure"];
+const REMAINING = [
+  "NamespaceFinalizersRemaining",
+  "NamespaceContentRemaining",
+  "NamespaceDeletionContentFailure",
+  "NamespaceDeletionDiscoveryFailure",
+];
 /** Twice the patience is long enough to be a problem. */
 const PROBLEM_FACTOR = 2;
 
 export const finalizersCheck = defineCheck<DeletingFacts>({
   name: "finalizers",
   summary: "nothing that is being deleted is held by a finalizer",
-  tells: "Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, definitions and templates whose deletion takes longer than `--patience` (a warning) or twice as long (a problem): which finalizer holds them, who takes it off, and what to do.",
+  tells:
+    "Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, definitions and templates whose deletion takes longer than `--patience` (a warning) or twice as long (a problem): which finalizer holds them, who takes it off, and what to do.",
   async gather(context) {
     const unseen: string[] = [];
     const kinds = [...KINDS, ...(await templateKinds(context))];
@@ -46,20 +75,40 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
     return { looked: all.length, deleting: all.flatMap(({ kind, object }) => deletingOf(kind, object)), unseen };
   },
   judge({ looked, deleting, unseen }, { nowMs, patienceMs }) {
-    const stuck = deleting.filter(({ sinceMs }) => nowMs - sinceMs > patienceMs).toSorted((a, b) => a.sinceMs - b.sinceMs);
+    const stuck = deleting
+      .filter(({ sinceMs }) => nowMs - sinceMs > patienceMs)
+      .toSorted((a, b) => a.sinceMs - b.sinceMs);
     const findings = stuck.map((object): DoctorFinding => {
       const { who, fix, commands } = cureOf(object);
-      const held = object.finalizers.length > 0 ? `held by ${object.finalizers.join(", ")}. ${who}` : "held by nothing, and still there.";
-      return { severity: nowMs - object.sinceMs > PROBLEM_FACTOR * patienceMs ? "problem" : "warning", about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`, seen: `It is being deleted for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`, fix, commands };
+      const held =
+        object.finalizers.length > 0
+          ? `held by ${object.finalizers.join(", ")}. ${who}`
+          : "held by nothing, and still there.";
+      return {
+        severity: nowMs - object.sinceMs > PROBLEM_FACTOR * patienceMs ? "problem" : "warning",
+        about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,
+        seen: `It is being deleted for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
+        fix,
+        commands,
+      };
     });
-    return { seen: `${counted(looked, "object")} looked at, ${deleting.length} being deleted, ${stuck.length} of them stuck`, findings, unseen };
+    return {
+      seen: `${counted(looked, "object")} looked at, ${deleting.length} being deleted, ${stuck.length} of them stuck`,
+      findings,
+      unseen,
+    };
   },
 });
 
 /** The kinds that people propagate: a template with a finalizer holds its binding and everything behind it. */
 async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> {
   const resolver = createKindResolver({ client, cluster: "hub" });
-  const refs = new Map((await lists.all(ResourceBinding)).map(({ spec: { resource } }) => [`${resource.apiVersion}/${resource.kind}`, resource]));
+  const refs = new Map(
+    (await lists.all(ResourceBinding)).map(({ spec: { resource } }) => [
+      `${resource.apiVersion}/${resource.kind}`,
+      resource,
+    ]),
+  );
   const found = await Promise.all(
     [...refs.values()].map(async ({ apiVersion, kind }) => {
       try {
@@ -76,9 +125,28 @@ async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> 
 function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deleting[] {
   const { deletionTimestamp, finalizers = [], namespace, name } = object.metadata;
   if (deletionTimestamp === undefined) return [];
-  const { spec, status } = object as { spec?: { finalizers?: readonly string[] }; status?: { conditions?: readonly { type: string; status: string; message?: string }[] } };
+  const { spec, status } = object as {
+    spec?: { finalizers?: readonly string[] };
+    status?: { conditions?: readonly { type: string; status: string; message?: string }[] };
+  };
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
-  const remaining = isNamespace ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? []).filter((condition) => condition.status === "True").map(({ message = "" }) => `${message.replace(/\.$/, "")}.`).join(" ") : "";
+  const remaining = isNamespace
+    ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? [])
+        .filter((condition) => condition.status === "True")
+        .map(({ message = "" }) => `${message.replace(/\.$/, "")}.`)
+        .join(" ")
+    : "";
   const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
-  return [{ type: `${kind.plural}${kind.group ? `.${kind.group}` : ""}`, kind: kind.kind, ...(namespace !== undefined && { namespace }), name, sinceMs: Date.parse(deletionTimestamp), finalizers: isNamespace && finalizers.length === 0 ? (spec?.finalizers ?? []) : finalizers, ...(remaining !== "" && { remaining }), ...(member !== undefined && { member }) }];
+  return [
+    {
+      type: `${kind.plural}${kind.group ? `.${kind.group}` : ""}`,
+      kind: kind.kind,
+      namespace,
+      name,
+      sinceMs: Date.parse(deletionTimestamp),
+      finalizers: isNamespace && finalizers.length === 0 ? (spec?.finalizers ?? []) : finalizers,
+      remaining: remaining !== "" ? remaining : undefined,
+      member,
+    },
+  ];
 }

@@ -25,25 +25,77 @@ const SLOW_MS = 2_000;
 export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub answers, is ready, and has the version of this program",
-  tells: "A problem when one of the hub's own checks (`/readyz`) fails: its controllers stand still, its disk takes no writes, or it is stopping. A warning when it serves another Kubernetes version than this program was made for, or takes longer than two seconds. When it does not answer at all, nothing else can be checked.",
+  tells:
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers stand still, its disk takes no writes, or it is stopping. A warning when it serves another Kubernetes version than this program was made for, or takes longer than two seconds. When it does not answer at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
       return messageOf(error);
     });
-    if (typeof version === "string") return { server: context.server, version: "", tookMs: 0, failing: [], away: version, ...(isHere(context.server) && { data: context.data }) };
+    if (typeof version === "string")
+      return {
+        server: context.server,
+        version: "",
+        tookMs: 0,
+        failing: [],
+        away: version,
+        data: isHere(context.server) ? context.data : undefined,
+      };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
     const failing = failedChecksOf(ready.text);
     const { gitVersion } = objectOf("asking the hub for its version", version);
-    return { server: context.server, version: typeof gitVersion === "string" ? gitVersion : "", tookMs: version.tookMs, failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz answers ${ready.status}`] };
+    return {
+      server: context.server,
+      version: typeof gitVersion === "string" ? gitVersion : "",
+      tookMs: version.tookMs,
+      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz answers ${ready.status}`],
+    };
   },
   judge({ version, tookMs, failing, server, away, data }) {
     const findings: DoctorFinding[] = [];
-    if (away !== undefined) return { seen: "it does not answer", findings: [{ severity: "problem", about: `hub ${server}`, seen: away, fix: "Start it, or name the kubeconfig of one that runs.", commands: [...(data === undefined ? [] : [`flotilla up --data ${data}`]), "flotilla doctor --kubeconfig FILE"] }] };
-    if (failing.length > 0) findings.push({ severity: "problem", about: `hub ${server}`, seen: `It is not ready: ${failing.join(", ")}.`, fix: failing.includes("store-writes") ? "Its disk takes no writes. Free some space there; it goes on by itself then." : "Read its log for the reason; a hub that is stopping has to be started again.", commands: ["flotilla doctor --only data", "flotilla up --log-level info"] });
+    if (away !== undefined)
+      return {
+        seen: "it does not answer",
+        findings: [
+          {
+            severity: "problem",
+            about: `hub ${server}`,
+            seen: away,
+            fix: "Start it, or name the kubeconfig of one that runs.",
+            commands: [
+              ...(data === undefined ? [] : [`flotilla up --data ${data}`]),
+              "flotilla doctor --kubeconfig FILE",
+            ],
+          },
+        ],
+      };
+    if (failing.length > 0)
+      findings.push({
+        severity: "problem",
+        about: `hub ${server}`,
+        seen: `It is not ready: ${failing.join(", ")}.`,
+        fix: failing.includes("store-writes")
+          ? "Its disk takes no writes. Free some space there; it goes on by itself then."
+          : "Read its log for the reason; a hub that is stopping has to be started again.",
+        commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
+      });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
-    if (hub !== undefined && own !== hub) findings.push({ severity: "warning", about: `hub ${server}`, seen: `It serves Kubernetes ${version}; this program was made for ${KUBERNETES_VERSION}.`, fix: "Use the flotilla of the hub's version.", commands: ["flotilla version"] });
-    if (tookMs > SLOW_MS) findings.push({ severity: "warning", about: `hub ${server}`, seen: `It took ${Math.round(tookMs / 100) / 10} s to say its version.`, fix: "Look at the load of its machine, and at what stands between.", commands: ["kubectl get --raw /metrics"] });
+    if (hub !== undefined && own !== hub)
+      findings.push({
+        severity: "warning",
+        about: `hub ${server}`,
+        seen: `It serves Kubernetes ${version}; this program was made for ${KUBERNETES_VERSION}.`,
+        fix: "Use the flotilla of the hub's version.",
+        commands: ["flotilla version"],
+      });
+    if (tookMs > SLOW_MS)
+      findings.push({
+        severity: "warning",
+        about: `hub ${server}`,
+        seen: `It took ${Math.round(tookMs / 100) / 10} s to say its version.`,
+        fix: "Look at the load of its machine, and at what stands between.",
+        commands: ["kubectl get --raw /metrics"],
+      });
     return { seen: `${version || "unknown version"}, answered in ${Math.round(tookMs)} ms`, findings };
   },
 });

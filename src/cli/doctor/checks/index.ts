@@ -1,4 +1,7 @@
-/** All checks, in the order in which they are told. A check is added here, with its tests beside it; docs/doctor.md is held against this list. */
+/**
+ * All checks, in the order in which they are told. A check is added here, with its tests beside it; docs/doctor.md is
+ * held against this list.
+ */
 import type { DoctorCheck } from "../check.ts";
 import { agentsCheck } from "./agents.ts";
 import { apisCheck } from "./apis.ts";
@@ -18,4 +21,22 @@ import { policiesCheck } from "./policies.ts";
 import { versionsCheck } from "./versions.ts";
 import { worksCheck } from "./works.ts";
 
-export const CHECKS: readonly DoctorCheck[] = [hubCheck, dataCheck, certificatesCheck, clocksCheck, membersCheck, agentsCheck, joinsCheck, versionsCheck, apisCheck, openkruiseCheck, policiesCheck, bindingsCheck, worksCheck, ocmCheck, interpretersCheck, driftCheck, finalizersCheck];
+export const CHECKS: readonly DoctorCheck[] = [
+  hubCheck,
+  dataCheck,
+  certificatesCheck,
+  clocksCheck,
+  membersCheck,
+  agentsCheck,
+  joinsCheck,
+  versionsCheck,
+  apisCheck,
+  openkruiseCheck,
+  policiesCheck,
+  bindingsCheck,
+  worksCheck,
+  ocmCheck,
+  interpretersCheck,
+  driftCheck,
+  finalizersCheck,
+];

@@ -1,5 +1,9 @@
 /** Whether users' rules for kinds work: scripts in customizations, and servers that are asked. */
-import { Event, ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "../../../api/index.ts";
+import {
+  Event,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+} from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { checkCustomization, findConflicts } from "../../../interpreter/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
@@ -31,33 +35,73 @@ export interface InterpreterFacts {
 }
 
 /** Each tells its end with `Succeed` in the place of `Failed`. */
-const FAILURES = ["GetReplicasFailed", "GetComponentsFailed", "DivideFailed", "GetDependenciesFailed", "AggregateStatusFailed", "ReflectStatusFailed", "InterpretHealthFailed"];
+const FAILURES = [
+  "GetReplicasFailed",
+  "GetComponentsFailed",
+  "DivideFailed",
+  "GetDependenciesFailed",
+  "AggregateStatusFailed",
+  "ReflectStatusFailed",
+  "InterpretHealthFailed",
+];
 /** What failed longer ago has been tried again since, and would have been told again. */
 const RECENT_MS = 3_600_000;
 
 export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
   summary: "users' rules for kinds work: scripts run, webhooks answer",
-  tells: "A problem for each object or Work on which a rule failed within the last hour and has not worked since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or have a rival, for scripts in quarantine, and for webhooks whose authority has ended. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+  tells:
+    "A problem for each object or Work on which a rule failed within the last hour and has not worked since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or have a rival, for scripts in quarantine, and for webhooks whose authority has ended. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
   async gather(context) {
     const unseen: string[] = [];
-    const [customizations, webhooks, events, metrics] = await Promise.all([context.lists.all(ResourceInterpreterCustomization), context.lists.all(ResourceInterpreterWebhookConfiguration), readEvents(context), readMetrics(context, unseen)]);
-    return { customizations, webhooks, events, quarantined: samplesOf(metrics, "flotilla_interpreter_script_quarantined"), scriptFailures: samplesOf(metrics, "flotilla_interpreter_script_failures_total"), webhookFailures: samplesOf(metrics, "flotilla_interpreter_webhook_failures_total"), unseen };
+    const [customizations, webhooks, events, metrics] = await Promise.all([
+      context.lists.all(ResourceInterpreterCustomization),
+      context.lists.all(ResourceInterpreterWebhookConfiguration),
+      readEvents(context),
+      readMetrics(context, unseen),
+    ]);
+    return {
+      customizations,
+      webhooks,
+      events,
+      quarantined: samplesOf(metrics, "flotilla_interpreter_script_quarantined"),
+      scriptFailures: samplesOf(metrics, "flotilla_interpreter_script_failures_total"),
+      webhookFailures: samplesOf(metrics, "flotilla_interpreter_webhook_failures_total"),
+      unseen,
+    };
   },
   judge(facts, { nowMs }) {
     const failing = failingNow(facts.events, nowMs);
     const findings = [
-      ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({ severity: "problem", about: object, seen: `${reason} ${formatAge(nowMs - atMs)} ago: ${message}`, ...cureOfRule(message, facts) })),
+      ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({
+        severity: "problem",
+        about: object,
+        seen: `${reason} ${formatAge(nowMs - atMs)} ago: ${message}`,
+        ...cureOfRule(message, facts),
+      })),
       ...facts.customizations.flatMap((customization) => scriptFindings(customization, facts.customizations)),
-      ...facts.quarantined.filter(({ value }) => value > 0).map(({ labels }): DoctorFinding => ({ severity: "problem", about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`, seen: `Its ${labels["operation"] ?? "script"} overran its limits three times in a row and runs outside the hub's process, slowly.`, fix: "Make the script do less; another text ends the quarantine.", commands: [checkCommand(labels["customization"] ?? "NAME")] })),
+      ...facts.quarantined
+        .filter(({ value }) => value > 0)
+        .map(({ labels }): DoctorFinding => ({
+          severity: "problem",
+          about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
+          seen: `Its ${labels["operation"] ?? "script"} overran its limits three times in a row and runs outside the hub's process, slowly.`,
+          fix: "Make the script do less; another text ends the quarantine.",
+          commands: [checkCommand(labels["customization"] ?? "NAME")],
+        })),
       ...webhookFindings(facts, nowMs),
       ...counterFindings(facts),
     ];
-    return { seen: `${counted(facts.customizations.length, "customization")}, ${counted(facts.webhooks.length, "webhook configuration")}, ${counted(failing.length, "rule")} failing`, findings, unseen: facts.unseen };
+    return {
+      seen: `${counted(facts.customizations.length, "customization")}, ${counted(facts.webhooks.length, "webhook configuration")}, ${counted(failing.length, "rule")} failing`,
+      findings,
+      unseen: facts.unseen,
+    };
   },
 });
 
-const checkCommand = (name: string): string => `kubectl get resourceinterpretercustomization ${name} -o yaml | flotilla interpret -f - --check`;
+const checkCommand = (name: string): string =>
+  `kubectl get resourceinterpretercustomization ${name} -o yaml | flotilla interpret -f - --check`;
 
 async function readEvents({ lists }: DoctorContext): Promise<RuleEvent[]> {
   const reasons = FAILURES.flatMap((reason) => [reason, reason.replace("Failed", "Succeed")]);
@@ -66,7 +110,12 @@ async function readEvents({ lists }: DoctorContext): Promise<RuleEvent[]> {
     reason,
     object: `${involvedObject.kind ?? ""} ${involvedObject.namespace ? `${involvedObject.namespace}/` : ""}${involvedObject.name ?? ""}`,
     message,
-    atMs: Math.max(...[lastTimestamp, eventTime, series?.lastObservedTime].map((time) => Date.parse(time ?? "")).filter(Number.isFinite), 0),
+    atMs: Math.max(
+      ...[lastTimestamp, eventTime, series?.lastObservedTime]
+        .map((time) => Date.parse(time ?? ""))
+        .filter(Number.isFinite),
+      0,
+    ),
   }));
 }
 
@@ -89,29 +138,85 @@ function failingNow(events: readonly RuleEvent[], nowMs: number): RuleEvent[] {
 
 function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick<DoctorFinding, "fix" | "commands"> {
   const named = customizations.find(({ metadata }) => message.includes(metadata.name));
-  if (named) return { fix: "Correct its script; `flotilla interpret` runs it on an object without a hub.", commands: [checkCommand(named.metadata.name), `kubectl edit resourceinterpretercustomization ${named.metadata.name}`] };
-  if (/webhook/i.test(message)) return { fix: "Bring the webhook's server back, or set flotilla.dev/failure-policy on its configuration.", commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"] };
-  return { fix: "Look at the object and at the rule of its kind.", commands: ["kubectl get resourceinterpretercustomizations"] };
+  if (named)
+    return {
+      fix: "Correct its script; `flotilla interpret` runs it on an object without a hub.",
+      commands: [
+        checkCommand(named.metadata.name),
+        `kubectl edit resourceinterpretercustomization ${named.metadata.name}`,
+      ],
+    };
+  if (/webhook/i.test(message))
+    return {
+      fix: "Bring the webhook's server back, or set flotilla.dev/failure-policy on its configuration.",
+      commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
+    };
+  return {
+    fix: "Look at the object and at the rule of its kind.",
+    commands: ["kubectl get resourceinterpretercustomizations"],
+  };
 }
 
 /** The hub refuses such scripts; those that came in before, or from elsewhere, are still there. */
-function scriptFindings(customization: DeepReadonly<ResourceInterpreterCustomization>, all: InterpreterFacts["customizations"]): DoctorFinding[] {
+function scriptFindings(
+  customization: DeepReadonly<ResourceInterpreterCustomization>,
+  all: InterpreterFacts["customizations"],
+): DoctorFinding[] {
   const { name } = customization.metadata;
-  return [...checkCustomization(customization).errors, ...findConflicts(customization, all)].map(({ field, message }) => ({ severity: "problem", about: `ResourceInterpreterCustomization ${name}`, seen: `${field}: ${message}`, fix: "Correct the script, or delete one of two customizations for the same operation.", commands: [checkCommand(name)] }));
+  return [...checkCustomization(customization).errors, ...findConflicts(customization, all)].map(
+    ({ field, message }) => ({
+      severity: "problem",
+      about: `ResourceInterpreterCustomization ${name}`,
+      seen: `${field}: ${message}`,
+      fix: "Correct the script, or delete one of two customizations for the same operation.",
+      commands: [checkCommand(name)],
+    }),
+  );
 }
 
 function webhookFindings({ webhooks }: InterpreterFacts, nowMs: number): DoctorFinding[] {
   return webhooks.flatMap(({ metadata, webhooks: hooks }) =>
     hooks.flatMap(({ name, clientConfig }): DoctorFinding[] => {
-      const lifetime = clientConfig.caBundle === undefined ? undefined : certificateLifetime(Buffer.from(clientConfig.caBundle, "base64").toString("utf8"));
-      return lifetime && lifetime.toMs < nowMs ? [{ severity: "problem", about: `ResourceInterpreterWebhookConfiguration ${metadata.name}`, seen: `The authority of ${name} ended ${formatAge(nowMs - lifetime.toMs)} ago, so the hub does not trust its server.`, fix: "Give its server a new certificate, and write the new authority into caBundle.", commands: [`kubectl edit resourceinterpreterwebhookconfiguration ${metadata.name}`] }] : [];
+      const lifetime =
+        clientConfig.caBundle === undefined
+          ? undefined
+          : certificateLifetime(Buffer.from(clientConfig.caBundle, "base64").toString("utf8"));
+      return lifetime && lifetime.toMs < nowMs
+        ? [
+            {
+              severity: "problem",
+              about: `ResourceInterpreterWebhookConfiguration ${metadata.name}`,
+              seen: `The authority of ${name} ended ${formatAge(nowMs - lifetime.toMs)} ago, so the hub does not trust its server.`,
+              fix: "Give its server a new certificate, and write the new authority into caBundle.",
+              commands: [`kubectl edit resourceinterpreterwebhookconfiguration ${metadata.name}`],
+            },
+          ]
+        : [];
     }),
   );
 }
 
 function counterFindings({ scriptFailures, webhookFailures, customizations }: InterpreterFacts): DoctorFinding[] {
   const known = new Set(customizations.map(({ metadata }) => metadata.name));
-  const scripts = scriptFailures.filter(({ value, labels }) => value > 0 && known.has(labels["customization"] ?? "")).map(({ labels, value }): DoctorFinding => ({ severity: "warning", about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`, seen: `Its ${labels["operation"] ?? "script"} failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`, fix: "Run it on the object that it fails on.", commands: [`flotilla interpret -f RULES.yaml --operation ${labels["operation"] ?? "OPERATION"} --desired-file OBJECT.yaml`] }));
-  const hooks = webhookFailures.filter(({ value }) => value > 0).map(({ labels, value }): DoctorFinding => ({ severity: "warning", about: `interpreter webhook ${labels["webhook"] ?? ""}`, seen: `It failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`, fix: "Look at its server, and at how the hub reaches it.", commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"] }));
+  const scripts = scriptFailures
+    .filter(({ value, labels }) => value > 0 && known.has(labels["customization"] ?? ""))
+    .map(({ labels, value }): DoctorFinding => ({
+      severity: "warning",
+      about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
+      seen: `Its ${labels["operation"] ?? "script"} failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      fix: "Run it on the object that it fails on.",
+      commands: [
+        `flotilla interpret -f RULES.yaml --operation ${labels["operation"] ?? "OPERATION"} --desired-file OBJECT.yaml`,
+      ],
+    }));
+  const hooks = webhookFailures
+    .filter(({ value }) => value > 0)
+    .map(({ labels, value }): DoctorFinding => ({
+      severity: "warning",
+      about: `interpreter webhook ${labels["webhook"] ?? ""}`,
+      seen: `It failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      fix: "Look at its server, and at how the hub reaches it.",
+      commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
+    }));
   return [...scripts, ...hooks];
 }

@@ -13,30 +13,75 @@ export interface JoinFacts {
 export const joinsCheck = defineCheck<JoinFacts>({
   name: "joins",
   summary: "no cluster waits to be let in",
-  tells: "A warning for each ManagedCluster that the hub has not accepted, and for each request for a certificate that nobody has approved or denied for longer than `--patience`. A problem for a request that was approved and not signed.",
+  tells:
+    "A warning for each ManagedCluster that the hub has not accepted, and for each request for a certificate that nobody has approved or denied for longer than `--patience`. A problem for a request that was approved and not signed.",
   async gather({ lists, only }) {
     const [managed, requests] = await Promise.all([lists.all(ManagedCluster), lists.all(CertificateSigningRequest)]);
-    return { managed: managed.filter(({ metadata }) => !only || only.has(metadata.name)), requests: requests.filter(({ metadata }) => !only || only.has(metadata.labels?.[CLUSTER_NAME_LABEL] ?? "")) };
+    return {
+      managed: managed.filter(({ metadata }) => !only || only.has(metadata.name)),
+      requests: requests.filter(({ metadata }) => !only || only.has(metadata.labels?.[CLUSTER_NAME_LABEL] ?? "")),
+    };
   },
   judge({ managed, requests }, { nowMs, patienceMs }) {
-    const waiting = managed.filter(({ metadata, spec }) => spec.hubAcceptsClient !== true && metadata.deletionTimestamp === undefined);
-    const accepted = waiting.map(({ metadata: { name, creationTimestamp } }): DoctorFinding => ({ severity: "warning", about: `cluster ${name}`, seen: `It asked to join ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago, and the hub has not accepted it.`, fix: "Accept it if you know it; delete it if not.", commands: [`flotilla accept ${name}`, `kubectl delete managedcluster ${name}`] }));
+    const waiting = managed.filter(
+      ({ metadata, spec }) => spec.hubAcceptsClient !== true && metadata.deletionTimestamp === undefined,
+    );
+    const accepted = waiting.map(({ metadata: { name, creationTimestamp } }): DoctorFinding => ({
+      severity: "warning",
+      about: `cluster ${name}`,
+      seen: `It asked to join ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago, and the hub has not accepted it.`,
+      fix: "Accept it if you know it; delete it if not.",
+      commands: [`flotilla accept ${name}`, `kubectl delete managedcluster ${name}`],
+    }));
     const names = new Set(waiting.map(({ metadata }) => metadata.name));
     let pending = 0;
     const asked = requests.flatMap((request): DoctorFinding[] => {
-      const { metadata: { name, labels, creationTimestamp }, spec } = request;
+      const {
+        metadata: { name, labels, creationTimestamp },
+        spec,
+      } = request;
       const { approved, denied, failed, issued } = requestState(request);
       const age = nowMs - Date.parse(creationTimestamp ?? "");
       const cluster = labels?.[CLUSTER_NAME_LABEL];
       if (denied || issued || age <= patienceMs) return [];
-      if (failed || approved) return [{ severity: "problem", about: `CertificateSigningRequest ${name}`, seen: `It was approved ${formatAge(age)} ago and ${failed ? "could not be signed" : "is not signed"}${failed ? `: ${failureOf(request)}` : ""}.`, fix: "See that its signer is one that the hub has, and what it says.", commands: [`kubectl describe csr ${name}`] }];
+      if (failed || approved)
+        return [
+          {
+            severity: "problem",
+            about: `CertificateSigningRequest ${name}`,
+            seen: `It was approved ${formatAge(age)} ago and ${failed ? "could not be signed" : "is not signed"}${failed ? `: ${failureOf(request)}` : ""}.`,
+            fix: "See that its signer is one that the hub has, and what it says.",
+            commands: [`kubectl describe csr ${name}`],
+          },
+        ];
       pending += 1;
       // The cluster itself is told above, with one command for both.
       if (cluster !== undefined && names.has(cluster)) return [];
-      return [{ severity: "warning", about: `CertificateSigningRequest ${name}`, seen: `${spec.username ?? "somebody"} asked for it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`, fix: cluster === undefined ? "Approve it if you know who asks; deny it if not." : "Accept the cluster if you know it.", commands: cluster === undefined ? [`kubectl certificate approve ${name}`, `kubectl certificate deny ${name}`] : [`flotilla accept ${cluster}`] }];
+      return [
+        {
+          severity: "warning",
+          about: `CertificateSigningRequest ${name}`,
+          seen: `${spec.username ?? "somebody"} asked for it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
+          fix:
+            cluster === undefined
+              ? "Approve it if you know who asks; deny it if not."
+              : "Accept the cluster if you know it.",
+          commands:
+            cluster === undefined
+              ? [`kubectl certificate approve ${name}`, `kubectl certificate deny ${name}`]
+              : [`flotilla accept ${cluster}`],
+        },
+      ];
     });
-    return { seen: waiting.length + pending === 0 ? "nobody waits" : `${counted(waiting.length, "cluster")} not accepted, ${counted(pending, "request")} pending`, findings: [...accepted, ...asked] };
+    return {
+      seen:
+        waiting.length + pending === 0
+          ? "nobody waits"
+          : `${counted(waiting.length, "cluster")} not accepted, ${counted(pending, "request")} pending`,
+      findings: [...accepted, ...asked],
+    };
   },
 });
 
-const failureOf = ({ status }: DeepReadonly<CertificateSigningRequest>): string => status?.conditions?.find(({ type }) => type === "Failed")?.message ?? "no reason is given";
+const failureOf = ({ status }: DeepReadonly<CertificateSigningRequest>): string =>
+  status?.conditions?.find(({ type }) => type === "Failed")?.message ?? "no reason is given";

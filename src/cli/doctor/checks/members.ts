@@ -20,7 +20,8 @@ const OWN_TAINTS = new Set(["cluster.karmada.io/not-ready", "cluster.karmada.io/
 export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
   summary: "the members that the hub reaches are ready",
-  tells: "A problem for each member whose condition `Ready` (or, of a ManagedCluster that nobody else speaks for, `ManagedClusterConditionAvailable`) is not `True`, with what the hub says about it. A warning for taints that people set and that keep workloads out. Nothing is taken from a member that is away.",
+  tells:
+    "A problem for each member whose condition `Ready` (or, of a ManagedCluster that nobody else speaks for, `ManagedClusterConditionAvailable`) is not `True`, with what the hub says about it. A warning for taints that people set and that keep workloads out. Nothing is taken from a member that is away.",
   async gather(context) {
     const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
     return { clusters, managed: managed.filter(({ metadata }) => !context.only || context.only.has(metadata.name)) };
@@ -32,23 +33,74 @@ export const membersCheck = defineCheck<MemberFacts>({
     for (const cluster of pushed) {
       const { name } = cluster.metadata;
       const ready = findCondition(cluster.status?.conditions, "Ready");
-      if (ready?.status !== "True") findings.push({ severity: "problem", about: `member ${name}`, seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not said yet whether it is ready"}. It keeps what it runs.`, ...cureOf(cluster, ready?.message ?? "") });
-      const taints = (cluster.spec.taints ?? []).filter(({ key, effect }) => !OWN_TAINTS.has(key) && effect !== "PreferNoSchedule");
-      for (const { key, effect } of taints) findings.push({ severity: "warning", about: `member ${name}`, seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover leave it" : ""}.`, fix: "If that is over, take the taint off.", commands: [key === "cluster.karmada.io/unscheduler" ? `karmadactl uncordon ${name}` : `karmadactl taint clusters ${name} ${key}-`] });
+      if (ready?.status !== "True")
+        findings.push({
+          severity: "problem",
+          about: `member ${name}`,
+          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not said yet whether it is ready"}. It keeps what it runs.`,
+          ...cureOf(cluster, ready?.message ?? ""),
+        });
+      const taints = (cluster.spec.taints ?? []).filter(
+        ({ key, effect }) => !OWN_TAINTS.has(key) && effect !== "PreferNoSchedule",
+      );
+      for (const { key, effect } of taints)
+        findings.push({
+          severity: "warning",
+          about: `member ${name}`,
+          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover leave it" : ""}.`,
+          fix: "If that is over, take the taint off.",
+          commands: [
+            key === "cluster.karmada.io/unscheduler"
+              ? `karmadactl uncordon ${name}`
+              : `karmadactl taint clusters ${name} ${key}-`,
+          ],
+        });
     }
     const known = new Set(clusters.map(({ metadata }) => metadata.name));
-    for (const { metadata: { name }, spec, status } of managed) {
+    for (const {
+      metadata: { name },
+      spec,
+      status,
+    } of managed) {
       const available = findCondition(status?.conditions, NOT_AVAILABLE);
       if (known.has(name) || spec.hubAcceptsClient !== true || available?.status === "True") continue;
-      findings.push({ severity: "problem", about: `member ${name}`, seen: `It is not available: ${available?.message ?? "its agent has not reported"}.`, fix: "Look at its agent.", commands: [`kubectl get managedcluster ${name} -o yaml`] });
+      findings.push({
+        severity: "problem",
+        about: `member ${name}`,
+        seen: `It is not available: ${available?.message ?? "its agent has not reported"}.`,
+        fix: "Look at its agent.",
+        commands: [`kubectl get managedcluster ${name} -o yaml`],
+      });
     }
     const away = pushed.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
-    return { seen: pushed.length === 0 ? "no member that the hub reaches itself" : away.length === 0 ? `${counted(pushed.length, "member")} ready` : `${away.length} of ${pushed.length} not ready: ${listed(away.map(({ metadata }) => metadata.name))}`, findings };
+    return {
+      seen:
+        pushed.length === 0
+          ? "no member that the hub reaches itself"
+          : away.length === 0
+            ? `${counted(pushed.length, "member")} ready`
+            : `${away.length} of ${pushed.length} not ready: ${listed(away.map(({ metadata }) => metadata.name))}`,
+      findings,
+    };
   },
 });
 
-function cureOf({ metadata: { name, annotations }, spec }: DeepReadonly<Cluster>, message: string): Pick<DoctorFinding, "fix" | "commands"> {
-  if (annotations?.[FAULT] !== undefined) return { fix: "It is made unreachable on purpose, by an annotation; take that off.", commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`] };
-  if (/token|Unauthorized|certificate/i.test(message)) return { fix: "Join it again under the same name, which renews the hub's credentials.", commands: [`flotilla join ${name} --cluster-kubeconfig FILE`] };
-  return { fix: "Bring its API server back, or the way to it; the hub goes on by itself then. If it is gone for good, let it go.", commands: [`curl -k ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, `flotilla unjoin ${name} --force`] };
+function cureOf(
+  { metadata: { name, annotations }, spec }: DeepReadonly<Cluster>,
+  message: string,
+): Pick<DoctorFinding, "fix" | "commands"> {
+  if (annotations?.[FAULT] !== undefined)
+    return {
+      fix: "It is made unreachable on purpose, by an annotation; take that off.",
+      commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`],
+    };
+  if (/token|Unauthorized|certificate/i.test(message))
+    return {
+      fix: "Join it again under the same name, which renews the hub's credentials.",
+      commands: [`flotilla join ${name} --cluster-kubeconfig FILE`],
+    };
+  return {
+    fix: "Bring its API server back, or the way to it; the hub goes on by itself then. If it is gone for good, let it go.",
+    commands: [`curl -k ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, `flotilla unjoin ${name} --force`],
+  };
 }

@@ -1,4 +1,7 @@
-/** Open Cluster Management's side: Placements without clusters, ManifestWorks that members refuse, rollouts that stopped. */
+/**
+ * Open Cluster Management's side: Placements without clusters, ManifestWorks that members refuse, rollouts that
+ * stopped.
+ */
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
@@ -15,32 +18,68 @@ export interface OcmFacts {
 export const ocmCheck = defineCheck<OcmFacts>({
   name: "ocm",
   summary: "Placements choose clusters, and ManifestWorks are applied",
-  tells: "A problem for each ManifestWork that its member refuses or degraded, for Placements that are not satisfied (no cluster fits, no ManagedClusterSet is bound) or cannot be understood, and for ManifestWorkReplicaSets whose rollout stopped. What is younger than `--patience` is given time.",
+  tells:
+    "A problem for each ManifestWork that its member refuses or degraded, for Placements that are not satisfied (no cluster fits, no ManagedClusterSet is bound) or cannot be understood, and for ManifestWorkReplicaSets whose rollout stopped. What is younger than `--patience` is given time.",
   async gather({ lists, only }) {
-    const [works, placements, sets] = await Promise.all([lists.all(ManifestWork), lists.all(OcmPlacement), lists.all(ManifestWorkReplicaSet)]);
+    const [works, placements, sets] = await Promise.all([
+      lists.all(ManifestWork),
+      lists.all(OcmPlacement),
+      lists.all(ManifestWorkReplicaSet),
+    ]);
     return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
   },
   judge({ works, placements, sets }, { nowMs, patienceMs }) {
-    const isOld = ({ metadata }: { readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string } }): boolean => metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > patienceMs;
+    const isOld = ({
+      metadata,
+    }: {
+      readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string };
+    }): boolean =>
+      metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > patienceMs;
     const findings = [
       ...works.filter(isOld).flatMap((work) => told(work, (collector) => collector.manifestWork(work), nowMs)),
-      ...placements.filter(isOld).flatMap((placement) => told(placement, (collector) => collector.placement(placement), nowMs)),
+      ...placements
+        .filter(isOld)
+        .flatMap((placement) => told(placement, (collector) => collector.placement(placement), nowMs)),
       ...sets.filter(isOld).flatMap((set) => told(set, (collector) => collector.replicaSet(set), nowMs)),
     ];
-    return { seen: works.length + placements.length + sets.length === 0 ? "nothing of Open Cluster Management in use" : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} not well`, findings };
+    return {
+      seen:
+        works.length + placements.length + sets.length === 0
+          ? "nothing of Open Cluster Management in use"
+          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} not well`,
+      findings,
+    };
   },
 });
 
-type Named = { readonly kind: string; readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string } };
+type Named = {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string };
+};
 
 /** What `flotilla status` counts is told here one by one. */
-function told({ kind, metadata: { namespace, name, creationTimestamp } }: Named, see: (collector: ReturnType<typeof createUnwellCollector>) => void, nowMs: number): DoctorFinding[] {
+function told(
+  { kind, metadata: { namespace, name, creationTimestamp } }: Named,
+  see: (collector: ReturnType<typeof createUnwellCollector>) => void,
+  nowMs: number,
+): DoctorFinding[] {
   const collector = createUnwellCollector();
   see(collector);
   const where = namespace ? ` -n ${namespace}` : "";
   const cure =
     kind === "Placement"
-      ? { fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` names each cluster with the reason.", commands: [`flotilla why placement/${name}${where}`, `kubectl get managedclustersetbindings${where}`] }
-      : { fix: "`flotilla why` says what the member answered, and what to change.", commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`] };
-  return collector.result().worst.map(({ trouble, reason }) => ({ severity: "problem", about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`, seen: `${trouble}, made ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`, ...cure }));
+      ? {
+          fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` names each cluster with the reason.",
+          commands: [`flotilla why placement/${name}${where}`, `kubectl get managedclustersetbindings${where}`],
+        }
+      : {
+          fix: "`flotilla why` says what the member answered, and what to change.",
+          commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
+        };
+  return collector.result().worst.map(({ trouble, reason }) => ({
+    severity: "problem",
+    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    seen: `${trouble}, made ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
+    ...cure,
+  }));
 }

@@ -29,7 +29,8 @@ const DEPLOYMENT = "/apis/apps/v1/namespaces/kruise-system/deployments/kruise-co
 export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
   name: "openkruise",
   summary: "OpenKruise runs on the members that serve its kinds, in versions that fit",
-  tells: "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull can be asked only where the hub has a way to them.",
+  tells:
+    "A problem where a member serves OpenKruise's kinds and its manager is not there or not ready: then its webhooks refuse pods, or workloads stand still. A warning for versions before 1.4, and where members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Members that pull can be asked only where the hub has a way to them.",
   async gather(context) {
     return Promise.all(
       (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {
@@ -37,10 +38,16 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         if (!servesKruise(cluster)) return { name, isServed: false };
         try {
           const answer = await askRaw(context, proxyPath(name) + DEPLOYMENT);
-          return answer.status === 404 ? { name, isServed: true } : { name, isServed: true, ...managerOf(objectOf(`asking ${name} for OpenKruise's manager`, answer)) };
+          return answer.status === 404
+            ? { name, isServed: true }
+            : { name, isServed: true, ...managerOf(objectOf(`asking ${name} for OpenKruise's manager`, answer)) };
         } catch (error) {
           context.signal.throwIfAborted();
-          return { name, isServed: true, unseen: cluster.spec.syncMode === "Pull" ? "it pulls, and the hub has no way to it" : messageOf(error) };
+          return {
+            name,
+            isServed: true,
+            unseen: cluster.spec.syncMode === "Pull" ? "it pulls, and the hub has no way to it" : messageOf(error),
+          };
         }
       }),
     );
@@ -51,28 +58,74 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
     for (const { name, manager, version, unseen } of having) {
       if (unseen !== undefined) continue;
       const look = [`kubectl --kubeconfig ${name}.kubeconfig get pods -n kruise-system`];
-      if (!manager) findings.push({ severity: "problem", about: `member ${name}`, seen: "It serves OpenKruise's kinds, and kruise-controller-manager is not there: nothing makes their pods.", fix: "Install OpenKruise there, or take its definitions away.", commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`] });
-      else if (manager.ready < manager.wanted) findings.push({ severity: manager.ready === 0 ? "problem" : "warning", about: `member ${name}`, seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may refuse every pod" : ""}.`, fix: "Look at its pods.", commands: look });
+      if (!manager)
+        findings.push({
+          severity: "problem",
+          about: `member ${name}`,
+          seen: "It serves OpenKruise's kinds, and kruise-controller-manager is not there: nothing makes their pods.",
+          fix: "Install OpenKruise there, or take its definitions away.",
+          commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`],
+        });
+      else if (manager.ready < manager.wanted)
+        findings.push({
+          severity: manager.ready === 0 ? "problem" : "warning",
+          about: `member ${name}`,
+          seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may refuse every pod" : ""}.`,
+          fix: "Look at its pods.",
+          commands: look,
+        });
       const release = releaseOf(version);
-      if (release && (release[0] < OLDEST[0] || (release[0] === OLDEST[0] && release[1] < OLDEST[1]))) findings.push({ severity: "warning", about: `member ${name}`, seen: `OpenKruise ${version} is older than ${OLDEST.join(".")}; some counters of its status are missing.`, fix: "Upgrade it.", commands: [`helm upgrade kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`] });
+      if (release && (release[0] < OLDEST[0] || (release[0] === OLDEST[0] && release[1] < OLDEST[1])))
+        findings.push({
+          severity: "warning",
+          about: `member ${name}`,
+          seen: `OpenKruise ${version} is older than ${OLDEST.join(".")}; some counters of its status are missing.`,
+          fix: "Upgrade it.",
+          commands: [`helm upgrade kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`],
+        });
     }
-    const known = having.flatMap(({ name, version }) => {
-      const release = releaseOf(version);
-      return release ? [{ name, version: version ?? "", order: release[0] * 1000 + release[1] }] : [];
-    }).toSorted((a, b) => a.order - b.order);
+    const known = having
+      .flatMap(({ name, version }) => {
+        const release = releaseOf(version);
+        return release ? [{ name, version: version ?? "", order: release[0] * 1000 + release[1] }] : [];
+      })
+      .toSorted((a, b) => a.order - b.order);
     const [oldest, newest] = [known[0], known.at(-1)];
-    if (oldest && newest && newest.order - oldest.order > MAX_APART) findings.push({ severity: "warning", about: `members ${oldest.name} and ${newest.name}`, seen: `They run OpenKruise ${oldest.version} and ${newest.version}; defaults and feature gates differ.`, fix: "Upgrade the older one, and let lint say which manifests depend on it.", commands: ["flotilla lint --rule kruise-version-defaults -f FOLDER -R"] });
+    if (oldest && newest && newest.order - oldest.order > MAX_APART)
+      findings.push({
+        severity: "warning",
+        about: `members ${oldest.name} and ${newest.name}`,
+        seen: `They run OpenKruise ${oldest.version} and ${newest.version}; defaults and feature gates differ.`,
+        fix: "Upgrade the older one, and let lint say which manifests depend on it.",
+        commands: ["flotilla lint --rule kruise-version-defaults -f FOLDER -R"],
+      });
     const versions = [...new Set(known.map(({ version }) => version))];
-    return { seen: having.length === 0 ? "no member has OpenKruise" : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}`, findings, unseen: having.flatMap(({ name, unseen }) => (unseen === undefined ? [] : [`OpenKruise on ${name}: ${unseen}`])) };
+    return {
+      seen:
+        having.length === 0
+          ? "no member has OpenKruise"
+          : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}`,
+      findings,
+      unseen: having.flatMap(({ name, unseen }) => (unseen === undefined ? [] : [`OpenKruise on ${name}: ${unseen}`])),
+    };
   },
 });
 
-const servesKruise = ({ status }: DeepReadonly<Cluster>): boolean => status?.apiEnablements?.some(({ groupVersion, resources = [] }) => groupVersion.startsWith("apps.kruise.io/") && resources.length > 0) ?? false;
+const servesKruise = ({ status }: DeepReadonly<Cluster>): boolean =>
+  status?.apiEnablements?.some(
+    ({ groupVersion, resources = [] }) => groupVersion.startsWith("apps.kruise.io/") && resources.length > 0,
+  ) ?? false;
 
 function managerOf(deployment: JsonObject): Pick<KruiseOnMember, "version" | "manager"> {
   const image = textAt(deployment, "spec", "template", "spec", "containers", 0, "image");
   const [, version] = /:(v?\d+\.\d+[^@]*)/.exec(image) ?? [];
-  return { manager: { ready: numberAt(deployment, "status", "readyReplicas") ?? 0, wanted: numberAt(deployment, "spec", "replicas") ?? 1 }, ...(version !== undefined && { version }) };
+  return {
+    manager: {
+      ready: numberAt(deployment, "status", "readyReplicas") ?? 0,
+      wanted: numberAt(deployment, "spec", "replicas") ?? 1,
+    },
+    version,
+  };
 }
 
 function releaseOf(version: string | undefined): [number, number] | undefined {

@@ -8,28 +8,70 @@ import type { DoctorFinding } from "../check.ts";
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
 /** Problems that other checks tell with the workload itself. */
-const TOLD_ELSEWHERE = new Set(["NoClusterFit", "Unschedulable", "SchedulerError", "AppliedFailed", "KindNotServed", "MemberUnreachable", "NoAnswer", "AnswerPending", "RenderFailed", "DivideFailed", "RolloutHeld", "FullyAppliedFailed"]);
+const TOLD_ELSEWHERE = new Set([
+  "NoClusterFit",
+  "Unschedulable",
+  "SchedulerError",
+  "AppliedFailed",
+  "KindNotServed",
+  "MemberUnreachable",
+  "NoAnswer",
+  "AnswerPending",
+  "RenderFailed",
+  "DivideFailed",
+  "RolloutHeld",
+  "FullyAppliedFailed",
+]);
 
 export const policiesCheck = defineCheck<readonly Policy[]>({
   name: "policies",
   summary: "policies select something, and nothing stands between them and their objects",
-  tells: "A warning for each policy that matches no object for longer than `--patience`, or whose objects another policy has. A problem for what a policy's status tells beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub refused, a policy that waits for its overrides or PriorityClass.",
+  tells:
+    "A warning for each policy that matches no object for longer than `--patience`, or whose objects another policy has. A problem for what a policy's status tells beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub refused, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists }) {
-    const [policies, clusterPolicies] = await Promise.all([lists.all(PropagationPolicy), lists.all(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>)]);
+    const [policies, clusterPolicies] = await Promise.all([
+      lists.all(PropagationPolicy),
+      lists.all(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>),
+    ]);
     return [...policies, ...clusterPolicies] as readonly Policy[];
   },
   judge(policies, { nowMs, patienceMs }) {
     const findings = policies.flatMap((policy): DoctorFinding[] => {
       const { kind, metadata, status } = policy;
       const about = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
-      if (metadata.deletionTimestamp !== undefined || nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs) return [];
+      if (
+        metadata.deletionTimestamp !== undefined ||
+        nowMs - Date.parse(metadata.creationTimestamp ?? "") <= patienceMs
+      )
+        return [];
       if ((status?.matched ?? 0) === 0) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
-        return [{ severity: "warning", about, seen: `It has no object: no ${kinds} fits its selectors, another policy has what fits, or a rule of the kind fails.`, fix: "Look at kind, name, namespace and labels of the selectors, and at which policy has the object.", commands: [`kubectl get ${policy.kind.toLowerCase()} ${metadata.name}${metadata.namespace ? ` -n ${metadata.namespace}` : ""} -o yaml`, `flotilla why TYPE/NAME${metadata.namespace ? ` -n ${metadata.namespace}` : ""}`] }];
+        return [
+          {
+            severity: "warning",
+            about,
+            seen: `It has no object: no ${kinds} fits its selectors, another policy has what fits, or a rule of the kind fails.`,
+            fix: "Look at kind, name, namespace and labels of the selectors, and at which policy has the object.",
+            commands: [
+              `kubectl get ${policy.kind.toLowerCase()} ${metadata.name}${metadata.namespace ? ` -n ${metadata.namespace}` : ""} -o yaml`,
+              `flotilla why TYPE/NAME${metadata.namespace ? ` -n ${metadata.namespace}` : ""}`,
+            ],
+          },
+        ];
       }
       return (status?.problems ?? [])
         .filter(({ reason }) => !TOLD_ELSEWHERE.has(reason))
-        .map((problem) => ({ severity: "problem", about, seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`, fix: problem.reason.startsWith("BindingName") ? "Give one of the objects another name." : "`flotilla why` says what it waits for.", commands: [`flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`] }));
+        .map((problem) => ({
+          severity: "problem",
+          about,
+          seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
+          fix: problem.reason.startsWith("BindingName")
+            ? "Give one of the objects another name."
+            : "`flotilla why` says what it waits for.",
+          commands: [
+            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+          ],
+        }));
     });
     return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} not as meant`, findings };
   },

@@ -13,7 +13,8 @@ const MAX_APART = 3;
 export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
   name: "versions",
   summary: "the members' Kubernetes versions are near the hub's and each other's",
-  tells: "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes whose API the hub serves, and when the oldest and the newest member are more than three apart: what one of them serves another may have dropped. Members that never reported are not looked at.",
+  tells:
+    "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes whose API the hub serves, and when the oldest and the newest member are more than three apart: what one of them serves another may have dropped. Members that never reported are not looked at.",
   gather: membersIn,
   judge(clusters) {
     const hub = minorOf(KUBERNETES_VERSION);
@@ -24,13 +25,41 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
     const findings: DoctorFinding[] = [];
     for (const { name, minor, version } of known) {
       if (hub === undefined || (minor <= hub && hub - minor <= MAX_BEHIND)) continue;
-      findings.push({ severity: "warning", about: `member ${name}`, seen: `It runs Kubernetes ${version}; the hub serves the API of ${KUBERNETES_VERSION}.`, fix: minor > hub ? "Use a newer Flotilla on the hub." : "Upgrade the member, or keep to API versions that both serve.", commands: [`flotilla doctor --only apis --clusters ${name}`] });
+      findings.push({
+        severity: "warning",
+        about: `member ${name}`,
+        seen: `It runs Kubernetes ${version}; the hub serves the API of ${KUBERNETES_VERSION}.`,
+        fix:
+          minor > hub
+            ? "Use a newer Flotilla on the hub."
+            : "Upgrade the member, or keep to API versions that both serve.",
+        commands: [`flotilla doctor --only apis --clusters ${name}`],
+      });
     }
-    const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
-    if (oldest && newest && newest.minor - oldest.minor > MAX_APART) findings.push({ severity: "warning", about: `members ${oldest.name} and ${newest.name}`, seen: `They run Kubernetes ${oldest.version} and ${newest.version}.`, fix: "Upgrade the older one, so that one template fits both.", commands: ["flotilla status"] });
-    const silent = clusters.filter(({ status }) => minorOf(status?.kubernetesVersion ?? "") === undefined).map(({ metadata }) => metadata.name);
+    const [oldest, newest] = [
+      known.toSorted((a, b) => a.minor - b.minor)[0],
+      known.toSorted((a, b) => b.minor - a.minor)[0],
+    ];
+    if (oldest && newest && newest.minor - oldest.minor > MAX_APART)
+      findings.push({
+        severity: "warning",
+        about: `members ${oldest.name} and ${newest.name}`,
+        seen: `They run Kubernetes ${oldest.version} and ${newest.version}.`,
+        fix: "Upgrade the older one, so that one template fits both.",
+        commands: ["flotilla status"],
+      });
+    const silent = clusters
+      .filter(({ status }) => minorOf(status?.kubernetesVersion ?? "") === undefined)
+      .map(({ metadata }) => metadata.name);
     const versions = [...new Set(known.map(({ version }) => version))].toSorted();
-    return { seen: known.length === 0 ? "no member has told its version" : `${counted(known.length, "member")} with ${listed(versions, 3)}`, findings, unseen: silent.map((name) => `${name} has not told its version`) };
+    return {
+      seen:
+        known.length === 0
+          ? "no member has told its version"
+          : `${counted(known.length, "member")} with ${listed(versions, 3)}`,
+      findings,
+      unseen: silent.map((name) => `${name} has not told its version`),
+    };
   },
 });
 

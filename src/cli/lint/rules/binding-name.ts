@@ -16,11 +16,23 @@ export const bindingNames = defineRule({
       if (!fleet.policyOf(manifest) || manifest.name === "") continue;
       const { kind, name, title, group } = manifest;
       const binding = bindingName(kind, name);
-      const problem = [binding, workName(kind, name, namespaceOf(manifest))].flatMap((each) => dnsSubdomainProblems(each))[0];
-      if (problem !== undefined) yield { manifest, path: ["metadata", "name"], message: `its binding would be called ${binding.length > 80 ? `${binding.slice(0, 80)}… (${binding.length} characters)` : binding}: ${problem}` };
+      const problem = [binding, workName(kind, name, namespaceOf(manifest))].flatMap((each) =>
+        dnsSubdomainProblems(each),
+      )[0];
+      if (problem !== undefined)
+        yield {
+          manifest,
+          path: ["metadata", "name"],
+          message: `its binding would be called ${binding.length > 80 ? `${binding.slice(0, 80)}… (${binding.length} characters)` : binding}: ${problem}`,
+        };
       const key = `${namespaceOf(manifest)}/${binding}`;
       const other = taken.get(key);
-      if (other !== undefined && other !== group) yield { manifest, path: ["metadata", "name"], message: `${title} of ${group} and of ${other || "Kubernetes' core"} would share the binding ${binding}` };
+      if (other !== undefined && other !== group)
+        yield {
+          manifest,
+          path: ["metadata", "name"],
+          message: `${title} of ${group} and of ${other || "Kubernetes' core"} would share the binding ${binding}`,
+        };
       taken.set(key, other ?? group);
     }
   },

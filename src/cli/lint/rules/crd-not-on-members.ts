@@ -15,15 +15,33 @@ export const crdNotOnMembers = defineRule({
   fix: "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install it there by other means and silence this rule.",
   *check({ policies, of, selectedBy }) {
     const definitions = of("apiextensions.k8s.io/CustomResourceDefinition");
-    const sent = new Set(policies.filter(({ kind }) => kind === "ClusterPropagationPolicy").flatMap((policy) => selectedBy(policy).map(({ manifest }) => manifest)));
+    const sent = new Set(
+      policies
+        .filter(({ kind }) => kind === "ClusterPropagationPolicy")
+        .flatMap((policy) => selectedBy(policy).map(({ manifest }) => manifest)),
+    );
     for (const policy of policies) {
       for (const { item, path } of itemsAt(policy.object, "spec", "resourceSelectors")) {
         const { group } = parseApiVersion(textAt(item, "apiVersion"));
         const kind = textAt(item, "kind");
-        if (BUILT_IN.has(`${group}/${kind}`) || INSTALLED_GROUPS.has(group) || group === "apiextensions.k8s.io" || !group.includes(".")) continue;
-        const definition = definitions.find(({ object }) => textAt(object, "spec", "group") === group && textAt(object, "spec", "names", "kind") === kind);
+        if (
+          BUILT_IN.has(`${group}/${kind}`) ||
+          INSTALLED_GROUPS.has(group) ||
+          group === "apiextensions.k8s.io" ||
+          !group.includes(".")
+        )
+          continue;
+        const definition = definitions.find(
+          ({ object }) => textAt(object, "spec", "group") === group && textAt(object, "spec", "names", "kind") === kind,
+        );
         if (definition && sent.has(definition)) continue;
-        yield { manifest: policy, path, message: definition ? `it selects ${kind} of ${group}, and no ClusterPropagationPolicy selects ${definition.title}` : `it selects ${kind} of ${group}, whose CustomResourceDefinition is not among the files` };
+        yield {
+          manifest: policy,
+          path,
+          message: definition
+            ? `it selects ${kind} of ${group}, and no ClusterPropagationPolicy selects ${definition.title}`
+            : `it selects ${kind} of ${group}, whose CustomResourceDefinition is not among the files`,
+        };
       }
     }
   },

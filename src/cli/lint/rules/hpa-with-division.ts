@@ -13,14 +13,16 @@ export const hpaWithDivision = defineRule({
   severity: "warning",
   summary: "an autoscaler on each member scales a divided workload",
   why: "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the fleet runs up to the maximum times the number of members, and the numbers of the division no longer hold.",
-  fix: "Write each member's limits with an OverridePolicy, and let the template have the label `resourcetemplate.karmada.io/retain-replicas: \"true\"`, so that members keep what their autoscaler decided; or scale the template on the hub.",
+  fix: 'Write each member\'s limits with an OverridePolicy, and let the template have the label `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
   *check(fleet) {
     for (const manifest of fleet.of("autoscaling/HorizontalPodAutoscaler")) {
       if (fleet.journeysOf(manifest).length === 0) continue;
       const target = fleet.manifests.find((other) => isTarget(manifest, other));
       const journey = target && severalJourney(fleet, target);
       if (!target || journey?.how !== "divided") continue;
-      const isOverridden = fleet.overrides.some((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest));
+      const isOverridden = fleet.overrides.some((policy) =>
+        fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
+      );
       if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN] === "true") continue;
       yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(journey)}` };
     }
@@ -29,5 +31,10 @@ export const hpaWithDivision = defineRule({
 
 function isTarget(autoscaler: LintManifest, other: LintManifest): boolean {
   const target = objectAt(autoscaler.object, "spec", "scaleTargetRef");
-  return other.kind === textAt(target, "kind") && other.name === textAt(target, "name") && other.group === parseApiVersion(textAt(target, "apiVersion")).group && namespaceOf(other) === namespaceOf(autoscaler);
+  return (
+    other.kind === textAt(target, "kind") &&
+    other.name === textAt(target, "name") &&
+    other.group === parseApiVersion(textAt(target, "apiVersion")).group &&
+    namespaceOf(other) === namespaceOf(autoscaler)
+  );
 }

@@ -1,4 +1,7 @@
-/** All rules, in chapters. A rule is added here, with a bad and a good fixture in `testdata`, and a line in docs/reference/lint.md. */
+/**
+ * All rules, in chapters. A rule is added here, with a bad and a good fixture in `testdata`, and a line in
+ * docs/reference/lint.md.
+ */
 import type { LintRule } from "../rule.ts";
 import { affinityMatchesNothing } from "./affinity-matches-nothing.ts";
 import { bindingNames } from "./binding-name.ts";
@@ -69,7 +72,18 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "Policies",
     says: "Which objects go where.",
-    rules: [policySelectsNothing, policiesTie, affinityMatchesNothing, staticWeights, spreadConstraints, tolerationSeconds, cronEverywhere, hpaWithDivision, statefulsetOrdinals, twoOwners],
+    rules: [
+      policySelectsNothing,
+      policiesTie,
+      affinityMatchesNothing,
+      staticWeights,
+      spreadConstraints,
+      tolerationSeconds,
+      cronEverywhere,
+      hpaWithDivision,
+      statefulsetOrdinals,
+      twoOwners,
+    ],
   },
   {
     title: "Overrides",
@@ -89,7 +103,37 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "OpenKruise",
     says: "What means something else in a fleet than in one cluster. Most of it does not happen where a PropagationPolicy divides the workload.",
-    rules: [kruisePartitionPercent, kruisePartitionRoundsUp, kruisePartitionCount, kruisePartitionHold, kruiseTemplateBeforePartition, kruisePartitionRaised, kruiseUnavailablePercent, kruiseUnavailableCount, kruiseSurge, kruisePodsToDelete, kruiseDeletionCost, kruiseRevisionCompared, kruiseStatusSums, kruiseOrdinals, kruiseOrderedReady, kruiseStatefulsetPartition, kruiseVolumesStay, kruiseSidecarsetFirst, sidecarsetNamespaces, kruiseSubsetCounts, kruiseWorkloadSpread, kruiseDaemonsetPartition, kruiseBudgetPerCluster, kruiseParallelism, kruiseRolloutOwner, kruiseLifecycleHooks, kruiseVersionDefaults, kruisePredownload, kruiseClusterLoss],
+    rules: [
+      kruisePartitionPercent,
+      kruisePartitionRoundsUp,
+      kruisePartitionCount,
+      kruisePartitionHold,
+      kruiseTemplateBeforePartition,
+      kruisePartitionRaised,
+      kruiseUnavailablePercent,
+      kruiseUnavailableCount,
+      kruiseSurge,
+      kruisePodsToDelete,
+      kruiseDeletionCost,
+      kruiseRevisionCompared,
+      kruiseStatusSums,
+      kruiseOrdinals,
+      kruiseOrderedReady,
+      kruiseStatefulsetPartition,
+      kruiseVolumesStay,
+      kruiseSidecarsetFirst,
+      sidecarsetNamespaces,
+      kruiseSubsetCounts,
+      kruiseWorkloadSpread,
+      kruiseDaemonsetPartition,
+      kruiseBudgetPerCluster,
+      kruiseParallelism,
+      kruiseRolloutOwner,
+      kruiseLifecycleHooks,
+      kruiseVersionDefaults,
+      kruisePredownload,
+      kruiseClusterLoss,
+    ],
   },
 ];
 

@@ -8,9 +8,24 @@ import type { LintManifest } from "../lint-manifest.ts";
 import { defineRule } from "../rule.ts";
 
 const PAIRS: readonly { has: readonly string[]; lacks: readonly string[]; rule: Rule; what: string }[] = [
-  { has: ["replicaResource", "replicas"], lacks: ["replicaRevision", "reviseReplica", "scale"], rule: "reviseReplicas", what: "counts replicas and has no replicaRevision: a divided workload gets no copies (`DivideFailed`), because every member would run all replicas" },
-  { has: ["replicaRevision", "reviseReplica", "scale"], lacks: ["replicaResource", "replicas"], rule: "replicas", what: "sets replicas and has no replicaResource: nobody counts them, so nothing is divided and the script is never called" },
-  { has: ["statusReflection"], lacks: ["statusAggregation"], rule: "aggregateStatus", what: "picks members' statuses and has no statusAggregation: the object on the hub shows none of it" },
+  {
+    has: ["replicaResource", "replicas"],
+    lacks: ["replicaRevision", "reviseReplica", "scale"],
+    rule: "reviseReplicas",
+    what: "counts replicas and has no replicaRevision: a divided workload gets no copies (`DivideFailed`), because every member would run all replicas",
+  },
+  {
+    has: ["replicaRevision", "reviseReplica", "scale"],
+    lacks: ["replicaResource", "replicas"],
+    rule: "replicas",
+    what: "sets replicas and has no replicaResource: nobody counts them, so nothing is divided and the script is never called",
+  },
+  {
+    has: ["statusReflection"],
+    lacks: ["statusAggregation"],
+    rule: "aggregateStatus",
+    what: "picks members' statuses and has no statusAggregation: the object on the hub shows none of it",
+  },
 ];
 
 export const interpreterOperations = defineRule({
@@ -24,10 +39,13 @@ export const interpreterOperations = defineRule({
     const all = of(CUSTOMIZATION);
     for (const manifest of all) {
       const rules = objectAt(manifest.object, "spec", "customizations");
-      const others = all.filter((other) => sameTarget(other, manifest)).map(({ object }) => objectAt(object, "spec", "customizations"));
+      const others = all
+        .filter((other) => sameTarget(other, manifest))
+        .map(({ object }) => objectAt(object, "spec", "customizations"));
       for (const { has, lacks, rule, what } of PAIRS) {
         const field = has.find((name) => valueAt(rules, name) !== undefined);
-        if (field === undefined || others.some((each) => lacks.some((name) => valueAt(each, name) !== undefined))) continue;
+        if (field === undefined || others.some((each) => lacks.some((name) => valueAt(each, name) !== undefined)))
+          continue;
         // What Flotilla has by itself is the other half.
         if (own.levelOf(rule, targetIn(manifest)) !== undefined) continue;
         yield { manifest, path: ["spec", "customizations", field], message: `it ${what}` };
@@ -39,4 +57,7 @@ export const interpreterOperations = defineRule({
 const sameTarget = (a: LintManifest, b: LintManifest): boolean => equalJson(targetIn(a), targetIn(b));
 
 /** The kind that a customization is for. */
-export const targetIn = ({ object }: LintManifest): { apiVersion: string; kind: string } => ({ apiVersion: textAt(object, "spec", "target", "apiVersion"), kind: textAt(object, "spec", "target", "kind") });
+export const targetIn = ({ object }: LintManifest): { apiVersion: string; kind: string } => ({
+  apiVersion: textAt(object, "spec", "target", "apiVersion"),
+  kind: textAt(object, "spec", "target", "kind"),
+});

@@ -19,9 +19,17 @@ export const interpreterReplacesDivision = defineRule({
       if (field === undefined || own.levelOf("divide", targetIn(manifest)) === undefined) continue;
       // Setting spec.replicas and nothing else is what Flotilla's own rule does, so it goes on dividing.
       if (isPlain(textAt(rules, field, "luaScript"), valueAt(rules, field, "luaScript") === undefined)) continue;
-      yield { manifest, path: ["spec", "customizations", field], message: `${textAt(manifest.object, "spec", "target", "kind")} is divided by Flotilla itself` };
+      yield {
+        manifest,
+        path: ["spec", "customizations", field],
+        message: `${textAt(manifest.object, "spec", "target", "kind")} is divided by Flotilla itself`,
+      };
     }
   },
 });
 
-const isPlain = (script: string, isShorthand: boolean): boolean => isShorthand || /^\s*function\s+ReviseReplica\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\1\.spec\.replicas\s*=\s*\2\s*;?\s*return\s+\1\s*;?\s*end\s*$/.test(script);
+const isPlain = (script: string, isShorthand: boolean): boolean =>
+  isShorthand ||
+  /^\s*function\s+ReviseReplica\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\1\.spec\.replicas\s*=\s*\2\s*;?\s*return\s+\1\s*;?\s*end\s*$/.test(
+    script,
+  );

@@ -26,7 +26,9 @@ function* reportsOf(manifest: LintManifest, { problem, details, warnings }: Chec
   if (problem !== undefined) yield { manifest, message: problem };
   for (const detail of details) yield reportOf(manifest, detail, "error");
   // Other forms than the canonical are told by `shorthand`, from the hub itself.
-  for (const warning of warnings) if (!warning.includes("canonical")) yield reportOf(manifest, warning, /a hub takes one of them only/.test(warning) ? "error" : "warning");
+  for (const warning of warnings)
+    if (!warning.includes("canonical"))
+      yield reportOf(manifest, warning, /a hub takes one of them only/.test(warning) ? "error" : "warning");
 }
 
 /** `gamefleet.yaml:25:44: message`, with the line of the file behind it. */

@@ -13,10 +13,20 @@ export const kruiseBudgetPerCluster = defineRule({
   fix: "Write each cluster's part with an OverridePolicy, or use percentages if a share of each cluster is what you mean.",
   *check(fleet) {
     for (const manifest of fleet.of(...KINDS)) {
-      const field = ["maxUnavailable", "minAvailable"].find((name) => typeof valueAt(manifest.object, "spec", name) === "number" && valueAt(manifest.object, "spec", name) !== 0);
-      const isOverridden = fleet.overrides.some((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest));
+      const field = ["maxUnavailable", "minAvailable"].find(
+        (name) =>
+          typeof valueAt(manifest.object, "spec", name) === "number" && valueAt(manifest.object, "spec", name) !== 0,
+      );
+      const isOverridden = fleet.overrides.some((policy) =>
+        fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
+      );
       const journey = field === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
-      if (field !== undefined && journey) yield { manifest, path: ["spec", field], message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} holds in each` };
+      if (field !== undefined && journey)
+        yield {
+          manifest,
+          path: ["spec", field],
+          message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} holds in each`,
+        };
     }
   },
 });

@@ -13,7 +13,12 @@ export const kruiseClusterLoss = defineRule({
     for (const manifest of fleet.of(...REPLICATED)) {
       const policy = keepsSome(partitionOf(manifest)) ? fleet.policyOf(manifest) : undefined;
       const path = ["spec", "failover", "cluster", "purgeMode"];
-      if (policy && ["Directly", "Immediately"].includes(textAt(policy.object, ...path))) yield { manifest: policy, path, message: `${manifest.title} is released with partition ${shown(partitionOf(manifest)?.value)}` };
+      if (policy && ["Directly", "Immediately"].includes(textAt(policy.object, ...path)))
+        yield {
+          manifest: policy,
+          path,
+          message: `${manifest.title} is released with partition ${shown(partitionOf(manifest)?.value)}`,
+        };
     }
   },
 });

@@ -14,7 +14,12 @@ export const kruiseDaemonsetPartition = defineRule({
     for (const manifest of fleet.of(ADVANCED_DAEMON_SET)) {
       const partition = partitionOf(manifest);
       const journey = isPercent(partition?.value) ? severalJourney(fleet, manifest) : undefined;
-      if (partition && journey && (manifest.inside || countsPerCluster(manifest))) yield { manifest, path: partition.path, message: `${copyText(journey)}, and each keeps ${shown(partition.value)} of its nodes, rounded down` };
+      if (partition && journey && (manifest.inside || countsPerCluster(manifest)))
+        yield {
+          manifest,
+          path: partition.path,
+          message: `${copyText(journey)}, and each keeps ${shown(partition.value)} of its nodes, rounded down`,
+        };
     }
   },
 });

@@ -14,7 +14,8 @@ export const kruiseDeletionCost = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED)) {
       const { template, path } = podTemplateOf(manifest);
-      const journey = labelsAt(template, "metadata", "annotations")[COST] === undefined ? undefined : severalJourney(fleet, manifest);
+      const journey =
+        labelsAt(template, "metadata", "annotations")[COST] === undefined ? undefined : severalJourney(fleet, manifest);
       if (journey) yield { manifest, path: [...path, "metadata", "annotations", COST], message: copyText(journey) };
     }
   },

@@ -13,9 +13,19 @@ export const kruiseLifecycleHooks = defineRule({
   fix: "Run the controller that answers the hook on every member, for example with a policy of its own, and silence this rule.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
-      const hook = HOOKS.find((name) => Object.keys(objectAt(manifest.object, "spec", "lifecycle", name, "labelsHandler")).length + listAt(manifest.object, "spec", "lifecycle", name, "finalizersHandler").length > 0);
+      const hook = HOOKS.find(
+        (name) =>
+          Object.keys(objectAt(manifest.object, "spec", "lifecycle", name, "labelsHandler")).length +
+            listAt(manifest.object, "spec", "lifecycle", name, "finalizersHandler").length >
+          0,
+      );
       const journey = hook && severalJourney(fleet, manifest);
-      if (hook && journey) yield { manifest, path: ["spec", "lifecycle", hook], message: `${copyText(journey)}, and pods wait for ${hook} in each` };
+      if (hook && journey)
+        yield {
+          manifest,
+          path: ["spec", "lifecycle", hook],
+          message: `${copyText(journey)}, and pods wait for ${hook} in each`,
+        };
     }
   },
 });

@@ -11,7 +11,10 @@ export const kruiseOrderedReady = defineRule({
   fix: "Put the set into one cluster if the order matters, or write `podManagementPolicy: Parallel` if it does not.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
-      const journey = textAt(manifest.object, "spec", "podManagementPolicy") === "OrderedReady" ? severalJourney(fleet, manifest) : undefined;
+      const journey =
+        textAt(manifest.object, "spec", "podManagementPolicy") === "OrderedReady"
+          ? severalJourney(fleet, manifest)
+          : undefined;
       if (journey) yield { manifest, path: ["spec", "podManagementPolicy"], message: copyText(journey) };
     }
   },

@@ -12,7 +12,9 @@ export const kruiseOrdinals = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
       // A policy that duplicates may be meant for everything but identities.
-      const journey = countsPerCluster(manifest) ? undefined : fleet.journeysOf(manifest).find((each) => each.how === "copied" && reachesSeveral(each));
+      const journey = countsPerCluster(manifest)
+        ? undefined
+        : fleet.journeysOf(manifest).find((each) => each.how === "copied" && reachesSeveral(each));
       if (journey) yield { manifest, message: `${copyText(journey)}, and ${manifest.name}-0 is in each` };
     }
   },

@@ -10,11 +10,22 @@ export const kruiseParallelism = defineRule({
   why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster by itself: the load on a registry or database is the parallelism times the number of clusters.",
   fix: "Divide the number by the clusters, write each cluster's own with an OverridePolicy, or send the job to one cluster after another.",
   *check(fleet) {
-    for (const manifest of fleet.of("apps.kruise.io/BroadcastJob", "apps.kruise.io/ImagePullJob", "apps.kruise.io/ImageListPullJob")) {
+    for (const manifest of fleet.of(
+      "apps.kruise.io/BroadcastJob",
+      "apps.kruise.io/ImagePullJob",
+      "apps.kruise.io/ImageListPullJob",
+    )) {
       const parallelism = valueAt(manifest.object, "spec", "parallelism");
-      const isOverridden = fleet.overrides.some((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest));
+      const isOverridden = fleet.overrides.some((policy) =>
+        fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
+      );
       const journey = parallelism === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
-      if (journey) yield { manifest, path: ["spec", "parallelism"], message: `${copyText(journey)}, and each runs ${shown(parallelism)} at a time` };
+      if (journey)
+        yield {
+          manifest,
+          path: ["spec", "parallelism"],
+          message: `${copyText(journey)}, and each runs ${shown(parallelism)} at a time`,
+        };
     }
   },
 });

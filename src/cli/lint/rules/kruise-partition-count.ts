@@ -12,8 +12,14 @@ export const kruisePartitionCount = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);
-      const journey = typeof partition?.value === "number" && keepsSome(partition) ? copiedToSeveral(fleet, manifest) : undefined;
-      if (partition && journey) yield { manifest, path: partition.path, message: `${copyText(journey)}, and each keeps ${shown(partition.value)} pods back` };
+      const journey =
+        typeof partition?.value === "number" && keepsSome(partition) ? copiedToSeveral(fleet, manifest) : undefined;
+      if (partition && journey)
+        yield {
+          manifest,
+          path: partition.path,
+          message: `${copyText(journey)}, and each keeps ${shown(partition.value)} pods back`,
+        };
     }
   },
 });

@@ -12,8 +12,16 @@ export const kruisePartitionPercent = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);
-      const journey = isPercent(partition?.value) && partition.value !== "100%" && partition.value !== "0%" ? copiedToSeveral(fleet, manifest) : undefined;
-      if (partition && journey) yield { manifest, path: partition.path, message: `${copyText(journey)}, and each takes ${shown(partition.value)} of its own pods` };
+      const journey =
+        isPercent(partition?.value) && partition.value !== "100%" && partition.value !== "0%"
+          ? copiedToSeveral(fleet, manifest)
+          : undefined;
+      if (partition && journey)
+        yield {
+          manifest,
+          path: partition.path,
+          message: `${copyText(journey)}, and each takes ${shown(partition.value)} of its own pods`,
+        };
     }
   },
 });

@@ -16,13 +16,23 @@ export const kruisePartitionRaised = defineRule({
   *check(fleet) {
     for (const [before, next] of successorsIn(fleet.of(...PARTITIONED))) {
       const [from, to] = [pods(before), pods(next)];
-      const isRaised = from !== undefined && to !== undefined && to > from && equalJson(valueAt(before.object, "spec", "template"), valueAt(next.object, "spec", "template"));
-      if (isRaised && !isTakenBack(fleet, next)) yield { manifest: next, path: partitionOf(next)?.path ?? [], message: `the partition goes from ${shown(partitionOf(before)?.value)} up to ${shown(partitionOf(next)?.value)} with the same template` };
+      const isRaised =
+        from !== undefined &&
+        to !== undefined &&
+        to > from &&
+        equalJson(valueAt(before.object, "spec", "template"), valueAt(next.object, "spec", "template"));
+      if (isRaised && !isTakenBack(fleet, next))
+        yield {
+          manifest: next,
+          path: partitionOf(next)?.path ?? [],
+          message: `the partition goes from ${shown(partitionOf(before)?.value)} up to ${shown(partitionOf(next)?.value)} with the same template`,
+        };
     }
   },
 });
 
-const isTakenBack = (fleet: LintFleet, manifest: LintManifest): boolean => manifest.kind === "CloneSet" && fleet.journeysOf(manifest).some(({ how }) => how === "divided");
+const isTakenBack = (fleet: LintFleet, manifest: LintManifest): boolean =>
+  manifest.kind === "CloneSet" && fleet.journeysOf(manifest).some(({ how }) => how === "divided");
 
 /** Of a hundred; numbers and percentages are not compared with each other. */
 function pods(manifest: LintManifest): number | undefined {

@@ -12,7 +12,14 @@ export const kruisePartitionRoundsUp = defineRule({
   *check({ of }) {
     for (const manifest of of(...REPLICATED)) {
       const partition = partitionOf(manifest);
-      if (partition && isPercent(partition.value) && Number.parseFloat(partition.value) > 0 && partition.value !== "100%" && replicasOf(manifest) === 1) yield { manifest, path: partition.path, message: `${partition.value} of one replica is that replica` };
+      if (
+        partition &&
+        isPercent(partition.value) &&
+        Number.parseFloat(partition.value) > 0 &&
+        partition.value !== "100%" &&
+        replicasOf(manifest) === 1
+      )
+        yield { manifest, path: partition.path, message: `${partition.value} of one replica is that replica` };
     }
   },
 });

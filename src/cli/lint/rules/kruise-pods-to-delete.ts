@@ -13,7 +13,12 @@ export const kruisePodsToDelete = defineRule({
     for (const manifest of fleet.of(CLONE_SET)) {
       const names = textsAt(manifest.object, "spec", "scaleStrategy", "podsToDelete");
       const journey = names.length > 0 ? severalJourney(fleet, manifest) : undefined;
-      if (journey) yield { manifest, path: ["spec", "scaleStrategy", "podsToDelete"], message: `${copyText(journey)}, and ${names.slice(0, 3).join(", ")} ${names.length === 1 ? "is" : "are"} in one of them` };
+      if (journey)
+        yield {
+          manifest,
+          path: ["spec", "scaleStrategy", "podsToDelete"],
+          message: `${copyText(journey)}, and ${names.slice(0, 3).join(", ")} ${names.length === 1 ? "is" : "are"} in one of them`,
+        };
     }
   },
 });

@@ -15,13 +15,28 @@ export const kruiseRevisionCompared = defineRule({
   *check({ of }) {
     for (const manifest of of(CUSTOMIZATION)) {
       const found = REVISION.exec(scriptIn(manifest, "statusAggregation"));
-      if (found && textAt(manifest.object, "spec", "target", "apiVersion").startsWith("apps.kruise.io/")) yield { manifest, path: ["spec", "customizations", "statusAggregation"], message: `the script reads ${found[0]} of several members` };
+      if (found && textAt(manifest.object, "spec", "target", "apiVersion").startsWith("apps.kruise.io/"))
+        yield {
+          manifest,
+          path: ["spec", "customizations", "statusAggregation"],
+          message: `the script reads ${found[0]} of several members`,
+        };
     }
     for (const manifest of of(MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET)) {
-      const configs = [...itemsAt(manifest.object, "spec", "manifestConfigs"), ...itemsAt(manifest.object, "spec", "manifestWorkTemplate", "manifestConfigs")];
+      const configs = [
+        ...itemsAt(manifest.object, "spec", "manifestConfigs"),
+        ...itemsAt(manifest.object, "spec", "manifestWorkTemplate", "manifestConfigs"),
+      ];
       for (const { item, path } of configs) {
-        const rule = itemsAt(item, "feedbackRules").flatMap((feedback) => itemsAt(feedback.item, "jsonPaths")).find((jsonPath) => REVISION.test(textAt(jsonPath.item, "path")));
-        if (rule) yield { manifest, path: [...path, "feedbackRules"], message: `feedback ${textAt(rule.item, "name")} reads ${textAt(rule.item, "path")}, which differs from cluster to cluster` };
+        const rule = itemsAt(item, "feedbackRules")
+          .flatMap((feedback) => itemsAt(feedback.item, "jsonPaths"))
+          .find((jsonPath) => REVISION.test(textAt(jsonPath.item, "path")));
+        if (rule)
+          yield {
+            manifest,
+            path: [...path, "feedbackRules"],
+            message: `feedback ${textAt(rule.item, "name")} reads ${textAt(rule.item, "path")}, which differs from cluster to cluster`,
+          };
       }
     }
   },

@@ -16,13 +16,36 @@ export const kruiseRolloutOwner = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
       if (fleet.journeysOf(manifest).length === 0) continue;
-      const ref = { ...objectAt(manifest.object, "spec", "objectRef", "workloadRef"), ...objectAt(manifest.object, "spec", "workloadRef") };
-      const target = fleet.manifests.find((other) => other.kind === textAt(ref, "kind") && other.name === textAt(ref, "name") && other.group === parseApiVersion(textAt(ref, "apiVersion")).group && namespaceOf(other) === namespaceOf(manifest));
-      if (!target || fleet.journeysOf(target).length === 0 || labelsAt(target.object, "metadata", "annotations")["flotilla.dev/drift"] === "report") continue;
-      yield { manifest, path: ["spec"], message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with a partition of its own" : ""}` };
+      const ref = {
+        ...objectAt(manifest.object, "spec", "objectRef", "workloadRef"),
+        ...objectAt(manifest.object, "spec", "workloadRef"),
+      };
+      const target = fleet.manifests.find(
+        (other) =>
+          other.kind === textAt(ref, "kind") &&
+          other.name === textAt(ref, "name") &&
+          other.group === parseApiVersion(textAt(ref, "apiVersion")).group &&
+          namespaceOf(other) === namespaceOf(manifest),
+      );
+      if (
+        !target ||
+        fleet.journeysOf(target).length === 0 ||
+        labelsAt(target.object, "metadata", "annotations")["flotilla.dev/drift"] === "report"
+      )
+        continue;
+      yield {
+        manifest,
+        path: ["spec"],
+        message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with a partition of its own" : ""}`,
+      };
     }
     for (const manifest of fleet.manifests) {
-      if (labelsAt(manifest.object, "metadata", "annotations")[IN_PROGRESS] !== undefined) yield { manifest, path: ["metadata", "annotations", IN_PROGRESS], message: "the annotation of a release that is under way on a cluster is part of the template" };
+      if (labelsAt(manifest.object, "metadata", "annotations")[IN_PROGRESS] !== undefined)
+        yield {
+          manifest,
+          path: ["metadata", "annotations", IN_PROGRESS],
+          message: "the annotation of a release that is under way on a cluster is part of the template",
+        };
     }
   },
 });

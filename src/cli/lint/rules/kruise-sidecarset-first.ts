@@ -14,17 +14,37 @@ export const kruiseSidecarsetFirst = defineRule({
   why: "Sidecars are injected when a pod is created. Pods of a cluster that has no SidecarSet at that moment never get one.",
   fix: "Send the SidecarSet with a ClusterPropagationPolicy to all clusters of these workloads, and apply it before them.",
   *check(fleet) {
-    const workloads = fleet.manifests.filter((manifest) => manifest.kind !== "SidecarSet" && valueAt(podTemplateOf(manifest).template, "spec", "containers") !== undefined && fleet.journeysOf(manifest).length > 0);
+    const workloads = fleet.manifests.filter(
+      (manifest) =>
+        manifest.kind !== "SidecarSet" &&
+        valueAt(podTemplateOf(manifest).template, "spec", "containers") !== undefined &&
+        fleet.journeysOf(manifest).length > 0,
+    );
     const byNamespace = Map.groupBy(workloads, namespaceOf);
     for (const manifest of fleet.of(SIDECAR_SET)) {
-      const selector = valueAt(manifest.object, "spec", "selector") === undefined ? undefined : readSelector(objectAt(manifest.object, "spec", "selector"));
+      const selector =
+        valueAt(manifest.object, "spec", "selector") === undefined
+          ? undefined
+          : readSelector(objectAt(manifest.object, "spec", "selector"));
       const namespace = textAt(manifest.object, "spec", "namespace");
       // Which namespaces a selector of labels means is known on the members only.
       // What a ManifestWork brings is for that cluster on purpose; it is held against other works alone.
-      const isMeant = (workload: LintManifest): boolean => (workload.inside === undefined) === (manifest.inside === undefined) && valueAt(manifest.object, "spec", "namespaceSelector") === undefined;
-      const meant = selector ? (namespace === "" ? workloads : (byNamespace.get(namespace) ?? [])).filter((workload) => isMeant(workload) && matchesLabels(selector, labelsAt(podTemplateOf(workload).template, "metadata", "labels"))) : [];
+      const isMeant = (workload: LintManifest): boolean =>
+        (workload.inside === undefined) === (manifest.inside === undefined) &&
+        valueAt(manifest.object, "spec", "namespaceSelector") === undefined;
+      const meant = selector
+        ? (namespace === "" ? workloads : (byNamespace.get(namespace) ?? [])).filter(
+            (workload) =>
+              isMeant(workload) &&
+              matchesLabels(selector, labelsAt(podTemplateOf(workload).template, "metadata", "labels")),
+          )
+        : [];
       const missed = meant.find((workload) => isMissed(fleet, manifest, workload));
-      if (missed) yield { manifest, message: `${missed.title} goes to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}` };
+      if (missed)
+        yield {
+          manifest,
+          message: `${missed.title} goes to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
+        };
     }
   },
 });
@@ -33,7 +53,9 @@ function isMissed(fleet: LintFleet, sidecars: LintManifest, workload: LintManife
   const [there] = fleet.journeysOf(sidecars);
   if (!there) return true;
   if (!there.names) return false; // It goes wherever it fits.
-  return fleet.journeysOf(workload).some(({ names }) => names === undefined || names.some((name) => !there.names?.includes(name)));
+  return fleet
+    .journeysOf(workload)
+    .some(({ names }) => names === undefined || names.some((name) => !there.names?.includes(name)));
 }
 
 function namesText(fleet: LintFleet, manifest: LintManifest): string {

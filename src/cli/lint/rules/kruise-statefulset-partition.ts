@@ -11,7 +11,8 @@ export const kruiseStatefulsetPartition = defineRule({
   *check({ of }) {
     for (const manifest of of(ADVANCED_STATEFUL_SET)) {
       const partition = partitionOf(manifest);
-      if (typeof partition?.value === "string") yield { manifest, path: partition.path, message: `partition is ${JSON.stringify(partition.value)}` };
+      if (typeof partition?.value === "string")
+        yield { manifest, path: partition.path, message: `partition is ${JSON.stringify(partition.value)}` };
     }
   },
 });

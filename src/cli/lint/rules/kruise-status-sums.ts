@@ -14,7 +14,12 @@ export const kruiseStatusSums = defineRule({
     for (const manifest of of(CUSTOMIZATION)) {
       const script = scriptIn(manifest, "statusAggregation");
       const isKruise = textAt(manifest.object, "spec", "target", "apiVersion").startsWith("apps.kruise.io/");
-      if (isKruise && /\bupdated\w*Replicas\b/.test(script) && !/[gG]eneration/.test(script)) yield { manifest, path: ["spec", "customizations", "statusAggregation"], message: "the script adds updated replicas and asks for no generation" };
+      if (isKruise && /\bupdated\w*Replicas\b/.test(script) && !/[gG]eneration/.test(script))
+        yield {
+          manifest,
+          path: ["spec", "customizations", "statusAggregation"],
+          message: "the script adds updated replicas and asks for no generation",
+        };
     }
   },
 });

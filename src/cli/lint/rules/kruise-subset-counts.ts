@@ -15,26 +15,39 @@ export const kruiseSubsetCounts = defineRule({
   fix: "Let Flotilla divide the subsets (leave out `flotilla.dev/partition-scope: cluster` and overrides of `/spec/replicas`), and let one subset be without a number.",
   *check(fleet) {
     for (const manifest of fleet.of(UNITED_DEPLOYMENT)) {
-      const subsets = [...itemsAt(manifest.object, "spec", "topology", "subsets"), ...itemsAt(manifest.object, "spec", "topology", "pools")];
+      const subsets = [
+        ...itemsAt(manifest.object, "spec", "topology", "subsets"),
+        ...itemsAt(manifest.object, "spec", "topology", "pools"),
+      ];
       const path: FieldPath = ["spec", "topology"];
       const counts = subsets.flatMap(({ item }) => numberAt(item, "replicas") ?? []);
       const sum = counts.reduce((total, count) => total + count, 0);
       const replicas = numberAt(manifest.object, "spec", "replicas");
-      if (replicas !== undefined && sum > replicas) yield { manifest, path, message: `the subsets have ${sum} replicas, and there are ${replicas}` };
+      if (replicas !== undefined && sum > replicas)
+        yield { manifest, path, message: `the subsets have ${sum} replicas, and there are ${replicas}` };
       else if (counts.length > 0) {
         const undivided = undividedBy(fleet, manifest);
-        if (undivided !== undefined) yield { manifest, path, message: `${undivided}, and the numbers of its subsets stay as they are` };
+        if (undivided !== undefined)
+          yield { manifest, path, message: `${undivided}, and the numbers of its subsets stay as they are` };
       }
-      const percents = subsets.flatMap(({ item }) => (isPercent(valueAt(item, "replicas")) ? Number.parseFloat(textAt(item, "replicas")) : []));
+      const percents = subsets.flatMap(({ item }) =>
+        isPercent(valueAt(item, "replicas")) ? Number.parseFloat(textAt(item, "replicas")) : [],
+      );
       const total = percents.reduce((all, percent) => all + percent, 0);
-      if (total > 100 || (percents.length === subsets.length && percents.length > 0 && total !== 100)) yield { manifest, path, message: `the subsets are ${total} % together` };
+      if (total > 100 || (percents.length === subsets.length && percents.length > 0 && total !== 100))
+        yield { manifest, path, message: `the subsets are ${total} % together` };
     }
   },
 });
 
 /** What gives a cluster other replicas without dividing the subsets. */
 function undividedBy(fleet: LintFleet, manifest: LintManifest): string | undefined {
-  if (countsPerCluster(manifest) && fleet.journeysOf(manifest).some(({ how }) => how === "divided")) return "its replicas are divided over clusters";
-  const override = fleet.overrides.find((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest) && JSON.stringify(policy.object["spec"] ?? {}).includes('"/spec/replicas"'));
+  if (countsPerCluster(manifest) && fleet.journeysOf(manifest).some(({ how }) => how === "divided"))
+    return "its replicas are divided over clusters";
+  const override = fleet.overrides.find(
+    (policy) =>
+      fleet.selectedBy(policy).some((selected) => selected.manifest === manifest) &&
+      JSON.stringify(policy.object["spec"] ?? {}).includes('"/spec/replicas"'),
+  );
   return override && `${override.title} sets its replicas`;
 }

@@ -13,7 +13,12 @@ export const kruiseSurge = defineRule({
     for (const manifest of fleet.of(...PARTITIONED)) {
       const surge = strategyField(manifest, "maxSurge");
       const journey = surge && surge.value !== 0 && surge.value !== "0%" ? copiedToSeveral(fleet, manifest) : undefined;
-      if (surge && journey) yield { manifest, path: surge.path, message: `${copyText(journey)}, and each adds ${shown(surge.value)} of its own pods` };
+      if (surge && journey)
+        yield {
+          manifest,
+          path: surge.path,
+          message: `${copyText(journey)}, and each adds ${shown(surge.value)} of its own pods`,
+        };
     }
   },
 });

@@ -12,8 +12,14 @@ export const kruiseUnavailableCount = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");
-      const journey = typeof budget?.value === "number" && budget.value > 0 ? copiedToSeveral(fleet, manifest) : undefined;
-      if (budget && journey) yield { manifest, path: budget.path, message: `${copyText(journey)}, and each lets ${shown(budget.value)} of its pods be down` };
+      const journey =
+        typeof budget?.value === "number" && budget.value > 0 ? copiedToSeveral(fleet, manifest) : undefined;
+      if (budget && journey)
+        yield {
+          manifest,
+          path: budget.path,
+          message: `${copyText(journey)}, and each lets ${shown(budget.value)} of its pods be down`,
+        };
     }
   },
 });

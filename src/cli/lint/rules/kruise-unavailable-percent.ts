@@ -13,7 +13,12 @@ export const kruiseUnavailablePercent = defineRule({
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");
       const journey = isPercent(budget?.value) ? copiedToSeveral(fleet, manifest) : undefined;
-      if (budget && journey) yield { manifest, path: budget.path, message: `${copyText(journey)}, and each lets ${shown(budget.value)} of its own pods be down` };
+      if (budget && journey)
+        yield {
+          manifest,
+          path: budget.path,
+          message: `${copyText(journey)}, and each lets ${shown(budget.value)} of its own pods be down`,
+        };
     }
   },
 });

@@ -23,10 +23,20 @@ export const kruiseVersionDefaults = defineRule({
 function dependsOnVersion({ object, kind, version }: LintManifest): { path: FieldPath; message: string } | undefined {
   if (kind === "StatefulSet") {
     const path = ["spec", "ordinals", "start"];
-    return (numberAt(object, ...path) ?? 0) > 0 ? { path, message: "ordinals.start needs the gate StatefulSetStartOrdinal on every member" } : undefined;
+    return (numberAt(object, ...path) ?? 0) > 0
+      ? { path, message: "ordinals.start needs the gate StatefulSetStartOrdinal on every member" }
+      : undefined;
   }
-  if (version === "v1alpha1" && textAt(object, "spec", "updateStrategy", "type") === "OnDelete") return { path: ["spec", "updateStrategy", "type"], message: "OnDelete is refused by v1alpha1" };
+  if (version === "v1alpha1" && textAt(object, "spec", "updateStrategy", "type") === "OnDelete")
+    return { path: ["spec", "updateStrategy", "type"], message: "OnDelete is refused by v1alpha1" };
   const reuse = version === "v1alpha1" ? "disablePVCReuse" : "enablePVCReuse";
-  const isOpen = listAt(object, "spec", "volumeClaimTemplates").length > 0 && valueAt(object, "spec", "scaleStrategy", reuse) === undefined;
-  return isOpen ? { path: ["spec", "volumeClaimTemplates"], message: `${reuse} is not stated, and its default differs between versions` } : undefined;
+  const isOpen =
+    listAt(object, "spec", "volumeClaimTemplates").length > 0 &&
+    valueAt(object, "spec", "scaleStrategy", reuse) === undefined;
+  return isOpen
+    ? {
+        path: ["spec", "volumeClaimTemplates"],
+        message: `${reuse} is not stated, and its default differs between versions`,
+      }
+    : undefined;
 }

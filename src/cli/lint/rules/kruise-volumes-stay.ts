@@ -14,10 +14,22 @@ export const kruiseVolumesStay = defineRule({
     for (const manifest of fleet.of(...REPLICATED, STATEFUL_SET)) {
       if (listAt(manifest.object, "spec", "volumeClaimTemplates").length === 0) continue;
       const policy = fleet.policyOf(manifest);
-      if (policy && valueAt(policy.object, "spec", "failover") !== undefined) yield { manifest, path: ["spec", "volumeClaimTemplates"], message: `${policy.title} moves it to other clusters, where its volumes are empty` };
+      if (policy && valueAt(policy.object, "spec", "failover") !== undefined)
+        yield {
+          manifest,
+          path: ["spec", "volumeClaimTemplates"],
+          message: `${policy.title} moves it to other clusters, where its volumes are empty`,
+        };
       if (`${manifest.group}/${manifest.kind}` !== CLONE_SET) continue;
-      const type = textAt(manifest.object, "spec", "updateStrategy", "rollingUpdate", "podUpdatePolicy") || textAt(manifest.object, "spec", "updateStrategy", "type");
-      if (!type.startsWith("InPlace")) yield { manifest, path: ["spec", "volumeClaimTemplates"], message: "an update recreates pods, and deletes their claims" };
+      const type =
+        textAt(manifest.object, "spec", "updateStrategy", "rollingUpdate", "podUpdatePolicy") ||
+        textAt(manifest.object, "spec", "updateStrategy", "type");
+      if (!type.startsWith("InPlace"))
+        yield {
+          manifest,
+          path: ["spec", "volumeClaimTemplates"],
+          message: "an update recreates pods, and deletes their claims",
+        };
     }
   },
 });

@@ -11,12 +11,25 @@ export const kruiseWorkloadSpread = defineRule({
   fix: "Write numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/WorkloadSpread")) {
-      const limited = itemsAt(manifest.object, "spec", "subsets").filter(({ item }) => valueAt(item, "maxReplicas") !== undefined);
+      const limited = itemsAt(manifest.object, "spec", "subsets").filter(
+        ({ item }) => valueAt(item, "maxReplicas") !== undefined,
+      );
       const percents = limited.filter(({ item }) => isPercent(valueAt(item, "maxReplicas")));
       const sum = percents.reduce((total, { item }) => total + Number.parseFloat(textAt(item, "maxReplicas")), 0);
-      if (percents.length > 0 && percents.length === itemsAt(manifest.object, "spec", "subsets").length && sum !== 100) yield { manifest, path: ["spec", "subsets"], severity: "error", message: `the subsets are ${sum} % together, not 100` };
+      if (percents.length > 0 && percents.length === itemsAt(manifest.object, "spec", "subsets").length && sum !== 100)
+        yield {
+          manifest,
+          path: ["spec", "subsets"],
+          severity: "error",
+          message: `the subsets are ${sum} % together, not 100`,
+        };
       const journey = limited.length > 0 ? severalJourney(fleet, manifest) : undefined;
-      if (journey) yield { manifest, path: limited[0]?.path ?? [], message: `${copyText(journey)}, and each of them allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}` };
+      if (journey)
+        yield {
+          manifest,
+          path: limited[0]?.path ?? [],
+          message: `${copyText(journey)}, and each of them allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
+        };
     }
   },
 });

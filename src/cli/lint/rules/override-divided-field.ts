@@ -14,11 +14,21 @@ export const overrideDividedField = defineRule({
   fix: "Say with weights in the policy how many replicas a member gets; leave the field out of the override.",
   *check(fleet) {
     for (const policy of fleet.overrides) {
-      const divided = fleet.selectedBy(policy).find(({ manifest }) => fleet.journeysOf(manifest).some(({ how }) => how === "divided"));
+      const divided = fleet
+        .selectedBy(policy)
+        .find(({ manifest }) => fleet.journeysOf(manifest).some(({ how }) => how === "divided"));
       if (!divided) continue;
-      const places: FieldPath[] = [["spec", "overriders"], ...itemsAt(policy.object, "spec", "overrideRules").map(({ path }) => [...path, "overriders"])];
+      const places: FieldPath[] = [
+        ["spec", "overriders"],
+        ...itemsAt(policy.object, "spec", "overrideRules").map(({ path }) => [...path, "overriders"]),
+      ];
       for (const { item, path } of places.flatMap((place) => itemsAt(policy.object, ...place, "plaintext"))) {
-        if (DIVIDED.test(textAt(item, "path"))) yield { manifest: policy, path: [...path, "path"], message: `${textAt(item, "path")} of ${divided.manifest.title} is each member's share of the fleet's` };
+        if (DIVIDED.test(textAt(item, "path")))
+          yield {
+            manifest: policy,
+            path: [...path, "path"],
+            message: `${textAt(item, "path")} of ${divided.manifest.title} is each member's share of the fleet's`,
+          };
       }
     }
   },

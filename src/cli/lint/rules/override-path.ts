@@ -26,7 +26,12 @@ export const overridePath = defineRule({
           const added = new Set<string>();
           for (const { path, pointer, operator } of changes) {
             const problem = problemOf(object.object, pointer, operator, added);
-            if (problem !== undefined) yield { manifest: policy, path, message: `${object.title} has nothing at ${problem}, so ${operator} ${pointer} fails` };
+            if (problem !== undefined)
+              yield {
+                manifest: policy,
+                path,
+                message: `${object.title} has nothing at ${problem}, so ${operator} ${pointer} fails`,
+              };
             else if (operator === "add") added.add(pointer);
           }
         }
@@ -36,16 +41,39 @@ export const overridePath = defineRule({
 });
 
 function changesOf({ object }: LintManifest): Change[][] {
-  const places: FieldPath[] = [["spec", "overriders"], ...itemsAt(object, "spec", "overrideRules").map(({ path }) => [...path, "overriders"])];
+  const places: FieldPath[] = [
+    ["spec", "overriders"],
+    ...itemsAt(object, "spec", "overrideRules").map(({ path }) => [...path, "overriders"]),
+  ];
   return places.map((place) => [
-    ...itemsAt(object, ...place, "imageOverrider").flatMap(({ item, path }) => (textAt(item, "predicate", "path") ? [{ path: [...path, "predicate", "path"], pointer: textAt(item, "predicate", "path"), operator: "replace" }] : [])),
-    ...itemsAt(object, ...place, "fieldOverrider").map(({ item, path }) => ({ path: [...path, "fieldPath"], pointer: textAt(item, "fieldPath"), operator: "replace" })),
-    ...itemsAt(object, ...place, "plaintext").map(({ item, path }) => ({ path: [...path, "path"], pointer: textAt(item, "path"), operator: textAt(item, "operator") })),
+    ...itemsAt(object, ...place, "imageOverrider").flatMap(({ item, path }) =>
+      textAt(item, "predicate", "path")
+        ? [{ path: [...path, "predicate", "path"], pointer: textAt(item, "predicate", "path"), operator: "replace" }]
+        : [],
+    ),
+    ...itemsAt(object, ...place, "fieldOverrider").map(({ item, path }) => ({
+      path: [...path, "fieldPath"],
+      pointer: textAt(item, "fieldPath"),
+      operator: "replace",
+    })),
+    ...itemsAt(object, ...place, "plaintext").map(({ item, path }) => ({
+      path: [...path, "path"],
+      pointer: textAt(item, "path"),
+      operator: textAt(item, "operator"),
+    })),
   ]);
 }
 
-/** The part of the pointer that leads nowhere; undefined when the change can be made. `__proto__` is a key like any other. */
-function problemOf(object: JsonObject, pointer: string, operator: string, added: ReadonlySet<string>): string | undefined {
+/**
+ * The part of the pointer that leads nowhere; undefined when the change can be made. `__proto__` is a key like any
+ * other.
+ */
+function problemOf(
+  object: JsonObject,
+  pointer: string,
+  operator: string,
+  added: ReadonlySet<string>,
+): string | undefined {
   if (!pointer.startsWith("/")) return undefined; // The hub refuses it.
   const steps = pointerSteps(pointer);
   let value: Json | undefined = object;

@@ -15,13 +15,23 @@ export const placementChoosesNone = defineRule({
   *check({ of, answers }) {
     const bound = Map.groupBy(of(SET_BINDING), namespaceOf);
     for (const manifest of of(PLACEMENT)) {
-      if (numberAt(manifest.object, "spec", "numberOfClusters") === 0) yield { manifest, path: ["spec", "numberOfClusters"], message: "it asks for no cluster at all" };
+      if (numberAt(manifest.object, "spec", "numberOfClusters") === 0)
+        yield { manifest, path: ["spec", "numberOfClusters"], message: "it asks for no cluster at all" };
       const sets = textsAt(manifest.object, "spec", "clusterSets");
-      const here = new Set((bound.get(namespaceOf(manifest)) ?? []).map(({ object, name }) => textAt(object, "spec", "clusterSet") || name));
+      const here = new Set(
+        (bound.get(namespaceOf(manifest)) ?? []).map(
+          ({ object, name }) => textAt(object, "spec", "clusterSet") || name,
+        ),
+      );
       const isShorthand = namespaceOf(manifest) === DEFAULT_NAMESPACE && sets.includes("default");
       // A real hub knows the bindings that are not among the files, and says so itself.
       const isUnbound = here.size === 0 || (sets.length > 0 && sets.every((set) => !here.has(set)));
-      if (isUnbound && !isShorthand && !answers.isReal) yield { manifest, path: ["spec", "clusterSets"], message: `no ManagedClusterSetBinding${sets.length > 0 ? ` of ${sets.join(", ")}` : ""} in namespace ${namespaceOf(manifest)} is among the files` };
+      if (isUnbound && !isShorthand && !answers.isReal)
+        yield {
+          manifest,
+          path: ["spec", "clusterSets"],
+          message: `no ManagedClusterSetBinding${sets.length > 0 ? ` of ${sets.join(", ")}` : ""} in namespace ${namespaceOf(manifest)} is among the files`,
+        };
       // Predicates are alternatives; one that asks for nothing makes the others pointless.
       const empty = itemsAt(manifest.object, "spec", "predicates").find(({ item }) => Object.keys(item).length === 0);
       if (empty) yield { manifest, path: empty.path, message: "a predicate without a selector fits every cluster" };

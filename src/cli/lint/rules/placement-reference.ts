@@ -15,9 +15,14 @@ export const placementReference = defineRule({
     for (const manifest of of(MANIFEST_WORK_REPLICA_SET)) {
       for (const { item, path } of itemsAt(manifest.object, "spec", "placementRefs")) {
         const name = textAt(item, "name");
-        if (placements.some((placement) => placement.name === name && namespaceOf(placement) === namespaceOf(manifest))) continue;
+        if (placements.some((placement) => placement.name === name && namespaceOf(placement) === namespaceOf(manifest)))
+          continue;
         const elsewhere = placements.find((placement) => placement.name === name);
-        yield { manifest, path, message: `there is no Placement ${name} in namespace ${namespaceOf(manifest)}${elsewhere ? `; ${elsewhere.title} is elsewhere` : ""}` };
+        yield {
+          manifest,
+          path,
+          message: `there is no Placement ${name} in namespace ${namespaceOf(manifest)}${elsewhere ? `; ${elsewhere.title} is elsewhere` : ""}`,
+        };
       }
     }
   },

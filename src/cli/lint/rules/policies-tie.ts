@@ -17,10 +17,19 @@ export const policiesTie = defineRule({
         if (told.has(manifest)) continue;
         told.add(manifest);
         const item = itemsAt(policy.object, "spec", "resourceSelectors")[Number(selector.at(-1))]?.item ?? {};
-        const rank = [policy.kind, numberAt(policy.object, "spec", "priority") ?? 0, selects(item, policy, manifest)].join(" ");
+        const rank = [
+          policy.kind,
+          numberAt(policy.object, "spec", "priority") ?? 0,
+          selects(item, policy, manifest),
+        ].join(" ");
         const known = claims.get(manifest) ?? new Map<string, string>();
         const rival = known.get(rank);
-        if (rival !== undefined && rival !== policy.title) yield { manifest: policy, path: selector, message: `${rival} selects ${manifest.title}, too, with the same priority` };
+        if (rival !== undefined && rival !== policy.title)
+          yield {
+            manifest: policy,
+            path: selector,
+            message: `${rival} selects ${manifest.title}, too, with the same priority`,
+          };
         known.set(rank, rival ?? policy.title);
         claims.set(manifest, known);
       }

@@ -15,23 +15,40 @@ export const policySelectsNothing = defineRule({
   check: (fleet) => unusedSelectors(fleet, fleet.policies),
 });
 
-/** Selectors that mean none of the given objects. What policies select alone, without any workload beside them, lies elsewhere. */
+/**
+ * Selectors that mean none of the given objects. What policies select alone, without any workload beside them, lies
+ * elsewhere.
+ */
 export function* unusedSelectors(fleet: LintFleet, policies: readonly LintManifest[]): Generator<Report> {
   const { selections } = fleet.answers;
   if (!selections && !fleet.manifests.some(isTemplate)) return;
   for (const policy of policies) {
     const used = new Set(fleet.selectedBy(policy).map(({ selector }) => formatPath(selector)));
     for (const { item, path } of itemsAt(policy.object, "spec", "resourceSelectors")) {
-      if (used.has(formatPath(path)) || selections?.get(policy)?.has(formatPath(path)) || isBroughtByHub(item)) continue;
+      if (used.has(formatPath(path)) || selections?.get(policy)?.has(formatPath(path)) || isBroughtByHub(item))
+        continue;
       const name = textAt(item, "name");
-      const similar = fleet.manifests.find((other) => other.kind === textAt(item, "kind") && !other.inside && (name === "" || other.name === name));
-      yield { manifest: policy, path, message: `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} fits this selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}` };
+      const similar = fleet.manifests.find(
+        (other) => other.kind === textAt(item, "kind") && !other.inside && (name === "" || other.name === name),
+      );
+      yield {
+        manifest: policy,
+        path,
+        message: `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} fits this selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}`,
+      };
     }
   }
 }
 
 /** Definitions of OpenKruise, and those that labels choose, are on every hub. */
-const isBroughtByHub = (selector: JsonObject): boolean => textAt(selector, "kind") === "CustomResourceDefinition" && /^$|\.kruise\.io$|\.argoproj\.io$/.test(textAt(selector, "name"));
+const isBroughtByHub = (selector: JsonObject): boolean =>
+  textAt(selector, "kind") === "CustomResourceDefinition" &&
+  /^$|\.kruise\.io$|\.argoproj\.io$/.test(textAt(selector, "name"));
 
 /** An object that a policy could send to members. */
-const isTemplate = ({ group, kind, inside }: LintManifest): boolean => !inside && !group.endsWith("karmada.io") && !group.endsWith("open-cluster-management.io") && kind !== "Namespace" && kind !== "CustomResourceDefinition";
+const isTemplate = ({ group, kind, inside }: LintManifest): boolean =>
+  !inside &&
+  !group.endsWith("karmada.io") &&
+  !group.endsWith("open-cluster-management.io") &&
+  kind !== "Namespace" &&
+  kind !== "CustomResourceDefinition";

@@ -14,9 +14,10 @@ export const refused = defineRule({
     for (const manifest of manifests) {
       const refusal = answers.of(manifest)?.refusal;
       // Scripts that do not compile have a rule of their own, which knows their place in the file.
-      if (refusal === undefined || (manifest.kind === "ResourceInterpreterCustomization" && OF_SCRIPTS.test(refusal))) continue;
+      if (refusal === undefined || (manifest.kind === "ResourceInterpreterCustomization" && OF_SCRIPTS.test(refusal)))
+        continue;
       const path = fieldOf(refusal);
-      yield { manifest, message: withoutField(refusal, path), ...(path && { path }) };
+      yield { manifest, message: withoutField(refusal, path), path };
     }
   },
 });

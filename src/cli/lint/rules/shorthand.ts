@@ -12,7 +12,7 @@ export const shorthand = defineRule({
     for (const manifest of manifests) {
       for (const message of answers.of(manifest)?.warnings ?? []) {
         const path = fieldOf(message);
-        yield { manifest, message: withoutField(message, path), ...(path && { path }) };
+        yield { manifest, message: withoutField(message, path), path };
       }
     }
   },

@@ -14,12 +14,35 @@ export const sidecarsetNamespaces = defineRule({
   *check({ of }) {
     const namespaces = of("/Namespace");
     for (const manifest of of(SIDECAR_SET)) {
-      const isBounded = textAt(manifest.object, "spec", "namespace") !== "" || valueAt(manifest.object, "spec", "namespaceSelector") !== undefined;
-      if (manifest.namespace !== "" && !isBounded) yield { manifest, path: ["metadata", "namespace"], message: `${manifest.namespace} is ignored, and the sidecar goes into matching pods of all namespaces` };
-      const selector = valueAt(manifest.object, "spec", "namespaceSelector") === undefined ? undefined : readSelector(objectAt(manifest.object, "spec", "namespaceSelector"));
-      // Only where the files have namespaces can one say that none fits; the label with their name is added by the server.
-      const fits = namespaces.some(({ name, object }) => selector && matchesLabels(selector, { "kubernetes.io/metadata.name": name, ...labelsAt(object, "metadata", "labels") }));
-      if (selector && namespaces.length > 0 && !fits) yield { manifest, path: ["spec", "namespaceSelector"], message: `no Namespace among the files (${namespaces.map(({ name }) => name).slice(0, 5).join(", ")}) has these labels` };
+      const isBounded =
+        textAt(manifest.object, "spec", "namespace") !== "" ||
+        valueAt(manifest.object, "spec", "namespaceSelector") !== undefined;
+      if (manifest.namespace !== "" && !isBounded)
+        yield {
+          manifest,
+          path: ["metadata", "namespace"],
+          message: `${manifest.namespace} is ignored, and the sidecar goes into matching pods of all namespaces`,
+        };
+      const selector =
+        valueAt(manifest.object, "spec", "namespaceSelector") === undefined
+          ? undefined
+          : readSelector(objectAt(manifest.object, "spec", "namespaceSelector"));
+      // Only where the files have namespaces can one say that none fits; the label with their name is added by the
+      // server.
+      const fits = namespaces.some(
+        ({ name, object }) =>
+          selector &&
+          matchesLabels(selector, { "kubernetes.io/metadata.name": name, ...labelsAt(object, "metadata", "labels") }),
+      );
+      if (selector && namespaces.length > 0 && !fits)
+        yield {
+          manifest,
+          path: ["spec", "namespaceSelector"],
+          message: `no Namespace among the files (${namespaces
+            .map(({ name }) => name)
+            .slice(0, 5)
+            .join(", ")}) has these labels`,
+        };
     }
   },
 });

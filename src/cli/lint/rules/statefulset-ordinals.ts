@@ -13,8 +13,13 @@ export const statefulsetOrdinals = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(STATEFUL_SET)) {
       const journey = severalJourney(fleet, manifest);
-      const isOverridden = fleet.overrides.some((policy) => fleet.selectedBy(policy).some((selected) => selected.manifest === manifest) && JSON.stringify(valueAt(policy.object, "spec")).includes("/spec/ordinals"));
-      if (journey && !isOverridden && numberAt(manifest.object, "spec", "replicas") !== 0) yield { manifest, message: `${copyText(journey)}, and ${manifest.name}-0 is in each` };
+      const isOverridden = fleet.overrides.some(
+        (policy) =>
+          fleet.selectedBy(policy).some((selected) => selected.manifest === manifest) &&
+          JSON.stringify(valueAt(policy.object, "spec")).includes("/spec/ordinals"),
+      );
+      if (journey && !isOverridden && numberAt(manifest.object, "spec", "replicas") !== 0)
+        yield { manifest, message: `${copyText(journey)}, and ${manifest.name}-0 is in each` };
     }
   },
 });

@@ -22,12 +22,29 @@ export const staticWeights = defineRule({
         continue;
       }
       const allowed = affinitiesOf(placement).map(({ item }) => namedIn(item));
-      const weighed = weights.filter(({ item }) => (numberAt(item, "weight") ?? 0) > 0).map(({ item }) => (valueAt(item, "targetCluster", "labelSelector") === undefined ? namedIn(objectAt(item, "targetCluster")) : undefined));
+      const weighed = weights
+        .filter(({ item }) => (numberAt(item, "weight") ?? 0) > 0)
+        .map(({ item }) =>
+          valueAt(item, "targetCluster", "labelSelector") === undefined
+            ? namedIn(objectAt(item, "targetCluster"))
+            : undefined,
+        );
       if (allowed.length === 0 || [...allowed, ...weighed].some((names) => names === undefined)) continue;
       const names = new Set(weighed.flat());
       const without = allowed.flat().filter((name) => name !== undefined && !names.has(name));
-      if (without.length === allowed.flat().length) yield { manifest, path, message: `the weights are for ${[...names].join(", ")}, the affinity is for ${without.join(", ")}` };
-      else if (without.length > 0) yield { manifest, path, severity: "warning", message: `${without.join(", ")} of the affinity has no weight, and so never gets a replica` };
+      if (without.length === allowed.flat().length)
+        yield {
+          manifest,
+          path,
+          message: `the weights are for ${[...names].join(", ")}, the affinity is for ${without.join(", ")}`,
+        };
+      else if (without.length > 0)
+        yield {
+          manifest,
+          path,
+          severity: "warning",
+          message: `${without.join(", ")} of the affinity has no weight, and so never gets a replica`,
+        };
     }
   },
 });

@@ -14,9 +14,18 @@ export const tolerationSeconds = defineRule({
       for (const { item, path } of itemsAt(placementOf(manifest), "clusterTolerations")) {
         const effect = textAt(item, "effect");
         const hasFailover = valueAt(manifest.object, "spec", "failover", "cluster") !== undefined;
-        // A toleration without an effect is usually meant for NoSchedule; it matters where the policy lets clusters be left.
-        if (numberAt(item, "tolerationSeconds") !== undefined || !(effect === "NoExecute" || (effect === "" && hasFailover))) continue;
-        yield { manifest, path: ["spec", "placement", ...path], message: `the taint ${textAt(item, "key") || "of any key"} is tolerated for ever${hasFailover ? ", though the policy asks for cluster failover" : ""}` };
+        // A toleration without an effect is usually meant for NoSchedule; it matters where the policy lets clusters be
+        // left.
+        if (
+          numberAt(item, "tolerationSeconds") !== undefined ||
+          !(effect === "NoExecute" || (effect === "" && hasFailover))
+        )
+          continue;
+        yield {
+          manifest,
+          path: ["spec", "placement", ...path],
+          message: `the taint ${textAt(item, "key") || "of any key"} is tolerated for ever${hasFailover ? ", though the policy asks for cluster failover" : ""}`,
+        };
       }
     }
   },

@@ -9,7 +9,9 @@ export const twoOwners = defineRule({
   why: "An object on a member has one owner. The second one that wants it gets a conflict and does nothing.",
   fix: "Choose one: leave the object out of the ManifestWork, or out of what the policy selects.",
   *check(fleet) {
-    const brought = new Map(fleet.manifests.flatMap((manifest) => (manifest.inside ? [[identityOf(manifest), manifest] as const] : [])));
+    const brought = new Map(
+      fleet.manifests.flatMap((manifest) => (manifest.inside ? [[identityOf(manifest), manifest] as const] : [])),
+    );
     for (const manifest of fleet.manifests) {
       const policy = manifest.inside ? undefined : fleet.policyOf(manifest);
       const other = policy && brought.get(identityOf(manifest));

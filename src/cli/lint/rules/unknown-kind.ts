@@ -9,7 +9,12 @@ export const unknownKind = defineRule({
   fix: "Apply its CustomResourceDefinition to the hub, and give lint the file, too; `--against-hub` asks your hub.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {
-      if (answers.of(manifest)?.isUnknown) yield { manifest, path: ["kind"], message: `${manifest.kind} of ${manifest.group || "Kubernetes' core"} is not served in ${manifest.version || "this version"}` };
+      if (answers.of(manifest)?.isUnknown)
+        yield {
+          manifest,
+          path: ["kind"],
+          message: `${manifest.kind} of ${manifest.group || "Kubernetes' core"} is not served in ${manifest.version || "this version"}`,
+        };
     }
   },
 });

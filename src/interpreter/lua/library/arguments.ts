@@ -78,7 +78,10 @@ export class Arguments {
   bytes(n: number): string {
     const bytes = toBytes(this.string(n));
     this.machine.charge(bytes.length >> 5);
-    if (bytes.length > MAX_STRING_BYTES) throw this.machine.failure(`string length ${bytes.length} exceeds the maximum allowed input string length ${MAX_STRING_BYTES} in Karmada lua string lib, please check your lua script.`);
+    if (bytes.length > MAX_STRING_BYTES)
+      throw this.machine.failure(
+        `string length ${bytes.length} exceeds the maximum allowed input string length ${MAX_STRING_BYTES} in Karmada lua string lib, please check your lua script.`,
+      );
     return bytes;
   }
 

@@ -28,7 +28,9 @@ const disabled =
   ({ machine }) => {
     machine.charge(50);
     // Upstream overrides them with a script of one line, and its messages say so.
-    throw new LuaThrow(`${machine.name}:1: call function ${name} is not supported in karmada customized resourceinterpreter.`);
+    throw new LuaThrow(
+      `${machine.name}:1: call function ${name} is not supported in karmada customized resourceinterpreter.`,
+    );
   };
 
 /** Runs what may raise an error. Limits are no errors of the script and pass. */
@@ -49,14 +51,22 @@ function protect(machine: Machine, run: () => LuaValue[], recover: (value: LuaVa
 function pcall(args: Arguments): LuaValue[] {
   const callee = args.any(1);
   if (typeof callee !== "function") return [false, `attempt to call a ${typeOf(callee)} value`];
-  return protect(args.machine, () => args.machine.call(callee, args.values.slice(1)), (value) => [value]);
+  return protect(
+    args.machine,
+    () => args.machine.call(callee, args.values.slice(1)),
+    (value) => [value],
+  );
 }
 
 function xpcall(args: Arguments): LuaValue[] {
   const callee = args.function(1);
   const handler = args.function(2);
   const { machine } = args;
-  return protect(machine, () => machine.call(callee, []), (value) => machine.call(handler, [value]).slice(0, 1));
+  return protect(
+    machine,
+    () => machine.call(callee, []),
+    (value) => machine.call(handler, [value]).slice(0, 1),
+  );
 }
 
 function error(args: Arguments): never {

@@ -16,12 +16,17 @@ const MAX_WIDTH = 1_000_000;
 const DIRECTIVE = /%([-+# 0]*)(\d+)?(?:\.(\d*))?(.?)/suy;
 
 /** `check` is told the length so far and how many characters will be looked at, and throws when it is too much. */
-export function formatText(format: string, args: readonly LuaValue[], textOf: (value: LuaValue) => string, check: (length: number, characters: number) => void): string {
+export function formatText(
+  format: string,
+  args: readonly LuaValue[],
+  textOf: (value: LuaValue) => string,
+  check: (length: number, characters: number) => void,
+): string {
   const signs = format.split("%").length - 1 - (format.split("%%").length - 1);
   const given = args.slice(0, Math.max(0, signs));
   let text = "";
   let used = 0;
-  for (let at = 0; at < format.length; ) {
+  for (let at = 0; at < format.length;) {
     const sign = format.indexOf("%", at);
     if (sign < 0) {
       text += format.slice(at);
@@ -35,13 +40,25 @@ export function formatText(format: string, args: readonly LuaValue[], textOf: (v
     else if (verb === "%") text += "%";
     else if (used >= given.length) text += `%!${verb}(MISSING)`;
     else {
-      const directive = { flags, width: width === undefined ? undefined : Number(width), precision: precision === undefined ? undefined : Number(precision), verb };
+      const directive = {
+        flags,
+        width: width === undefined ? undefined : Number(width),
+        precision: precision === undefined ? undefined : Number(precision),
+        verb,
+      };
       const isTooWide = (directive.width ?? 0) > MAX_WIDTH;
       const isTooPrecise = (directive.precision ?? 0) > MAX_WIDTH;
-      check(text.length + (isTooWide ? 0 : (directive.width ?? 0)) + (isTooPrecise ? 0 : (directive.precision ?? 0)), charactersOf(directive, given[used]));
+      check(
+        text.length + (isTooWide ? 0 : (directive.width ?? 0)) + (isTooPrecise ? 0 : (directive.precision ?? 0)),
+        charactersOf(directive, given[used]),
+      );
       if (isTooWide) text += "%!(BADWIDTH)";
       if (isTooPrecise) text += "%!(BADPREC)";
-      text += formatValue({ ...directive, ...(isTooWide && { width: undefined }), ...(isTooPrecise && { precision: undefined }) }, given[used], textOf);
+      text += formatValue(
+        { ...directive, ...(isTooWide && { width: undefined }), ...(isTooPrecise && { precision: undefined }) },
+        given[used],
+        textOf,
+      );
       used += 1;
     }
     check(text.length, 0);
@@ -63,7 +80,9 @@ function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaV
   if (typeof value === "number") return formatLuaNumber(directive, value);
   if (typeof value === "string") {
     if (verb !== "d" && verb !== "i") return formatString(directive, value);
-    return parseNumber(value) === undefined ? formatInteger({ ...directive, verb: "d" }, 0) : formatString({ ...directive, verb: "s" }, value);
+    return parseNumber(value) === undefined
+      ? formatInteger({ ...directive, verb: "d" }, 0)
+      : formatString({ ...directive, verb: "s" }, value);
   }
   if ("svqxX".includes(verb)) return formatString(directive, textOf(value));
   if (typeof value === "boolean" && verb === "t") return padText(directive, textOf(value));
@@ -75,7 +94,8 @@ function formatValue(directive: Directive, value: LuaValue, textOf: (value: LuaV
 const badVerb = ({ verb }: Directive, type: string, value: string): string => `%!${verb}(${type}=${value})`;
 
 function formatPointer(directive: Directive, value: LuaValue, textOf: (value: LuaValue) => string): string {
-  if (typeof value === "number") return badVerb(directive, goType(value), formatReal({ ...directive, verb: "g" }, value));
+  if (typeof value === "number")
+    return badVerb(directive, goType(value), formatReal({ ...directive, verb: "g" }, value));
   if (typeof value === "string") return badVerb(directive, goType(value), padCut(directive, value));
   if (typeof value === "boolean") return badVerb(directive, goType(value), padText(directive, textOf(value)));
   return pad(directive, textOf(value).replace(/^.*(?=0x)/, ""), false);
@@ -104,15 +124,22 @@ function formatLuaNumber(directive: Directive, value: number): string {
   if ("bcdoxXU".includes(verb)) return formatInteger(directive, toInt64(value));
   if ("eEfFgG".includes(verb)) return formatReal(directive, value);
   if (verb === "i") return formatInteger({ ...directive, verb: "d" }, toInt64(value));
-  if (verb === "v") return isInt64(value) ? formatInteger({ ...directive, verb: "d" }, value) : formatReal({ ...directive, verb: "g" }, value);
-  return isInt64(value) ? badVerb(directive, "int64", formatInteger({ ...directive, verb: "d" }, value)) : badVerb(directive, "float64", formatReal({ ...directive, verb: "g" }, value));
+  if (verb === "v")
+    return isInt64(value)
+      ? formatInteger({ ...directive, verb: "d" }, value)
+      : formatReal({ ...directive, verb: "g" }, value);
+  return isInt64(value)
+    ? badVerb(directive, "int64", formatInteger({ ...directive, verb: "d" }, value))
+    : badVerb(directive, "float64", formatReal({ ...directive, verb: "g" }, value));
 }
 
 /** Zeros go before all of a text, but between the sign and the digits of a number. */
 function padText(directive: Directive, text: string): string {
   if (directive.width === undefined) return text;
   const missing = directive.width - Array.from(text).length;
-  return directive.flags.includes("0") && !directive.flags.includes("-") && missing > 0 ? "0".repeat(missing) + text : pad(directive, text, false);
+  return directive.flags.includes("0") && !directive.flags.includes("-") && missing > 0
+    ? "0".repeat(missing) + text
+    : pad(directive, text, false);
 }
 
 function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean): string {
@@ -124,7 +151,8 @@ function pad({ flags, width = 0 }: Directive, text: string, canBeZero: boolean):
   return sign + "0".repeat(missing) + text.slice(sign.length);
 }
 
-const cutTo = (precision: number | undefined, value: string): string => (precision === undefined ? value : Array.from(value).slice(0, precision).join(""));
+const cutTo = (precision: number | undefined, value: string): string =>
+  precision === undefined ? value : Array.from(value).slice(0, precision).join("");
 const padCut = (directive: Directive, value: string): string => padText(directive, cutTo(directive.precision, value));
 
 function formatString(directive: Directive, value: string): string {
@@ -141,7 +169,11 @@ function formatString(directive: Directive, value: string): string {
       const bytes = toBytes(value).slice(0, precision);
       const isSpaced = directive.flags.includes(" ");
       const prefix = directive.flags.includes("#") && bytes !== "" ? "0x" : "";
-      const hex = prefix + Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(isSpaced ? ` ${prefix}` : "");
+      const hex =
+        prefix +
+        Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(
+          isSpaced ? ` ${prefix}` : "",
+        );
       return padText(directive, verb === "X" ? hex.toUpperCase() : hex);
     }
     default:
@@ -152,7 +184,15 @@ function formatString(directive: Directive, value: string): string {
 function formatInteger(directive: Directive, value: number): string {
   const { verb, flags, precision } = directive;
   if (verb === "c") return padText(directive, value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : "\ufffd");
-  if (verb === "U") return pad(directive, `U+${value.toString(16).toUpperCase().padStart(precision ?? 4, "0")}`, false);
+  if (verb === "U")
+    return pad(
+      directive,
+      `U+${value
+        .toString(16)
+        .toUpperCase()
+        .padStart(precision ?? 4, "0")}`,
+      false,
+    );
   const base = verb === "b" ? 2 : verb === "o" ? 8 : verb === "x" || verb === "X" ? 16 : 10;
   const big = BigInt(value);
   let digits = (big < 0n ? -big : big).toString(base);
@@ -166,12 +206,25 @@ function formatInteger(directive: Directive, value: number): string {
 function formatReal(directive: Directive, value: number): string {
   const { verb, flags, precision } = directive;
   if (!Number.isFinite(value)) {
-    const text = Number.isNaN(value) ? (flags.includes("+") ? "+NaN" : "NaN") : value > 0 ? (flags.includes(" ") && !flags.includes("+") ? " Inf" : "+Inf") : "-Inf";
+    const text = Number.isNaN(value)
+      ? flags.includes("+")
+        ? "+NaN"
+        : "NaN"
+      : value > 0
+        ? flags.includes(" ") && !flags.includes("+")
+          ? " Inf"
+          : "+Inf"
+        : "-Inf";
     return pad(directive, text, false);
   }
   const size = Math.abs(value);
   const kind = verb.toLowerCase();
-  let text = kind === "f" ? fixed(size, precision ?? 6) : kind === "e" ? exponential(size, precision ?? 6) : general(size, precision);
+  let text =
+    kind === "f"
+      ? fixed(size, precision ?? 6)
+      : kind === "e"
+        ? exponential(size, precision ?? 6)
+        : general(size, precision);
   if (verb === "E" || verb === "G") text = text.toUpperCase();
   const sign = value < 0 || Object.is(value, -0) ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
   return pad(directive, sign + text, true);
@@ -183,18 +236,26 @@ const MAX_DIGITS = 100;
 function fixed(value: number, digits: number): string {
   if (value >= 1e21) return BigInt(value).toString() + (digits > 0 ? `.${"0".repeat(digits)}` : "");
   const known = Math.min(digits, MAX_DIGITS);
-  return halfToEven(value.toFixed(known), value.toFixed(Math.min(known + MORE_DIGITS, MAX_DIGITS))) + "0".repeat(digits - known);
+  return (
+    halfToEven(value.toFixed(known), value.toFixed(Math.min(known + MORE_DIGITS, MAX_DIGITS))) +
+    "0".repeat(digits - known)
+  );
 }
 
 /** Enough to see whether a number lies exactly between two shorter ones. */
 const MORE_DIGITS = 40;
 
-/** An exact half goes to the even neighbour, where JavaScript takes the larger. Both texts have the same form, one has more digits. */
+/**
+ * An exact half goes to the even neighbour, where JavaScript takes the larger. Both texts have the same form, one has
+ * more digits.
+ */
 function halfToEven(rounded: string, exact: string): string {
   const whole = exact.slice(0, rounded.length);
   const cut = rounded.includes(".") ? whole : whole.slice(0, exact.indexOf("."));
   const rest = exact.slice(cut.length).replace(".", "");
-  return rounded !== cut && rounded.length === cut.length && /^50*$/.test(rest) && Number(cut.at(-1)) % 2 === 0 ? cut : rounded;
+  return rounded !== cut && rounded.length === cut.length && /^50*$/.test(rest) && Number(cut.at(-1)) % 2 === 0
+    ? cut
+    : rounded;
 }
 
 /** A power of ten and its factor, with that many digits after the point. */
@@ -223,7 +284,17 @@ function general(value: number, precision: number | undefined): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([["\x07", "\\a"], ["\b", "\\b"], ["\f", "\\f"], ["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"], ["\v", "\\v"], ["\\", "\\\\"], ['"', '\\"']]);
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["\x07", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+  ["\\", "\\\\"],
+  ['"', '\\"'],
+]);
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 /** Go's `strconv.Quote`. */

@@ -1,4 +1,7 @@
-/** What a script finds under its global names. Library tables are made when a script asks for them, fresh for every call. */
+/**
+ * What a script finds under its global names. Library tables are made when a script asks for them, fresh for every
+ * call.
+ */
 import type { Machine } from "../machine.ts";
 import { Table } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../values.ts";
@@ -19,7 +22,14 @@ const LIBRARIES: ReadonlyMap<string, Readonly<Record<string, LibraryFunction>>> 
 ]);
 
 /** Names that mean something before a script has said so. */
-export const LIBRARY_NAMES: ReadonlySet<string> = new Set([...Object.keys(baseFunctions), ...LIBRARIES.keys(), "package", "require", "_G", "_VERSION"]);
+export const LIBRARY_NAMES: ReadonlySet<string> = new Set([
+  ...Object.keys(baseFunctions),
+  ...LIBRARIES.keys(),
+  "package",
+  "require",
+  "_G",
+  "_VERSION",
+]);
 
 /** Whether a library has a function or constant of this name; undefined for what is no library. */
 export function libraryHas(library: string, name: string): boolean | undefined {
@@ -98,14 +108,20 @@ export class Globals {
     for (const name of LIBRARIES.keys()) this.#loaded.setString(name, this.#library(name));
     this.#loaded.setString("package", table);
     const preload = Table.make();
-    preload.setString("kube", bind(this.#machine, () => this.#makeKube()));
+    preload.setString(
+      "kube",
+      bind(this.#machine, () => this.#makeKube()),
+    );
     const notFound = bind(this.#machine, (args) => {
       const loader = preload.getString(args.string(1));
       return loader ?? `no field package.preload['${args.string(1)}']`;
     });
-    table.setString("loadlib", bind(this.#machine, ({ machine }) => {
-      throw machine.failure("loadlib is not supported");
-    }));
+    table.setString(
+      "loadlib",
+      bind(this.#machine, ({ machine }) => {
+        throw machine.failure("loadlib is not supported");
+      }),
+    );
     table.setString("preload", preload);
     table.setString("loaders", Table.ofList([notFound]));
     table.setString("loaded", this.#loaded);

@@ -1,7 +1,13 @@
 /** Karmada's `kube` library: quantities and pod templates, on the same code that the native interpreters use. */
 import { isObject } from "../../../base/index.ts";
 import type { Json, JsonObject } from "../../../base/index.ts";
-import { addQuantities, formatQuantity, parseQuantity, quantityProblem, tryParseQuantity } from "../../../machinery/index.ts";
+import {
+  addQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityProblem,
+  tryParseQuantity,
+} from "../../../machinery/index.ts";
 import type { Quantity } from "../../../machinery/index.ts";
 import type { Dependency, ReplicaRequirements } from "../../kind-interpreter.ts";
 import { podDependencies } from "../../pod-dependencies.ts";
@@ -44,8 +50,10 @@ function getResourceQuantity(args: Arguments): number {
   if (args.count !== 1) throw args.machine.failure("getResourceQuantity only accepts one argument");
   const { mantissa, exponent } = quantity(args, 1);
   const value = exponent < 0 ? Number(mantissa) / 10 ** -exponent : Number(mantissa) * 10 ** exponent;
-  if (value < 0) throw args.machine.failure(`int approximation unexpectedly returned a negative value: ${args.string(1)},`);
-  if (value === Infinity) throw args.machine.failure(`int approximation unexpectedly returned an infinite value: ${args.string(1)},`);
+  if (value < 0)
+    throw args.machine.failure(`int approximation unexpectedly returned a negative value: ${args.string(1)},`);
+  if (value === Infinity)
+    throw args.machine.failure(`int approximation unexpectedly returned an infinite value: ${args.string(1)},`);
   return value;
 }
 
@@ -54,15 +62,22 @@ function template(args: Arguments, typeName: string): Json {
   const table = args.table(1);
   args.machine.charge(TEMPLATE_TICKS);
   try {
-    const json = withoutEmpties(encode(table, (entries) => {
-      args.machine.wrote(entries);
-      args.machine.charge(TABLE_TICKS + entries * ENTRY_TICKS);
-    }));
+    const json = withoutEmpties(
+      encode(table, (entries) => {
+        args.machine.wrote(entries);
+        args.machine.charge(TABLE_TICKS + entries * ENTRY_TICKS);
+      }),
+    );
     const problem = templateProblem(json);
     if (problem === undefined) return json;
-    throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: ${problem}`);
+    throw args.machine.failure(
+      `fail to convert lua value ${args.machine.text(table)} to ${typeName}: json unmarshal obj failed: ${problem}`,
+    );
   } catch (error) {
-    if (error instanceof EncodeError) throw args.machine.failure(`fail to convert lua value ${args.machine.text(table)} to ${typeName}: ${error.message}`);
+    if (error instanceof EncodeError)
+      throw args.machine.failure(
+        `fail to convert lua value ${args.machine.text(table)} to ${typeName}: ${error.message}`,
+      );
     throw error;
   }
 }
@@ -113,4 +128,9 @@ function getPodDependencies(args: Arguments): LuaValue {
   return dependencies.length > 0 ? toTable(args, dependencies) : undefined;
 }
 
-export const kubeFunctions = { accuratePodRequirements, getPodDependencies, getResourceQuantity, resourceAdd } as const satisfies Record<string, LibraryFunction>;
+export const kubeFunctions = {
+  accuratePodRequirements,
+  getPodDependencies,
+  getResourceQuantity,
+  resourceAdd,
+} as const satisfies Record<string, LibraryFunction>;

@@ -49,7 +49,10 @@ const failures: Record<string, { body: string; message: string }> = {
     body: "return require('kube').accuratePodRequirements({spec = {containers = {{name = 'a', image = 5}}}})",
     message: "json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string",
   },
-  "a pod template that is a list": { body: "return require('kube').accuratePodRequirements({1})", message: "json: cannot unmarshal array into Go value of type v1.PodTemplateSpec" },
+  "a pod template that is a list": {
+    body: "return require('kube').accuratePodRequirements({1})",
+    message: "json: cannot unmarshal array into Go value of type v1.PodTemplateSpec",
+  },
 };
 
 for (const [what, { body, message }] of Object.entries(failures)) {

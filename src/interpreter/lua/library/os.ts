@@ -3,7 +3,20 @@ import { Table } from "../table.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const DATE_TICKS = 200;
 /** For each character of a format, half of which may stand for parts. */
@@ -36,7 +49,9 @@ const DATE_PARTS: ReadonlyMap<string, (date: Date) => string> = new Map<string, 
 ]);
 
 function render(format: string, date: Date): string {
-  return format.replace(/%(.)/gs, (whole, letter: string) => (letter === "%" ? "%" : (DATE_PARTS.get(letter)?.(date) ?? whole)));
+  return format.replace(/%(.)/gs, (whole, letter: string) =>
+    letter === "%" ? "%" : (DATE_PARTS.get(letter)?.(date) ?? whole),
+  );
 }
 
 function date(args: Arguments): LuaValue {

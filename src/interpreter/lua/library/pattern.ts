@@ -1,6 +1,6 @@
 /**
- * Lua patterns on byte text, with gopher-lua's reading of them and its messages. A repetition backtracks in a loop, so the
- * stack grows with the pattern and not with the text; every step is charged.
+ * Lua patterns on byte text, with gopher-lua's reading of them and its messages. A repetition backtracks in a loop, so
+ * the stack grows with the pattern and not with the text; every step is charged.
  */
 
 /** Told about the work done. */
@@ -39,12 +39,18 @@ const STEP_TICKS = 3;
 const MAX_BRANCHES = 1000;
 
 /** The matches from an offset on; all of them, or at most `limit`. */
-export function findMatches(patternBytes: string, text: string, offset: number, limit: number, charge: Charge): Match[] {
+export function findMatches(
+  patternBytes: string,
+  text: string,
+  offset: number,
+  limit: number,
+  charge: Charge,
+): Match[] {
   const pattern = new PatternReader(patternBytes).read();
   charge(patternBytes.length);
   const matcher = new Matcher(pattern, text, charge);
   const matches: Match[] = [];
-  for (let at = offset; at <= text.length; ) {
+  for (let at = offset; at <= text.length;) {
     const match = matcher.at(at);
     at += 1;
     if (match) {
@@ -76,7 +82,8 @@ class PatternReader {
       isAtStart = true;
     }
     const isAtEnd = this.#sequence(true);
-    if (this.#branches > MAX_BRANCHES) throw new PatternError(`pattern with more than ${MAX_BRANCHES} repetitions and captures`);
+    if (this.#branches > MAX_BRANCHES)
+      throw new PatternError(`pattern with more than ${MAX_BRANCHES} repetitions and captures`);
     return { items: this.#items, isAtStart, isAtEnd, captures: this.#captures };
   }
 
@@ -161,7 +168,8 @@ class PatternReader {
       this.#items.push({ kind: "position", capture });
       return;
     }
-    if (this.#branches > MAX_BRANCHES) throw new PatternError(`pattern with more than ${MAX_BRANCHES} repetitions and captures`);
+    if (this.#branches > MAX_BRANCHES)
+      throw new PatternError(`pattern with more than ${MAX_BRANCHES} repetitions and captures`);
     this.#items.push({ kind: "open", capture });
     this.#sequence(false);
     if (this.#peek() !== ")") throw this.#error("unfinished capture");

@@ -1,4 +1,7 @@
-/** Whether a script's pod template can be one: upstream reads it into the Go type, and a value of the wrong type is an error. */
+/**
+ * Whether a script's pod template can be one: upstream reads it into the Go type, and a value of the wrong type is an
+ * error.
+ */
 import { decodedPart } from "../../../api/index.ts";
 import { isObject } from "../../../base/index.ts";
 import type { Json } from "../../../base/index.ts";

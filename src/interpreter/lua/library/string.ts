@@ -10,7 +10,9 @@ import type { Match } from "./pattern.ts";
 const unsupported =
   (name: string): LibraryFunction =>
   ({ machine }) => {
-    throw machine.failure(`The Lua function string.${name} is not supported by Karmada. If you believe this function is essential for your use case, please submit an issue to let us know why you need it.`);
+    throw machine.failure(
+      `The Lua function string.${name} is not supported by Karmada. If you believe this function is essential for your use case, please submit an issue to let us know why you need it.`,
+    );
   };
 
 /** Lua's index of a first byte as JavaScript's. */
@@ -58,7 +60,8 @@ function matches(args: Arguments, text: string, pattern: string, offset: number,
   }
 }
 
-const captured = (args: Arguments, captures: readonly (string | number)[]): LuaValue[] => captures.map((capture) => (typeof capture === "number" ? capture : args.machine.madeOfBytes(capture)));
+const captured = (args: Arguments, captures: readonly (string | number)[]): LuaValue[] =>
+  captures.map((capture) => (typeof capture === "number" ? capture : args.machine.madeOfBytes(capture)));
 
 function find(args: Arguments): LuaValue[] {
   const text = args.bytes(1);
@@ -82,7 +85,9 @@ function match(args: Arguments): LuaValue[] {
   const start = Math.max(0, (index < 0 ? text.length + index + 1 : index) - 1);
   const [found] = matches(args, text, pattern, start, 1);
   if (!found) return NOTHING;
-  return found.captures.length === 0 ? [args.machine.madeOfBytes(text.slice(found.start, found.end))] : captured(args, found.captures);
+  return found.captures.length === 0
+    ? [args.machine.madeOfBytes(text.slice(found.start, found.end))]
+    : captured(args, found.captures);
 }
 
 /** All matches are found at once, as upstream does; the loop then takes one after the other. */
@@ -93,11 +98,16 @@ function gmatch(args: Arguments): LuaValue[] {
   let at = 0;
   const state = args.machine.newTable();
   const next: LuaFunction = (given) => {
-    if (given !== state) throw args.machine.failure(`bad argument #1 to ${args.machine.calledName()} (userdata expected, got ${given === undefined ? "nil" : typeof given})`);
+    if (given !== state)
+      throw args.machine.failure(
+        `bad argument #1 to ${args.machine.calledName()} (userdata expected, got ${given === undefined ? "nil" : typeof given})`,
+      );
     args.machine.charge(2);
     const each = found[at++];
     if (!each) return NOTHING;
-    return each.captures.length === 0 ? args.machine.madeOfBytes(text.slice(each.start, each.end)) : captured(args, each.captures);
+    return each.captures.length === 0
+      ? args.machine.madeOfBytes(text.slice(each.start, each.end))
+      : captured(args, each.captures);
   };
   return [next, state];
 }
@@ -108,10 +118,15 @@ const FORMAT_TICKS = 10;
 function format(args: Arguments): string {
   const { machine } = args;
   const text = fromBytes(args.bytes(1));
-  const formatted = formatText(text, args.values.slice(1), (value) => machine.text(value), (length, characters) => {
-    machine.charge(FORMAT_TICKS + characters);
-    if (length > machine.budget.stringCharacters) machine.made(" ".repeat(machine.budget.stringCharacters + 1));
-  });
+  const formatted = formatText(
+    text,
+    args.values.slice(1),
+    (value) => machine.text(value),
+    (length, characters) => {
+      machine.charge(FORMAT_TICKS + characters);
+      if (length > machine.budget.stringCharacters) machine.made(" ".repeat(machine.budget.stringCharacters + 1));
+    },
+  );
   return machine.made(machine.hasLoneBytes && hasLoneBytes(formatted) ? fromBytes(toBytes(formatted)) : formatted);
 }
 

@@ -19,7 +19,8 @@ function concat(args: Arguments): LuaValue {
   let characters = 0;
   for (let position = Math.max(Math.min(from, length), 1); position <= to; position++) {
     const value = table.getPosition(position);
-    if (typeof value !== "string" && typeof value !== "number") throw machine.failure(`invalid value (${typeOf(value)}) at index ${position} in table for concat`);
+    if (typeof value !== "string" && typeof value !== "number")
+      throw machine.failure(`invalid value (${typeOf(value)}) at index ${position} in table for concat`);
     const part = typeof value === "number" ? formatNumber(value) : value;
     characters += part.length + separator.length;
     if (characters > machine.budget.stringCharacters) machine.made("".padEnd(machine.budget.stringCharacters + 1));
@@ -58,7 +59,8 @@ function remove(args: Arguments): LuaValue {
   const table = args.table(1);
   const position = args.count === 1 ? -1 : args.integer(2);
   const last = table.a.length;
-  // The smallest integer, which is what Go makes of a number that is none, is beyond all others once it is counted from 0.
+  // The smallest integer, which is what Go makes of a number that is none, is beyond all others once it is counted from
+  // 0.
   if (last === 0 || position > last || position === SMALLEST) return undefined;
   const at = position < 1 || position === last ? last : position;
   const value = table.getPosition(at);
@@ -71,7 +73,8 @@ function remove(args: Arguments): LuaValue {
 /** The table's own list with every container already a table, so that it may be moved about. */
 function wrapped(table: Table): LuaValue[] {
   table.ownItems();
-  for (let position = 1; position <= table.a.length; position++) if (typeof table.a[position - 1] === "object") table.a[position - 1] = table.getPosition(position);
+  for (let position = 1; position <= table.a.length; position++)
+    if (typeof table.a[position - 1] === "object") table.a[position - 1] = table.getPosition(position);
   return table.a as LuaValue[];
 }
 
@@ -83,7 +86,11 @@ function sort(args: Arguments): LuaValue[] {
   const table = args.table(1);
   const compare = args.count === 1 ? undefined : args.function(2);
   machine.charge(table.a.length);
-  machine.setPosition(table, Math.max(table.a.length, 1), table.a.length === 0 ? undefined : table.getPosition(table.a.length));
+  machine.setPosition(
+    table,
+    Math.max(table.a.length, 1),
+    table.a.length === 0 ? undefined : table.getPosition(table.a.length),
+  );
   const values = wrapped(table);
   const site = machine.l[machine.d] ?? 0;
   const less = (a: LuaValue, b: LuaValue): boolean => {
@@ -92,7 +99,8 @@ function sort(args: Arguments): LuaValue[] {
   };
   if (values.length <= INSERTION_SIZE) {
     for (let from = 1; from < values.length; from++) {
-      for (let at = from; at > 0 && less(values[at], values[at - 1]); at--) [values[at], values[at - 1]] = [values[at - 1], values[at]];
+      for (let at = from; at > 0 && less(values[at], values[at - 1]); at--)
+        [values[at], values[at - 1]] = [values[at - 1], values[at]];
     }
     return [];
   }

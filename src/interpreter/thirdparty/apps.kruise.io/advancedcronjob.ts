@@ -20,10 +20,16 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
   aggregateStatus(cronJob, items) {
     const statuses = reportedStatuses(items);
     const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
-    const lastOf = (field: string): string => textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);
+    const lastOf = (field: string): string =>
+      textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);
     const [type, lastScheduleTime] = [lastOf("type"), lastOf("lastScheduleTime")];
     const { active: _active, type: _type, lastScheduleTime: _time, ...others } = statusOf(cronJob) ?? {};
-    return withStatus(cronJob, { ...others, ...(active.length > 0 && { active }), ...(type && { type }), ...(lastScheduleTime && { lastScheduleTime }) });
+    return withStatus(cronJob, {
+      ...others,
+      ...(active.length > 0 && { active }),
+      ...(type && { type }),
+      ...(lastScheduleTime && { lastScheduleTime }),
+    });
   },
   dependencies({ metadata, spec }) {
     const { jobTemplate, broadcastJobTemplate } = spec?.template ?? {};

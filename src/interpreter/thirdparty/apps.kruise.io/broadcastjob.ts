@@ -1,6 +1,6 @@
 /**
- * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage is of
- * each member's own nodes and stays as it is, and so does no limit.
+ * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage
+ * is of each member's own nodes and stays as it is, and so does no limit.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -17,7 +17,8 @@ interface BroadcastJob extends KubernetesObject {
 
 /** What OpenKruise fills in where nothing is said: as many as there are nodes. */
 const NO_LIMIT = 2 ** 31 - 1;
-const isLimited = (spec: DeepReadonly<BroadcastJob>["spec"]): spec is { parallelism: number } => typeof spec?.parallelism === "number" && spec.parallelism < NO_LIMIT;
+const isLimited = (spec: DeepReadonly<BroadcastJob>["spec"]): spec is { parallelism: number } =>
+  typeof spec?.parallelism === "number" && spec.parallelism < NO_LIMIT;
 
 const COUNTERS = ["active", "succeeded", "failed", "desired"];
 
@@ -25,12 +26,16 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
   group: "apps.kruise.io",
   kind: "BroadcastJob",
   replicas: ({ spec }) => templateReplicas(isLimited(spec) ? spec.parallelism : 1, spec?.template),
-  reviseReplicas: (job, replicas) => (job.spec?.parallelism !== undefined && !isLimited(job.spec) ? job : withSpecField(job, "parallelism", replicas)),
+  reviseReplicas: (job, replicas) =>
+    job.spec?.parallelism !== undefined && !isLimited(job.spec) ? job : withSpecField(job, "parallelism", replicas),
   retain(desired, observed) {
     const labels = observed.spec?.template?.metadata?.labels;
     if (!labels) return desired;
     const template = desired.spec?.template;
-    return { ...desired, spec: { ...desired.spec, template: { ...template, metadata: { ...template?.metadata, labels } } } };
+    return {
+      ...desired,
+      spec: { ...desired.spec, template: { ...template, metadata: { ...template?.metadata, labels } } },
+    };
   },
   reflectStatus(job) {
     const status = statusOf(job);
@@ -58,14 +63,25 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
 function conditionsOf(items: readonly StatusItem[]): JsonObject[] {
   const conditions: JsonObject[] = [];
   const failed = items.filter(({ status }) => finishOf(status) === "Failed").map(({ clusterName }) => clusterName);
-  if (failed.length > 0) conditions.push({ type: "Failed", status: "True", reason: "JobFailed", message: `Job executed failed in member clusters: ${failed.join(", ")}` });
-  if (items.length > 0 && items.every(({ status }) => finishOf(status) === "Complete")) conditions.push({ type: "Complete", status: "True", reason: "Completed", message: "Job completed" });
+  if (failed.length > 0)
+    conditions.push({
+      type: "Failed",
+      status: "True",
+      reason: "JobFailed",
+      message: `Job executed failed in member clusters: ${failed.join(", ")}`,
+    });
+  if (items.length > 0 && items.every(({ status }) => finishOf(status) === "Complete"))
+    conditions.push({ type: "Complete", status: "True", reason: "Completed", message: "Job completed" });
   return conditions;
 }
 
 /** How a member's job ended: the first of its conditions that says so. */
 function finishOf(status: DeepReadonly<Json> | undefined): string {
   const conditions = isObject(status) ? status["conditions"] : undefined;
-  const finish = Array.isArray(conditions) ? conditions.filter(isObject).find(({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True") : undefined;
+  const finish = Array.isArray(conditions)
+    ? conditions
+        .filter(isObject)
+        .find(({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True")
+    : undefined;
   return textOf(finish?.["type"]);
 }

@@ -1,8 +1,8 @@
 /**
  * OpenKruise CloneSet in every served version: but for the place of the partition they spell alike what is read here.
  *
- * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as long
- * as the stage lasts, and a partition counts the pods of the fleet.
+ * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy for as
+ * long as the stage lasts, and a partition counts the pods of the fleet.
  */
 import { dividePartition } from "../../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../../divide/partitioned.ts";
@@ -14,7 +14,14 @@ import { aggregateFields, reflectFields } from "../counters.ts";
 import { hasReachedStage, sumReported } from "./rollout-health.ts";
 
 const FIELDS = {
-  counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "updatedReadyReplicas", "expectedUpdatedReplicas"],
+  counters: [
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "updatedReadyReplicas",
+    "expectedUpdatedReplicas",
+  ],
   texts: ["updateRevision", "currentRevision", "labelSelector"],
 };
 const NEWER_COUNTERS = ["updatedAvailableReplicas"];
@@ -26,8 +33,10 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
-  reflectStatus: (cloneSet) => reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
-  aggregateStatus: (cloneSet, items) => aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
+  reflectStatus: (cloneSet) =>
+    reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
+  aggregateStatus: (cloneSet, items) =>
+    aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
   isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),
   dependencies: templateDependencies,
 };

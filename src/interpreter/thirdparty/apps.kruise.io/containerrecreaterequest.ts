@@ -1,8 +1,9 @@
 /**
- * OpenKruise ContainerRecreateRequest: restarts containers of one pod, which is named, so that normally one member has it. Where
- * several have a pod of that name, the request is as far as the one that is furthest behind.
+ * OpenKruise ContainerRecreateRequest: restarts containers of one pod, which is named, so that normally one member has
+ * it. Where several have a pod of that name, the request is as far as the one that is furthest behind.
  *
- * OpenKruise completes the spec when the request is made and refuses any change of it later, so the member's spec is kept.
+ * OpenKruise completes the spec when the request is made and refuses any change of it later, so the member's spec is
+ * kept.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -28,7 +29,8 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
     const phase = PHASES.find((each) => statuses.some((status) => textOf(status["phase"]) === each)) ?? "";
     const message = textOf(statuses.find((status) => textOf(status["message"]) !== "")?.["message"]);
     const [only] = statuses;
-    const containerRecreateStates = statuses.length === 1 ? statesIn(only) : entriesOf(items, "containerRecreateStates", "name");
+    const containerRecreateStates =
+      statuses.length === 1 ? statesIn(only) : entriesOf(items, "containerRecreateStates", "name");
     const { completionTime } = jobTimes(items.filter(({ status }) => isObject(status)));
     return replaceStatus(request, {
       phase,

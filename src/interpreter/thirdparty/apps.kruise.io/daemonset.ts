@@ -1,6 +1,6 @@
 /**
- * OpenKruise's Advanced DaemonSet: runs on nodes; its partition counts nodes of the fleet. Its revision is `daemonSetHash`,
- * and from v1beta1 on `updateRevision`.
+ * OpenKruise's Advanced DaemonSet: runs on nodes; its partition counts nodes of the fleet. Its revision is
+ * `daemonSetHash`, and from v1beta1 on `updateRevision`.
  */
 import { isObject } from "../../../base/index.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "../../divide/daemon-partition.ts";
@@ -11,7 +11,15 @@ import { isObserved, templateDependencies } from "../../workload.ts";
 import { aggregateFields, reflectFields } from "../counters.ts";
 
 const FIELDS = {
-  counters: ["currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"],
+  counters: [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+  ],
   texts: ["daemonSetHash", "updateRevision"],
 };
 

@@ -1,6 +1,6 @@
 /**
- * OpenKruise EphemeralJob: every member puts containers into its own pods. `spec.replicas` is how many pods of each member get
- * them; it is copied undivided, because nobody knows beforehand where the pods are that it matches.
+ * OpenKruise EphemeralJob: every member puts containers into its own pods. `spec.replicas` is how many pods of each
+ * member get them; it is copied undivided, because nobody knows beforehand where the pods are that it matches.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -22,17 +22,23 @@ const UNHEALTHY = new Set(["", "Error", "Failed", "Unknown"]);
 export const ephemeralJobInterpreter: KindInterpreter<EphemeralJob> = {
   group: "apps.kruise.io",
   kind: "EphemeralJob",
-  aggregateStatus: (job, items) => replaceStatus(job, { ...jobTimes(items), phase: phaseOf(items), ...sums(items, COUNTERS) }),
-  isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])) && countOf(status["failed"]) === 0,
+  aggregateStatus: (job, items) =>
+    replaceStatus(job, { ...jobTimes(items), phase: phaseOf(items), ...sums(items, COUNTERS) }),
+  isHealthy: ({ status }) =>
+    isObject(status) && !UNHEALTHY.has(textOf(status["phase"])) && countOf(status["failed"]) === 0,
   dependencies({ metadata, spec }) {
     const containers = spec?.template?.ephemeralContainers;
-    return Array.isArray(containers) ? podDependencies({ spec: { containers: containers.filter(isObject) } }, metadata.namespace) : [];
+    return Array.isArray(containers)
+      ? podDependencies({ spec: { containers: containers.filter(isObject) } }, metadata.namespace)
+      : [];
   },
 };
 
 /** A member without any of the pods waits for ever, which says nothing about the others. */
 function phaseOf(items: readonly StatusItem[]): string {
-  const concerned = reportedStatuses(items).filter((status) => countOf(status["match"]) > 0 || status["phase"] !== "Waiting");
+  const concerned = reportedStatuses(items).filter(
+    (status) => countOf(status["match"]) > 0 || status["phase"] !== "Waiting",
+  );
   const phases = new Set(concerned.map((status) => status["phase"]));
   return PHASES.find((phase) => phases.has(phase)) ?? "Waiting";
 }

@@ -22,7 +22,9 @@ export function sums(items: readonly StatusItem[], counters: readonly string[]):
   return Object.fromEntries(counters.map((field) => [field, sumOf(statuses, field)]));
 }
 
-/** Adds the names that a member reports, as `cluster/name`, because the same name may stand for another thing elsewhere. */
+/**
+ * Adds the names that a member reports, as `cluster/name`, because the same name may stand for another thing elsewhere.
+ */
 export function addNames(into: string[], clusterName: string, names: Json | undefined): void {
   for (const name of Array.isArray(names) ? names : []) {
     if (into.length === LISTED) return;
@@ -47,7 +49,9 @@ export function entriesOf(items: readonly StatusItem[], list: string, field: str
 export function podTimesOf(items: readonly StatusItem[], field: string): JsonObject | undefined {
   const times = items.flatMap(({ clusterName, status }) => {
     const own = isObject(status) ? status[field] : undefined;
-    return isObject(own) ? Object.entries(own).map(([pod, time]): [string, Json] => [`${clusterName}/${pod}`, time]) : [];
+    return isObject(own)
+      ? Object.entries(own).map(([pod, time]): [string, Json] => [`${clusterName}/${pod}`, time])
+      : [];
   });
   return times.length > 0 ? Object.fromEntries(times.slice(0, LISTED)) : undefined;
 }

@@ -1,4 +1,7 @@
-/** OpenKruise ImageListPullJob: every member makes an ImagePullJob of each image; the template counts those of all members. */
+/**
+ * OpenKruise ImageListPullJob: every member makes an ImagePullJob of each image; the template counts those of all
+ * members.
+ */
 import { isObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { replaceStatus } from "../../replica-status.ts";
@@ -12,7 +15,11 @@ export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
   kind: "ImageListPullJob",
   aggregateStatus(job, items) {
     const failedImageStatuses = entriesOf(items, "failedImageStatuses", "imagePullJob");
-    return replaceStatus(job, { ...jobTimes(items), ...sums(items, COUNTERS), ...(failedImageStatuses.length > 0 && { failedImageStatuses }) });
+    return replaceStatus(job, {
+      ...jobTimes(items),
+      ...sums(items, COUNTERS),
+      ...(failedImageStatuses.length > 0 && { failedImageStatuses }),
+    });
   },
   isHealthy({ status }) {
     if (!isObject(status)) return false;

@@ -1,4 +1,6 @@
-/** OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet. */
+/**
+ * OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet.
+ */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import type { Dependency, KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
@@ -22,8 +24,14 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
     const counts = sums(items, COUNTERS);
     const times = jobTimes(items);
     const failedNodes: string[] = [];
-    for (const { clusterName, status } of items) if (isObject(status)) addNames(failedNodes, clusterName, status["failedNodes"]);
-    return replaceStatus(job, { ...times, ...counts, message: messageOf(items, counts, times), ...(failedNodes.length > 0 && { failedNodes }) });
+    for (const { clusterName, status } of items)
+      if (isObject(status)) addNames(failedNodes, clusterName, status["failedNodes"]);
+    return replaceStatus(job, {
+      ...times,
+      ...counts,
+      message: messageOf(items, counts, times),
+      ...(failedNodes.length > 0 && { failedNodes }),
+    });
   },
   isHealthy: ({ status }) => isObject(status) && countOf(status["failed"]) === 0,
   dependencies: pullSecrets,
@@ -32,13 +40,20 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
 /** The Secrets without which the images of a private registry cannot be pulled. */
 export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependency[] {
   const names: readonly string[] = Array.isArray(spec?.pullSecrets) ? spec.pullSecrets : [];
-  return podDependencies({ spec: { imagePullSecrets: names.filter((name) => typeof name === "string").map((name) => ({ name })) } }, metadata.namespace);
+  return podDependencies(
+    { spec: { imagePullSecrets: names.filter((name) => typeof name === "string").map((name) => ({ name })) } },
+    metadata.namespace,
+  );
 }
 
 /** As OpenKruise writes it for one cluster; a member whose job ended in another way says how. */
 function messageOf(items: readonly StatusItem[], counts: JsonObject, { completionTime }: JsonObject): string {
   if (completionTime !== undefined) {
-    return reportedStatuses(items).map((status) => textOf(status["message"])).find((message) => message !== "" && message !== COMPLETED) ?? COMPLETED;
+    return (
+      reportedStatuses(items)
+        .map((status) => textOf(status["message"]))
+        .find((message) => message !== "" && message !== COMPLETED) ?? COMPLETED
+    );
   }
   const desired = countOf(counts["desired"]);
   if (desired === 0) return "job is running, no progress";

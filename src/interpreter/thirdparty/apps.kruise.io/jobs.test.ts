@@ -7,8 +7,14 @@ import { ephemeralJobInterpreter } from "./ephemeraljob.ts";
 import { imageListPullJobInterpreter } from "./imagelistpulljob.ts";
 import { imagePullJobInterpreter } from "./imagepulljob.ts";
 
-const object = (rest: object = {}): KubernetesObject => ({ apiVersion: "apps.kruise.io/v1beta1", kind: "Job", metadata: { name: "job", namespace: "shop", generation: 1 }, ...rest });
-const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] => statuses.map((status, index) => ({ clusterName: ["oslo", "paris", "rome"][index] ?? "", ...(status && { status }) }));
+const object = (rest: object = {}): KubernetesObject => ({
+  apiVersion: "apps.kruise.io/v1beta1",
+  kind: "Job",
+  metadata: { name: "job", namespace: "shop", generation: 1 },
+  ...rest,
+});
+const items = (...statuses: (JsonObject | undefined)[]): StatusItem[] =>
+  statuses.map((status, index) => ({ clusterName: ["oslo", "paris", "rome"][index] ?? "", status }));
 
 /** The same items must give the same template, so that a converged fleet writes nothing. */
 function aggregate(rules: KindInterpreter, statuses: StatusItem[]): unknown {
@@ -24,8 +30,25 @@ const ephemeral = ephemeralJobInterpreter as KindInterpreter;
 const recreate = containerRecreateRequestInterpreter as KindInterpreter;
 
 test("an ImagePullJob counts the nodes of all members and is running until the last one is complete", () => {
-  const oslo = { startTime: "2024-05-01T12:00:05Z", completionTime: "2024-05-01T12:01:00Z", desired: 3, active: 0, succeeded: 2, failed: 1, failedNodes: ["node-2"], message: "job has completed" };
-  const paris = { startTime: "2024-05-01T12:00:00Z", desired: 5, active: 2, succeeded: 1, failed: 1, failedNodes: ["node-2"], message: "job is running, progress 40.0%" };
+  const oslo = {
+    startTime: "2024-05-01T12:00:05Z",
+    completionTime: "2024-05-01T12:01:00Z",
+    desired: 3,
+    active: 0,
+    succeeded: 2,
+    failed: 1,
+    failedNodes: ["node-2"],
+    message: "job has completed",
+  };
+  const paris = {
+    startTime: "2024-05-01T12:00:00Z",
+    desired: 5,
+    active: 2,
+    succeeded: 1,
+    failed: 1,
+    failedNodes: ["node-2"],
+    message: "job is running, progress 40.0%",
+  };
 
   expect(aggregate(pulls, items(oslo, paris))).toEqual({
     startTime: "2024-05-01T12:00:00Z",
@@ -40,9 +63,17 @@ test("an ImagePullJob counts the nodes of all members and is running until the l
 
 test("an ImagePullJob ends with its last member, and says so when one of them ran out of time", () => {
   const oslo = { completionTime: "2024-05-01T12:01:00Z", desired: 1, succeeded: 1, message: "job has completed" };
-  const paris = { completionTime: "2024-05-01T12:09:00Z", desired: 1, failed: 1, message: "job exceeds activeDeadlineSeconds" };
+  const paris = {
+    completionTime: "2024-05-01T12:09:00Z",
+    desired: 1,
+    failed: 1,
+    message: "job exceeds activeDeadlineSeconds",
+  };
 
-  expect(aggregate(pulls, items(oslo, paris))).toMatchObject({ completionTime: "2024-05-01T12:09:00Z", message: "job exceeds activeDeadlineSeconds" });
+  expect(aggregate(pulls, items(oslo, paris))).toMatchObject({
+    completionTime: "2024-05-01T12:09:00Z",
+    message: "job exceeds activeDeadlineSeconds",
+  });
   expect(aggregate(pulls, items(oslo))).toMatchObject({ message: "job has completed" });
 });
 
@@ -58,13 +89,22 @@ test("a list of failed nodes stays short however large the fleet is", () => {
 test("jobs that pull images bring their pull secrets along", () => {
   const job = object({ spec: { pullSecrets: ["registry", "registry", "mirror"] } });
 
-  expect(pulls.dependencies?.(job).map(({ kind, name }) => `${kind}/${name}`)).toEqual(["Secret/mirror", "Secret/registry"]);
+  expect(pulls.dependencies?.(job).map(({ kind, name }) => `${kind}/${name}`)).toEqual([
+    "Secret/mirror",
+    "Secret/registry",
+  ]);
   expect(listPulls.dependencies?.(job)).toHaveLength(2);
 });
 
 test("an ImageListPullJob names the images that failed and where", () => {
   const oslo = { desired: 2, active: 0, completed: 2, succeeded: 2, completionTime: "2024-05-01T12:01:00Z" };
-  const paris = { desired: 2, active: 1, completed: 1, succeeded: 0, failedImageStatuses: [{ imagePullJob: "job-x7", name: "nginx:1", message: "look" }] };
+  const paris = {
+    desired: 2,
+    active: 1,
+    completed: 1,
+    succeeded: 0,
+    failedImageStatuses: [{ imagePullJob: "job-x7", name: "nginx:1", message: "look" }],
+  };
 
   expect(aggregate(listPulls, items(oslo, paris))).toEqual({
     desired: 4,
@@ -76,38 +116,77 @@ test("an ImageListPullJob names the images that failed and where", () => {
 });
 
 const phases: Record<string, { members: JsonObject[]; want: string }> = {
-  "is running while any member is": { members: [{ phase: "Succeeded", match: 1 }, { phase: "Running", match: 1 }], want: "Running" },
-  "has failed when any member has": { members: [{ phase: "Running", match: 1 }, { phase: "Failed", match: 1 }], want: "Failed" },
-  "does not wait for a member that has none of the pods": { members: [{ phase: "Succeeded", match: 1 }, { phase: "Waiting", match: 0 }], want: "Succeeded" },
+  "is running while any member is": {
+    members: [
+      { phase: "Succeeded", match: 1 },
+      { phase: "Running", match: 1 },
+    ],
+    want: "Running",
+  },
+  "has failed when any member has": {
+    members: [
+      { phase: "Running", match: 1 },
+      { phase: "Failed", match: 1 },
+    ],
+    want: "Failed",
+  },
+  "does not wait for a member that has none of the pods": {
+    members: [
+      { phase: "Succeeded", match: 1 },
+      { phase: "Waiting", match: 0 },
+    ],
+    want: "Succeeded",
+  },
   "waits while nobody has any of the pods": { members: [{ phase: "Waiting", match: 0 }], want: "Waiting" },
 };
 for (const [behaviour, { members, want }] of Object.entries(phases)) {
   test(`an EphemeralJob ${behaviour}`, () => {
-    expect(aggregate(ephemeral, items(...members))).toMatchObject({ phase: want, match: members.filter(({ match }) => match === 1).length });
+    expect(aggregate(ephemeral, items(...members))).toMatchObject({
+      phase: want,
+      match: members.filter(({ match }) => match === 1).length,
+    });
   });
 }
 
 test("an EphemeralJob brings along what its containers refer to", () => {
-  const job = object({ spec: { template: { ephemeralContainers: [{ name: "debug", envFrom: [{ secretRef: { name: "token" } }] }] } } });
+  const job = object({
+    spec: { template: { ephemeralContainers: [{ name: "debug", envFrom: [{ secretRef: { name: "token" } }] }] } },
+  });
 
-  expect(ephemeral.dependencies?.(job)).toEqual([{ apiVersion: "v1", kind: "Secret", namespace: "shop", name: "token" }]);
+  expect(ephemeral.dependencies?.(job)).toEqual([
+    { apiVersion: "v1", kind: "Secret", namespace: "shop", name: "token" },
+  ]);
 });
 
 test("a ContainerRecreateRequest keeps the spec that the member completed", () => {
   const desired = object({ spec: { podName: "web-0", containers: [{ name: "app" }] } });
-  const observed = object({ spec: { podName: "web-0", containers: [{ name: "app", statusContext: { restartCount: 0 } }], strategy: { failurePolicy: "Fail" } } });
+  const observed = object({
+    spec: {
+      podName: "web-0",
+      containers: [{ name: "app", statusContext: { restartCount: 0 } }],
+      strategy: { failurePolicy: "Fail" },
+    },
+  });
 
   expect(recreate.retain?.(desired, observed)).toEqual(observed);
 });
 
 test("a ContainerRecreateRequest shows the status of the member that has the pod", () => {
-  const done = { phase: "Completed", completionTime: "2024-05-01T12:01:00Z", containerRecreateStates: [{ name: "app", phase: "Succeeded" }] };
+  const done = {
+    phase: "Completed",
+    completionTime: "2024-05-01T12:01:00Z",
+    containerRecreateStates: [{ name: "app", phase: "Succeeded" }],
+  };
 
   expect(aggregate(recreate, items(undefined, done))).toEqual(done);
 });
 
 test("a ContainerRecreateRequest of several pods is as far as the last one", () => {
-  const done = { phase: "Completed", completionTime: "2024-05-01T12:01:00Z", containerRecreateStates: [{ name: "app", phase: "Succeeded" }] };
+  const done = {
+    phase: "Completed",
+    completionTime: "2024-05-01T12:01:00Z",
+    containerRecreateStates: [{ name: "app", phase: "Succeeded" }],
+  };
   const busy = { phase: "Recreating", containerRecreateStates: [{ name: "app", phase: "Recreating" }] };
 
   expect(aggregate(recreate, items(done, busy))).toEqual({
@@ -120,18 +199,42 @@ test("a ContainerRecreateRequest of several pods is as far as the last one", () 
 });
 
 const health: Record<string, { rules: KindInterpreter; status?: JsonObject; want: boolean }> = {
-  "an ImagePullJob without failed nodes": { rules: pulls, status: { desired: 3, active: 1, succeeded: 2, failed: 0 }, want: true },
+  "an ImagePullJob without failed nodes": {
+    rules: pulls,
+    status: { desired: 3, active: 1, succeeded: 2, failed: 0 },
+    want: true,
+  },
   "an ImagePullJob with a failed node": { rules: pulls, status: { desired: 3, failed: 1 }, want: false },
   "an ImagePullJob that nobody has looked at": { rules: pulls, want: false },
   "an ImageListPullJob without failed images": { rules: listPulls, status: { desired: 2, active: 1 }, want: true },
-  "an ImageListPullJob with a failed image": { rules: listPulls, status: { failedImageStatuses: [{ name: "nginx:1" }] }, want: false },
+  "an ImageListPullJob with a failed image": {
+    rules: listPulls,
+    status: { failedImageStatuses: [{ name: "nginx:1" }] },
+    want: false,
+  },
   "an EphemeralJob that runs": { rules: ephemeral, status: { phase: "Running", failed: 0 }, want: true },
-  "an EphemeralJob that failed in some pods": { rules: ephemeral, status: { phase: "Running", failed: 1 }, want: false },
+  "an EphemeralJob that failed in some pods": {
+    rules: ephemeral,
+    status: { phase: "Running", failed: 1 },
+    want: false,
+  },
   "an EphemeralJob in error": { rules: ephemeral, status: { phase: "Error" }, want: false },
   "a ContainerRecreateRequest that is at work": { rules: recreate, status: { phase: "Recreating" }, want: true },
-  "a ContainerRecreateRequest whose containers all came back": { rules: recreate, status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }] }, want: true },
-  "a ContainerRecreateRequest that ended with a failed container": { rules: recreate, status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }, { phase: "Failed" }] }, want: false },
-  "a ContainerRecreateRequest that ended because its pod is gone": { rules: recreate, status: { phase: "Completed", message: "pod has gone" }, want: false },
+  "a ContainerRecreateRequest whose containers all came back": {
+    rules: recreate,
+    status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }] },
+    want: true,
+  },
+  "a ContainerRecreateRequest that ended with a failed container": {
+    rules: recreate,
+    status: { phase: "Completed", containerRecreateStates: [{ phase: "Succeeded" }, { phase: "Failed" }] },
+    want: false,
+  },
+  "a ContainerRecreateRequest that ended because its pod is gone": {
+    rules: recreate,
+    status: { phase: "Completed", message: "pod has gone" },
+    want: false,
+  },
 };
 for (const [which, { rules, status, want }] of Object.entries(health)) {
   test(`${which} is ${want ? "healthy" : "unhealthy"}`, () => {

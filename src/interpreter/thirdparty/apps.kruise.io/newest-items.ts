@@ -1,7 +1,7 @@
 /**
- * What members say about the newest template. The sums of Karmada's rules take every number as it comes, so that pods which a
- * member updated to the previous template count as updated to the new one until it catches up. Before Flotilla's own rules
- * sum the statuses of a rollout:
+ * What members say about the newest template. The sums of Karmada's rules take every number as it comes, so that pods
+ * which a member updated to the previous template count as updated to the new one until it catches up. Before
+ * Flotilla's own rules sum the statuses of a rollout:
  *
  * - a member that has not seen the newest template has updated nothing to it;
  * - the fleet's current revision stays that of a member that has not advanced for as long as there is one;
@@ -15,24 +15,42 @@ import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { countOf, textOf } from "../../replica-status.ts";
 
 /** Counters that speak of the newest template. */
-const UPDATED = ["updatedReplicas", "updatedReadyReplicas", "updatedAvailableReplicas", "expectedUpdatedReplicas", "updatedNumberScheduled"];
+const UPDATED = [
+  "updatedReplicas",
+  "updatedReadyReplicas",
+  "updatedAvailableReplicas",
+  "expectedUpdatedReplicas",
+  "updatedNumberScheduled",
+];
 /** Names of the newest revision; those of a member that lags are of an older one. */
 const NEWEST_REVISION = ["updateRevision", "updatedRevision", "daemonSetHash"];
 
-/** The kind with its statuses summed as above; other projects' kinds as they are. The rule itself stays as recorded of Karmada. */
+/**
+ * The kind with its statuses summed as above; other projects' kinds as they are. The rule itself stays as recorded of
+ * Karmada.
+ */
 export function summingNewest<K extends KindInterpreter>(kind: K): K {
   const { group, aggregateStatus } = kind;
   if (group !== "apps.kruise.io" || !aggregateStatus) return kind;
-  return { ...kind, aggregateStatus: (template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]) => aggregateStatus(template, newestItems(template, items)) };
+  return {
+    ...kind,
+    aggregateStatus: (template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]) =>
+      aggregateStatus(template, newestItems(template, items)),
+  };
 }
 
 /** The items themselves where every member speaks of the newest template. */
-export function newestItems(template: DeepReadonly<KubernetesObject>, items: readonly StatusItem[]): readonly StatusItem[] {
+export function newestItems(
+  template: DeepReadonly<KubernetesObject>,
+  items: readonly StatusItem[],
+): readonly StatusItem[] {
   const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
   const hasFresh = isStale.includes(false);
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
   // A member without a revision of its own does not hold the others back.
-  const isSplit = items.some(({ status }, index) => !isAhead[index] && isObject(status) && textOf(status["currentRevision"]) !== "");
+  const isSplit = items.some(
+    ({ status }, index) => !isAhead[index] && isObject(status) && textOf(status["currentRevision"]) !== "",
+  );
   const disputed = NEWEST_REVISION.filter((field) => hasSeveral(items, field, isStale));
   if (!isStale.includes(true) && !(isSplit && isAhead.includes(true)) && disputed.length === 0) return items;
   return items.map((item, index) => {
@@ -62,7 +80,9 @@ function lags(status: JsonObject, generation: number): boolean {
 }
 
 function hasAdvanced({ currentRevision, updateRevision, updatedRevision }: JsonObject): boolean {
-  return textOf(currentRevision) !== "" && textOf(currentRevision) === (textOf(updateRevision) || textOf(updatedRevision));
+  return (
+    textOf(currentRevision) !== "" && textOf(currentRevision) === (textOf(updateRevision) || textOf(updatedRevision))
+  );
 }
 
 /** Only what is there is emptied: a field that no member reports must not appear. */

@@ -15,7 +15,11 @@ const object = (status?: JsonObject): KubernetesObject => ({
   ...(status && { status }),
 });
 const observed = { observedGeneration: 2, generation: 2, resourceTemplateGeneration: 2 };
-const items = (...statuses: JsonObject[]): StatusItem[] => statuses.map((status, index) => ({ clusterName: ["oslo", "paris"][index] ?? "", status: { ...observed, ...status } }));
+const items = (...statuses: JsonObject[]): StatusItem[] =>
+  statuses.map((status, index) => ({
+    clusterName: ["oslo", "paris"][index] ?? "",
+    status: { ...observed, ...status },
+  }));
 
 /** The same items must give the same template, so that a converged fleet writes nothing. */
 function aggregate(rules: KindInterpreter, statuses: StatusItem[]): unknown {
@@ -30,8 +34,18 @@ const distribution = resourceDistributionInterpreter as KindInterpreter;
 const full = { type: "Schedulable", status: "False" };
 
 test("a WorkloadSpread adds up each subset, and one without a limit has none in the sum", () => {
-  const oslo = { subsetStatuses: [{ name: "fixed", replicas: 3, missingReplicas: 1 }, { name: "burst", replicas: 1, missingReplicas: -1 }] };
-  const paris: JsonObject = { subsetStatuses: [{ name: "burst", replicas: 4, missingReplicas: -1 }, { name: "fixed", replicas: 2, missingReplicas: 0, conditions: [full] }] };
+  const oslo = {
+    subsetStatuses: [
+      { name: "fixed", replicas: 3, missingReplicas: 1 },
+      { name: "burst", replicas: 1, missingReplicas: -1 },
+    ],
+  };
+  const paris: JsonObject = {
+    subsetStatuses: [
+      { name: "burst", replicas: 4, missingReplicas: -1 },
+      { name: "fixed", replicas: 2, missingReplicas: 0, conditions: [full] },
+    ],
+  };
 
   expect(aggregate(spread, items(oslo, paris))).toEqual({
     observedGeneration: 2,
@@ -43,44 +57,103 @@ test("a WorkloadSpread adds up each subset, and one without a limit has none in 
 });
 
 test("a WorkloadSpread does not report pods on their way", () => {
-  const member = object({ observedGeneration: 2, subsetStatuses: [{ name: "fixed", replicas: 3, missingReplicas: 1, creatingPods: { "web-1": "2024-05-01T12:00:00Z" } }] });
+  const member = object({
+    observedGeneration: 2,
+    subsetStatuses: [
+      { name: "fixed", replicas: 3, missingReplicas: 1, creatingPods: { "web-1": "2024-05-01T12:00:00Z" } },
+    ],
+  });
 
-  expect(spread.reflectStatus?.(member)).toEqual({ ...observed, subsetStatuses: [{ name: "fixed", replicas: 3, missingReplicas: 1 }] });
+  expect(spread.reflectStatus?.(member)).toEqual({
+    ...observed,
+    subsetStatuses: [{ name: "fixed", replicas: 3, missingReplicas: 1 }],
+  });
 });
 
 test("a ResourceDistribution has failed where any member has, and names the namespaces", () => {
-  const fine = { type: "ConflictOccurred", status: "False", reason: "Succeeded", lastTransitionTime: "2024-05-01T12:00:00Z" };
-  const conflict = { type: "ConflictOccurred", status: "True", reason: "object exists", lastTransitionTime: "2024-05-01T11:00:00Z", failedNamespace: ["shop"] };
+  const fine = {
+    type: "ConflictOccurred",
+    status: "False",
+    reason: "Succeeded",
+    lastTransitionTime: "2024-05-01T12:00:00Z",
+  };
+  const conflict = {
+    type: "ConflictOccurred",
+    status: "True",
+    reason: "object exists",
+    lastTransitionTime: "2024-05-01T11:00:00Z",
+    failedNamespace: ["shop"],
+  };
 
-  expect(aggregate(distribution, items({ desired: 3, succeeded: 3, failed: 0, conditions: [fine] }, { desired: 2, succeeded: 1, failed: 1, conditions: [conflict] }))).toEqual({
+  expect(
+    aggregate(
+      distribution,
+      items(
+        { desired: 3, succeeded: 3, failed: 0, conditions: [fine] },
+        { desired: 2, succeeded: 1, failed: 1, conditions: [conflict] },
+      ),
+    ),
+  ).toEqual({
     observedGeneration: 2,
     desired: 5,
     succeeded: 4,
     failed: 1,
-    conditions: [{ type: "ConflictOccurred", status: "True", reason: "object exists", lastTransitionTime: "2024-05-01T11:00:00Z", failedNamespace: ["paris/shop"] }],
+    conditions: [
+      {
+        type: "ConflictOccurred",
+        status: "True",
+        reason: "object exists",
+        lastTransitionTime: "2024-05-01T11:00:00Z",
+        failedNamespace: ["paris/shop"],
+      },
+    ],
   });
 });
 
 test("a PersistentPodState leaves the memory of pods on the members", () => {
   const rules = persistentPodStateInterpreter as KindInterpreter;
 
-  expect(rules.reflectStatus?.(object({ observedGeneration: 2, podStates: { "db-0": { nodeName: "node-1" } } }))).toEqual(observed);
+  expect(
+    rules.reflectStatus?.(object({ observedGeneration: 2, podStates: { "db-0": { nodeName: "node-1" } } })),
+  ).toEqual(observed);
   expect(aggregate(rules, items({}))).toEqual({ observedGeneration: 2 });
 });
 
 test("a PodProbeMarker counts the pods of all members, and has observed what all of them have", () => {
   const rules = podProbeMarkerInterpreter as KindInterpreter;
 
-  expect(aggregate(rules, items({ matchedPods: 2 }, { matchedPods: 3 }))).toEqual({ observedGeneration: 2, matchedPods: 5 });
-  expect(aggregate(rules, items({ matchedPods: 2 }, { matchedPods: 3, observedGeneration: 1 }))).toEqual({ observedGeneration: 0, matchedPods: 5 });
+  expect(aggregate(rules, items({ matchedPods: 2 }, { matchedPods: 3 }))).toEqual({
+    observedGeneration: 2,
+    matchedPods: 5,
+  });
+  expect(aggregate(rules, items({ matchedPods: 2 }, { matchedPods: 3, observedGeneration: 1 }))).toEqual({
+    observedGeneration: 0,
+    matchedPods: 5,
+  });
 });
 
 const health: Record<string, { rules: KindInterpreter; status: JsonObject; want: boolean }> = {
-  "a WorkloadSpread with room in some subset": { rules: spread, status: { observedGeneration: 2, subsetStatuses: [{ name: "a", conditions: [full] }, { name: "b" }] }, want: true },
-  "a WorkloadSpread with room in no subset": { rules: spread, status: { observedGeneration: 2, subsetStatuses: [{ name: "a", conditions: [full] }] }, want: false },
+  "a WorkloadSpread with room in some subset": {
+    rules: spread,
+    status: { observedGeneration: 2, subsetStatuses: [{ name: "a", conditions: [full] }, { name: "b" }] },
+    want: true,
+  },
+  "a WorkloadSpread with room in no subset": {
+    rules: spread,
+    status: { observedGeneration: 2, subsetStatuses: [{ name: "a", conditions: [full] }] },
+    want: false,
+  },
   "a WorkloadSpread that is not observed": { rules: spread, status: { observedGeneration: 1 }, want: false },
-  "a ResourceDistribution that reached every namespace": { rules: distribution, status: { observedGeneration: 2, failed: 0, conditions: [{ type: "ConflictOccurred", status: "False" }] }, want: true },
-  "a ResourceDistribution with a conflict": { rules: distribution, status: { observedGeneration: 2, failed: 0, conditions: [{ type: "ConflictOccurred", status: "True" }] }, want: false },
+  "a ResourceDistribution that reached every namespace": {
+    rules: distribution,
+    status: { observedGeneration: 2, failed: 0, conditions: [{ type: "ConflictOccurred", status: "False" }] },
+    want: true,
+  },
+  "a ResourceDistribution with a conflict": {
+    rules: distribution,
+    status: { observedGeneration: 2, failed: 0, conditions: [{ type: "ConflictOccurred", status: "True" }] },
+    want: false,
+  },
 };
 for (const [which, { rules, status, want }] of Object.entries(health)) {
   test(`${which} is ${want ? "healthy" : "unhealthy"}`, () => {

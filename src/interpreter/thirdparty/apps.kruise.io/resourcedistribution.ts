@@ -1,6 +1,6 @@
 /**
- * OpenKruise ResourceDistribution: every member copies a Secret or ConfigMap to its own namespaces; the template counts the
- * namespaces of the fleet. Its conditions tell failures, so each is True when it is True anywhere.
+ * OpenKruise ResourceDistribution: every member copies a Secret or ConfigMap to its own namespaces; the template counts
+ * the namespaces of the fleet. Its conditions tell failures, so each is True when it is True anywhere.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -24,10 +24,16 @@ export const resourceDistributionInterpreter: KindInterpreter<ResourceDistributi
   group: "apps.kruise.io",
   kind: "ResourceDistribution",
   reflectStatus: (distribution) => reflectFields(distribution, [...FIELDS.counters, "conditions"]),
-  aggregateStatus: (distribution, items) => aggregateFields(distribution, items, FIELDS, { conditions: addConditions(items) }),
+  aggregateStatus: (distribution, items) =>
+    aggregateFields(distribution, items, FIELDS, { conditions: addConditions(items) }),
   isHealthy(distribution) {
     const { status } = distribution;
-    return isObject(status) && isObserved(distribution) && countOf(status["failed"]) === 0 && !conditionsIn(status).some(isTrue);
+    return (
+      isObject(status) &&
+      isObserved(distribution) &&
+      countOf(status["failed"]) === 0 &&
+      !conditionsIn(status).some(isTrue)
+    );
   },
 };
 
@@ -47,12 +53,21 @@ function addConditions(items: readonly StatusItem[]): JsonObject[] {
     for (const condition of isObject(status) ? conditionsIn(status) : []) {
       const type = textOf(condition["type"]);
       const known = byType.get(type);
-      const combined = known && !(isTrue(condition) && !isTrue(known.condition)) ? known : { condition, lastTransitionTime: "", failed: known?.failed ?? {} };
+      const combined =
+        known && !(isTrue(condition) && !isTrue(known.condition))
+          ? known
+          : { condition, lastTransitionTime: "", failed: known?.failed ?? {} };
       if (combined !== known) byType.set(type, combined);
       const time = textOf(condition["lastTransitionTime"]);
-      if (condition["status"] === combined.condition["status"] && time !== combined.lastTransitionTime) combined.lastTransitionTime = latestOf([combined.lastTransitionTime, time]);
-      for (const field of FAILED_IN) if (condition[field]) addNames((combined.failed[field] ??= []), clusterName, condition[field]);
+      if (condition["status"] === combined.condition["status"] && time !== combined.lastTransitionTime)
+        combined.lastTransitionTime = latestOf([combined.lastTransitionTime, time]);
+      for (const field of FAILED_IN)
+        if (condition[field]) addNames((combined.failed[field] ??= []), clusterName, condition[field]);
     }
   }
-  return Array.from(byType.values(), ({ condition, lastTransitionTime, failed }) => ({ ...condition, ...(lastTransitionTime && { lastTransitionTime }), ...failed }));
+  return Array.from(byType.values(), ({ condition, lastTransitionTime, failed }) => ({
+    ...condition,
+    ...(lastTransitionTime && { lastTransitionTime }),
+    ...failed,
+  }));
 }

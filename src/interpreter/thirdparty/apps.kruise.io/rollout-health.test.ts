@@ -5,24 +5,91 @@ import { createInterpreter } from "../../interpreter.ts";
 
 const interpreter = createInterpreter();
 const make = (kind: string, spec: object, status?: object): KubernetesObject =>
-  ({ apiVersion: "apps.kruise.io/v1beta1", kind, metadata: { name: "web", generation: 2 }, spec, ...(status && { status: { observedGeneration: 2, ...status } }) }) as unknown as KubernetesObject;
+  ({
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind,
+    metadata: { name: "web", generation: 2 },
+    spec,
+    ...(status && { status: { observedGeneration: 2, ...status } }),
+  }) as unknown as KubernetesObject;
 
 const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {
-  "a CloneSet whose members are held is healthy while its pods run": { object: make("CloneSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: "100%" } } }, { updatedReplicas: 0, availableReplicas: 4 }), healthy: true },
-  "a CloneSet is unhealthy short of its stage": { object: make("CloneSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: 1 } } }, { updatedReplicas: 2, availableReplicas: 4 }), healthy: false },
-  "an Advanced StatefulSet is healthy at its stage": { object: make("StatefulSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } }, { updatedReplicas: 1, availableReplicas: 4 }), healthy: true },
-  "an Advanced StatefulSet is unhealthy while a pod that is kept back is missing": { object: make("StatefulSet", { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } }, { updatedReplicas: 1, availableReplicas: 3 }), healthy: false },
-  "an Advanced DaemonSet is healthy at its stage": { object: make("DaemonSet", { updateStrategy: { rollingUpdate: { partition: "50%" } } }, { desiredNumberScheduled: 5, updatedNumberScheduled: 3, numberAvailable: 5 }), healthy: true },
-  "an Advanced DaemonSet is unhealthy short of its stage": { object: make("DaemonSet", { updateStrategy: { rollingUpdate: { partition: "50%" } } }, { desiredNumberScheduled: 5, updatedNumberScheduled: 2, numberAvailable: 5 }), healthy: false },
-  "a SidecarSet is healthy at its stage": { object: make("SidecarSet", { updateStrategy: { partition: "90%" } }, { matchedPods: 10, updatedPods: 1 }), healthy: true },
-  "a SidecarSet is unhealthy short of its stage": { object: make("SidecarSet", { updateStrategy: { partition: 3 } }, { matchedPods: 10, updatedPods: 6 }), healthy: false },
-  "a UnitedDeployment is healthy when its pods are updated and ready": { object: make("UnitedDeployment", { replicas: 4 }, { replicas: 4, updatedReplicas: 4, readyReplicas: 4 }), healthy: true },
-  "a UnitedDeployment is unhealthy while pods are not ready": { object: make("UnitedDeployment", { replicas: 4 }, { replicas: 4, updatedReplicas: 4, readyReplicas: 3 }), healthy: false },
-  "a UnitedDeployment is healthy at its stage": {
-    object: make("UnitedDeployment", { replicas: 4, updateStrategy: { manualUpdate: { partitions: { a: 5, b: 1 } } } }, { updatedReplicas: 1, readyReplicas: 4, subsetReplicas: { a: 2, b: 2 } }),
+  "a CloneSet whose members are held is healthy while its pods run": {
+    object: make(
+      "CloneSet",
+      { replicas: 4, updateStrategy: { rollingUpdate: { partition: "100%" } } },
+      { updatedReplicas: 0, availableReplicas: 4 },
+    ),
     healthy: true,
   },
-  "a UnitedDeployment without a status is unhealthy": { object: make("UnitedDeployment", { replicas: 4 }), healthy: false },
+  "a CloneSet is unhealthy short of its stage": {
+    object: make(
+      "CloneSet",
+      { replicas: 4, updateStrategy: { rollingUpdate: { partition: 1 } } },
+      { updatedReplicas: 2, availableReplicas: 4 },
+    ),
+    healthy: false,
+  },
+  "an Advanced StatefulSet is healthy at its stage": {
+    object: make(
+      "StatefulSet",
+      { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } },
+      { updatedReplicas: 1, availableReplicas: 4 },
+    ),
+    healthy: true,
+  },
+  "an Advanced StatefulSet is unhealthy while a pod that is kept back is missing": {
+    object: make(
+      "StatefulSet",
+      { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } },
+      { updatedReplicas: 1, availableReplicas: 3 },
+    ),
+    healthy: false,
+  },
+  "an Advanced DaemonSet is healthy at its stage": {
+    object: make(
+      "DaemonSet",
+      { updateStrategy: { rollingUpdate: { partition: "50%" } } },
+      { desiredNumberScheduled: 5, updatedNumberScheduled: 3, numberAvailable: 5 },
+    ),
+    healthy: true,
+  },
+  "an Advanced DaemonSet is unhealthy short of its stage": {
+    object: make(
+      "DaemonSet",
+      { updateStrategy: { rollingUpdate: { partition: "50%" } } },
+      { desiredNumberScheduled: 5, updatedNumberScheduled: 2, numberAvailable: 5 },
+    ),
+    healthy: false,
+  },
+  "a SidecarSet is healthy at its stage": {
+    object: make("SidecarSet", { updateStrategy: { partition: "90%" } }, { matchedPods: 10, updatedPods: 1 }),
+    healthy: true,
+  },
+  "a SidecarSet is unhealthy short of its stage": {
+    object: make("SidecarSet", { updateStrategy: { partition: 3 } }, { matchedPods: 10, updatedPods: 6 }),
+    healthy: false,
+  },
+  "a UnitedDeployment is healthy when its pods are updated and ready": {
+    object: make("UnitedDeployment", { replicas: 4 }, { replicas: 4, updatedReplicas: 4, readyReplicas: 4 }),
+    healthy: true,
+  },
+  "a UnitedDeployment is unhealthy while pods are not ready": {
+    object: make("UnitedDeployment", { replicas: 4 }, { replicas: 4, updatedReplicas: 4, readyReplicas: 3 }),
+    healthy: false,
+  },
+  "a UnitedDeployment is healthy at its stage": {
+    object: make(
+      "UnitedDeployment",
+      { replicas: 4, updateStrategy: { manualUpdate: { partitions: { a: 5, b: 1 } } } },
+      { updatedReplicas: 1, readyReplicas: 4, subsetReplicas: { a: 2, b: 2 } },
+    ),
+    healthy: true,
+  },
+  "a UnitedDeployment without a status is unhealthy": {
+    object: make("UnitedDeployment", { replicas: 4 }),
+    healthy: false,
+  },
 };
 for (const [behaviour, { object, healthy }] of Object.entries(stages)) {
   test(behaviour, async () => {
@@ -31,19 +98,36 @@ for (const [behaviour, { object, healthy }] of Object.entries(stages)) {
 }
 
 test("a UnitedDeployment shows the pods of each subset over all members", async () => {
-  const items = [{ a: 2, b: 1 }, { a: 1, b: 3 }].map((subsetReplicas, index) => ({ clusterName: `m${index}`, status: { replicas: 4, updatedReadyReplicas: 2, subsetReplicas } as JsonObject }));
+  const items = [
+    { a: 2, b: 1 },
+    { a: 1, b: 3 },
+  ].map((subsetReplicas, index) => ({
+    clusterName: `m${index}`,
+    status: { replicas: 4, updatedReadyReplicas: 2, subsetReplicas } as JsonObject,
+  }));
 
-  expect(await interpreter.aggregateStatus(make("UnitedDeployment", { replicas: 8 }), items)).toMatchObject({ status: { replicas: 8, updatedReadyReplicas: 4, subsetReplicas: { a: 3, b: 4 } } });
+  expect(await interpreter.aggregateStatus(make("UnitedDeployment", { replicas: 8 }), items)).toMatchObject({
+    status: { replicas: 8, updatedReadyReplicas: 4, subsetReplicas: { a: 3, b: 4 } },
+  });
 });
 
 test("a UnitedDeployment shows them also where each subset has a status of its own, and is the same when nothing changed", async () => {
-  const status = (replicas: number): JsonObject => ({ replicas, subsetStatuses: [{ name: "a", replicas, readyReplicas: 1, conditions: [] }] });
+  const status = (replicas: number): JsonObject => ({
+    replicas,
+    subsetStatuses: [{ name: "a", replicas, readyReplicas: 1, conditions: [] }],
+  });
   const items = [2, 3].map((replicas, index) => ({ clusterName: `m${index}`, status: status(replicas) }));
 
   const summed = await interpreter.aggregateStatus(make("UnitedDeployment", { replicas: 5 }), items);
 
-  expect(summed).toMatchObject({ status: { replicas: 5, subsetStatuses: [{ name: "a", replicas: 5, readyReplicas: 2 }] } });
-  const { availableReplicas: _a, unavailableReplicas: _u, ...stored } = (summed as unknown as { status: JsonObject }).status;
+  expect(summed).toMatchObject({
+    status: { replicas: 5, subsetStatuses: [{ name: "a", replicas: 5, readyReplicas: 2 }] },
+  });
+  const {
+    availableReplicas: _a,
+    unavailableReplicas: _u,
+    ...stored
+  } = (summed as unknown as { status: JsonObject }).status;
   const template = { ...summed, status: stored } as unknown as KubernetesObject;
   expect(await interpreter.aggregateStatus(template, items)).toBe(template);
 });
@@ -59,6 +143,15 @@ test("a SidecarSet that matches no pods anywhere says so", async () => {
 test("a SidecarSet sums what newer members count, and only then", async () => {
   const sidecarSet = make("SidecarSet", {});
 
-  expect(await interpreter.reflectStatus(make("SidecarSet", {}, { matchedPods: 3, updatedReadyPods: 2 }))).toEqual({ matchedPods: 3, updatedPods: 0, readyPods: 0, updatedReadyPods: 2 });
-  expect(await interpreter.aggregateStatus(sidecarSet, [{ clusterName: "a", status: { matchedPods: 3, updatedReadyPods: 2 } }])).toMatchObject({ status: { matchedPods: 3, updatedReadyPods: 2 } });
+  expect(await interpreter.reflectStatus(make("SidecarSet", {}, { matchedPods: 3, updatedReadyPods: 2 }))).toEqual({
+    matchedPods: 3,
+    updatedPods: 0,
+    readyPods: 0,
+    updatedReadyPods: 2,
+  });
+  expect(
+    await interpreter.aggregateStatus(sidecarSet, [
+      { clusterName: "a", status: { matchedPods: 3, updatedReadyPods: 2 } },
+    ]),
+  ).toMatchObject({ status: { matchedPods: 3, updatedReadyPods: 2 } });
 });

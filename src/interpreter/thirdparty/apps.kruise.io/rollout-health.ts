@@ -1,6 +1,6 @@
 /**
- * When a rollout of OpenKruise is where it should be. Without a partition that is everywhere, as Karmada asks. With one the
- * stage counts: as many pods updated as the partition lets through, and all pods available.
+ * When a rollout of OpenKruise is where it should be. Without a partition that is everywhere, as Karmada asks. With one
+ * the stage counts: as many pods updated as the partition lets through, and all pods available.
  */
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
 import { isObject } from "../../../base/index.ts";
@@ -13,13 +13,18 @@ export function hasReachedStage(workload: DeepReadonly<Workload>, kept: number):
   if (!isObject(workload.status)) return false;
   if (kept <= 0) return isRolledOut(workload);
   const replicas = workload.spec?.replicas ?? 1;
-  return isObserved(workload) && countIn(workload, "updatedReplicas") >= replicas - kept && countIn(workload, "availableReplicas") >= replicas;
+  return (
+    isObserved(workload) &&
+    countIn(workload, "updatedReplicas") >= replicas - kept &&
+    countIn(workload, "availableReplicas") >= replicas
+  );
 }
 
 /** Counters that only newer releases of OpenKruise report: summed where a member does, or where they were before. */
 export function sumReported(template: WithStatus, items: readonly StatusItem[], fields: readonly string[]): JsonObject {
   const before = statusOf(template) ?? {};
   const statuses = reportedStatuses(items);
-  const isReported = (field: string): boolean => before[field] !== undefined || statuses.some((status) => status[field] !== undefined);
+  const isReported = (field: string): boolean =>
+    before[field] !== undefined || statuses.some((status) => status[field] !== undefined);
   return Object.fromEntries(fields.filter(isReported).map((field) => [field, sumOf(statuses, field)]));
 }

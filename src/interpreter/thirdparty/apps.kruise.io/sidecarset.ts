@@ -23,7 +23,10 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   },
   aggregateStatus(sidecarSet, items) {
     const statuses = reportedStatuses(items);
-    return replaceStatus(sidecarSet, { ...counts((field) => sumOf(statuses, field)), ...sumReported(sidecarSet, items, NEWER_COUNTERS) });
+    return replaceStatus(sidecarSet, {
+      ...counts((field) => sumOf(statuses, field)),
+      ...sumReported(sidecarSet, items, NEWER_COUNTERS),
+    });
   },
   isHealthy(sidecarSet) {
     if (!sidecarSet.status) return false;
@@ -32,11 +35,23 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
     const kept = keptPods(sidecarSet.spec?.updateStrategy?.partition, matched);
     return matched === 0 || (kept > 0 ? updated >= matched - kept : updated === matched);
   },
-  /** Of the volumes those that hold configuration; other drivers' secrets belong to the workloads that are injected into. */
+  /**
+   * Of the volumes those that hold configuration; other drivers' secrets belong to the workloads that are injected
+   * into.
+   */
   dependencies({ metadata, spec }) {
     const { containers = [], volumes = [] } = spec ?? {};
-    return podDependencies({ spec: { containers, volumes: volumes.map(({ configMap, secret, projected }) => ({ ...(configMap && { configMap }), ...(secret && { secret }), ...(projected && { projected }) })) } }, metadata.namespace);
+    return podDependencies(
+      {
+        spec: {
+          containers,
+          volumes: volumes.map(({ configMap, secret, projected }) => ({ configMap, secret, projected })),
+        },
+      },
+      metadata.namespace,
+    );
   },
 };
 
-const counts = (count: (field: string) => number): JsonObject => Object.fromEntries(COUNTERS.map((field) => [field, count(field)]));
+const counts = (count: (field: string) => number): JsonObject =>
+  Object.fromEntries(COUNTERS.map((field) => [field, count(field)]));

@@ -7,7 +7,14 @@ import { aggregateFields, reflectFields } from "../counters.ts";
 import { hasReachedStage, sumReported } from "./rollout-health.ts";
 
 const FIELDS = {
-  counters: ["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "updatedReadyReplicas"],
+  counters: [
+    "replicas",
+    "readyReplicas",
+    "currentReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "updatedReadyReplicas",
+  ],
   texts: ["updateRevision", "currentRevision"],
 };
 const NEWER_COUNTERS = ["updatedAvailableReplicas"];
@@ -19,11 +26,18 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   reviseReplicas: (statefulSet, replicas) => withSpecField(statefulSet, "replicas", replicas),
   divide: divideOrdinals,
   reflectStatus: (statefulSet) => reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts]),
-  aggregateStatus: (statefulSet, items) => aggregateFields(statefulSet, items, FIELDS, sumReported(statefulSet, items, NEWER_COUNTERS)),
-  isHealthy: (statefulSet) => hasReachedStage(statefulSet, Math.min(statefulSet.spec?.updateStrategy?.rollingUpdate?.partition ?? 0, statefulSet.spec?.replicas ?? 1)),
+  aggregateStatus: (statefulSet, items) =>
+    aggregateFields(statefulSet, items, FIELDS, sumReported(statefulSet, items, NEWER_COUNTERS)),
+  isHealthy: (statefulSet) =>
+    hasReachedStage(
+      statefulSet,
+      Math.min(statefulSet.spec?.updateStrategy?.rollingUpdate?.partition ?? 0, statefulSet.spec?.replicas ?? 1),
+    ),
   dependencies(statefulSet) {
     // The volumes of claim templates name claims that the member's controller makes for each pod.
     const made = new Set(statefulSet.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));
-    return templateDependencies(statefulSet).filter(({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name));
+    return templateDependencies(statefulSet).filter(
+      ({ kind, name }) => kind !== "PersistentVolumeClaim" || !made.has(name),
+    );
   },
 };

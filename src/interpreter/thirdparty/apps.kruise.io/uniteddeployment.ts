@@ -1,6 +1,6 @@
 /**
- * OpenKruise UnitedDeployment: one workload over several subsets. The pod template sits inside the template of the workload
- * that each subset runs; a bare one, as some manuals show it, is understood as well.
+ * OpenKruise UnitedDeployment: one workload over several subsets. The pod template sits inside the template of the
+ * workload that each subset runs; a bare one, as some manuals show it, is understood as well.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
 import { divideSubsets, type SubsetWorkload } from "../../divide/subsets.ts";
@@ -11,11 +11,19 @@ import { templateReplicas, withSpecField, type PodTemplateShape } from "../../wo
 import { aggregateFields, mergeConditions, reflectFields } from "../counters.ts";
 import { hasReachedStage, sumReported } from "./rollout-health.ts";
 
-const FIELDS = { counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"], texts: ["currentRevision", "updatedRevision"] };
+const FIELDS = {
+  counters: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"],
+  texts: ["currentRevision", "updatedRevision"],
+};
 /** What the kind really reports beside Karmada's idea of it. */
 const OWN_COUNTERS = ["updatedReadyReplicas", "reservedPods"];
 const SUBSET_COUNTERS = ["replicas", "readyReplicas", "partition", "reservedPods"];
-const WORKLOAD_TEMPLATES = ["statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"] as const;
+const WORKLOAD_TEMPLATES = [
+  "statefulSetTemplate",
+  "advancedStatefulSetTemplate",
+  "cloneSetTemplate",
+  "deploymentTemplate",
+] as const;
 
 export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   group: "apps.kruise.io",
@@ -23,12 +31,25 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   replicas: (united) => templateReplicas(united.spec?.replicas ?? 1, podTemplateOf(united)),
   reviseReplicas: (united, replicas) => withSpecField(united, "replicas", replicas),
   divide: divideSubsets,
-  reflectStatus: (united) => reflectFields(united, [...FIELDS.counters, ...OWN_COUNTERS, ...FIELDS.texts, "subsetReplicas", "subsetStatuses", "conditions"]),
+  reflectStatus: (united) =>
+    reflectFields(united, [
+      ...FIELDS.counters,
+      ...OWN_COUNTERS,
+      ...FIELDS.texts,
+      "subsetReplicas",
+      "subsetStatuses",
+      "conditions",
+    ]),
   aggregateStatus(united, items) {
     const conditions = mergeConditions(items);
-    const more = { ...sumReported(united, items, OWN_COUNTERS), ...sumSubsets(items), ...(conditions.length > 0 && { conditions }) };
+    const more = {
+      ...sumReported(united, items, OWN_COUNTERS),
+      ...sumSubsets(items),
+      ...(conditions.length > 0 && { conditions }),
+    };
     const { status } = aggregateFields(united, items, FIELDS, more);
-    // Some of Karmada's counters are no fields of the kind: the server drops their zeros, and adding them again changes nothing.
+    // Some of Karmada's counters are no fields of the kind: the server drops their zeros, and adding them again changes
+    // nothing.
     return isObject(status) ? withStatus(united, status) : united;
   },
   /** The kind counts ready pods and none that are available, so those stand in. */
@@ -42,7 +63,9 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
 
 function podTemplateOf({ spec }: DeepReadonly<SubsetWorkload>): DeepReadonly<PodTemplateShape> | undefined {
   const template = spec?.template;
-  const nested = WORKLOAD_TEMPLATES.map((name) => template?.[name]?.spec?.template).find((found) => found !== undefined);
+  const nested = WORKLOAD_TEMPLATES.map((name) => template?.[name]?.spec?.template).find(
+    (found) => found !== undefined,
+  );
   return nested ?? template;
 }
 
@@ -55,8 +78,13 @@ function keptOf({ spec, status }: DeepReadonly<SubsetWorkload>): number {
 
 /** The pods of each subset: v1alpha1 has them in a map of their own, v1beta1 in the statuses of the subsets. */
 function subsetSizes({ subsetReplicas, subsetStatuses }: JsonObject): Map<string, number> {
-  if (isObject(subsetReplicas)) return new Map(Object.entries(subsetReplicas).map(([name, count]) => [name, countOf(count)]));
-  return new Map(Array.isArray(subsetStatuses) ? subsetStatuses.filter(isObject).map(({ name, replicas }) => [textOf(name), countOf(replicas)]) : []);
+  if (isObject(subsetReplicas))
+    return new Map(Object.entries(subsetReplicas).map(([name, count]) => [name, countOf(count)]));
+  return new Map(
+    Array.isArray(subsetStatuses)
+      ? subsetStatuses.filter(isObject).map(({ name, replicas }) => [textOf(name), countOf(replicas)])
+      : [],
+  );
 }
 
 /** The subsets over all members, in the fields in which members tell of them. */
@@ -64,10 +92,12 @@ function sumSubsets(items: readonly StatusItem[]): JsonObject {
   const replicas = new Map<string, number>();
   const statuses = new Map<string, Record<string, number>>();
   for (const { subsetReplicas, subsetStatuses } of reportedStatuses(items)) {
-    for (const [name, count] of isObject(subsetReplicas) ? Object.entries(subsetReplicas) : []) replicas.set(name, (replicas.get(name) ?? 0) + countOf(count));
+    for (const [name, count] of isObject(subsetReplicas) ? Object.entries(subsetReplicas) : [])
+      replicas.set(name, (replicas.get(name) ?? 0) + countOf(count));
     for (const status of Array.isArray(subsetStatuses) ? subsetStatuses.filter(isObject) : []) {
       const sums = statuses.get(textOf(status["name"])) ?? {};
-      for (const field of SUBSET_COUNTERS) if (status[field] !== undefined) sums[field] = (sums[field] ?? 0) + countOf(status[field]);
+      for (const field of SUBSET_COUNTERS)
+        if (status[field] !== undefined) sums[field] = (sums[field] ?? 0) + countOf(status[field]);
       statuses.set(textOf(status["name"]), sums);
     }
   }

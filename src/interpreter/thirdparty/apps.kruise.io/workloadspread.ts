@@ -1,7 +1,7 @@
 /**
- * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template adds up the pods in each. A subset
- * without a limit misses -1 pods, and so does its sum. Pods on their way are left out: they change with every pod and are gone
- * within seconds.
+ * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template adds up the pods in each.
+ * A subset without a limit misses -1 pods, and so does its sum. Pods on their way are left out: they change with every
+ * pod and are gone within seconds.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -22,12 +22,17 @@ export const workloadSpreadInterpreter: KindInterpreter<WorkloadSpread> = {
   reflectStatus(spread) {
     const reflected = reflectFields(spread, []);
     if (!isObject(reflected)) return reflected;
-    const subsetStatuses = subsetsIn(statusOf(spread)).map(({ creatingPods: _creating, deletingPods: _deleting, ...subset }) => subset);
+    const subsetStatuses = subsetsIn(statusOf(spread)).map(
+      ({ creatingPods: _creating, deletingPods: _deleting, ...subset }) => subset,
+    );
     return { ...reflected, ...(subsetStatuses.length > 0 && { subsetStatuses }) };
   },
   aggregateStatus(spread, items) {
     const subsetStatuses = addSubsets(items);
-    return replaceStatus(spread, { observedGeneration: observedGenerationOf(spread, items), ...(subsetStatuses.length > 0 && { subsetStatuses }) });
+    return replaceStatus(spread, {
+      observedGeneration: observedGenerationOf(spread, items),
+      ...(subsetStatuses.length > 0 && { subsetStatuses }),
+    });
   },
   /** Pods that find no room in one subset go to the next, so a full one is no failure. */
   isHealthy(spread) {
@@ -44,7 +49,16 @@ function addSubsets(items: readonly StatusItem[]): JsonObject[] {
     for (const subset of isObject(status) ? subsetsIn(status) : []) {
       const name = textOf(subset["name"]);
       const sum = byName.get(name);
-      byName.set(name, sum ? add(sum, subset) : { name, ...pods(countOf(subset["replicas"]), countOf(subset["missingReplicas"])), ...conditions(subset["conditions"]) });
+      byName.set(
+        name,
+        sum
+          ? add(sum, subset)
+          : {
+              name,
+              ...pods(countOf(subset["replicas"]), countOf(subset["missingReplicas"])),
+              ...conditions(subset["conditions"]),
+            },
+      );
     }
   }
   return [...byName.values()];
@@ -54,11 +68,16 @@ function add(sum: JsonObject, subset: JsonObject): JsonObject {
   const [left, right] = [countOf(sum["missingReplicas"]), countOf(subset["missingReplicas"])];
   const missing = left === NO_LIMIT || right === NO_LIMIT ? NO_LIMIT : left + right;
   // A subset that is full somewhere is shown as full.
-  return { ...sum, ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing), ...(isFull(subset) && conditions(subset["conditions"])) };
+  return {
+    ...sum,
+    ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing),
+    ...(isFull(subset) && conditions(subset["conditions"])),
+  };
 }
 
 const pods = (replicas: number, missingReplicas: number): JsonObject => ({ replicas, missingReplicas });
-const conditions = (value: Json | undefined): JsonObject => (Array.isArray(value) && value.length > 0 ? { conditions: value } : {});
+const conditions = (value: Json | undefined): JsonObject =>
+  Array.isArray(value) && value.length > 0 ? { conditions: value } : {};
 
 function subsetsIn(status: DeepReadonly<JsonObject> | undefined): JsonObject[] {
   const subsets = status?.["subsetStatuses"];
@@ -66,5 +85,7 @@ function subsetsIn(status: DeepReadonly<JsonObject> | undefined): JsonObject[] {
 }
 
 function isFull({ conditions: own }: JsonObject): boolean {
-  return Array.isArray(own) && own.filter(isObject).some(({ type, status }) => type === "Schedulable" && status === "False");
+  return (
+    Array.isArray(own) && own.filter(isObject).some(({ type, status }) => type === "Schedulable" && status === "False")
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Argo CronWorkflow: each member runs its own schedule. The template shows all active runs and the latest schedule where its
- * definition has a status subresource; with Argo's own, which has none, they are on the binding only (see `workflow.ts`).
+ * Argo CronWorkflow: each member runs its own schedule. The template shows all active runs and the latest schedule
+ * where its definition has a status subresource; with Argo's own, which has none, they are on the binding only (see
+ * `workflow.ts`).
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -22,14 +23,22 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
   /** The CRD has no status subresource: writing the copy again must not forget what has run. */
   retain(desired, observed) {
     const suspend = observed.spec?.suspend;
-    return { ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)), ...(observed.status && { status: observed.status }) };
+    return {
+      ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)),
+      ...(observed.status && { status: observed.status }),
+    };
   },
   aggregateStatus(cronWorkflow, items) {
     const statuses = reportedStatuses(items);
     const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
     const lastScheduledTime = latestOf(statuses.map((status) => textOf(status["lastScheduledTime"])));
     const conditions = mergeConditions(items);
-    const { active: _active, lastScheduledTime: _time, conditions: _conditions, ...others } = statusOf(cronWorkflow) ?? {};
+    const {
+      active: _active,
+      lastScheduledTime: _time,
+      conditions: _conditions,
+      ...others
+    } = statusOf(cronWorkflow) ?? {};
     return withStatus(cronWorkflow, {
       ...others,
       succeeded: sumOf(statuses, "succeeded"),
@@ -41,8 +50,11 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
   },
   /** A schedule that cannot be read is told in a condition. */
   isHealthy({ status }) {
-    const conditions = isObject(status) && Array.isArray(status["conditions"]) ? status["conditions"].filter(isObject) : [];
-    return !conditions.some(({ type, status: value }) => (type === "SubmissionError" || type === "SpecError") && value === "True");
+    const conditions =
+      isObject(status) && Array.isArray(status["conditions"]) ? status["conditions"].filter(isObject) : [];
+    return !conditions.some(
+      ({ type, status: value }) => (type === "SubmissionError" || type === "SpecError") && value === "True",
+    );
   },
   dependencies: ({ metadata, spec }) => workflowDependencies(spec?.workflowSpec, metadata.namespace),
 };

@@ -1,4 +1,7 @@
-/** Argo Rollout: like a Deployment; its controller writes the observed generation as text, and says in `phase` how it is. */
+/**
+ * Argo Rollout: like a Deployment; its controller writes the observed generation as text, and says in `phase` how it
+ * is.
+ */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { equalJson, isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
@@ -23,7 +26,12 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
   reviseReplicas: (rollout, replicas) => withSpecField(rollout, "replicas", replicas),
   reflectStatus(rollout) {
     const status = statusOf(rollout);
-    return status && { ...pickFields(status, REPORTED), ...(rollout.metadata.generation !== undefined && { generation: rollout.metadata.generation }) };
+    return (
+      status && {
+        ...pickFields(status, REPORTED),
+        ...(rollout.metadata.generation !== undefined && { generation: rollout.metadata.generation }),
+      }
+    );
   },
   aggregateStatus(rollout, items) {
     const statuses = reportedStatuses(items);
@@ -32,7 +40,12 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
     const phase = PHASES.find((each) => phases.has(each));
     const worst = statuses.find((status) => status["phase"] === phase && textOf(status["message"]) !== "");
     const { message: _message, phase: _phase, ...before } = statusOf(rollout) ?? {};
-    const next: JsonObject = { ...before, ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])), ...(phase && { phase }), ...(worst && { message: textOf(worst["message"]) }) };
+    const next: JsonObject = {
+      ...before,
+      ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
+      ...(phase && { phase }),
+      ...(worst && { message: textOf(worst["message"]) }),
+    };
     return equalJson(next, statusOf(rollout) ?? {}) ? rollout : { ...rollout, status: next };
   },
   isHealthy({ metadata, status }) {

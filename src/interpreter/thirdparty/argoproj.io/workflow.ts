@@ -1,8 +1,9 @@
 /**
  * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is written again.
  *
- * Statuses are not summed onto the template: there the status is part of the object, so every step of the workflow would make
- * a new generation of the template and with it a write to every member. What the members report is on the binding.
+ * Statuses are not summed onto the template: there the status is part of the object, so every step of the workflow
+ * would make a new generation of the template and with it a write to every member. What the members report is on the
+ * binding.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type Json, type JsonObject } from "../../../base/index.ts";
@@ -11,7 +12,10 @@ import { podDependencies } from "../../pod-dependencies.ts";
 import { textOf } from "../../replica-status.ts";
 import { templateReplicas, withSpecField, type PodTemplateShape } from "../../workload.ts";
 
-export interface WorkflowSpec extends Pick<NonNullable<PodTemplateShape["spec"]>, "affinity" | "nodeSelector" | "tolerations" | "volumes" | "imagePullSecrets" | "serviceAccountName"> {
+export interface WorkflowSpec extends Pick<
+  NonNullable<PodTemplateShape["spec"]>,
+  "affinity" | "nodeSelector" | "tolerations" | "volumes" | "imagePullSecrets" | "serviceAccountName"
+> {
   parallelism?: number;
   suspend?: boolean;
   executor?: { serviceAccountName?: string };
@@ -29,26 +33,36 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
   kind: "Workflow",
   replicas({ spec }) {
     const { affinity, nodeSelector, tolerations } = spec ?? {};
-    return templateReplicas(spec?.parallelism ?? 1, { spec: { ...(affinity && { affinity }), ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) } });
+    return templateReplicas(spec?.parallelism ?? 1, { spec: { affinity, nodeSelector, tolerations } });
   },
   reviseReplicas: (workflow, replicas) => withSpecField(workflow, "parallelism", replicas),
   retain(desired, observed) {
     const suspend = observed.spec?.suspend;
-    return { ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)), ...(observed.status && { status: observed.status }) };
+    return {
+      ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)),
+      ...(observed.status && { status: observed.status }),
+    };
   },
   isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])),
   dependencies: ({ metadata, spec }) => workflowDependencies(spec, metadata.namespace),
 };
 
 /** What a workflow names outside of its steps. */
-export function workflowDependencies(spec: Readonly<Record<string, unknown>> | undefined, namespace: string | undefined): ReturnType<typeof podDependencies> {
-  const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ?? {}) as WorkflowSpec;
-  const found = podDependencies({ spec: { ...(volumes && { volumes }), ...(imagePullSecrets && { imagePullSecrets }), ...(serviceAccountName && { serviceAccountName }) } }, namespace);
+export function workflowDependencies(
+  spec: Readonly<Record<string, unknown>> | undefined,
+  namespace: string | undefined,
+): ReturnType<typeof podDependencies> {
+  const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ??
+    {}) as WorkflowSpec;
+  const found = podDependencies(
+    { spec: { volumes, imagePullSecrets, serviceAccountName: serviceAccountName || undefined } },
+    namespace,
+  );
   const known = new Set(found.map(({ kind, name }) => `${kind}/${name}`));
   const add = (kind: string, name: Json | undefined): void => {
     if (typeof name !== "string" || name === "" || known.has(`${kind}/${name}`)) return;
     known.add(`${kind}/${name}`);
-    found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+    found.push({ apiVersion: "v1", kind, namespace: namespace || undefined, name });
   };
   add("ServiceAccount", executor?.serviceAccountName);
   for (const { metadata } of volumeClaimTemplates ?? []) add("PersistentVolumeClaim", metadata?.name);

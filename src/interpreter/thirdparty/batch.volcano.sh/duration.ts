@@ -1,5 +1,14 @@
 /** Durations as Go writes them, such as `1h2m3.5s`, in seconds. */
-const SECONDS: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 1e-3, "µs": 1e-6, "μs": 1e-6, us: 1e-6, ns: 1e-9 };
+const SECONDS: Readonly<Record<string, number>> = {
+  h: 3600,
+  m: 60,
+  s: 1,
+  ms: 1e-3,
+  µs: 1e-6,
+  μs: 1e-6,
+  us: 1e-6,
+  ns: 1e-9,
+};
 /** The longest duration of 64 bits has 26 characters. */
 const MAX_LENGTH = 64;
 const PART = /([\d.]+)([hmsµμun]s?)/g;
@@ -10,6 +19,7 @@ export function secondsOf(duration: unknown): number {
   if (typeof duration !== "string" || duration.length > MAX_LENGTH) return 0;
   let total = 0;
   PART.lastIndex = 0;
-  for (let part = PART.exec(duration); part; part = PART.exec(duration)) total += (Number(part[1]) || 0) * (SECONDS[part[2] ?? ""] ?? 0);
+  for (let part = PART.exec(duration); part; part = PART.exec(duration))
+    total += (Number(part[1]) || 0) * (SECONDS[part[2] ?? ""] ?? 0);
   return total > 0 ? total : Number(duration) || 0;
 }

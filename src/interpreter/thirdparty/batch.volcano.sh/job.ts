@@ -1,8 +1,8 @@
 /**
  * Volcano Job: tasks that start together. Each task is a component, counted by what must be available of it.
  *
- * As in Karmada, except that a task without a template asks for nothing, a condition may lack its time or status, a duration
- * may have units below the second, and the time of a summed state is the members' newest, not that of summing.
+ * As in Karmada, except that a task without a template asks for nothing, a condition may lack its time or status, a
+ * duration may have units below the second, and the time of a summed state is the members' newest, not that of summing.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, setOwn, type Json, type JsonObject } from "../../../base/index.ts";
@@ -20,8 +20,26 @@ interface VolcanoJob extends KubernetesObject {
 }
 
 const SUMMED = ["minAvailable", "pending", "running", "succeeded", "failed", "terminating", "unknown", "retryCount"];
-const REPORTED = [...SUMMED, "version", "runningDuration", "taskStatusCount", "controlledResources", "state", "conditions"];
-const HEALTHY = new Set(["Pending", "Running", "Restarting", "Completing", "Completed", "Aborting", "Aborted", "Terminating", "Terminated"]);
+const REPORTED = [
+  ...SUMMED,
+  "version",
+  "runningDuration",
+  "taskStatusCount",
+  "controlledResources",
+  "state",
+  "conditions",
+];
+const HEALTHY = new Set([
+  "Pending",
+  "Running",
+  "Restarting",
+  "Completing",
+  "Completed",
+  "Aborting",
+  "Aborted",
+  "Terminating",
+  "Terminated",
+]);
 /** A condition of a Volcano Job is a phase that it was in; after one of these, the job will not complete. */
 const FAILING = new Set(["Failed", "Aborting", "Aborted", "Terminating", "Terminated"]);
 
@@ -31,7 +49,11 @@ export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
   components(job) {
     const tasks = job.spec?.["tasks"];
     if (!Array.isArray(tasks)) return [];
-    return tasks.filter(isObject).map(({ name, minAvailable, template }, index) => componentOf(job, { name: textOf(name) || `task-${index}`, template }, replicasOr(1, minAvailable)));
+    return tasks
+      .filter(isObject)
+      .map(({ name, minAvailable, template }, index) =>
+        componentOf(job, { name: textOf(name) || `task-${index}`, template }, replicasOr(1, minAvailable)),
+      );
   },
   reflectStatus(job) {
     const status = statusOf(job);
@@ -64,10 +86,21 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
     tasks.add(status["taskStatusCount"]);
     if (isObject(controlled)) for (const name in controlled) setOwn(controlledResources, name, controlled[name]);
   }
-  return telling({ ...summed, version, runningDuration, taskStatusCount: tasks.sum(), controlledResources, state: stateOf(items), conditions: conditionsOf(statuses) });
+  return telling({
+    ...summed,
+    version,
+    runningDuration,
+    taskStatusCount: tasks.sum(),
+    controlledResources,
+    state: stateOf(items),
+    conditions: conditionsOf(statuses),
+  });
 }
 
-/** Failed when any member has failed, completed when all have; before that the fleet has no phase that would be true of all. */
+/**
+ * Failed when any member has failed, completed when all have; before that the fleet has no phase that would be true of
+ * all.
+ */
 function stateOf(items: readonly StatusItem[]): JsonObject {
   const failed: string[] = [];
   let completed = 0;
@@ -85,9 +118,20 @@ function stateOf(items: readonly StatusItem[]): JsonObject {
       failedAt = laterOf(failedAt, lastTransitionTime);
     }
   }
-  if (failed.length > 0) return { phase: "Failed", reason: "VolcanoJobFailed", message: `Job failed in clusters: ${failed.join(",")}`, lastTransitionTime: failedAt };
+  if (failed.length > 0)
+    return {
+      phase: "Failed",
+      reason: "VolcanoJobFailed",
+      message: `Job failed in clusters: ${failed.join(",")}`,
+      lastTransitionTime: failedAt,
+    };
   if (completed === 0 || completed < items.length) return {};
-  return { phase: "Completed", reason: "Completed", message: "Job completed successfully", lastTransitionTime: completedAt };
+  return {
+    phase: "Completed",
+    reason: "Completed",
+    message: "Job completed successfully",
+    lastTransitionTime: completedAt,
+  };
 }
 
 /** The story of the first member that fails; while none does, the newest time of each phase. */
@@ -99,7 +143,8 @@ function conditionsOf(statuses: readonly JsonObject[]): JsonObject[] {
       const phase = textOf(condition["status"]);
       if (FAILING.has(phase)) return conditions;
       const known = newest.get(phase);
-      if (!known || textOf(condition["lastTransitionTime"]) > textOf(known["lastTransitionTime"])) newest.set(phase, condition);
+      if (!known || textOf(condition["lastTransitionTime"]) > textOf(known["lastTransitionTime"]))
+        newest.set(phase, condition);
     }
   }
   return [...newest.values()];

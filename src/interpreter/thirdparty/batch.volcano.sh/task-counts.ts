@@ -1,4 +1,7 @@
-/** How many pods of each task of a Volcano Job are in each phase, over all members. Names are the members' and may be anything. */
+/**
+ * How many pods of each task of a Volcano Job are in each phase, over all members. Names are the members' and may be
+ * anything.
+ */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import { countOf } from "../../replica-status.ts";
 
@@ -23,6 +26,11 @@ export class TaskCounts {
   }
 
   sum(): JsonObject {
-    return Object.fromEntries([...this.#phases].map(([task, phases]) => [task, { phase: Object.fromEntries([...phases].map(([phase, { pods }]) => [phase, pods])) }]));
+    return Object.fromEntries(
+      [...this.#phases].map(([task, phases]) => [
+        task,
+        { phase: Object.fromEntries([...phases].map(([phase, { pods }]) => [phase, pods])) },
+      ]),
+    );
   }
 }

@@ -7,21 +7,30 @@ const makeDeployment = (spec: FlinkDeployment["spec"], status?: FlinkDeployment[
   apiVersion: "flink.apache.org/v1beta1",
   kind: "FlinkDeployment",
   metadata: { name: "wordcount", namespace: "jobs" },
-  ...(spec && { spec }),
-  ...(status && { status }),
+  spec,
+  status,
 });
 
 const taskManagers: Record<string, { spec: FlinkDeployment["spec"]; want: number }> = {
   "are as many as are asked for": { spec: { taskManager: { replicas: 4 }, job: { parallelism: 9 } }, want: 4 },
-  "are as many as hold the slots that the job needs": { spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "2" } }, want: 3 },
+  "are as many as hold the slots that the job needs": {
+    spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "2" } },
+    want: 3,
+  },
   "are one when nobody says how many slots each has": { spec: { job: { parallelism: 5 } }, want: 1 },
-  "are one when they have no slots": { spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "0" } }, want: 1 },
+  "are one when they have no slots": {
+    spec: { job: { parallelism: 5 }, flinkConfiguration: { "taskmanager.numberOfTaskSlots": "0" } },
+    want: 1,
+  },
 };
 for (const [behaviour, { spec, want }] of Object.entries(taskManagers)) {
   test(`task managers ${behaviour}`, () => {
     const components = flinkDeploymentInterpreter.components?.(makeDeployment(spec));
 
-    expect(components?.map(({ name, replicas }) => [name, replicas])).toEqual([["jobmanager", 1], ["taskmanager", want]]);
+    expect(components?.map(({ name, replicas }) => [name, replicas])).toEqual([
+      ["jobmanager", 1],
+      ["taskmanager", want],
+    ]);
   });
 }
 
@@ -41,11 +50,14 @@ test("taken as one kind of pod, every pod counts as the larger of the two", () =
 test("memory in Flink's own notation is refused, and the message names the field", () => {
   const deployment = makeDeployment({ taskManager: { resource: { memory: "1g" } } });
 
-  expect(() => flinkDeploymentInterpreter.components?.(deployment)).toThrow("reading spec.taskManager.resource.memory of FlinkDeployment wordcount");
+  expect(() => flinkDeploymentInterpreter.components?.(deployment)).toThrow(
+    "reading spec.taskManager.resource.memory of FlinkDeployment wordcount",
+  );
 });
 
 test("a job that cannot pull its image stays where it is; one that merely starts does not count as healthy", () => {
-  const starting = (error: string): FlinkDeployment => makeDeployment({}, { jobStatus: { state: "RECONCILING" }, error });
+  const starting = (error: string): FlinkDeployment =>
+    makeDeployment({}, { jobStatus: { state: "RECONCILING" }, error });
 
   expect(flinkDeploymentInterpreter.isHealthy?.(starting("pod x: ImagePullBackOff"))).toBe(true);
   expect(flinkDeploymentInterpreter.isHealthy?.(starting(""))).toBe(false);

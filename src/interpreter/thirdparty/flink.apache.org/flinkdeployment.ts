@@ -1,9 +1,10 @@
 /**
- * FlinkDeployment: a job manager and its task managers, whose pods share one template. A job runs in one place, so of several
- * members' statuses the last one is shown.
+ * FlinkDeployment: a job manager and its task managers, whose pods share one template. A job runs in one place, so of
+ * several members' statuses the last one is shown.
  *
- * As for Karmada, memory is a Kubernetes quantity: `2Gi` means the same to Flink, but Flink's own `1g` is refused and its
- * `2048m` counts as thousandths. Unlike there, what no member reports is left out instead of being written as empty.
+ * As for Karmada, memory is a Kubernetes quantity: `2Gi` means the same to Flink, but Flink's own `1g` is refused and
+ * its `2048m` counts as thousandths. Unlike there, what no member reports is left out instead of being written as
+ * empty.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -30,14 +31,37 @@ interface FlinkDeployment extends KubernetesObject {
     flinkConfiguration?: Record<string, unknown>;
     podTemplate?: { spec?: PodPlacement };
   };
-  status?: { jobStatus?: { state?: unknown }; jobManagerDeploymentStatus?: unknown; lifecycleState?: unknown; error?: unknown };
+  status?: {
+    jobStatus?: { state?: unknown };
+    jobManagerDeploymentStatus?: unknown;
+    lifecycleState?: unknown;
+    error?: unknown;
+  };
 }
 type Deployment = DeepReadonly<FlinkDeployment>;
 
-const FIELDS = ["clusterInfo", "error", "jobManagerDeploymentStatus", "jobStatus", "lifecycleState", "observedGeneration", "reconciliationStatus", "taskManager"];
+const FIELDS = [
+  "clusterInfo",
+  "error",
+  "jobManagerDeploymentStatus",
+  "jobStatus",
+  "lifecycleState",
+  "observedGeneration",
+  "reconciliationStatus",
+  "taskManager",
+];
 
 /** A job that runs, has ended, or is on its way between the two. */
-const SETTLED = new Set<unknown>(["RUNNING", "FINISHED", "FAILED", "CANCELED", "SUSPENDED", "CANCELLING", "FAILING", "RESTARTING"]);
+const SETTLED = new Set<unknown>([
+  "RUNNING",
+  "FINISHED",
+  "FAILED",
+  "CANCELED",
+  "SUSPENDED",
+  "CANCELLING",
+  "FAILING",
+  "RESTARTING",
+]);
 const STARTING = new Set<unknown>(["CREATED", "INITIALIZING", "RECONCILING"]);
 /** A job that cannot start for a reason of its own would not start on another member either, so it is not moved. */
 const USER_ERRORS = ["ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff"];
@@ -48,10 +72,16 @@ export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
   /** One number and one kind of pod cannot tell the managers apart, so every pod counts as the larger of them. */
   replicas(deployment) {
     const { namespace } = deployment.metadata;
-    const requirements = { ...requirementsOf(deployment, ["jobManager", "taskManager"]), ...(namespace && { namespace }) };
+    const requirements = {
+      ...requirementsOf(deployment, ["jobManager", "taskManager"]),
+      ...(namespace && { namespace }),
+    };
     return { replicas: replicaTotal([jobManagers(deployment), taskManagers(deployment)]), requirements };
   },
-  components: (deployment) => [component(deployment, "jobManager", jobManagers(deployment)), component(deployment, "taskManager", taskManagers(deployment))],
+  components: (deployment) => [
+    component(deployment, "jobManager", jobManagers(deployment)),
+    component(deployment, "taskManager", taskManagers(deployment)),
+  ],
   reflectStatus(deployment) {
     const status = statusOf(deployment);
     return status && pickFields(status, FIELDS);
@@ -59,11 +89,15 @@ export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
   aggregateStatus(deployment, items) {
     const last = reportedStatuses(items).at(-1);
     const others = Object.entries(statusOf(deployment) ?? {}).filter(([field]) => !FIELDS.includes(field));
-    return putStatus(deployment, { ...Object.fromEntries(others), ...(last ? pickFields(last, FIELDS) : { observedGeneration: 0 }) });
+    return putStatus(deployment, {
+      ...Object.fromEntries(others),
+      ...(last ? pickFields(last, FIELDS) : { observedGeneration: 0 }),
+    });
   },
   isHealthy({ status }) {
     const state = status?.jobStatus?.state ?? undefined;
-    if (state === undefined) return status?.jobManagerDeploymentStatus === "READY" && status.lifecycleState === "STABLE";
+    if (state === undefined)
+      return status?.jobManagerDeploymentStatus === "READY" && status.lifecycleState === "STABLE";
     if (STARTING.has(state)) return USER_ERRORS.some((error) => textOf(status?.error).includes(error));
     return SETTLED.has(state);
   },
@@ -80,7 +114,10 @@ function taskManagers({ spec }: Deployment): number {
 }
 
 function component(deployment: Deployment, role: Role, replicas: number): Component {
-  return { ...componentOf(deployment, { name: role.toLowerCase(), template: undefined }, replicas), requirements: requirementsOf(deployment, [role]) };
+  return {
+    ...componentOf(deployment, { name: role.toLowerCase(), template: undefined }, replicas),
+    requirements: requirementsOf(deployment, [role]),
+  };
 }
 
 /** What each pod of the roles asks for, or the larger of them. */
@@ -92,7 +129,10 @@ function requirementsOf(deployment: Deployment, roles: readonly Role[]): Replica
       if (value === undefined) continue;
       const field = `spec.${role}.resource.${resource}`;
       const amount = quantityIn(deployment, field, value);
-      if (resource === "memory" && amount.mantissa < 0n) throw new InterpretError(`reading ${field} of ${deployment.kind} ${deployment.metadata.name}: it is below zero`);
+      if (resource === "memory" && amount.mantissa < 0n)
+        throw new InterpretError(
+          `reading ${field} of ${deployment.kind} ${deployment.metadata.name}: it is below zero`,
+        );
       const other = amounts.get(resource);
       if (!other || compareQuantities(amount, other) > 0) amounts.set(resource, amount);
     }

@@ -1,9 +1,10 @@
 /**
- * Flux HelmRelease. Failures are the sum of what the members count now: Karmada adds them to the sum before, so that they grow
- * with every look, and only when the template has a number already.
+ * Flux HelmRelease. Failures are the sum of what the members count now: Karmada adds them to the sum before, so that
+ * they grow with every look, and only when the template has a number already.
  *
- * Controllers since `v2beta2` keep a history and tell in the reason which action succeeded; before, one reason stood for all.
- * Which of them runs on a member does not follow from the version of the copy, as each serves the older versions too.
+ * Controllers since `v2beta2` keep a history and tell in the reason which action succeeded; before, one reason stood
+ * for all. Which of them runs on a member does not follow from the version of the copy, as each serves the older
+ * versions too.
  */
 import type { KindInterpreter } from "../../kind-interpreter.ts";
 import { fluxInterpreter, type FluxObject } from "../flux.ts";
@@ -17,7 +18,14 @@ export const helmReleaseInterpreter: KindInterpreter<FluxObject> = {
     kind: "HelmRelease",
     readyReasons: READY_REASONS,
     status: {
-      kept: ["lastAttemptedRevision", "lastAppliedRevision", "lastAttemptedValuesChecksum", "lastAttemptedConfigDigest", "helmChart", "lastReleaseRevision"],
+      kept: [
+        "lastAttemptedRevision",
+        "lastAppliedRevision",
+        "lastAttemptedValuesChecksum",
+        "lastAttemptedConfigDigest",
+        "helmChart",
+        "lastReleaseRevision",
+      ],
       summed: ["failures", "upgradeFailures", "installFailures"],
     },
     references: {

@@ -1,6 +1,6 @@
 /**
- * Kubeflow MPIJob, as Karmada reads it: a job that runs on one member has that member's status, and of conditions on several
- * members the newest of each type counts. Components are in the order of their names.
+ * Kubeflow MPIJob, as Karmada reads it: a job that runs on one member has that member's status, and of conditions on
+ * several members the newest of each type counts. Components are in the order of their names.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
@@ -18,9 +18,13 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
   kind: "MPIJob",
   components(job) {
     const specs = job.spec?.[SPECS];
-    const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(({ template }) => (template ?? null) !== null);
+    const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(
+      ({ template }) => (template ?? null) !== null,
+    );
     // A launcher can do the work alone, so workers are only there when they are asked for.
-    return described.map((role) => componentOf(job, role, replicasOr(role.name.toLowerCase() === "worker" ? 0 : 1, role.replicas)));
+    return described.map((role) =>
+      componentOf(job, role, replicasOr(role.name.toLowerCase() === "worker" ? 0 : 1, role.replicas)),
+    );
   },
   reflectStatus(job) {
     const status = statusOf(job);
@@ -40,7 +44,11 @@ export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
 
 function reported(status: JsonObject): JsonObject {
   const roles = isObject(status["replicaStatuses"]) ? Object.entries(status["replicaStatuses"]) : [];
-  const replicaStatuses = Object.fromEntries(roles.flatMap(([role, counts]) => (isObject(counts) ? [[role, pickFields(counts, ["active", "succeeded", "failed", "selector"])]] : [])));
+  const replicaStatuses = Object.fromEntries(
+    roles.flatMap(([role, counts]) =>
+      isObject(counts) ? [[role, pickFields(counts, ["active", "succeeded", "failed", "selector"])]] : [],
+    ),
+  );
   const conditions = conditionsIn(status);
   return {
     ...pickFields(status, ["startTime", "completionTime", "lastReconcileTime"]),
@@ -71,4 +79,5 @@ function newestConditions(items: readonly StatusItem[]): JsonObject[] {
   return [...newest.values()];
 }
 
-const timeOf = ({ lastUpdateTime, lastTransitionTime }: JsonObject): string => textOf(lastUpdateTime ?? lastTransitionTime);
+const timeOf = ({ lastUpdateTime, lastTransitionTime }: JsonObject): string =>
+  textOf(lastUpdateTime ?? lastTransitionTime);

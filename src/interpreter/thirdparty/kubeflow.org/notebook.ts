@@ -1,8 +1,8 @@
 /**
  * Kubeflow Notebook: one pod wherever it is placed, and its status tells how the container is.
  *
- * As in Karmada, except that a Notebook without a template is a pod that asks for nothing, and that the times of the summed
- * conditions are the members', not that of summing.
+ * As in Karmada, except that a Notebook without a template is a pod that asks for nothing, and that the times of the
+ * summed conditions are the members', not that of summing.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type JsonObject } from "../../../base/index.ts";
@@ -23,15 +23,23 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
   group: "kubeflow.org",
   kind: "Notebook",
   replicas(notebook) {
-    const { replicas, requirements } = componentOf(notebook, { name: "the notebook", template: notebook.spec?.["template"] }, 1);
-    return { replicas, ...(requirements && { requirements }) };
+    const { replicas, requirements } = componentOf(
+      notebook,
+      { name: "the notebook", template: notebook.spec?.["template"] },
+      1,
+    );
+    return { replicas, requirements };
   },
   reflectStatus(notebook) {
     const status = statusOf(notebook);
     if (!status) return undefined;
     const { readyReplicas, containerState } = status;
     const conditions = conditionsIn(status);
-    return { readyReplicas: readyReplicas ?? 0, ...(isObject(containerState) && { containerState }), ...(conditions.length > 0 && { conditions }) };
+    return {
+      readyReplicas: readyReplicas ?? 0,
+      ...(isObject(containerState) && { containerState }),
+      ...(conditions.length > 0 && { conditions }),
+    };
   },
   aggregateStatus(notebook, items) {
     const only = items.length === 1 ? items[0] : undefined;
@@ -69,12 +77,24 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
     }
   }
   if (failedIn.length > 0) {
-    return { readyReplicas, containerState: failure, conditions: [condition("Failed", failedAt, "NotebookFailed", `Notebook executed failed in member clusters: ${failedIn.join(", ")}`)] };
+    return {
+      readyReplicas,
+      containerState: failure,
+      conditions: [
+        condition(
+          "Failed",
+          failedAt,
+          "NotebookFailed",
+          `Notebook executed failed in member clusters: ${failedIn.join(", ")}`,
+        ),
+      ],
+    };
   }
   return {
     readyReplicas,
     ...(running > 0 && { containerState: { running: startedAt === "" ? {} : { startedAt } } }),
-    ...(running > 0 && running === items.length && { conditions: [condition("Ready", startedAt, "Ready", "All notebooks are ready")] }),
+    ...(running > 0 &&
+      running === items.length && { conditions: [condition("Ready", startedAt, "Ready", "All notebooks are ready")] }),
   };
 }
 

@@ -4,7 +4,15 @@ import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue, putStatus, telling } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
-import { idleStatus, roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type JobTimes, type TrainingJob } from "./replica-specs.ts";
+import {
+  idleStatus,
+  roleComponents,
+  sumReplicaStatuses,
+  timesOf,
+  trainingDependencies,
+  type JobTimes,
+  type TrainingJob,
+} from "./replica-specs.ts";
 
 const SPECS = "pytorchReplicaSpecs";
 const ROLES = ["Master", "Worker"];
@@ -18,14 +26,17 @@ export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
     const times = timesOf(items);
     const { startTime, completionTime, lastReconcileTime } = times;
     const ends = endsOf(items);
-    return putStatus(job, telling({
-      ...statusOf(job),
-      startTime,
-      lastReconcileTime,
-      ...(ends.hasSucceeded && { completionTime }),
-      replicaStatuses: sumReplicaStatuses(items, ROLES),
-      conditions: conditionsOf(ends, times),
-    }));
+    return putStatus(
+      job,
+      telling({
+        ...statusOf(job),
+        startTime,
+        lastReconcileTime,
+        ...(ends.hasSucceeded && { completionTime }),
+        replicaStatuses: sumReplicaStatuses(items, ROLES),
+        conditions: conditionsOf(ends, times),
+      }),
+    );
   },
   isHealthy: hasNotFailed,
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),
@@ -56,7 +67,10 @@ function endsOf(items: readonly StatusItem[]): Ends {
 }
 
 /** In the order of a job's life: tools show the last one. */
-function conditionsOf({ isCreated, running, failedIn, hasSucceeded }: Ends, { startTime, completionTime }: JobTimes): JsonObject[] {
+function conditionsOf(
+  { isCreated, running, failedIn, hasSucceeded }: Ends,
+  { startTime, completionTime }: JobTimes,
+): JsonObject[] {
   const conditions: JsonObject[] = [];
   const add = (type: string, isSo: boolean, message: string, times: JsonObject): void => {
     conditions.push({ type, status: isSo ? "True" : "False", ...times, reason: `PyTorchJob${type}`, message });
@@ -66,9 +80,13 @@ function conditionsOf({ isCreated, running, failedIn, hasSucceeded }: Ends, { st
   if (isCreated) add("Created", true, "PyTorchJob is created.", started);
   if (running) {
     const { lastUpdateTime = null, lastTransitionTime = null } = running;
-    add("Running", failedIn.length === 0 && !hasSucceeded, "PyTorchJob is running.", { lastUpdateTime, lastTransitionTime });
+    add("Running", failedIn.length === 0 && !hasSucceeded, "PyTorchJob is running.", {
+      lastUpdateTime,
+      lastTransitionTime,
+    });
   }
-  if (failedIn.length > 0) add("Failed", true, `PyTorchJob executed failed in member clusters: ${failedIn.join(", ")}`, completed);
+  if (failedIn.length > 0)
+    add("Failed", true, `PyTorchJob executed failed in member clusters: ${failedIn.join(", ")}`, completed);
   else if (hasSucceeded) add("Succeeded", true, "PyTorchJob is successfully completed.", completed);
   return conditions;
 }

@@ -1,6 +1,6 @@
 /**
- * What Kubeflow's training jobs have in common: pods in roles, such as Master and Worker, listed by role in the spec and
- * counted by role in the status.
+ * What Kubeflow's training jobs have in common: pods in roles, such as Master and Worker, listed by role in the spec
+ * and counted by role in the status.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -31,18 +31,29 @@ export function rolesOf({ spec }: Job, field: string, roles: readonly string[]):
 
 /** One component per role; a role is one pod unless it says otherwise. */
 export function roleComponents(job: Job, field: string, roles: readonly string[]): Component[] {
-  return rolesOf(job, field, roles).map(({ name, template, replicas }) => componentOf(job, { name: name.toLowerCase(), template }, replicasOr(1, replicas)));
+  return rolesOf(job, field, roles).map(({ name, template, replicas }) =>
+    componentOf(job, { name: name.toLowerCase(), template }, replicasOr(1, replicas)),
+  );
 }
 
-export const trainingDependencies = (job: Job, field: string, roles: readonly string[]): Dependency[] => roleDependencies(job, rolesOf(job, field, roles));
+export const trainingDependencies = (job: Job, field: string, roles: readonly string[]): Dependency[] =>
+  roleDependencies(job, rolesOf(job, field, roles));
 
 /** The status of a job that no member runs: of how it went elsewhere, nothing is left. */
 export function idleStatus({ status }: Job): JsonObject {
-  const { startTime: _start, completionTime: _completion, replicaStatuses: _replicas, conditions: _conditions, ...others } = isObject(status) ? status : {};
+  const {
+    startTime: _start,
+    completionTime: _completion,
+    replicaStatuses: _replicas,
+    conditions: _conditions,
+    ...others
+  } = isObject(status) ? status : {};
   return telling(others);
 }
 
-/** Pods over all members, by role. Roles that are not named beforehand follow in the order in which members report them. */
+/**
+ * Pods over all members, by role. Roles that are not named beforehand follow in the order in which members report them.
+ */
 export function sumReplicaStatuses(items: readonly StatusItem[], roles?: readonly string[]): JsonObject {
   const sums = new Map<string, { active: number; succeeded: number; failed: number }>();
   for (const { status } of items) {

@@ -1,14 +1,21 @@
 /**
- * Kubeflow TFJob, as Karmada reads it, with two exceptions. The times of the summed conditions are the members' newest, so that
- * summing the same again changes nothing, and are in the fields that conditions of the kind have. A job that no member runs
- * has not completed anywhere.
+ * Kubeflow TFJob, as Karmada reads it, with two exceptions. The times of the summed conditions are the members' newest,
+ * so that summing the same again changes nothing, and are in the fields that conditions of the kind have. A job that no
+ * member runs has not completed anywhere.
  */
 import { isObject, type JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
 import { statusOf } from "../../replica-status.ts";
 import { conditionsIn, isTrue, laterOf, putStatus, telling } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
-import { idleStatus, roleComponents, sumReplicaStatuses, timesOf, trainingDependencies, type TrainingJob } from "./replica-specs.ts";
+import {
+  idleStatus,
+  roleComponents,
+  sumReplicaStatuses,
+  timesOf,
+  trainingDependencies,
+  type TrainingJob,
+} from "./replica-specs.ts";
 
 const SPECS = "tfReplicaSpecs";
 const ROLES = ["PS", "Worker", "Chief", "Master", "Evaluator"];
@@ -21,14 +28,17 @@ export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
     if (items.length === 0) return putStatus(job, idleStatus(job));
     const { startTime, completionTime, lastReconcileTime } = timesOf(items);
     const { conditions, hasSucceeded } = conditionsOf(items);
-    return putStatus(job, telling({
-      ...statusOf(job),
-      startTime,
-      lastReconcileTime,
-      ...(hasSucceeded && { completionTime }),
-      replicaStatuses: sumReplicaStatuses(items, ROLES),
-      conditions,
-    }));
+    return putStatus(
+      job,
+      telling({
+        ...statusOf(job),
+        startTime,
+        lastReconcileTime,
+        ...(hasSucceeded && { completionTime }),
+        replicaStatuses: sumReplicaStatuses(items, ROLES),
+        conditions,
+      }),
+    );
   },
   isHealthy: hasNotFailed,
   dependencies: (job) => trainingDependencies(job, SPECS, ROLES),
@@ -41,7 +51,9 @@ function conditionsOf(items: readonly StatusItem[]): { conditions: JsonObject[];
   let failedAt = "";
   let succeededAt = "";
   for (const { clusterName, status } of items) {
-    const end = isObject(status) ? conditionsIn(status).findLast((condition) => isTrue(condition, "Succeeded") || isTrue(condition, "Failed")) : undefined;
+    const end = isObject(status)
+      ? conditionsIn(status).findLast((condition) => isTrue(condition, "Succeeded") || isTrue(condition, "Failed"))
+      : undefined;
     if (end?.["type"] === "Failed") {
       failedIn.push(clusterName);
       failedAt = laterOf(failedAt, end["lastTransitionTime"]);
@@ -55,7 +67,8 @@ function conditionsOf(items: readonly StatusItem[]): { conditions: JsonObject[];
   const add = (type: string, time: string, reason: string, message: string): void => {
     conditions.push({ type, status: "True", lastUpdateTime: time, lastTransitionTime: time, reason, message });
   };
-  if (failedIn.length > 0) add("Failed", failedAt, "TFJobFailed", `TFJob executed failed in member clusters: ${failedIn.join(", ")}`);
+  if (failedIn.length > 0)
+    add("Failed", failedAt, "TFJobFailed", `TFJob executed failed in member clusters: ${failedIn.join(", ")}`);
   if (hasSucceeded) add("Succeeded", succeededAt, "Completed", "TFJob completed successfully");
   return { conditions, hasSucceeded };
 }

@@ -1,4 +1,7 @@
-/** Flux Kustomization. Other than in Karmada, the ConfigMaps and Secrets whose variables it puts into manifests come along. */
+/**
+ * Flux Kustomization. Other than in Karmada, the ConfigMaps and Secrets whose variables it puts into manifests come
+ * along.
+ */
 import { fluxInterpreter } from "../flux.ts";
 
 export const kustomizationInterpreter = fluxInterpreter({

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { policyInterpreter, type KyvernoPolicy } from "./rules.ts";
 
 const rules = policyInterpreter("Policy");
-const policy: KyvernoPolicy = { apiVersion: "kyverno.io/v1", kind: "Policy", metadata: { name: "labels", namespace: "apps" } };
+const policy: KyvernoPolicy = {
+  apiVersion: "kyverno.io/v1",
+  kind: "Policy",
+  metadata: { name: "labels", namespace: "apps" },
+};
 const counted = (validate: number) => ({ rulecount: { validate, generate: 0, mutate: 1, verifyimages: 0 } });
 
 test("rules are counted over all members, and the same members give the same policy", () => {
@@ -20,15 +24,22 @@ test("rules are counted over all members, and the same members give the same pol
 test("a member that does not count every kind of rule is an error that names the field", () => {
   const items = [{ clusterName: "oslo", status: { rulecount: { validate: 1 } } }];
 
-  expect(() => rules.aggregateStatus?.(policy, items)).toThrow("summing the status of Policy labels: rulecount.generate is not a number");
+  expect(() => rules.aggregateStatus?.(policy, items)).toThrow(
+    "summing the status of Policy labels: rulecount.generate is not a number",
+  );
 });
 
 test("generated rules come back without their empty parts", () => {
-  const observed = { ...policy, status: { autogen: { rules: [{ name: "autogen-labels", exclude: {}, generate: {} }] } } };
+  const observed = {
+    ...policy,
+    status: { autogen: { rules: [{ name: "autogen-labels", exclude: {}, generate: {} }] } },
+  };
 
   expect(rules.reflectStatus?.(observed)).toEqual({ autogen: { rules: [{ name: "autogen-labels" }] } });
 });
 
 test("a readiness that is neither true nor false is an error", () => {
-  expect(() => rules.isHealthy?.({ ...policy, status: { ready: "yes" } })).toThrow("status.ready is neither true nor false");
+  expect(() => rules.isHealthy?.({ ...policy, status: { ready: "yes" } })).toThrow(
+    "status.ready is neither true nor false",
+  );
 });

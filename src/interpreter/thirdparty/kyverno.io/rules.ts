@@ -1,7 +1,7 @@
 /**
- * What both of Kyverno's policy kinds have in common: every member enforces its own copy. Rules are counted over all members, and
- * the conditions are shown side by side. Karmada's rules are for one version; these are for all, and show nothing that no member
- * reports.
+ * What both of Kyverno's policy kinds have in common: every member enforces its own copy. Rules are counted over all
+ * members, and the conditions are shown side by side. Karmada's rules are for one version; these are for all, and show
+ * nothing that no member reports.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -48,7 +48,8 @@ function aggregate(policy: DeepReadonly<KyvernoPolicy>, items: readonly StatusIt
   };
 }
 
-const lastWith = (statuses: readonly JsonObject[], field: string): JsonObject => statuses.findLast((status) => (status[field] ?? null) !== null) ?? {};
+const lastWith = (statuses: readonly JsonObject[], field: string): JsonObject =>
+  statuses.findLast((status) => (status[field] ?? null) !== null) ?? {};
 
 /** The rules that Kyverno made from the user's, without the many empty parts of its way to write a rule. */
 function generatedRules({ autogen }: JsonObject): JsonObject {
@@ -62,7 +63,8 @@ function countRules({ kind, metadata }: DeepReadonly<KyvernoPolicy>, statuses: r
     if (rulecount === undefined || rulecount === null) continue;
     for (const [rule, sum] of sums) {
       const count = isObject(rulecount) ? rulecount[rule] : undefined;
-      if (typeof count !== "number") throw new InterpretError(`summing the status of ${kind} ${metadata.name}: rulecount.${rule} is not a number`);
+      if (typeof count !== "number")
+        throw new InterpretError(`summing the status of ${kind} ${metadata.name}: rulecount.${rule} is not a number`);
       sums.set(rule, sum + count);
     }
   }

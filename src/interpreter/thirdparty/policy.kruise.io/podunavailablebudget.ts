@@ -27,5 +27,8 @@ export const podUnavailableBudgetInterpreter: KindInterpreter<PodUnavailableBudg
       ...(unavailablePods && { unavailablePods }),
     });
   },
-  isHealthy: (budget) => isObject(budget.status) && isObserved(budget) && countIn(budget, "currentAvailable") >= countIn(budget, "desiredAvailable"),
+  isHealthy: (budget) =>
+    isObject(budget.status) &&
+    isObserved(budget) &&
+    countIn(budget, "currentAvailable") >= countIn(budget, "desiredAvailable"),
 };

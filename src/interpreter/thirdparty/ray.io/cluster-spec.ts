@@ -21,7 +21,10 @@ export function headOf(spec: Spec | undefined): PodRole | undefined {
   return template === undefined ? undefined : { name: "ray-head", template };
 }
 
-/** A group without a name is called by its place, counted from one; one that does not say how many it wants starts empty. */
+/**
+ * A group without a name is called by its place, counted from one; one that does not say how many it wants starts
+ * empty.
+ */
 export function workerGroupsOf(spec: Spec | undefined): WorkerGroup[] {
   return groupListOf(spec).map((group, index) => ({
     name: textOf(group["groupName"]) || `worker-${index + 1}`,

@@ -6,10 +6,29 @@ import { rayJobInterpreter } from "./rayjob.ts";
 import { rayServiceInterpreter } from "./rayservice.ts";
 
 const pod = (cpu: string, secret?: string) => ({
-  spec: { containers: [{ name: "ray", resources: { requests: { cpu } }, ...(secret && { envFrom: [{ secretRef: { name: secret } }] }) }] },
+  spec: {
+    containers: [
+      {
+        name: "ray",
+        resources: { requests: { cpu } },
+        envFrom: secret ? [{ secretRef: { name: secret } }] : undefined,
+      },
+    ],
+  },
 });
-const clusterSpec = { headGroupSpec: { template: pod("1", "head") }, workerGroupSpecs: [{ groupName: "small", replicas: 2, template: pod("2", "worker") }, { template: pod("4", "worker") }] };
-const makeRay = (kind: string, spec: object) => ({ apiVersion: "ray.io/v1", kind, metadata: { name: "ray", namespace: "ml" }, spec });
+const clusterSpec = {
+  headGroupSpec: { template: pod("1", "head") },
+  workerGroupSpecs: [
+    { groupName: "small", replicas: 2, template: pod("2", "worker") },
+    { template: pod("4", "worker") },
+  ],
+};
+const makeRay = (kind: string, spec: object) => ({
+  apiVersion: "ray.io/v1",
+  kind,
+  metadata: { name: "ray", namespace: "ml" },
+  spec,
+});
 
 test("a cluster is a head and its groups of workers; one without a name goes by its place", () => {
   expect(rayClusterInterpreter.components?.(makeRay("RayCluster", clusterSpec))).toEqual([
@@ -22,11 +41,16 @@ test("a cluster is a head and its groups of workers; one without a name goes by 
 test("what the pod templates name comes along, for all three kinds alike and each once", () => {
   const submitterPodTemplate = pod("1", "submitter");
 
-  const namesOf = (dependencies: { name?: string }[] | undefined): (string | undefined)[] | undefined => dependencies?.map(({ name }) => name);
+  const namesOf = (dependencies: { name?: string }[] | undefined): (string | undefined)[] | undefined =>
+    dependencies?.map(({ name }) => name);
 
   expect(namesOf(rayClusterInterpreter.dependencies?.(makeRay("RayCluster", clusterSpec)))).toEqual(["head", "worker"]);
-  expect(namesOf(rayJobInterpreter.dependencies?.(makeRay("RayJob", { rayClusterSpec: clusterSpec, submitterPodTemplate })))).toEqual(["head", "submitter", "worker"]);
-  expect(namesOf(rayServiceInterpreter.dependencies?.(makeRay("RayService", { rayClusterConfig: clusterSpec })))).toEqual(["head", "worker"]);
+  expect(
+    namesOf(rayJobInterpreter.dependencies?.(makeRay("RayJob", { rayClusterSpec: clusterSpec, submitterPodTemplate }))),
+  ).toEqual(["head", "submitter", "worker"]);
+  expect(
+    namesOf(rayServiceInterpreter.dependencies?.(makeRay("RayService", { rayClusterConfig: clusterSpec }))),
+  ).toEqual(["head", "worker"]);
 });
 
 const amounts: Record<string, { members: string[]; want: string }> = {
@@ -37,7 +61,10 @@ const amounts: Record<string, { members: string[]; want: string }> = {
 };
 for (const [behaviour, { members, want }] of Object.entries(amounts)) {
   test(`amounts of memory ${behaviour}`, () => {
-    const items = [...members.map((desiredMemory, index) => ({ clusterName: `member${index}`, status: { desiredMemory } })), { clusterName: "silent" }];
+    const items = [
+      ...members.map((desiredMemory, index) => ({ clusterName: `member${index}`, status: { desiredMemory } })),
+      { clusterName: "silent" },
+    ];
 
     const shown = rayClusterInterpreter.aggregateStatus?.(makeRay("RayCluster", clusterSpec), items);
 
@@ -48,16 +75,26 @@ for (const [behaviour, { members, want }] of Object.entries(amounts)) {
 test("a number of devices that is none is an error that names the field", () => {
   const items = [{ clusterName: "oslo", status: { desiredGPU: "many" } }, { clusterName: "paris" }];
 
-  expect(() => rayClusterInterpreter.aggregateStatus?.(makeRay("RayCluster", clusterSpec), items)).toThrow("a member's desiredGPU is not a number");
+  expect(() => rayClusterInterpreter.aggregateStatus?.(makeRay("RayCluster", clusterSpec), items)).toThrow(
+    "a member's desiredGPU is not a number",
+  );
 });
 
 test("a summed status leaves the spec alone, and summing again changes nothing", () => {
-  const items = ["oslo", "paris"].map((clusterName) => ({ clusterName, status: { readyWorkerReplicas: 2, desiredCPU: "500m", state: "ready", endpoints: { client: clusterName } } }));
+  const items = ["oslo", "paris"].map((clusterName) => ({
+    clusterName,
+    status: { readyWorkerReplicas: 2, desiredCPU: "500m", state: "ready", endpoints: { client: clusterName } },
+  }));
 
   const shown = rayClusterInterpreter.aggregateStatus?.(makeRay("RayCluster", clusterSpec), items);
 
   expect(shown?.spec).toBe(clusterSpec);
-  expect(shown?.status).toMatchObject({ readyWorkerReplicas: 4, desiredCPU: "1", state: "ready", endpoints: { client: "oslo" } });
+  expect(shown?.status).toMatchObject({
+    readyWorkerReplicas: 4,
+    desiredCPU: "1",
+    state: "ready",
+    endpoints: { client: "oslo" },
+  });
   expect(shown && rayClusterInterpreter.aggregateStatus?.(shown, items)).toBe(shown);
 });
 
@@ -73,20 +110,36 @@ test("of jobs in several places the states that most need a look are shown", () 
 });
 
 test("of applications with the same name the one that most needs a look is shown", () => {
-  const serving = (clusterName: string, status: string) => ({ clusterName, status: { activeServiceStatus: { rayClusterName: clusterName, applicationStatuses: { chat: { status } } } } });
+  const serving = (clusterName: string, status: string) => ({
+    clusterName,
+    status: { activeServiceStatus: { rayClusterName: clusterName, applicationStatuses: { chat: { status } } } },
+  });
 
-  const shown = rayServiceInterpreter.aggregateStatus?.(makeRay("RayService", {}), [serving("oslo", "RUNNING"), serving("paris", "UNHEALTHY")]);
+  const shown = rayServiceInterpreter.aggregateStatus?.(makeRay("RayService", {}), [
+    serving("oslo", "RUNNING"),
+    serving("paris", "UNHEALTHY"),
+  ]);
 
-  expect(shown?.status?.["activeServiceStatus"]).toEqual({ rayClusterName: "oslo", applicationStatuses: { chat: { status: "UNHEALTHY" } } });
+  expect(shown?.status?.["activeServiceStatus"]).toEqual({
+    rayClusterName: "oslo",
+    applicationStatuses: { chat: { status: "UNHEALTHY" } },
+  });
 });
 
 test("a service counts its head and all workers, as large as the largest of them", () => {
-  expect(rayServiceInterpreter.replicas?.(makeRay("RayService", { rayClusterConfig: clusterSpec }))).toEqual({ replicas: 3, requirements: { resourceRequest: { cpu: "4" } } });
+  expect(rayServiceInterpreter.replicas?.(makeRay("RayService", { rayClusterConfig: clusterSpec }))).toEqual({
+    replicas: 3,
+    requirements: { resourceRequest: { cpu: "4" } },
+  });
 });
 
 const revisedGroups = (current: number[], replicas: number): unknown[] => {
-  const service = makeRay("RayService", { rayClusterConfig: { workerGroupSpecs: current.map((each) => ({ replicas: each })) } });
-  const revised = rayServiceInterpreter.reviseReplicas?.(service, replicas) as { spec: { rayClusterConfig: { workerGroupSpecs: { replicas: unknown }[] } } };
+  const service = makeRay("RayService", {
+    rayClusterConfig: { workerGroupSpecs: current.map((each) => ({ replicas: each })) },
+  });
+  const revised = rayServiceInterpreter.reviseReplicas?.(service, replicas) as {
+    spec: { rayClusterConfig: { workerGroupSpecs: { replicas: unknown }[] } };
+  };
   return revised.spec.rayClusterConfig.workerGroupSpecs.map((group) => group.replicas);
 };
 

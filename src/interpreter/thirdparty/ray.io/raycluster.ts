@@ -1,8 +1,8 @@
 /**
  * RayCluster: a head and groups of workers.
  *
- * Karmada's rules find no dependencies here though they do for the kinds that hold a RayCluster; Flotilla brings along what
- * the pod templates name for all three.
+ * Karmada's rules find no dependencies here though they do for the kinds that hold a RayCluster; Flotilla brings along
+ * what the pod templates name for all three.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -22,7 +22,13 @@ interface RayCluster extends KubernetesObject {
 }
 type Cluster = DeepReadonly<RayCluster>;
 
-const COUNTERS = ["readyWorkerReplicas", "availableWorkerReplicas", "maxWorkerReplicas", "minWorkerReplicas", "desiredWorkerReplicas"];
+const COUNTERS = [
+  "readyWorkerReplicas",
+  "availableWorkerReplicas",
+  "maxWorkerReplicas",
+  "minWorkerReplicas",
+  "desiredWorkerReplicas",
+];
 /** Where to reach a cluster is shown for the first member that says so. */
 const FIRST = ["endpoints", "head"];
 const STATE = ["state", "stateTransitionTimes"];
@@ -32,7 +38,8 @@ export const rayClusterInterpreter: KindInterpreter<RayCluster> = {
   group: "ray.io",
   kind: "RayCluster",
   components: (cluster) => clusterComponents(cluster, cluster.spec),
-  aggregateStatus: (cluster, items) => putStatus(cluster, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(cluster, items)),
+  aggregateStatus: (cluster, items) =>
+    putStatus(cluster, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(cluster, items)),
   isHealthy({ status }) {
     const conditions = isObject(status) ? conditionsIn(status) : [];
     const holds = (type: string): boolean => conditions.some((condition) => isTrue(condition, type));
@@ -49,7 +56,11 @@ function aggregate(cluster: Cluster, items: readonly StatusItem[]): JsonObject {
   for (const field of ["desiredGPU", "desiredTPU"]) status[field] = sumDevices(cluster, statuses, field);
   const conditions = statuses.flatMap(conditionsIn);
   putField(status, "conditions", conditions.length > 0 ? conditions : undefined);
-  putField(status, "lastUpdateTime", statuses.reduce((latest, each) => laterOf(latest, each["lastUpdateTime"]), "") || undefined);
+  putField(
+    status,
+    "lastUpdateTime",
+    statuses.reduce((latest, each) => laterOf(latest, each["lastUpdateTime"]), "") || undefined,
+  );
   for (const field of FIRST) putField(status, field, statuses.find((each) => isGiven(each[field]))?.[field]);
   const first = statuses.find((each) => isGiven(each["state"]));
   for (const field of STATE) putField(status, field, first?.[field]);
@@ -58,7 +69,10 @@ function aggregate(cluster: Cluster, items: readonly StatusItem[]): JsonObject {
 
 /** The values that members give; an empty text is none. */
 function givenIn(statuses: readonly JsonObject[], field: string): Json[] {
-  return statuses.map((status) => status[field]).filter(isGiven).filter((value) => value !== "");
+  return statuses
+    .map((status) => status[field])
+    .filter(isGiven)
+    .filter((value) => value !== "");
 }
 
 /** Added up member by member, as the original does: the notation of the sum depends on the way. */
@@ -75,7 +89,9 @@ function sumAmounts(cluster: Cluster, statuses: readonly JsonObject[], field: st
   return formatQuantity(sum);
 }
 
-/** Whether a sum is still binary after it was written down. Only multiples of 1024 are; exponents are not kept at all. */
+/**
+ * Whether a sum is still binary after it was written down. Only multiples of 1024 are; exponents are not kept at all.
+ */
 function hasBinarySuffix({ mantissa, exponent, format }: Quantity): boolean {
   return format === "BinarySI" && exponent >= 0 && (mantissa * 10n ** BigInt(exponent)) % 1024n === 0n;
 }
@@ -84,6 +100,7 @@ function hasBinarySuffix({ mantissa, exponent, format }: Quantity): boolean {
 function sumDevices({ kind, metadata }: Cluster, statuses: readonly JsonObject[], field: string): string {
   let sum = 0;
   for (const value of givenIn(statuses, field)) sum += numberOr(NaN, value);
-  if (Number.isNaN(sum)) throw new InterpretError(`summing the status of ${kind} ${metadata.name}: a member's ${field} is not a number`);
+  if (Number.isNaN(sum))
+    throw new InterpretError(`summing the status of ${kind} ${metadata.name}: a member's ${field} is not a number`);
   return String(sum);
 }

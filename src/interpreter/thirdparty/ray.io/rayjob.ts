@@ -1,6 +1,6 @@
 /**
- * RayJob: a Ray cluster that lives for one job, and the pod that submits it. Each member that has a copy runs the job, so the
- * states that are shown are those that most need a look.
+ * RayJob: a Ray cluster that lives for one job, and the pod that submits it. Each member that has a copy runs the job,
+ * so the states that are shown are those that most need a look.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../../base/index.ts";
@@ -41,24 +41,48 @@ export const rayJobInterpreter: KindInterpreter<RayJob> = {
   group: "ray.io",
   kind: "RayJob",
   components: (job) => clusterComponents(job, job.spec?.rayClusterSpec),
-  aggregateStatus: (job, items) => putStatus(job, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(job, items)),
-  isHealthy: ({ status }) => status?.["jobDeploymentStatus"] === "Running" || (status?.["jobDeploymentStatus"] === "Complete" && status["jobStatus"] === "SUCCEEDED"),
-  dependencies: (job) => roleDependencies(job, [...clusterRoles(job.spec?.rayClusterSpec), { name: "submitter", template: job.spec?.submitterPodTemplate }]),
+  aggregateStatus: (job, items) =>
+    putStatus(job, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(job, items)),
+  isHealthy: ({ status }) =>
+    status?.["jobDeploymentStatus"] === "Running" ||
+    (status?.["jobDeploymentStatus"] === "Complete" && status["jobStatus"] === "SUCCEEDED"),
+  dependencies: (job) =>
+    roleDependencies(job, [
+      ...clusterRoles(job.spec?.rayClusterSpec),
+      { name: "submitter", template: job.spec?.submitterPodTemplate },
+    ]),
 };
 
 function aggregate(job: DeepReadonly<RayJob>, items: readonly StatusItem[]): JsonObject {
   const statuses = reportedStatuses(items);
-  const deployment = worstOf(statuses.filter((status) => isGiven(status["jobDeploymentStatus"])), "jobDeploymentStatus", DEPLOYMENT_CONCERN);
-  const ran = worstOf(statuses.filter(({ jobStatus }) => isGiven(jobStatus) && jobStatus !== ""), "jobStatus", JOB_CONCERN);
+  const deployment = worstOf(
+    statuses.filter((status) => isGiven(status["jobDeploymentStatus"])),
+    "jobDeploymentStatus",
+    DEPLOYMENT_CONCERN,
+  );
+  const ran = worstOf(
+    statuses.filter(({ jobStatus }) => isGiven(jobStatus) && jobStatus !== ""),
+    "jobStatus",
+    JOB_CONCERN,
+  );
   const status: JsonObject = { ...statusOf(job) };
-  for (const [field, from] of [["jobStatus", ran], ["jobDeploymentStatus", deployment], ["reason", deployment], ["message", deployment]] as const) {
+  for (const [field, from] of [
+    ["jobStatus", ran],
+    ["jobDeploymentStatus", deployment],
+    ["reason", deployment],
+    ["message", deployment],
+  ] as const) {
     putField(status, field, from?.[field]);
   }
   return status;
 }
 
 /** The first of those that need a look most. */
-function worstOf(statuses: readonly JsonObject[], field: string, concern: ReadonlyMap<unknown, number>): JsonObject | undefined {
+function worstOf(
+  statuses: readonly JsonObject[],
+  field: string,
+  concern: ReadonlyMap<unknown, number>,
+): JsonObject | undefined {
   let worst: JsonObject | undefined;
   let most = -1;
   for (const status of statuses) {

@@ -1,9 +1,9 @@
 /**
- * RayService: a Ray cluster that serves applications. Its replicas are the head and all workers; a member's share keeps one
- * head and divides its workers over the groups in proportion.
+ * RayService: a Ray cluster that serves applications. Its replicas are the head and all workers; a member's share keeps
+ * one head and divides its workers over the groups in proportion.
  *
- * Unlike Karmada's rules, a group never gets more than is left: there, groups that are rounded up could leave a negative
- * number to the last one.
+ * Unlike Karmada's rules, a group never gets more than is left: there, groups that are rounded up could leave a
+ * negative number to the last one.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -41,29 +41,40 @@ export const rayServiceInterpreter: KindInterpreter<RayService> = {
     if (!head) return { replicas: 0 };
     const groups = workerGroupsOf(config);
     const requirements = largestOf([head, ...groups].map((role) => componentOf(service, role, 1).requirements));
-    return { replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]), ...(requirements && { requirements }) };
+    return { replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]), requirements };
   },
   reviseReplicas(service, replicas) {
     const config = service.spec?.rayClusterConfig;
     const groups = groupListOf(config);
     if (!config || groups.length === 0) return service;
-    const shares = shareWorkers(groups.map((group) => replicasOr(0, group["replicas"])), Math.max(0, replicas - 1));
+    const shares = shareWorkers(
+      groups.map((group) => replicasOr(0, group["replicas"])),
+      Math.max(0, replicas - 1),
+    );
     const workerGroupSpecs = groups.map((group, index) => ({ ...group, replicas: shares[index] ?? 0 }));
     return { ...service, spec: { ...service.spec, rayClusterConfig: { ...config, workerGroupSpecs } } };
   },
-  aggregateStatus: (service, items) => putStatus(service, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(service, items)),
+  aggregateStatus: (service, items) =>
+    putStatus(service, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(service, items)),
   isHealthy: ({ status }) => isObject(status) && conditionsIn(status).some((condition) => isTrue(condition, "Ready")),
   dependencies: (service) => roleDependencies(service, clusterRoles(service.spec?.rayClusterConfig)),
 };
 
-/** What the head asks for, with as much CPU and memory as the largest pod. A head that runs anywhere and asks for nothing speaks for all. */
+/**
+ * What the head asks for, with as much CPU and memory as the largest pod. A head that runs anywhere and asks for
+ * nothing speaks for all.
+ */
 function largestOf([head, ...workers]: readonly (ReplicaRequirements | undefined)[]): ReplicaRequirements | undefined {
   if (!head) return undefined;
   const resourceRequest = { ...head.resourceRequest };
   for (const worker of workers) {
     for (const resource of ["cpu", "memory"]) {
       const amount = worker?.resourceRequest?.[resource];
-      if (amount !== undefined && compareQuantities(parseQuantity(amount), parseQuantity(resourceRequest[resource] ?? "0")) > 0) resourceRequest[resource] = amount;
+      if (
+        amount !== undefined &&
+        compareQuantities(parseQuantity(amount), parseQuantity(resourceRequest[resource] ?? "0")) > 0
+      )
+        resourceRequest[resource] = amount;
     }
   }
   return { ...head, ...(Object.keys(resourceRequest).length > 0 && { resourceRequest }) };
@@ -74,7 +85,10 @@ function shareWorkers(current: readonly number[], workers: number): number[] {
   const total = current.reduce((sum, replicas) => sum + replicas, 0);
   let left = workers;
   return current.map((replicas, index) => {
-    const fair = total === 0 ? Math.floor(workers / current.length) + (index < workers % current.length ? 1 : 0) : Math.floor(workers * (replicas / total) + 0.5);
+    const fair =
+      total === 0
+        ? Math.floor(workers / current.length) + (index < workers % current.length ? 1 : 0)
+        : Math.floor(workers * (replicas / total) + 0.5);
     const share = index === current.length - 1 ? left : Math.min(fair, left);
     left -= share;
     return share;
@@ -117,4 +131,5 @@ function activeServiceOf(statuses: readonly JsonObject[]): JsonObject | undefine
   return { ...others, ...(applications.size > 0 && { applicationStatuses: Object.fromEntries(applications) }) };
 }
 
-const concernOf = (application: Json): number => (isObject(application) ? (CONCERN.get(application["status"]) ?? 0) : 0);
+const concernOf = (application: Json): number =>
+  isObject(application) ? (CONCERN.get(application["status"]) ?? 0) : 0;

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../base/index.ts";
 import { kruiseRolloutInterpreter as rules } from "./rollout.ts";
 
-const rollout = { apiVersion: "rollouts.kruise.io/v1beta1", kind: "Rollout", metadata: { name: "web", namespace: "shop", generation: 4 } };
+const rollout = {
+  apiVersion: "rollouts.kruise.io/v1beta1",
+  kind: "Rollout",
+  metadata: { name: "web", namespace: "shop", generation: 4 },
+};
 const observed = { observedGeneration: 4, generation: 4, resourceTemplateGeneration: 4 };
 
 const cases: Record<string, { members: JsonObject[]; want: JsonObject }> = {
@@ -30,7 +34,10 @@ const cases: Record<string, { members: JsonObject[]; want: JsonObject }> = {
 };
 for (const [how, { members, want }] of Object.entries(cases)) {
   test(`a Rollout shows the member that is furthest behind, ${how}`, () => {
-    const items = members.map((status, index) => ({ clusterName: ["oslo", "paris"][index] ?? "", status: { ...observed, ...status } }));
+    const items = members.map((status, index) => ({
+      clusterName: ["oslo", "paris"][index] ?? "",
+      status: { ...observed, ...status },
+    }));
 
     const once = rules.aggregateStatus?.(rollout, items);
 
@@ -40,13 +47,24 @@ for (const [how, { members, want }] of Object.entries(cases)) {
 }
 
 test("a Rollout without members has not begun", () => {
-  expect(rules.aggregateStatus?.({ ...rollout, status: { phase: "Progressing" } }, [])?.status).toEqual({ phase: "Initial", currentStepIndex: 0, currentStepState: "", observedGeneration: 4 });
+  expect(rules.aggregateStatus?.({ ...rollout, status: { phase: "Progressing" } }, [])?.status).toEqual({
+    phase: "Initial",
+    currentStepIndex: 0,
+    currentStepState: "",
+    observedGeneration: 4,
+  });
 });
 
 const health: Record<string, { status: JsonObject; want: boolean }> = {
   "that is done": { status: { phase: "Healthy", observedGeneration: 4 }, want: true },
-  "that waits for a person": { status: { phase: "Progressing", currentStepState: "StepPaused", observedGeneration: 4 }, want: true },
-  "that is at work": { status: { phase: "Progressing", currentStepState: "StepUpgrade", observedGeneration: 4 }, want: false },
+  "that waits for a person": {
+    status: { phase: "Progressing", currentStepState: "StepPaused", observedGeneration: 4 },
+    want: true,
+  },
+  "that is at work": {
+    status: { phase: "Progressing", currentStepState: "StepUpgrade", observedGeneration: 4 },
+    want: false,
+  },
   "whose newest spec is not observed": { status: { phase: "Healthy", observedGeneration: 3 }, want: false },
 };
 for (const [which, { status, want }] of Object.entries(health)) {

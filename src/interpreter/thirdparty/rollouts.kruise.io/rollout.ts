@@ -1,6 +1,7 @@
 /**
- * OpenKruise Rollout: every member releases its own workload step by step. Step, state and message belong together, so the template
- * shows those of one member: the one that is furthest behind, because a release is as far as that. Its message names the cluster.
+ * OpenKruise Rollout: every member releases its own workload step by step. Step, state and message belong together, so
+ * the template shows those of one member: the one that is furthest behind, because a release is as far as that. Its
+ * message names the cluster.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
@@ -13,12 +14,29 @@ interface Rollout extends KubernetesObject {
   status?: JsonObject;
 }
 
-const REPORTED = ["phase", "message", "currentStepIndex", "currentStepState", "canaryStatus", "blueGreenStatus", "conditions"];
+const REPORTED = [
+  "phase",
+  "message",
+  "currentStepIndex",
+  "currentStepState",
+  "canaryStatus",
+  "blueGreenStatus",
+  "conditions",
+];
 /** Before any member has said something. The API does not take a status without a step. */
 const NOT_BEGUN = { phase: "Initial", currentStepIndex: 0, currentStepState: "" };
 /** From the least to the most advanced. */
 const PHASES = ["", "Terminating", "Disabling", "Initial", "Progressing", "Disabled", "Healthy"];
-const STEP_STATES = ["", "BeforeStepUpgrade", "StepUpgrade", "StepTrafficRouting", "StepMetricsAnalysis", "StepPaused", "StepReady", "Completed"];
+const STEP_STATES = [
+  "",
+  "BeforeStepUpgrade",
+  "StepUpgrade",
+  "StepTrafficRouting",
+  "StepMetricsAnalysis",
+  "StepPaused",
+  "StepReady",
+  "Completed",
+];
 
 export const kruiseRolloutInterpreter: KindInterpreter<Rollout> = {
   group: "rollouts.kruise.io",
@@ -37,7 +55,11 @@ export const kruiseRolloutInterpreter: KindInterpreter<Rollout> = {
   isHealthy(rollout) {
     if (!isObject(rollout.status) || !isObserved(rollout)) return false;
     const phase = rollout.status["phase"];
-    return phase === "Healthy" || phase === "Disabled" || (phase === "Progressing" && stepOf(rollout.status).state === "StepPaused");
+    return (
+      phase === "Healthy" ||
+      phase === "Disabled" ||
+      (phase === "Progressing" && stepOf(rollout.status).state === "StepPaused")
+    );
   },
 };
 
@@ -57,7 +79,11 @@ function furthestBehind(items: readonly StatusItem[]): Reported | undefined {
 
 function compareProgress(a: JsonObject, b: JsonObject): number {
   const [left, right] = [stepOf(a), stepOf(b)];
-  return PHASES.indexOf(textOf(a["phase"])) - PHASES.indexOf(textOf(b["phase"])) || left.index - right.index || STEP_STATES.indexOf(left.state) - STEP_STATES.indexOf(right.state);
+  return (
+    PHASES.indexOf(textOf(a["phase"])) - PHASES.indexOf(textOf(b["phase"])) ||
+    left.index - right.index ||
+    STEP_STATES.indexOf(left.state) - STEP_STATES.indexOf(right.state)
+  );
 }
 
 /** Older versions tell the step only in the part of the status that belongs to the strategy. */

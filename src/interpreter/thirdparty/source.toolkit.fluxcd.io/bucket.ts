@@ -1,4 +1,7 @@
-/** Flux Bucket. Other than in Karmada, the Secrets of its certificates, proxy and token service, and its service account, come along. */
+/**
+ * Flux Bucket. Other than in Karmada, the Secrets of its certificates, proxy and token service, and its service
+ * account, come along.
+ */
 import { fluxInterpreter } from "../flux.ts";
 
 export const bucketInterpreter = fluxInterpreter({

@@ -1,6 +1,6 @@
 /**
- * Flux HelmRepository. One that names an OCI registry is only read by charts: Flux keeps no status for it, and Karmada would call it
- * unhealthy for ever. Other than in Karmada, the Secret of its certificates comes along.
+ * Flux HelmRepository. One that names an OCI registry is only read by charts: Flux keeps no status for it, and Karmada
+ * would call it unhealthy for ever. Other than in Karmada, the Secret of its certificates comes along.
  */
 import { isObject } from "../../../base/index.ts";
 import type { KindInterpreter } from "../../kind-interpreter.ts";
@@ -17,5 +17,7 @@ export const helmRepositoryInterpreter: KindInterpreter<FluxObject> = {
     status: { last: ["artifact", "url"] },
     references: { secrets: ["secretRef", "certSecretRef"] },
   }),
-  isHealthy: ({ spec, status }) => isReady(status, READY_REASONS) || (spec?.["type"] === "oci" && conditionsIn(isObject(status) ? status : undefined).length === 0),
+  isHealthy: ({ spec, status }) =>
+    isReady(status, READY_REASONS) ||
+    (spec?.["type"] === "oci" && conditionsIn(isObject(status) ? status : undefined).length === 0),
 };

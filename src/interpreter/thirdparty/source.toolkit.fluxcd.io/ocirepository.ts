@@ -1,4 +1,7 @@
-/** Flux OCIRepository. Karmada fails on one without a service account; here it has none. The Secret of its proxy comes along. */
+/**
+ * Flux OCIRepository. Karmada fails on one without a service account; here it has none. The Secret of its proxy comes
+ * along.
+ */
 import { fluxInterpreter } from "../flux.ts";
 
 export const ociRepositoryInterpreter = fluxInterpreter({
@@ -6,5 +9,8 @@ export const ociRepositoryInterpreter = fluxInterpreter({
   kind: "OCIRepository",
   readyReasons: ["Succeeded"],
   status: { last: ["artifact", "url"], others: ["observedIgnore", "observedLayerSelector"] },
-  references: { secrets: ["secretRef", "verify.secretRef", "certSecretRef", "proxySecretRef"], serviceAccounts: ["serviceAccountName"] },
+  references: {
+    secrets: ["secretRef", "verify.secretRef", "certSecretRef", "proxySecretRef"],
+    serviceAccounts: ["serviceAccountName"],
+  },
 });

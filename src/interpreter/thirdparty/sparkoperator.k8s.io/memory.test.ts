@@ -20,7 +20,8 @@ for (const [behaviour, { heap, overhead, factor, want }] of Object.entries(total
 }
 
 test("a size without a unit, or with one of Kubernetes, is none", () => {
-  for (const text of ["1536", "512Mi", "", "g", "1.g.", "-1g", "1 g", "5b"]) expect(parseJavaSize(text)).toBeUndefined();
+  for (const text of ["1536", "512Mi", "", "g", "1.g.", "-1g", "1 g", "5b"])
+    expect(parseJavaSize(text)).toBeUndefined();
 });
 
 test("a long text is refused at once", () => {

@@ -1,6 +1,6 @@
 /**
- * The memory of a Spark pod: the heap that is asked for, in Java's notation (`512m`, `2.5g`), plus what Spark needs beside
- * it.
+ * The memory of a Spark pod: the heap that is asked for, in Java's notation (`512m`, `2.5g`), plus what Spark needs
+ * beside it.
  */
 
 /** Java's units are powers of 1024, like the suffixes of quantities at the same places. */
@@ -21,7 +21,9 @@ export function parseJavaSize(text: string): Size | undefined {
   return letter === "" ? undefined : { value: Number(digits), unit: JAVA_UNITS.indexOf(letter) };
 }
 
-/** Heap and overhead together, as the text of a quantity. Without an overhead of its own, a pod gets a part of its heap. */
+/**
+ * Heap and overhead together, as the text of a quantity. Without an overhead of its own, a pod gets a part of its heap.
+ */
 export function totalMemory(heap: Size, overhead: Size | undefined, factor: number): string {
   const beside = overhead ?? larger({ value: heap.value * factor, unit: heap.unit }, LEAST_OVERHEAD);
   const unit = Math.min(heap.unit, beside.unit);

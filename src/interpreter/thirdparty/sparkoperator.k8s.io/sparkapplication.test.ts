@@ -7,33 +7,58 @@ const makeApplication = (spec: SparkApplication["spec"]): SparkApplication => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
   metadata: { name: "pi" },
-  ...(spec && { spec }),
+  spec,
 });
 
 test("a driver and its executors ask for their cores, memory and devices", () => {
   const application = makeApplication({
     type: "Scala",
     driver: { cores: 2, memory: "512m" },
-    executor: { instances: 3, memory: "10g", gpu: { name: "nvidia.com/gpu", quantity: 1 }, nodeSelector: { disk: "ssd" } },
+    executor: {
+      instances: 3,
+      memory: "10g",
+      gpu: { name: "nvidia.com/gpu", quantity: 1 },
+      nodeSelector: { disk: "ssd" },
+    },
   });
 
   expect(sparkApplicationInterpreter.components?.(application)).toEqual([
     { name: "driver", replicas: 1, requirements: { resourceRequest: { cpu: "2", memory: "896Mi" } } },
-    { name: "executor", replicas: 3, requirements: { nodeClaim: { nodeSelector: { disk: "ssd" } }, resourceRequest: { cpu: "1", memory: "11Gi", "nvidia.com/gpu": "1" } } },
+    {
+      name: "executor",
+      replicas: 3,
+      requirements: {
+        nodeClaim: { nodeSelector: { disk: "ssd" } },
+        resourceRequest: { cpu: "1", memory: "11Gi", "nvidia.com/gpu": "1" },
+      },
+    },
   ]);
 });
 
 test("an application that scales itself counts the executors that it starts with", () => {
-  const application = makeApplication({ type: "Python", executor: { instances: 2 }, dynamicAllocation: { enabled: true, initialExecutors: 1, minExecutors: 5 } });
+  const application = makeApplication({
+    type: "Python",
+    executor: { instances: 2 },
+    dynamicAllocation: { enabled: true, initialExecutors: 1, minExecutors: 5 },
+  });
 
   expect(sparkApplicationInterpreter.components?.(application).map(({ replicas }) => replicas)).toEqual([1, 5]);
 });
 
 const refused: Record<string, { spec: SparkApplication["spec"]; message: string }> = {
   "a missing language": { spec: {}, message: "reading spec.type of SparkApplication pi" },
-  "memory without a unit": { spec: { type: "Java", driver: { memory: "1536" } }, message: "reading spec.driver.memory of SparkApplication pi" },
-  "an empty overhead": { spec: { type: "Java", executor: { memoryOverhead: "" } }, message: "reading spec.executor.memoryOverhead of SparkApplication pi" },
-  "a number of executors that no cluster has": { spec: { type: "Java", executor: { instances: 3_000_000_000 } }, message: "counting the replicas of executor in SparkApplication pi" },
+  "memory without a unit": {
+    spec: { type: "Java", driver: { memory: "1536" } },
+    message: "reading spec.driver.memory of SparkApplication pi",
+  },
+  "an empty overhead": {
+    spec: { type: "Java", executor: { memoryOverhead: "" } },
+    message: "reading spec.executor.memoryOverhead of SparkApplication pi",
+  },
+  "a number of executors that no cluster has": {
+    spec: { type: "Java", executor: { instances: 3_000_000_000 } },
+    message: "counting the replicas of executor in SparkApplication pi",
+  },
 };
 for (const [what, { spec, message }] of Object.entries(refused)) {
   test(`${what} is refused, and the message names the field`, () => {
@@ -43,8 +68,24 @@ for (const [what, { spec, message }] of Object.entries(refused)) {
 
 test("of several members the state that most needs a look is shown, with attempts summed and executors side by side", () => {
   const items: StatusItem[] = [
-    { clusterName: "oslo", status: { applicationState: { state: "COMPLETED" }, executionAttempts: 1, executorState: { a: "COMPLETED", ["__proto__"]: "RUNNING" }, terminationTime: "2024-01-02T00:00:00Z" } },
-    { clusterName: "paris", status: { applicationState: { state: "FAILED", errorMessage: "no memory" }, executionAttempts: 3, executorState: { b: "FAILED" }, terminationTime: "2024-01-01T00:00:00Z" } },
+    {
+      clusterName: "oslo",
+      status: {
+        applicationState: { state: "COMPLETED" },
+        executionAttempts: 1,
+        executorState: { a: "COMPLETED", ["__proto__"]: "RUNNING" },
+        terminationTime: "2024-01-02T00:00:00Z",
+      },
+    },
+    {
+      clusterName: "paris",
+      status: {
+        applicationState: { state: "FAILED", errorMessage: "no memory" },
+        executionAttempts: 3,
+        executorState: { b: "FAILED" },
+        terminationTime: "2024-01-01T00:00:00Z",
+      },
+    },
     { clusterName: "rome" },
   ];
 
@@ -61,7 +102,12 @@ test("of several members the state that most needs a look is shown, with attempt
 });
 
 test("a state that nobody has ranked is an error that names the member", () => {
-  const items: StatusItem[] = [{ clusterName: "oslo", status: { applicationState: { state: "MELTED" } } }, { clusterName: "paris" }];
+  const items: StatusItem[] = [
+    { clusterName: "oslo", status: { applicationState: { state: "MELTED" } } },
+    { clusterName: "paris" },
+  ];
 
-  expect(() => sparkApplicationInterpreter.aggregateStatus?.(makeApplication({}), items)).toThrow("cluster oslo reports an application state that is not known");
+  expect(() => sparkApplicationInterpreter.aggregateStatus?.(makeApplication({}), items)).toThrow(
+    "cluster oslo reports an application state that is not known",
+  );
 });

@@ -1,9 +1,9 @@
 /**
- * SparkApplication: a driver and its executors. Each member that has a copy runs the whole application, so the state that is
- * shown is the one that most needs a look.
+ * SparkApplication: a driver and its executors. Each member that has a copy runs the whole application, so the state
+ * that is shown is the one that most needs a look.
  *
- * Unlike Karmada's rules, times that no member reports are left out instead of being written as empty texts, which are no
- * times. Executors are named by each member alone: of two with the same name the later member's state is shown.
+ * Unlike Karmada's rules, times that no member reports are left out instead of being written as empty texts, which are
+ * no times. Executors are named by each member alone: of two with the same name the later member's state is shown.
  */
 import type { KubernetesObject } from "../../../api/index.ts";
 import { isObject, setOwn, type DeepReadonly, type JsonObject } from "../../../base/index.ts";
@@ -73,13 +73,17 @@ export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
   kind: "SparkApplication",
   components(application) {
     const factor = overheadFactorOf(application);
-    return [component(application, "driver", 1, factor), component(application, "executor", executorsOf(application), factor)];
+    return [
+      component(application, "driver", 1, factor),
+      component(application, "executor", executorsOf(application), factor),
+    ];
   },
   reflectStatus(application) {
     const status = statusOf(application);
     return status && pickFields(status, REFLECTED);
   },
-  aggregateStatus: (application, items) => putStatus(application, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(application, items)),
+  aggregateStatus: (application, items) =>
+    putStatus(application, items[0] && items.length === 1 ? wholeStatus(items[0]) : aggregate(application, items)),
   isHealthy({ status }) {
     const state = status?.applicationState?.state ?? undefined;
     return state !== undefined && state !== "FAILED";
@@ -88,7 +92,10 @@ export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
 
 /** What Spark keeps beside the heap, as a part of it: interpreters of other languages need more than the JVM alone. */
 function overheadFactorOf({ kind, metadata, spec }: Application): number {
-  if (typeof spec?.type !== "string") throw new InterpretError(`reading spec.type of ${kind} ${metadata.name}: it must name the language of the application`);
+  if (typeof spec?.type !== "string")
+    throw new InterpretError(
+      `reading spec.type of ${kind} ${metadata.name}: it must name the language of the application`,
+    );
   return numberOr(/^(java|scala)$/i.test(spec.type) ? 0.1 : 0.4, spec.memoryOverheadFactor);
 }
 
@@ -108,18 +115,31 @@ function component(application: Application, role: "driver" | "executor", replic
   const gpu = textOf(pod.gpu?.name);
   const quantity = numberOr(0, pod.gpu?.quantity);
   if (gpu !== "" && quantity > 0) amounts.set(gpu, quantityIn(application, `spec.${role}.gpu.quantity`, quantity));
-  return { ...componentOf(application, { name: role, template: undefined }, replicas), requirements: placedRequirements(application, amounts, pod) };
+  return {
+    ...componentOf(application, { name: role, template: undefined }, replicas),
+    requirements: placedRequirements(application, amounts, pod),
+  };
 }
 
 function memoryOf(application: Application, role: "driver" | "executor", factor: number): Quantity {
   const pod = application.spec?.[role] ?? {};
-  const sizeIn = (field: "memory" | "memoryOverhead", value: unknown): NonNullable<ReturnType<typeof parseJavaSize>> => {
+  const sizeIn = (
+    field: "memory" | "memoryOverhead",
+    value: unknown,
+  ): NonNullable<ReturnType<typeof parseJavaSize>> => {
     const size = typeof value === "string" ? parseJavaSize(value) : undefined;
-    if (!size) throw new InterpretError(`reading spec.${role}.${field} of ${application.kind} ${application.metadata.name}: it is not a number with a unit such as 512m or 2g`);
+    if (!size)
+      throw new InterpretError(
+        `reading spec.${role}.${field} of ${application.kind} ${application.metadata.name}: it is not a number with a unit such as 512m or 2g`,
+      );
     return size;
   };
   const overhead = pod.memoryOverhead ?? undefined;
-  const total = totalMemory(sizeIn("memory", pod.memory ?? "1g"), overhead === undefined ? undefined : sizeIn("memoryOverhead", overhead), factor);
+  const total = totalMemory(
+    sizeIn("memory", pod.memory ?? "1g"),
+    overhead === undefined ? undefined : sizeIn("memoryOverhead", overhead),
+    factor,
+  );
   return quantityIn(application, `spec.${role}.memory`, total);
 }
 
@@ -132,7 +152,8 @@ function aggregate(application: Application, items: readonly StatusItem[]): Json
   };
   putField(status, "applicationState", worstState(application, items));
   putField(status, "executorState", executorsIn(statuses));
-  for (const field of TIMES) putField(status, field, statuses.reduce((latest, each) => laterOf(latest, each[field]), "") || undefined);
+  for (const field of TIMES)
+    putField(status, field, statuses.reduce((latest, each) => laterOf(latest, each[field]), "") || undefined);
   return status;
 }
 
@@ -152,7 +173,10 @@ function worstState({ kind, metadata }: Application, items: readonly StatusItem[
   for (const { clusterName, status } of items) {
     const state = isObject(status) ? status["applicationState"] : undefined;
     if (!isObject(state)) continue;
-    if (!CONCERN.has(state["state"])) throw new InterpretError(`summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an application state that is not known`);
+    if (!CONCERN.has(state["state"]))
+      throw new InterpretError(
+        `summing the status of ${kind} ${metadata.name}: cluster ${clusterName} reports an application state that is not known`,
+      );
     if (!worst || countOf(CONCERN.get(state["state"])) > countOf(CONCERN.get(worst["state"]))) worst = state;
   }
   return worst;

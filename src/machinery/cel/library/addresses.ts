@@ -65,7 +65,8 @@ function parseAddress(text: string): CelIp | string {
   return problem(text, "unable to parse IP");
 }
 
-const problem = (text: string, why: string, at?: string): string => `ParseAddr(${goQuote(text)}): ${why}${at === undefined ? "" : ` (at ${goQuote(at)})`}`;
+const problem = (text: string, why: string, at?: string): string =>
+  `ParseAddr(${goQuote(text)}): ${why}${at === undefined ? "" : ` (at ${goQuote(at)})`}`;
 
 function parseV4(text: string): CelIp | string {
   const bits = v4Bits(text);
@@ -102,8 +103,10 @@ function parseV6(text: string): CelIp | string {
     if (digits.length > 4) return problem(text, "each group must have 4 or less digits", rest);
     if (digits === "") return problem(text, "each colon-separated field must have at least one digit", rest);
     if (rest[digits.length] === ".") {
-      if (ellipsis < 0 && groups.length !== 6) return problem(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
-      if (groups.length > 6) return problem(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
+      if (ellipsis < 0 && groups.length !== 6)
+        return problem(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
+      if (groups.length > 6)
+        return problem(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
       const bits = v4Bits(rest);
       if (typeof bits !== "bigint") return problem(text, bits.why, bits.at ?? rest);
       groups.push(bits >> 16n, bits & 0xffffn);
@@ -128,7 +131,10 @@ function parseV6(text: string): CelIp | string {
     if (ellipsis < 0) return problem(text, "address string too short");
     groups.splice(ellipsis, 0, ...Array<bigint>(8 - groups.length).fill(0n));
   } else if (ellipsis >= 0) return problem(text, "the :: must expand to at least one field of zeros");
-  return new CelIp(6, groups.reduce((bits, group) => (bits << 16n) | group, 0n));
+  return new CelIp(
+    6,
+    groups.reduce((bits, group) => (bits << 16n) | group, 0n),
+  );
 }
 
 const isMapped = ({ family, bits }: CelIp): boolean => family === 6 && bits >> 32n === 0xffffn;
@@ -136,23 +142,32 @@ const isMapped = ({ family, bits }: CelIp): boolean => family === 6 && bits >> 3
 function parseIp(text: string): CelIp | CelError {
   const address = parseAddress(text);
   if (typeof address === "string") {
-    return new CelError(address.startsWith("ParseAddr") ? `IP Address ${goQuote(text)} parse error during conversion from string: ${address}` : address);
+    return new CelError(
+      address.startsWith("ParseAddr")
+        ? `IP Address ${goQuote(text)} parse error during conversion from string: ${address}`
+        : address,
+    );
   }
   return isMapped(address) ? new CelError(`IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`) : address;
 }
 
 function parseCidr(text: string): CelCidr | CelError {
-  const twice = "network address parse error during conversion from string: network address parse error during conversion from string:";
+  const twice =
+    "network address parse error during conversion from string: network address parse error during conversion from string:";
   const wrong = (why: string): CelError => new CelError(`${twice} netip.ParsePrefix(${goQuote(text)}): ${why}`);
   const slash = text.lastIndexOf("/");
   if (slash < 0) return wrong("no '/'");
   const address = parseAddress(text.slice(0, slash));
   const bits = text.slice(slash + 1);
-  if (typeof address === "string") return wrong(address.startsWith("ParseAddr") ? address : "IPv6 zones cannot be present in a prefix");
+  if (typeof address === "string")
+    return wrong(address.startsWith("ParseAddr") ? address : "IPv6 zones cannot be present in a prefix");
   if (bits.length > 1 && !/^[1-9]/.test(bits)) return wrong(`bad bits after slash: ${goQuote(bits)}`);
   if (!/^\d{1,19}$/.test(bits)) return wrong(`bad bits after slash: ${goQuote(bits)}`);
   if (Number(bits) > width(address)) return wrong("prefix length out of range");
-  if (isMapped(address)) return new CelError(`network address parse error during conversion from string: IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`);
+  if (isMapped(address))
+    return new CelError(
+      `network address parse error during conversion from string: IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`,
+    );
   return new CelCidr(address, Number(bits));
 }
 
@@ -174,10 +189,20 @@ const formatCidr = ({ ip, prefix }: CelCidr): string => `${formatIp(ip)}/${prefi
 
 const isUnspecified = ({ bits }: CelIp): boolean => bits === 0n;
 const isLoopback = ({ family, bits }: CelIp): boolean => (family === 4 ? bits >> 24n === 127n : bits === 1n);
-const isMulticast = ({ family, bits }: CelIp): boolean => (family === 4 ? bits >> 28n === 0xen : bits >> 120n === 0xffn);
-const isLinkLocalMulticast = ({ family, bits }: CelIp): boolean => (family === 4 ? bits >> 8n === 0xe00000n : ((bits >> 112n) & 0xff0fn) === 0xff02n);
-const isLinkLocalUnicast = ({ family, bits }: CelIp): boolean => (family === 4 ? bits >> 16n === 0xa9fen : bits >> 118n === 0x3fan);
-const isGlobalUnicast = (ip: CelIp): boolean => !(isUnspecified(ip) || isLoopback(ip) || isMulticast(ip) || isLinkLocalUnicast(ip) || (ip.family === 4 && ip.bits === 0xffffffffn));
+const isMulticast = ({ family, bits }: CelIp): boolean =>
+  family === 4 ? bits >> 28n === 0xen : bits >> 120n === 0xffn;
+const isLinkLocalMulticast = ({ family, bits }: CelIp): boolean =>
+  family === 4 ? bits >> 8n === 0xe00000n : ((bits >> 112n) & 0xff0fn) === 0xff02n;
+const isLinkLocalUnicast = ({ family, bits }: CelIp): boolean =>
+  family === 4 ? bits >> 16n === 0xa9fen : bits >> 118n === 0x3fan;
+const isGlobalUnicast = (ip: CelIp): boolean =>
+  !(
+    isUnspecified(ip) ||
+    isLoopback(ip) ||
+    isMulticast(ip) ||
+    isLinkLocalUnicast(ip) ||
+    (ip.family === 4 && ip.bits === 0xffffffffn)
+  );
 
 const about =
   (ask: (ip: CelIp) => boolean) =>

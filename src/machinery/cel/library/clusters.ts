@@ -6,7 +6,10 @@ import type { Row } from "../functions.ts";
 import { CelError, CelList, CelMap, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
 
 /** The scores of an AddOnPlacementScore in a cluster's namespace; undefined when there is none of that name. */
-export type ScoreSource = (cluster: string, name: string) => readonly { readonly name: string; readonly value: number }[] | undefined;
+export type ScoreSource = (
+  cluster: string,
+  name: string,
+) => readonly { readonly name: string; readonly value: number }[] | undefined;
 
 function parseJson(text: string): CelValue {
   let json: Json;
@@ -36,9 +39,13 @@ const scoresOf =
   (source: ScoreSource) =>
   (cluster: CelValue, score: CelValue): CelValue => {
     const name = clusterName(cluster);
-    if (name instanceof CelError || typeof score !== "string") return name instanceof CelError ? name : NO_SUCH_OVERLOAD;
+    if (name instanceof CelError || typeof score !== "string")
+      return name instanceof CelError ? name : NO_SUCH_OVERLOAD;
     const found = source(name, score);
-    if (!found) return new CelError(`failed to get score: addonplacementscore.cluster.open-cluster-management.io ${JSON.stringify(score)} not found`);
+    if (!found)
+      return new CelError(
+        `failed to get score: addonplacementscore.cluster.open-cluster-management.io ${JSON.stringify(score)} not found`,
+      );
     return new ArrayList(found.map(({ name: of, value }) => dynamicValueOf({ name: of, value })));
   };
 
@@ -49,4 +56,6 @@ export const selecting = (source: ScoreSource): readonly Row[] => [
 ];
 
 /** For rules about an object's condition. */
-export const judging: readonly Row[] = [["hasConditions", "status_has_conditions", "(dyn) -> bool", hasConditions, "checks itself"]];
+export const judging: readonly Row[] = [
+  ["hasConditions", "status_has_conditions", "(dyn) -> bool", hasConditions, "checks itself"],
+];

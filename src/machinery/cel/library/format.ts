@@ -1,11 +1,23 @@
 /**
- * `"%d of %s".format([1, "x"])`. The clauses are read in one place, for the call itself and for the check of a call whose
- * arguments are written out.
+ * `"%d of %s".format([1, "x"])`. The clauses are read in one place, for the call itself and for the check of a call
+ * whose arguments are written out.
  */
 import { itemsOf } from "../collections.ts";
 import { toText } from "../conversions.ts";
 import { fixed, goQuote } from "../go-text.ts";
-import { CelDouble, CelDuration, CelError, CelList, CelMap, CelTimestamp, CelTypeValue, CelUint, type CelValue, isInt, typeNameOf } from "../values.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+  isInt,
+  typeNameOf,
+} from "../values.ts";
 
 export type Clause = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 const CLAUSES = new Set("sdfebxXo");
@@ -52,14 +64,21 @@ export function argumentsWanted(text: string): number {
   return count;
 }
 
-function readClause(text: string, start: number): { clause: Clause; digits: number | undefined; end: number } | CelError {
+function readClause(
+  text: string,
+  start: number,
+): { clause: Clause; digits: number | undefined; end: number } | CelError {
   let end = start;
   let digits: number | undefined;
   if (text[start] === ".") {
     const number = /^\d*/.exec(text.slice(start + 1))?.[0] ?? "";
     end += 1 + number.length;
-    if (end >= text.length) return badClause("error while parsing precision: could not find end of precision specifier");
-    if (number === "") return badClause('error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax');
+    if (end >= text.length)
+      return badClause("error while parsing precision: could not find end of precision specifier");
+    if (number === "")
+      return badClause(
+        'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax',
+      );
     digits = Number(number);
   }
   const clause = text[end] ?? "";
@@ -75,7 +94,10 @@ export function clauseError(clause: Clause, type: string): CelError {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ["s", "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"],
+  [
+    "s",
+    "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+  ],
   ["d", "decimal clause can only be used on integers"],
   ["f", "fixed-point clause can only be used on doubles"],
   ["e", "scientific clause can only be used on doubles"],
@@ -85,7 +107,12 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function format(text: string, args: CelList): CelValue {
-  return interpolate(text, args.size, (index, clause, digits) => formatOne(clause, digits, args.at(index)) ?? clauseError(clause, typeNameOf(args.at(index))));
+  return interpolate(
+    text,
+    args.size,
+    (index, clause, digits) =>
+      formatOne(clause, digits, args.at(index)) ?? clauseError(clause, typeNameOf(args.at(index))),
+  );
 }
 
 function formatOne(clause: Clause, digits: number | undefined, value: CelValue): string | CelError | undefined {
@@ -100,7 +127,10 @@ function formatOne(clause: Clause, digits: number | undefined, value: CelValue):
       return typeof value === "boolean" ? (value ? "1" : "0") : whole(value)?.toString(2);
     case "x":
     case "X": {
-      const hex = typeof value === "string" || value instanceof Uint8Array ? Buffer.from(value).toString("hex") : whole(value)?.toString(16);
+      const hex =
+        typeof value === "string" || value instanceof Uint8Array
+          ? Buffer.from(value).toString("hex")
+          : whole(value)?.toString(16);
       return clause === "X" ? hex?.toUpperCase() : hex;
     }
     case "f":
@@ -157,11 +187,18 @@ function formatString(value: CelValue): string | CelError | undefined {
 }
 
 const hasText = (value: CelValue & object): boolean =>
-  value instanceof CelDouble || value instanceof CelUint || value instanceof CelTimestamp || value instanceof CelDuration || value instanceof Uint8Array;
+  value instanceof CelDouble ||
+  value instanceof CelUint ||
+  value instanceof CelTimestamp ||
+  value instanceof CelDuration ||
+  value instanceof Uint8Array;
 
 /** A value inside a list or a map, where texts have quotes. */
 function formatMember(value: CelValue): string | CelError {
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? fixed(value.value, DEFAULT_DIGITS) : goQuote(Number.isNaN(value.value) ? "NaN" : value.value > 0 ? "+Inf" : "-Inf");
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value)
+      ? fixed(value.value, DEFAULT_DIGITS)
+      : goQuote(Number.isNaN(value.value) ? "NaN" : value.value > 0 ? "+Inf" : "-Inf");
   const text = formatString(value);
   if (text === undefined) return failed(`no formatting function for ${typeNameOf(value)}`);
   if (text instanceof CelError) return text;
@@ -184,7 +221,8 @@ function formatList(list: CelList): string | CelError {
 function formatMap(map: CelMap): string | CelError {
   const parts: { key: string; value: string }[] = [];
   for (const key of map.keys()) {
-    if (typeof key !== "string" && typeof key !== "boolean" && !isInt(key) && !(key instanceof CelUint)) return failed(`no formatting function for map key of type ${typeNameOf(key)}`);
+    if (typeof key !== "string" && typeof key !== "boolean" && !isInt(key) && !(key instanceof CelUint))
+      return failed(`no formatting function for map key of type ${typeNameOf(key)}`);
     const [keyText, value] = [formatMember(key), formatMember(map.find(key) ?? null)];
     if (keyText instanceof CelError) return keyText;
     if (value instanceof CelError) return value;

@@ -1,6 +1,12 @@
 /** Named formats: `format.dns1123Label().validate(name)` gives what is wrong with a text, or nothing. */
 import { formatCheck } from "../../formats.ts";
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems } from "../../names.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+} from "../../names.ts";
 import { ArrayList } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import { type CelError, CelOpaque, CelOptional, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";

@@ -3,7 +3,18 @@ import { ArrayList, EMPTY_LIST, itemsOf } from "../collections.ts";
 import { compare, contains, equal } from "../equality.ts";
 import type { Row } from "../functions.ts";
 import { add } from "../operators.ts";
-import { CelDouble, CelDuration, CelError, type CelInt, CelList, CelUint, type CelValue, isInt, NO_SUCH_OVERLOAD, typeNameOf } from "../values.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  type CelInt,
+  CelList,
+  CelUint,
+  type CelValue,
+  isInt,
+  NO_SUCH_OVERLOAD,
+  typeNameOf,
+} from "../values.ts";
 
 function isSorted(list: CelList): CelValue {
   for (let index = 1; index < list.size; index++) {
@@ -72,7 +83,9 @@ const sort = (list: CelList): CelValue => sortBy(list, list);
 
 function sortBy(list: CelList, keys: CelList): CelValue {
   if (list.size !== keys.size) {
-    return new CelError(`@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`);
+    return new CelError(
+      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`,
+    );
   }
   if (list.size === 0) return list;
   const sorted = itemsOf(keys).map((key, index) => ({ key, index }));
@@ -129,7 +142,10 @@ function setIntersects(a: CelList, b: CelList): CelValue {
 
 const COMPARABLE = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
 /** Two libraries name these types differently in their overloads. */
-const longName = (type: string): string => (type === "duration" || type === "timestamp" ? `google.protobuf.${type === "duration" ? "Duration" : "Timestamp"}` : type);
+const longName = (type: string): string =>
+  type === "duration" || type === "timestamp"
+    ? `google.protobuf.${type === "duration" ? "Duration" : "Timestamp"}`
+    : type;
 const perType = (types: readonly string[], row: (type: string) => Row): Row[] => types.map(row);
 
 const ZEROS: readonly (readonly [string, CelValue])[] = [
@@ -141,16 +157,36 @@ const ZEROS: readonly (readonly [string, CelValue])[] = [
 
 export const lists: readonly Row[] = [
   ...perType(COMPARABLE, (type) => ["isSorted", `list_${type}_is_sorted_bool`, `list(${type}).() -> bool`, isSorted]),
-  ...ZEROS.map(([type, zero]): Row => ["sum", `list_${type}_sum_${type}`, `list(${type}).() -> ${type}`, sumFrom(zero)]),
-  ...perType(COMPARABLE, (type) => ["max", `list_${type}_max_${type}`, `list(${type}).() -> ${type}`, extreme("max", -1)]),
-  ...perType(COMPARABLE, (type) => ["min", `list_${type}_min_${type}`, `list(${type}).() -> ${type}`, extreme("min", 1)]),
+  ...ZEROS.map(([type, zero]): Row => [
+    "sum",
+    `list_${type}_sum_${type}`,
+    `list(${type}).() -> ${type}`,
+    sumFrom(zero),
+  ]),
+  ...perType(COMPARABLE, (type) => [
+    "max",
+    `list_${type}_max_${type}`,
+    `list(${type}).() -> ${type}`,
+    extreme("max", -1),
+  ]),
+  ...perType(COMPARABLE, (type) => [
+    "min",
+    `list_${type}_min_${type}`,
+    `list(${type}).() -> ${type}`,
+    extreme("min", 1),
+  ]),
   ["indexOf", "list_a_index_of_int", "list(A).(A) -> int", indexOf],
   ["lastIndexOf", "list_a_last_index_of_int", "list(A).(A) -> int", lastIndexOf],
   ["slice", "list_slice", "list(T).(int, int) -> list(T)", slice],
   ["flatten", "list_flatten", "list(list(T)).() -> list(T)", flatten, "checks itself"],
   ["flatten", "list_flatten_int", "list(dyn).(int) -> list(dyn)", flatten, "checks itself"],
   ...perType(COMPARABLE, (type) => ["sort", `list_${longName(type)}_sort`, `list(${type}).() -> list(${type})`, sort]),
-  ...perType(COMPARABLE, (type) => ["@sortByAssociatedKeys", `list_${longName(type)}_sortByAssociatedKeys`, `list(T).(list(${type})) -> list(T)`, sortBy]),
+  ...perType(COMPARABLE, (type) => [
+    "@sortByAssociatedKeys",
+    `list_${longName(type)}_sortByAssociatedKeys`,
+    `list(T).(list(${type})) -> list(T)`,
+    sortBy,
+  ]),
   ["lists.range", "lists_range", "(int) -> list(int)", range],
   ["reverse", "list_reverse", "list(T).() -> list(T)", reverse],
   ["distinct", "list_distinct", "list(T).() -> list(T)", distinct],

@@ -1,7 +1,19 @@
 /** Values that may be absent, and what macros over maps insert with. */
 import { ArrayList, describe, HashMap } from "../collections.ts";
 import type { Row } from "../functions.ts";
-import { CelDouble, CelDuration, CelError, type CelList, CelMap, CelOptional, CelTimestamp, CelUint, type CelValue, NO_SUCH_OVERLOAD, sizeOf } from "../values.ts";
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  type CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  type CelValue,
+  NO_SUCH_OVERLOAD,
+  sizeOf,
+} from "../values.ts";
 
 const NO_VALUE = new CelError("optional.none() dereference");
 
@@ -26,7 +38,8 @@ function unwrap(list: CelList): CelValue {
 }
 
 const first = (list: CelList): CelValue => (list.size === 0 ? CelOptional.none : new CelOptional(list.at(0)));
-const last = (list: CelList): CelValue => (list.size === 0 ? CelOptional.none : new CelOptional(list.at(list.size - 1)));
+const last = (list: CelList): CelValue =>
+  list.size === 0 ? CelOptional.none : new CelOptional(list.at(list.size - 1));
 
 function asHashMap(map: CelMap): HashMap {
   if (map instanceof HashMap) return map.copy();
@@ -58,7 +71,12 @@ const built = (): CelValue => NO_SUCH_OVERLOAD;
 
 export const optionals: readonly Row[] = [
   ["optional.of", "optional_of", "(V) -> optional(V)", (value: CelValue) => new CelOptional(value)],
-  ["optional.ofNonZeroValue", "optional_ofNonZeroValue", "(V) -> optional(V)", (value: CelValue) => (isZero(value) ? CelOptional.none : new CelOptional(value))],
+  [
+    "optional.ofNonZeroValue",
+    "optional_ofNonZeroValue",
+    "(V) -> optional(V)",
+    (value: CelValue) => (isZero(value) ? CelOptional.none : new CelOptional(value)),
+  ],
   ["optional.none", "optional_none", "() -> optional(V)", () => CelOptional.none],
   ["optional.unwrap", "optional_unwrap", "(list(optional(V))) -> list(V)", unwrap],
   ["unwrapOpt", "optional_unwrapOpt", "list(optional(V)).() -> list(V)", unwrap],

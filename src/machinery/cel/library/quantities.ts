@@ -1,5 +1,12 @@
 /** Quantities such as `100m` and `1.5Gi`. */
-import { addQuantities, compareQuantities, DECIMAL_EXPONENTS, type Quantity, subtractQuantities, tryParseQuantity } from "../../quantity.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  DECIMAL_EXPONENTS,
+  type Quantity,
+  subtractQuantities,
+  tryParseQuantity,
+} from "../../quantity.ts";
 import type { Row } from "../functions.ts";
 import { intOf, MAX_INT, MIN_INT } from "../numbers.ts";
 import { CelDouble, CelError, type CelInt, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
@@ -32,7 +39,9 @@ class CelQuantity extends CelOpaque {
   }
 }
 
-const WRONG_FORMAT = new CelError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+const WRONG_FORMAT = new CelError(
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+);
 const WRONG_SUFFIX = new CelError("unable to parse quantity's suffix");
 /** Digits without anything between them are matched in one way only, so that a long text takes no longer than it is. */
 const SHAPE = /^[+-]?\d*(?:\.\d*)?(?:(?:[eEinumkKMGTP]+[-+]?|[-+])\d*)?$/;
@@ -52,11 +61,19 @@ function scaleOf(text: string, { exponent }: Quantity): number {
 
 /** A sum is in the finer of the two scales, unless one side is nothing. */
 function combine(a: CelQuantity, b: CelQuantity, run: typeof addQuantities): CelQuantity {
-  const scale = b.quantity.mantissa === 0n ? a.scale : a.quantity.mantissa === 0n ? b.scale : Math.min(a.scale, b.scale);
+  const scale =
+    b.quantity.mantissa === 0n ? a.scale : a.quantity.mantissa === 0n ? b.scale : Math.min(a.scale, b.scale);
   return new CelQuantity(run(a.quantity, b.quantity), scale);
 }
 
-const ofInt = (value: CelInt): CelQuantity => new CelQuantity(addQuantities({ mantissa: BigInt(value), exponent: 0, format: "DecimalExponent" }, { mantissa: 0n, exponent: 0, format: "DecimalExponent" }), 0);
+const ofInt = (value: CelInt): CelQuantity =>
+  new CelQuantity(
+    addQuantities(
+      { mantissa: BigInt(value), exponent: 0, format: "DecimalExponent" },
+      { mantissa: 0n, exponent: 0, format: "DecimalExponent" },
+    ),
+    0,
+  );
 const compareTo = (a: CelQuantity, b: CelQuantity): number => compareQuantities(a.quantity, b.quantity);
 
 function asInteger(value: CelQuantity): CelValue {
@@ -64,20 +81,56 @@ function asInteger(value: CelQuantity): CelValue {
   return integer === undefined ? new CelError("cannot convert value to integer") : intOf(integer);
 }
 
-const asFloat = (value: CelQuantity): CelValue => new CelDouble(value.scale === 0 ? Number(value.units) : Number(`${value.units}e${value.scale}`));
+const asFloat = (value: CelQuantity): CelValue =>
+  new CelDouble(value.scale === 0 ? Number(value.units) : Number(`${value.units}e${value.scale}`));
 
 export const quantities: readonly Row[] = [
   ["quantity", "string_to_quantity", "(string) -> Quantity", parse],
   ["isQuantity", "is_quantity_string", "(string) -> bool", (text: string) => tryParseQuantity(text) !== undefined],
-  ["sign", "quantity_sign", "(Quantity) -> int", ({ quantity }: CelQuantity) => (quantity.mantissa > 0n ? 1 : quantity.mantissa < 0n ? -1 : 0)],
-  ["isGreaterThan", "quantity_is_greater_than", "Quantity.(Quantity) -> bool", (a: CelQuantity, b: CelQuantity) => compareTo(a, b) > 0],
-  ["isLessThan", "quantity_is_less_than", "Quantity.(Quantity) -> bool", (a: CelQuantity, b: CelQuantity) => compareTo(a, b) < 0],
+  [
+    "sign",
+    "quantity_sign",
+    "(Quantity) -> int",
+    ({ quantity }: CelQuantity) => (quantity.mantissa > 0n ? 1 : quantity.mantissa < 0n ? -1 : 0),
+  ],
+  [
+    "isGreaterThan",
+    "quantity_is_greater_than",
+    "Quantity.(Quantity) -> bool",
+    (a: CelQuantity, b: CelQuantity) => compareTo(a, b) > 0,
+  ],
+  [
+    "isLessThan",
+    "quantity_is_less_than",
+    "Quantity.(Quantity) -> bool",
+    (a: CelQuantity, b: CelQuantity) => compareTo(a, b) < 0,
+  ],
   ["compareTo", "quantity_compare_to", "Quantity.(Quantity) -> int", compareTo],
   ["asApproximateFloat", "quantity_get_float", "Quantity.() -> double", asFloat],
   ["asInteger", "quantity_get_int", "Quantity.() -> int", asInteger],
   ["isInteger", "quantity_is_integer", "Quantity.() -> bool", (value: CelQuantity) => value.integer !== undefined],
-  ["add", "quantity_add", "Quantity.(Quantity) -> Quantity", (a: CelQuantity, b: CelQuantity) => combine(a, b, addQuantities)],
-  ["add", "quantity_add_int", "Quantity.(int) -> Quantity", (a: CelQuantity, b: CelInt) => combine(a, ofInt(b), addQuantities)],
-  ["sub", "quantity_sub", "Quantity.(Quantity) -> Quantity", (a: CelQuantity, b: CelQuantity) => combine(a, b, subtractQuantities)],
-  ["sub", "quantity_sub_int", "Quantity.(int) -> Quantity", (a: CelQuantity, b: CelInt) => combine(a, ofInt(b), subtractQuantities)],
+  [
+    "add",
+    "quantity_add",
+    "Quantity.(Quantity) -> Quantity",
+    (a: CelQuantity, b: CelQuantity) => combine(a, b, addQuantities),
+  ],
+  [
+    "add",
+    "quantity_add_int",
+    "Quantity.(int) -> Quantity",
+    (a: CelQuantity, b: CelInt) => combine(a, ofInt(b), addQuantities),
+  ],
+  [
+    "sub",
+    "quantity_sub",
+    "Quantity.(Quantity) -> Quantity",
+    (a: CelQuantity, b: CelQuantity) => combine(a, b, subtractQuantities),
+  ],
+  [
+    "sub",
+    "quantity_sub_int",
+    "Quantity.(int) -> Quantity",
+    (a: CelQuantity, b: CelInt) => combine(a, ofInt(b), subtractQuantities),
+  ],
 ];

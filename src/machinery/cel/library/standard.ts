@@ -2,7 +2,21 @@
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from "../conversions.ts";
 import { equal } from "../equality.ts";
 import type { Row } from "../functions.ts";
-import { add, divide, greater, greaterOrEqual, isIn, less, lessOrEqual, logicalNot, modulo, multiply, negate, size, subtract } from "../operators.ts";
+import {
+  add,
+  divide,
+  greater,
+  greaterOrEqual,
+  isIn,
+  less,
+  lessOrEqual,
+  logicalNot,
+  modulo,
+  multiply,
+  negate,
+  size,
+  subtract,
+} from "../operators.ts";
 import { CelTypeValue, type CelValue, NO_SUCH_OVERLOAD, typeNameOf } from "../values.ts";
 
 const NUMBERS = [
@@ -16,10 +30,20 @@ const ORDERED = ["string", "bytes", "timestamp", "duration"] as const;
 function comparison(name: string, id: string, run: (a: CelValue, b: CelValue) => CelValue): Row[] {
   const numbers = NUMBERS.flatMap(([left, leftType]) => {
     const same: Row = [name, `${id}_${left}`, `(${leftType}, ${leftType}) -> bool`, run, "checks itself"];
-    const others = NUMBERS.filter(([right]) => right !== left).map(([right, rightType]): Row => [name, `${id}_${left}_${right}`, `(${leftType}, ${rightType}) -> bool`, run, "checks itself"]);
+    const others = NUMBERS.filter(([right]) => right !== left).map(([right, rightType]): Row => [
+      name,
+      `${id}_${left}_${right}`,
+      `(${leftType}, ${rightType}) -> bool`,
+      run,
+      "checks itself",
+    ]);
     return [same, ...others];
   });
-  return [[name, `${id}_bool`, "(bool, bool) -> bool", run, "checks itself"], ...numbers, ...ORDERED.map((type): Row => [name, `${id}_${type}`, `(${type}, ${type}) -> bool`, run, "checks itself"])];
+  return [
+    [name, `${id}_bool`, "(bool, bool) -> bool", run, "checks itself"],
+    ...numbers,
+    ...ORDERED.map((type): Row => [name, `${id}_${type}`, `(${type}, ${type}) -> bool`, run, "checks itself"]),
+  ];
 }
 
 const identity = (value: CelValue): CelValue => value;
@@ -124,7 +148,25 @@ export const basics: readonly Row[] = [
   ["size", "map_size", "map(A, B).() -> int", size, "checks itself"],
   ["size", "size_string", "(string) -> int", size, "checks itself"],
   ["size", "string_size", "string.() -> int", size, "checks itself"],
-  ["contains", "contains_string", "string.(string) -> bool", aboutTexts((text, part) => text.includes(part)), "checks itself"],
-  ["endsWith", "ends_with_string", "string.(string) -> bool", aboutTexts((text, part) => text.endsWith(part)), "checks itself"],
-  ["startsWith", "starts_with_string", "string.(string) -> bool", aboutTexts((text, part) => text.startsWith(part)), "checks itself"],
+  [
+    "contains",
+    "contains_string",
+    "string.(string) -> bool",
+    aboutTexts((text, part) => text.includes(part)),
+    "checks itself",
+  ],
+  [
+    "endsWith",
+    "ends_with_string",
+    "string.(string) -> bool",
+    aboutTexts((text, part) => text.endsWith(part)),
+    "checks itself",
+  ],
+  [
+    "startsWith",
+    "starts_with_string",
+    "string.(string) -> bool",
+    aboutTexts((text, part) => text.startsWith(part)),
+    "checks itself",
+  ],
 ];

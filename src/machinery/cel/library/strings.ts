@@ -6,10 +6,21 @@ import { CelError, type CelInt, type CelList, type CelValue, lengthOf } from "..
 import { format } from "./format.ts";
 
 /** A text cut into code points; the text itself where each is one unit. */
-type Characters = { readonly length: number; slice(start: number, end?: number): string; indexOf(part: string, from: number): number; lastIndexOf(part: string, from: number): number };
+type Characters = {
+  readonly length: number;
+  slice(start: number, end?: number): string;
+  indexOf(part: string, from: number): number;
+  lastIndexOf(part: string, from: number): number;
+};
 
 function charactersOf(text: string): Characters {
-  if (lengthOf(text) === text.length) return { length: text.length, slice: (start, end) => text.slice(start, end), indexOf: (part, from) => text.indexOf(part, from), lastIndexOf: (part, from) => text.lastIndexOf(part, from) };
+  if (lengthOf(text) === text.length)
+    return {
+      length: text.length,
+      slice: (start, end) => text.slice(start, end),
+      indexOf: (part, from) => text.indexOf(part, from),
+      lastIndexOf: (part, from) => text.lastIndexOf(part, from),
+    };
   const points = Array.from(text);
   const search = (part: string, from: number, find: "indexOf" | "lastIndexOf"): number => {
     const unit = text[find](part, points.slice(0, from).join("").length);
@@ -59,7 +70,8 @@ function substring(text: string, start: CelInt, end?: CelInt): CelValue {
 const lowerAscii = (text: string): CelValue => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase());
 const upperAscii = (text: string): CelValue => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase());
 /** What Unicode calls white space, which Go trims; JavaScript also trims the byte order mark. */
-const trim = (text: string): CelValue => text.replaceAll(/^[\s\u0085]+|[\s\u0085]+$/g, (part) => (part.includes("\ufeff") ? trimAround(part) : ""));
+const trim = (text: string): CelValue =>
+  text.replaceAll(/^[\s\u0085]+|[\s\u0085]+$/g, (part) => (part.includes("\ufeff") ? trimAround(part) : ""));
 const trimAround = (part: string): string => part.slice(part.indexOf("\ufeff"), part.lastIndexOf("\ufeff") + 1);
 
 function replace(text: string, from: string, to: string, limit: CelInt = -1): CelValue {
@@ -68,7 +80,9 @@ function replace(text: string, from: string, to: string, limit: CelInt = -1): Ce
   if (from === "") return weave(text, to, count);
   if (count < 0) return text.split(from).join(to);
   const parts = text.split(from);
-  return parts.length <= count + 1 ? parts.join(to) : [...parts.slice(0, count), parts.slice(count).join(from)].join(to);
+  return parts.length <= count + 1
+    ? parts.join(to)
+    : [...parts.slice(0, count), parts.slice(count).join(from)].join(to);
 }
 
 /** Puts a text before, between and after the characters of another. */
@@ -87,7 +101,9 @@ function split(text: string, separator: string, limit: CelInt = -1): CelValue {
   const count = Number(limit);
   if (count === 0) return EMPTY_LIST;
   const parts = separator === "" ? Array.from(text) : text.split(separator);
-  return new ArrayList(count < 0 || parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)]);
+  return new ArrayList(
+    count < 0 || parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)],
+  );
 }
 
 function join(list: CelList, separator = ""): CelValue {
@@ -100,7 +116,8 @@ function join(list: CelList, separator = ""): CelValue {
   return result;
 }
 
-const quote = (text: string): CelValue => `"${Array.from(text, (character) => GO_ESCAPES.get(character) ?? character).join("")}"`;
+const quote = (text: string): CelValue =>
+  `"${Array.from(text, (character) => GO_ESCAPES.get(character) ?? character).join("")}"`;
 
 export const strings: readonly Row[] = [
   ["charAt", "string_char_at_int", "string.(int) -> string", charAt],

@@ -63,7 +63,8 @@ function readParts(text: string): Pick<CelUrl, "scheme" | "host" | "path" | "que
 
 function readHost(authority: string): string {
   const at = authority.lastIndexOf("@");
-  if (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at))) throw new Refusal("net/url: invalid userinfo");
+  if (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at)))
+    throw new Refusal("net/url: invalid userinfo");
   if (at >= 0) checkedEscapes(authority.slice(0, at));
   const host = authority.slice(at + 1);
   const bracket = host.startsWith("[") ? host.lastIndexOf("]") : -1;
@@ -74,8 +75,10 @@ function readHost(authority: string): string {
   for (const [index, character] of Array.from(host).entries()) {
     if (character === "%") {
       const escape = host.slice(index, index + 3);
-      if (!/^%(25|[89a-fA-F][0-9a-fA-F])$/.test(escape) || (escape === "%25" && bracket < 0)) throw new Refusal(`invalid URL escape ${goQuote(escape)}`);
-    } else if (character.charCodeAt(0) < 0x80 && !/[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]/.test(character)) throw new Refusal(`invalid character ${goQuote(character)} in host name`);
+      if (!/^%(25|[89a-fA-F][0-9a-fA-F])$/.test(escape) || (escape === "%25" && bracket < 0))
+        throw new Refusal(`invalid URL escape ${goQuote(escape)}`);
+    } else if (character.charCodeAt(0) < 0x80 && !/[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]/.test(character))
+      throw new Refusal(`invalid character ${goQuote(character)} in host name`);
   }
   return decode(host);
 }
@@ -88,7 +91,14 @@ function checkedEscapes(text: string): string {
 }
 
 function decode(text: string): string {
-  return Buffer.from(text.replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => `\0${hex}`).replaceAll(/[^\0]|\0../gsu, (part) => (part.startsWith("\0") ? part.slice(1) : Buffer.from(part).toString("hex"))), "hex").toString();
+  return Buffer.from(
+    text
+      .replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => `\0${hex}`)
+      .replaceAll(/[^\0]|\0../gsu, (part) =>
+        part.startsWith("\0") ? part.slice(1) : Buffer.from(part).toString("hex"),
+      ),
+    "hex",
+  ).toString();
 }
 
 const PATH_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:@/]/;
@@ -96,10 +106,13 @@ const PATH_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:@/]/;
 function escapedPath({ path, scheme, host }: CelUrl): string {
   if (path === "*" && scheme === "" && host === "") return path;
   if (/^[A-Za-z0-9\-._~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path;
-  return Array.from(decode(path), (character) => (PATH_CHARACTER.test(character) ? character : escapeBytes(character))).join("");
+  return Array.from(decode(path), (character) =>
+    PATH_CHARACTER.test(character) ? character : escapeBytes(character),
+  ).join("");
 }
 
-const escapeBytes = (character: string): string => Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+const escapeBytes = (character: string): string =>
+  Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 
 function hostname({ host }: CelUrl): string {
   const bracketed = /^\[(.*)\](?::\d*)?$/.exec(host);
@@ -115,7 +128,9 @@ function query({ query: text }: CelUrl): CelValue {
   for (const pair of text.split("&")) {
     if (pair === "" || pair.includes(";") || /%(?![0-9a-fA-F]{2})/.test(pair)) continue;
     const equals = pair.indexOf("=");
-    const [key, value] = (equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)]).map((part) => decode(part.replaceAll("+", " ")));
+    const [key, value] = (equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)]).map((part) =>
+      decode(part.replaceAll("+", " ")),
+    );
     const found = values.get(key ?? "");
     if (found) found.push(value ?? "");
     else values.set(key ?? "", [value ?? ""]);

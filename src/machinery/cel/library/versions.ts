@@ -42,7 +42,8 @@ function normalized(text: string): string | CelError {
     const trimmed = part.replace(/^0+/, "");
     return /^[0-9]/.test(trimmed) ? trimmed : `0${trimmed}`;
   });
-  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? "")) return new CelError("short version cannot contain PreRelease/Build meta data");
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? ""))
+    return new CelError("short version cannot contain PreRelease/Build meta data");
   while (parts.length < 3) parts.push("0");
   return parts.join(".");
 }
@@ -55,29 +56,48 @@ function parseStrict(text: string): CelSemver | CelError {
   const [unbuilt = "", ...builds] = splitInto(rest, "+", 2);
   const [patch = "", ...prereleases] = splitInto(unbuilt, "-", 2);
   const numbers: bigint[] = [];
-  for (const [name, digits] of [["Major", major], ["Minor", minor], ["Patch", patch]] as const) {
-    if (!/^\d*$/.test(digits)) return new CelError(`Invalid character(s) found in ${name.toLowerCase()} number ${goQuote(digits)}`);
-    if (digits.length > 1 && digits.startsWith("0")) return new CelError(`${name} number must not contain leading zeroes ${goQuote(digits)}`);
-    if (digits === "" || BigInt(digits) > MAX_NUMBER) return new CelError(`strconv.ParseUint: parsing ${goQuote(digits)}: ${digits === "" ? "invalid syntax" : "value out of range"}`);
+  for (const [name, digits] of [
+    ["Major", major],
+    ["Minor", minor],
+    ["Patch", patch],
+  ] as const) {
+    if (!/^\d*$/.test(digits))
+      return new CelError(`Invalid character(s) found in ${name.toLowerCase()} number ${goQuote(digits)}`);
+    if (digits.length > 1 && digits.startsWith("0"))
+      return new CelError(`${name} number must not contain leading zeroes ${goQuote(digits)}`);
+    if (digits === "" || BigInt(digits) > MAX_NUMBER)
+      return new CelError(
+        `strconv.ParseUint: parsing ${goQuote(digits)}: ${digits === "" ? "invalid syntax" : "value out of range"}`,
+      );
     numbers.push(BigInt(digits));
   }
   const prerelease = prereleases.flatMap((part) => part.split(".")).map(prereleasePart);
-  const wrong = prerelease.find((part) => part instanceof CelError) ?? builds.flatMap((part) => part.split(".")).map(buildProblem).find((part) => part !== undefined);
+  const wrong =
+    prerelease.find((part) => part instanceof CelError) ??
+    builds
+      .flatMap((part) => part.split("."))
+      .map(buildProblem)
+      .find((part) => part !== undefined);
   return wrong instanceof CelError ? wrong : new CelSemver(numbers, prerelease as (bigint | string)[]);
 }
 
 function prereleasePart(text: string): bigint | string | CelError {
   if (text === "") return new CelError("Prerelease is empty");
   if (/^\d+$/.test(text)) {
-    if (text.length > 1 && text.startsWith("0")) return new CelError(`Numeric PreRelease version must not contain leading zeroes ${goQuote(text)}`);
-    return BigInt(text) > MAX_NUMBER ? new CelError(`strconv.ParseUint: parsing ${goQuote(text)}: value out of range`) : BigInt(text);
+    if (text.length > 1 && text.startsWith("0"))
+      return new CelError(`Numeric PreRelease version must not contain leading zeroes ${goQuote(text)}`);
+    return BigInt(text) > MAX_NUMBER
+      ? new CelError(`strconv.ParseUint: parsing ${goQuote(text)}: value out of range`)
+      : BigInt(text);
   }
   return ALPHANUMERIC.test(text) ? text : new CelError(`Invalid character(s) found in prerelease ${goQuote(text)}`);
 }
 
 function buildProblem(text: string): CelError | undefined {
   if (text === "") return new CelError("Build meta data is empty");
-  return ALPHANUMERIC.test(text) ? undefined : new CelError(`Invalid character(s) found in build meta data ${goQuote(text)}`);
+  return ALPHANUMERIC.test(text)
+    ? undefined
+    : new CelError(`Invalid character(s) found in build meta data ${goQuote(text)}`);
 }
 
 const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -114,9 +134,24 @@ export const versions: readonly Row[] = [
   ["semver", "string_to_semver", "(string) -> Semver", parse],
   ["semver", "string_bool_to_semver", "(string, bool) -> Semver", parse],
   ["isSemver", "is_semver_string", "(string) -> bool", (text: string) => parse(text) instanceof CelSemver],
-  ["isSemver", "is_semver_string_bool", "(string, bool) -> bool", (text: string, normalize: boolean) => parse(text, normalize) instanceof CelSemver],
-  ["isGreaterThan", "semver_is_greater_than", "Semver.(Semver) -> bool", (a: CelSemver, b: CelSemver) => compareVersions(a, b) > 0],
-  ["isLessThan", "semver_is_less_than", "Semver.(Semver) -> bool", (a: CelSemver, b: CelSemver) => compareVersions(a, b) < 0],
+  [
+    "isSemver",
+    "is_semver_string_bool",
+    "(string, bool) -> bool",
+    (text: string, normalize: boolean) => parse(text, normalize) instanceof CelSemver,
+  ],
+  [
+    "isGreaterThan",
+    "semver_is_greater_than",
+    "Semver.(Semver) -> bool",
+    (a: CelSemver, b: CelSemver) => compareVersions(a, b) > 0,
+  ],
+  [
+    "isLessThan",
+    "semver_is_less_than",
+    "Semver.(Semver) -> bool",
+    (a: CelSemver, b: CelSemver) => compareVersions(a, b) < 0,
+  ],
   ["compareTo", "semver_compare_to", "Semver.(Semver) -> int", compareVersions],
   ["major", "semver_major", "Semver.() -> int", part(0)],
   ["minor", "semver_minor", "Semver.() -> int", part(1)],

@@ -24,5 +24,7 @@ export function containersOf(object: JsonObject): ContainerAt[] {
   const path = typeof kind === "string" && Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined;
   const containers: Json | undefined = path && valueAt(object, path);
   if (!path || !Array.isArray(containers)) return [];
-  return containers.flatMap((container, index) => (isObject(container) ? [{ path: `/${path.join("/")}/${index}`, container }] : []));
+  return containers.flatMap((container, index) =>
+    isObject(container) ? [{ path: `/${path.join("/")}/${index}`, container }] : [],
+  );
 }

@@ -4,7 +4,17 @@
  * The document is parsed, patched and written anew: comments are lost, and YAML is read by the rules of version 1.1, as
  * Karmada does (`n` is false). A JSON field that is empty has nothing to change and stays empty.
  */
-import { boolYaml11Tag, dump, FAILSAFE_SCHEMA, floatCoreTag, intYaml11Tag, load, mergeTag, nullYaml11Tag, YAMLException } from "js-yaml";
+import {
+  boolYaml11Tag,
+  dump,
+  FAILSAFE_SCHEMA,
+  floatCoreTag,
+  intYaml11Tag,
+  load,
+  mergeTag,
+  nullYaml11Tag,
+  YAMLException,
+} from "js-yaml";
 import type { FieldOverrider } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
 import { patchAt, splitPointer, valueAt } from "../json-pointer.ts";
@@ -16,7 +26,8 @@ type Operations = NonNullable<Overrider["json"]>;
 export function overrideFields(object: JsonObject, overriders: readonly Overrider[]): JsonObject {
   return overriders.reduce<JsonObject>((result, { fieldPath, json, yaml }) => {
     const text = valueAt(result, splitPointer(fieldPath));
-    if (typeof text !== "string") throw new OverrideError(`cannot change the document in ${fieldPath}: the object has no text there`);
+    if (typeof text !== "string")
+      throw new OverrideError(`cannot change the document in ${fieldPath}: the object has no text there`);
     let changed = text;
     if (json?.length) changed = patchJson(changed, json, fieldPath);
     if (yaml?.length) changed = patchYaml(changed, yaml, fieldPath);
@@ -31,12 +42,23 @@ function patchJson(text: string, operations: Operations, fieldPath: string): str
 
 function patchYaml(text: string, operations: Operations, fieldPath: string): string {
   const patched = patch(parseYaml(text, fieldPath), operations, fieldPath);
-  return dump(patched, { schema: YAML_1_1, sortKeys: true, seqNoIndent: true, quoteStyle: "double", lineWidth: -1, noRefs: true });
+  return dump(patched, {
+    schema: YAML_1_1,
+    sortKeys: true,
+    seqNoIndent: true,
+    quoteStyle: "double",
+    lineWidth: -1,
+    noRefs: true,
+  });
 }
 
 function patch(document: Json, operations: Operations, fieldPath: string): Json {
-  if (!isObject(document) && !Array.isArray(document)) throw new OverrideError(`cannot change the document in ${fieldPath}: it is neither an object nor a list`);
-  return operations.reduce<Json>((result, { operator, subPath, value }) => patchAt(result, operator, subPath, value as Json | undefined), document);
+  if (!isObject(document) && !Array.isArray(document))
+    throw new OverrideError(`cannot change the document in ${fieldPath}: it is neither an object nor a list`);
+  return operations.reduce<Json>(
+    (result, { operator, subPath, value }) => patchAt(result, operator, subPath, value as Json | undefined),
+    document,
+  );
 }
 
 function parseJson(text: string, fieldPath: string): Json {
@@ -50,14 +72,18 @@ function parseJson(text: string, fieldPath: string): Json {
 
 /** Version 1.1 without what JSON cannot hold: a date stays text, and there are no sets or binaries. */
 const YAML_1_1 = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, intYaml11Tag, floatCoreTag, mergeTag);
-/** A few lines with aliases can stand for gigabytes. A document of this many values, aliases written out, is larger than any object. */
+/**
+ * A few lines with aliases can stand for gigabytes. A document of this many values, aliases written out, is larger than
+ * any object.
+ */
 const MAX_YAML_VALUES = 200_000;
 const MAX_YAML_ALIASES = 1_000;
 
 function parseYaml(text: string, fieldPath: string): Json {
   try {
     const document = load(text, { schema: YAML_1_1, maxAliases: MAX_YAML_ALIASES }) as Json;
-    if (countValues(document, MAX_YAML_VALUES) >= MAX_YAML_VALUES) throw new OverrideError(`cannot read ${fieldPath} as YAML: it stands for more than ${MAX_YAML_VALUES} values`);
+    if (countValues(document, MAX_YAML_VALUES) >= MAX_YAML_VALUES)
+      throw new OverrideError(`cannot read ${fieldPath} as YAML: it stands for more than ${MAX_YAML_VALUES} values`);
     return document;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
@@ -65,7 +91,9 @@ function parseYaml(text: string, fieldPath: string): Json {
   }
 }
 
-/** Values in a document with its aliases written out; stops at the limit, so a document that contains itself ends too. */
+/**
+ * Values in a document with its aliases written out; stops at the limit, so a document that contains itself ends too.
+ */
 function countValues(document: Json, limit: number): number {
   const waiting: Json[] = [document];
   let count = 0;

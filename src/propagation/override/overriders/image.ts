@@ -1,4 +1,7 @@
-/** Changes registry, repository or tag of images: of all main containers, or of the one string that a predicate points to. */
+/**
+ * Changes registry, repository or tag of images: of all main containers, or of the one string that a predicate points
+ * to.
+ */
 import type { ImageOverrider } from "../../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
 import { formatImage, parseImage, withTag, type ImageReference } from "../image-reference.ts";
@@ -11,7 +14,10 @@ type Overrider = DeepReadonly<ImageOverrider>;
 export function overrideImages(object: JsonObject, overriders: readonly Overrider[]): JsonObject {
   return overriders.reduce<JsonObject>((result, overrider) => {
     const images = overrider.predicate ? [imageAt(result, overrider.predicate.path)] : imagesOf(result);
-    return images.reduce<JsonObject>((changed, { path, image }) => patchAt(changed, "replace", path, revise(image, overrider)) as JsonObject, result);
+    return images.reduce<JsonObject>(
+      (changed, { path, image }) => patchAt(changed, "replace", path, revise(image, overrider)) as JsonObject,
+      result,
+    );
   }, object);
 }
 
@@ -31,14 +37,17 @@ function imagesOf(object: JsonObject): ImageAt[] {
 function imageAt(object: JsonObject, path: string): ImageAt {
   const parts = path.split("/").slice(1);
   const image: Json | undefined = valueAt(object, parts);
-  if (typeof image !== "string") throw new OverrideError(`cannot override the image at ${path}: the object has no text there`);
+  if (typeof image !== "string")
+    throw new OverrideError(`cannot override the image at ${path}: the object has no text there`);
   return { path: parts.map((part) => `/${escapePointer(part)}`).join(""), image };
 }
 
 function revise(image: string, { component, operator, value = "" }: Overrider): string {
   const parsed = parseImage(image);
-  if (component === "Registry") return formatImage({ ...parsed, registry: reviseText(parsed.registry, operator, value) });
-  if (component === "Repository") return formatImage({ ...parsed, repository: reviseText(parsed.repository, operator, value) });
+  if (component === "Registry")
+    return formatImage({ ...parsed, registry: reviseText(parsed.registry, operator, value) });
+  if (component === "Repository")
+    return formatImage({ ...parsed, repository: reviseText(parsed.repository, operator, value) });
   return formatImage(reviseTag(parsed, operator, value));
 }
 

@@ -13,14 +13,19 @@ export function overrideAnnotations(object: JsonObject, overriders: readonly Ove
   return overrideEntries(object, "annotations", overriders);
 }
 
-function overrideEntries(object: JsonObject, field: "labels" | "annotations", overriders: readonly Overrider[]): JsonObject {
+function overrideEntries(
+  object: JsonObject,
+  field: "labels" | "annotations",
+  overriders: readonly Overrider[],
+): JsonObject {
   let result: Json = object;
   for (const { operator, value } of overriders) {
     for (const [key, text] of Object.entries(value ?? {})) {
       const entries: Json | undefined = valueAt(result, ["metadata", field]);
       const hasKey = isObject(entries) && Object.hasOwn(entries, key);
       if (operator === "add" && !isObject(entries)) result = patchAt(result, "add", `/metadata/${field}`, {});
-      if (operator === "add" || hasKey) result = patchAt(result, operator, `/metadata/${field}/${escapePointer(key)}`, text);
+      if (operator === "add" || hasKey)
+        result = patchAt(result, operator, `/metadata/${field}/${escapePointer(key)}`, text);
     }
   }
   return result as JsonObject;

@@ -4,5 +4,8 @@ import { patchAt } from "../json-pointer.ts";
 
 /** Adds, removes and replaces at any path, one after the other. */
 export function overridePlaintext(object: Json, overriders: DeepReadonly<PlaintextOverrider[]>): Json {
-  return overriders.reduce((result, { operator, path, value }) => patchAt(result, operator, path, value as Json | undefined), object);
+  return overriders.reduce(
+    (result, { operator, path, value }) => patchAt(result, operator, path, value as Json | undefined),
+    object,
+  );
 }

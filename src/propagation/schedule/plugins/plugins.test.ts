@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { readCluster } from "../fleet.ts";
-import { createView, currentAffinity, fits, rejects, type BindingSpecView, type ClusterView, type FilterPlugin, type Verdict } from "../framework.ts";
+import {
+  createView,
+  currentAffinity,
+  fits,
+  rejects,
+  type BindingSpecView,
+  type ClusterView,
+  type FilterPlugin,
+  type Verdict,
+} from "../framework.ts";
 import { apiEnablement } from "./api-enablement.ts";
 import { clusterAffinity } from "./cluster-affinity.ts";
 import { clusterEviction } from "./cluster-eviction.ts";
@@ -15,35 +24,84 @@ const oslo: ClusterView = {
   spec: { region: "eu", taints: [{ key: "maint", effect: "NoSchedule" }] },
   status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }] },
 };
-const overflowing: NonNullable<BindingSpecView["placement"]> = { clusterAffinities: [{ affinityName: "home", clusterNames: ["paris"], overflowAffinities: [{ affinityName: "away", clusterNames: ["oslo"] }] }] };
+const overflowing: NonNullable<BindingSpecView["placement"]> = {
+  clusterAffinities: [
+    {
+      affinityName: "home",
+      clusterNames: ["paris"],
+      overflowAffinities: [{ affinityName: "away", clusterNames: ["oslo"] }],
+    },
+  ],
+};
 const unknown: ClusterView = { metadata: { name: "oslo" } };
 
-const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }> = {
+const cases: Record<
+  string,
+  { plugin: FilterPlugin; spec?: Partial<BindingSpecView>; cluster?: ClusterView; want: Verdict }
+> = {
   "a cluster that serves the kind fits": { plugin: apiEnablement, want: fits },
-  "one that does not serve it is rejected": { plugin: apiEnablement, cluster: unknown, want: rejects("cluster(s) did not have the API resource") },
+  "one that does not serve it is rejected": {
+    plugin: apiEnablement,
+    cluster: unknown,
+    want: rejects("cluster(s) did not have the API resource"),
+  },
   "one that serves an OpenKruise kind in its other version fits, because delivery converts": {
     plugin: apiEnablement,
     spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
-    cluster: { metadata: { name: "oslo" }, status: { apiEnablements: [{ groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "clonesets", kind: "CloneSet" }] }] } },
+    cluster: {
+      metadata: { name: "oslo" },
+      status: {
+        apiEnablements: [
+          { groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "clonesets", kind: "CloneSet" }] },
+        ],
+      },
+    },
     want: fits,
   },
   "one that serves another kind in another version is rejected": {
     plugin: apiEnablement,
     spec: { resource: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" } },
-    cluster: { metadata: { name: "oslo" }, status: { apiEnablements: [{ groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "statefulsets", kind: "StatefulSet" }] }] } },
+    cluster: {
+      metadata: { name: "oslo" },
+      status: {
+        apiEnablements: [
+          { groupVersion: "apps.kruise.io/v1alpha1", resources: [{ name: "statefulsets", kind: "StatefulSet" }] },
+        ],
+      },
+    },
     want: rejects("cluster(s) did not have the API resource"),
   },
-  "one that runs the resource already stays, whatever its list says": { plugin: apiEnablement, cluster: unknown, spec: { clusters: [{ name: "oslo" }] }, want: fits },
-  "an untolerated taint rejects and is named": { plugin: taintToleration, want: rejects("cluster(s) had untolerated taint {maint:NoSchedule}") },
-  "a tolerated one does not": { plugin: taintToleration, spec: { placement: { clusterTolerations: [{ key: "maint", operator: "Exists" }] } }, want: fits },
-  "a taint does not reject where the resource runs already": { plugin: taintToleration, spec: { clusters: [{ name: "oslo" }] }, want: fits },
+  "one that runs the resource already stays, whatever its list says": {
+    plugin: apiEnablement,
+    cluster: unknown,
+    spec: { clusters: [{ name: "oslo" }] },
+    want: fits,
+  },
+  "an untolerated taint rejects and is named": {
+    plugin: taintToleration,
+    want: rejects("cluster(s) had untolerated taint {maint:NoSchedule}"),
+  },
+  "a tolerated one does not": {
+    plugin: taintToleration,
+    spec: { placement: { clusterTolerations: [{ key: "maint", operator: "Exists" }] } },
+    want: fits,
+  },
+  "a taint does not reject where the resource runs already": {
+    plugin: taintToleration,
+    spec: { clusters: [{ name: "oslo" }] },
+    want: fits,
+  },
   "without an affinity every cluster fits": { plugin: clusterAffinity, want: fits },
   "a cluster outside the affinity is rejected": {
     plugin: clusterAffinity,
     spec: { placement: { clusterAffinity: { clusterNames: ["paris"] } } },
     want: rejects("cluster(s) did not match the placement cluster affinity constraint"),
   },
-  "a workload may overflow to a cluster of a further affinity": { plugin: clusterAffinity, spec: { replicas: 1, placement: overflowing }, want: fits },
+  "a workload may overflow to a cluster of a further affinity": {
+    plugin: clusterAffinity,
+    spec: { replicas: 1, placement: overflowing },
+    want: fits,
+  },
   "what runs no pods does not overflow": {
     plugin: clusterAffinity,
     spec: { placement: overflowing },
@@ -54,7 +112,11 @@ const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecVi
     spec: { gracefulEvictionTasks: [{ fromCluster: "oslo", reason: "TaintUntolerated", producer: "TaintManager" }] },
     want: rejects("cluster(s) is in the process of eviction"),
   },
-  "spreading over regions needs a region, which oslo has": { plugin: spreadConstraint, spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } }, want: fits },
+  "spreading over regions needs a region, which oslo has": {
+    plugin: spreadConstraint,
+    spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } },
+    want: fits,
+  },
   "spreading by a label needs the label, which it has not": {
     plugin: spreadConstraint,
     spec: { placement: { spreadConstraints: [{ spreadByLabel: "rack" }] } },
@@ -68,7 +130,10 @@ const cases: Record<string, { plugin: FilterPlugin; spec?: Partial<BindingSpecVi
 };
 for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    const view = createView({ resource, ...spec }, currentAffinity(spec?.placement, { schedulerObservingAffinityName: "home" }));
+    const view = createView(
+      { resource, ...spec },
+      currentAffinity(spec?.placement, { schedulerObservingAffinityName: "home" }),
+    );
 
     expect(plugin.filter(view, readCluster(cluster))).toEqual(want);
   });
@@ -77,11 +142,19 @@ for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries
 describe("the others of a workload group", () => {
   const elsewhere = { areAllOn: () => false, isTaken: () => true };
   const here = { areAllOn: () => true, isTaken: () => false };
-  const judge = (plugin: FilterPlugin, neighbours: typeof here | undefined, clusters: BindingSpecView["clusters"] = []): Verdict => plugin.filter(createView({ resource, clusters }, undefined, 0, neighbours), readCluster(oslo));
+  const judge = (
+    plugin: FilterPlugin,
+    neighbours: typeof here | undefined,
+    clusters: BindingSpecView["clusters"] = [],
+  ): Verdict => plugin.filter(createView({ resource, clusters }, undefined, 0, neighbours), readCluster(oslo));
 
   test("keep a new one off clusters where they are not, or are", () => {
-    expect(judge(workloadAffinity, elsewhere)).toEqual(rejects("ResourceBinding with the same affinity group does not target this cluster"));
-    expect(judge(workloadAntiAffinity, elsewhere)).toEqual(rejects("cluster already has workload with the same anti-affinity group"));
+    expect(judge(workloadAffinity, elsewhere)).toEqual(
+      rejects("ResourceBinding with the same affinity group does not target this cluster"),
+    );
+    expect(judge(workloadAntiAffinity, elsewhere)).toEqual(
+      rejects("cluster already has workload with the same anti-affinity group"),
+    );
     expect(judge(workloadAffinity, here)).toEqual(fits);
     expect(judge(workloadAntiAffinity, here)).toEqual(fits);
   });

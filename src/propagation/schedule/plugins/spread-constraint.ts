@@ -4,7 +4,10 @@ const NO_PROVIDER = rejects("cluster(s) did not have provider property");
 const NO_REGION = rejects("cluster(s) did not have region property");
 const NO_ZONES = rejects("cluster(s) did not have zones property");
 
-/** Keeps a resource that is spread over providers, regions, zones or a label off clusters that do not say where they are. */
+/**
+ * Keeps a resource that is spread over providers, regions, zones or a label off clusters that do not say where they
+ * are.
+ */
 export const spreadConstraint: FilterPlugin = {
   name: "SpreadConstraint",
   filter({ placement }, { metadata, spec }) {
@@ -12,7 +15,8 @@ export const spreadConstraint: FilterPlugin = {
       if (spreadByField === "provider" && !spec?.provider) return NO_PROVIDER;
       if (spreadByField === "region" && !spec?.region) return NO_REGION;
       if (spreadByField === "zone" && !spec?.zones?.length) return NO_ZONES;
-      if (spreadByLabel && !Object.hasOwn(metadata.labels ?? {}, spreadByLabel)) return rejects(`cluster(s) did not have label ${spreadByLabel}`);
+      if (spreadByLabel && !Object.hasOwn(metadata.labels ?? {}, spreadByLabel))
+        return rejects(`cluster(s) did not have label ${spreadByLabel}`);
     }
     return fits;
   },

@@ -1,8 +1,8 @@
 /**
  * Spread constraints made ready: over what the clusters are spread, and how many groups of it a selection may have.
  *
- * A group is a region, a zone, a provider, a value of a label, or a cluster itself. A cluster may lie in several zones and
- * then counts for each.
+ * A group is a region, a zone, a provider, a value of a label, or a cluster itself. A cluster may lie in several zones
+ * and then counts for each.
  */
 import type { Placement } from "../framework.ts";
 import type { ScoredCandidate } from "../candidate.ts";
@@ -36,17 +36,34 @@ export interface Spread {
 
 /** A field that is constrained twice follows its last constraint; admission refuses such a placement. */
 export function readSpread(constraints: readonly Constraint[]): Spread {
-  const byField = new Map<string, Constraint>(constraints.filter(({ spreadByLabel }) => !spreadByLabel).map((constraint) => [constraint.spreadByField || CLUSTER, constraint]));
-  const byLabel = new Map(constraints.flatMap((constraint) => (constraint.spreadByLabel ? [[constraint.spreadByLabel, constraint]] : [])));
+  const byField = new Map<string, Constraint>(
+    constraints
+      .filter(({ spreadByLabel }) => !spreadByLabel)
+      .map((constraint) => [constraint.spreadByField || CLUSTER, constraint]),
+  );
+  const byLabel = new Map(
+    constraints.flatMap((constraint) => (constraint.spreadByLabel ? [[constraint.spreadByLabel, constraint]] : [])),
+  );
   const fields = Object.entries(FIELDS).flatMap(([field, groupsOf]) => dimension(field, byField.get(field), groupsOf));
-  const labels = Array.from(byLabel, ([label, constraint]) => dimension(`label ${label}`, constraint, ({ cluster }) => labelGroups(cluster.metadata.labels, label))).flat();
+  const labels = Array.from(byLabel, ([label, constraint]) =>
+    dimension(`label ${label}`, constraint, ({ cluster }) => labelGroups(cluster.metadata.labels, label)),
+  ).flat();
   const [cluster] = dimension(CLUSTER, byField.get(CLUSTER), ({ cluster }) => [cluster.name]);
-  return { region: fields.find(({ name }) => name === "region"), cluster, all: [...fields, ...labels, ...(cluster ? [cluster] : [])] };
+  return {
+    region: fields.find(({ name }) => name === "region"),
+    cluster,
+    all: [...fields, ...labels, ...(cluster ? [cluster] : [])],
+  };
 }
 
-/** Zero means that nothing was set: then at least one group, and as many as there are. Karmada takes a missing maximum for zero and fails. */
+/**
+ * Zero means that nothing was set: then at least one group, and as many as there are. Karmada takes a missing maximum
+ * for zero and fails.
+ */
 function dimension(name: string, constraint: Constraint | undefined, groupsOf: Dimension["groupsOf"]): Dimension[] {
-  return constraint ? [{ name, min: Math.max(1, constraint.minGroups ?? 0), max: constraint.maxGroups || Infinity, groupsOf }] : [];
+  return constraint
+    ? [{ name, min: Math.max(1, constraint.minGroups ?? 0), max: constraint.maxGroups || Infinity, groupsOf }]
+    : [];
 }
 
 function labelGroups(labels: Readonly<Record<string, string>> | undefined, key: string): string[] {
@@ -55,7 +72,10 @@ function labelGroups(labels: Readonly<Record<string, string>> | undefined, key: 
 }
 
 /** The candidates of each group, in the order in which they come. */
-export function groupCandidates({ groupsOf }: Dimension, candidates: readonly ScoredCandidate[]): Map<string, ScoredCandidate[]> {
+export function groupCandidates(
+  { groupsOf }: Dimension,
+  candidates: readonly ScoredCandidate[],
+): Map<string, ScoredCandidate[]> {
   const groups = new Map<string, ScoredCandidate[]>();
   for (const candidate of candidates) {
     for (const name of groupsOf(candidate)) {
@@ -74,7 +94,10 @@ export function countGroups({ groupsOf }: Dimension, candidates: readonly Scored
 }
 
 /** The first dimension that the selection has too few or too many groups of. */
-export function findViolation(dimensions: readonly Dimension[], selection: readonly ScoredCandidate[]): Dimension | undefined {
+export function findViolation(
+  dimensions: readonly Dimension[],
+  selection: readonly ScoredCandidate[],
+): Dimension | undefined {
   return dimensions.find((dimension) => {
     const count = countGroups(dimension, selection);
     return count < dimension.min || count > dimension.max;

@@ -1,10 +1,10 @@
 /**
  * Looks for clusters that satisfy spread constraints of every kind at once, and have room.
  *
- * Three steps, repeated with the next best groups when they lead nowhere: take clusters that bring missing groups until every
- * minimum is reached; fill up in order of preference as far as the maxima allow; let clusters give way to roomier ones until
- * there is room. To satisfy several kinds at once is a covering problem, so the number of tries is bounded: a placement that
- * only a very clever choice could satisfy may be refused.
+ * Three steps, repeated with the next best groups when they lead nowhere: take clusters that bring missing groups until
+ * every minimum is reached; fill up in order of preference as far as the maxima allow; let clusters give way to roomier
+ * ones until there is room. To satisfy several kinds at once is a covering problem, so the number of tries is bounded:
+ * a placement that only a very clever choice could satisfy may be refused.
  */
 import type { ScoredCandidate } from "../candidate.ts";
 import { groupCandidates, type Dimension } from "./dimensions.ts";
@@ -14,7 +14,11 @@ import { weighGroup, type Demand } from "./select-by-karmada.ts";
 const MAX_TRIES = 64;
 
 /** `candidates` are in order of preference; so is the result. */
-export function searchSelection(candidates: readonly ScoredCandidate[], dimensions: readonly Dimension[], demand: Demand): ScoredCandidate[] | undefined {
+export function searchSelection(
+  candidates: readonly ScoredCandidate[],
+  dimensions: readonly Dimension[],
+  demand: Demand,
+): ScoredCandidate[] | undefined {
   const search = new Search(candidates, dimensions, demand);
   return search.run() ? candidates.filter((candidate) => search.selected.has(candidate)) : undefined;
 }
@@ -41,7 +45,12 @@ class Search {
     this.tallies = dimensions.map((dimension) => ({
       dimension,
       counts: new Map(),
-      weights: new Map(Array.from(groupCandidates(dimension, candidates), ([name, members]) => [name, weighGroup(members, dimension.min, 1, demand)])),
+      weights: new Map(
+        Array.from(groupCandidates(dimension, candidates), ([name, members]) => [
+          name,
+          weighGroup(members, dimension.min, 1, demand),
+        ]),
+      ),
     }));
   }
 
@@ -57,7 +66,10 @@ class Search {
     return false;
   }
 
-  /** Clusters that bring a new group, one for each set of groups: first those that bring most of what is missing, then those of the best group. */
+  /**
+   * Clusters that bring a new group, one for each set of groups: first those that bring most of what is missing, then
+   * those of the best group.
+   */
   private bringing({ dimension, counts, weights }: Tally): ScoredCandidate[] {
     const kinds = new Map<string, { candidate: ScoredCandidate; brings: number; weight: number }>();
     for (const candidate of this.candidates) {
@@ -65,18 +77,30 @@ class Search {
       const added = dimension.groupsOf(candidate).filter((group) => !counts.has(group));
       if (added.length === 0) continue;
       const kind = this.kindOf(candidate);
-      if (!kinds.has(kind)) kinds.set(kind, { candidate, brings: this.bringsMissing(candidate), weight: Math.max(...added.map((group) => weights.get(group) ?? 0)) });
+      if (!kinds.has(kind))
+        kinds.set(kind, {
+          candidate,
+          brings: this.bringsMissing(candidate),
+          weight: Math.max(...added.map((group) => weights.get(group) ?? 0)),
+        });
     }
-    return [...kinds.values()].sort((a, b) => b.brings - a.brings || b.weight - a.weight).map(({ candidate }) => candidate);
+    return [...kinds.values()]
+      .sort((a, b) => b.brings - a.brings || b.weight - a.weight)
+      .map(({ candidate }) => candidate);
   }
 
   /** Clusters with the same groups can stand for each other, except that each is a group of its own among clusters. */
   private kindOf(candidate: ScoredCandidate): string {
-    return JSON.stringify(this.tallies.map(({ dimension }) => (dimension.name === "cluster" ? "" : dimension.groupsOf(candidate))));
+    return JSON.stringify(
+      this.tallies.map(({ dimension }) => (dimension.name === "cluster" ? "" : dimension.groupsOf(candidate))),
+    );
   }
 
   private bringsMissing(candidate: ScoredCandidate): number {
-    return this.tallies.filter(({ dimension, counts }) => counts.size < dimension.min && dimension.groupsOf(candidate).some((group) => !counts.has(group))).length;
+    return this.tallies.filter(
+      ({ dimension, counts }) =>
+        counts.size < dimension.min && dimension.groupsOf(candidate).some((group) => !counts.has(group)),
+    ).length;
   }
 
   /** Fills up and makes room; when there is none, everything is as before. */
@@ -105,7 +129,11 @@ class Search {
     const byRoom = this.candidates.toSorted((a, b) => b.availableReplicas - a.availableReplicas);
     for (const current of [...this.selected].reverse()) {
       this.remove(current);
-      const other = byRoom.find((candidate) => candidate.availableReplicas <= current.availableReplicas || (!this.selected.has(candidate) && this.mayAdd(candidate) && this.reachesMinima(candidate)));
+      const other = byRoom.find(
+        (candidate) =>
+          candidate.availableReplicas <= current.availableReplicas ||
+          (!this.selected.has(candidate) && this.mayAdd(candidate) && this.reachesMinima(candidate)),
+      );
       this.add(other && other.availableReplicas > current.availableReplicas ? other : current);
       if (this.hasRoom()) return true;
     }
@@ -113,17 +141,22 @@ class Search {
   }
 
   private mayAdd(candidate: ScoredCandidate): boolean {
-    return this.tallies.every(({ dimension, counts }) => counts.size + countNew(dimension.groupsOf(candidate), counts) <= dimension.max);
+    return this.tallies.every(
+      ({ dimension, counts }) => counts.size + countNew(dimension.groupsOf(candidate), counts) <= dimension.max,
+    );
   }
 
   private reachesMinima(candidate: ScoredCandidate): boolean {
-    return this.tallies.every(({ dimension, counts }) => counts.size + countNew(dimension.groupsOf(candidate), counts) >= dimension.min);
+    return this.tallies.every(
+      ({ dimension, counts }) => counts.size + countNew(dimension.groupsOf(candidate), counts) >= dimension.min,
+    );
   }
 
   private add(candidate: ScoredCandidate): void {
     this.selected.add(candidate);
     this.room += candidate.availableReplicas;
-    for (const { dimension, counts } of this.tallies) for (const group of dimension.groupsOf(candidate)) counts.set(group, (counts.get(group) ?? 0) + 1);
+    for (const { dimension, counts } of this.tallies)
+      for (const group of dimension.groupsOf(candidate)) counts.set(group, (counts.get(group) ?? 0) + 1);
   }
 
   private remove(candidate: ScoredCandidate): void {

@@ -1,12 +1,14 @@
 /**
- * How Karmada selects clusters by its two kinds of spread constraint, clusters and regions. Where its choice satisfies the
- * whole placement it is taken, so that a fleet that moves from Karmada does not see its workloads move.
+ * How Karmada selects clusters by its two kinds of spread constraint, clusters and regions. Where its choice satisfies
+ * the whole placement it is taken, so that a fleet that moves from Karmada does not see its workloads move.
  */
 import { byPreference, sumAvailable, type ScoredCandidate } from "../candidate.ts";
 import { groupCandidates, type Dimension } from "./dimensions.ts";
 import { selectGroups, type Group } from "./select-groups.ts";
 
-export type Selection = { readonly ok: true; readonly candidates: readonly ScoredCandidate[] } | { readonly ok: false; readonly message: string };
+export type Selection =
+  | { readonly ok: true; readonly candidates: readonly ScoredCandidate[] }
+  | { readonly ok: false; readonly message: string };
 
 /** What the selection is for. */
 export interface Demand {
@@ -16,19 +18,30 @@ export interface Demand {
 }
 
 /** `candidates` are in order of preference. */
-export function selectByCluster(candidates: readonly ScoredCandidate[], { min, max }: Dimension, { replicas, duplicated }: Demand): Selection {
-  if (candidates.length < min) return { ok: false, message: "the number of feasible clusters is less than spreadConstraint.MinGroups" };
+export function selectByCluster(
+  candidates: readonly ScoredCandidate[],
+  { min, max }: Dimension,
+  { replicas, duplicated }: Demand,
+): Selection {
+  if (candidates.length < min)
+    return { ok: false, message: "the number of feasible clusters is less than spreadConstraint.MinGroups" };
   const count = Math.min(candidates.length, max);
   if (duplicated) return { ok: true, candidates: candidates.slice(0, count) };
   const selected = withRoom(candidates, count, replicas);
-  return selected ? { ok: true, candidates: selected } : { ok: false, message: `no enough resource when selecting ${count} clusters` };
+  return selected
+    ? { ok: true, candidates: selected }
+    : { ok: false, message: `no enough resource when selecting ${count} clusters` };
 }
 
 /**
- * The first clusters; from the last on they give way to the roomiest of the others until there is room for all replicas. One
- * that gave way may come back for another, so it takes the place of the one that came.
+ * The first clusters; from the last on they give way to the roomiest of the others until there is room for all
+ * replicas. One that gave way may come back for another, so it takes the place of the one that came.
  */
-function withRoom(candidates: readonly ScoredCandidate[], count: number, replicas: number): ScoredCandidate[] | undefined {
+function withRoom(
+  candidates: readonly ScoredCandidate[],
+  count: number,
+  replicas: number,
+): ScoredCandidate[] | undefined {
   const selected = candidates.slice(0, count);
   let room = sumAvailable(selected);
   if (room >= replicas) return selected;
@@ -50,7 +63,8 @@ interface Waiting {
   readonly place: number;
 }
 
-const byRoom = (a: Waiting, b: Waiting): number => b.candidate.availableReplicas - a.candidate.availableReplicas || a.place - b.place;
+const byRoom = (a: Waiting, b: Waiting): number =>
+  b.candidate.availableReplicas - a.candidate.availableReplicas || a.place - b.place;
 
 function insert(sorted: Waiting[], item: Waiting): void {
   let [low, high] = [0, sorted.length];
@@ -66,17 +80,30 @@ interface CandidateGroup extends Group {
   readonly candidates: readonly ScoredCandidate[];
 }
 
-export function selectByRegion(candidates: readonly ScoredCandidate[], region: Dimension, cluster: Dimension | undefined, demand: Demand): Selection {
+export function selectByRegion(
+  candidates: readonly ScoredCandidate[],
+  region: Dimension,
+  cluster: Dimension | undefined,
+  demand: Demand,
+): Selection {
   const byRegion = groupCandidates(region, candidates);
-  if (byRegion.size < region.min) return { ok: false, message: "the number of feasible region is less than spreadConstraint.MinGroups" };
+  if (byRegion.size < region.min)
+    return { ok: false, message: "the number of feasible region is less than spreadConstraint.MinGroups" };
   const wanted = cluster?.min ?? 1;
-  const regions = Array.from(byRegion, ([name, members]): CandidateGroup => ({ name, size: members.length, weight: weighGroup(members, region.min, wanted, demand), candidates: members }));
+  const regions = Array.from(byRegion, ([name, members]): CandidateGroup => ({
+    name,
+    size: members.length,
+    weight: weighGroup(members, region.min, wanted, demand),
+    candidates: members,
+  }));
   const selected = selectGroups(regions, { min: region.min, max: region.max, clusters: wanted });
-  if (!selected) return { ok: false, message: "the number of clusters is less than the cluster spreadConstraint.MinGroups" };
+  if (!selected)
+    return { ok: false, message: "the number of clusters is less than the cluster spreadConstraint.MinGroups" };
 
   const firsts = selected.flatMap((group) => group.candidates.slice(0, 1));
   const others = selected.flatMap((group) => group.candidates.slice(1)).sort(byPreference);
-  // Without a maximum Karmada takes one cluster of each region; no fewer than the minimum make it a choice that can be used.
+  // Without a maximum Karmada takes one cluster of each region; no fewer than the minimum make it a choice that can be
+  // used.
   const count = cluster && Number.isFinite(cluster.max) ? cluster.max : wanted;
   return { ok: true, candidates: [...firsts, ...others.slice(0, Math.max(0, count - firsts.length))] };
 }
@@ -85,7 +112,12 @@ export function selectByRegion(candidates: readonly ScoredCandidate[], region: D
 const ROOM = 1000;
 
 /** How much of what one group has to take the group can take. `members` are in order of preference. */
-export function weighGroup(members: readonly ScoredCandidate[], minGroups: number, minClusters: number, { replicas, duplicated }: Demand): number {
+export function weighGroup(
+  members: readonly ScoredCandidate[],
+  minGroups: number,
+  minClusters: number,
+  { replicas, duplicated }: Demand,
+): number {
   if (duplicated) {
     const large = members.filter(({ availableReplicas }) => availableReplicas >= replicas);
     return large.length === 0 ? 0 : large.length * ROOM + Math.floor(sumScores(large) / large.length);

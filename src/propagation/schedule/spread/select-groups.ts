@@ -1,11 +1,12 @@
 /**
  * The best combination of groups, such as regions, that together have enough clusters.
  *
- * Karmada walks through all combinations, which takes for ever for a few dozen groups. Its result can be had directly. It
- * orders the groups by number of clusters and takes a combination no further than needed: with more groups than the minimum
- * it would have too few clusters without its last one. Of those the heaviest wins, then the one with the most clusters, then
- * the first in that order; and of the winner only its heaviest groups are taken if they suffice. What is best from a group
- * on depends only on how many groups and clusters were taken before it, so each such state is decided once.
+ * Karmada walks through all combinations, which takes for ever for a few dozen groups. Its result can be had directly.
+ * It orders the groups by number of clusters and takes a combination no further than needed: with more groups than the
+ * minimum it would have too few clusters without its last one. Of those the heaviest wins, then the one with the most
+ * clusters, then the first in that order; and of the winner only its heaviest groups are taken if they suffice. What is
+ * best from a group on depends only on how many groups and clusters were taken before it, so each such state is decided
+ * once.
  */
 export interface Group {
   readonly name: string;
@@ -40,7 +41,10 @@ const compareNames = (a: Group, b: Group): number => (a.name < b.name ? -1 : a.n
 const byWeight = (a: Group, b: Group): number => b.weight - a.weight || compareNames(a, b);
 const sizeOf = (groups: readonly Group[]): number => groups.reduce((sum, { size }) => sum + size, 0);
 
-/** States are (next group, groups taken, clusters taken up to `goal`); each remembers whether taking the next group is best. */
+/**
+ * States are (next group, groups taken, clusters taken up to `goal`); each remembers whether taking the next group is
+ * best.
+ */
 function findBest<G extends Group>(row: readonly G[], min: number, most: number, goal: number): G[] | undefined {
   const width = goal + 1;
   const layer = (most + 1) * width;
@@ -49,7 +53,8 @@ function findBest<G extends Group>(row: readonly G[], min: number, most: number,
   let size = new Float64Array(layer);
   const isDone = (taken: number, clusters: number): boolean => taken >= min && clusters >= goal;
   // After the last group only what is done is worth anything.
-  for (let state = 0; state < layer; state++) weight[state] = isDone(Math.floor(state / width), state % width) ? 0 : -Infinity;
+  for (let state = 0; state < layer; state++)
+    weight[state] = isDone(Math.floor(state / width), state % width) ? 0 : -Infinity;
 
   for (let index = row.length - 1; index >= 0; index--) {
     const group = row[index] as G;
@@ -59,7 +64,10 @@ function findBest<G extends Group>(row: readonly G[], min: number, most: number,
         if (isDone(taken, clusters)) continue;
         const state = taken * width + clusters;
         const after = (taken + 1) * width + Math.min(goal, clusters + group.size);
-        const [weightIfTaken, sizeIfTaken] = [(weight[after] as number) + group.weight, (size[after] as number) + group.size];
+        const [weightIfTaken, sizeIfTaken] = [
+          (weight[after] as number) + group.weight,
+          (size[after] as number) + group.size,
+        ];
         const isHeavier = weightIfTaken > (weight[state] as number);
         const isAsGood = weightIfTaken === weight[state] && sizeIfTaken >= (size[state] as number);
         if (weightIfTaken === -Infinity || !(isHeavier || isAsGood)) continue;

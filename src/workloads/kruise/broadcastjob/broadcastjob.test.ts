@@ -19,7 +19,13 @@ function makeJob({ spec, annotations, pod }: JobOptions): BroadcastJob {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "BroadcastJob",
     metadata: { name: "job", namespace: NAMESPACE },
-    spec: { template: { metadata: { ...(annotations && { annotations }) }, spec: { restartPolicy: "Never", containers: [{ name: "main", image: "tool:1" }], ...pod } }, ...spec },
+    spec: {
+      template: {
+        metadata: { annotations },
+        spec: { restartPolicy: "Never", containers: [{ name: "main", image: "tool:1" }], ...pod },
+      },
+      ...spec,
+    },
   };
 }
 
@@ -30,16 +36,32 @@ async function start(options: JobOptions, nodes = 3): Promise<void> {
   await member.pass(20_000);
 }
 
-const statusOf = async (): Promise<BroadcastJob["status"]> => (await member.get(BroadcastJob, "job")).status as BroadcastJob["status"];
-const told = (): string[] => [...new Set(member.events.filter((event) => event.startsWith("BroadcastJob/")).map((event) => event.split(": ")[0]?.split(" ").slice(1).join(" ") ?? ""))];
+const statusOf = async (): Promise<BroadcastJob["status"]> =>
+  (await member.get(BroadcastJob, "job")).status as BroadcastJob["status"];
+const told = (): string[] => [
+  ...new Set(
+    member.events
+      .filter((event) => event.startsWith("BroadcastJob/"))
+      .map((event) => event.split(": ")[0]?.split(" ").slice(1).join(" ") ?? ""),
+  ),
+];
 
 const RUNS_FOR_EVER = { "sim/run": "forever" };
 
 test("runs once on every node, and is complete when all pods came to their end", async () => {
   await start({});
 
-  expect(new Set(member.pods().map(({ spec }) => spec.nodeName))).toEqual(new Set((await member.list(Node)).map(({ metadata }) => metadata.name)));
-  expect(await statusOf()).toMatchObject({ phase: "completed", desired: 3, succeeded: 3, active: 0, failed: 0, conditions: [{ type: "Complete", message: "Job completed, 3 pods succeeded, 0 pods failed" }] });
+  expect(new Set(member.pods().map(({ spec }) => spec.nodeName))).toEqual(
+    new Set((await member.list(Node)).map(({ metadata }) => metadata.name)),
+  );
+  expect(await statusOf()).toMatchObject({
+    phase: "completed",
+    desired: 3,
+    succeeded: 3,
+    active: 0,
+    failed: 0,
+    conditions: [{ type: "Complete", message: "Job completed, 3 pods succeeded, 0 pods failed" }],
+  });
   expect(told()).toEqual(["Normal SuccessfulCreate", "Normal JobComplete"]);
 });
 
@@ -48,7 +70,10 @@ test("labels its pods, so that people can find them", async () => {
 
   const { uid } = (await member.get(BroadcastJob, "job")).metadata;
 
-  expect(member.pods()[0]?.metadata.labels).toMatchObject({ "broadcastjob-name": "job", "broadcastjob-controller-uid": uid });
+  expect(member.pods()[0]?.metadata.labels).toMatchObject({
+    "broadcastjob-name": "job",
+    "broadcastjob-controller-uid": uid,
+  });
 });
 
 test("runs no more pods at a time than its parallelism", async () => {
@@ -62,8 +87,15 @@ test("goes only where its pods fit", async () => {
   member = await startKruiseMember({ customs: kruiseKinds, nodes: 3 });
   await member.pass(1000);
   const [node] = await member.list(Node);
-  await member.client.update(Node, MEMBER, { ...node, spec: { ...node?.spec, taints: [{ key: "gpu", effect: "NoSchedule" }] } } as Node);
-  await member.client.create(BroadcastJob, MEMBER, makeJob({ pod: { containers: [{ name: "main", image: "tool:1", resources: { requests: { cpu: "1" } } }] } }));
+  await member.client.update(Node, MEMBER, {
+    ...node,
+    spec: { ...node?.spec, taints: [{ key: "gpu", effect: "NoSchedule" }] },
+  } as Node);
+  await member.client.create(
+    BroadcastJob,
+    MEMBER,
+    makeJob({ pod: { containers: [{ name: "main", image: "tool:1", resources: { requests: { cpu: "1" } } }] } }),
+  );
   await member.pass(20_000);
 
   expect(member.pods()).toHaveLength(2);
@@ -108,7 +140,10 @@ describe("a pod that fails", () => {
 });
 
 test("fails when its time is over, and stops its pods", async () => {
-  await start({ spec: { completionPolicy: { type: "Always", activeDeadlineSeconds: 60 } }, annotations: RUNS_FOR_EVER });
+  await start({
+    spec: { completionPolicy: { type: "Always", activeDeadlineSeconds: 60 } },
+    annotations: RUNS_FOR_EVER,
+  });
   const before = (await statusOf())?.phase;
 
   await member.pass(120_000);

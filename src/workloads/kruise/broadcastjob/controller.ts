@@ -50,13 +50,22 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
       // A job whose counts are about to be written looks at all nodes then.
       const left = job.status?.phase === "running" ? statusDelay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
-      const plan = planBroadcastJob({ job, nodes: nodes.list({ cluster }), pods: ownedBy(pods, cluster, owner.uid), nowMs: clock.now() });
+      const plan = planBroadcastJob({
+        job,
+        nodes: nodes.list({ cluster }),
+        pods: ownedBy(pods, cluster, owner.uid),
+        nowMs: clock.now(),
+      });
       if (plan.removeJob) {
         await unlessChanged(client.delete(BroadcastJob, key, { preconditions: { uid: owner.uid }, signal }));
         return done;
       }
       await writer.remove({ cluster, object: job }, plan.remove, signal);
-      await writer.create({ cluster, object: job }, plan.create.map((node) => broadcastPod(job, node, random)), signal);
+      await writer.create(
+        { cluster, object: job },
+        plan.create.map((node) => broadcastPod(job, node, random)),
+        signal,
+      );
       const result = await settle(job, plan, key, signal);
       // Told after the status says how things stand; only a change of the job helps.
       const problem = isFinished(job) ? undefined : parallelismProblem(job);
@@ -66,8 +75,16 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  async function settle(job: ReadonlyBroadcastJob, { status, events: told, requeueAfterMs }: BroadcastPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    const waits = [requeueAfterMs || undefined, isFinished(job) ? undefined : deadlineInMs({ ...job, status }, clock.now())].filter((wait) => wait !== undefined);
+  async function settle(
+    job: ReadonlyBroadcastJob,
+    { status, events: told, requeueAfterMs }: BroadcastPlan,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const waits = [
+      requeueAfterMs || undefined,
+      isFinished(job) ? undefined : deadlineInMs({ ...job, status }, clock.now()),
+    ].filter((wait) => wait !== undefined);
     const again = waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
     if (equalJson(status, job.status)) {
       statusDelay.settled(idOfKey(key));
@@ -96,5 +113,9 @@ export function createBroadcastJobController(deps: WorkloadDependencies): Contro
 /** A node that only says that it is alive changes nothing for a job. */
 function changesPlaces({ object, old, deleted }: ObjectEvent<Node>): boolean {
   if (!old || deleted) return true;
-  return !equalJson(old.metadata.labels, object.metadata.labels) || !equalJson(old.spec, object.spec) || !equalJson(old.status?.allocatable, object.status?.allocatable);
+  return (
+    !equalJson(old.metadata.labels, object.metadata.labels) ||
+    !equalJson(old.spec, object.spec) ||
+    !equalJson(old.status?.allocatable, object.status?.allocatable)
+  );
 }

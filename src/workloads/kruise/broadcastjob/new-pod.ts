@@ -10,8 +10,24 @@ export function broadcastPod(job: ReadonlyBroadcastJob, node: string, random: Ra
   const { affinity } = pod.spec;
   return {
     ...pod,
-    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, "broadcastjob-name": job.metadata.name, "broadcastjob-controller-uid": job.metadata.uid ?? "" } },
+    metadata: {
+      ...pod.metadata,
+      labels: {
+        ...pod.metadata.labels,
+        "broadcastjob-name": job.metadata.name,
+        "broadcastjob-controller-uid": job.metadata.uid ?? "",
+      },
+    },
     // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
-    spec: { ...pod.spec, affinity: { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } },
+    spec: {
+      ...pod.spec,
+      affinity: {
+        ...affinity,
+        nodeAffinity: {
+          ...affinity?.nodeAffinity,
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
+        },
+      },
+    },
   };
 }

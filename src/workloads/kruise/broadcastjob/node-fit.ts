@@ -19,10 +19,14 @@ export function fitsNode(pod: Spec, node: ReadonlyNode): boolean {
   return (!nodeName || nodeName === node.metadata.name) && couldRunOn(pod, node);
 }
 
-/** Whether a pod could be on this node, whichever it names. What else runs there does not matter: the pod would wait for it. */
+/**
+ * Whether a pod could be on this node, whichever it names. What else runs there does not matter: the pod would wait for
+ * it.
+ */
 export function couldRunOn(pod: Spec, node: ReadonlyNode): boolean {
   if (!wantsNode(pod, node)) return false;
-  const isRefused = node.spec?.taints?.some((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(pod, taint)) ?? false;
+  const isRefused =
+    node.spec?.taints?.some((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(pod, taint)) ?? false;
   if (isRefused || (node.spec?.unschedulable && !toleratesTaint(pod, UNSCHEDULABLE))) return false;
   const room = roomOn(node);
   if (compareQuantities(room("pods"), ONE) < 0) return false;
@@ -39,7 +43,8 @@ function requestsOf({ spec }: Spec): ReadonlyMap<string, Quantity> {
   if (!known) {
     const total = new Map(Object.entries(containerTotals(spec, "requests")));
     for (const [name, amount] of Object.entries(spec.resources?.requests ?? {})) total.set(name, parseQuantity(amount));
-    for (const [name, amount] of Object.entries(spec.overhead ?? {})) total.set(name, addQuantities(total.get(name) ?? ZERO, parseQuantity(amount)));
+    for (const [name, amount] of Object.entries(spec.overhead ?? {}))
+      total.set(name, addQuantities(total.get(name) ?? ZERO, parseQuantity(amount)));
     requests.set(spec, (known = new Map([...total].filter(([, amount]) => compareQuantities(amount, ZERO) > 0))));
   }
   return known;
@@ -50,6 +55,15 @@ const rooms = new WeakMap<ReadonlyNode, Map<string, Quantity>>();
 /** What the node has of a resource in all. */
 function roomOn(node: ReadonlyNode): (name: string) => Quantity {
   let known = rooms.get(node);
-  if (!known) rooms.set(node, (known = new Map(Object.entries(node.status?.allocatable ?? {}).map(([name, amount]) => [name, tryParseQuantity(amount) ?? ZERO]))));
+  if (!known)
+    rooms.set(
+      node,
+      (known = new Map(
+        Object.entries(node.status?.allocatable ?? {}).map(([name, amount]) => [
+          name,
+          tryParseQuantity(amount) ?? ZERO,
+        ]),
+      )),
+    );
   return (name) => known.get(name) ?? ZERO;
 }

@@ -6,7 +6,11 @@ const STARTED = "2024-05-01T12:00:00Z";
 const NOW = Date.parse(STARTED) + 60_000;
 
 const makeJob = (phase: string, activeDeadlineSeconds: number): ReadonlyBroadcastJob =>
-  ({ metadata: { name: "job" }, spec: { completionPolicy: { type: "Always", activeDeadlineSeconds } }, status: { active: 0, failed: 0, succeeded: 0, desired: 1, phase, startTime: STARTED } }) as unknown as ReadonlyBroadcastJob;
+  ({
+    metadata: { name: "job" },
+    spec: { completionPolicy: { type: "Always", activeDeadlineSeconds } },
+    status: { active: 0, failed: 0, succeeded: 0, desired: 1, phase, startTime: STARTED },
+  }) as unknown as ReadonlyBroadcastJob;
 
 const cases: Record<string, [job: ReadonlyBroadcastJob, want: number | undefined]> = {
   "a job that runs is looked at when its time is over": [makeJob("running", 90), 30_000],

@@ -1,5 +1,6 @@
 /**
- * The decisions of a BroadcastJob: a pod that runs to its end on every node that it fits. Pure; `controller.ts` carries them out.
+ * The decisions of a BroadcastJob: a pod that runs to its end on every node that it fits. Pure; `controller.ts` carries
+ * them out.
  *
  * Nodes that join while the job runs get a pod too. A pod that no longer fits its node is removed and counts as failed.
  */
@@ -38,11 +39,16 @@ export interface BroadcastPlan {
   requeueAfterMs: number;
 }
 
-type CountedStatus = BroadcastJobStatus & Required<Pick<BroadcastJobStatus, "active" | "failed" | "succeeded" | "desired" | "phase">>;
+type CountedStatus = BroadcastJobStatus &
+  Required<Pick<BroadcastJobStatus, "active" | "failed" | "succeeded" | "desired" | "phase">>;
 
 export function isFinished({ spec, status }: ReadonlyBroadcastJob): boolean {
   if (spec.completionPolicy?.type === "Never") return false;
-  return status?.conditions?.some(({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True") ?? false;
+  return (
+    status?.conditions?.some(
+      ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
+    ) ?? false
+  );
 }
 
 export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
@@ -54,7 +60,8 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   const counted = countPods(input.pods, failurePolicy?.restartLimit ?? 0);
   const places = viewPlaces(input, events);
   let requeueAfterMs = 0;
-  if (!job.status?.startTime && completionPolicy?.type === "Always") requeueAfterMs = (completionPolicy.activeDeadlineSeconds ?? 0) * 1000;
+  if (!job.status?.startTime && completionPolicy?.type === "Always")
+    requeueAfterMs = (completionPolicy.activeDeadlineSeconds ?? 0) * 1000;
   const startTime = job.status?.startTime ?? formatTime(nowMs);
   const status: CountedStatus = {
     ...(job.status as BroadcastJobStatus | undefined),
@@ -65,10 +72,19 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
     succeeded: counted.succeeded.length,
     desired: places.desired.size,
   };
-  const result = (parts: Partial<BroadcastPlan> = {}): BroadcastPlan => ({ create: [], remove: [], removeJob: false, status, events, requeueAfterMs, ...parts });
+  const result = (parts: Partial<BroadcastPlan> = {}): BroadcastPlan => ({
+    create: [],
+    remove: [],
+    removeJob: false,
+    status,
+    events,
+    requeueAfterMs,
+    ...parts,
+  });
 
   if (status.phase === "failed") return result();
-  if (paused && (status.phase === "running" || status.phase === "paused")) return result({ status: { ...status, phase: "paused" } });
+  if (paused && (status.phase === "running" || status.phase === "paused"))
+    return result({ status: { ...status, phase: "paused" } });
   if (!paused && status.phase === "paused") {
     status.phase = "running";
     events.push({ type: "Normal", reason: "Continue", message: "continue to process job" });
@@ -80,11 +96,19 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   const failure = failureOf(job, startTime, counted.failed.length, nowMs);
   if (failure) {
     const { reason, message, isTold } = failure;
-    const told = (failed: number): RecordedEvent => ({ type: "Warning", reason, message: `${message}: ${status.succeeded} pods succeeded, ${failed} pods failed` });
+    const told = (failed: number): RecordedEvent => ({
+      type: "Warning",
+      reason,
+      message: `${message}: ${status.succeeded} pods succeeded, ${failed} pods failed`,
+    });
     if (isTold) events.push(told(status.failed));
     const failed = status.failed + counted.active.length;
     events.push(told(failed));
-    return result({ remove: counted.active, status: finished({ ...status, failed, active: 0, phase: "failed" }, "Failed", message, nowMs), requeueAfterMs: keepMs(job) });
+    return result({
+      remove: counted.active,
+      status: finished({ ...status, failed, active: 0, phase: "failed" }, "Failed", message, nowMs),
+      requeueAfterMs: keepMs(job),
+    });
   }
   const { remove } = places;
   const active = status.active - remove.length;
@@ -92,16 +116,35 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   const after = { ...status, failed: status.failed + remove.length, active: active + create.length };
   if (!isComplete(job, places)) return result({ create, remove, status: after });
   const summary = `${status.succeeded} pods succeeded, ${after.failed} pods failed`;
-  events.push({ type: "Normal", reason: "JobComplete", message: `Job ${job.metadata.namespace}/${job.metadata.name} is completed, ${summary}` });
-  return result({ create, remove, status: finished({ ...after, phase: "completed" }, "Complete", `Job completed, ${summary}`, nowMs), requeueAfterMs: keepMs(job) });
+  events.push({
+    type: "Normal",
+    reason: "JobComplete",
+    message: `Job ${job.metadata.namespace}/${job.metadata.name} is completed, ${summary}`,
+  });
+  return result({
+    create,
+    remove,
+    status: finished({ ...after, phase: "completed" }, "Complete", `Job completed, ${summary}`, nowMs),
+    requeueAfterMs: keepMs(job),
+  });
 }
 
 /** A job that is over waits for its end, if it was given one. */
 function planFinished({ job, nowMs }: BroadcastInput): BroadcastPlan {
   const { ttlSecondsAfterFinished: ttl } = job.spec.completionPolicy ?? {};
-  const leftMs = ttl === undefined || !job.status?.completionTime ? undefined : timeMs(job.status.completionTime) + ttl * 1000 - nowMs;
+  const leftMs =
+    ttl === undefined || !job.status?.completionTime
+      ? undefined
+      : timeMs(job.status.completionTime) + ttl * 1000 - nowMs;
   const status = job.status ?? { active: 0, failed: 0, succeeded: 0, desired: 0 };
-  return { create: [], remove: [], removeJob: leftMs !== undefined && leftMs <= 0, status, events: [], requeueAfterMs: Math.max(0, leftMs ?? 0) };
+  return {
+    create: [],
+    remove: [],
+    removeJob: leftMs !== undefined && leftMs <= 0,
+    status,
+    events: [],
+    requeueAfterMs: Math.max(0, leftMs ?? 0),
+  };
 }
 
 interface Counted {
@@ -117,7 +160,8 @@ function countPods(pods: readonly ReadonlyPod[], restartLimit: number): Counted 
     const { phase } = pod.status ?? {};
     if (phase === "Succeeded") counted.succeeded.push(pod);
     else if (phase === "Failed") counted.failed.push(pod);
-    else if (!pod.metadata.deletionTimestamp) (restartsTooOften(pod, restartLimit) ? counted.failed : counted.active).push(pod);
+    else if (!pod.metadata.deletionTimestamp)
+      (restartsTooOften(pod, restartLimit) ? counted.failed : counted.active).push(pod);
   }
   return counted;
 }
@@ -141,7 +185,12 @@ function viewPlaces({ job, nodes, pods }: BroadcastInput, events: RecordedEvent[
   const byNode = new Map<string, ReadonlyPod>();
   for (const pod of pods) {
     const node = targetNode(pod) ?? "";
-    if (byNode.has(node)) events.push({ type: "Warning", reason: "DuplicatePodCreatedOnSameNode", message: `Duplicated pod ${pod.metadata.name} found on same node ${node}` });
+    if (byNode.has(node))
+      events.push({
+        type: "Warning",
+        reason: "DuplicatePodCreatedOnSameNode",
+        message: `Duplicated pod ${pod.metadata.name} found on same node ${node}`,
+      });
     byNode.set(node, pod);
   }
   const template = { spec: job.spec.template?.spec ?? { containers: [] } };
@@ -174,21 +223,44 @@ export function parallelismProblem({ metadata, spec }: ReadonlyBroadcastJob): st
   return `running BroadcastJob ${metadata.namespace}/${metadata.name}: its parallelism ${JSON.stringify(spec.parallelism)} is neither a number nor a percentage`;
 }
 
-function nodesToStart({ spec }: ReadonlyBroadcastJob, { free, desired }: Places, active: number, events: RecordedEvent[]): string[] {
+function nodesToStart(
+  { spec }: ReadonlyBroadcastJob,
+  { free, desired }: Places,
+  active: number,
+  events: RecordedEvent[],
+): string[] {
   if (free.length === 0) return [];
   const parallelism = parallelismOf(spec, desired.size);
   if (parallelism === undefined) return [];
-  if (active > parallelism) events.push({ type: "Warning", reason: "TooManyActivePods", message: "Number of active pods exceed parallelism limit" });
+  if (active > parallelism)
+    events.push({
+      type: "Warning",
+      reason: "TooManyActivePods",
+      message: "Number of active pods exceed parallelism limit",
+    });
   return free.slice(0, Math.max(0, parallelism - active));
 }
 
-function failureOf({ metadata, spec }: ReadonlyBroadcastJob, startTime: string, failed: number, nowMs: number): { reason: string; message: string; isTold: boolean } | undefined {
+function failureOf(
+  { metadata, spec }: ReadonlyBroadcastJob,
+  startTime: string,
+  failed: number,
+  nowMs: number,
+): { reason: string; message: string; isTold: boolean } | undefined {
   if (failed > 0 && spec.failurePolicy?.type === "FailFast") {
-    return { reason: "failed pod is found", message: "failure policy is FailurePolicyTypeFailFast and failed pod is found", isTold: true };
+    return {
+      reason: "failed pod is found",
+      message: "failure policy is FailurePolicyTypeFailFast and failed pod is found",
+      isTold: true,
+    };
   }
   const { type, activeDeadlineSeconds: deadline } = spec.completionPolicy ?? {};
   if (type === "Never" || deadline === undefined || nowMs - timeMs(startTime) < deadline * 1000) return undefined;
-  return { reason: "DeadlineExceeded", message: `Job ${metadata.namespace}/${metadata.name} was active longer than specified deadline`, isTold: false };
+  return {
+    reason: "DeadlineExceeded",
+    message: `Job ${metadata.namespace}/${metadata.name} was active longer than specified deadline`,
+    isTold: false,
+  };
 }
 
 /** Every node has a pod that came to its end, or is on its way out. */
@@ -197,9 +269,21 @@ function isComplete({ spec }: ReadonlyBroadcastJob, { desired }: Places): boolea
   return [...desired.values()].every((pod) => pod !== undefined && !isActive(pod));
 }
 
-function finished(status: BroadcastJobStatus, type: "Complete" | "Failed", message: string, nowMs: number): BroadcastJobStatus {
+function finished(
+  status: BroadcastJobStatus,
+  type: "Complete" | "Failed",
+  message: string,
+  nowMs: number,
+): BroadcastJobStatus {
   const time = formatTime(nowMs);
-  const condition: BroadcastJobCondition = { type, status: "True", lastProbeTime: time, lastTransitionTime: time, reason: type, message };
+  const condition: BroadcastJobCondition = {
+    type,
+    status: "True",
+    lastProbeTime: time,
+    lastTransitionTime: time,
+    reason: type,
+    message,
+  };
   return { ...status, conditions: [...(status.conditions ?? []), condition], completionTime: time };
 }
 
@@ -212,6 +296,13 @@ const keepMs = ({ spec }: ReadonlyBroadcastJob): number => {
 /** Milliseconds until a job that runs is over time. The time of one that is paused counts when it goes on. */
 export function deadlineInMs({ spec, status }: ReadonlyBroadcastJob, nowMs: number): number | undefined {
   const { type, activeDeadlineSeconds: deadline } = spec.completionPolicy ?? {};
-  if (type === "Never" || deadline === undefined || !status?.startTime || status.phase === "failed" || status.phase === "paused") return undefined;
+  if (
+    type === "Never" ||
+    deadline === undefined ||
+    !status?.startTime ||
+    status.phase === "failed" ||
+    status.phase === "paused"
+  )
+    return undefined;
   return Math.max(1, timeMs(status.startTime) + deadline * 1000 - nowMs);
 }

@@ -8,5 +8,6 @@ import { readCases } from "../testdata/read-cases.ts";
 const DIFFERENT = ["broadcastjob/reconcile/0248"];
 
 describe("BroadcastJobs are OpenKruise's", () => {
-  for (const [kind, run] of Object.entries(broadcastJobCases)) checkCases(kind, readCases<never, never>("broadcastjob.jsonl.gz", kind), run, DIFFERENT);
+  for (const [kind, run] of Object.entries(broadcastJobCases))
+    checkCases(kind, readCases<never, never>("broadcastjob.jsonl.gz", kind), run, DIFFERENT);
 });

@@ -1,8 +1,8 @@
 /**
  * Volume claims of a CloneSet: one of each template for each pod, found by the instance id that both carry. Pure.
  *
- * A pod that is deleted by the CloneSet takes its claims with it. One that others delete leaves them behind: they are used
- * again by its successor, which then has the same name, or removed when the CloneSet does not reuse claims.
+ * A pod that is deleted by the CloneSet takes its claims with it. One that others delete leaves them behind: they are
+ * used again by its successor, which then has the same name, or removed when the CloneSet does not reuse claims.
  */
 import { controllerReference } from "../../../api/index.ts";
 import { randomSuffix } from "../../../base/index.ts";
@@ -13,7 +13,8 @@ import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { INSTANCE_ID_LABEL } from "./names.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
-export const instanceIdOf = ({ metadata }: ReadonlyPod | ReadonlyClaim): string => metadata.labels?.[INSTANCE_ID_LABEL] ?? "";
+export const instanceIdOf = ({ metadata }: ReadonlyPod | ReadonlyClaim): string =>
+  metadata.labels?.[INSTANCE_ID_LABEL] ?? "";
 
 /** The claims of one pod, by the names of their templates. */
 export function claimsOfPod(cloneSet: ReadonlyCloneSet, id: string): ReadonlyMap<string, ReadonlyClaim> {
@@ -35,8 +36,9 @@ export interface Instances {
 }
 
 /**
- * Ids for new pods: those of claims that no pod uses first, then new ones. An id is part of names, so none is used twice. The pod
- * of a claim may not quite be gone; then the creation of its successor fails and is tried again, as upstream does.
+ * Ids for new pods: those of claims that no pod uses first, then new ones. An id is part of names, so none is used
+ * twice. The pod of a claim may not quite be gone; then the creation of its successor fails and is tried again, as
+ * upstream does.
  */
 export function chooseInstanceIds(count: number, { active, pods, claims }: Instances, random: Random): string[] {
   const used = new Set(active.map(instanceIdOf));
@@ -60,7 +62,12 @@ export interface ClaimPlan {
 }
 
 /** What becomes of the claims of pods that no longer count. */
-export function planClaims({ spec, metadata }: ReadonlyCloneSet, claims: readonly ReadonlyClaim[], active: readonly ReadonlyPod[], inactive: readonly ReadonlyPod[]): ClaimPlan {
+export function planClaims(
+  { spec, metadata }: ReadonlyCloneSet,
+  claims: readonly ReadonlyClaim[],
+  active: readonly ReadonlyPod[],
+  inactive: readonly ReadonlyPod[],
+): ClaimPlan {
   if (spec.scaleStrategy?.enablePVCReuse || claims.length === 0) return { kept: claims, remove: [], handOver: [] };
   const activeIds = new Set(active.map(instanceIdOf));
   const leaving = new Map(inactive.map((pod) => [instanceIdOf(pod), pod]));
@@ -76,7 +83,14 @@ export function planClaims({ spec, metadata }: ReadonlyCloneSet, claims: readonl
   return { kept, remove, handOver };
 }
 
-function inHandsOf({ metadata: { name, uid = "" } }: ReadonlyPod, claim: ReadonlyClaim, ownerUid: string | undefined): ReadonlyClaim {
+function inHandsOf(
+  { metadata: { name, uid = "" } }: ReadonlyPod,
+  claim: ReadonlyClaim,
+  ownerUid: string | undefined,
+): ReadonlyClaim {
   const others = claim.metadata.ownerReferences?.filter((reference) => reference.uid !== ownerUid) ?? [];
-  return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, { apiVersion: "v1", kind: "Pod", name, uid }] } };
+  return {
+    ...claim,
+    metadata: { ...claim.metadata, ownerReferences: [...others, { apiVersion: "v1", kind: "Pod", name, uid }] },
+  };
 }

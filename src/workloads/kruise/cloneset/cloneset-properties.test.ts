@@ -1,6 +1,6 @@
 /**
- * What must hold of every CloneSet at every moment, for random specs and random sequences of scaling and updating, on a member
- * whose pods are slow to start: its budgets are kept, it comes to an end, and then it is silent.
+ * What must hold of every CloneSet at every moment, for random specs and random sequences of scaling and updating, on a
+ * member whose pods are slow to start: its budgets are kept, it comes to an end, and then it is silent.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -36,12 +36,20 @@ type Step = { replicas?: number; image?: string; partition?: number | string; en
 
 function applied(spec: Spec, { replicas, image, partition, env }: Step): Spec {
   const [container] = spec.template.spec?.containers ?? [];
-  const next = { ...container, name: "main", ...(image !== undefined && { image }), ...(env !== undefined && { env: [{ name: "MODE", value: env }] }) };
+  const next = {
+    ...container,
+    name: "main",
+    ...(image !== undefined && { image }),
+    ...(env !== undefined && { env: [{ name: "MODE", value: env }] }),
+  };
   return {
     ...spec,
     ...(replicas !== undefined && { replicas }),
     template: { ...spec.template, spec: { ...spec.template.spec, containers: [next] } },
-    updateStrategy: { ...spec.updateStrategy, rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, ...(partition !== undefined && { partition }) } },
+    updateStrategy: {
+      ...spec.updateStrategy,
+      rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, ...(partition !== undefined && { partition }) },
+    },
   };
 }
 
@@ -54,15 +62,20 @@ function watchBudgets(member: KruiseMember): { findings: string[]; begin(cloneSe
   let oldFloor = 0;
   const active = (): ReadonlyPod[] => member.pods().filter(isActive);
   const available = (): number => active().filter((pod) => isPodAvailable(pod, 0, member.clock.now())).length;
-  const imageOf = (pod: ReadonlyPod): string => JSON.stringify(pod.spec.containers[0]?.image) + JSON.stringify(pod.spec.containers[0]?.env ?? []);
-  const isOld = (pod: ReadonlyPod): boolean => imageOf(pod) !== JSON.stringify(cloneSet?.spec.template.spec?.containers[0]?.image) + JSON.stringify(cloneSet?.spec.template.spec?.containers[0]?.env ?? []);
+  const imageOf = (pod: ReadonlyPod): string =>
+    JSON.stringify(pod.spec.containers[0]?.image) + JSON.stringify(pod.spec.containers[0]?.env ?? []);
+  const isOld = (pod: ReadonlyPod): boolean =>
+    imageOf(pod) !==
+    JSON.stringify(cloneSet?.spec.template.spec?.containers[0]?.image) +
+      JSON.stringify(cloneSet?.spec.template.spec?.containers[0]?.env ?? []);
 
   member.informers.of(Pod).subscribe(() => {
     if (!cloneSet) return;
     const pods = active();
     if (available() < floor) findings.push(`${available()} available, at least ${floor} wanted`);
     if (pods.length > ceiling) findings.push(`${pods.length} pods, at most ${ceiling} wanted`);
-    if (pods.filter(isOld).length < oldFloor) findings.push(`${pods.filter(isOld).length} old pods, at least ${oldFloor} wanted`);
+    if (pods.filter(isOld).length < oldFloor)
+      findings.push(`${pods.filter(isOld).length} old pods, at least ${oldFloor} wanted`);
     // What became available stays so, as far as the budget reaches.
     floor = Math.max(floor, Math.min(available(), budgetFloor()));
   });
@@ -88,29 +101,38 @@ function watchBudgets(member: KruiseMember): { findings: string[]; begin(cloneSe
 
 test("a CloneSet keeps its budgets, comes to an end and is then silent", { timeout: 120_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 6 }), rolling, fc.array(step, { minLength: 1, maxLength: 4 }), async (replicas, strategy, steps) => {
-      const member = await startKruiseMember({ times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 } });
-      try {
-        const watch = watchBudgets(member);
-        const created = await member.client.create(CloneSet, MEMBER, makeWebCloneSet(replicas, strategy, { template: makeWebTemplate("web:1") }));
-        watch.begin(created);
-        await member.pass(300_000);
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 6 }),
+      rolling,
+      fc.array(step, { minLength: 1, maxLength: 4 }),
+      async (replicas, strategy, steps) => {
+        const member = await startKruiseMember({ times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 } });
+        try {
+          const watch = watchBudgets(member);
+          const created = await member.client.create(
+            CloneSet,
+            MEMBER,
+            makeWebCloneSet(replicas, strategy, { template: makeWebTemplate("web:1") }),
+          );
+          watch.begin(created);
+          await member.pass(300_000);
 
-        for (const change of steps as Step[]) {
-          watch.begin({ ...created, spec: applied((await member.cloneSet()).spec, change) });
-          await member.edit((spec) => applied(spec, change));
+          for (const change of steps as Step[]) {
+            watch.begin({ ...created, spec: applied((await member.cloneSet()).spec, change) });
+            await member.edit((spec) => applied(spec, change));
+            await member.pass(600_000);
+            await expectSettled(member);
+          }
+
+          member.writes.reset();
           await member.pass(600_000);
-          await expectSettled(member);
+          expect(member.writes.counts()).toEqual([]);
+          expect(watch.findings).toEqual([]);
+        } finally {
+          await member.stop();
         }
-
-        member.writes.reset();
-        await member.pass(600_000);
-        expect(member.writes.counts()).toEqual([]);
-        expect(watch.findings).toEqual([]);
-      } finally {
-        await member.stop();
-      }
-    }),
+      },
+    ),
     { seed: 20_240_501, numRuns: 40 },
   );
 });
@@ -120,6 +142,11 @@ async function expectSettled(member: KruiseMember): Promise<void> {
   const cloneSet = await member.cloneSet();
   const { replicas } = budgetsOf(cloneSet);
   const { status } = cloneSet;
-  expect(status).toMatchObject({ observedGeneration: cloneSet.metadata.generation, replicas, readyReplicas: replicas, availableReplicas: replicas });
+  expect(status).toMatchObject({
+    observedGeneration: cloneSet.metadata.generation,
+    replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+  });
   expect(status?.updatedReplicas).toBeGreaterThanOrEqual(status?.expectedUpdatedReplicas ?? 0);
 }

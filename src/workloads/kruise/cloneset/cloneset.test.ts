@@ -1,8 +1,17 @@
-/** CloneSets on a simulated member, on a clock that stands still: what users see of hooks, claims, grace periods and chosen deletions. */
+/**
+ * CloneSets on a simulated member, on a clock that stands still: what users see of hooks, claims, grace periods and
+ * chosen deletions.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, PersistentVolumeClaim, Pod, ResourceQuota } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { MEMBER, NAMESPACE, makeWebCloneSet, makeWebTemplate, startKruiseMember } from "../../../testing/member/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  makeWebCloneSet,
+  makeWebTemplate,
+  startKruiseMember,
+} from "../../../testing/member/index.ts";
 import type { CloneSetRolling, KruiseMember, KruiseMemberOptions } from "../../../testing/member/index.ts";
 
 let member: KruiseMember;
@@ -19,13 +28,22 @@ const names = (): string[] => member.pods().map(({ metadata }) => metadata.name)
 const stateOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.["lifecycle.apps.kruise.io/state"] ?? "";
 const imageOf = ({ spec }: ReadonlyPod): string => spec.containers[0]?.image ?? "";
 const restartsOf = ({ status }: ReadonlyPod): number | undefined => status?.containerStatuses?.[0]?.restartCount;
-const conditionOf = ({ status }: ReadonlyPod, type: string): string | undefined => status?.conditions?.find((condition) => condition.type === type)?.status;
-const withLabel = (key: string, value: string | undefined) => (pod: ReadonlyPod): ReadonlyPod => {
-  const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
-  return { ...pod, metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } } };
-};
+const conditionOf = ({ status }: ReadonlyPod, type: string): string | undefined =>
+  status?.conditions?.find((condition) => condition.type === type)?.status;
+const withLabel =
+  (key: string, value: string | undefined) =>
+  (pod: ReadonlyPod): ReadonlyPod => {
+    const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } },
+    };
+  };
 const inPlace: CloneSetRolling = { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: "100%" };
-const template = (image: string) => (spec: DeepReadonly<CloneSet["spec"]>) => ({ ...spec, template: makeWebTemplate(image) });
+const template = (image: string) => (spec: DeepReadonly<CloneSet["spec"]>) => ({
+  ...spec,
+  template: makeWebTemplate(image),
+});
 
 describe("A new pod", () => {
   test("is Normal and ready, with both gates open, after three writes", async () => {
@@ -33,8 +51,13 @@ describe("A new pod", () => {
 
     const pods = member.pods();
     expect(pods.map(stateOf)).toEqual(Array<string>(20).fill("Normal"));
-    expect(pods[0]?.spec.readinessGates).toEqual([{ conditionType: "InPlaceUpdateReady" }, { conditionType: "KruisePodReady" }]);
-    expect(pods.map((pod) => ["InPlaceUpdateReady", "KruisePodReady", "Ready"].map((type) => conditionOf(pod, type)).join())).toEqual(Array<string>(20).fill("True,True,True"));
+    expect(pods[0]?.spec.readinessGates).toEqual([
+      { conditionType: "InPlaceUpdateReady" },
+      { conditionType: "KruisePodReady" },
+    ]);
+    expect(
+      pods.map((pod) => ["InPlaceUpdateReady", "KruisePodReady", "Ready"].map((type) => conditionOf(pod, type)).join()),
+    ).toEqual(Array<string>(20).fill("True,True,True"));
     expect(member.writes.total({ resource: "pods" })).toBe(60);
   });
 
@@ -59,8 +82,16 @@ describe("A new pod", () => {
 });
 
 describe("Volume claims", () => {
-  const claims = [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } }] as unknown as PersistentVolumeClaim[];
-  const claimNames = async (): Promise<string[]> => (await member.list(PersistentVolumeClaim)).filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+  const claims = [
+    {
+      metadata: { name: "data" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    },
+  ] as unknown as PersistentVolumeClaim[];
+  const claimNames = async (): Promise<string[]> =>
+    (await member.list(PersistentVolumeClaim))
+      .filter(({ metadata }) => !metadata.deletionTimestamp)
+      .map(({ metadata }) => metadata.name);
 
   test("are made for each pod, named after it, and used by it", async () => {
     await start(makeWebCloneSet(2, {}, { volumeClaimTemplates: claims }));
@@ -68,8 +99,14 @@ describe("Volume claims", () => {
     const [pod] = member.pods();
     const [claim] = await member.list(PersistentVolumeClaim);
     expect(await claimNames()).toEqual(names().map((name) => `data-${name}`));
-    expect(pod?.spec.volumes?.find(({ name }) => name === "data")).toEqual({ name: "data", persistentVolumeClaim: { claimName: `data-${pod?.metadata.name}` } });
-    expect(claim?.metadata.labels).toEqual({ app: "web", "apps.kruise.io/cloneset-instance-id": pod?.metadata.labels?.["apps.kruise.io/cloneset-instance-id"] });
+    expect(pod?.spec.volumes?.find(({ name }) => name === "data")).toEqual({
+      name: "data",
+      persistentVolumeClaim: { claimName: `data-${pod?.metadata.name}` },
+    });
+    expect(claim?.metadata.labels).toEqual({
+      app: "web",
+      "apps.kruise.io/cloneset-instance-id": pod?.metadata.labels?.["apps.kruise.io/cloneset-instance-id"],
+    });
   });
 
   test("go with the pods that a smaller set gives up", async () => {
@@ -110,7 +147,14 @@ describe("Volume claims", () => {
 });
 
 describe("A preDelete hook", () => {
-  const held = makeWebCloneSet(3, {}, { template: makeWebTemplate("web:1", { labels: { hold: "yes" } }), lifecycle: { preDelete: { labelsHandler: { hold: "yes" } } } });
+  const held = makeWebCloneSet(
+    3,
+    {},
+    {
+      template: makeWebTemplate("web:1", { labels: { hold: "yes" } }),
+      lifecycle: { preDelete: { labelsHandler: { hold: "yes" } } },
+    },
+  );
 
   test("holds a pod that is to go, until its handler is taken off", async () => {
     await start(held);
@@ -141,13 +185,19 @@ describe("A preDelete hook", () => {
   });
 
   test("takes the pod out of traffic when it says so", async () => {
-    await start({ ...held, spec: { ...held.spec, lifecycle: { preDelete: { labelsHandler: { hold: "yes" }, markPodNotReady: true } } } });
+    await start({
+      ...held,
+      spec: { ...held.spec, lifecycle: { preDelete: { labelsHandler: { hold: "yes" }, markPodNotReady: true } } },
+    });
 
     await member.edit((spec) => ({ ...spec, replicas: 2 }));
     await member.pass(30_000);
 
     const leaving = member.pods().find((pod) => stateOf(pod) === "PreparingDelete");
-    expect(leaving && [conditionOf(leaving, "KruisePodReady"), conditionOf(leaving, "Ready")]).toEqual(["False", "False"]);
+    expect(leaving && [conditionOf(leaving, "KruisePodReady"), conditionOf(leaving, "Ready")]).toEqual([
+      "False",
+      "False",
+    ]);
   });
 });
 
@@ -160,8 +210,12 @@ describe("An update in place", () => {
     await member.pass(60_000);
 
     expect(member.pods().map(({ metadata, status }) => `${metadata.uid} ${status?.podIP}`)).toEqual(before);
-    expect(member.pods().map((pod) => `${imageOf(pod)} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(3).fill("web:2 1 Normal True"));
-    expect(member.events).toContain(`CloneSet/web Normal SuccessfulUpdatePodInPlace: successfully update pod ${names()[0]} in-place(revision ${(await member.cloneSet()).status?.updateRevision})`);
+    expect(
+      member.pods().map((pod) => `${imageOf(pod)} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`),
+    ).toEqual(Array<string>(3).fill("web:2 1 Normal True"));
+    expect(member.events).toContain(
+      `CloneSet/web Normal SuccessfulUpdatePodInPlace: successfully update pod ${names()[0]} in-place(revision ${(await member.cloneSet()).status?.updateRevision})`,
+    );
   });
 
   test("costs four writes a pod: out of traffic, new image, restarted, back in traffic", async () => {
@@ -171,7 +225,9 @@ describe("An update in place", () => {
     await member.edit(template("web:2"));
     await member.pass(60_000);
 
-    expect(member.pods().map((pod) => `${imageOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(20).fill("web:2 Normal True"));
+    expect(member.pods().map((pod) => `${imageOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(
+      Array<string>(20).fill("web:2 Normal True"),
+    );
     expect(member.writes.total({ resource: "pods" })).toBe(80);
   });
 
@@ -179,27 +235,53 @@ describe("An update in place", () => {
     await start(makeWebCloneSet(1, inPlace));
     const [name = ""] = names();
 
-    await member.editPod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, "apps.kruise.io/inplace-update-grace": "{broken" } } }));
+    await member.editPod(name, (pod) => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations: { ...pod.metadata.annotations, "apps.kruise.io/inplace-update-grace": "{broken" },
+      },
+    }));
     await member.pass(30_000);
 
     const failure = (await member.cloneSet()).status?.conditions?.find(({ type }) => type === "FailedUpdate");
-    expect(failure?.message).toContain(`reading annotation apps.kruise.io/inplace-update-grace of pod ${NAMESPACE}/${name}; remove it to start afresh`);
+    expect(failure?.message).toContain(
+      `reading annotation apps.kruise.io/inplace-update-grace of pod ${NAMESPACE}/${name}; remove it to start afresh`,
+    );
   });
 
   test("that changes labels alone restarts nothing", async () => {
     await start(makeWebCloneSet(2, inPlace));
 
-    await member.edit((spec) => ({ ...spec, template: makeWebTemplate("web:1", { labels: { tier: "front" }, annotations: { note: "new" } }) }));
+    await member.edit((spec) => ({
+      ...spec,
+      template: makeWebTemplate("web:1", { labels: { tier: "front" }, annotations: { note: "new" } }),
+    }));
     await member.pass(60_000);
 
-    expect(member.pods().map((pod) => `${pod.metadata.labels?.["tier"]} ${pod.metadata.annotations?.["note"]} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(2).fill("front new 0 Normal True"));
+    expect(
+      member
+        .pods()
+        .map(
+          (pod) =>
+            `${pod.metadata.labels?.["tier"]} ${pod.metadata.annotations?.["note"]} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`,
+        ),
+    ).toEqual(Array<string>(2).fill("front new 0 Normal True"));
   });
 
   test("restarts a container whose variable comes from a label that changed", async () => {
     const withVariable = (version: string) => {
       const { metadata } = makeWebTemplate("web:1", { labels: { version } });
       const env = [{ name: "VERSION", valueFrom: { fieldRef: { fieldPath: "metadata.labels['version']" } } }];
-      return { metadata, spec: { containers: [{ name: "main", image: "web:1", env }, { name: "side", image: "side:1" }] } } as CloneSet["spec"]["template"];
+      return {
+        metadata,
+        spec: {
+          containers: [
+            { name: "main", image: "web:1", env },
+            { name: "side", image: "side:1" },
+          ],
+        },
+      } as CloneSet["spec"]["template"];
     };
     await start(makeWebCloneSet(1, inPlace, { template: withVariable("1") }));
 
@@ -208,7 +290,10 @@ describe("An update in place", () => {
 
     const [pod] = member.pods();
     expect(pod?.metadata.labels?.["version"]).toBe("2");
-    expect(pod?.status?.containerStatuses?.map(({ name, restartCount }) => `${name} ${restartCount}`)).toEqual(["main 1", "side 0"]);
+    expect(pod?.status?.containerStatuses?.map(({ name, restartCount }) => `${name} ${restartCount}`)).toEqual([
+      "main 1",
+      "side 0",
+    ]);
     expect(pod && [stateOf(pod), conditionOf(pod, "Ready")]).toEqual(["Normal", "True"]);
   });
 
@@ -221,33 +306,54 @@ describe("An update in place", () => {
     await member.pass(60_000);
 
     expect(during).toEqual(["web:1 False Updating"]);
-    expect(member.pods().map((pod) => `${imageOf(pod)} ${conditionOf(pod, "Ready")} ${stateOf(pod)}`)).toEqual(["web:2 True Normal"]);
+    expect(member.pods().map((pod) => `${imageOf(pod)} ${conditionOf(pod, "Ready")} ${stateOf(pod)}`)).toEqual([
+      "web:2 True Normal",
+    ]);
     expect(member.pods()[0]?.metadata.annotations?.["apps.kruise.io/inplace-update-grace"]).toBeUndefined();
   });
 
   test("gives a running container other amounts where the gate is on", async () => {
     const sized = (cpu: string): CloneSet["spec"]["template"] => {
       const { metadata } = makeWebTemplate("web:1");
-      return { metadata: metadata ?? {}, spec: { containers: [{ name: "main", image: "web:1", resources: { requests: { cpu, memory: "64Mi" } } }] } };
+      return {
+        metadata: metadata ?? {},
+        spec: { containers: [{ name: "main", image: "web:1", resources: { requests: { cpu, memory: "64Mi" } } }] },
+      };
     };
-    await start(makeWebCloneSet(2, inPlace, { template: sized("100m") }), { gates: { InPlaceWorkloadVerticalScaling: true } });
+    await start(makeWebCloneSet(2, inPlace, { template: sized("100m") }), {
+      gates: { InPlaceWorkloadVerticalScaling: true },
+    });
     const before = names();
 
     await member.edit((spec) => ({ ...spec, template: sized("200m") }));
     await member.pass(60_000);
 
     expect(names()).toEqual(before);
-    expect(member.pods().map((pod) => `${pod.spec.containers[0]?.resources?.requests?.["cpu"]} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`)).toEqual(Array<string>(2).fill("200m 0 Normal True"));
+    expect(
+      member
+        .pods()
+        .map(
+          (pod) =>
+            `${pod.spec.containers[0]?.resources?.requests?.["cpu"]} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`,
+        ),
+    ).toEqual(Array<string>(2).fill("200m 0 Normal True"));
   });
 
   test("goes through every state of its hook", async () => {
     const lifecycle = { inPlaceUpdate: { labelsHandler: { serving: "yes" }, markPodNotReady: true } };
-    await start(makeWebCloneSet(1, inPlace, { template: makeWebTemplate("web:1", { labels: { serving: "yes" } }), lifecycle }));
+    await start(
+      makeWebCloneSet(1, inPlace, { template: makeWebTemplate("web:1", { labels: { serving: "yes" } }), lifecycle }),
+    );
     const [name = ""] = names();
     const seen: string[] = [];
     const look = async (): Promise<void> => {
       await member.pass(30_000);
-      seen.push(member.pods().map((pod) => `${stateOf(pod)} ${imageOf(pod)} ${conditionOf(pod, "Ready")}`).join());
+      seen.push(
+        member
+          .pods()
+          .map((pod) => `${stateOf(pod)} ${imageOf(pod)} ${conditionOf(pod, "Ready")}`)
+          .join(),
+      );
     };
 
     await member.edit((spec) => ({ ...spec, template: makeWebTemplate("web:2", { labels: { serving: "yes" } }) }));
@@ -262,7 +368,10 @@ describe("An update in place", () => {
 
   test("takes pods back to the old revision when the partition is raised, where the gate is on", async () => {
     await start(makeWebCloneSet(4, inPlace), { gates: { CloneSetPartitionRollback: true } });
-    await member.edit((spec) => ({ ...template("web:2")(spec), updateStrategy: { rollingUpdate: { ...inPlace, partition: 1 } } }));
+    await member.edit((spec) => ({
+      ...template("web:2")(spec),
+      updateStrategy: { rollingUpdate: { ...inPlace, partition: 1 } },
+    }));
     await member.pass(60_000);
     const before = member.pods().map(imageOf).toSorted();
 
@@ -278,14 +387,18 @@ describe("Scaling", () => {
   test("creates no more pods at a time than may be unavailable", async () => {
     member = await startKruiseMember();
     const unready: number[] = [];
-    member.informers.of(Pod).subscribe(() => unready.push(member.pods().filter((pod) => conditionOf(pod, "Ready") !== "True").length));
+    member.informers
+      .of(Pod)
+      .subscribe(() => unready.push(member.pods().filter((pod) => conditionOf(pod, "Ready") !== "True").length));
 
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(6, {}, { scaleStrategy: { maxUnavailable: 2 } }));
     await member.pass(60_000);
 
     expect(names()).toHaveLength(6);
     expect(Math.max(...unready)).toBe(2);
-    expect(member.events.filter((event) => event.includes("ScaleUpLimited"))[0]).toBe("CloneSet/web Warning ScaleUpLimited: scaleUp is limited because of scaleStrategy.maxUnavailable, limit: 2");
+    expect(member.events.filter((event) => event.includes("ScaleUpLimited"))[0]).toBe(
+      "CloneSet/web Warning ScaleUpLimited: scaleUp is limited because of scaleStrategy.maxUnavailable, limit: 2",
+    );
   });
 
   test("gives up the pod that carries the label for it, and makes another", async () => {
@@ -320,7 +433,10 @@ test("a rollout that does not come to an end in time says so", async () => {
   await member.pass(120_000);
 
   const { status } = await member.cloneSet();
-  expect(status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
+  expect(status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+  });
 });
 
 test("with OnDelete a pod is updated when somebody deletes it", async () => {
@@ -339,15 +455,25 @@ test("with OnDelete a pod is updated when somebody deletes it", async () => {
 describe("Pods that the server refuses", () => {
   test("are tried again with growing waits, and the status tells of it once", async () => {
     member = await startKruiseMember();
-    const quota = await member.client.create(ResourceQuota, MEMBER, { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none", namespace: NAMESPACE }, spec: { hard: { pods: "0" } } });
-    await member.client.updateStatus(ResourceQuota, MEMBER, { ...quota, status: { hard: { pods: "0" }, used: { pods: "0" } } });
+    const quota = await member.client.create(ResourceQuota, MEMBER, {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "none", namespace: NAMESPACE },
+      spec: { hard: { pods: "0" } },
+    });
+    await member.client.updateStatus(ResourceQuota, MEMBER, {
+      ...quota,
+      status: { hard: { pods: "0" }, used: { pods: "0" } },
+    });
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(2));
     await member.pass(5_000);
     member.writes.reset();
 
     await member.pass(120_000);
 
-    expect((await member.cloneSet()).status?.conditions).toMatchObject([{ type: "FailedScale", status: "True", message: expect.stringContaining("exceeded quota") as string }]);
+    expect((await member.cloneSet()).status?.conditions).toMatchObject([
+      { type: "FailedScale", status: "True", message: expect.stringContaining("exceeded quota") as string },
+    ]);
     expect(member.writes.total({ resource: "clonesets" })).toBe(0);
     expect(member.pods()).toEqual([]);
   });

@@ -1,9 +1,9 @@
 /**
  * CloneSet: OpenKruise's workload for stateless applications, with in-place updates, a partition and chosen deletions.
  *
- * Reads:  CloneSet, its pods, volume claims and ControllerRevisions, Node (topology of victims).
- * Writes: Pod, PersistentVolumeClaim, ControllerRevision, CloneSet (status; `podsToDelete` is emptied as upstream empties it).
- * One pass is scale, or else update, then status; every decision is made by the planners beside this file.
+ * Reads: CloneSet, its pods, volume claims and ControllerRevisions, Node (topology of victims).
+ * Writes: Pod, PersistentVolumeClaim, ControllerRevision, CloneSet (status; `podsToDelete` is emptied as upstream
+ * empties it). One pass is scale, or else update, then status; every decision is made by the planners beside this file.
  */
 import { CloneSet, ControllerRevision, Node, PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -51,7 +51,9 @@ interface PassResult {
 }
 
 export interface CloneSetDependencies extends WorkloadDependencies {
-  /** A budget may keep a pod from being updated (gate PodUnavailableBudgetUpdateGate). Unset lets every pod be updated. */
+  /**
+   * A budget may keep a pod from being updated (gate PodUnavailableBudgetUpdateGate). Unset lets every pod be updated.
+   */
   mayUpdatePod?(cluster: string, pod: ReadonlyPod): Promise<boolean>;
 }
 
@@ -71,7 +73,11 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const pace = createPace(clock);
   const recorder = deps.events?.("cloneset-controller");
-  const record = (owner: Owner, cloneSet: ReadonlyCloneSet, event: Parameters<NonNullable<typeof recorder>["record"]>[2]): void => recorder?.record(owner.cluster, cloneSet, event);
+  const record = (
+    owner: Owner,
+    cloneSet: ReadonlyCloneSet,
+    event: Parameters<NonNullable<typeof recorder>["record"]>[2],
+  ): void => recorder?.record(owner.cluster, cloneSet, event);
   const mayUpdate = deps.mayUpdatePod ?? (() => Promise.resolve(true));
   const writer = createPodWriter({ client, podsSeen, claimsSeen, clock, random, gates, record, mayUpdate });
 
@@ -85,14 +91,21 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       // The server's garbage collection removes what a CloneSet that goes has made.
       if (cloneSet.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: cloneSet.metadata.uid ?? "" };
-      const waitMs = Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner)) || pace.leftMs(idOfKey(key));
+      const waitMs =
+        Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), history.waitMs(owner), statusSeen.waitMs(owner)) ||
+        pace.leftMs(idOfKey(key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const selector = selectorOf(cloneSet);
       const all = ownedBy(pods, key.cluster, owner.uid);
       pace.looked(idOfKey(key), all.length);
       const active = all.filter(isActive);
-      const { kept, remove, handOver } = planClaims(cloneSet, ownedClaims(owner), active, all.filter((pod) => !isActive(pod)));
+      const { kept, remove, handOver } = planClaims(
+        cloneSet,
+        ownedClaims(owner),
+        active,
+        all.filter((pod) => !isActive(pod)),
+      );
       if (remove.length + handOver.length > 0) {
         await writer.clearClaims({ cloneSet, owner, signal }, remove, handOver);
         return done; // The claims' own changes bring this CloneSet back.
@@ -113,7 +126,8 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
       }
       const pass = await runPass(view);
       if (pass.changed) log.debug("pods changed", { revision: revisions.update.metadata.name });
-      if (pass.changed && pass.failures.length === 0) return pass.delayMs > 0 ? { requeueAfterMs: pass.delayMs } : done; // The pods' own changes bring this CloneSet back.
+      // The pods' own changes bring this CloneSet back.
+      if (pass.changed && pass.failures.length === 0) return pass.delayMs > 0 ? { requeueAfterMs: pass.delayMs } : done;
       return settle(view, pass);
     },
     forget(key) {
@@ -129,31 +143,66 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   async function writeRevision({ cloneSet, owner, revisions, signal }: View): Promise<void> {
     const outcome = await history.write(owner, revisions, signal);
     // The next try has another hash.
-    if (outcome === "collision") await writeStatus(cloneSet, owner, { ...(cloneSet.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 }, signal);
+    if (outcome === "collision")
+      await writeStatus(
+        cloneSet,
+        owner,
+        { ...(cloneSet.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
+        signal,
+      );
   }
 
-  async function writeStatus(cloneSet: ReadonlyCloneSet, owner: Owner, status: CloneSetStatus, signal: AbortSignal): Promise<void> {
-    const written = await unlessChanged(client.updateStatus(CloneSet, owner.cluster, { ...cloneSet, status }, { signal }));
+  async function writeStatus(
+    cloneSet: ReadonlyCloneSet,
+    owner: Owner,
+    status: CloneSetStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const written = await unlessChanged(
+      client.updateStatus(CloneSet, owner.cluster, { ...cloneSet, status }, { signal }),
+    );
     if (written) statusSeen.wrote(owner, written);
   }
 
   /** Scale, or else update. */
   async function runPass(view: View): Promise<PassResult> {
     const { cloneSet, owner, active, revisions } = view;
-    const input = { cloneSet, pods: active, currentRevision: revisions.current.metadata.name, updateRevision: revisions.update.metadata.name, gates, nowMs: clock.now() };
+    const input = {
+      cloneSet,
+      pods: active,
+      currentRevision: revisions.current.metadata.name,
+      updateRevision: revisions.update.metadata.name,
+      gates,
+      nowMs: clock.now(),
+    };
     const scale = planScale({ ...input, nodeOf: (name: string) => nodes.get({ cluster: owner.cluster, name }) });
-    if (scale.limit !== undefined) record(owner, cloneSet, { type: "Warning", reason: "ScaleUpLimited", message: `scaleUp is limited because of scaleStrategy.maxUnavailable, limit: ${scale.limit}` });
+    if (scale.limit !== undefined)
+      record(owner, cloneSet, {
+        type: "Warning",
+        reason: "ScaleUpLimited",
+        message: `scaleUp is limited because of scaleStrategy.maxUnavailable, limit: ${scale.limit}`,
+      });
     const scaled = await attempt("FailedScale", writer.scale(view, scale));
     if (!changesNothing(scale)) return { failures: scaled.failures, changed: true, delayMs: 0 };
     const { failures, result } = await attempt("FailedUpdate", runUpdate(view, input));
-    return { changed: false, delayMs: 0, ...result, failures: [...scaled.failures, ...failures, ...(result?.failures ?? [])] };
+    return {
+      changed: false,
+      delayMs: 0,
+      ...result,
+      failures: [...scaled.failures, ...failures, ...(result?.failures ?? [])],
+    };
   }
 
   async function runUpdate(view: View, input: DiffInput): Promise<PassResult> {
     const planned = planUpdate({ ...input, revisions: view.known });
-    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
-    const update = { ...planned, refresh: planned.refresh.filter(({ pod, after }) => pod.spec.nodeName || after.metadata !== pod.metadata) };
-    const failures: PassResult["failures"] = update.failure !== undefined ? [{ type: "FailedUpdate", message: update.failure }] : [];
+    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would
+    // collide.
+    const update = {
+      ...planned,
+      refresh: planned.refresh.filter(({ pod, after }) => pod.spec.nodeName || after.metadata !== pod.metadata),
+    };
+    const failures: PassResult["failures"] =
+      update.failure !== undefined ? [{ type: "FailedUpdate", message: update.failure }] : [];
     if ((await writer.update(view, update)) === "held") return { failures, changed: false, delayMs: HELD_RETRY_MS };
     return { failures, changed: changesPods(update), delayMs: update.delayMs };
   }
@@ -162,10 +211,22 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
   async function settle(view: View, { failures, delayMs }: PassResult): Promise<Result> {
     const { cloneSet, key, active, revisions, signal } = view;
     const leftMs = statusDelay.leftMs(idOfKey(key));
-    if (leftMs > 0 && failures.length === 0) return { requeueAfterMs: delayMs > 0 ? Math.min(leftMs, delayMs) : leftMs };
+    if (leftMs > 0 && failures.length === 0)
+      return { requeueAfterMs: delayMs > 0 ? Math.min(leftMs, delayMs) : leftMs };
     const nowMs = clock.now();
-    const names = { currentRevision: revisions.current.metadata.name, updateRevision: revisions.update.metadata.name, collisionCount: revisions.collisionCount };
-    const status = planStatus({ cloneSet, pods: active, revisions: names, labelSelector: formatLabelSelector(selectorOf(cloneSet)), failures, nowMs });
+    const names = {
+      currentRevision: revisions.current.metadata.name,
+      updateRevision: revisions.update.metadata.name,
+      collisionCount: revisions.collisionCount,
+    };
+    const status = planStatus({
+      cloneSet,
+      pods: active,
+      revisions: names,
+      labelSelector: formatLabelSelector(selectorOf(cloneSet)),
+      failures,
+      nowMs,
+    });
     if (!equalJson(status, cloneSet.status)) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0 && failures.length === 0) return { requeueAfterMs: waitMs };
@@ -179,7 +240,11 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     // Thrown after the status tells of it, so that the pass is tried again with back-off.
     const failed = failures.find(({ cause }) => cause !== undefined);
     if (failed) throw failed.cause;
-    const waits = [nextAvailableInMs(active, cloneSet.spec.minReadySeconds ?? 0, nowMs), deadlineInMs(cloneSet, status, nowMs), delayMs || undefined].filter((wait) => wait !== undefined);
+    const waits = [
+      nextAvailableInMs(active, cloneSet.spec.minReadySeconds ?? 0, nowMs),
+      deadlineInMs(cloneSet, status, nowMs),
+      delayMs || undefined,
+    ].filter((wait) => wait !== undefined);
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
@@ -189,20 +254,32 @@ export function createCloneSetController(deps: CloneSetDependencies): Controller
     if (named.length === 0) return;
     const left = named.filter((name) => active.some(({ metadata }) => metadata.name === name));
     if (left.length === named.length) return;
-    const spec = { ...cloneSet.spec, scaleStrategy: left.length > 0 ? { ...scaleStrategy, podsToDelete: left } : scaleStrategy };
+    const spec = {
+      ...cloneSet.spec,
+      scaleStrategy: left.length > 0 ? { ...scaleStrategy, podsToDelete: left } : scaleStrategy,
+    };
     await unlessChanged(client.update(CloneSet, key.cluster, { ...cloneSet, spec }, { signal }));
   }
 
   async function pruneHistory({ cloneSet, active, known, revisions, owner, signal }: View): Promise<void> {
     const limit = cloneSet.spec.revisionHistoryLimit;
-    const used = new Set([revisions.current.metadata.name, revisions.update.metadata.name, ...active.map(({ metadata }) => metadata.labels?.[REVISION_LABEL] ?? "")].map(shortHash));
+    const used = new Set(
+      [
+        revisions.current.metadata.name,
+        revisions.update.metadata.name,
+        ...active.map(({ metadata }) => metadata.labels?.[REVISION_LABEL] ?? ""),
+      ].map(shortHash),
+    );
     const unused = planHistory(known, limit, ({ metadata }) => used.has(shortHash(metadata.name)));
     if (unused.length > 0) await history.remove(owner, unused, signal);
   }
 }
 
 /** A failed pass is told in the status first and thrown afterwards, so it is a value until then. */
-async function attempt<T>(type: "FailedScale" | "FailedUpdate", writes: Promise<T>): Promise<{ failures: StatusInput["failures"]; result?: T }> {
+async function attempt<T>(
+  type: "FailedScale" | "FailedUpdate",
+  writes: Promise<T>,
+): Promise<{ failures: StatusInput["failures"]; result?: T }> {
   try {
     return { failures: [], result: await writes };
   } catch (error) {

@@ -45,7 +45,8 @@ export interface Budgets {
 }
 
 /** What cannot be read counts as none. */
-const budgetOf = (value: IntOrPercent | undefined, replicas: number, rounding: Rounding): number => (value === undefined ? 0 : (legacyShare(value, replicas, rounding) ?? 0));
+const budgetOf = (value: IntOrPercent | undefined, replicas: number, rounding: Rounding): number =>
+  value === undefined ? 0 : (legacyShare(value, replicas, rounding) ?? 0);
 
 export function budgetsOf({ spec }: ReadonlyCloneSet): Budgets {
   const replicas = spec.replicas ?? 1;
@@ -74,7 +75,10 @@ interface Group {
 const emptyGroup = (): Group => ({ count: 0, active: 0, preDeleting: 0, toDelete: 0, unavailable: 0 });
 
 /** Every pod is looked at once: a set of thousands is counted with every change of a pod. */
-function countGroups({ cloneSet, pods, nowMs }: DiffInput, isUpdated: (pod: ReadonlyPod) => boolean): { updated: Group; old: Group } {
+function countGroups(
+  { cloneSet, pods, nowMs }: DiffInput,
+  isUpdated: (pod: ReadonlyPod) => boolean,
+): { updated: Group; old: Group } {
   const groups = { updated: emptyGroup(), old: emptyGroup() };
   const minReadySeconds = cloneSet.spec.minReadySeconds ?? 0;
   for (const pod of pods) {
@@ -107,7 +111,9 @@ export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => b
   const { cloneSet, pods, currentRevision, updateRevision, gates } = input;
   const budgets = budgetsOf(cloneSet);
   const { replicas, partition, maxUnavailable } = budgets;
-  const excludePreparingDelete = cloneSet.spec.scaleStrategy?.excludePreparingDelete ?? cloneSet.metadata.labels?.[EXCLUDE_PREPARING_DELETE_LABEL] === "true";
+  const excludePreparingDelete =
+    cloneSet.spec.scaleStrategy?.excludePreparingDelete ??
+    cloneSet.metadata.labels?.[EXCLUDE_PREPARING_DELETE_LABEL] === "true";
   const { updated, old } = countGroups(input, isUpdated);
   const toDelete = updated.toDelete + old.toDelete;
   const totalUnavailable = updated.preDeleting + old.preDeleting + updated.unavailable + old.unavailable;
@@ -119,7 +125,13 @@ export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => b
     oldDiff = Math.max(oldDiff, 0);
     newDiff = Math.min(newDiff, 0);
   }
-  const { useSurge, useSurgeOldRevision } = surgeOf(budgets, { oldDiff, newDiff, toDelete, toDeleteNew: updated.toDelete, totalUnavailable });
+  const { useSurge, useSurgeOldRevision } = surgeOf(budgets, {
+    oldDiff,
+    newDiff,
+    toDelete,
+    toDeleteNew: updated.toDelete,
+    totalUnavailable,
+  });
 
   const counted = (group: Group): number => group.count - (excludePreparingDelete ? group.preDeleting : 0);
   const currentOld = counted(old);
@@ -133,10 +145,12 @@ export function computeDiff(input: DiffInput, isUpdated: (pod: ReadonlyPod) => b
   return {
     scaleUpNum,
     scaleUpNumOldRevision: scaleUpNum > 0 ? Math.max(expectedOld - currentOld, 0) : 0,
-    scaleUpLimit: scaleUpNum > 0 ? Math.min(scaleUpNum, Math.max(budgets.scaleMaxUnavailable - totalUnavailable, 0)) : 0,
+    scaleUpLimit:
+      scaleUpNum > 0 ? Math.min(scaleUpNum, Math.max(budgets.scaleMaxUnavailable - totalUnavailable, 0)) : 0,
     scaleDownNum,
     scaleDownNumOldRevision: scaleDownNum > 0 ? Math.max(currentOld - old.toDelete - expectedOld, 0) : 0,
-    deleteReadyLimit: toDelete > 0 || scaleDownNum > 0 ? Math.max(maxUnavailable + (pods.length - replicas) - totalUnavailable, 0) : 0,
+    deleteReadyLimit:
+      toDelete > 0 || scaleDownNum > 0 ? Math.max(maxUnavailable + (pods.length - replicas) - totalUnavailable, 0) : 0,
     useSurge,
     useSurgeOldRevision,
     updateNum,
@@ -153,13 +167,17 @@ interface SurgeNeeds {
 }
 
 /** Surge serves either pods that are to be deleted or pods that are to be updated, whichever needs more of it. */
-function surgeOf({ maxSurge, maxUnavailable }: Budgets, needs: SurgeNeeds): { useSurge: number; useSurgeOldRevision: number } {
+function surgeOf(
+  { maxSurge, maxUnavailable }: Budgets,
+  needs: SurgeNeeds,
+): { useSurge: number; useSurgeOldRevision: number } {
   if (maxSurge <= 0) return { useSurge: 0, useSurgeOldRevision: 0 };
   const { oldDiff, newDiff, toDelete, toDeleteNew, totalUnavailable } = needs;
   const scaleSurge = Math.min(Math.max(totalUnavailable + toDelete - maxUnavailable, 0), toDelete);
   const scaleOldSurge = Math.max(scaleSurge - toDeleteNew, 0);
   const { updateSurge, updateOldSurge } = surgeOfUpdate(oldDiff, newDiff);
-  if (scaleSurge >= updateSurge) return { useSurge: Math.min(maxSurge, scaleSurge), useSurgeOldRevision: Math.min(maxSurge, scaleOldSurge) };
+  if (scaleSurge >= updateSurge)
+    return { useSurge: Math.min(maxSurge, scaleSurge), useSurgeOldRevision: Math.min(maxSurge, scaleOldSurge) };
   return { useSurge: Math.min(maxSurge, updateSurge), useSurgeOldRevision: Math.min(maxSurge, updateOldSurge) };
 }
 

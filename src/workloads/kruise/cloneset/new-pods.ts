@@ -18,7 +18,12 @@ export interface NewPod {
   id: string;
 }
 
-export function makePod(cloneSet: ReadonlyCloneSet, { revision, template, id }: NewPod, gates: FeatureGates, nowMs: number): ReadonlyPod {
+export function makePod(
+  cloneSet: ReadonlyCloneSet,
+  { revision, template, id }: NewPod,
+  gates: FeatureGates,
+  nowMs: number,
+): ReadonlyPod {
   const { name, namespace } = cloneSet.metadata;
   const readinessGates = template.spec?.readinessGates ?? [];
   const hasGate = readinessGates.some(({ conditionType }) => conditionType === IN_PLACE_READY);
@@ -28,14 +33,17 @@ export function makePod(cloneSet: ReadonlyCloneSet, { revision, template, id }: 
     metadata: {
       name: `${name}-${id}`,
       generateName: `${name}-`,
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       labels: { ...template.metadata?.labels, [INSTANCE_ID_LABEL]: id, ...revisionLabels(revision, gates) },
-      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
-      ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
+      annotations: template.metadata?.annotations ? template.metadata.annotations : undefined,
+      finalizers: template.metadata?.finalizers ? template.metadata.finalizers : undefined,
       ownerReferences: [controllerReference(cloneSet)],
     },
     // Every pod has the gate, whatever the update strategy: the strategy may change later, the gates of a pod may not.
-    spec: { ...withClaimVolumes(template.spec ?? {}, claimsOfPod(cloneSet, id)), readinessGates: hasGate ? readinessGates : [...readinessGates, { conditionType: IN_PLACE_READY }] },
+    spec: {
+      ...withClaimVolumes(template.spec ?? {}, claimsOfPod(cloneSet, id)),
+      readinessGates: hasGate ? readinessGates : [...readinessGates, { conditionType: IN_PLACE_READY }],
+    },
   };
   return withLifecycleState(pod as DeepReadonly<Pod>, "PreparingNormal", nowMs);
 }

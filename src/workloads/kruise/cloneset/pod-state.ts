@@ -1,4 +1,6 @@
-/** What the CloneSet controller asks about one of its pods. Pure; see also the general questions in `kubernetes/pod.ts`. */
+/**
+ * What the CloneSet controller asks about one of its pods. Pure; see also the general questions in `kubernetes/pod.ts`.
+ */
 import type { CloneSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isAvailable, isReady, podCondition } from "../../kubernetes/pod.ts";

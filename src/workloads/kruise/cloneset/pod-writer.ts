@@ -1,4 +1,7 @@
-/** Carries out what the planners decided about a CloneSet's pods and claims, tells of it in events, and remembers what the informers have yet to show. */
+/**
+ * Carries out what the planners decided about a CloneSet's pods and claims, tells of it in events, and remembers what
+ * the informers have yet to show.
+ */
 import { PersistentVolumeClaim, Pod } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import type { Clock, Random } from "../../../base/index.ts";
@@ -56,22 +59,42 @@ export interface PodWriter {
   update(scene: Scene, plan: UpdatePlan): Promise<"updated" | "held">;
   /** Pods that no longer match the selector go on running without an owner. */
   release(scene: Pick<Scene, "owner" | "signal">, pods: readonly ReadonlyPod[]): Promise<void>;
-  clearClaims(scene: Pick<Scene, "cloneSet" | "owner" | "signal">, remove: readonly ReadonlyClaim[], handOver: readonly ReadonlyClaim[]): Promise<void>;
+  clearClaims(
+    scene: Pick<Scene, "cloneSet" | "owner" | "signal">,
+    remove: readonly ReadonlyClaim[],
+    handOver: readonly ReadonlyClaim[],
+  ): Promise<void>;
 }
 
-export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, gates, record, mayUpdate }: WriterDependencies): PodWriter {
+export function createPodWriter({
+  client,
+  podsSeen,
+  claimsSeen,
+  clock,
+  random,
+  gates,
+  record,
+  mayUpdate,
+}: WriterDependencies): PodWriter {
   const writePod = createWritePod({ client, podsSeen });
-  const write = ({ owner, signal }: Pick<Scene, "owner" | "signal">, step: PodStep): Promise<ReadonlyPod | undefined> => writePod(owner, step, signal);
+  const write = ({ owner, signal }: Pick<Scene, "owner" | "signal">, step: PodStep): Promise<ReadonlyPod | undefined> =>
+    writePod(owner, step, signal);
 
   /** Runs a write and tells of its outcome; a failure is told and passed on. */
-  const told = async <T>({ owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">, action: Promise<T>, failed: { reason: string; message(why: string): string }, done?: { reason: string; message: string }): Promise<T> => {
+  const told = async <T>(
+    { owner, cloneSet }: Pick<Scene, "owner" | "cloneSet">,
+    action: Promise<T>,
+    failed: { reason: string; message(why: string): string },
+    done?: { reason: string; message: string },
+  ): Promise<T> => {
     try {
       const result = await action;
       if (done && result !== undefined) record(owner, cloneSet, { type: "Normal", ...done });
       return result;
     } catch (error) {
       // Also events cannot be made in a namespace that goes away.
-      if (!isNamespaceTerminating(error)) record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
+      if (!isNamespaceTerminating(error))
+        record(owner, cloneSet, { type: "Warning", reason: failed.reason, message: failed.message(messageOf(error)) });
       throw error;
     }
   };
@@ -80,27 +103,57 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
     const { cloneSet, owner, signal } = scene;
     for (const claim of claimsOfPod(cloneSet, instanceIdOf(pod)).values()) {
       if (existing.has(claim.metadata.name)) continue;
-      const failed = { reason: "FailedCreate", message: (why: string) => `failed to create pvc: ${why}, pvc: ${claim.metadata.name}` };
-      claimsSeen.wrote(owner, await told(scene, client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }), failed));
+      const failed = {
+        reason: "FailedCreate",
+        message: (why: string) => `failed to create pvc: ${why}, pvc: ${claim.metadata.name}`,
+      };
+      claimsSeen.wrote(
+        owner,
+        await told(scene, client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }), failed),
+      );
     }
     const { name } = pod.metadata;
     const failed = { reason: "FailedCreate", message: (why: string) => `failed to create pod: ${why}, pod: ${name}` };
-    podsSeen.wrote(owner, await told(scene, client.create(Pod, owner.cluster, pod, { signal }), failed, { reason: "SuccessfulCreate", message: `succeed to create pod ${name}` }));
+    podsSeen.wrote(
+      owner,
+      await told(scene, client.create(Pod, owner.cluster, pod, { signal }), failed, {
+        reason: "SuccessfulCreate",
+        message: `succeed to create pod ${name}`,
+      }),
+    );
   }
 
   async function remove(scene: Scene, pod: ReadonlyPod): Promise<void> {
     const { cloneSet, owner, claims, signal } = scene;
     const { name, uid = "" } = pod.metadata;
     const failed = { reason: "FailedDelete", message: (why: string) => `failed to delete pod ${name}: ${why}` };
-    await told(scene, unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid }, signal })), failed);
+    await told(
+      scene,
+      unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid }, signal })),
+      failed,
+    );
     record(owner, cloneSet, { type: "Normal", reason: "SuccessfulDelete", message: `succeed to delete pod ${name}` });
     podsSeen.deleted(owner, pod);
-    for (const claim of claims.filter((item) => instanceIdOf(item) === instanceIdOf(pod))) await removeClaim(scene, claim, "failed to delete pvc");
+    for (const claim of claims.filter((item) => instanceIdOf(item) === instanceIdOf(pod)))
+      await removeClaim(scene, claim, "failed to delete pvc");
   }
 
-  async function removeClaim({ cloneSet, owner, signal }: Pick<Scene, "cloneSet" | "owner" | "signal">, claim: ReadonlyClaim, failure: string): Promise<void> {
+  async function removeClaim(
+    { cloneSet, owner, signal }: Pick<Scene, "cloneSet" | "owner" | "signal">,
+    claim: ReadonlyClaim,
+    failure: string,
+  ): Promise<void> {
     const failed = { reason: "FailedDelete", message: (why: string) => `${failure} ${claim.metadata.name}: ${why}` };
-    await told({ owner, cloneSet }, unlessChanged(client.delete(PersistentVolumeClaim, keyOf(owner.cluster, claim), { preconditions: { uid: claim.metadata.uid ?? "" }, signal })), failed);
+    await told(
+      { owner, cloneSet },
+      unlessChanged(
+        client.delete(PersistentVolumeClaim, keyOf(owner.cluster, claim), {
+          preconditions: { uid: claim.metadata.uid ?? "" },
+          signal,
+        }),
+      ),
+      failed,
+    );
     claimsSeen.deleted(owner, claim);
   }
 
@@ -111,8 +164,15 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
     }
     const { name } = action.pod.metadata;
     if (action.do === "recreate") {
-      const failed = { reason: "FailedUpdatePodReCreate", message: (why: string) => `failed to patch pod specified-delete ${name} for update(revision ${revision}): ${why}` };
-      await told(scene, write(scene, { pod: action.pod, after: markForDelete(action.pod) }), failed, { reason: "SuccessfulUpdatePodReCreate", message: `successfully patch pod ${name} specified-delete for update(revision ${revision})` });
+      const failed = {
+        reason: "FailedUpdatePodReCreate",
+        message: (why: string) =>
+          `failed to patch pod specified-delete ${name} for update(revision ${revision}): ${why}`,
+      };
+      await told(scene, write(scene, { pod: action.pod, after: markForDelete(action.pod) }), failed, {
+        reason: "SuccessfulUpdatePodReCreate",
+        message: `successfully patch pod ${name} specified-delete for update(revision ${revision})`,
+      });
       return;
     }
     const steps = inPlaceSteps(action.spec, { gates, nowMs: clock.now() });
@@ -120,10 +180,16 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
       const closed = await write(scene, { pod: action.pod, after: steps.close(action.pod) });
       if (!closed) return undefined;
       const { pod: after, resize } = steps.start(closed);
-      return write(scene, { pod: closed, after, ...(resize && { resize }) });
+      return write(scene, { pod: closed, after, resize });
     };
-    const failed = { reason: "FailedUpdatePodInPlace", message: (why: string) => `failed to update pod ${name} in-place(revision ${revision}): ${why}` };
-    await told(scene, update(), failed, { reason: "SuccessfulUpdatePodInPlace", message: `successfully update pod ${name} in-place(revision ${revision})` });
+    const failed = {
+      reason: "FailedUpdatePodInPlace",
+      message: (why: string) => `failed to update pod ${name} in-place(revision ${revision}): ${why}`,
+    };
+    await told(scene, update(), failed, {
+      reason: "SuccessfulUpdatePodInPlace",
+      message: `successfully update pod ${name} in-place(revision ${revision})`,
+    });
   }
 
   return {
@@ -134,7 +200,12 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
       const ids = wanted > 0 ? chooseInstanceIds(wanted, scene, random) : [];
       const created = ids.map((id, index) => {
         const revision = index < plan.createCurrent ? current : update;
-        return makePod(cloneSet, { revision: revision.metadata.name, template: podTemplateOf(revision), id }, gates, clock.now());
+        return makePod(
+          cloneSet,
+          { revision: revision.metadata.name, template: podTemplateOf(revision), id },
+          gates,
+          clock.now(),
+        );
       });
       const existing = new Set(claims.map(({ metadata }) => metadata.name));
       await slowStart("pod creations", created, (pod) => create(scene, pod, existing));
@@ -165,8 +236,15 @@ export function createPodWriter({ client, podsSeen, claimsSeen, clock, random, g
 
     async clearClaims(scene, claims, handOver) {
       await writeAll("claim hand-overs", handOver, async (claim) => {
-        const failed = { reason: "FailedUpdate", message: (why: string) => `failed to update PVC ${claim.metadata.name}: ${why}` };
-        const written = await told(scene, unlessChanged(client.update(PersistentVolumeClaim, scene.owner.cluster, claim, { signal: scene.signal })), failed);
+        const failed = {
+          reason: "FailedUpdate",
+          message: (why: string) => `failed to update PVC ${claim.metadata.name}: ${why}`,
+        };
+        const written = await told(
+          scene,
+          unlessChanged(client.update(PersistentVolumeClaim, scene.owner.cluster, claim, { signal: scene.signal })),
+          failed,
+        );
         if (written) claimsSeen.wrote(scene.owner, written);
       });
       await writeAll("claim deletions", claims, (claim) => removeClaim(scene, claim, "failed to clean up PVC"));

@@ -8,5 +8,6 @@ import { readCases } from "../testdata/read-cases.ts";
 const DIFFERENT = ["cloneset/update/0964", "cloneset/update/1008", "cloneset/update/1019", "cloneset/update/1062"];
 
 describe("CloneSet plans as OpenKruise does", () => {
-  for (const [kind, run] of Object.entries(cloneSetCases)) checkCases(kind, readCases<never, never>("cloneset.jsonl.gz", kind), run, DIFFERENT);
+  for (const [kind, run] of Object.entries(cloneSetCases))
+    checkCases(kind, readCases<never, never>("cloneset.jsonl.gz", kind), run, DIFFERENT);
 });

@@ -11,10 +11,19 @@ import { CLAIM_TEMPLATES_HASH_ANNOTATION } from "./names.ts";
 export const cloneSetRevisions: RevisionFormat<CloneSet> = {
   dataOf: ({ spec }) => podTemplateData(spec.template),
   labelsOf: ({ spec }) => spec.template.metadata?.labels,
-  annotationsOf: ({ metadata, spec }) => ({ ...metadata.annotations, [CLAIM_TEMPLATES_HASH_ANNOTATION]: claimTemplatesHash(spec.volumeClaimTemplates ?? []) }),
+  annotationsOf: ({ metadata, spec }) => ({
+    ...metadata.annotations,
+    [CLAIM_TEMPLATES_HASH_ANNOTATION]: claimTemplatesHash(spec.volumeClaimTemplates ?? []),
+  }),
   returned(old, fresh) {
     const hash = fresh.metadata.annotations?.[CLAIM_TEMPLATES_HASH_ANNOTATION] ?? "";
-    return { ...old, metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [CLAIM_TEMPLATES_HASH_ANNOTATION]: hash } } };
+    return {
+      ...old,
+      metadata: {
+        ...old.metadata,
+        annotations: { ...old.metadata.annotations, [CLAIM_TEMPLATES_HASH_ANNOTATION]: hash },
+      },
+    };
   },
 };
 
@@ -23,12 +32,26 @@ function claimTemplatesHash(templates: readonly DeepReadonly<PersistentVolumeCla
   if (templates.length === 0) return "";
   const claims = templates
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
-    .map(({ metadata, spec }) => ({ metadata: { name: metadata.name, creationTimestamp: null }, spec: goClaimSpec((spec ?? {}) as unknown as JsonObject), status: {} }));
+    .map(({ metadata, spec }) => ({
+      metadata: { name: metadata.name, creationTimestamp: null },
+      spec: goClaimSpec((spec ?? {}) as unknown as JsonObject),
+      status: {},
+    }));
   return String(goBytesHash(goStructJson(claims)));
 }
 
 /** The fields of a claim's spec in the order in which Go writes them; the hash is over the text. */
-const CLAIM_FIELDS = ["accessModes", "selector", "resources", "volumeName", "storageClassName", "volumeMode", "dataSource", "dataSourceRef", "volumeAttributesClassName"];
+const CLAIM_FIELDS = [
+  "accessModes",
+  "selector",
+  "resources",
+  "volumeName",
+  "storageClassName",
+  "volumeMode",
+  "dataSource",
+  "dataSourceRef",
+  "volumeAttributesClassName",
+];
 const SOURCE_FIELDS = ["apiGroup", "kind", "name", "namespace"];
 
 function goClaimSpec(spec: JsonObject): Json {
@@ -36,7 +59,9 @@ function goClaimSpec(spec: JsonObject): Json {
   return inFieldOrder(CLAIM_FIELDS, withResources, (field, value) => {
     if (field === "selector") return inFieldOrder(["matchLabels", "matchExpressions"], value, sortedPart);
     if (field === "resources") return inFieldOrder(["limits", "requests"], value, sortedPart);
-    return field === "dataSource" || field === "dataSourceRef" ? inFieldOrder(SOURCE_FIELDS, isObject(value) ? { apiGroup: null, ...value } : value, sortedPart) : value;
+    return field === "dataSource" || field === "dataSourceRef"
+      ? inFieldOrder(SOURCE_FIELDS, isObject(value) ? { apiGroup: null, ...value } : value, sortedPart)
+      : value;
   });
 }
 
@@ -45,5 +70,7 @@ const sortedPart = (_field: string, value: Json): Json => sortedKeys(value);
 
 function inFieldOrder(fields: readonly string[], value: Json, part: (field: string, value: Json) => Json): Json {
   if (!isObject(value)) return value;
-  return Object.fromEntries(fields.flatMap((field) => (value[field] === undefined ? [] : [[field, part(field, value[field])]])));
+  return Object.fromEntries(
+    fields.flatMap((field) => (value[field] === undefined ? [] : [[field, part(field, value[field])]])),
+  );
 }

@@ -1,8 +1,8 @@
 /**
  * One scale pass: which pods to create, to delete or to prepare for deletion now, or nothing.
  *
- * First match wins: a deletion that is no longer wanted is taken back; missing pods are created before anything goes; pods
- * named for deletion go before the set shrinks. Reads: the numbers of `diff.ts`. Writes nothing.
+ * First match wins: a deletion that is no longer wanted is taken back; missing pods are created before anything goes;
+ * pods named for deletion go before the set shrinks. Reads: the numbers of `diff.ts`. Writes nothing.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
@@ -33,7 +33,8 @@ export interface ScalePlan {
 const NOTHING: ScalePlan = { createCurrent: 0, createUpdate: 0, remove: [], prepare: [] };
 
 /** Nothing was done that an update pass must wait for. A pod that only left traffic is in the same state as before. */
-export const changesNothing = ({ createCurrent, createUpdate, remove, prepare }: ScalePlan): boolean => createCurrent + createUpdate === 0 && remove.length === 0 && !prepare.some(changesState);
+export const changesNothing = ({ createCurrent, createUpdate, remove, prepare }: ScalePlan): boolean =>
+  createCurrent + createUpdate === 0 && remove.length === 0 && !prepare.some(changesState);
 export const changesState = ({ pod, after }: PodStep): boolean => lifecycleState(pod) !== lifecycleState(after);
 
 export function planScale(input: ScaleInput): ScalePlan {
@@ -41,12 +42,20 @@ export function planScale(input: ScaleInput): ScalePlan {
   const regret = planRegret(input);
   if (regret.length > 0) return { ...NOTHING, prepare: regret };
 
-  // A pod that prepares for its update can count as updated, so that a new pod does not take its place among the new ones.
-  const isUpdated = (pod: ReadonlyPod): boolean => hasRevision(pod, updateRevision) || (gates.isOn("PreparingUpdateAsUpdate") && lifecycleState(pod) === "PreparingUpdate");
+  // A pod that prepares for its update can count as updated, so that a new pod does not take its place among the new
+  // ones.
+  const isUpdated = (pod: ReadonlyPod): boolean =>
+    hasRevision(pod, updateRevision) ||
+    (gates.isOn("PreparingUpdateAsUpdate") && lifecycleState(pod) === "PreparingUpdate");
   const diff = computeDiff(input, isUpdated);
   if (diff.scaleUpNum > 0) {
     const createCurrent = Math.min(diff.scaleUpLimit, diff.scaleUpNumOldRevision);
-    return { ...NOTHING, createCurrent, createUpdate: diff.scaleUpLimit - createCurrent, ...(diff.scaleUpNum > diff.scaleUpLimit && { limit: diff.scaleUpLimit }) };
+    return {
+      ...NOTHING,
+      createCurrent,
+      createUpdate: diff.scaleUpLimit - createCurrent,
+      ...(diff.scaleUpNum > diff.scaleUpLimit && { limit: diff.scaleUpLimit }),
+    };
   }
 
   const preparing = pods.filter((pod) => lifecycleState(pod) === "PreparingDelete");
@@ -58,13 +67,21 @@ export function planScale(input: ScaleInput): ScalePlan {
   if (!changesNothing(specified)) return specified;
 
   if (diff.scaleDownNum === 0 || named.length + preparing.length > 0) return specified;
-  const victims = chooseVictims({ ...input, isUpdated, total: diff.scaleDownNum, fromOld: diff.scaleDownNumOldRevision });
+  const victims = chooseVictims({
+    ...input,
+    isUpdated,
+    total: diff.scaleDownNum,
+    fromOld: diff.scaleDownNumOldRevision,
+  });
   return planDeletion(input, withinBudget(victims, diff.deleteReadyLimit, nowMs));
 }
 
 const merge = (a: ScalePlan, b: ScalePlan): ScalePlan => ({ ...b, prepare: [...a.prepare, ...b.prepare] });
 
-/** Pods that prepare to be deleted come back when they are needed after all, unless a hook takes pods out of traffic: those may have stopped working. */
+/**
+ * Pods that prepare to be deleted come back when they are needed after all, unless a hook takes pods out of traffic:
+ * those may have stopped working.
+ */
 function planRegret({ cloneSet, pods, nowMs }: ScaleInput): PodStep[] {
   if (marksPodsNotReady(cloneSet.spec.lifecycle)) return [];
   const isPreparing = (pod: ReadonlyPod): boolean => lifecycleState(pod) === "PreparingDelete";
@@ -81,10 +98,15 @@ function withinBudget(candidates: readonly ReadonlyPod[], readyLimit: number, no
   return candidates.filter((pod) => !isPodAvailable(pod, 0, nowMs) || ready++ < readyLimit);
 }
 
-/** A pod that carries a handler of the preDelete hook is not deleted: it prepares until its owner takes the handler off. */
+/**
+ * A pod that carries a handler of the preDelete hook is not deleted: it prepares until its owner takes the handler off.
+ */
 function planDeletion({ cloneSet, nowMs }: ScaleInput, pods: readonly ReadonlyPod[]): ScalePlan {
   const hook = cloneSet.spec.lifecycle?.preDelete;
   const [held, free] = [pods.filter((pod) => isHooked(hook, pod)), pods.filter((pod) => !isHooked(hook, pod))];
-  const steps = held.map((pod) => ({ pod, after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs) }));
+  const steps = held.map((pod) => ({
+    pod,
+    after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs),
+  }));
   return { ...NOTHING, remove: free, prepare: steps.filter(({ pod, after }) => after !== pod) };
 }

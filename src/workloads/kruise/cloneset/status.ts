@@ -1,8 +1,8 @@
 /**
  * What a CloneSet says about itself.
  *
- * Reads: spec, the status so far, active pods and the names of the revisions. Writes nothing; `controller.ts` writes the
- * result when it differs from what is stored.
+ * Reads: spec, the status so far, active pods and the names of the revisions. Writes nothing; `controller.ts` writes
+ * the result when it differs from what is stored.
  */
 import type { CloneSet } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -17,7 +17,13 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;
 export type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];
 
-export const EMPTY_STATUS: CloneSetStatus = { replicas: 0, readyReplicas: 0, availableReplicas: 0, updatedReplicas: 0, updatedReadyReplicas: 0 };
+export const EMPTY_STATUS: CloneSetStatus = {
+  replicas: 0,
+  readyReplicas: 0,
+  availableReplicas: 0,
+  updatedReplicas: 0,
+  updatedReadyReplicas: 0,
+};
 
 export interface RevisionNames {
   currentRevision: string;
@@ -57,8 +63,8 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
     updatedReplicas: updated.pods,
     updatedReadyReplicas: updated.ready,
     // These two came later than the others and are left out when they are 0.
-    ...(updated.available > 0 && { updatedAvailableReplicas: updated.available }),
-    ...(expectedUpdated > 0 && { expectedUpdatedReplicas: expectedUpdated }),
+    updatedAvailableReplicas: updated.available > 0 ? updated.available : undefined,
+    expectedUpdatedReplicas: expectedUpdated > 0 ? expectedUpdated : undefined,
     updateRevision: revisions.updateRevision,
     currentRevision: finished ? revisions.updateRevision : revisions.currentRevision,
     collisionCount: revisions.collisionCount,
@@ -68,7 +74,12 @@ export function planStatus({ cloneSet, pods, revisions, labelSelector, failures,
   return conditions.length > 0 ? { ...counts, conditions } : counts;
 }
 
-function countPods(pods: readonly ReadonlyPod[], counts: (pod: ReadonlyPod) => boolean, minReadySeconds: number, nowMs: number): { pods: number; ready: number; available: number } {
+function countPods(
+  pods: readonly ReadonlyPod[],
+  counts: (pod: ReadonlyPod) => boolean,
+  minReadySeconds: number,
+  nowMs: number,
+): { pods: number; ready: number; available: number } {
   const result = { pods: 0, ready: 0, available: 0 };
   for (const pod of pods) {
     if (!counts(pod)) continue;
@@ -81,10 +92,15 @@ function countPods(pods: readonly ReadonlyPod[], counts: (pod: ReadonlyPod) => b
 }
 
 /** `Progressing` exists only for those who set a deadline. Its clock starts anew only when status or reason change. */
-function withProgress({ spec, status }: ReadonlyCloneSet, counts: CloneSetStatus, nowMs: number): readonly CloneSetCondition[] {
+function withProgress(
+  { spec, status }: ReadonlyCloneSet,
+  counts: CloneSetStatus,
+  nowMs: number,
+): readonly CloneSetCondition[] {
   const conditions = status?.conditions ?? [];
   const deadline = spec.progressDeadlineSeconds;
-  if (deadline === undefined || deadline === NO_DEADLINE) return conditions.filter(({ type }) => type !== "Progressing");
+  if (deadline === undefined || deadline === NO_DEADLINE)
+    return conditions.filter(({ type }) => type !== "Progressing");
 
   const before = conditions.find(({ type }) => type === "Progressing");
   const verdict = progressOf(spec, counts, before, deadline, nowMs);
@@ -96,15 +112,30 @@ function withProgress({ spec, status }: ReadonlyCloneSet, counts: CloneSetStatus
 }
 
 /**
- * OpenKruise never takes these back, so whoever reads them looks at the times. Another failure of the same type is no news: its
- * message may name another pod every time, and a status that changes with every attempt would bring the next one without a wait.
+ * OpenKruise never takes these back, so whoever reads them looks at the times. Another failure of the same type is no
+ * news: its message may name another pod every time, and a status that changes with every attempt would bring the next
+ * one without a wait.
  */
-function withFailures(conditions: readonly CloneSetCondition[], failures: StatusInput["failures"], nowMs: number): readonly CloneSetCondition[] {
-  const fresh = failures.filter(({ type }) => !conditions.some((condition) => condition.type === type && condition.status === "True"));
+function withFailures(
+  conditions: readonly CloneSetCondition[],
+  failures: StatusInput["failures"],
+  nowMs: number,
+): readonly CloneSetCondition[] {
+  const fresh = failures.filter(
+    ({ type }) => !conditions.some((condition) => condition.type === type && condition.status === "True"),
+  );
   if (fresh.length === 0) return conditions;
   const now = formatTime(nowMs);
   const kept = conditions.filter((condition) => !fresh.some(({ type }) => type === condition.type));
-  return [...kept, ...fresh.map(({ type, message }): CloneSetCondition => ({ type, status: "True", message, lastTransitionTime: now }))];
+  return [
+    ...kept,
+    ...fresh.map(({ type, message }): CloneSetCondition => ({
+      type,
+      status: "True",
+      message,
+      lastTransitionTime: now,
+    })),
+  ];
 }
 
 interface Verdict {
@@ -113,17 +144,39 @@ interface Verdict {
   message: string;
 }
 
-function progressOf(spec: ReadonlyCloneSet["spec"], counts: CloneSetStatus, before: CloneSetCondition | undefined, deadlineSeconds: number, nowMs: number): Verdict {
+function progressOf(
+  spec: ReadonlyCloneSet["spec"],
+  counts: CloneSetStatus,
+  before: CloneSetCondition | undefined,
+  deadlineSeconds: number,
+  nowMs: number,
+): Verdict {
   const replicas = spec.replicas ?? 1;
   const expected = counts.expectedUpdatedReplicas ?? 0;
-  const complete = counts.currentRevision === counts.updateRevision && counts.replicas === replicas && counts.updatedReplicas === replicas && (counts.updatedAvailableReplicas ?? 0) === replicas;
+  const complete =
+    counts.currentRevision === counts.updateRevision &&
+    counts.replicas === replicas &&
+    counts.updatedReplicas === replicas &&
+    (counts.updatedAvailableReplicas ?? 0) === replicas;
   if (complete) return { status: "True", reason: "CloneSetAvailable", message: "CloneSet is available" };
-  if (spec.updateStrategy?.rollingUpdate?.paused) return { status: "True", reason: "CloneSetPaused", message: "CloneSet is paused" };
+  if (spec.updateStrategy?.rollingUpdate?.paused)
+    return { status: "True", reason: "CloneSetPaused", message: "CloneSet is paused" };
   if (expected < replicas && expected <= (counts.updatedAvailableReplicas ?? 0)) {
-    return { status: "True", reason: "ProgressPartitionAvailable", message: "CloneSet has been paused due to partition ready" };
+    return {
+      status: "True",
+      reason: "ProgressPartitionAvailable",
+      message: "CloneSet has been paused due to partition ready",
+    };
   }
-  const exceeded = before?.reason === "ProgressDeadlineExceeded" || (before !== undefined && timeMs(before.lastUpdateTime) + deadlineSeconds * 1000 < nowMs);
-  if (exceeded) return { status: "False", reason: "ProgressDeadlineExceeded", message: `CloneSet revision ${counts.updateRevision} has timed out progressing` };
+  const exceeded =
+    before?.reason === "ProgressDeadlineExceeded" ||
+    (before !== undefined && timeMs(before.lastUpdateTime) + deadlineSeconds * 1000 < nowMs);
+  if (exceeded)
+    return {
+      status: "False",
+      reason: "ProgressDeadlineExceeded",
+      message: `CloneSet revision ${counts.updateRevision} has timed out progressing`,
+    };
   return { status: "True", reason: "CloneSetUpdated", message: "CloneSet is progressing" };
 }
 

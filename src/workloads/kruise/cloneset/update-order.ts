@@ -1,8 +1,9 @@
 /**
  * In which order pods are updated, and how many of them now.
  *
- * The least useful pods go first, so that an update costs as little availability as it can; then the user's priorities and
- * scattering rearrange them; pods that already prepare for the update come before all others. Reads: pods and the numbers of `diff.ts`. Writes nothing.
+ * The least useful pods go first, so that an update costs as little availability as it can; then the user's priorities
+ * and scattering rearrange them; pods that already prepare for the update come before all others. Reads: pods and the
+ * numbers of `diff.ts`. Writes nothing.
  */
 import { activePodsOrder } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -16,7 +17,11 @@ import { byPriority } from "./update-priority.ts";
 import { scatter } from "./update-scatter.ts";
 
 /** Candidates in the order in which they should be updated. `pods` are all of the set. */
-export function orderForUpdate({ spec }: ReadonlyCloneSet, candidates: readonly ReadonlyPod[], pods: readonly ReadonlyPod[]): ReadonlyPod[] {
+export function orderForUpdate(
+  { spec }: ReadonlyCloneSet,
+  candidates: readonly ReadonlyPod[],
+  pods: readonly ReadonlyPod[],
+): ReadonlyPod[] {
   const { priorityStrategy, scatterStrategy } = spec.updateStrategy?.rollingUpdate ?? {};
   const preparing = (pod: ReadonlyPod): number => Number(lifecycleState(pod) !== "PreparingUpdate");
   let ordered = candidates.toSorted(activePodsOrder);
@@ -35,8 +40,17 @@ export interface Choice {
   nowMs: number;
 }
 
-/** The pods to update now: at most as many as the numbers ask for, and no more unavailable ones than the budget allows. */
-export function choosePodsToUpdate({ cloneSet, pods, updateRevision, targetRevision, diff, nowMs }: Choice): ReadonlyPod[] {
+/**
+ * The pods to update now: at most as many as the numbers ask for, and no more unavailable ones than the budget allows.
+ */
+export function choosePodsToUpdate({
+  cloneSet,
+  pods,
+  updateRevision,
+  targetRevision,
+  diff,
+  nowMs,
+}: Choice): ReadonlyPod[] {
   const available = (pod: ReadonlyPod): boolean => isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, nowMs);
   const goesBack = diff.updateNum < 0;
   const candidates = pods.filter((pod) => hasRevision(pod, updateRevision) === goesBack && isFree(pod));
@@ -61,7 +75,10 @@ export function choosePodsToUpdate({ cloneSet, pods, updateRevision, targetRevis
   return chosen;
 }
 
-/** A pod that is about to be deleted is left alone, and so is one that waits out a grace period; one that was updated before may always go on. */
+/**
+ * A pod that is about to be deleted is left alone, and so is one that waits out a grace period; one that was updated
+ * before may always go on.
+ */
 function isFree(pod: ReadonlyPod): boolean {
   const state = lifecycleState(pod);
   return state === "Updated" || (state !== "PreparingDelete" && !isInGracePeriod(pod));

@@ -1,6 +1,6 @@
 /**
- * `priorityStrategy`: users say which pods are updated first, by weights of labels they match or by the order in a label.
- * Pure; equal pods keep the order they had.
+ * `priorityStrategy`: users say which pods are updated first, by weights of labels they match or by the order in a
+ * label. Pure; equal pods keep the order they had.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -9,15 +9,23 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 type RollingUpdate = NonNullable<NonNullable<ReadonlyCloneSet["spec"]["updateStrategy"]>["rollingUpdate"]>;
 export type PriorityStrategy = NonNullable<RollingUpdate["priorityStrategy"]>;
 
-export function byPriority(pods: readonly ReadonlyPod[], { weightPriority, orderPriority }: PriorityStrategy): ReadonlyPod[] {
+export function byPriority(
+  pods: readonly ReadonlyPod[],
+  { weightPriority, orderPriority }: PriorityStrategy,
+): ReadonlyPod[] {
   if (weightPriority?.length) {
-    const terms = weightPriority.map(({ weight, matchSelector }) => ({ weight, selector: labelSelectorOf(matchSelector) }));
-    const weightOf = ({ metadata }: ReadonlyPod): number => terms.reduce((sum, { weight, selector }) => sum + (matchesLabels(selector, metadata.labels) ? weight : 0), 0);
+    const terms = weightPriority.map(({ weight, matchSelector }) => ({
+      weight,
+      selector: labelSelectorOf(matchSelector),
+    }));
+    const weightOf = ({ metadata }: ReadonlyPod): number =>
+      terms.reduce((sum, { weight, selector }) => sum + (matchesLabels(selector, metadata.labels) ? weight : 0), 0);
     return sortedBy(pods, (pod) => [-weightOf(pod)]);
   }
   if (orderPriority?.length) {
     // A pod with none of the keys has level −1 and comes first.
-    const levelOf = ({ metadata }: ReadonlyPod): number => orderPriority.findIndex(({ orderedKey }) => metadata.labels?.[orderedKey] !== undefined);
+    const levelOf = ({ metadata }: ReadonlyPod): number =>
+      orderPriority.findIndex(({ orderedKey }) => metadata.labels?.[orderedKey] !== undefined);
     return sortedBy(pods, (pod) => {
       const level = levelOf(pod);
       const value = pod.metadata.labels?.[orderPriority[level]?.orderedKey ?? ""] ?? "";
@@ -35,7 +43,10 @@ function trailingNumber(value: string): number {
 }
 
 /** Ranks are worked out once for each pod; lower ones come first. */
-function sortedBy(pods: readonly ReadonlyPod[], rankOf: (pod: ReadonlyPod) => readonly [number, number?]): ReadonlyPod[] {
+function sortedBy(
+  pods: readonly ReadonlyPod[],
+  rankOf: (pod: ReadonlyPod) => readonly [number, number?],
+): ReadonlyPod[] {
   return pods
     .map((pod) => ({ pod, rank: rankOf(pod) }))
     .toSorted((a, b) => a.rank[0] - b.rank[0] || (a.rank[1] ?? 0) - (b.rank[1] ?? 0))

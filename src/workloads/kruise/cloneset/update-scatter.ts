@@ -1,8 +1,8 @@
 /**
  * `scatterStrategy`: pods with a certain label are spread over the update instead of being updated one after the other.
  *
- * Matched and unmatched pods alternate in blocks whose sizes have the ratio of both. The last matched pod is kept for the
- * very end, so that the update begins and ends with one. Pure.
+ * Matched and unmatched pods alternate in blocks whose sizes have the ratio of both. The last matched pod is kept for
+ * the very end, so that the update begins and ends with one. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 
@@ -11,15 +11,28 @@ export interface ScatterTerm {
   readonly value: string;
 }
 
-/** `all` are all pods of the set: when the candidates have more unmatched pods than is usual there, the surplus goes first. */
-export function scatter(candidates: readonly ReadonlyPod[], all: readonly ReadonlyPod[], terms: readonly ScatterTerm[]): ReadonlyPod[] {
+/**
+ * `all` are all pods of the set: when the candidates have more unmatched pods than is usual there, the surplus goes
+ * first.
+ */
+export function scatter(
+  candidates: readonly ReadonlyPod[],
+  all: readonly ReadonlyPod[],
+  terms: readonly ScatterTerm[],
+): ReadonlyPod[] {
   if (candidates.length <= 2) return [...candidates];
   const matches = (term: ScatterTerm) => (pod: ReadonlyPod) => pod.metadata.labels?.[term.key] === term.value;
-  const ordered = terms.map((term) => ({ term, count: candidates.filter(matches(term)).length })).toSorted((a, b) => b.count - a.count);
+  const ordered = terms
+    .map((term) => ({ term, count: candidates.filter(matches(term)).length }))
+    .toSorted((a, b) => b.count - a.count);
   return ordered.reduce((pods, { term }) => scatterBy(pods, all, matches(term)), [...candidates]);
 }
 
-function scatterBy(candidates: ReadonlyPod[], all: readonly ReadonlyPod[], matches: (pod: ReadonlyPod) => boolean): ReadonlyPod[] {
+function scatterBy(
+  candidates: ReadonlyPod[],
+  all: readonly ReadonlyPod[],
+  matches: (pod: ReadonlyPod) => boolean,
+): ReadonlyPod[] {
   const matched = candidates.filter(matches);
   const unmatched = candidates.filter((pod) => !matches(pod));
   if (matched.length <= 1 || unmatched.length <= 1) return candidates;
@@ -28,7 +41,8 @@ function scatterBy(candidates: ReadonlyPod[], all: readonly ReadonlyPod[], match
   const matchedInAll = all.filter(matches).length - 1;
   const blocks = planBlocks(matched.length, unmatched.length, matchedInAll, all.length - 1 - matchedInAll);
   const result = unmatched.splice(0, blocks.unmatchedFirst);
-  for (let block = 0; block < blocks.count; block++) result.push(...matched.splice(0, blocks.matched), ...unmatched.splice(0, blocks.unmatched));
+  for (let block = 0; block < blocks.count; block++)
+    result.push(...matched.splice(0, blocks.matched), ...unmatched.splice(0, blocks.unmatched));
   return [...result, ...matched, ...unmatched, ...last];
 }
 

@@ -1,5 +1,6 @@
 /**
- * One update pass: first every pod catches up with itself, then some of them are brought to the revision that they should have.
+ * One update pass: first every pod catches up with itself, then some of them are brought to the revision that they
+ * should have.
  *
  * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `controller.ts` carries it out.
  */
@@ -14,7 +15,14 @@ import type { Refreshed } from "../in-place/refresh.ts";
 import type { UpdateSpec } from "../in-place/state.ts";
 import { planInPlaceUpdate } from "../in-place/update-spec.ts";
 import type { InPlaceSide } from "../in-place/update-spec.ts";
-import { enterState, isHooked, lifecycleState, nextState, prepareUpdateAgain, withLifecycleState } from "../lifecycle/lifecycle.ts";
+import {
+  enterState,
+  isHooked,
+  lifecycleState,
+  nextState,
+  prepareUpdateAgain,
+  withLifecycleState,
+} from "../lifecycle/lifecycle.ts";
 import { isMarkedForDelete } from "../specified-delete.ts";
 import type { PodStep } from "../write-pod.ts";
 import { computeDiff } from "./diff.ts";
@@ -74,7 +82,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
     refresh: refresh.filter(({ pod }) => !closing.has(pod)),
     actions,
     targetRevision,
-    ...(failure !== undefined && { failure }),
+    failure,
     delayMs: soonest([delayMs, ...inPlace.map(({ spec }) => spec.graceSeconds * 1000)]),
   };
 }
@@ -85,33 +93,68 @@ const soonest = (delays: readonly number[]): number => {
 };
 
 /** The gate, the next step of an in-place update, the lifecycle, and a label that releases before 1.1 did not set. */
-function refreshOne(pod: ReadonlyPod, { cloneSet, updateRevision, gates, nowMs }: UpdateInput): Omit<PodStep, "pod"> & { delayMs: number } {
+function refreshOne(
+  pod: ReadonlyPod,
+  { cloneSet, updateRevision, gates, nowMs }: UpdateInput,
+): Omit<PodStep, "pod"> & { delayMs: number } {
   const { lifecycle } = cloneSet.spec;
   const { pod: settled, delayMs, resize }: Refreshed = refreshPod(pod, { gates, hasRevision, nowMs });
-  const state = nextState(pod, { lifecycle, isPlaced: Boolean(pod.spec?.nodeName), isUpdated: hasRevision(pod, updateRevision), isComplete: () => whyIncomplete(pod, gates) === undefined });
-  const entered = state ? enterState(settled, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs) : settled;
-  return { after: withTemplateHash(entered), delayMs, ...(resize && { resize }) };
+  const state = nextState(pod, {
+    lifecycle,
+    isPlaced: Boolean(pod.spec?.nodeName),
+    isUpdated: hasRevision(pod, updateRevision),
+    isComplete: () => whyIncomplete(pod, gates) === undefined,
+  });
+  const entered = state
+    ? enterState(settled, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs)
+    : settled;
+  return { after: withTemplateHash(entered), delayMs, resize };
 }
 
 function withTemplateHash(pod: ReadonlyPod): ReadonlyPod {
   const { labels = {} } = pod.metadata;
-  return labels[TEMPLATE_HASH_LABEL] === undefined ? { ...pod, metadata: { ...pod.metadata, labels: { ...labels, [TEMPLATE_HASH_LABEL]: shortHash(labels[REVISION_LABEL] ?? "") } } } : pod;
+  return labels[TEMPLATE_HASH_LABEL] === undefined
+    ? {
+        ...pod,
+        metadata: {
+          ...pod.metadata,
+          labels: { ...labels, [TEMPLATE_HASH_LABEL]: shortHash(labels[REVISION_LABEL] ?? "") },
+        },
+      }
+    : pod;
 }
 
 const wasLabelled = ({ pod }: PodStep): boolean => pod.metadata.labels?.[TEMPLATE_HASH_LABEL] === undefined;
 
-function planActions(input: UpdateInput, chosen: readonly ReadonlyPod[], targetRevision: string): { actions: UpdateAction[]; failure?: string } {
+function planActions(
+  input: UpdateInput,
+  chosen: readonly ReadonlyPod[],
+  targetRevision: string,
+): { actions: UpdateAction[]; failure?: string } {
   const { cloneSet, revisions, gates } = input;
   const rolling = cloneSet.spec.updateStrategy?.rollingUpdate;
   const policy = rolling?.podUpdatePolicy ?? "ReCreate";
-  const options = { gates, graceSeconds: rolling?.inPlaceUpdateStrategy?.gracePeriodSeconds, ignoreClaims: policy === "InPlaceOnly" };
+  const options = {
+    gates,
+    graceSeconds: rolling?.inPlaceUpdateStrategy?.gracePeriodSeconds,
+    ignoreClaims: policy === "InPlaceOnly",
+  };
   // Hundreds of pods have the same few revisions.
   const specs = new Map<string, UpdateSpec | undefined>();
   const specFor = (pod: ReadonlyPod): UpdateSpec | undefined => {
     const hash = shortHash(pod.metadata.labels?.[REVISION_LABEL] ?? "");
     if (!specs.has(hash)) {
       const to = sideOf(revisions.find(({ metadata }) => shortHash(metadata.name) === shortHash(targetRevision)));
-      specs.set(hash, to && planInPlaceUpdate(sideOf(revisions.find(({ metadata }) => shortHash(metadata.name) === hash)), to, targetRevision, options));
+      specs.set(
+        hash,
+        to &&
+          planInPlaceUpdate(
+            sideOf(revisions.find(({ metadata }) => shortHash(metadata.name) === hash)),
+            to,
+            targetRevision,
+            options,
+          ),
+      );
     }
     return specs.get(hash);
   };
@@ -124,9 +167,13 @@ function planActions(input: UpdateInput, chosen: readonly ReadonlyPod[], targetR
       if (typeof next === "string") return { actions, failure: next };
       if (next) actions.push(next);
     } else if (policy === "InPlaceOnly") {
-      return { actions, failure: `find Pod ${pod.metadata.name} update strategy is InPlaceOnly but can not update in-place` };
+      return {
+        actions,
+        failure: `find Pod ${pod.metadata.name} update strategy is InPlaceOnly but can not update in-place`,
+      };
     } else if (!isMarkedForDelete(pod)) {
-      // A pod that is marked waits for the scale pass to delete it; marking it again would be no change, and so no progress.
+      // A pod that is marked waits for the scale pass to delete it; marking it again would be no change, and so no
+      // progress.
       actions.push({ do: "recreate", pod });
     }
   }
@@ -134,19 +181,31 @@ function planActions(input: UpdateInput, chosen: readonly ReadonlyPod[], targetR
 }
 
 function sideOf(revision: ReadonlyRevision | undefined): InPlaceSide | undefined {
-  return revision && { template: podTemplateOf(revision), claimsHash: revision.metadata.annotations?.[CLAIM_TEMPLATES_HASH_ANNOTATION] };
+  return (
+    revision && {
+      template: podTemplateOf(revision),
+      claimsHash: revision.metadata.annotations?.[CLAIM_TEMPLATES_HASH_ANNOTATION],
+    }
+  );
 }
 
 /** The update, what comes before it, nothing while the pod waits, or a text that says why it cannot be. */
-function planInPlaceAction({ cloneSet, nowMs }: UpdateInput, pod: ReadonlyPod, spec: UpdateSpec): UpdateAction | string | undefined {
+function planInPlaceAction(
+  { cloneSet, nowMs }: UpdateInput,
+  pod: ReadonlyPod,
+  spec: UpdateSpec,
+): UpdateAction | string | undefined {
   const hook = cloneSet.spec.lifecycle?.inPlaceUpdate;
-  const step = (after: ReadonlyPod): UpdateAction | undefined => (after === pod ? undefined : { do: "prepare", step: { pod, after } });
+  const step = (after: ReadonlyPod): UpdateAction | undefined =>
+    after === pod ? undefined : { do: "prepare", step: { pod, after } };
   const state = lifecycleState(pod);
   switch (state) {
     case "":
     case "PreparingNormal":
     case "Normal":
-      return isHooked(hook, pod) ? step(enterState(pod, "PreparingUpdate", hook?.markPodNotReady ?? false, nowMs)) : { do: "in-place", pod, spec };
+      return isHooked(hook, pod)
+        ? step(enterState(pod, "PreparingUpdate", hook?.markPodNotReady ?? false, nowMs))
+        : { do: "in-place", pod, spec };
     case "PreparingUpdate":
       return isHooked(hook, pod) ? undefined : { do: "in-place", pod, spec };
     case "Updated":
@@ -158,9 +217,23 @@ function planInPlaceAction({ cloneSet, nowMs }: UpdateInput, pod: ReadonlyPod, s
   }
 }
 
-/** The two halves of an in-place update: the pod out of traffic, and then changed. The second builds on what the first wrote. */
-export function inPlaceSteps(spec: UpdateSpec, { gates, nowMs }: Pick<UpdateInput, "gates" | "nowMs">): { close(pod: ReadonlyPod): ReadonlyPod; start(pod: ReadonlyPod): Applied } {
-  const relabel = (pod: ReadonlyPod): ReadonlyPod => withLifecycleState({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...revisionLabels(spec.revision, gates) } } }, "Updating", nowMs);
+/**
+ * The two halves of an in-place update: the pod out of traffic, and then changed. The second builds on what the first
+ * wrote.
+ */
+export function inPlaceSteps(
+  spec: UpdateSpec,
+  { gates, nowMs }: Pick<UpdateInput, "gates" | "nowMs">,
+): { close(pod: ReadonlyPod): ReadonlyPod; start(pod: ReadonlyPod): Applied } {
+  const relabel = (pod: ReadonlyPod): ReadonlyPod =>
+    withLifecycleState(
+      {
+        ...pod,
+        metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...revisionLabels(spec.revision, gates) } },
+      },
+      "Updating",
+      nowMs,
+    );
   return {
     close: (pod) => closeGate(pod, spec, gates, nowMs),
     start: (pod) => startUpdate(pod, spec, { gates, relabel, nowMs }),

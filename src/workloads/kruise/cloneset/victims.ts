@@ -46,10 +46,15 @@ export function chooseVictims(query: VictimQuery): ReadonlyPod[] {
 
 type Ranks = ReadonlyMap<string, number>;
 
-function chooseFrom(pods: readonly ReadonlyPod[], count: number, { cloneSet, nodeOf, nowMs }: VictimQuery): ReadonlyPod[] {
+function chooseFrom(
+  pods: readonly ReadonlyPod[],
+  count: number,
+  { cloneSet, nodeOf, nowMs }: VictimQuery,
+): ReadonlyPod[] {
   if (count >= pods.length) return [...pods];
   const minReadySeconds = cloneSet.spec.minReadySeconds ?? 0;
-  const unavailableFirst: PodRule = (a, b) => Number(isPodAvailable(a, minReadySeconds, nowMs)) - Number(isPodAvailable(b, minReadySeconds, nowMs));
+  const unavailableFirst: PodRule = (a, b) =>
+    Number(isPodAvailable(a, minReadySeconds, nowMs)) - Number(isPodAvailable(b, minReadySeconds, nowMs));
   const keys = cloneSet.spec.template.spec?.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey) ?? [];
   const ranks = keys.length > 0 ? spreadRanks(pods, keys, nodeOf) : sameNodeRanks(pods);
   const order = inOrder(unassignedFirst, pendingFirst, unavailableFirst, ...orderWithin(ranks));
@@ -79,18 +84,24 @@ function sameNodeRanks(pods: readonly ReadonlyPod[]): Ranks {
   return ranks;
 }
 
-/** Every constraint adds weight to the pods of crowded domains; more domains weigh more, as in the scheduler's own score. */
+/**
+ * Every constraint adds weight to the pods of crowded domains; more domains weigh more, as in the scheduler's own
+ * score.
+ */
 function spreadRanks(pods: readonly ReadonlyPod[], topologyKeys: readonly string[], nodeOf: NodeLookup): Ranks {
   const ranks = new Map<string, number>();
   const onNode = sameNodeRanks(pods);
   for (const key of topologyKeys) {
-    const domainOf = ({ spec }: ReadonlyPod): string | undefined => (spec?.nodeName ? nodeOf(spec.nodeName)?.metadata.labels?.[key] : undefined);
+    const domainOf = ({ spec }: ReadonlyPod): string | undefined =>
+      spec?.nodeName ? nodeOf(spec.nodeName)?.metadata.labels?.[key] : undefined;
     const placed = pods.filter((pod) => domainOf(pod) !== undefined);
     const domains = Map.groupBy(placed, domainOf);
     const weight = Math.log(domains.size + 2);
     const order = withinGroup(key === "kubernetes.io/hostname" ? NO_RANKS : onNode);
     for (const group of domains.values()) {
-      group.toSorted(order).forEach((pod, index) => ranks.set(uidOf(pod), (ranks.get(uidOf(pod)) ?? 0) + (group.length - index) * weight));
+      group
+        .toSorted(order)
+        .forEach((pod, index) => ranks.set(uidOf(pod), (ranks.get(uidOf(pod)) ?? 0) + (group.length - index) * weight));
     }
   }
   return ranks;

@@ -1,10 +1,9 @@
 /**
  * Advanced DaemonSet: OpenKruise's pod on every node, updated in place, by partition and by node label.
  *
- * Reads:  Advanced DaemonSet, its pods and ControllerRevisions, Node.
- * Writes: Pod, ControllerRevision, Advanced DaemonSet status.
- * One pass is places (`manage.ts`), or else an update (`update.ts`), then status and history. After: placement puts each pod on
- * the node that it names.
+ * Reads: Advanced DaemonSet, its pods and ControllerRevisions, Node.
+ * Writes: Pod, ControllerRevision, Advanced DaemonSet status. One pass is places (`manage.ts`), or else an update
+ * (`update.ts`), then status and history. After: placement puts each pod on the node that it names.
  */
 import { AdvancedDaemonSet, ControllerRevision, Node, Pod } from "../../../api/index.ts";
 import { equalJson, messageOf } from "../../../base/index.ts";
@@ -52,7 +51,13 @@ const FORMAT: RevisionFormat<AdvancedDaemonSet> = {
   hashLabel: REVISION_LABEL,
 };
 
-const EMPTY_STATUS: DaemonSetStatus = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0, updatedNumberScheduled: 0 };
+const EMPTY_STATUS: DaemonSetStatus = {
+  currentNumberScheduled: 0,
+  numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
+  numberReady: 0,
+  updatedNumberScheduled: 0,
+};
 
 /** Everything that one pass looks at. */
 interface Scene {
@@ -86,7 +91,9 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
       owned(Pod),
       owned(ControllerRevision),
       orphanedPods(informers, AdvancedDaemonSet),
-      watch(Node, (event) => (changesPlaces(event) ? sets.list({ cluster: event.cluster }).map((set) => keyOf(event.cluster, set)) : [])),
+      watch(Node, (event) =>
+        changesPlaces(event) ? sets.list({ cluster: event.cluster }).map((set) => keyOf(event.cluster, set)) : [],
+      ),
     ],
     writes: [Pod, ControllerRevision, AdvancedDaemonSet],
 
@@ -98,14 +105,30 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const ours = await claimPods(set, key.cluster, signal);
-      if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done; // What changed hands brings the set back.
-      const revisions = planRevisions(FORMAT, set, { known: history.of(owner), collisionCount: set.status?.collisionCount });
+      // What changed hands brings the set back.
+      if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
+      const revisions = planRevisions(FORMAT, set, {
+        known: history.of(owner),
+        collisionCount: set.status?.collisionCount,
+      });
       if (revisions.write) {
         const outcome = await history.write(owner, revisions, signal);
-        if (outcome === "collision") await writeStatus(set, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 }, owner, signal);
+        if (outcome === "collision")
+          await writeStatus(
+            set,
+            { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
+            owner,
+            signal,
+          );
         return done;
       }
-      const view = viewDaemonSet(set, nodes.list({ cluster: key.cluster }), ours, hashOf(revisions.update), clock.now());
+      const view = viewDaemonSet(
+        set,
+        nodes.list({ cluster: key.cluster }),
+        ours,
+        hashOf(revisions.update),
+        clock.now(),
+      );
       return pass({ view, key, owner, pods: ours, revisions, signal });
     },
     forget(key) {
@@ -115,12 +138,18 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
   });
 
   /** The pods of the set; undefined when some had to be taken over or let go first. */
-  async function claimPods(set: ReadonlyDaemonSet, cluster: string, signal: AbortSignal): Promise<ReadonlyPod[] | undefined> {
+  async function claimPods(
+    set: ReadonlyDaemonSet,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[] | undefined> {
     const selector = selectorOf(set);
     const podOwner = { cluster, object: set };
     const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector);
     const all = ownedBy(pods, cluster, set.metadata.uid);
-    const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
+    const strangers = all.filter(
+      (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
+    );
     await writer.adopt(podOwner, orphans, signal);
     await writer.release(podOwner, strangers, signal);
     return orphans.length + strangers.length > 0 ? undefined : all;
@@ -149,14 +178,23 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     await carryOut(scene, update);
     const isChanged = refreshed.steps.length + update.inPlace.length > 0 || !changesNothing(update);
     const again = isChanged ? done : await settle(scene, status);
-    const waits = [again.requeueAfterMs, places.againInMs, refreshed.delayMs || undefined].filter((wait) => wait !== undefined);
+    const waits = [again.requeueAfterMs, places.againInMs, refreshed.delayMs || undefined].filter(
+      (wait) => wait !== undefined,
+    );
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
-  async function carryOut({ view: { set, hash }, owner, signal }: Scene, { create, remove, prepare }: DaemonPlan): Promise<void> {
+  async function carryOut(
+    { view: { set, hash }, owner, signal }: Scene,
+    { create, remove, prepare }: DaemonPlan,
+  ): Promise<void> {
     const podOwner = { cluster: owner.cluster, object: set };
     await writeAll("lifecycle changes", prepare, async (step) => void (await writePod(owner, step, signal)));
-    await writer.create(podOwner, create.map((node) => makePod(set, node, hash, random)), signal);
+    await writer.create(
+      podOwner,
+      create.map((node) => makePod(set, node, hash, random)),
+      signal,
+    );
     await writer.remove(podOwner, remove, signal);
   }
 
@@ -164,20 +202,35 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     const { name } = step.pod.metadata;
     try {
       if (!(await writePod(owner, step, signal))) return;
-      events?.record(owner.cluster, set, { type: "Normal", reason: "SuccessfulUpdatePodInPlace", message: `successfully update pod ${name} in-place` });
+      events?.record(owner.cluster, set, {
+        type: "Normal",
+        reason: "SuccessfulUpdatePodInPlace",
+        message: `successfully update pod ${name} in-place`,
+      });
     } catch (error) {
-      events?.record(owner.cluster, set, { type: "Warning", reason: "FailedUpdatePodInPlace", message: `failed to update pod ${name} in-place(revision ${revisions.update.metadata.name}): ${messageOf(error)}` });
+      events?.record(owner.cluster, set, {
+        type: "Warning",
+        reason: "FailedUpdatePodInPlace",
+        message: `failed to update pod ${name} in-place(revision ${revisions.update.metadata.name}): ${messageOf(error)}`,
+      });
       throw error;
     }
   }
 
-  async function settle({ view: { set, hash, nowMs }, key, owner, pods: ours, revisions, signal }: Scene, status: DaemonSetStatus): Promise<Result> {
+  async function settle(
+    { view: { set, hash, nowMs }, key, owner, pods: ours, revisions, signal }: Scene,
+    status: DaemonSetStatus,
+  ): Promise<Result> {
     const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
     const again = availableInMs === undefined ? done : { requeueAfterMs: availableInMs };
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
       const hashes = new Set([hash, ...ours.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
-      const unused = planHistory(history.of(owner), set.spec.revisionHistoryLimit, (revision) => revision.metadata.name === revisions.update.metadata.name || hashes.has(hashOf(revision)));
+      const unused = planHistory(
+        history.of(owner),
+        set.spec.revisionHistoryLimit,
+        (revision) => revision.metadata.name === revisions.update.metadata.name || hashes.has(hashOf(revision)),
+      );
       await history.remove(owner, unused, signal);
       return again;
     }
@@ -188,8 +241,15 @@ export function createAdvancedDaemonSetController(deps: WorkloadDependencies): C
     return again;
   }
 
-  async function writeStatus(set: ReadonlyDaemonSet, status: DaemonSetStatus, owner: Owner, signal: AbortSignal): Promise<void> {
-    const written = await unlessChanged(client.updateStatus(AdvancedDaemonSet, owner.cluster, { ...set, status }, { signal }));
+  async function writeStatus(
+    set: ReadonlyDaemonSet,
+    status: DaemonSetStatus,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const written = await unlessChanged(
+      client.updateStatus(AdvancedDaemonSet, owner.cluster, { ...set, status }, { signal }),
+    );
     if (written) statusSeen.wrote(owner, written);
   }
 }

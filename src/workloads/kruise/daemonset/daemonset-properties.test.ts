@@ -1,6 +1,7 @@
 /**
- * Whatever a user does to an Advanced DaemonSet, in whatever order, one template after the other: never more nodes that had an available pod are
- * without one than the budget allows, the partition keeps its old pods, the set gets where it was sent, and then it is silent.
+ * Whatever a user does to an Advanced DaemonSet, in whatever order, one template after the other: never more nodes that
+ * had an available pod are without one than the budget allows, the partition keeps its old pods, the set gets where it
+ * was sent, and then it is silent.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -33,14 +34,28 @@ const rolling: fc.Arbitrary<Rolling> = fc.oneof(
   fc.record({ rollingUpdateType: fc.constantFrom("Standard", "InPlaceIfPossible"), maxUnavailable: limit, partition }),
   fc.record({ rollingUpdateType: fc.constant("Standard"), maxUnavailable: fc.constant(0), maxSurge: limit, partition }),
 );
-const step: fc.Arbitrary<Change> = fc.oneof(fc.record({ image: fc.constantFrom("agent:1", "agent:2", "agent:3") }), fc.record({ env: fc.constantFrom("a", "b") }), fc.record({ partition }));
+const step: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ image: fc.constantFrom("agent:1", "agent:2", "agent:3") }),
+  fc.record({ env: fc.constantFrom("a", "b") }),
+  fc.record({ partition }),
+);
 
-const template = (image: string, env: string): Spec["template"] => ({ metadata: { labels: { app: "agent" } }, spec: { containers: [{ name: "main", image, env: [{ name: "MODE", value: env }] }] } });
+const template = (image: string, env: string): Spec["template"] => ({
+  metadata: { labels: { app: "agent" } },
+  spec: { containers: [{ name: "main", image, env: [{ name: "MODE", value: env }] }] },
+});
 
 function applied(set: ReadonlyDaemonSet, { image, env, partition: kept }: Change): ReadonlyDaemonSet {
   const [container] = set.spec.template.spec?.containers ?? [];
   const rollingUpdate = { ...rollingOf(set), ...(kept !== undefined && { partition: kept }) };
-  return { ...set, spec: { ...set.spec, template: template(image ?? container?.image ?? "", env ?? container?.env?.[0]?.value ?? ""), updateStrategy: { type: "RollingUpdate", rollingUpdate } } };
+  return {
+    ...set,
+    spec: {
+      ...set.spec,
+      template: template(image ?? container?.image ?? "", env ?? container?.env?.[0]?.value ?? ""),
+      updateStrategy: { type: "RollingUpdate", rollingUpdate },
+    },
+  };
 }
 
 /** Checks every state that an observer of the pods can see. */
@@ -50,9 +65,11 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
   let set: ReadonlyDaemonSet | undefined;
   let oldFloor = 0;
 
-  const nodesOf = (pods: readonly ReadonlyPod[]): Set<string> => new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
+  const nodesOf = (pods: readonly ReadonlyPod[]): Set<string> =>
+    new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
   const live = (): ReadonlyPod[] => member.pods().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const contentOf = (spec: DeepReadonly<Pod["spec"]> | undefined): string => JSON.stringify([spec?.containers[0]?.image, spec?.containers[0]?.env]);
+  const contentOf = (spec: DeepReadonly<Pod["spec"]> | undefined): string =>
+    JSON.stringify([spec?.containers[0]?.image, spec?.containers[0]?.env]);
   /** Nodes on which nothing but old pods runs. */
   const oldOf = (owner: ReadonlyDaemonSet): number => {
     const isUpdated = (pod: ReadonlyPod): boolean => contentOf(pod.spec) === contentOf(owner.spec.template.spec);
@@ -81,22 +98,35 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
 }
 
 test("a set keeps its budgets, arrives, and is silent", { timeout: 120_000 }, async () => {
-  const steps = fc.array(fc.record({ change: step, pauseMs: fc.integer({ min: 0, max: 20_000 }) }), { minLength: 1, maxLength: 5 });
+  const steps = fc.array(fc.record({ change: step, pauseMs: fc.integer({ min: 0, max: 20_000 }) }), {
+    minLength: 1,
+    maxLength: 5,
+  });
   await fc.assert(
     fc.asyncProperty(rolling, fc.constantFrom(0, 0, 3), steps, async (rollingUpdate, minReadySeconds, changes) => {
-      const member = await startKruiseMember({ customs: kruiseKinds, nodes: NODES, times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 } });
+      const member = await startKruiseMember({
+        customs: kruiseKinds,
+        nodes: NODES,
+        times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 },
+      });
       try {
         const watch = watchSet(member);
         const created = await member.client.create(AdvancedDaemonSet, MEMBER, {
           apiVersion: "apps.kruise.io/v1beta1",
           kind: "DaemonSet",
           metadata: { name: "agent", namespace: NAMESPACE },
-          spec: { selector: { matchLabels: { app: "agent" } }, minReadySeconds, template: template("agent:1", "a"), updateStrategy: { type: "RollingUpdate", rollingUpdate } },
+          spec: {
+            selector: { matchLabels: { app: "agent" } },
+            minReadySeconds,
+            template: template("agent:1", "a"),
+            updateStrategy: { type: "RollingUpdate", rollingUpdate },
+          },
         });
         watch.begin(created);
         await member.pass(LONG_MS);
         for (const { change, pauseMs } of changes) {
-          // A pod that a second template replaces before it ever worked is not counted by upstream, so its budget only holds for one at a time.
+          // A pod that a second template replaces before it ever worked is not counted by upstream, so its budget only
+          // holds for one at a time.
           if (change.partition === undefined) await member.pass(LONG_MS);
           watch.begin(applied(await member.get(AdvancedDaemonSet, "agent"), change));
           await member.change(AdvancedDaemonSet, "agent", (object) => applied(object, change));
@@ -106,7 +136,12 @@ test("a set keeps its budgets, arrives, and is silent", { timeout: 120_000 }, as
 
         const { metadata, status, spec } = await member.get(AdvancedDaemonSet, "agent");
         const kept = strictShare(spec.updateStrategy?.rollingUpdate?.partition ?? 0, NODES, "down") ?? 0;
-        expect(status).toMatchObject({ observedGeneration: metadata.generation, desiredNumberScheduled: NODES, numberReady: NODES, numberAvailable: NODES });
+        expect(status).toMatchObject({
+          observedGeneration: metadata.generation,
+          desiredNumberScheduled: NODES,
+          numberReady: NODES,
+          numberAvailable: NODES,
+        });
         expect(status?.updatedNumberScheduled).toBeGreaterThanOrEqual(NODES - kept);
         member.writes.reset();
         await member.pass(LONG_MS);

@@ -12,14 +12,22 @@ type ReadonlyPod = DeepReadonly<Pod>;
 let member: KruiseMember;
 afterEach(() => member.stop());
 
-const template = (image: string, labels: Record<string, string> = {}) => ({ metadata: { labels: { app: "agent", ...labels } }, spec: { containers: [{ name: "main", image }] } });
+const template = (image: string, labels: Record<string, string> = {}) => ({
+  metadata: { labels: { app: "agent", ...labels } },
+  spec: { containers: [{ name: "main", image }] },
+});
 
 function makeSet(rollingUpdate: Rolling = {}, spec: Partial<Spec> = {}): AdvancedDaemonSet {
   return {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "DaemonSet",
     metadata: { name: "agent", namespace: NAMESPACE },
-    spec: { selector: { matchLabels: { app: "agent" } }, template: template("agent:1"), updateStrategy: { type: "RollingUpdate", rollingUpdate }, ...spec },
+    spec: {
+      selector: { matchLabels: { app: "agent" } },
+      template: template("agent:1"),
+      updateStrategy: { type: "RollingUpdate", rollingUpdate },
+      ...spec,
+    },
   };
 }
 
@@ -28,19 +36,31 @@ async function start(set: AdvancedDaemonSet, options: KruiseMemberOptions = {}):
   await member.client.create(AdvancedDaemonSet, MEMBER, set);
   await member.pass(60_000);
 }
-const edit = (change: (spec: DeepReadonly<Spec>) => DeepReadonly<Spec>): Promise<unknown> => member.change(AdvancedDaemonSet, "agent", (set) => ({ ...set, spec: change(set.spec) }));
+const edit = (change: (spec: DeepReadonly<Spec>) => DeepReadonly<Spec>): Promise<unknown> =>
+  member.change(AdvancedDaemonSet, "agent", (set) => ({ ...set, spec: change(set.spec) }));
 const setImage = (image: string): Promise<unknown> => edit((spec) => ({ ...spec, template: template(image) }));
-const status = async (): Promise<DeepReadonly<AdvancedDaemonSet>["status"]> => (await member.get(AdvancedDaemonSet, "agent")).status;
+const status = async (): Promise<DeepReadonly<AdvancedDaemonSet>["status"]> =>
+  (await member.get(AdvancedDaemonSet, "agent")).status;
 
 /** The pods in the order of their nodes. */
-const pods = (): ReadonlyPod[] => member.pods().toSorted((a, b) => ((a.spec.nodeName ?? "") < (b.spec.nodeName ?? "") ? -1 : 1));
+const pods = (): ReadonlyPod[] =>
+  member.pods().toSorted((a, b) => ((a.spec.nodeName ?? "") < (b.spec.nodeName ?? "") ? -1 : 1));
 const images = (): (string | undefined)[] => pods().map(({ spec }) => spec.containers[0]?.image);
 const nodes = async (): Promise<string[]> => (await member.list(Node)).map(({ metadata }) => metadata.name).toSorted();
-const labelNode = async (name: string, labels: Record<string, string>): Promise<unknown> => member.change(Node, name, (node) => ({ ...node, metadata: { ...node.metadata, labels: { ...node.metadata.labels, ...labels } } }));
-const withLabel = (key: string, value: string | undefined) => (pod: ReadonlyPod): ReadonlyPod => {
-  const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
-  return { ...pod, metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } } };
-};
+const labelNode = async (name: string, labels: Record<string, string>): Promise<unknown> =>
+  member.change(Node, name, (node) => ({
+    ...node,
+    metadata: { ...node.metadata, labels: { ...node.metadata.labels, ...labels } },
+  }));
+const withLabel =
+  (key: string, value: string | undefined) =>
+  (pod: ReadonlyPod): ReadonlyPod => {
+    const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } },
+    };
+  };
 
 describe("A new set", () => {
   test("has a ready pod on every node, with three writes each", async () => {
@@ -48,14 +68,23 @@ describe("A new set", () => {
 
     expect(pods().map(({ spec }) => spec.nodeName)).toEqual(await nodes());
     expect(member.writes.total({ resource: "pods" })).toBe(12);
-    expect(await status()).toMatchObject({ observedGeneration: 1, desiredNumberScheduled: 4, currentNumberScheduled: 4, numberReady: 4, updatedNumberScheduled: 4, numberAvailable: 4, numberMisscheduled: 0 });
+    expect(await status()).toMatchObject({
+      observedGeneration: 1,
+      desiredNumberScheduled: 4,
+      currentNumberScheduled: 4,
+      numberReady: 4,
+      updatedNumberScheduled: 4,
+      numberAvailable: 4,
+      numberMisscheduled: 0,
+    });
     expect((await status())?.updateRevision).toBe(pods()[0]?.metadata.labels?.["controller-revision-hash"]);
   });
 
   test("stays away from tainted nodes and comes when the taint goes", async () => {
     await start(makeSet());
     const [first = ""] = await nodes();
-    const taint = (taints: NonNullable<Node["spec"]>["taints"]) => member.change(Node, first, (node) => ({ ...node, spec: { ...node.spec, ...(taints && { taints }) } }));
+    const taint = (taints: NonNullable<Node["spec"]>["taints"]) =>
+      member.change(Node, first, (node) => ({ ...node, spec: { ...node.spec, ...(taints && { taints }) } }));
 
     await taint([{ key: "dedicated", effect: "NoExecute", value: "x" }]);
     await member.pass(60_000);
@@ -71,7 +100,10 @@ describe("A new set", () => {
     await start(makeSet({ partition: "50%" }, { scaleStrategy: { partitionedScaling: true } }));
     const early = pods().length;
 
-    await edit((spec) => ({ ...spec, updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, partition: 0 } } }));
+    await edit((spec) => ({
+      ...spec,
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, partition: 0 } },
+    }));
     await member.pass(60_000);
 
     expect(early).toBe(2);
@@ -79,7 +111,12 @@ describe("A new set", () => {
   });
 
   test("costs nothing once it is there", async () => {
-    await start(makeSet({ rollingUpdateType: "InPlaceIfPossible", maxUnavailable: "50%", partition: "10%" }, { burstReplicas: "50%" }));
+    await start(
+      makeSet(
+        { rollingUpdateType: "InPlaceIfPossible", maxUnavailable: "50%", partition: "10%" },
+        { burstReplicas: "50%" },
+      ),
+    );
     member.writes.reset();
 
     await member.pass(3_600_000);
@@ -108,7 +145,13 @@ describe("An update", () => {
     await start(makeSet({ rollingUpdateType: "InPlaceIfPossible", maxUnavailable: 2 }));
     const before = pods().map(({ metadata }) => metadata.uid);
 
-    await edit((spec) => ({ ...spec, template: { ...template("agent:1"), spec: { containers: [{ name: "main", image: "agent:1", env: [{ name: "A", value: "b" }] }] } } }));
+    await edit((spec) => ({
+      ...spec,
+      template: {
+        ...template("agent:1"),
+        spec: { containers: [{ name: "main", image: "agent:1", env: [{ name: "A", value: "b" }] }] },
+      },
+    }));
     await member.pass(120_000);
 
     expect(pods().map(({ metadata }) => before.includes(metadata.uid))).toEqual([false, false, false, false]);
@@ -119,7 +162,14 @@ describe("An update", () => {
     await start(makeSet({ maxSurge: 1, maxUnavailable: 0 }), { times: { startMs: 5_000 } });
     let fewest = 4;
     member.informers.of(Pod).subscribe(() => {
-      const ready = new Set(member.pods().filter((pod) => pod.status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True")).map(({ spec }) => spec.nodeName));
+      const ready = new Set(
+        member
+          .pods()
+          .filter((pod) =>
+            pod.status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True"),
+          )
+          .map(({ spec }) => spec.nodeName),
+      );
       fewest = Math.min(fewest, ready.size);
     });
 
@@ -175,11 +225,21 @@ describe("An update", () => {
 
 describe("A hook before the deletion", () => {
   test("keeps old pods until it is taken off", async () => {
-    await start(makeSet({ maxUnavailable: 1 }, { lifecycle: { preDelete: { labelsHandler: { hold: "yes" } } }, template: template("agent:1", { hold: "yes" }) }));
+    await start(
+      makeSet(
+        { maxUnavailable: 1 },
+        {
+          lifecycle: { preDelete: { labelsHandler: { hold: "yes" } } },
+          template: template("agent:1", { hold: "yes" }),
+        },
+      ),
+    );
 
     await edit((spec) => ({ ...spec, template: template("agent:2", { hold: "yes" }) }));
     await member.pass(60_000);
-    const held = pods().filter(({ metadata }) => metadata.labels?.["lifecycle.apps.kruise.io/state"] === "PreparingDelete");
+    const held = pods().filter(
+      ({ metadata }) => metadata.labels?.["lifecycle.apps.kruise.io/state"] === "PreparingDelete",
+    );
     for (const { metadata } of held) await member.editPod(metadata.name, withLabel("hold", undefined));
     await member.pass(60_000);
 

@@ -1,15 +1,21 @@
-/** The numbers of an Advanced DaemonSet: how many pods may be written, be away, run in addition, or stay as they are. Percentages are of the nodes that should run a pod. Pure. */
+/**
+ * The numbers of an Advanced DaemonSet: how many pods may be written, be away, run in addition, or stay as they are.
+ * Percentages are of the nodes that should run a pod. Pure.
+ */
 import { strictShare } from "../shares.ts";
 import type { IntOrPercent, Rounding } from "../shares.ts";
 import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 
 type RollingUpdate = NonNullable<NonNullable<ReadonlyDaemonSet["spec"]["updateStrategy"]>["rollingUpdate"]>;
 
-export const isRolling = ({ spec }: ReadonlyDaemonSet): boolean => (spec.updateStrategy?.type ?? "RollingUpdate") === "RollingUpdate";
-export const rollingOf = (set: ReadonlyDaemonSet): RollingUpdate => (isRolling(set) ? (set.spec.updateStrategy?.rollingUpdate ?? {}) : {});
+export const isRolling = ({ spec }: ReadonlyDaemonSet): boolean =>
+  (spec.updateStrategy?.type ?? "RollingUpdate") === "RollingUpdate";
+export const rollingOf = (set: ReadonlyDaemonSet): RollingUpdate =>
+  isRolling(set) ? (set.spec.updateStrategy?.rollingUpdate ?? {}) : {};
 
 /** What cannot be read came past the webhook and counts as nothing. */
-const share = (value: IntOrPercent | undefined, total: number, rounding: Rounding): number => (value === undefined ? 0 : (strictShare(value, total, rounding) ?? 0));
+const share = (value: IntOrPercent | undefined, total: number, rounding: Rounding): number =>
+  value === undefined ? 0 : (strictShare(value, total, rounding) ?? 0);
 
 const DEFAULT_BURST = 250;
 
@@ -18,13 +24,16 @@ export function burstOf({ spec, status }: ReadonlyDaemonSet): number {
   return share(spec.burstReplicas ?? DEFAULT_BURST, status?.desiredNumberScheduled ?? 0, "down");
 }
 
-/** How many nodes keep their old pod. Rounded down, unlike CloneSet's, and of the nodes that the status last counted. */
+/**
+ * How many nodes keep their old pod. Rounded down, unlike CloneSet's, and of the nodes that the status last counted.
+ */
 export function partitionOf(set: ReadonlyDaemonSet): number {
   return share(rollingOf(set).partition, set.status?.desiredNumberScheduled ?? 0, "down");
 }
 
 /** Whether a number that the status has a part in is a percentage. */
-export const usesShares = (set: ReadonlyDaemonSet): boolean => typeof set.spec.burstReplicas === "string" || typeof rollingOf(set).partition === "string";
+export const usesShares = (set: ReadonlyDaemonSet): boolean =>
+  typeof set.spec.burstReplicas === "string" || typeof rollingOf(set).partition === "string";
 
 export interface UpdateLimits {
   maxSurge: number;
@@ -45,7 +54,15 @@ const surgeOf = (set: ReadonlyDaemonSet, desired: number): number => share(rolli
 export const surges = (set: ReadonlyDaemonSet): boolean => surgeOf(set, 1) > 0;
 
 /** The nodes that get a pod now. With `partitionedScaling` the partition also holds back nodes that never had one. */
-export function nodesToFill(nodes: readonly string[], { updated, desired, partition, isPartitioned }: { updated: number; desired: number; partition: number; isPartitioned: boolean }): string[] {
+export function nodesToFill(
+  nodes: readonly string[],
+  {
+    updated,
+    desired,
+    partition,
+    isPartitioned,
+  }: { updated: number; desired: number; partition: number; isPartitioned: boolean },
+): string[] {
   const sorted = nodes.toSorted();
   if (!isPartitioned) return sorted;
   const held = Math.max(0, Math.min(partition, desired));

@@ -1,6 +1,6 @@
 /**
- * A pod on every node that should have one, and none where none should be: which pods an Advanced DaemonSet makes and deletes,
- * updates aside. Failed pods, those that prepare to be deleted, and more than one on a node go.
+ * A pod on every node that should have one, and none where none should be: which pods an Advanced DaemonSet makes and
+ * deletes, updates aside. Failed pods, those that prepare to be deleted, and more than one on a node go.
  *
  * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` carries it out.
  */
@@ -27,14 +27,23 @@ export interface DaemonPlan {
   againInMs?: number;
 }
 
-export const changesNothing = ({ create, remove, prepare }: DaemonPlan): boolean => create.length + remove.length + prepare.length === 0;
+export const changesNothing = ({ create, remove, prepare }: DaemonPlan): boolean =>
+  create.length + remove.length + prepare.length === 0;
 
 export function planManage(view: DaemonView, failureWaitMs: FailureWait): DaemonPlan {
   const { set, nodes, lost } = view;
   const found: OnNode = { create: [], remove: [], events: [], againInMs: undefined };
   for (const node of nodes) lookAt(view, node, failureWaitMs, found);
   const partition = isRolling(set) ? partitionOf(set) : 0;
-  const create = partition === 0 ? found.create : nodesToFill(found.create, { updated: countUpdated(view), desired: nodes.filter(({ shouldRun }) => shouldRun).length, partition, isPartitioned: set.spec.scaleStrategy?.partitionedScaling ?? false });
+  const create =
+    partition === 0
+      ? found.create
+      : nodesToFill(found.create, {
+          updated: countUpdated(view),
+          desired: nodes.filter(({ shouldRun }) => shouldRun).length,
+          partition,
+          isPartitioned: set.spec.scaleStrategy?.partitionedScaling ?? false,
+        });
   return {
     ...planSync(set, create, [...found.remove, ...lost.filter(isLive)], view.nowMs),
     events: found.events,
@@ -42,10 +51,19 @@ export function planManage(view: DaemonView, failureWaitMs: FailureWait): Daemon
   };
 }
 
-/** What goes and what comes, within the burst limit. A pod that carries a handler of the preDelete hook prepares first. */
-export function planSync(set: ReadonlyDaemonSet, create: readonly string[], remove: readonly ReadonlyPod[], nowMs: number): DaemonPlan {
+/**
+ * What goes and what comes, within the burst limit. A pod that carries a handler of the preDelete hook prepares first.
+ */
+export function planSync(
+  set: ReadonlyDaemonSet,
+  create: readonly string[],
+  remove: readonly ReadonlyPod[],
+  nowMs: number,
+): DaemonPlan {
   const hook = set.spec.lifecycle?.preDelete;
-  const steps = remove.filter((pod) => isHooked(hook, pod)).map((pod) => ({ pod, after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs) }));
+  const steps = remove
+    .filter((pod) => isHooked(hook, pod))
+    .map((pod) => ({ pod, after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs) }));
   const burst = burstOf(set);
   return {
     create: create.slice(0, burst),
@@ -55,7 +73,8 @@ export function planSync(set: ReadonlyDaemonSet, create: readonly string[], remo
   };
 }
 
-const countUpdated = (view: DaemonView): number => view.nodes.filter((node) => versionsOn(view, node).updated !== undefined).length;
+const countUpdated = (view: DaemonView): number =>
+  view.nodes.filter((node) => versionsOn(view, node).updated !== undefined).length;
 
 interface OnNode {
   create: string[];
@@ -82,7 +101,11 @@ function stayingPods({ name, pods }: NodeView, failureWaitMs: FailureWait, found
     const waitMs = failureWaitMs(name);
     if (waitMs > 0) found.againInMs = Math.min(found.againInMs ?? waitMs, waitMs);
     else {
-      found.events.push({ type: "Warning", reason: "FailedDaemonPod", message: `Found failed daemon pod ${pod.metadata.namespace}/${pod.metadata.name} on node ${name}, will try to kill it` });
+      found.events.push({
+        type: "Warning",
+        reason: "FailedDaemonPod",
+        message: `Found failed daemon pod ${pod.metadata.namespace}/${pod.metadata.name} on node ${name}, will try to kill it`,
+      });
       found.remove.push(pod);
     }
     return false;

@@ -1,4 +1,7 @@
-/** A pod of an Advanced DaemonSet: Kubernetes' daemon pod, and with updates in place the gate that takes it out of traffic meanwhile. */
+/**
+ * A pod of an Advanced DaemonSet: Kubernetes' daemon pod, and with updates in place the gate that takes it out of
+ * traffic meanwhile.
+ */
 import type { Random } from "../../../base/index.ts";
 import { daemonPod } from "../../kubernetes/daemonset/new-pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -10,5 +13,8 @@ import type { ReadonlyDaemonSet } from "./nodes.ts";
 export function makePod(set: ReadonlyDaemonSet, node: string, hash: string, random: Random): ReadonlyPod {
   const pod = daemonPod(set, node, hash, random);
   if (rollingOf(set).rollingUpdateType !== "InPlaceIfPossible" || hasReadinessGate(pod, IN_PLACE_READY)) return pod;
-  return { ...pod, spec: { ...pod.spec, readinessGates: [...(pod.spec.readinessGates ?? []), { conditionType: IN_PLACE_READY }] } };
+  return {
+    ...pod,
+    spec: { ...pod.spec, readinessGates: [...(pod.spec.readinessGates ?? []), { conditionType: IN_PLACE_READY }] },
+  };
 }

@@ -18,7 +18,13 @@ export interface DaemonView extends NodeViews {
   nowMs: number;
 }
 
-export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[], hash: string, nowMs: number): DaemonView {
+export function viewDaemonSet(
+  set: ReadonlyDaemonSet,
+  nodes: readonly ReadonlyNode[],
+  pods: readonly ReadonlyPod[],
+  hash: string,
+  nowMs: number,
+): DaemonView {
   return { set, ...viewNodes(set, nodes, pods), hash, nowMs };
 }
 
@@ -27,7 +33,8 @@ export const isPreparingDelete = (pod: ReadonlyPod): boolean => lifecycleState(p
 /** No pod, or one that is as good as deleted. */
 export const isLeaving = (pod: ReadonlyPod | undefined): boolean => pod === undefined || isPreparingDelete(pod);
 
-export const works = ({ set, nowMs }: DaemonView, pod: ReadonlyPod): boolean => isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
+export const works = ({ set, nowMs }: DaemonView, pod: ReadonlyPod): boolean =>
+  isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 
 /** The pods of one node by their template. */
 export interface Versions {
@@ -42,5 +49,5 @@ export function versionsOn({ set, hash }: DaemonView, { pods }: NodeView): Versi
   const updated = live.filter((pod) => isUpdated(set, pod, hash));
   const old = live.filter((pod) => !isUpdated(set, pod, hash));
   if (updated.length > 1 || old.length > 1) return { isCrowded: true };
-  return { ...(updated[0] && { updated: updated[0] }), ...(old[0] && { old: old[0] }), isCrowded: false };
+  return { updated: updated[0], old: old[0], isCrowded: false };
 }

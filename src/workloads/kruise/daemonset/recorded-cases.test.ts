@@ -5,5 +5,6 @@ import { createDaemonSetCases } from "../testdata/daemonset-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
 describe("Advanced DaemonSet plans as OpenKruise does", () => {
-  for (const [kind, run] of Object.entries(createDaemonSetCases())) checkCases(kind, readCases<never, never>("daemonset.jsonl.gz", kind), run);
+  for (const [kind, run] of Object.entries(createDaemonSetCases()))
+    checkCases(kind, readCases<never, never>("daemonset.jsonl.gz", kind), run);
 });

@@ -1,9 +1,9 @@
 /**
- * The next step of an Advanced DaemonSet's update: old pods are changed in place or deleted while few enough are away, or new
- * pods start beside them and the old ones follow.
+ * The next step of an Advanced DaemonSet's update: old pods are changed in place or deleted while few enough are away,
+ * or new pods start beside them and the old ones follow.
  *
- * Upstream walks the nodes in random order, so that nobody can tell which node is next. Here the order is fixed: the one in
- * which the partition counts them. Reads: the view of `nodes.ts`, the revisions' templates. Writes nothing.
+ * Upstream walks the nodes in random order, so that nobody can tell which node is next. Here the order is fixed: the
+ * one in which the partition counts them. Reads: the view of `nodes.ts`, the revisions' templates. Writes nothing.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -34,8 +34,8 @@ interface Place extends Versions {
 }
 
 /**
- * The nodes that an update looks at: updated ones and those without a pod first, so that the partition always means the same
- * nodes, then those with an old pod, the last name first. A selector leaves out other nodes with an old pod.
+ * The nodes that an update looks at: updated ones and those without a pod first, so that the partition always means the
+ * same nodes, then those with an old pod, the last name first. A selector leaves out other nodes with an old pod.
  */
 export function nodesInScope(view: DaemonView): NodeView[] {
   return placesInScope(view).map(({ node }) => node);
@@ -54,7 +54,10 @@ function placesInScope(view: DaemonView): Place[] {
   const waiting = places.filter((place) => !isUpdated(place));
   const old = waiting.filter((place) => !isLeaving(place.old));
   const selected = nodeSelector ? old.filter(({ node }) => matchesLabels(nodeSelector, node.labels)) : old;
-  return [...places.filter(isUpdated), ...waiting.filter((place) => isLeaving(place.old)), ...selected].slice(0, Math.max(0, places.length - partitionOf(set)));
+  return [...places.filter(isUpdated), ...waiting.filter((place) => isLeaving(place.old)), ...selected].slice(
+    0,
+    Math.max(0, places.length - partitionOf(set)),
+  );
 }
 
 export interface UpdateInput {
@@ -73,7 +76,8 @@ export function planUpdate(view: DaemonView, input: UpdateInput): UpdatePlan {
     return { ...planSync(set, create, remove, nowMs), inPlace: [] };
   }
   const old = replaceable(view, places, maxUnavailable);
-  if (rollingOf(set).rollingUpdateType !== "InPlaceIfPossible") return { ...planSync(set, [], old, nowMs), inPlace: [] };
+  if (rollingOf(set).rollingUpdateType !== "InPlaceIfPossible")
+    return { ...planSync(set, [], old, nowMs), inPlace: [] };
   const specOf = inPlaceSpecs(input);
   const possible: { pod: ReadonlyPod; spec: UpdateSpec }[] = [];
   const others: ReadonlyPod[] = [];
@@ -102,7 +106,11 @@ function replaceable(view: DaemonView, places: readonly Place[], maxUnavailable:
 }
 
 /** New pods start beside old ones, which go when the new ones work. */
-function surge(view: DaemonView, places: readonly Place[], maxSurge: number): { create: string[]; remove: ReadonlyPod[] } {
+function surge(
+  view: DaemonView,
+  places: readonly Place[],
+  maxSurge: number,
+): { create: string[]; remove: ReadonlyPod[] } {
   const remove: ReadonlyPod[] = [];
   const atOnce: string[] = [];
   const candidates: string[] = [];
@@ -119,7 +127,10 @@ function surge(view: DaemonView, places: readonly Place[], maxSurge: number): { 
 
 export const hashOf = ({ metadata }: ReadonlyRevision): string => metadata.labels?.[REVISION_LABEL] ?? "";
 
-/** What changes in place, or undefined for a pod that must be replaced. Only pods that were made for it can be updated in place. */
+/**
+ * What changes in place, or undefined for a pod that must be replaced. Only pods that were made for it can be updated
+ * in place.
+ */
 function inPlaceSpecs({ revisions, update, gates }: UpdateInput): (pod: ReadonlyPod) => UpdateSpec | undefined {
   // Hundreds of pods have the same few revisions.
   const specs = new Map<string, UpdateSpec | undefined>();
@@ -128,16 +139,25 @@ function inPlaceSpecs({ revisions, update, gates }: UpdateInput): (pod: Readonly
     const hash = shortHash(pod.metadata.labels?.[REVISION_LABEL] ?? "");
     if (!specs.has(hash)) {
       const from = revisions.find((revision) => revision !== update && shortHash(hashOf(revision)) === hash);
-      specs.set(hash, from && planInPlaceUpdate({ template: podTemplateOf(from) }, { template: podTemplateOf(update) }, hashOf(update), { gates }));
+      specs.set(
+        hash,
+        from &&
+          planInPlaceUpdate({ template: podTemplateOf(from) }, { template: podTemplateOf(update) }, hashOf(update), {
+            gates,
+          }),
+      );
     }
     return specs.get(hash);
   };
 }
 
 function inPlaceStep(pod: ReadonlyPod, spec: UpdateSpec, gates: FeatureGates, nowMs: number): PodStep {
-  const relabel = (before: ReadonlyPod): ReadonlyPod => ({ ...before, metadata: { ...before.metadata, labels: { ...before.metadata.labels, [REVISION_LABEL]: spec.revision } } });
+  const relabel = (before: ReadonlyPod): ReadonlyPod => ({
+    ...before,
+    metadata: { ...before.metadata, labels: { ...before.metadata.labels, [REVISION_LABEL]: spec.revision } },
+  });
   const { pod: after, resize } = startUpdate(closeGate(pod, spec, gates, nowMs), spec, { gates, relabel, nowMs });
-  return { pod, after, ...(resize && { resize }) };
+  return { pod, after, resize };
 }
 
 export interface RefreshPlan {
@@ -147,13 +167,27 @@ export interface RefreshPlan {
 }
 
 /** Gates open, and in-place updates go on, but for pods that the update takes out of traffic now. */
-export function planRefresh(pods: readonly ReadonlyPod[], { inPlace }: UpdatePlan, gates: FeatureGates, nowMs: number): RefreshPlan {
+export function planRefresh(
+  pods: readonly ReadonlyPod[],
+  { inPlace }: UpdatePlan,
+  gates: FeatureGates,
+  nowMs: number,
+): RefreshPlan {
   const taken = new Set(inPlace.map(({ pod }) => pod));
-  const hasRevision = ({ metadata }: ReadonlyPod, revision: string): boolean => metadata.labels?.[REVISION_LABEL] === revision;
-  const refreshed = pods.filter((pod) => !taken.has(pod)).map((pod) => ({ before: pod, ...refreshPod(pod, { gates, hasRevision, nowMs }) }));
+  const hasRevision = ({ metadata }: ReadonlyPod, revision: string): boolean =>
+    metadata.labels?.[REVISION_LABEL] === revision;
+  const refreshed = pods
+    .filter((pod) => !taken.has(pod))
+    .map((pod) => ({ before: pod, ...refreshPod(pod, { gates, hasRevision, nowMs }) }));
   return {
-    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
-    steps: refreshed.filter(({ before, pod }) => pod !== before && before.spec.nodeName).map(({ before, pod, resize }) => ({ pod: before, after: pod, ...(resize && { resize }) })),
-    delayMs: refreshed.reduce((soonest, { delayMs }) => (delayMs > 0 && (soonest === 0 || delayMs < soonest) ? delayMs : soonest), 0),
+    // A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would
+    // collide.
+    steps: refreshed
+      .filter(({ before, pod }) => pod !== before && before.spec.nodeName)
+      .map(({ before, pod, resize }) => ({ pod: before, after: pod, resize })),
+    delayMs: refreshed.reduce(
+      (soonest, { delayMs }) => (delayMs > 0 && (soonest === 0 || delayMs < soonest) ? delayMs : soonest),
+      0,
+    ),
   };
 }

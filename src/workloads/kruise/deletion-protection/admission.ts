@@ -1,9 +1,20 @@
 /**
- * Deletion protection: objects with the label `policy.kruise.io/delete-protection` are not deleted by mistake. `Always` refuses
- * every deletion; `Cascading` refuses one that would take something along that is still in use. Needs the gate
+ * Deletion protection: objects with the label `policy.kruise.io/delete-protection` are not deleted by mistake. `Always`
+ * refuses every deletion; `Cascading` refuses one that would take something along that is still in use. Needs the gate
  * ResourcesDeletionProtection.
  */
-import { AdvancedStatefulSet, CloneSet, CustomResourceDefinition, Deployment, Ingress, Namespace, ReplicaSet, Service, StatefulSet, UnitedDeployment } from "../../../api/index.ts";
+import {
+  AdvancedStatefulSet,
+  CloneSet,
+  CustomResourceDefinition,
+  Deployment,
+  Ingress,
+  Namespace,
+  ReplicaSet,
+  Service,
+  StatefulSet,
+  UnitedDeployment,
+} from "../../../api/index.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Pod, Review } from "../../../api/index.ts";
 import { isObject } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -36,16 +47,30 @@ const hasContents: InUse<Namespace> = ({ object, read }) => {
   const { name } = object.metadata;
   const pods = read.list("", "pods", name).filter((pod) => isActive(pod as unknown as DeepReadonly<Pod>)).length;
   if (pods > 0) return `active pods ${pods}>0`;
-  const claims = read.list("", "persistentvolumeclaims", name).filter(({ metadata, status }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined && isObject(status) && status["phase"] === "Bound").length;
+  const claims = read
+    .list("", "persistentvolumeclaims", name)
+    .filter(
+      ({ metadata, status }) =>
+        isObject(metadata) &&
+        metadata["deletionTimestamp"] === undefined &&
+        isObject(status) &&
+        status["phase"] === "Bound",
+    ).length;
   return claims > 0 ? `"Bound" status pvc ${claims}>0` : undefined;
 };
 
 const hasInstances: InUse<CustomResourceDefinition> = ({ object: { spec }, read }) => {
-  const active = read.list(spec.group, spec.names.plural).filter(({ metadata }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined).length;
+  const active = read
+    .list(spec.group, spec.names.plural)
+    .filter(({ metadata }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined).length;
   return active > 0 ? `active CRs ${active}>0` : undefined;
 };
 
-const workload = <T extends Replicated>(kind: Kind<T>, webhook: string): Protected<T> => ({ kind, webhook, inUse: hasReplicas });
+const workload = <T extends Replicated>(kind: Kind<T>, webhook: string): Protected<T> => ({
+  kind,
+  webhook,
+  inUse: hasReplicas,
+});
 
 const PROTECTED = [
   workload(Deployment, "vbuiltindeployment.kb.io"),
@@ -55,7 +80,11 @@ const PROTECTED = [
   workload(AdvancedStatefulSet, "vstatefulset.kb.io"),
   workload(UnitedDeployment, "vuniteddeployment.kb.io"),
   { kind: Namespace, webhook: "vnamespace.kb.io", inUse: hasContents } satisfies Protected<Namespace>,
-  { kind: CustomResourceDefinition, webhook: "vcustomresourcedefinition.kb.io", inUse: hasInstances } satisfies Protected<CustomResourceDefinition>,
+  {
+    kind: CustomResourceDefinition,
+    webhook: "vcustomresourcedefinition.kb.io",
+    inUse: hasInstances,
+  } satisfies Protected<CustomResourceDefinition>,
   { kind: Service, webhook: "vservice.kb.io" } satisfies Protected<Service>,
   { kind: Ingress, webhook: "vingress.kb.io" } satisfies Protected<Ingress>,
 ] as const;
@@ -64,18 +93,30 @@ export function createDeletionProtectionAdmissions(options: KruiseAdmissionOptio
   return PROTECTED.map((item) => admissionOf(item as Protected<KubernetesObject>, options));
 }
 
-function admissionOf({ kind, webhook, inUse }: Protected<KubernetesObject>, { appliesTo, gates }: KruiseAdmissionOptions): AnyAdmission {
+function admissionOf(
+  { kind, webhook, inUse }: Protected<KubernetesObject>,
+  { appliesTo, gates }: KruiseAdmissionOptions,
+): AnyAdmission {
   return {
     for: kind,
     on: ["DELETE"],
     validate(review: Review<KubernetesObject>) {
       const { cluster, object, subresource } = review;
       const protection = object.metadata.labels?.[DELETE_PROTECTION_LABEL];
-      if (protection === undefined || subresource !== undefined || !gates.isOn("ResourcesDeletionProtection") || !appliesTo(cluster) || object.metadata.deletionTimestamp || !isKruiseInstalled(review.read)) return [];
+      if (
+        protection === undefined ||
+        subresource !== undefined ||
+        !gates.isOn("ResourcesDeletionProtection") ||
+        !appliesTo(cluster) ||
+        object.metadata.deletionTimestamp ||
+        !isKruiseInstalled(review.read)
+      )
+        return [];
       const why = `forbidden by ResourcesProtectionDeletion for ${DELETE_PROTECTION_LABEL}=${protection}`;
       if (protection === "Always") throw deniedByWebhook(webhook, 403, why);
       if (protection !== "Cascading" || !inUse) return [];
-      if (kind.kind === "CustomResourceDefinition" && !gates.isOn("DeletionProtectionForCRDCascadingGate")) throw deniedByWebhook(webhook, 403, "feature-gate DeletionProtectionForCRDCascadingGate is not enabled");
+      if (kind.kind === "CustomResourceDefinition" && !gates.isOn("DeletionProtectionForCRDCascadingGate"))
+        throw deniedByWebhook(webhook, 403, "feature-gate DeletionProtectionForCRDCascadingGate is not enabled");
       const used = inUse(review, gates);
       if (used !== undefined) throw deniedByWebhook(webhook, 403, `${why} and ${used}`);
       return [];

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, CustomResourceDefinition, Deployment, Namespace, Service } from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
-import { MEMBER, NAMESPACE, makeWebCloneSet, makeWebTemplate, startKruiseMember } from "../../../testing/member/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  makeWebCloneSet,
+  makeWebTemplate,
+  startKruiseMember,
+} from "../../../testing/member/index.ts";
 import type { KruiseMember } from "../../../testing/member/index.ts";
 
 let member: KruiseMember;
@@ -9,14 +15,31 @@ afterEach(() => member.stop());
 
 const ON = { ResourcesDeletionProtection: true };
 const LABEL = "policy.kruise.io/delete-protection";
-const protectedBy = <T extends KubernetesObject>(object: T, protection: string): T => ({ ...object, metadata: { ...object.metadata, labels: { [LABEL]: protection } } });
-const deployment = (replicas: number): Deployment => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: NAMESPACE }, spec: { replicas, selector: { matchLabels: { app: "web" } }, template: makeWebTemplate("web:1") } });
-const service: Service = { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: NAMESPACE }, spec: { ports: [{ port: 80 }] } };
+const protectedBy = <T extends KubernetesObject>(object: T, protection: string): T => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { [LABEL]: protection } },
+});
+const deployment = (replicas: number): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: NAMESPACE },
+  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: makeWebTemplate("web:1") },
+});
+const service: Service = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "web", namespace: NAMESPACE },
+  spec: { ports: [{ port: 80 }] },
+};
 
 /** What the server answers a deletion. */
 async function removal<T extends KubernetesObject>(kind: Kind<T>, name: string): Promise<string> {
   try {
-    await member.client.delete(kind, { cluster: MEMBER, name, ...(kind.scope === "Namespaced" && { namespace: NAMESPACE }) });
+    await member.client.delete(kind, {
+      cluster: MEMBER,
+      name,
+      namespace: kind.scope === "Namespaced" ? NAMESPACE : undefined,
+    });
     return "deleted";
   } catch (error) {
     return (error as Error).message;
@@ -29,8 +52,12 @@ describe("Deletion protection", () => {
     await member.client.create(Deployment, MEMBER, protectedBy(deployment(0), "Always"));
     await member.client.create(Service, MEMBER, protectedBy(service, "Always"));
 
-    expect(await removal(Deployment, "web")).toBe(`admission webhook "vbuiltindeployment.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Always`);
-    expect(await removal(Service, "web")).toBe(`admission webhook "vservice.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Always`);
+    expect(await removal(Deployment, "web")).toBe(
+      `admission webhook "vbuiltindeployment.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Always`,
+    );
+    expect(await removal(Service, "web")).toBe(
+      `admission webhook "vservice.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Always`,
+    );
   });
 
   test("refuses to delete a workload that has replicas, and lets it go without them", async () => {
@@ -41,33 +68,47 @@ describe("Deletion protection", () => {
     const refusal = await removal(CloneSet, "web");
     await member.edit((spec) => ({ ...spec, replicas: 0 }));
 
-    expect(refusal).toBe(`admission webhook "vcloneset.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and replicas 2>0`);
+    expect(refusal).toBe(
+      `admission webhook "vcloneset.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and replicas 2>0`,
+    );
     expect(await removal(CloneSet, "web")).toBe("deleted");
   });
 
   test("refuses to delete a namespace in which pods run", async () => {
     member = await startKruiseMember({ gates: ON });
-    await member.change(Namespace, NAMESPACE, (namespace) => ({ ...namespace, metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, [LABEL]: "Cascading" } } }));
+    await member.change(Namespace, NAMESPACE, (namespace) => ({
+      ...namespace,
+      metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, [LABEL]: "Cascading" } },
+    }));
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(2));
     await member.pass(10_000);
 
-    expect(await removal(Namespace, NAMESPACE)).toBe(`admission webhook "vnamespace.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and active pods 2>0`);
+    expect(await removal(Namespace, NAMESPACE)).toBe(
+      `admission webhook "vnamespace.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and active pods 2>0`,
+    );
   });
 
   test("refuses to delete a definition of which objects exist, once its gate is on", async () => {
     member = await startKruiseMember({ gates: { ...ON, DeletionProtectionForCRDCascadingGate: true } });
     const name = "clonesets.apps.kruise.io";
-    await member.change(CustomResourceDefinition, name, (definition) => ({ ...definition, metadata: { ...definition.metadata, labels: { ...definition.metadata.labels, [LABEL]: "Cascading" } } }));
+    await member.change(CustomResourceDefinition, name, (definition) => ({
+      ...definition,
+      metadata: { ...definition.metadata, labels: { ...definition.metadata.labels, [LABEL]: "Cascading" } },
+    }));
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(1));
 
-    expect(await removal(CustomResourceDefinition, name)).toBe(`admission webhook "vcustomresourcedefinition.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and active CRs 1>0`);
+    expect(await removal(CustomResourceDefinition, name)).toBe(
+      `admission webhook "vcustomresourcedefinition.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and active CRs 1>0`,
+    );
   });
 
   test("answers 403 without a reason, as webhooks of OpenKruise do", async () => {
     member = await startKruiseMember({ gates: ON });
     await member.client.create(Service, MEMBER, protectedBy(service, "Always"));
 
-    await expect(member.client.delete(Service, { cluster: MEMBER, namespace: NAMESPACE, name: "web" })).rejects.toMatchObject({ status: { code: 403 } });
+    await expect(
+      member.client.delete(Service, { cluster: MEMBER, namespace: NAMESPACE, name: "web" }),
+    ).rejects.toMatchObject({ status: { code: 403 } });
   });
 
   test("is off unless its gate is on", async () => {

@@ -14,23 +14,71 @@ const refresh = (pod: ReadonlyPod): ReadonlyPod => refreshPod(pod, { gates, hasR
 /** Containers by priority; undefined has none. */
 function makePod(priorities: Record<string, number | undefined>): ReadonlyPod {
   const names = Object.keys(priorities);
-  const barrier = (priority: number) => ({ env: [{ name: "KRUISE_CONTAINER_BARRIER", valueFrom: { configMapKeyRef: { name: "demo-barrier", key: `p_${priority}` } } }] });
+  const barrier = (priority: number) => ({
+    env: [
+      {
+        name: "KRUISE_CONTAINER_BARRIER",
+        valueFrom: { configMapKeyRef: { name: "demo-barrier", key: `p_${priority}` } },
+      },
+    ],
+  });
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "demo", namespace: "shop", labels: {} },
-    spec: { containers: names.map((name) => ({ name, image: `${name}:1`, ...(priorities[name] !== undefined && barrier(priorities[name])) })), readinessGates: [{ conditionType: "InPlaceUpdateReady" }] },
-    status: { conditions: [{ type: "InPlaceUpdateReady", status: "False" }], containerStatuses: names.map((name) => ({ name, image: `${name}:1`, imageID: `id-${name}:1`, ready: true, restartCount: 0 })) },
+    spec: {
+      containers: names.map((name) => ({
+        name,
+        image: `${name}:1`,
+        ...(priorities[name] !== undefined && barrier(priorities[name])),
+      })),
+      readinessGates: [{ conditionType: "InPlaceUpdateReady" }],
+    },
+    status: {
+      conditions: [{ type: "InPlaceUpdateReady", status: "False" }],
+      containerStatuses: names.map((name) => ({
+        name,
+        image: `${name}:1`,
+        imageID: `id-${name}:1`,
+        ready: true,
+        restartCount: 0,
+      })),
+    },
   };
 }
-const specOf = (changes: Partial<UpdateSpec>): UpdateSpec => ({ revision: "demo-2", containerImages: {}, containerRefMetadata: {}, containerResources: {}, updateEnvFromMetadata: false, graceSeconds: 0, ...changes });
+const specOf = (changes: Partial<UpdateSpec>): UpdateSpec => ({
+  revision: "demo-2",
+  containerImages: {},
+  containerRefMetadata: {},
+  containerResources: {},
+  updateEnvFromMetadata: false,
+  graceSeconds: 0,
+  ...changes,
+});
 const imagesOf = ({ spec }: ReadonlyPod): string[] => spec.containers.map(({ image }) => image ?? "");
-const stateOf = ({ metadata }: ReadonlyPod): Record<string, unknown> => JSON.parse(metadata.annotations?.["apps.kruise.io/inplace-update-state"] ?? "{}") as Record<string, unknown>;
+const stateOf = ({ metadata }: ReadonlyPod): Record<string, unknown> =>
+  JSON.parse(metadata.annotations?.["apps.kruise.io/inplace-update-state"] ?? "{}") as Record<string, unknown>;
 /** The node runs what the spec says. */
-const restarted = (pod: ReadonlyPod, ready = true): ReadonlyPod => ({ ...pod, status: { ...pod.status, containerStatuses: pod.spec.containers.map(({ name, image = "" }) => ({ name, image, imageID: `id-${image}`, ready, restartCount: 1 })) } });
+const restarted = (pod: ReadonlyPod, ready = true): ReadonlyPod => ({
+  ...pod,
+  status: {
+    ...pod.status,
+    containerStatuses: pod.spec.containers.map(({ name, image = "" }) => ({
+      name,
+      image,
+      imageID: `id-${image}`,
+      ready,
+      restartCount: 1,
+    })),
+  },
+});
 
 test("containers without a priority and those with the highest change first; the rest waits in the state", () => {
-  const { pod } = startUpdate(makePod({ app: 1, log: 2, proxy: undefined }), specOf({ containerImages: { app: "app:2", log: "log:2", proxy: "proxy:2" } }), options);
+  const { pod } = startUpdate(
+    makePod({ app: 1, log: 2, proxy: undefined }),
+    specOf({ containerImages: { app: "app:2", log: "log:2", proxy: "proxy:2" } }),
+    options,
+  );
 
   expect(imagesOf(pod)).toEqual(["app:1", "log:2", "proxy:2"]);
   expect(pod.metadata.annotations?.["apps.kruise.io/inplace-update-state"]).toBe(
@@ -40,7 +88,11 @@ test("containers without a priority and those with the highest change first; the
 });
 
 test("the next batch changes when the first one runs and is ready, and the gate opens after the last", () => {
-  const { pod: first } = startUpdate(makePod({ app: 1, log: 2 }), specOf({ containerImages: { app: "app:2", log: "log:2" } }), options);
+  const { pod: first } = startUpdate(
+    makePod({ app: 1, log: 2 }),
+    specOf({ containerImages: { app: "app:2", log: "log:2" } }),
+    options,
+  );
 
   const tooEarly = refresh(first);
   const unready = refresh(restarted(first, false));
@@ -52,16 +104,29 @@ test("the next batch changes when the first one runs and is ready, and the gate 
   expect(imagesOf(second)).toEqual(["app:2", "log:2"]);
   expect(stateOf(second)["nextContainerImages"]).toBeUndefined();
   expect(whyIncomplete(restarted(first), gates)).toBe("existing containers to in-place update in next batches");
-  expect(last.status?.conditions).toEqual([{ type: "InPlaceUpdateReady", status: "True", lastTransitionTime: "2024-05-01T12:00:00Z" }]);
+  expect(last.status?.conditions).toEqual([
+    { type: "InPlaceUpdateReady", status: "True", lastTransitionTime: "2024-05-01T12:00:00Z" },
+  ]);
 });
 
 test("a container that reads a label which changes for the first batch changes with it", () => {
-  const containerRefMetadata = { app: { labels: { version: "2" } }, log: { labels: { version: "2" } }, late: { labels: { other: "2" } } };
+  const containerRefMetadata = {
+    app: { labels: { version: "2" } },
+    log: { labels: { version: "2" } },
+    late: { labels: { other: "2" } },
+  };
 
-  const { pod } = startUpdate(makePod({ app: 1, log: 2, late: 0 }), specOf({ containerRefMetadata, updateEnvFromMetadata: true }), options);
+  const { pod } = startUpdate(
+    makePod({ app: 1, log: 2, late: 0 }),
+    specOf({ containerRefMetadata, updateEnvFromMetadata: true }),
+    options,
+  );
 
   expect(pod.metadata.labels).toEqual({ version: "2" });
-  expect(stateOf(pod)).toMatchObject({ nextContainerRefMetadata: { late: { creationTimestamp: null, labels: { other: "2" } } }, containerBatchesRecord: [{ containers: ["app", "log"] }] });
+  expect(stateOf(pod)).toMatchObject({
+    nextContainerRefMetadata: { late: { creationTimestamp: null, labels: { other: "2" } } },
+    containerBatchesRecord: [{ containers: ["app", "log"] }],
+  });
 });
 
 test("amounts are handed over for the subresource, batch by batch", () => {

@@ -1,6 +1,6 @@
 /**
- * Hashes by which the kubelet and kruise-daemon tell whether a running container still is what the pod asks for. They are
- * written in the annotation `apps.kruise.io/runtime-containers-meta` by whoever runs the containers.
+ * Hashes by which the kubelet and kruise-daemon tell whether a running container still is what the pod asks for. They
+ * are written in the annotation `apps.kruise.io/runtime-containers-meta` by whoever runs the containers.
  */
 import type { Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";

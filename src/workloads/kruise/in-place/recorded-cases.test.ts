@@ -5,5 +5,6 @@ import { inPlaceCases } from "../testdata/in-place-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
 describe("in-place updates and revisions are OpenKruise's", () => {
-  for (const [kind, run] of Object.entries(inPlaceCases)) checkCases(kind, readCases<never, never>("in-place.jsonl.gz", kind), run);
+  for (const [kind, run] of Object.entries(inPlaceCases))
+    checkCases(kind, readCases<never, never>("in-place.jsonl.gz", kind), run);
 });

@@ -1,7 +1,7 @@
 /**
- * What an in-place update does next, asked in every pass: end the grace period, change the next batch of containers, or open
- * the gate when every container runs what it should. It also opens the gate of a new pod, which never had an update: without
- * the controller no such pod becomes ready.
+ * What an in-place update does next, asked in every pass: end the grace period, change the next batch of containers, or
+ * open the gate when every container runs what it should. It also opens the gate of a new pod, which never had an
+ * update: without the controller no such pod becomes ready.
  */
 import type { ContainerStatus } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -14,7 +14,15 @@ import { hasReadinessGate, withCondition } from "../pod-ready.ts";
 import { applyBatch, withoutGrace } from "./apply.ts";
 import type { Applied } from "./apply.ts";
 import { envFromMetadataHash, plainHash } from "./container-hashes.ts";
-import { IN_PLACE_READY, RUNTIME_CONTAINERS_ANNOTATION, isInGracePeriod, mentionsNextBatch, parseAnnotation, readGrace, readState } from "./state.ts";
+import {
+  IN_PLACE_READY,
+  RUNTIME_CONTAINERS_ANNOTATION,
+  isInGracePeriod,
+  mentionsNextBatch,
+  parseAnnotation,
+  readGrace,
+  readState,
+} from "./state.ts";
 import type { UpdateState } from "./state.ts";
 
 export interface Refreshed extends Applied {
@@ -33,14 +41,16 @@ export interface RefreshOptions {
 export function refreshPod(pod: ReadonlyPod, options: RefreshOptions): Refreshed {
   const { gates, nowMs } = options;
   if (isInGracePeriod(pod)) return endGracePeriod(pod, options);
-  // Asked of every pod in every pass, and nearly always in vain: the state is read only when something may follow from it.
+  // Asked of every pod in every pass, and nearly always in vain: the state is read only when something may follow from
+  // it.
   if (isGateOpen(pod) && !mentionsNextBatch(pod)) return { pod, delayMs: 0 };
   const state = readState(pod);
   if (state) {
     if (whyContainersIncomplete(pod, state, gates) !== undefined) return { pod, delayMs: 0 };
     if (hasNextBatch(state)) {
       const ready = new Set(pod.status?.containerStatuses?.filter((status) => status.ready).map(({ name }) => name));
-      if (!(state.preCheckBeforeNext?.containersRequiredReady ?? []).every((name) => ready.has(name))) return { pod, delayMs: 0 };
+      if (!(state.preCheckBeforeNext?.containersRequiredReady ?? []).every((name) => ready.has(name)))
+        return { pod, delayMs: 0 };
       return { ...applyBatch(pod, nextSpec(state), state, gates, nowMs), delayMs: 0 };
     }
   }
@@ -53,13 +63,18 @@ function isGateOpen(pod: ReadonlyPod): boolean {
 }
 
 function openGate(pod: ReadonlyPod, nowMs: number): ReadonlyPod {
-  return hasReadinessGate(pod, IN_PLACE_READY) ? withCondition(pod, { type: IN_PLACE_READY, status: "True", lastTransitionTime: formatTime(nowMs) }) : pod;
+  return hasReadinessGate(pod, IN_PLACE_READY)
+    ? withCondition(pod, { type: IN_PLACE_READY, status: "True", lastTransitionTime: formatTime(nowMs) })
+    : pod;
 }
 
 function endGracePeriod(pod: ReadonlyPod, { gates, hasRevision, nowMs }: RefreshOptions): Refreshed {
   const spec = readGrace(pod);
   const state = readState(pod);
-  if (!spec || !state) throw new TypeError(`pod ${pod.metadata.namespace}/${pod.metadata.name} has a grace period but no state of an in-place update; remove its annotations to start afresh`);
+  if (!spec || !state)
+    throw new TypeError(
+      `pod ${pod.metadata.namespace}/${pod.metadata.name} has a grace period but no state of an in-place update; remove its annotations to start afresh`,
+    );
   // Another revision came meanwhile: the update that was held back is not wanted any more.
   if (!hasRevision(pod, spec.revision)) return { pod: withoutGrace(pod), delayMs: 0 };
   const leftMs = timeMs(state.updateTimestamp) + spec.graceSeconds * 1000 - nowMs;
@@ -69,10 +84,28 @@ function endGracePeriod(pod: ReadonlyPod, { gates, hasRevision, nowMs }: Refresh
 }
 
 const hasKeys = (map: object | null | undefined): boolean => Object.keys(map ?? {}).length > 0;
-const hasNextBatch = ({ nextContainerImages, nextContainerRefMetadata, nextContainerResources }: UpdateState): boolean => hasKeys(nextContainerImages) || hasKeys(nextContainerRefMetadata) || hasKeys(nextContainerResources);
+const hasNextBatch = ({
+  nextContainerImages,
+  nextContainerRefMetadata,
+  nextContainerResources,
+}: UpdateState): boolean =>
+  hasKeys(nextContainerImages) || hasKeys(nextContainerRefMetadata) || hasKeys(nextContainerResources);
 
-function nextSpec({ revision, nextContainerImages = {}, nextContainerRefMetadata = {}, nextContainerResources = {}, updateEnvFromMetadata = false }: UpdateState) {
-  return { revision, containerImages: nextContainerImages, containerRefMetadata: nextContainerRefMetadata, containerResources: nextContainerResources, updateEnvFromMetadata, graceSeconds: 0 };
+function nextSpec({
+  revision,
+  nextContainerImages = {},
+  nextContainerRefMetadata = {},
+  nextContainerResources = {},
+  updateEnvFromMetadata = false,
+}: UpdateState) {
+  return {
+    revision,
+    containerImages: nextContainerImages,
+    containerRefMetadata: nextContainerRefMetadata,
+    containerResources: nextContainerResources,
+    updateEnvFromMetadata,
+    graceSeconds: 0,
+  };
 }
 
 /** Undefined when the last in-place update is complete, or when there never was one. */
@@ -80,7 +113,9 @@ export function whyIncomplete(pod: ReadonlyPod, gates: FeatureGates): string | u
   if (isInGracePeriod(pod)) return "still in grace period of in-place update";
   const state = readState(pod);
   if (!state) return undefined;
-  return hasNextBatch(state) ? "existing containers to in-place update in next batches" : whyContainersIncomplete(pod, state, gates);
+  return hasNextBatch(state)
+    ? "existing containers to in-place update in next batches"
+    : whyContainersIncomplete(pod, state, gates);
 }
 
 function whyContainersIncomplete(pod: ReadonlyPod, state: UpdateState, gates: FeatureGates): string | undefined {
@@ -104,7 +139,8 @@ function whySameImages(pod: ReadonlyPod, { lastContainerStatuses = {} }: UpdateS
     const before = missing.get(name);
     if (!before) continue;
     const wanted = pod.spec.containers.find((container) => container.name === name)?.image;
-    if ((before.imageID ?? "") === imageID && (wanted === undefined || image !== withTag(wanted))) return `container ${name} imageID not changed`;
+    if ((before.imageID ?? "") === imageID && (wanted === undefined || image !== withTag(wanted)))
+      return `container ${name} imageID not changed`;
     missing.delete(name);
   }
   if (missing.size === 0) return undefined;
@@ -120,7 +156,9 @@ function whyNotResized({ spec, status }: ReadonlyPod): string | undefined {
   if (statuses.length !== spec.containers.length) return "some container status is not reported";
   const waiting = statuses.find(({ name, resources }) => {
     const wanted = spec.containers.find((container) => container.name === name)?.resources;
-    return !resources || !sameAmounts(wanted?.limits, resources.limits) || !sameAmounts(wanted?.requests, resources.requests);
+    return (
+      !resources || !sameAmounts(wanted?.limits, resources.limits) || !sameAmounts(wanted?.requests, resources.requests)
+    );
   });
   return waiting && `container ${waiting.name} resources not changed`;
 }
@@ -149,17 +187,23 @@ interface RuntimeContainer {
 function readRuntime({ metadata }: ReadonlyPod): ReadonlyMap<string, RuntimeContainer> | undefined {
   const text = metadata.annotations?.[RUNTIME_CONTAINERS_ANNOTATION];
   if (text === undefined) return undefined;
-  const { containers } = parseAnnotation(RUNTIME_CONTAINERS_ANNOTATION, text, metadata) as { containers?: RuntimeContainer[] };
+  const { containers } = parseAnnotation(RUNTIME_CONTAINERS_ANNOTATION, text, metadata) as {
+    containers?: RuntimeContainer[];
+  };
   return new Map((Array.isArray(containers) ? containers : []).map((container) => [container.name ?? "", container]));
 }
 
 /** All containers run under the id and with the hash that they should have. */
 function agrees(pod: ReadonlyPod, running: ReadonlyMap<string, RuntimeContainer>, hash: "plain" | "env"): boolean {
-  const statuses = new Map<string, DeepReadonly<ContainerStatus>>(pod.status?.containerStatuses?.map((status) => [status.name, status]));
+  const statuses = new Map<string, DeepReadonly<ContainerStatus>>(
+    pod.status?.containerStatuses?.map((status) => [status.name, status]),
+  );
   return pod.spec.containers.every((container) => {
     const { containerID = "", hashes } = running.get(container.name) ?? {};
     const status = statuses.get(container.name);
     if (!status || !hashes || containerID !== (status.containerID ?? "")) return false;
-    return hash === "plain" ? hashes.plainHash === plainHash(container) : (hashes.extractedEnvFromMetadataHash ?? 0) === envFromMetadataHash(container, pod.metadata);
+    return hash === "plain"
+      ? hashes.plainHash === plainHash(container)
+      : (hashes.extractedEnvFromMetadataHash ?? 0) === envFromMetadataHash(container, pod.metadata);
   });
 }

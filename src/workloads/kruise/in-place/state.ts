@@ -1,6 +1,7 @@
 /**
  * What an in-place update leaves on a pod: the annotation with its state, and the one that holds the update back for a
- * grace period. Both are written as OpenKruise writes them, field by field in its order, because other programs read them.
+ * grace period. Both are written as OpenKruise writes them, field by field in its order, because other programs read
+ * them.
  */
 import { isObject } from "../../../base/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
@@ -68,8 +69,12 @@ export function formatState(state: UpdateState): string {
     ...(state.updateResources && { updateResources: true }),
     ...(state.updateImages && { updateImages: true }),
     ...(!isEmpty(state.nextContainerImages) && { nextContainerImages: sorted(state.nextContainerImages ?? {}) }),
-    ...(!isEmpty(state.nextContainerRefMetadata) && { nextContainerRefMetadata: goMetadata(state.nextContainerRefMetadata ?? {}) }),
-    ...(!isEmpty(state.nextContainerResources) && { nextContainerResources: sorted(state.nextContainerResources ?? {}) }),
+    ...(!isEmpty(state.nextContainerRefMetadata) && {
+      nextContainerRefMetadata: goMetadata(state.nextContainerRefMetadata ?? {}),
+    }),
+    ...(!isEmpty(state.nextContainerResources) && {
+      nextContainerResources: sorted(state.nextContainerResources ?? {}),
+    }),
     ...(state.preCheckBeforeNext && { preCheckBeforeNext: state.preCheckBeforeNext }),
     ...(state.containerBatchesRecord?.length && { containerBatchesRecord: state.containerBatchesRecord }),
   });
@@ -81,7 +86,14 @@ function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<
   return Object.fromEntries(
     names.map((name) => {
       const { labels, annotations } = byContainer[name] ?? {};
-      return [name, { creationTimestamp: null, ...(labels && { labels: sorted(labels) }), ...(annotations && { annotations: sorted(annotations) }) }];
+      return [
+        name,
+        {
+          creationTimestamp: null,
+          labels: labels ? sorted(labels) : undefined,
+          annotations: annotations ? sorted(annotations) : undefined,
+        },
+      ];
     }),
   );
 }
@@ -99,19 +111,27 @@ export function formatGrace(spec: UpdateSpec): string {
   });
 }
 
-/** The state of the last in-place update; undefined for a pod that never had one. Throws when somebody else wrote it. */
+/**
+ * The state of the last in-place update; undefined for a pod that never had one. Throws when somebody else wrote it.
+ */
 export function readState({ metadata }: ReadonlyPod): UpdateState | undefined {
   const text = metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] ?? metadata.annotations?.[OLD_STATE_ANNOTATION];
   if (text === undefined) return undefined;
   const state = parseAnnotation(IN_PLACE_STATE_ANNOTATION, text, metadata);
-  const check = isObject(state["preCheckBeforeNext"]) ? state["preCheckBeforeNext"]["containersRequiredReady"] : undefined;
-  if (![state["containerBatchesRecord"] ?? [], check ?? []].every(Array.isArray)) throw new TypeError(unreadable(IN_PLACE_STATE_ANNOTATION, metadata));
+  const check = isObject(state["preCheckBeforeNext"])
+    ? state["preCheckBeforeNext"]["containersRequiredReady"]
+    : undefined;
+  if (![state["containerBatchesRecord"] ?? [], check ?? []].every(Array.isArray))
+    throw new TypeError(unreadable(IN_PLACE_STATE_ANNOTATION, metadata));
   return state as unknown as UpdateState;
 }
 
 /** False when the state has no further containers to change; cheaper than reading it. */
 export function mentionsNextBatch({ metadata: { annotations } }: ReadonlyPod): boolean {
-  return (annotations?.[IN_PLACE_STATE_ANNOTATION] ?? annotations?.[OLD_STATE_ANNOTATION])?.includes("nextContainer") ?? false;
+  return (
+    (annotations?.[IN_PLACE_STATE_ANNOTATION] ?? annotations?.[OLD_STATE_ANNOTATION])?.includes("nextContainer") ??
+    false
+  );
 }
 
 /** True while the pod waits out a grace period. */
@@ -125,7 +145,10 @@ export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
   if (!text) return undefined;
   const { metaDataPatch, ...rest } = parseAnnotation(IN_PLACE_GRACE_ANNOTATION, text, metadata);
   const spec = rest as Partial<UpdateSpec>;
-  const patch = typeof metaDataPatch === "string" ? parseAnnotation(IN_PLACE_GRACE_ANNOTATION, Buffer.from(metaDataPatch, "base64").toString(), metadata) : undefined;
+  const patch =
+    typeof metaDataPatch === "string"
+      ? parseAnnotation(IN_PLACE_GRACE_ANNOTATION, Buffer.from(metaDataPatch, "base64").toString(), metadata)
+      : undefined;
   return {
     revision: spec.revision ?? "",
     containerImages: spec.containerImages ?? {},
@@ -133,11 +156,12 @@ export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
     containerResources: spec.containerResources ?? {},
     updateEnvFromMetadata: spec.updateEnvFromMetadata ?? false,
     graceSeconds: spec.graceSeconds ?? 0,
-    ...(patch && { metaDataPatch: patch }),
+    metaDataPatch: patch,
   };
 }
 
-const unreadable = (key: string, { namespace, name }: ReadonlyPod["metadata"]): string => `reading annotation ${key} of pod ${namespace}/${name}; remove it to start afresh`;
+const unreadable = (key: string, { namespace, name }: ReadonlyPod["metadata"]): string =>
+  `reading annotation ${key} of pod ${namespace}/${name}; remove it to start afresh`;
 
 export function parseAnnotation(key: string, text: string, metadata: ReadonlyPod["metadata"]): JsonObject {
   let value: unknown;

@@ -1,8 +1,9 @@
 /**
  * Whether a pod of one template can become a pod of another without being replaced, and what changes when it does.
  *
- * Possible are new images, any change of labels, annotations and finalizers, and (by gate) other amounts of CPU and memory
- * that leave the QoS class as it is. Anything else, an added variable or container for example, needs a new pod. Pure.
+ * Possible are new images, any change of labels, annotations and finalizers, and (by gate) other amounts of CPU and
+ * memory that leave the QoS class as it is. Anything else, an added variable or container for example, needs a new pod.
+ * Pure.
  */
 import { qosClassOf } from "../../../api/index.ts";
 import type { Container } from "../../../api/index.ts";
@@ -32,19 +33,29 @@ type Map = Readonly<Record<string, string>>;
 type ReadonlyContainer = DeepReadonly<Container>;
 
 /** Undefined when a new pod is needed. `revision` is what pods are labelled with afterwards. */
-export function planInPlaceUpdate(from: InPlaceSide | undefined, to: InPlaceSide, revision: string, { gates, graceSeconds = 0, ignoreClaims = false }: InPlaceOptions): UpdateSpec | undefined {
+export function planInPlaceUpdate(
+  from: InPlaceSide | undefined,
+  to: InPlaceSide,
+  revision: string,
+  { gates, graceSeconds = 0, ignoreClaims = false }: InPlaceOptions,
+): UpdateSpec | undefined {
   if (!from) return undefined;
   const claimsCount = gates.isOn("RecreatePodWhenChangeVCTInCloneSetGate") && !ignoreClaims;
-  if (claimsCount && from.claimsHash !== undefined && to.claimsHash !== undefined && from.claimsHash !== to.claimsHash) return undefined;
+  if (claimsCount && from.claimsHash !== undefined && to.claimsHash !== undefined && from.claimsHash !== to.claimsHash)
+    return undefined;
   const containers = changedContainers(from.template, to.template, gates.isOn("InPlaceWorkloadVerticalScaling"));
   if (!containers) return undefined;
-  const { refMetadata, patch } = changedMetadata(from.template, to.template, gates.isOn("InPlaceUpdateEnvFromMetadata"));
+  const { refMetadata, patch } = changedMetadata(
+    from.template,
+    to.template,
+    gates.isOn("InPlaceUpdateEnvFromMetadata"),
+  );
   return {
     revision,
     containerImages: containers.images,
     containerRefMetadata: refMetadata,
     containerResources: containers.resources,
-    ...(patch && { metaDataPatch: patch }),
+    metaDataPatch: patch,
     updateEnvFromMetadata: Object.keys(refMetadata).length > 0,
     graceSeconds,
   };
@@ -76,7 +87,8 @@ function changedContainers(from: PodTemplate, to: PodTemplate, canResize: boolea
     if (!resources) return undefined;
     if (Object.keys(resources).length > 0) setOwn(changes.resources, old.name, resources);
   }
-  const changesQos = Object.keys(changes.resources).length > 0 && from.spec && to.spec && qosClassOf(from.spec) !== qosClassOf(to.spec);
+  const changesQos =
+    Object.keys(changes.resources).length > 0 && from.spec && to.spec && qosClassOf(from.spec) !== qosClassOf(to.spec);
   return changesQos ? undefined : changes;
 }
 
@@ -89,11 +101,17 @@ function fixedPart(container: ReadonlyContainer, canResize: boolean): object {
 const RESIZABLE: ReadonlySet<string> = new Set(["cpu", "memory"]);
 
 /** Amounts that were replaced; none may appear or disappear. */
-function changedResources(from: DeepReadonly<Container["resources"]> & object, to: DeepReadonly<Container["resources"]> & object): ContainerResources | undefined {
+function changedResources(
+  from: DeepReadonly<Container["resources"]> & object,
+  to: DeepReadonly<Container["resources"]> & object,
+): ContainerResources | undefined {
   const limits = changedAmounts(from.limits, to.limits);
   const requests = changedAmounts(from.requests, to.requests);
   if (!limits || !requests) return undefined;
-  return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(requests).length > 0 && { requests }) };
+  return {
+    limits: Object.keys(limits).length > 0 ? limits : undefined,
+    requests: Object.keys(requests).length > 0 ? requests : undefined,
+  };
 }
 
 type Amounts = Readonly<Record<string, string | number>>;
@@ -120,7 +138,12 @@ interface MetadataChanges {
 function changedMetadata(from: PodTemplate, to: PodTemplate, followsVariables: boolean): MetadataChanges {
   const before = from.metadata ?? {};
   const after = to.metadata ?? {};
-  if (equalJson(before.labels ?? {}, after.labels ?? {}) && equalJson(before.annotations ?? {}, after.annotations ?? {}) && equalJson(before.finalizers ?? [], after.finalizers ?? [])) return { refMetadata: {} };
+  if (
+    equalJson(before.labels ?? {}, after.labels ?? {}) &&
+    equalJson(before.annotations ?? {}, after.annotations ?? {}) &&
+    equalJson(before.finalizers ?? [], after.finalizers ?? [])
+  )
+    return { refMetadata: {} };
 
   const refMetadata: Record<string, RefMetadata> = {};
   const followed = { labels: new Set<string>(), annotations: new Set<string>() };
@@ -128,7 +151,8 @@ function changedMetadata(from: PodTemplate, to: PodTemplate, followsVariables: b
     for (const container of to.spec?.containers ?? []) {
       for (const { of, key } of metadataReferences(container)) {
         const value = after[of]?.[key];
-        // A map that appears as a whole is not looked into, and a key that is gone leaves the variable as it was; so does upstream.
+        // A map that appears as a whole is not looked into, and a key that is gone leaves the variable as it was; so
+        // does upstream.
         if (value === undefined || before[of]?.[key] === value || isEmptyMap(before[of])) continue;
         const known = refMetadata[container.name] ?? {};
         setOwn(refMetadata, container.name, { ...known, [of]: { ...known[of], [key]: value } });
@@ -148,10 +172,15 @@ function changedMetadata(from: PodTemplate, to: PodTemplate, followsVariables: b
 const isEmptyMap = (map: Map | undefined): boolean => map === undefined || Object.keys(map).length === 0;
 
 function without(map: Map | undefined, keys: ReadonlySet<string>): Map {
-  return keys.size === 0 ? (map ?? {}) : Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !keys.has(key)));
+  return keys.size === 0
+    ? (map ?? {})
+    : Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !keys.has(key)));
 }
 
-/** Null drops the whole map, as a two-way merge does when the new side has none; the pod's own keys of that map go with it. */
+/**
+ * Null drops the whole map, as a two-way merge does when the new side has none; the pod's own keys of that map go with
+ * it.
+ */
 function mapPatch(before: Map, after: Map): Json | undefined {
   if (isEmptyMap(after)) return isEmptyMap(before) ? undefined : null;
   const patch: JsonObject = {};
@@ -173,14 +202,24 @@ function finalizersPatch(before: readonly string[], after: readonly string[]): J
   };
 }
 
-/** A pod's metadata with such a patch applied. What the patch says of other fields is left alone: pods never take those from a template. */
-export function patchMetadata<M extends { readonly labels?: Map; readonly annotations?: Map; readonly finalizers?: readonly string[] }>(metadata: M, patch: JsonObject): M {
+/**
+ * A pod's metadata with such a patch applied. What the patch says of other fields is left alone: pods never take those
+ * from a template.
+ */
+export function patchMetadata<
+  M extends { readonly labels?: Map; readonly annotations?: Map; readonly finalizers?: readonly string[] },
+>(metadata: M, patch: JsonObject): M {
   const part = patch["metadata"];
   if (!isObject(part)) return metadata;
   const labels = patchMap(metadata.labels, part["labels"]);
   const annotations = patchMap(metadata.annotations, part["annotations"]);
   const finalizers = patchFinalizers(metadata.finalizers, part);
-  return { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }), ...(finalizers && { finalizers }) };
+  return {
+    ...metadata,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(finalizers && { finalizers }),
+  };
 }
 
 function patchMap(map: Map | undefined, patch: Json | undefined): Map | undefined {
@@ -196,7 +235,8 @@ function patchMap(map: Map | undefined, patch: Json | undefined): Map | undefine
 
 function patchFinalizers(finalizers: readonly string[] | undefined, patch: JsonObject): readonly string[] | undefined {
   if (patch["finalizers"] === null) return [];
-  const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === "string") : []);
+  const texts = (value: Json | undefined): string[] =>
+    Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   const removed = texts(patch["$deleteFromPrimitiveList/finalizers"]);
   const added = texts(patch["finalizers"]);
   if (removed.length + added.length === 0) return finalizers;

@@ -1,9 +1,9 @@
 /**
  * Container launch priority: containers of a pod start one after the other, those with the higher priority first.
  *
- * The annotation `apps.kruise.io/container-launch-priority: Ordered` asks for the order in which they are listed, the variable
- * `KRUISE_CONTAINER_PRIORITY` for any other. Every container then gets a variable that no kubelet can resolve before the
- * controller beside this file lets it.
+ * The annotation `apps.kruise.io/container-launch-priority: Ordered` asks for the order in which they are listed, the
+ * variable `KRUISE_CONTAINER_PRIORITY` for any other. Every container then gets a variable that no kubelet can resolve
+ * before the controller beside this file lets it.
  */
 import { Pod } from "../../../api/index.ts";
 import type { Admission, Container } from "../../../api/index.ts";
@@ -23,7 +23,9 @@ export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): 
       const { object, subresource } = review;
       if (subresource !== undefined) return object;
       const priorities = launchPriorities(object);
-      return priorities && isPodInScope(review, options) && isKruiseInstalled(review.read) ? withBarrier(object, priorities, () => safeEncode(review.newUid().slice(0, 5))) : object;
+      return priorities && isPodInScope(review, options) && isKruiseInstalled(review.read)
+        ? withBarrier(object, priorities, () => safeEncode(review.newUid().slice(0, 5)))
+        : object;
     },
   };
 }
@@ -43,9 +45,11 @@ function priorityOf({ env = [] }: DeepReadonly<Container>): number {
   const text = env.findLast(({ name }) => name === PRIORITY_VARIABLE);
   if (!text) return 0;
   const value = text.value ?? "";
-  if (!/^[+-]?\d+$/.test(value)) throw deniedByWebhook("mpod.kb.io", 500, `strconv.Atoi: parsing ${JSON.stringify(value)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(value))
+    throw deniedByWebhook("mpod.kb.io", 500, `strconv.Atoi: parsing ${JSON.stringify(value)}: invalid syntax`);
   const number = BigInt(value.replace("+", ""));
-  if (number >= MAX_INT64 || number < -MAX_INT64) throw deniedByWebhook("mpod.kb.io", 500, `strconv.Atoi: parsing ${JSON.stringify(value)}: value out of range`);
+  if (number >= MAX_INT64 || number < -MAX_INT64)
+    throw deniedByWebhook("mpod.kb.io", 500, `strconv.Atoi: parsing ${JSON.stringify(value)}: value out of range`);
   return Number(number);
 }
 
@@ -57,7 +61,10 @@ function withBarrier(pod: ReadonlyPod, priorities: readonly number[], suffix: ()
   const name = pod.metadata.name || `${(pod.metadata.generateName ?? "").slice(0, MAX_GENERATED_PREFIX)}${suffix()}`;
   const containers = pod.spec.containers.map((container, index) => {
     const configMapKeyRef = { name: barrierName(name), key: barrierKey(priorities[index] ?? 0) };
-    return { ...container, env: [...(container.env ?? []), { name: BARRIER_VARIABLE, valueFrom: { configMapKeyRef } }] };
+    return {
+      ...container,
+      env: [...(container.env ?? []), { name: BARRIER_VARIABLE, valueFrom: { configMapKeyRef } }],
+    };
   });
   return { ...pod, metadata: { ...pod.metadata, name }, spec: { ...pod.spec, containers } };
 }

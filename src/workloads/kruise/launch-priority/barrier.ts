@@ -1,6 +1,7 @@
 /**
- * The barrier that holds containers back until those of a higher launch priority are ready: every container has a variable
- * from a key of the ConfigMap `<pod>-barrier`, and no kubelet starts a container before the key of its variable exists.
+ * The barrier that holds containers back until those of a higher launch priority are ready: every container has a
+ * variable from a key of the ConfigMap `<pod>-barrier`, and no kubelet starts a container before the key of its
+ * variable exists.
  */
 import type { Container } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";

@@ -1,9 +1,9 @@
 /**
  * Lets the containers of a pod with launch priorities start, one priority after the other.
  *
- * Reads:  Pod.
- * Writes: the ConfigMap `<pod>-barrier`, which the pod owns: a key for every priority that may start; Pod, once: an annotation
- *         when the lowest priority was reached.
+ * Reads: Pod.
+ * Writes: the ConfigMap `<pod>-barrier`, which the pod owns: a key for every priority that may start; Pod, once: an
+ * annotation when the lowest priority was reached.
  */
 import { ConfigMap, Pod } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -30,7 +30,7 @@ export function planLaunch(pod: ReadonlyPod, opened: (priority: number) => boole
   const lowest = Math.min(...waiting);
   if (waiting.length === 0 || opened(lowest)) return { isCompleted: true };
   const next = Math.max(...waiting);
-  return { ...(!opened(next) && { open: next }), isCompleted: next === lowest };
+  return { open: !opened(next) ? next : undefined, isCompleted: next === lowest };
 }
 
 function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
@@ -41,17 +41,23 @@ function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
 /** Asked for every change of every pod; nearly all of them have no barrier. */
 function needsLook(pod: ReadonlyPod): boolean {
   if (!pod.spec.containers.some((container) => launchPriorityOf(container) !== undefined)) return false;
-  if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp) return false;
+  if (pod.metadata.annotations?.[LAUNCH_COMPLETED_ANNOTATION] === "true" || pod.metadata.deletionTimestamp)
+    return false;
   return podCondition(pod, "ContainersReady")?.status !== "True" && waitingPriorities(pod).length > 0;
 }
 
-export function createLaunchPriorityController({ client, informers }: Pick<WorkloadDependencies, "client" | "informers">): Controller<ObjectKey> {
+export function createLaunchPriorityController({
+  client,
+  informers,
+}: Pick<WorkloadDependencies, "client" | "informers">): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   return defineKeyedController<ObjectKey>({
     name: "container-launch-priority",
     writes: [ConfigMap, Pod],
     // Few pods have priorities, so the others never reach the queue, and the barriers are read when they are needed.
-    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsLook(object) ? [keyOf(cluster, object)] : []))],
+    sources: [
+      watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsLook(object) ? [keyOf(cluster, object)] : [])),
+    ],
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {
@@ -63,7 +69,9 @@ export function createLaunchPriorityController({ client, informers }: Pick<Workl
       if (plan.open !== undefined) await open(pod, barrierAt, barrier, plan.open, signal);
       if (plan.isCompleted) {
         const annotations = { ...pod.metadata.annotations, [LAUNCH_COMPLETED_ANNOTATION]: "true" };
-        await unlessChanged(client.update(Pod, key.cluster, { ...pod, metadata: { ...pod.metadata, annotations } }, { signal }));
+        await unlessChanged(
+          client.update(Pod, key.cluster, { ...pod, metadata: { ...pod.metadata, annotations } }, { signal }),
+        );
       }
       return done;
     },
@@ -78,7 +86,13 @@ export function createLaunchPriorityController({ client, informers }: Pick<Workl
     }
   }
 
-  async function open({ metadata }: ReadonlyPod, key: ObjectKey, barrier: DeepReadonly<ConfigMap> | undefined, priority: number, signal: AbortSignal): Promise<void> {
+  async function open(
+    { metadata }: ReadonlyPod,
+    key: ObjectKey,
+    barrier: DeepReadonly<ConfigMap> | undefined,
+    priority: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const data = { [barrierKey(priority)]: "true" };
     if (barrier) {
       await client.patch(ConfigMap, key, { data }, { type: "merge", signal });
@@ -87,6 +101,16 @@ export function createLaunchPriorityController({ client, informers }: Pick<Workl
     const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: metadata.uid ?? "" }];
     const { name, namespace } = key;
     // One of an earlier pod of this name may still be on its way out; then this is tried again with back-off.
-    await client.create(ConfigMap, key.cluster, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(namespace && { namespace }), ownerReferences }, data }, { signal });
+    await client.create(
+      ConfigMap,
+      key.cluster,
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name, namespace: namespace || undefined, ownerReferences },
+        data,
+      },
+      { signal },
+    );
   }
 }

@@ -7,14 +7,26 @@ import { launchPriorities } from "./admission.ts";
 import { planLaunch } from "./controller.ts";
 
 function makePod(priorities: readonly (string | undefined)[], annotations: Record<string, string> = {}): Pod {
-  const containers = priorities.map((value, index) => ({ name: `c${index}`, image: "web:1", ...(value !== undefined && { env: [{ name: "KRUISE_CONTAINER_PRIORITY", value }] }) }));
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: NAMESPACE, annotations }, spec: { containers } };
+  const containers = priorities.map((value, index) => ({
+    name: `c${index}`,
+    image: "web:1",
+    env: value !== undefined ? [{ name: "KRUISE_CONTAINER_PRIORITY", value }] : undefined,
+  }));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", namespace: NAMESPACE, annotations },
+    spec: { containers },
+  };
 }
 
 describe("Launch priorities", () => {
   const cases: Record<string, { pod: Pod; want: number[] | undefined }> = {
     "are those of the variables, and 0 without one": { pod: makePod(["5", undefined, "-3"]), want: [5, 0, -3] },
-    "follow the order of the containers when the pod asks for it": { pod: makePod([undefined, "7", undefined], { "apps.kruise.io/container-launch-priority": "Ordered" }), want: [0, -1, -2] },
+    "follow the order of the containers when the pod asks for it": {
+      pod: makePod([undefined, "7", undefined], { "apps.kruise.io/container-launch-priority": "Ordered" }),
+      want: [0, -1, -2],
+    },
     "do not matter when they are all the same": { pod: makePod(["2", "2"]), want: undefined },
     "do not matter for a single container": { pod: makePod(["2"]), want: undefined },
     "do not matter when nobody asks for them": { pod: makePod([undefined, undefined]), want: undefined },
@@ -24,15 +36,29 @@ describe("Launch priorities", () => {
   });
 
   test("must be integers", () => {
-    expect(() => launchPriorities(makePod(["high", "1"]))).toThrow('admission webhook "mpod.kb.io" denied the request: strconv.Atoi: parsing "high": invalid syntax');
+    expect(() => launchPriorities(makePod(["high", "1"]))).toThrow(
+      'admission webhook "mpod.kb.io" denied the request: strconv.Atoi: parsing "high": invalid syntax',
+    );
   });
 });
 
 describe("A pod whose containers wait for each other", () => {
   const waiting = (ready: readonly string[]): DeepReadonly<Pod> => ({
     ...makePod([undefined, undefined, undefined]),
-    spec: { containers: [10, 5, 5].map((priority, index) => ({ name: `c${index}`, env: [{ name: "KRUISE_CONTAINER_BARRIER", valueFrom: { configMapKeyRef: { name: "web-barrier", key: `p_${priority}` } } }] })) },
-    status: { containerStatuses: ready.map((name) => ({ name, ready: true, restartCount: 0, image: "", imageID: "" })) },
+    spec: {
+      containers: [10, 5, 5].map((priority, index) => ({
+        name: `c${index}`,
+        env: [
+          {
+            name: "KRUISE_CONTAINER_BARRIER",
+            valueFrom: { configMapKeyRef: { name: "web-barrier", key: `p_${priority}` } },
+          },
+        ],
+      })),
+    },
+    status: {
+      containerStatuses: ready.map((name) => ({ name, ready: true, restartCount: 0, image: "", imageID: "" })),
+    },
   });
 
   test("may first start those with the highest priority", () => {
@@ -56,7 +82,11 @@ describe("On a member", () => {
     member = await startKruiseMember();
     const order: string[] = [];
     member.informers.of(Pod).subscribe(({ object }) => {
-      const ready = object.status?.containerStatuses?.filter((status) => status.ready).map(({ name }) => name).join(" ") ?? "";
+      const ready =
+        object.status?.containerStatuses
+          ?.filter((status) => status.ready)
+          .map(({ name }) => name)
+          .join(" ") ?? "";
       if (ready !== "" && order.at(-1) !== ready) order.push(ready);
     });
 
@@ -67,7 +97,9 @@ describe("On a member", () => {
     const barrier = await member.get(ConfigMap, "web-barrier");
     expect(order).toEqual(["c1", "c1 c2", "c0 c1 c2"]);
     expect(barrier.data).toEqual({ p_2: "true", p_1: "true", p_0: "true" });
-    expect(barrier.metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: "web", uid: pod?.metadata.uid }]);
+    expect(barrier.metadata.ownerReferences).toEqual([
+      { apiVersion: "v1", kind: "Pod", name: "web", uid: pod?.metadata.uid },
+    ]);
     expect(pod?.metadata.annotations?.["apps.kruise.io/container-launch-priority-completed"]).toBe("true");
   });
 

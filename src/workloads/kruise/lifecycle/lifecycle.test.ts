@@ -5,7 +5,12 @@ import type { Lifecycle, LifecycleFacts } from "./lifecycle.ts";
 
 const STATE = "lifecycle.apps.kruise.io/state";
 function makePod(state: string, labels: Record<string, string> = {}, finalizers: string[] = []): ReadonlyPod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { ...labels, ...(state && { [STATE]: state }) }, finalizers }, spec: { containers: [] } };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", labels: { ...labels, ...(state && { [STATE]: state }) }, finalizers },
+    spec: { containers: [] },
+  };
 }
 const HOOK = { labelsHandler: { serving: "yes" }, finalizersHandler: ["example.com/hold"] };
 
@@ -13,7 +18,11 @@ describe("A hook", () => {
   const cases: Record<string, { pod: ReadonlyPod; any: boolean; all: boolean }> = {
     "without its handlers does not hold a pod": { pod: makePod("Normal", { serving: "no" }), any: false, all: false },
     "with one of its handlers holds a pod": { pod: makePod("Normal", { serving: "yes" }), any: true, all: false },
-    "with all of its handlers lets a pod serve": { pod: makePod("Normal", { serving: "yes" }, ["example.com/hold"]), any: true, all: true },
+    "with all of its handlers lets a pod serve": {
+      pod: makePod("Normal", { serving: "yes" }, ["example.com/hold"]),
+      any: true,
+      all: true,
+    },
   };
   test.each(Object.entries(cases))("%s", (_behaviour, { pod, any, all }) => {
     expect([isHooked(HOOK, pod), isAllHooked(HOOK, pod)]).toEqual([any, all]);
@@ -21,20 +30,62 @@ describe("A hook", () => {
 });
 
 describe("A pod", () => {
-  const facts = (lifecycle?: Lifecycle, rest: Partial<LifecycleFacts> = {}): LifecycleFacts => ({ lifecycle, isPlaced: false, isUpdated: false, isComplete: () => false, ...rest });
+  const facts = (lifecycle?: Lifecycle, rest: Partial<LifecycleFacts> = {}): LifecycleFacts => ({
+    lifecycle,
+    isPlaced: false,
+    isUpdated: false,
+    isComplete: () => false,
+    ...rest,
+  });
   const serving = { inPlaceUpdate: { labelsHandler: { serving: "yes" } } };
   const cases: Record<string, { pod: ReadonlyPod; facts: LifecycleFacts; want: string | undefined }> = {
     "that is new waits for its node": { pod: makePod("PreparingNormal"), facts: facts(), want: undefined },
-    "that is new is Normal once it is placed": { pod: makePod("PreparingNormal"), facts: facts(undefined, { isPlaced: true }), want: "Normal" },
-    "that is new waits for a preNormal hook instead of a node": { pod: makePod("PreparingNormal"), facts: facts({ preNormal: HOOK }, { isPlaced: true }), want: undefined },
-    "whose template came back while it prepared is Normal": { pod: makePod("PreparingUpdate", { serving: "yes" }), facts: facts(serving, { isUpdated: true }), want: "Normal" },
-    "whose template came back after its handler went is Updated": { pod: makePod("PreparingUpdate"), facts: facts(serving, { isUpdated: true }), want: "Updated" },
+    "that is new is Normal once it is placed": {
+      pod: makePod("PreparingNormal"),
+      facts: facts(undefined, { isPlaced: true }),
+      want: "Normal",
+    },
+    "that is new waits for a preNormal hook instead of a node": {
+      pod: makePod("PreparingNormal"),
+      facts: facts({ preNormal: HOOK }, { isPlaced: true }),
+      want: undefined,
+    },
+    "whose template came back while it prepared is Normal": {
+      pod: makePod("PreparingUpdate", { serving: "yes" }),
+      facts: facts(serving, { isUpdated: true }),
+      want: "Normal",
+    },
+    "whose template came back after its handler went is Updated": {
+      pod: makePod("PreparingUpdate"),
+      facts: facts(serving, { isUpdated: true }),
+      want: "Updated",
+    },
     "that is being updated waits for its containers": { pod: makePod("Updating"), facts: facts(), want: undefined },
-    "that was updated without hooks is Normal": { pod: makePod("Updating"), facts: facts(undefined, { isComplete: () => true }), want: "Normal" },
-    "that was updated waits for its handlers": { pod: makePod("Updated", { serving: "no" }), facts: facts(serving), want: undefined },
-    "that was updated is Normal with its handlers back": { pod: makePod("Updated", { serving: "yes" }), facts: facts(serving), want: "Normal" },
-    "that is Normal stays so": { pod: makePod("Normal"), facts: facts(serving, { isUpdated: true, isPlaced: true }), want: undefined },
-    "that prepares to be deleted does not leave that state by itself": { pod: makePod("PreparingDelete"), facts: facts(), want: undefined },
+    "that was updated without hooks is Normal": {
+      pod: makePod("Updating"),
+      facts: facts(undefined, { isComplete: () => true }),
+      want: "Normal",
+    },
+    "that was updated waits for its handlers": {
+      pod: makePod("Updated", { serving: "no" }),
+      facts: facts(serving),
+      want: undefined,
+    },
+    "that was updated is Normal with its handlers back": {
+      pod: makePod("Updated", { serving: "yes" }),
+      facts: facts(serving),
+      want: "Normal",
+    },
+    "that is Normal stays so": {
+      pod: makePod("Normal"),
+      facts: facts(serving, { isUpdated: true, isPlaced: true }),
+      want: undefined,
+    },
+    "that prepares to be deleted does not leave that state by itself": {
+      pod: makePod("PreparingDelete"),
+      facts: facts(),
+      want: undefined,
+    },
   };
   test.each(Object.entries(cases))("%s", (_behaviour, { pod, facts: given, want }) => {
     expect(nextState(pod, given)).toBe(want);

@@ -7,9 +7,10 @@
  *        \__________________________/ the deletion is no longer wanted
  * ```
  *
- * Users hold a pod in a Preparing state, or in Updated, with hooks: labels or finalizers that they take off, or put back, when
- * they are done. States other than Normal make a pod unavailable. A kind asks `nextState` for every pod in every pass, and
- * `enterState` when it wants a pod to prepare. Pure: a step is the pod after it, the very same when nothing changes.
+ * Users hold a pod in a Preparing state, or in Updated, with hooks: labels or finalizers that they take off, or put
+ * back, when they are done. States other than Normal make a pod unavailable. A kind asks `nextState` for every pod in
+ * every pass, and `enterState` when it wants a pod to prepare. Pure: a step is the pod after it, the very same when
+ * nothing changes.
  */
 import { formatTime } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -18,7 +19,13 @@ import { addNotReadyMessage, removeNotReadyMessage } from "../pod-ready.ts";
 export const LIFECYCLE_STATE_LABEL = "lifecycle.apps.kruise.io/state";
 export const LIFECYCLE_TIMESTAMP_ANNOTATION = "lifecycle.apps.kruise.io/timestamp";
 
-export type LifecycleState = "PreparingNormal" | "Normal" | "PreparingUpdate" | "Updating" | "Updated" | "PreparingDelete";
+export type LifecycleState =
+  | "PreparingNormal"
+  | "Normal"
+  | "PreparingUpdate"
+  | "Updating"
+  | "Updated"
+  | "PreparingDelete";
 
 export interface LifecycleHook {
   readonly labelsHandler?: Readonly<Record<string, string>>;
@@ -70,7 +77,12 @@ const PRE_DELETE = { userAgent: "Lifecycle", key: "preDeleteHook" };
 const PRE_UPDATE = { userAgent: "Lifecycle", key: "preUpdateHook" };
 
 /** The pod enters a state. With `markPodNotReady` it also leaves traffic, or comes back to it. */
-export function enterState(pod: ReadonlyPod, state: LifecycleState, markPodNotReady: boolean, nowMs: number): ReadonlyPod {
+export function enterState(
+  pod: ReadonlyPod,
+  state: LifecycleState,
+  markPodNotReady: boolean,
+  nowMs: number,
+): ReadonlyPod {
   const marked = markPodNotReady ? withTraffic(pod, state, nowMs) : pod;
   return lifecycleState(pod) === state ? marked : withLifecycleState(marked, state, nowMs);
 }
@@ -81,20 +93,29 @@ function withTraffic(pod: ReadonlyPod, state: LifecycleState, nowMs: number): Re
   return state === "Updated" ? removeNotReadyMessage(pod, PRE_UPDATE, nowMs) : pod;
 }
 
-/** The pod prepares for another update straight after one: the handlers that the user took off for the last are put back. */
+/**
+ * The pod prepares for another update straight after one: the handlers that the user took off for the last are put
+ * back.
+ */
 export function prepareUpdateAgain(pod: ReadonlyPod, hook: LifecycleHook | undefined, nowMs: number): ReadonlyPod {
   if (!hook) return pod;
   const entered = enterState(pod, "PreparingUpdate", hook.markPodNotReady ?? false, nowMs);
   const finalizers = [...new Set([...(pod.metadata.finalizers ?? []), ...(hook.finalizersHandler ?? [])])];
   return {
     ...entered,
-    metadata: { ...entered.metadata, labels: { ...entered.metadata.labels, ...hook.labelsHandler }, ...(finalizers.length > 0 && { finalizers }) },
+    metadata: {
+      ...entered.metadata,
+      labels: { ...entered.metadata.labels, ...hook.labelsHandler },
+      ...(finalizers.length > 0 && { finalizers }),
+    },
   };
 }
 
 export interface LifecycleFacts {
   lifecycle: Lifecycle | undefined;
-  /** Without a preNormal hook a pod is Normal when this holds. CloneSet waits for a node; other kinds wait for nothing. */
+  /**
+   * Without a preNormal hook a pod is Normal when this holds. CloneSet waits for a node; other kinds wait for nothing.
+   */
   isPlaced: boolean;
   /** The pod has the revision that it should have. */
   isUpdated: boolean;
@@ -103,7 +124,10 @@ export interface LifecycleFacts {
 }
 
 /** The state that follows by itself, or undefined while the pod stays in its own. */
-export function nextState(pod: ReadonlyPod, { lifecycle, isPlaced, isUpdated, isComplete }: LifecycleFacts): LifecycleState | undefined {
+export function nextState(
+  pod: ReadonlyPod,
+  { lifecycle, isPlaced, isUpdated, isComplete }: LifecycleFacts,
+): LifecycleState | undefined {
   const hook = lifecycle?.inPlaceUpdate;
   // A lifecycle without this hook has no handlers that could be there, so upstream takes them for missing.
   const afterUpdate = (): LifecycleState => (lifecycle && !isAllHooked(hook, pod) ? "Updated" : "Normal");

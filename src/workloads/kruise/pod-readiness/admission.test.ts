@@ -5,11 +5,23 @@ import { createFeatureGates } from "../feature-gates.ts";
 import { createPodStartAdmission } from "./admission.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
-const ofKind = (kind: string, apiVersion = "apps.kruise.io/v1beta1") => [{ apiVersion, kind, name: "web", uid: "u-web", controller: true }];
+const ofKind = (kind: string, apiVersion = "apps.kruise.io/v1beta1") => [
+  { apiVersion, kind, name: "web", uid: "u-web", controller: true },
+];
 
-function makePod(owners: ReturnType<typeof ofKind> = [], gates: string[] = [], status: Pod["status"] = {}): DeepReadonly<Pod> {
+function makePod(
+  owners: ReturnType<typeof ofKind> = [],
+  gates: string[] = [],
+  status: Pod["status"] = {},
+): DeepReadonly<Pod> {
   const readinessGates = gates.map((conditionType) => ({ conditionType }));
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "shop", ownerReferences: owners }, spec: { containers: [], ...(gates.length > 0 && { readinessGates }) }, status };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "shop", ownerReferences: owners },
+    spec: { containers: [], readinessGates: gates.length > 0 ? readinessGates : undefined },
+    status,
+  };
 }
 
 interface Options {
@@ -20,26 +32,54 @@ interface Options {
 }
 
 function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: Options = {}) {
-  const read = { list: () => [], get: (_group: string, plural: string) => ({ namespaces: { metadata: { labels: namespaceLabels } }, customresourcedefinitions: {}, clonesets: workload })[plural] };
-  const admission = createPodStartAdmission({ appliesTo: (cluster) => cluster === "paris", gates: createFeatureGates(gates), nowMs: () => NOW });
-  const review = (object: DeepReadonly<Pod>): Review<Pod> => ({ cluster: "paris", operation: "CREATE", inProcess: true, object, read, ...changes }) as unknown as Review<Pod>;
+  const read = {
+    list: () => [],
+    get: (_group: string, plural: string) =>
+      ({ namespaces: { metadata: { labels: namespaceLabels } }, customresourcedefinitions: {}, clonesets: workload })[
+        plural
+      ],
+  };
+  const admission = createPodStartAdmission({
+    appliesTo: (cluster) => cluster === "paris",
+    gates: createFeatureGates(gates),
+    nowMs: () => NOW,
+  });
+  const review = (object: DeepReadonly<Pod>): Review<Pod> =>
+    ({ cluster: "paris", operation: "CREATE", inProcess: true, object, read, ...changes }) as unknown as Review<Pod>;
   return {
-    gatesOf: (pod: DeepReadonly<Pod>) => admission.mutate?.(review(pod))?.spec.readinessGates?.map(({ conditionType }) => conditionType) ?? [],
+    gatesOf: (pod: DeepReadonly<Pod>) =>
+      admission.mutate?.(review(pod))?.spec.readinessGates?.map(({ conditionType }) => conditionType) ?? [],
     prepared: (pod: DeepReadonly<Pod>) => admission.prepare?.(review(pod)) ?? pod,
   };
 }
 
-const conditionsOf = ({ status }: DeepReadonly<Pod>): string[] => (status?.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`);
+const conditionsOf = ({ status }: DeepReadonly<Pod>): string[] =>
+  (status?.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`);
 
 describe("The gate KruisePodReady", () => {
   const cases: Record<string, { pod: DeepReadonly<Pod>; options?: Options; want: string[] }> = {
     "is for pods of OpenKruise's workloads": { pod: makePod(ofKind("CloneSet")), want: ["KruisePodReady"] },
-    "comes after those that are there": { pod: makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"]), want: ["InPlaceUpdateReady", "KruisePodReady"] },
+    "comes after those that are there": {
+      pod: makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"]),
+      want: ["InPlaceUpdateReady", "KruisePodReady"],
+    },
     "is added once": { pod: makePod(ofKind("CloneSet"), ["KruisePodReady"]), want: ["KruisePodReady"] },
     "is not for other pods": { pod: makePod(ofKind("ReplicaSet", "apps/v1")), want: [] },
-    "is for all pods where the feature gate is on": { pod: makePod(), options: { gates: { KruisePodReadinessGate: true } }, want: ["KruisePodReady"] },
-    "is not added in namespaces of control planes": { pod: makePod(ofKind("CloneSet")), options: { namespaceLabels: { "control-plane": "x" } }, want: [] },
-    "is not added in clusters without OpenKruise": { pod: makePod(ofKind("CloneSet")), options: { review: { cluster: "oslo" } }, want: [] },
+    "is for all pods where the feature gate is on": {
+      pod: makePod(),
+      options: { gates: { KruisePodReadinessGate: true } },
+      want: ["KruisePodReady"],
+    },
+    "is not added in namespaces of control planes": {
+      pod: makePod(ofKind("CloneSet")),
+      options: { namespaceLabels: { "control-plane": "x" } },
+      want: [],
+    },
+    "is not added in clusters without OpenKruise": {
+      pod: makePod(ofKind("CloneSet")),
+      options: { review: { cluster: "oslo" } },
+      want: [],
+    },
     "is not added later": { pod: makePod(ofKind("CloneSet")), options: { review: { operation: "UPDATE" } }, want: [] },
   };
   for (const [behaviour, { pod, options, want }] of Object.entries(cases)) {
@@ -53,27 +93,50 @@ describe("A pod that is stored in the process of its controllers", () => {
   const gates = ["KruisePodReady", "InPlaceUpdateReady", "example.com/mine"];
 
   test("has the gates open that they would open, and no others", () => {
-    expect(conditionsOf(start().prepared(makePod(ofKind("CloneSet"), gates)))).toEqual(["KruisePodReady=True", "InPlaceUpdateReady=True"]);
-    expect(conditionsOf(start().prepared(makePod(ofKind("ReplicaSet", "apps/v1"), gates)))).toEqual(["KruisePodReady=True"]);
+    expect(conditionsOf(start().prepared(makePod(ofKind("CloneSet"), gates)))).toEqual([
+      "KruisePodReady=True",
+      "InPlaceUpdateReady=True",
+    ]);
+    expect(conditionsOf(start().prepared(makePod(ofKind("ReplicaSet", "apps/v1"), gates)))).toEqual([
+      "KruisePodReady=True",
+    ]);
   });
 
   test("is stored as it is when it comes from elsewhere", () => {
-    expect(conditionsOf(start({ review: { inProcess: false } }).prepared(makePod(ofKind("CloneSet"), gates)))).toEqual([]);
+    expect(conditionsOf(start({ review: { inProcess: false } }).prepared(makePod(ofKind("CloneSet"), gates)))).toEqual(
+      [],
+    );
   });
 
   test("is Normal once it has a node, unless a hook decides that", () => {
     const waiting = makePod(ofKind("CloneSet"));
     const labels = { "lifecycle.apps.kruise.io/state": "PreparingNormal" };
-    const bound = { ...waiting, metadata: { ...waiting.metadata, labels }, spec: { ...waiting.spec, nodeName: "node-000" } };
-    const stateAfter = (workload: object) => start({ workload, review: { operation: "UPDATE", oldObject: waiting } }).prepared(bound).metadata.labels?.["lifecycle.apps.kruise.io/state"];
+    const bound = {
+      ...waiting,
+      metadata: { ...waiting.metadata, labels },
+      spec: { ...waiting.spec, nodeName: "node-000" },
+    };
+    const stateAfter = (workload: object) =>
+      start({ workload, review: { operation: "UPDATE", oldObject: waiting } }).prepared(bound).metadata.labels?.[
+        "lifecycle.apps.kruise.io/state"
+      ];
 
-    expect([stateAfter({ spec: {} }), stateAfter({ spec: { lifecycle: { preNormal: {} } } })]).toEqual(["Normal", "PreparingNormal"]);
+    expect([stateAfter({ spec: {} }), stateAfter({ spec: { lifecycle: { preNormal: {} } } })]).toEqual([
+      "Normal",
+      "PreparingNormal",
+    ]);
   });
 
   test("is ready again with the write that opens its last gate", () => {
-    const closed = [{ type: "InPlaceUpdateReady", status: "False" }, { type: "ContainersReady", status: "True" }, { type: "Ready", status: "False", reason: "ReadinessGatesNotReady" }];
+    const closed = [
+      { type: "InPlaceUpdateReady", status: "False" },
+      { type: "ContainersReady", status: "True" },
+      { type: "Ready", status: "False", reason: "ReadinessGatesNotReady" },
+    ];
     const before = makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"], { conditions: closed });
-    const opened = makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"], { conditions: [{ type: "InPlaceUpdateReady", status: "True" }, ...closed.slice(1)] });
+    const opened = makePod(ofKind("CloneSet"), ["InPlaceUpdateReady"], {
+      conditions: [{ type: "InPlaceUpdateReady", status: "True" }, ...closed.slice(1)],
+    });
 
     const after = start({ review: { operation: "UPDATE", subresource: "status", oldObject: before } }).prepared(opened);
 

@@ -1,10 +1,10 @@
 /**
  * How a pod of OpenKruise becomes ready.
  *
- * It gets the readiness gate `KruisePodReady`, as OpenKruise's webhook adds it. In a process that also runs the controllers and the
- * kubelets, a pod is further stored as they would leave it: with its gates open, with its lifecycle at Normal once it has a node,
- * and ready again as soon as its last gate opens. That saves writes of every pod and ends in the same state; anywhere else they
- * write what is missing.
+ * It gets the readiness gate `KruisePodReady`, as OpenKruise's webhook adds it. In a process that also runs the
+ * controllers and the kubelets, a pod is further stored as they would leave it: with its gates open, with its lifecycle
+ * at Normal once it has a node, and ready again as soon as its last gate opens. That saves writes of every pod and ends
+ * in the same state; anywhere else they write what is missing.
  */
 import { Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
 import type { Admission, PodCondition, Review } from "../../../api/index.ts";
@@ -27,10 +27,17 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
 
     mutate(review) {
       const { operation, object, subresource } = review;
-      if (operation !== "CREATE" || subresource !== undefined || hasReadinessGate(object, KRUISE_POD_READY)) return object;
+      if (operation !== "CREATE" || subresource !== undefined || hasReadinessGate(object, KRUISE_POD_READY))
+        return object;
       if (!ownerOf(object) && !(gates.isOn("KruisePodReadinessGate") && isKruiseInstalled(review.read))) return object;
       if (!isPodInScope(review, options)) return object;
-      return { ...object, spec: { ...object.spec, readinessGates: [...(object.spec.readinessGates ?? []), { conditionType: KRUISE_POD_READY }] } };
+      return {
+        ...object,
+        spec: {
+          ...object.spec,
+          readinessGates: [...(object.spec.readinessGates ?? []), { conditionType: KRUISE_POD_READY }],
+        },
+      };
     },
 
     prepare(review) {
@@ -39,7 +46,9 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
       if (operation === "CREATE") return withOpenGates(object);
       if (review.subresource === "status") return oldObject ? withReadyAgain(object, oldObject, nowMs()) : object;
       const isBound = oldObject?.spec.nodeName === undefined && object.spec.nodeName !== undefined;
-      return isBound && lifecycleState(object) === "PreparingNormal" && !waitsForHook(review) ? withLifecycleState(object, "Normal", nowMs()) : object;
+      return isBound && lifecycleState(object) === "PreparingNormal" && !waitsForHook(review)
+        ? withLifecycleState(object, "Normal", nowMs())
+        : object;
     },
   };
 }
@@ -54,19 +63,29 @@ const UPDATES_IN_PLACE: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet"
 
 function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
   const lastTransitionTime = pod.metadata.creationTimestamp;
-  const open = (type: string): DeepReadonly<PodCondition> => ({ type, status: "True", ...(lastTransitionTime !== undefined && { lastTransitionTime }) });
+  const open = (type: string): DeepReadonly<PodCondition> => ({ type, status: "True", lastTransitionTime });
   // Only for pods whose controller opens the gate: for others the user does.
   const gates = [KRUISE_POD_READY, ...(UPDATES_IN_PLACE.has(ownerOf(pod)?.kind ?? "") ? [IN_PLACE_READY] : [])];
-  return gates.filter((type) => hasReadinessGate(pod, type)).reduce((after, type) => withCondition(after, open(type)), pod);
+  return gates
+    .filter((type) => hasReadinessGate(pod, type))
+    .reduce((after, type) => withCondition(after, open(type)), pod);
 }
 
-const areGatesOpen = (pod: ReadonlyPod): boolean => pod.spec.readinessGates?.every(({ conditionType }) => podCondition(pod, conditionType)?.status === "True") ?? false;
+const areGatesOpen = (pod: ReadonlyPod): boolean =>
+  pod.spec.readinessGates?.every(({ conditionType }) => podCondition(pod, conditionType)?.status === "True") ?? false;
 
 /** The last gate opens and nothing else kept the pod from being ready: the kubelet would say so with its next write. */
 function withReadyAgain(pod: ReadonlyPod, before: ReadonlyPod, nowMs: number): ReadonlyPod {
   const ready = podCondition(pod, "Ready");
-  if (ready?.status !== "False" || ready.reason !== "ReadinessGatesNotReady" || podCondition(pod, "ContainersReady")?.status !== "True") return pod;
-  return !areGatesOpen(before) && areGatesOpen(pod) ? withCondition(pod, { type: "Ready", status: "True", lastTransitionTime: formatTime(nowMs) }) : pod;
+  if (
+    ready?.status !== "False" ||
+    ready.reason !== "ReadinessGatesNotReady" ||
+    podCondition(pod, "ContainersReady")?.status !== "True"
+  )
+    return pod;
+  return !areGatesOpen(before) && areGatesOpen(pod)
+    ? withCondition(pod, { type: "Ready", status: "True", lastTransitionTime: formatTime(nowMs) })
+    : pod;
 }
 
 const PLURALS: Readonly<Record<string, string>> = { CloneSet: "clonesets", StatefulSet: "statefulsets" };

@@ -14,24 +14,39 @@ import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod-ready.ts";
 
-export function createPodReadinessController({ client, informers, clock }: Pick<WorkloadDependencies, "client" | "informers" | "clock">): Controller<ObjectKey> {
+export function createPodReadinessController({
+  client,
+  informers,
+  clock,
+}: Pick<WorkloadDependencies, "client" | "informers" | "clock">): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   return defineKeyedController<ObjectKey>({
     name: "pod-readiness",
     writes: [Pod],
     // Every pod of every member passes here, so those with nothing to do never reach the queue.
-    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsGate(object) ? [keyOf(cluster, object)] : []))],
+    sources: [
+      watch(Pod, ({ cluster, object, deleted }) => (!deleted && needsGate(object) ? [keyOf(cluster, object)] : [])),
+    ],
     idOf: idOfKey,
 
     async reconcile(key, { signal }) {
       const pod = pods.get(key);
       if (!pod || !needsGate(pod)) return done;
-      await unlessChanged(client.updateStatus(Pod, key.cluster, withCondition(pod, { type: KRUISE_POD_READY, status: "True", lastTransitionTime: formatTime(clock.now()) }), { signal }));
+      await unlessChanged(
+        client.updateStatus(
+          Pod,
+          key.cluster,
+          withCondition(pod, { type: KRUISE_POD_READY, status: "True", lastTransitionTime: formatTime(clock.now()) }),
+          { signal },
+        ),
+      );
       return done;
     },
   });
 }
 
 function needsGate(pod: ReadonlyPod): boolean {
-  return hasReadinessGate(pod, KRUISE_POD_READY) && !pod.metadata.deletionTimestamp && !podCondition(pod, KRUISE_POD_READY);
+  return (
+    hasReadinessGate(pod, KRUISE_POD_READY) && !pod.metadata.deletionTimestamp && !podCondition(pod, KRUISE_POD_READY)
+  );
 }

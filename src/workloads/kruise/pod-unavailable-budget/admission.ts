@@ -1,8 +1,9 @@
 /**
- * Keeps pods from being deleted, evicted or changed when their budget does not allow another one to stop serving, and tells new
- * pods which budget they have.
+ * Keeps pods from being deleted, evicted or changed when their budget does not allow another one to stop serving, and
+ * tells new pods which budget they have.
  *
- * Before a write happens its cost is taken from the budget's status, with nobody in between; a write that fails gives it back.
+ * Before a write happens its cost is taken from the budget's status, with nobody in between; a write that fails gives
+ * it back.
  */
 import { Pod, ReplicaSet, controllerOf } from "../../../api/index.ts";
 import type { Admission, AnyAdmission, Namespace, Operation, PubOperation, Review } from "../../../api/index.ts";
@@ -32,7 +33,10 @@ export interface BudgetAdmissionOptions extends KruiseAdmissionOptions {
 
 export function createBudgetAdmissions(options: BudgetAdmissionOptions): AnyAdmission[] {
   const { gates } = options;
-  const guarded: Operation[] = [...(gates.isOn("PodUnavailableBudgetDeleteGate") ? ["DELETE" as const] : []), ...(gates.isOn("PodUnavailableBudgetUpdateGate") ? ["UPDATE" as const] : [])];
+  const guarded: Operation[] = [
+    ...(gates.isOn("PodUnavailableBudgetDeleteGate") ? ["DELETE" as const] : []),
+    ...(gates.isOn("PodUnavailableBudgetUpdateGate") ? ["UPDATE" as const] : []),
+  ];
   return guarded.length === 0 ? [] : [createMarkAdmission(options), createGuardAdmission(guarded, options)];
 }
 
@@ -46,7 +50,15 @@ function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
       const budgets = read.written(GROUP, PLURAL, object.metadata.namespace) as unknown as ReadonlyBudget[];
       if (budgets.length === 0 || !isPodInScope(review, options)) return object;
       const budget = budgetFor(budgets, workloadOf(review), object.metadata.labels);
-      return budget ? { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name } } } : object;
+      return budget
+        ? {
+            ...object,
+            metadata: {
+              ...object.metadata,
+              annotations: { ...object.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name },
+            },
+          }
+        : object;
     },
   };
 }
@@ -55,7 +67,9 @@ function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
 function workloadOf({ object, read }: Review<Pod>): Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined {
   const owner = controllerOf(object);
   if (!owner || !isKind(ReplicaSet, owner)) return owner;
-  const set = read.get("apps", "replicasets", object.metadata.namespace, owner.name) as unknown as DeepReadonly<ReplicaSet> | undefined;
+  const set = read.get("apps", "replicasets", object.metadata.namespace, owner.name) as unknown as
+    | DeepReadonly<ReplicaSet>
+    | undefined;
   return (set && controllerOf(set)) ?? owner;
 }
 
@@ -74,11 +88,22 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
   function questionOf(review: Review<Pod>): Question | undefined {
     const asked = questionedOperation(review);
     const budget = asked?.pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
-    if (!asked || !budget || isUnprotected(asked.pod, gates) || !isPodInScope(review, options) || isNamespaceEnding(review)) return undefined;
+    if (
+      !asked ||
+      !budget ||
+      isUnprotected(asked.pod, gates) ||
+      !isPodInScope(review, options) ||
+      isNamespaceEnding(review)
+    )
+      return undefined;
     return { ...asked, budget };
   }
   function refusal({ pod, webhook }: Question, cluster: string, reason: string): ApiError {
-    tell?.("pub-controller", cluster, pod, { type: "Warning", reason: "PubPreventPodDeletion", message: "openkruise pub prevents pod deletion" });
+    tell?.("pub-controller", cluster, pod, {
+      type: "Warning",
+      reason: "PubPreventPodDeletion",
+      message: "openkruise pub prevents pod deletion",
+    });
     return deniedByWebhook(webhook, 403, reason, "Forbidden");
   }
 
@@ -88,7 +113,11 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
     validate(review) {
       // What really happens is asked when the budget can be charged for it.
       const question = review.dryRun ? questionOf(review) : undefined;
-      const budget = question && (review.read.get(GROUP, PLURAL, question.pod.metadata.namespace, question.budget) as unknown as ReadonlyBudget | undefined);
+      const budget =
+        question &&
+        (review.read.get(GROUP, PLURAL, question.pod.metadata.namespace, question.budget) as unknown as
+          | ReadonlyBudget
+          | undefined);
       const verdict = question && budget && checkBudget(budget, question.pod, question.operation, gates, nowMs());
       if (question && verdict?.allowed === false) throw refusal(question, review.cluster, verdict.reason);
       return [];
@@ -106,23 +135,44 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
         return verdict.status;
       });
       if (!isTaken) return undefined;
-      return () => write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) => withoutGrant(status as unknown as ReadonlyBudget["status"], name));
+      return () =>
+        write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) =>
+          withoutGrant(status as unknown as ReadonlyBudget["status"], name),
+        );
     },
   };
 }
 
-function questionedOperation({ operation, subresource, object, oldObject }: Review<Pod>): Omit<Question, "budget"> | undefined {
+function questionedOperation({
+  operation,
+  subresource,
+  object,
+  oldObject,
+}: Review<Pod>): Omit<Question, "budget"> | undefined {
   if (operation === "DELETE") {
     // A pod that is on its way out has been paid for; whoever runs it must be able to let it go.
     if (object.metadata.deletionTimestamp) return undefined;
     if (subresource === "eviction") return { pod: object, operation: "EVICT", webhook: "vpodeviction.kb.io" };
     return subresource === undefined ? { pod: object, operation: "DELETE", webhook: "vpod.kb.io" } : undefined;
   }
-  if (subresource !== undefined || !oldObject || !object.metadata.annotations?.[RELATED_BUDGET_ANNOTATION] || !mayBecomeUnavailable(oldObject, object)) return undefined;
-  return { pod: oldObject, operation: canResizeInPlace(oldObject, object) ? "RESIZE" : "UPDATE", webhook: "vpod.kb.io" };
+  if (
+    subresource !== undefined ||
+    !oldObject ||
+    !object.metadata.annotations?.[RELATED_BUDGET_ANNOTATION] ||
+    !mayBecomeUnavailable(oldObject, object)
+  )
+    return undefined;
+  return {
+    pod: oldObject,
+    operation: canResizeInPlace(oldObject, object) ? "RESIZE" : "UPDATE",
+    webhook: "vpod.kb.io",
+  };
 }
 
-/** Pods are the first to go with their namespace, and their workloads the last: a budget that held them would hold it for ever. */
+/**
+ * Pods are the first to go with their namespace, and their workloads the last: a budget that held them would hold it
+ * for ever.
+ */
 function isNamespaceEnding({ object, read }: Review<Pod>): boolean {
   const { namespace = "" } = object.metadata;
   if (!read.mentions("", "namespaces", undefined, namespace, "deletionTimestamp")) return false;

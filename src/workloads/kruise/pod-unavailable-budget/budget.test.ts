@@ -2,33 +2,71 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, Deployment, Namespace, Pod, PodUnavailableBudget, kruiseKinds } from "../../../api/index.ts";
 import type { PodUnavailableBudgetSpec } from "../../../api/index.ts";
-import { MEMBER, NAMESPACE, makeWebCloneSet, makeWebTemplate, startKruiseMember } from "../../../testing/member/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  makeWebCloneSet,
+  makeWebTemplate,
+  startKruiseMember,
+} from "../../../testing/member/index.ts";
 import type { KruiseMember, KruiseMemberOptions } from "../../../testing/member/index.ts";
 
 let member: KruiseMember;
 afterEach(() => member.stop());
 
-const makeBudget = (spec: PodUnavailableBudgetSpec): PodUnavailableBudget => ({ apiVersion: "policy.kruise.io/v1beta1", kind: "PodUnavailableBudget", metadata: { name: "budget", namespace: NAMESPACE }, spec });
-const makeDeployment = (replicas: number): Deployment => ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: NAMESPACE }, spec: { replicas, selector: { matchLabels: { app: "web" } }, template: makeWebTemplate("web:1") } });
+const makeBudget = (spec: PodUnavailableBudgetSpec): PodUnavailableBudget => ({
+  apiVersion: "policy.kruise.io/v1beta1",
+  kind: "PodUnavailableBudget",
+  metadata: { name: "budget", namespace: NAMESPACE },
+  spec,
+});
+const makeDeployment = (replicas: number): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: NAMESPACE },
+  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: makeWebTemplate("web:1") },
+});
 const SELECTS_WEB = { selector: { matchLabels: { app: "web" } } };
 
-async function start(spec: PodUnavailableBudgetSpec, { replicas = 3, ...options }: KruiseMemberOptions & { replicas?: number } = {}): Promise<void> {
+async function start(
+  spec: PodUnavailableBudgetSpec,
+  { replicas = 3, ...options }: KruiseMemberOptions & { replicas?: number } = {},
+): Promise<void> {
   member = await startKruiseMember({ customs: kruiseKinds, times: { stopMs: 5000 }, ...options });
   await member.client.create(PodUnavailableBudget, MEMBER, makeBudget(spec));
-  await member.client.create(CloneSet, MEMBER, makeWebCloneSet(replicas, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: "100%" }));
+  await member.client.create(
+    CloneSet,
+    MEMBER,
+    makeWebCloneSet(replicas, { podUpdatePolicy: "InPlaceIfPossible", maxUnavailable: "100%" }),
+  );
   await member.pass(5000);
 }
 
-const statusOf = async (): Promise<PodUnavailableBudget["status"]> => (await member.get(PodUnavailableBudget, "budget")).status;
-const names = (): string[] => member.pods().filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
-const remove = (name: string, options = {}): Promise<void> => member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name }, options);
+const statusOf = async (): Promise<PodUnavailableBudget["status"]> =>
+  (await member.get(PodUnavailableBudget, "budget")).status;
+const names = (): string[] =>
+  member
+    .pods()
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .map(({ metadata }) => metadata.name);
+const remove = (name: string, options = {}): Promise<void> =>
+  member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name }, options);
 
 async function evict(name: string, body: object = {}): Promise<{ code: number; message: string }> {
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE }, ...body };
-  const answer = await member.client.raw({ method: "POST", cluster: MEMBER, path: `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(JSON.stringify(eviction)) });
+  const answer = await member.client.raw({
+    method: "POST",
+    cluster: MEMBER,
+    path: `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`,
+    headers: { "content-type": "application/json" },
+    body: new TextEncoder().encode(JSON.stringify(eviction)),
+  });
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);
-  return { code: answer.status, message: (JSON.parse(Buffer.concat(chunks).toString()) as { message?: string }).message ?? "" };
+  return {
+    code: answer.status,
+    message: (JSON.parse(Buffer.concat(chunks).toString()) as { message?: string }).message ?? "",
+  };
 }
 
 const REFUSED = 'podunavailablebudget.policy.kruise.io "budget" is forbidden: pub unavailable allowed is negative';
@@ -37,8 +75,18 @@ describe("a budget counts", () => {
   test("the pods that it selects against what their workload wants", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: "30%" });
 
-    expect(await statusOf()).toEqual({ observedGeneration: 1, totalReplicas: 3, desiredAvailable: 2, currentAvailable: 3, unavailableAllowed: 1 });
-    expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(["budget", "budget", "budget"]);
+    expect(await statusOf()).toEqual({
+      observedGeneration: 1,
+      totalReplicas: 3,
+      desiredAvailable: 2,
+      currentAvailable: 3,
+      unavailableAllowed: 1,
+    });
+    expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual([
+      "budget",
+      "budget",
+      "budget",
+    ]);
   });
 
   test("the pods of the Deployment that it names, which belong to its ReplicaSets", async () => {
@@ -46,12 +94,23 @@ describe("a budget counts", () => {
     await member.client.create(Deployment, MEMBER, makeDeployment(4));
     await member.pass(5000);
 
-    await member.client.create(PodUnavailableBudget, MEMBER, makeBudget({ targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minAvailable: "50%" }));
+    await member.client.create(
+      PodUnavailableBudget,
+      MEMBER,
+      makeBudget({ targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minAvailable: "50%" }),
+    );
     await member.pass(5000);
 
-    expect(await statusOf()).toMatchObject({ totalReplicas: 4, desiredAvailable: 2, currentAvailable: 4, unavailableAllowed: 2 });
+    expect(await statusOf()).toMatchObject({
+      totalReplicas: 4,
+      desiredAvailable: 2,
+      currentAvailable: 4,
+      unavailableAllowed: 2,
+    });
     // They were there before it, and are told afterwards.
-    expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(Array(4).fill("budget"));
+    expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(
+      Array(4).fill("budget"),
+    );
   });
 
   test("a smaller workload at once, so that its own deletions pass", async () => {
@@ -67,7 +126,10 @@ describe("a budget counts", () => {
   test("pods that a label takes out of service as gone", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 });
 
-    await member.editPod(names()[0] ?? "", (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, "unavailable-pod.kruise.io/drill": "true" } } }));
+    await member.editPod(names()[0] ?? "", (pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, "unavailable-pod.kruise.io/drill": "true" } },
+    }));
     await member.pass(5000);
 
     expect(await statusOf()).toMatchObject({ currentAvailable: 2, unavailableAllowed: 0 });
@@ -80,12 +142,23 @@ test("a pod that loses the note of its budget is counted all the same, and noted
 
   await member.editPod(first, (pod) => {
     const { "kruise.io/related-pub": _, ...annotations } = pod.metadata.annotations ?? {};
-    return { ...pod, metadata: { ...pod.metadata, annotations, labels: { ...pod.metadata.labels, "unavailable-pod.kruise.io/drill": "true" } } };
+    return {
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations,
+        labels: { ...pod.metadata.labels, "unavailable-pod.kruise.io/drill": "true" },
+      },
+    };
   });
   await member.pass(5000);
 
   expect(await statusOf()).toMatchObject({ currentAvailable: 2, unavailableAllowed: 0 });
-  expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual(["budget", "budget", "budget"]);
+  expect(member.pods().map(({ metadata }) => metadata.annotations?.["kruise.io/related-pub"])).toEqual([
+    "budget",
+    "budget",
+    "budget",
+  ]);
 });
 
 describe("a pod that serves", () => {
@@ -95,10 +168,22 @@ describe("a pod that serves", () => {
 
     await remove(first);
 
-    await expect(remove(second)).rejects.toMatchObject({ status: { code: 403, reason: "Forbidden", message: `admission webhook "vpod.kb.io" denied the request: ${REFUSED}` } });
+    await expect(remove(second)).rejects.toMatchObject({
+      status: {
+        code: 403,
+        reason: "Forbidden",
+        message: `admission webhook "vpod.kb.io" denied the request: ${REFUSED}`,
+      },
+    });
     expect((await statusOf())?.disruptedPods).toEqual({ [first]: "2024-05-01T12:00:05Z" });
     await member.pass(60_000);
-    expect(await statusOf()).toEqual({ observedGeneration: 1, totalReplicas: 3, desiredAvailable: 2, currentAvailable: 3, unavailableAllowed: 1 });
+    expect(await statusOf()).toEqual({
+      observedGeneration: 1,
+      totalReplicas: 3,
+      desiredAvailable: 2,
+      currentAvailable: 3,
+      unavailableAllowed: 1,
+    });
   });
 
   test("is evicted only while the budget allows it", async () => {
@@ -135,7 +220,10 @@ describe("a pod that serves", () => {
   test("may go when its owner gave up protection", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 });
     const [first = ""] = names();
-    await member.editPod(first, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, "pub.kruise.io/no-protect": "true" } } }));
+    await member.editPod(first, (pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, "pub.kruise.io/no-protect": "true" } },
+    }));
 
     await remove(first);
 
@@ -178,7 +266,19 @@ describe("an update in place", () => {
   test("takes from the budget with the gate, so that a rollout stays within it", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 1 }, { gates: GATE, times: { restartMs: 2000 } });
     let fewest = 3;
-    member.informers.of(Pod).subscribe(() => (fewest = Math.min(fewest, member.pods().filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True")).length)));
+    member.informers
+      .of(Pod)
+      .subscribe(
+        () =>
+          (fewest = Math.min(
+            fewest,
+            member
+              .pods()
+              .filter(({ status }) =>
+                status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True"),
+              ).length,
+          )),
+      );
 
     await member.edit((spec) => ({ ...spec, template: makeWebTemplate("web:2") }));
     await member.pass(120_000);
@@ -191,7 +291,10 @@ describe("an update in place", () => {
   test("by a user is refused when the budget is used up", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 }, { gates: GATE });
 
-    const edited = member.editPod(names()[0] ?? "", (pod) => ({ ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image: "web:9" })) } }));
+    const edited = member.editPod(names()[0] ?? "", (pod) => ({
+      ...pod,
+      spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image: "web:9" })) },
+    }));
 
     await expect(edited).rejects.toThrow(`admission webhook "vpod.kb.io" denied the request: ${REFUSED}`);
   });

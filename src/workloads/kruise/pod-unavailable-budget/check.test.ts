@@ -6,11 +6,22 @@ import { checkBudget, withoutGrant } from "./check.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
-const status: PodUnavailableBudgetStatus = { unavailableAllowed: 1, currentAvailable: 3, desiredAvailable: 2, totalReplicas: 3 };
+const status: PodUnavailableBudgetStatus = {
+  unavailableAllowed: 1,
+  currentAvailable: 3,
+  desiredAvailable: 2,
+  totalReplicas: 3,
+};
 const pod = { metadata: { name: "a", labels: { tier: "batch" } }, spec: { containers: [] } } as unknown as ReadonlyPod;
 
 function makeBudget(spec: object, budgetStatus: Partial<PodUnavailableBudgetStatus> = {}): ReadonlyBudget {
-  return { apiVersion: "policy.kruise.io/v1beta1", kind: "PodUnavailableBudget", metadata: { name: "budget" }, spec, status: { ...status, ...budgetStatus } };
+  return {
+    apiVersion: "policy.kruise.io/v1beta1",
+    kind: "PodUnavailableBudget",
+    metadata: { name: "budget" },
+    spec,
+    status: { ...status, ...budgetStatus },
+  };
 }
 
 describe("a budget", () => {
@@ -27,9 +38,13 @@ describe("a budget", () => {
   });
 
   test("refuses when too many pods were let go and are still there", () => {
-    const disruptedPods = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`p${index}`, "2024-05-01T12:00:00Z"]));
+    const disruptedPods = Object.fromEntries(
+      Array.from({ length: 2001 }, (_, index) => [`p${index}`, "2024-05-01T12:00:00Z"]),
+    );
 
-    expect(checkBudget(makeBudget({}, { disruptedPods }), pod, "EVICT", DEFAULT_GATES, NOW)).toMatchObject({ allowed: false });
+    expect(checkBudget(makeBudget({}, { disruptedPods }), pod, "EVICT", DEFAULT_GATES, NOW)).toMatchObject({
+      allowed: false,
+    });
   });
 });
 

@@ -1,9 +1,10 @@
 /**
  * PodUnavailableBudget: keeps the number of pods that may still stop serving.
  *
- * Reads:  PodUnavailableBudget, its pods, the workloads that they belong to.
- * Writes: PodUnavailableBudget status; Pod, once: the annotation that names the budget, where the pod was there before it.
- * The admission beside this file takes from `unavailableAllowed`; this controller gives it back when pods serve again.
+ * Reads: PodUnavailableBudget, its pods, the workloads that they belong to.
+ * Writes: PodUnavailableBudget status; Pod, once: the annotation that names the budget, where the pod was there before
+ * it. The admission beside this file takes from `unavailableAllowed`; this controller gives it back when pods serve
+ * again.
  */
 import { Pod, PodUnavailableBudget } from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
@@ -26,7 +27,9 @@ import type { Scope, Workload, WorkloadRef } from "./scope.ts";
 import { planBudgetStatus } from "./status.ts";
 import { SCALED_KINDS, createWorkloads } from "./workloads.ts";
 
-type Replicated = KubernetesObject & { spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } } };
+type Replicated = KubernetesObject & {
+  spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } };
+};
 
 export function createBudgetController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, gates = DEFAULT_GATES } = deps;
@@ -49,7 +52,8 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
       const left = isCounted ? delay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
       const scope = await look(budget, key, signal);
-      if (scope.pods.length === 0) events?.record(key.cluster, budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
+      if (scope.pods.length === 0)
+        events?.record(key.cluster, budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
       await nameBudget(budget, scope.pods, key.cluster, signal);
       const { status, notDeleted, againInMs } = planStatus(budget, scope, key);
       const again = againInMs === undefined ? done : { requeueAfterMs: againInMs };
@@ -59,7 +63,12 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
       }
       const leftMs = isCounted ? delay.waitMs(idOfKey(key)) : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
-      for (const pod of notDeleted) events?.record(key.cluster, pod, { type: "Warning", reason: "NotDeleted", message: `Pod was expected by PUB ${key.namespace}/${key.name} to be deleted but it wasn't` });
+      for (const pod of notDeleted)
+        events?.record(key.cluster, pod, {
+          type: "Warning",
+          reason: "NotDeleted",
+          message: `Pod was expected by PUB ${key.namespace}/${key.name} to be deleted but it wasn't`,
+        });
       await unlessChanged(client.updateStatus(PodUnavailableBudget, key.cluster, { ...budget, status }, { signal }));
       delay.settled(idOfKey(key));
       return again;
@@ -84,21 +93,36 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     for (;;) {
       const scope = scopeOf(budget, reader);
       if (unknown.length === 0) return scope;
-      for (const ref of unknown.splice(0)) found.set(idOf(ref), await workloads.find({ cluster, namespace }, ref, signal));
+      for (const ref of unknown.splice(0))
+        found.set(idOf(ref), await workloads.find({ cluster, namespace }, ref, signal));
     }
   }
 
-  function planStatus(budget: ReadonlyBudget, scope: Scope, { cluster }: ObjectKey): ReturnType<typeof planBudgetStatus> {
+  function planStatus(
+    budget: ReadonlyBudget,
+    scope: Scope,
+    { cluster }: ObjectKey,
+  ): ReturnType<typeof planBudgetStatus> {
     try {
       return planBudgetStatus({ budget, ...scope, gates, nowMs: clock.now() });
     } catch (error) {
-      if (error instanceof TerminalError) events?.record(cluster, budget, { type: "Warning", reason: "CalculateExpectedPodCountFailed", message: `Failed to calculate the number of expected pods: ${messageOf(error)}` });
+      if (error instanceof TerminalError)
+        events?.record(cluster, budget, {
+          type: "Warning",
+          reason: "CalculateExpectedPodCountFailed",
+          message: `Failed to calculate the number of expected pods: ${messageOf(error)}`,
+        });
       throw error;
     }
   }
 
   /** New pods are told at their creation which budget they have; older ones here. */
-  async function nameBudget({ metadata }: ReadonlyBudget, protectedPods: readonly ReadonlyPod[], cluster: string, signal: AbortSignal): Promise<void> {
+  async function nameBudget(
+    { metadata }: ReadonlyBudget,
+    protectedPods: readonly ReadonlyPod[],
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const unnamed = protectedPods.filter((pod) => !pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION]);
     const patch = { metadata: { annotations: { [RELATED_BUDGET_ANNOTATION]: metadata.name } } };
     await writeAll("pod annotations", unnamed, async (pod) => {
@@ -106,25 +130,45 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
     });
   }
 
-  /** From a pod to its budget, when it began or ceased to serve, or to belong to it: what it did before that nobody was told. */
+  /**
+   * From a pod to its budget, when it began or ceased to serve, or to belong to it: what it did before that nobody was
+   * told.
+   */
   function budgetOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
     const { namespace, annotations, deletionTimestamp } = object.metadata;
     const name = annotations?.[RELATED_BUDGET_ANNOTATION];
     const before = old?.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
     if (!name && !before) return [];
-    const counts = !old || deleted || name !== before || old.metadata.deletionTimestamp !== deletionTimestamp || isAvailable(old, gates) !== isAvailable(object, gates);
+    const counts =
+      !old ||
+      deleted ||
+      name !== before ||
+      old.metadata.deletionTimestamp !== deletionTimestamp ||
+      isAvailable(old, gates) !== isAvailable(object, gates);
     if (!counts) return [];
-    return [...new Set([name, before])].flatMap((budget) => (budget ? [{ cluster, name: budget, ...(namespace && { namespace }) }] : []));
+    return [...new Set([name, before])].flatMap((budget) =>
+      budget ? [{ cluster, name: budget, namespace: namespace || undefined }] : [],
+    );
   }
 
   /** A workload that is made smaller needs fewer pods, and its own deletions must not be refused for that. */
   function watchScaled(kind: Kind<Replicated>): KindRequest<ObjectKey> {
     return watch(kind, ({ cluster, object, old, deleted }) => {
-      if (old && !deleted && old.spec?.replicas === object.spec?.replicas && old.metadata.deletionTimestamp === object.metadata.deletionTimestamp) return [];
+      if (
+        old &&
+        !deleted &&
+        old.spec?.replicas === object.spec?.replicas &&
+        old.metadata.deletionTimestamp === object.metadata.deletionTimestamp
+      )
+        return [];
       const { namespace = "", name } = object.metadata;
       const there = budgets.list({ cluster, namespace });
       if (there.length === 0) return [];
-      const budget = budgetFor(there, { apiVersion: `${kind.group}/${kind.storageVersion}`, kind: kind.kind, name }, object.spec?.template?.metadata?.labels);
+      const budget = budgetFor(
+        there,
+        { apiVersion: `${kind.group}/${kind.storageVersion}`, kind: kind.kind, name },
+        object.spec?.template?.metadata?.labels,
+      );
       return budget ? [keyOf(cluster, budget)] : [];
     });
   }
@@ -134,6 +178,11 @@ export function createBudgetController(deps: WorkloadDependencies): Controller<O
 function withoutEmptyMaps(status: ReadonlyBudget["status"]): ReadonlyBudget["status"] {
   if (!status) return status;
   const { disruptedPods, unavailablePods, ...rest } = status;
-  const isFilled = (map: Readonly<Record<string, string>> | undefined): boolean => map !== undefined && Object.keys(map).length > 0;
-  return { ...rest, ...(isFilled(disruptedPods) && { disruptedPods }), ...(isFilled(unavailablePods) && { unavailablePods }) };
+  const isFilled = (map: Readonly<Record<string, string>> | undefined): boolean =>
+    map !== undefined && Object.keys(map).length > 0;
+  return {
+    ...rest,
+    disruptedPods: isFilled(disruptedPods) ? disruptedPods : undefined,
+    unavailablePods: isFilled(unavailablePods) ? unavailablePods : undefined,
+  };
 }

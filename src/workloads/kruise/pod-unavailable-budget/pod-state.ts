@@ -1,5 +1,6 @@
 /**
- * What a PodUnavailableBudget looks at in a pod: whether it serves, and whether a change would take it out of service. Pure.
+ * What a PodUnavailableBudget looks at in a pod: whether it serves, and whether a change would take it out of service.
+ * Pure.
  */
 import { qosClassOf } from "../../../api/index.ts";
 import type { PodUnavailableBudget } from "../../../api/index.ts";
@@ -22,7 +23,8 @@ const UNAVAILABLE_LABEL_PREFIX = "unavailable-pod.kruise.io/";
 /** Kubelets note where a pod comes from; what does not come from the server is a static pod. */
 const CONFIG_SOURCE_ANNOTATION = "kubernetes.io/config.source";
 
-const isLabelledUnavailable = ({ metadata }: ReadonlyPod): boolean => Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(UNAVAILABLE_LABEL_PREFIX));
+const isLabelledUnavailable = ({ metadata }: ReadonlyPod): boolean =>
+  Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(UNAVAILABLE_LABEL_PREFIX));
 
 /** Whether the pod serves, as far as its conditions and labels tell. */
 export function isServing(pod: ReadonlyPod): boolean {
@@ -51,26 +53,35 @@ function isUpdateComplete(pod: ReadonlyPod, gates: FeatureGates): boolean {
   }
 }
 
-export const isAvailable = (pod: ReadonlyPod, gates: FeatureGates): boolean => isServing(pod) && isConsistent(pod, gates);
+export const isAvailable = (pod: ReadonlyPod, gates: FeatureGates): boolean =>
+  isServing(pod) && isConsistent(pod, gates);
 
 /** Whether a change may take the pod out of service. */
 export function mayBecomeUnavailable(before: ReadonlyPod, after: ReadonlyPod): boolean {
   return addsUnavailableLabel(before, after) || (before.spec !== after.spec && !equalJson(before.spec, after.spec));
 }
 
-const addsUnavailableLabel = (before: ReadonlyPod, after: ReadonlyPod): boolean => !isLabelledUnavailable(before) && isLabelledUnavailable(after);
+const addsUnavailableLabel = (before: ReadonlyPod, after: ReadonlyPod): boolean =>
+  !isLabelledUnavailable(before) && isLabelledUnavailable(after);
 
 /** Whether nothing but amounts of cpu and memory change, of containers that take them without a restart. */
 export function canResizeInPlace(before: ReadonlyPod, after: ReadonlyPod): boolean {
-  if (addsUnavailableLabel(before, after) || !equalJson(withoutResources(before), withoutResources(after))) return false;
+  if (addsUnavailableLabel(before, after) || !equalJson(withoutResources(before), withoutResources(after)))
+    return false;
   if (isStatic(before) || isStatic(after) || qosClassOf(before.spec) !== qosClassOf(after.spec)) return false;
   const old = new Map(before.spec.containers?.map((container) => [container.name, container]));
   return (after.spec.containers ?? []).every((container) => {
     const { resources: was } = old.get(container.name) ?? {};
     const { resources: is, resizePolicy = [] } = container;
-    const names = new Set([was?.requests, is?.requests, was?.limits, is?.limits].flatMap((amounts) => Object.keys(amounts ?? {})));
+    const names = new Set(
+      [was?.requests, is?.requests, was?.limits, is?.limits].flatMap((amounts) => Object.keys(amounts ?? {})),
+    );
     return [...names].every((name) => {
-      if (isSameAmount(was?.requests?.[name], is?.requests?.[name]) && isSameAmount(was?.limits?.[name], is?.limits?.[name])) return true;
+      if (
+        isSameAmount(was?.requests?.[name], is?.requests?.[name]) &&
+        isSameAmount(was?.limits?.[name], is?.limits?.[name])
+      )
+        return true;
       const policy = resizePolicy.findLast(({ resourceName }) => resourceName === name)?.restartPolicy;
       return (name === "cpu" || name === "memory") && (policy === undefined || policy === "NotRequired");
     });

@@ -5,5 +5,6 @@ import { budgetCases } from "../testdata/pub-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
 describe("PodUnavailableBudgets are OpenKruise's", () => {
-  for (const [kind, run] of Object.entries(budgetCases)) checkCases(kind, readCases<never, never>("pub.jsonl.gz", kind), run);
+  for (const [kind, run] of Object.entries(budgetCases))
+    checkCases(kind, readCases<never, never>("pub.jsonl.gz", kind), run);
 });

@@ -5,11 +5,26 @@ import { budgetSelector } from "./scope.ts";
 import type { WorkloadRef } from "./scope.ts";
 import { isSameWorkload } from "./workloads.ts";
 
-/** The first of the namespace that names the workload or selects these labels. One that selects everything selects nothing. */
-export function budgetFor(budgets: readonly ReadonlyBudget[], workload: Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined, labels: Readonly<Record<string, string>> | undefined): ReadonlyBudget | undefined {
+/**
+ * The first of the namespace that names the workload or selects these labels. One that selects everything selects
+ * nothing.
+ */
+export function budgetFor(
+  budgets: readonly ReadonlyBudget[],
+  workload: Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+): ReadonlyBudget | undefined {
   return budgets.find(({ spec }) => {
     const { targetRef, selector } = spec ?? {};
-    if (targetRef) return workload !== undefined && isSameWorkload(workload, { apiVersion: targetRef.apiVersion ?? "", kind: targetRef.kind ?? "", name: targetRef.name ?? "" });
+    if (targetRef)
+      return (
+        workload !== undefined &&
+        isSameWorkload(workload, {
+          apiVersion: targetRef.apiVersion ?? "",
+          kind: targetRef.kind ?? "",
+          name: targetRef.name ?? "",
+        })
+      );
     const wanted = budgetSelector(selector);
     return wanted.requirements.length > 0 && matchesLabels(wanted, labels);
   });

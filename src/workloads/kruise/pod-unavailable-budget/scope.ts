@@ -1,6 +1,6 @@
 /**
- * Which pods a budget protects and how many there should be: those of the workload that it names, or those that it selects
- * together with what their workloads want. Pure.
+ * Which pods a budget protects and how many there should be: those of the workload that it names, or those that it
+ * selects together with what their workloads want. Pure.
  */
 import { controllerOf } from "../../../api/index.ts";
 import { ApiError, labelSelectorOf, matchesLabels, nothing } from "../../../machinery/index.ts";
@@ -46,7 +46,11 @@ export function scopeOf(budget: ReadonlyBudget, reader: ScopeReader): Scope {
   const { targetRef, selector } = budget.spec ?? {};
   const total = totalReplicas(budget);
   if (targetRef) {
-    const workload = reader.workload({ apiVersion: targetRef.apiVersion ?? "", kind: targetRef.kind ?? "", name: targetRef.name ?? "" });
+    const workload = reader.workload({
+      apiVersion: targetRef.apiVersion ?? "",
+      kind: targetRef.kind ?? "",
+      name: targetRef.name ?? "",
+    });
     return { pods: workload ? podsOf(workload, reader) : [], expected: total ?? workload?.replicas ?? 0 };
   }
   if (!selector) return { pods: [], expected: 0 };
@@ -75,7 +79,9 @@ function podsOf(workload: Workload, reader: ScopeReader): ReadonlyPod[] {
   if (workload.replicas === 0) return [];
   const { selector } = workload;
   const owned = workload.ownerUids.flatMap((uid) => reader.ownedBy(uid)).filter(isActive);
-  return owned.length > 0 || !selector ? owned : reader.selected((pod) => isActive(pod) && selector(pod.metadata.labels));
+  return owned.length > 0 || !selector
+    ? owned
+    : reader.selected((pod) => isActive(pod) && selector(pod.metadata.labels));
 }
 
 /** The sum of what the workloads of these pods want; pods without one want nothing. */

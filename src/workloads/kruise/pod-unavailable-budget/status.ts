@@ -60,8 +60,8 @@ export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: Budge
   return {
     status: {
       observedGeneration: budget.metadata.generation ?? 0,
-      ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
-      ...(Object.keys(unavailable).length > 0 && { unavailablePods: unavailable }),
+      disruptedPods: Object.keys(disrupted).length > 0 ? disrupted : undefined,
+      unavailablePods: Object.keys(unavailable).length > 0 ? unavailable : undefined,
       unavailableAllowed: Math.max(0, currentAvailable - desiredAvailable),
       currentAvailable,
       desiredAvailable,
@@ -69,7 +69,7 @@ export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: Budge
     },
     notDeleted,
     // One millisecond more: at the very moment the grant still holds.
-    ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
+    againInMs: againAtMs !== undefined ? againAtMs - nowMs + 1 : undefined,
   };
 }
 
@@ -78,6 +78,9 @@ function desiredPods({ metadata, spec }: ReadonlyBudget, expected: number): numb
   const amount = maxUnavailable ?? minAvailable;
   if (amount === undefined) return 0;
   const share = strictShare(amount, expected, "up");
-  if (share === undefined) throw new TerminalError(`counting the pods of PodUnavailableBudget ${metadata.namespace}/${metadata.name}: ${JSON.stringify(amount)} is neither a number nor a percentage`);
+  if (share === undefined)
+    throw new TerminalError(
+      `counting the pods of PodUnavailableBudget ${metadata.namespace}/${metadata.name}: ${JSON.stringify(amount)} is neither a number nor a percentage`,
+    );
   return maxUnavailable === undefined ? share : Math.max(0, expected - share);
 }

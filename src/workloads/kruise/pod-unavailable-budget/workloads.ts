@@ -1,8 +1,17 @@
 /**
- * The workloads that pods belong to, as budgets ask for them: how many pods they want, and whose pods are theirs. The kinds that
- * OpenKruise knows are read from informers; any other is asked through its scale subresource.
+ * The workloads that pods belong to, as budgets ask for them: how many pods they want, and whose pods are theirs. The
+ * kinds that OpenKruise knows are read from informers; any other is asked through its scale subresource.
  */
-import { AdvancedStatefulSet, CloneSet, Deployment, ReplicaSet, ReplicationController, StatefulSet, controllerOf, parseApiVersion } from "../../../api/index.ts";
+import {
+  AdvancedStatefulSet,
+  CloneSet,
+  Deployment,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+  controllerOf,
+  parseApiVersion,
+} from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { Client, ObjectKey } from "../../../client/index.ts";
@@ -14,32 +23,56 @@ import type { Workload, WorkloadRef } from "./scope.ts";
 
 type Replicated = KubernetesObject & { spec?: { replicas?: number } };
 
-const KNOWN: readonly Kind<Replicated>[] = [ReplicationController, Deployment, ReplicaSet, StatefulSet, CloneSet, AdvancedStatefulSet];
+const KNOWN: readonly Kind<Replicated>[] = [
+  ReplicationController,
+  Deployment,
+  ReplicaSet,
+  StatefulSet,
+  CloneSet,
+  AdvancedStatefulSet,
+];
 /** Those whose size changes a budget at once, before their pods do. */
 export const SCALED_KINDS = [Deployment, StatefulSet, CloneSet, AdvancedStatefulSet] as const;
 
-export const isKind = ({ group, kind }: Kind, ref: Pick<WorkloadRef, "apiVersion" | "kind">): boolean => ref.kind === kind && parseApiVersion(ref.apiVersion).group === group;
+export const isKind = ({ group, kind }: Kind, ref: Pick<WorkloadRef, "apiVersion" | "kind">): boolean =>
+  ref.kind === kind && parseApiVersion(ref.apiVersion).group === group;
 
-export const isSameWorkload = (a: Pick<WorkloadRef, "apiVersion" | "kind" | "name">, b: Pick<WorkloadRef, "apiVersion" | "kind" | "name">): boolean =>
+export const isSameWorkload = (
+  a: Pick<WorkloadRef, "apiVersion" | "kind" | "name">,
+  b: Pick<WorkloadRef, "apiVersion" | "kind" | "name">,
+): boolean =>
   a.kind === b.kind && a.name === b.name && parseApiVersion(a.apiVersion).group === parseApiVersion(b.apiVersion).group;
 
 export interface Workloads {
   /** Undefined when there is none, when it is somebody else of that name, or when it is on its way out. */
-  find(namespace: Pick<ObjectKey, "cluster" | "namespace">, ref: WorkloadRef, signal: AbortSignal): Promise<Workload | undefined>;
+  find(
+    namespace: Pick<ObjectKey, "cluster" | "namespace">,
+    ref: WorkloadRef,
+    signal: AbortSignal,
+  ): Promise<Workload | undefined>;
 }
 
 export function createWorkloads({ client, informers }: { client: Client; informers: Informers }): Workloads {
   const scales = createScales(client);
 
-  function known({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">, kind: Kind<Replicated>, ref: WorkloadRef): Workload | undefined {
-    const object = informers.of(kind).get({ cluster, ...(namespace && { namespace }), name: ref.name });
+  function known(
+    { cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">,
+    kind: Kind<Replicated>,
+    ref: WorkloadRef,
+  ): Workload | undefined {
+    const object = informers.of(kind).get({ cluster, namespace: namespace || undefined, name: ref.name });
     if (!object || (ref.uid !== undefined && object.metadata.uid !== ref.uid)) return undefined;
     const above = isKind(ReplicaSet, ref) && ref.uid !== undefined ? controllerOf(object) : undefined;
     // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
-    if (above && isKind(Deployment, above)) return known({ cluster, ...(namespace && { namespace }) }, Deployment, above);
+    if (above && isKind(Deployment, above))
+      return known({ cluster, namespace: namespace || undefined }, Deployment, above);
     if (object.metadata.deletionTimestamp) return undefined;
     const uid = object.metadata.uid ?? "";
-    return { uid, replicas: object.spec?.replicas ?? 1, ownerUids: kind.kind === Deployment.kind ? ownersIn(cluster, uid) : [uid] };
+    return {
+      uid,
+      replicas: object.spec?.replicas ?? 1,
+      ownerUids: kind.kind === Deployment.kind ? ownersIn(cluster, uid) : [uid],
+    };
   }
 
   function ownersIn(cluster: string, deployment: string): string[] {
@@ -51,10 +84,18 @@ export function createWorkloads({ client, informers }: { client: Client; informe
     async find({ cluster, namespace = "" }, ref, signal) {
       const kind = KNOWN.find((candidate) => isKind(candidate, ref));
       if (kind) return known({ cluster, namespace }, kind, ref);
-      const scale = await scales.read({ cluster, namespace, apiVersion: ref.apiVersion, kind: ref.kind, name: ref.name }, signal);
+      const scale = await scales.read(
+        { cluster, namespace, apiVersion: ref.apiVersion, kind: ref.kind, name: ref.name },
+        signal,
+      );
       if (!scale || (ref.uid !== undefined && scale.uid !== ref.uid)) return undefined;
       const selector = scale.selector === "" ? undefined : parseLabelSelector(scale.selector);
-      return { uid: scale.uid, replicas: scale.replicas, ownerUids: [scale.uid], ...(selector && { selector: (labels) => matchesLabels(selector, labels) }) };
+      return {
+        uid: scale.uid,
+        replicas: scale.replicas,
+        ownerUids: [scale.uid],
+        selector: selector ? (labels) => matchesLabels(selector, labels) : undefined,
+      };
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Injects sidecars into pods as they are created. Whatever a set becomes later reaches pods that are there only through its
- * controller, and only as far as images go.
+ * Injects sidecars into pods as they are created. Whatever a set becomes later reaches pods that are there only through
+ * its controller, and only as far as images go.
  *
  * Costs a look at an empty list where a cluster has no SidecarSets.
  */
@@ -33,13 +33,19 @@ export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { no
   };
 }
 
-function inject({ object, read, newUid }: Review<Pod>, sets: readonly ReadonlySidecarSet[], { gates, nowMs }: KruiseAdmissionOptions & { nowMs(): number }): ReadonlyPod {
+function inject(
+  { object, read, newUid }: Review<Pod>,
+  sets: readonly ReadonlySidecarSet[],
+  { gates, nowMs }: KruiseAdmissionOptions & { nowMs(): number },
+): ReadonlyPod {
   try {
     return injectSidecars({
       pod: object,
       sets,
       labelsOf(namespace) {
-        const found = read.get("", "namespaces", undefined, namespace) as unknown as DeepReadonly<Namespace> | undefined;
+        const found = read.get("", "namespaces", undefined, namespace) as unknown as
+          | DeepReadonly<Namespace>
+          | undefined;
         return found && (found.metadata.labels ?? {});
       },
       revisions: () => read.written("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as ReadonlyRevision[],

@@ -1,6 +1,6 @@
 /**
- * Whether the containers of a pod run what the pod asks for. While an update in place is under way they do not: then the pod
- * counts as not ready, whatever its conditions say. Pure.
+ * Whether the containers of a pod run what the pod asks for. While an update in place is under way they do not: then
+ * the pod counts as not ready, whatever its conditions say. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { isSameImage, parseImage } from "../image-reference.ts";
@@ -10,12 +10,18 @@ import { readUpdateStates } from "./records.ts";
 
 /** What of a pod's containers is a set's: both of a hot upgrade. */
 export function sidecarsInPod({ spec }: ReadonlySidecarSet): Set<string> {
-  return new Set((spec.containers ?? []).flatMap((container) => (isHotUpgrade(container) ? [`${container.name}-1`, `${container.name}-2`] : [container.name])));
+  return new Set(
+    (spec.containers ?? []).flatMap((container) =>
+      isHotUpgrade(container) ? [`${container.name}-1`, `${container.name}-2`] : [container.name],
+    ),
+  );
 }
 
 export const isDigest = (image: string): boolean => Boolean(parseImage(image)?.digest);
 
-/** An image that is named by its digest runs exactly when the status names the same; undefined when it is not named so. */
+/**
+ * An image that is named by its digest runs exactly when the status names the same; undefined when it is not named so.
+ */
 export function runsDigest({ status }: ReadonlyPod, name: string, image: string): boolean | undefined {
   if (!isDigest(image)) return undefined;
   const imageId = status?.containerStatuses?.find((container) => container.name === name)?.imageID;
@@ -25,7 +31,11 @@ export function runsDigest({ status }: ReadonlyPod, name: string, image: string)
 }
 
 /** `containers` are the ones that matter; unset: those of the set. */
-export function isSidecarStateConsistent(pod: ReadonlyPod, set: ReadonlySidecarSet, containers?: ReadonlySet<string>): boolean {
+export function isSidecarStateConsistent(
+  pod: ReadonlyPod,
+  set: ReadonlySidecarSet,
+  containers?: ReadonlySet<string>,
+): boolean {
   const all = pod.spec.containers ?? [];
   if (all.length !== (pod.status?.containerStatuses?.length ?? 0)) return false;
   const concerned = containers?.size ? containers : sidecarsInPod(set);
@@ -38,15 +48,26 @@ export function isSidecarStateConsistent(pod: ReadonlyPod, set: ReadonlySidecarS
   return true;
 }
 
-/** A container whose image changed while it was running has another image id, or at least the image that was asked for. */
-export function isSidecarUpdateComplete(pod: ReadonlyPod, sets: readonly string[], containers: ReadonlySet<string>): boolean {
+/**
+ * A container whose image changed while it was running has another image id, or at least the image that was asked for.
+ */
+export function isSidecarUpdateComplete(
+  pod: ReadonlyPod,
+  sets: readonly string[],
+  containers: ReadonlySet<string>,
+): boolean {
   // A pod that was never updated is what it was created as.
   if (pod.metadata.annotations?.[IN_PLACE_STATE_ANNOTATION] === undefined) return true;
   const states = readUpdateStates(pod);
   if (!states) return false;
   const before = new Map<string, string>();
-  for (const set of sets.toSorted()) for (const [name, { imageID = "" }] of Object.entries(states.get(set)?.lastContainerStatuses ?? {})) before.set(name, imageID);
+  for (const set of sets.toSorted())
+    for (const [name, { imageID = "" }] of Object.entries(states.get(set)?.lastContainerStatuses ?? {}))
+      before.set(name, imageID);
   if (before.size === 0) return true;
   const images = new Map(pod.spec.containers?.map(({ name, image }) => [name, image ?? ""]));
-  return (pod.status?.containerStatuses ?? []).every(({ name, imageID, image }) => !containers.has(name) || before.get(name) !== (imageID || "") || images.get(name) === (image || ""));
+  return (pod.status?.containerStatuses ?? []).every(
+    ({ name, imageID, image }) =>
+      !containers.has(name) || before.get(name) !== (imageID || "") || images.get(name) === (image || ""),
+  );
 }

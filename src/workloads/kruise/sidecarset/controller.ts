@@ -1,9 +1,10 @@
 /**
  * SidecarSet: keeps the history of what it injects, and updates the images of sidecars in pods that are there.
  *
- * Reads:  SidecarSet, the pods that were injected with it, its ControllerRevisions, Namespace (where it selects by namespace).
- * Writes: Pod (images and annotations; the condition SidecarSetUpgradable), ControllerRevision in OpenKruise's namespace,
- *         SidecarSet status.
+ * Reads: SidecarSet, the pods that were injected with it, its ControllerRevisions, Namespace (where it selects by
+ * namespace).
+ * Writes: Pod (images and annotations; the condition SidecarSetUpgradable), ControllerRevision in OpenKruise's
+ * namespace, SidecarSet status.
  * Before: injection notes on every pod which sets it has; only these are ever looked at.
  */
 import { ControllerRevision, Namespace, Pod, SidecarSet } from "../../../api/index.ts";
@@ -39,7 +40,10 @@ import { flipPod, upgradePod } from "./upgrade.ts";
 /** Pods by the sets that they were injected with: `<cluster>/<set>`. */
 const SET_INDEX = "sidecarset";
 
-/** How soon a pod that a budget holds is tried again, as CloneSets do; or one that somebody else changed first, in a way that no set looks at. */
+/**
+ * How soon a pod that a budget holds is tried again, as CloneSets do; or one that somebody else changed first, in a way
+ * that no set looks at.
+ */
 const HELD_RETRY_MS = 1_000;
 
 const EMPTY_STATUS: SidecarSetStatus = { matchedPods: 0, updatedPods: 0, readyPods: 0 };
@@ -86,7 +90,10 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       const left = set.status?.observedGeneration === set.metadata.generation ? statusDelay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
 
-      const revisions = planRevisions(sidecarSetRevisions, set, { known: history.of(owner), collisionCount: set.status?.collisionCount });
+      const revisions = planRevisions(sidecarSetRevisions, set, {
+        known: history.of(owner),
+        collisionCount: set.status?.collisionCount,
+      });
       const view: View = { set, owner, pods: await matchingPods(set, key, signal), signal };
       if (revisions.write) {
         await writeRevision(view, revisions);
@@ -95,7 +102,9 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       await nameVersion(view, revisions.update);
       const status = planSidecarSetStatus(set, view.pods, revisions.update.metadata.name, revisions.collisionCount);
       // Pods are noted with the newest revision, so the set tells which it is before it touches any.
-      const isNew = set.status?.latestRevision !== status.latestRevision || set.status?.observedGeneration !== status.observedGeneration;
+      const isNew =
+        set.status?.latestRevision !== status.latestRevision ||
+        set.status?.observedGeneration !== status.observedGeneration;
       if (isNew) {
         await writeStatus(view, status);
         return done;
@@ -132,10 +141,18 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   }
 
   /** Active pods that have the sidecars of this set, and that it is still about. */
-  async function matchingPods(set: ReadonlySidecarSet, { cluster, name }: ObjectKey, signal: AbortSignal): Promise<ReadonlyPod[]> {
-    const candidates = pods.by(SET_INDEX, `${cluster}/${name}`).filter((pod) => isActive(pod) && hasAllSidecars(pod, set));
+  async function matchingPods(
+    set: ReadonlySidecarSet,
+    { cluster, name }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[]> {
+    const candidates = pods
+      .by(SET_INDEX, `${cluster}/${name}`)
+      .filter((pod) => isActive(pod) && hasAllSidecars(pod, set));
     const labels = new Map<string, StringMap | undefined>();
-    const namespaces = set.spec.namespaceSelector ? new Set(candidates.map(({ metadata }) => metadata.namespace ?? "")) : [];
+    const namespaces = set.spec.namespaceSelector
+      ? new Set(candidates.map(({ metadata }) => metadata.namespace ?? ""))
+      : [];
     for (const namespace of namespaces) labels.set(namespace, await labelsOf({ cluster, name: namespace }, signal));
     return candidates.filter((pod) => isPodOfSet(pod, set, (namespace) => labels.get(namespace))).toSorted(byName);
   }
@@ -161,12 +178,18 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       outcome = await history.write(owner, revisions, signal);
     }
     // The next try has another hash.
-    if (outcome === "collision") await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
+    if (outcome === "collision")
+      await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
   }
 
   async function ensureNamespace(cluster: string, signal: AbortSignal): Promise<void> {
     try {
-      await client.create(Namespace, cluster, { apiVersion: "v1", kind: "Namespace", metadata: { name: KRUISE_NAMESPACE } }, { signal });
+      await client.create(
+        Namespace,
+        cluster,
+        { apiVersion: "v1", kind: "Namespace", metadata: { name: KRUISE_NAMESPACE } },
+        { signal },
+      );
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
@@ -176,7 +199,14 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   async function nameVersion({ set, owner, signal }: View, revision: ReadonlyRevision): Promise<void> {
     const { customVersion } = set.spec;
     if (!customVersion || revision.metadata.labels?.[CUSTOM_VERSION_LABEL] === customVersion) return;
-    await unlessChanged(client.patch(ControllerRevision, keyOf(owner.cluster, revision), { metadata: { labels: { [CUSTOM_VERSION_LABEL]: customVersion } } }, { type: "merge", signal }));
+    await unlessChanged(
+      client.patch(
+        ControllerRevision,
+        keyOf(owner.cluster, revision),
+        { metadata: { labels: { [CUSTOM_VERSION_LABEL]: customVersion } } },
+        { type: "merge", signal },
+      ),
+    );
   }
 
   async function writeStatus({ set, owner, signal }: View, status: DeepReadonly<SidecarSetStatus>): Promise<void> {
@@ -184,7 +214,10 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     if (written) statusSeen.wrote(owner, written);
   }
 
-  /** Says how many pods got other containers, and how many somebody else changed first. Conditions do not count: no set looks at them. */
+  /**
+   * Says how many pods got other containers, and how many somebody else changed first. Conditions do not count: no set
+   * looks at them.
+   */
   async function carryOut(view: View, { flip, upgrade, mark, notUpgradable }: SidecarPlan): Promise<Outcome> {
     const { set, owner } = view;
     const outcome: Outcome = { written: 0, missed: 0 };
@@ -200,7 +233,8 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
       // A pod whose annotations cannot be merged is no reason to leave the others; a budget that is used up is.
       if (isHeld) return;
       try {
-        if (count(await writePod(view, upgradePod(pod, set, clock.now()))) && condition) await writeCondition(view, pod, condition);
+        if (count(await writePod(view, upgradePod(pod, set, clock.now()))) && condition)
+          await writeCondition(view, pod, condition);
       } catch (error) {
         isHeld ||= isRefused(error);
         throw error;
@@ -215,17 +249,30 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     if (count === 0) notUpgradableTold.delete(id);
     if (count === 0 || notUpgradableTold.get(id) === count) return;
     notUpgradableTold.set(id, count);
-    events?.record(cluster, set, { type: "Normal", reason: "NotUpgradablePods", message: `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.` });
+    events?.record(cluster, set, {
+      type: "Normal",
+      reason: "NotUpgradablePods",
+      message: `SidecarSet in-place update detected ${count} not upgradable pod(s) in this round, will skip them.`,
+    });
   }
 
   async function endHotUpgrade(view: View, pod: ReadonlyPod): Promise<boolean> {
     const { cluster } = view.owner;
     try {
       const isWritten = await writePod(view, flipPod(pod, view.set, clock.now()));
-      if (isWritten) events?.record(cluster, pod, { type: "Normal", reason: "ResetContainerSucceed", message: "reset sidecar container image empty successfully" });
+      if (isWritten)
+        events?.record(cluster, pod, {
+          type: "Normal",
+          reason: "ResetContainerSucceed",
+          message: "reset sidecar container image empty successfully",
+        });
       return isWritten;
     } catch (error) {
-      events?.record(cluster, pod, { type: "Warning", reason: "ResetContainerFailed", message: `reset sidecar container image empty failed: ${messageOf(error)}` });
+      events?.record(cluster, pod, {
+        type: "Warning",
+        reason: "ResetContainerFailed",
+        message: `reset sidecar container image empty failed: ${messageOf(error)}`,
+      });
       throw error;
     }
   }
@@ -237,9 +284,15 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   }
 
   /** The kubelet writes conditions too, so only this one is sent. */
-  async function writeCondition({ owner, signal }: View, pod: ReadonlyPod, condition: DeepReadonly<PodCondition>): Promise<void> {
+  async function writeCondition(
+    { owner, signal }: View,
+    pod: ReadonlyPod,
+    condition: DeepReadonly<PodCondition>,
+  ): Promise<void> {
     const patch = { status: { conditions: [condition] } } as unknown as Json;
-    const written = await unlessChanged(client.patch(Pod, keyOf(owner.cluster, pod), patch, { type: "strategic", subresource: "status", signal }));
+    const written = await unlessChanged(
+      client.patch(Pod, keyOf(owner.cluster, pod), patch, { type: "strategic", subresource: "status", signal }),
+    );
     if (written) podsSeen.wrote(owner, written);
   }
 }
@@ -279,7 +332,19 @@ function setsOf({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[
 }
 
 function changesSidecars(pod: ReadonlyPod, old: ReadonlyPod): boolean {
-  if (isReady(pod) !== isReady(old) || pod.status?.phase !== old.status?.phase || pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) return true;
-  if (!equalJson(pod.metadata.labels, old.metadata.labels) || !equalJson(pod.metadata.annotations, old.metadata.annotations)) return true;
-  return !equalJson(pod.spec.containers, old.spec.containers) || !equalJson(pod.status?.containerStatuses, old.status?.containerStatuses);
+  if (
+    isReady(pod) !== isReady(old) ||
+    pod.status?.phase !== old.status?.phase ||
+    pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp
+  )
+    return true;
+  if (
+    !equalJson(pod.metadata.labels, old.metadata.labels) ||
+    !equalJson(pod.metadata.annotations, old.metadata.annotations)
+  )
+    return true;
+  return (
+    !equalJson(pod.spec.containers, old.spec.containers) ||
+    !equalJson(pod.status?.containerStatuses, old.status?.containerStatuses)
+  );
 }

@@ -14,24 +14,42 @@ export const hotNames = (name: string): readonly [string, string] => [`${name}-1
 /** Which of the two works, and which is idle or about to be. */
 export function hotPair(sidecar: string, pod: ReadonlyPod): { working: string; idle: string } {
   const [first, second] = hotNames(sidecar);
-  return workingContainers(pod).get(sidecar) === first ? { working: first, idle: second } : { working: second, idle: first };
+  return workingContainers(pod).get(sidecar) === first
+    ? { working: first, idle: second }
+    : { working: second, idle: first };
 }
 
 /** The two containers of a new pod: the first works. */
 export function hotContainers(container: SidecarContainer): SidecarContainer[] {
   const [first, second] = hotNames(container.name);
-  const named = (name: string): SidecarContainer => ({ ...container, name, env: [...(container.env ?? []), variable("SIDECARSET_VERSION", versionAnnotation(name)), variable("SIDECARSET_VERSION_ALT", otherVersionAnnotation(name))] });
+  const named = (name: string): SidecarContainer => ({
+    ...container,
+    name,
+    env: [
+      ...(container.env ?? []),
+      variable("SIDECARSET_VERSION", versionAnnotation(name)),
+      variable("SIDECARSET_VERSION_ALT", otherVersionAnnotation(name)),
+    ],
+  });
   const { image: _, ...idle } = named(second);
   const emptyImage = container.upgradeStrategy?.hotUpgradeEmptyImage;
-  return [named(first), { ...idle, ...(emptyImage && { image: emptyImage }) }];
+  return [named(first), { ...idle, image: emptyImage || undefined }];
 }
 
-const variable = (name: string, annotation: string): NonNullable<SidecarContainer["env"]>[number] => ({ name, valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${annotation}']` } } });
+const variable = (name: string, annotation: string): NonNullable<SidecarContainer["env"]>[number] => ({
+  name,
+  valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${annotation}']` } },
+});
 
 /** 1 stands for the version that a pod began with, 0 for the container that does nothing. */
 export function hotAnnotations(sidecar: string): Record<string, string> {
   const [first, second] = hotNames(sidecar);
-  return { [versionAnnotation(first)]: "1", [otherVersionAnnotation(first)]: "0", [versionAnnotation(second)]: "0", [otherVersionAnnotation(second)]: "1" };
+  return {
+    [versionAnnotation(first)]: "1",
+    [otherVersionAnnotation(first)]: "0",
+    [versionAnnotation(second)]: "0",
+    [otherVersionAnnotation(second)]: "1",
+  };
 }
 
 const hotSidecars = ({ spec }: ReadonlySidecarSet): SidecarContainer[] => (spec.containers ?? []).filter(isHotUpgrade);
@@ -40,7 +58,12 @@ export const hasHotUpgrade = (set: ReadonlySidecarSet): boolean => hotSidecars(s
 
 /** The idle containers of a pod, and the image that each should have. */
 export function idleContainers(set: ReadonlySidecarSet, pod: ReadonlyPod): Map<string, string> {
-  return new Map(hotSidecars(set).map(({ name, upgradeStrategy }) => [hotPair(name, pod).idle, upgradeStrategy?.hotUpgradeEmptyImage ?? ""]));
+  return new Map(
+    hotSidecars(set).map(({ name, upgradeStrategy }) => [
+      hotPair(name, pod).idle,
+      upgradeStrategy?.hotUpgradeEmptyImage ?? "",
+    ]),
+  );
 }
 
 /** A pod in which both containers of a sidecar do something. */
@@ -56,18 +79,26 @@ export function isHotUpgradeReady(set: ReadonlySidecarSet, pod: ReadonlyPod): bo
   return (pod.status?.containerStatuses ?? []).every(({ name, ready }) => idle.has(name) || ready);
 }
 
-export const imagesOf = ({ spec }: ReadonlyPod): Map<string, string> => new Map(spec.containers?.map(({ name, image }) => [name, image ?? ""]));
+export const imagesOf = ({ spec }: ReadonlyPod): Map<string, string> =>
+  new Map(spec.containers?.map(({ name, image }) => [name, image ?? ""]));
 
 /** The container that gets the new version: the idle one, else the one that is not ready, else the older one. */
-export function containerToUpgrade(container: SidecarContainer, pod: ReadonlyPod, set: ReadonlySidecarSet): { upgraded: string; other: string } {
+export function containerToUpgrade(
+  container: SidecarContainer,
+  pod: ReadonlyPod,
+  set: ReadonlySidecarSet,
+): { upgraded: string; other: string } {
   const [first, second] = hotNames(container.name);
   const images = imagesOf(pod);
   const emptyImage = container.upgradeStrategy?.hotUpgradeEmptyImage ?? "";
   if ((images.get(first) ?? "") === emptyImage) return { upgraded: first, other: second };
   if ((images.get(second) ?? "") === emptyImage) return { upgraded: second, other: first };
-  const isWell = (name: string): boolean => (pod.status?.containerStatuses?.find((status) => status.name === name)?.ready ?? false) && isSidecarStateConsistent(pod, set, new Set([name]));
+  const isWell = (name: string): boolean =>
+    (pod.status?.containerStatuses?.find((status) => status.name === name)?.ready ?? false) &&
+    isSidecarStateConsistent(pod, set, new Set([name]));
   const [firstIsWell, secondIsWell] = [isWell(first), isWell(second)];
-  if (firstIsWell !== secondIsWell) return firstIsWell ? { upgraded: second, other: first } : { upgraded: first, other: second };
+  if (firstIsWell !== secondIsWell)
+    return firstIsWell ? { upgraded: second, other: first } : { upgraded: first, other: second };
   const { working, idle } = hotPair(container.name, pod);
   return { upgraded: idle, other: working };
 }

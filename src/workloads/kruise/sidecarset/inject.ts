@@ -1,6 +1,6 @@
 /**
- * What the sets that are about a new pod make of it: their containers, init containers, volumes and pull secrets become part
- * of it, and annotations note what was injected. Pure.
+ * What the sets that are about a new pod make of it: their containers, init containers, volumes and pull secrets become
+ * part of it, and annotations note what was injected. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { compareText, formatTime } from "../../../base/index.ts";
@@ -12,7 +12,16 @@ import type { FeatureGates } from "../feature-gates.ts";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
 import type { NamespaceLabels } from "./match.ts";
-import { INJECTED_LIST_ANNOTATION, SidecarError, WORKING_CONTAINER_ANNOTATION, injectedSets, isHotUpgrade, isNativeSidecar, sidecarNames, withAnnotations } from "./names.ts";
+import {
+  INJECTED_LIST_ANNOTATION,
+  SidecarError,
+  WORKING_CONTAINER_ANNOTATION,
+  injectedSets,
+  isHotUpgrade,
+  isNativeSidecar,
+  sidecarNames,
+  withAnnotations,
+} from "./names.ts";
 import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./names.ts";
 import { patchAnnotations } from "./patch-metadata.ts";
 import { formatRecords, formatWorking, readRecords, workingContainers } from "./records.ts";
@@ -33,16 +42,27 @@ export interface InjectionInput {
   nowMs: number;
 }
 
-/** The pod with its sidecars; the very same when no set has anything for it. Throws `SidecarError` for what cannot be injected, and `ApiError` for a selector that cannot be. */
+/**
+ * The pod with its sidecars; the very same when no set has anything for it. Throws `SidecarError` for what cannot be
+ * injected, and `ApiError` for a selector that cannot be.
+ */
 export function injectSidecars(input: InjectionInput): ReadonlyPod {
   const { pod, labelsOf } = input;
   if (!isActive(pod)) return pod;
   const candidates = inInjectionOrder(input.sets, pod.metadata.namespace || "default");
-  const sets = candidates.filter((set) => !set.spec.injectionStrategy?.paused && isPodOfSet(pod, set, labelsOf)).map((set) => suitableRevision(set, input));
+  const sets = candidates
+    .filter((set) => !set.spec.injectionStrategy?.paused && isPodOfSet(pod, set, labelsOf))
+    .map((set) => suitableRevision(set, input));
   if (sets.length === 0) return pod;
   const annotations = pod.metadata.annotations ?? {};
-  const patchedAnnotations = sets.reduce((patched, { spec }) => patchAnnotations(patched, spec.patchPodMetadata), annotations);
-  const patched = patchedAnnotations === annotations ? pod : { ...pod, metadata: { ...pod.metadata, annotations: patchedAnnotations } };
+  const patchedAnnotations = sets.reduce(
+    (patched, { spec }) => patchAnnotations(patched, spec.patchPodMetadata),
+    annotations,
+  );
+  const patched =
+    patchedAnnotations === annotations
+      ? pod
+      : { ...pod, metadata: { ...pod.metadata, annotations: patchedAnnotations } };
   return withSidecars(patched, sets, input);
 }
 
@@ -52,17 +72,30 @@ function suitableRevision(set: ReadonlySidecarSet, { pod, revisions, chance }: I
   const wanted = injectionStrategy?.revision;
   if (!wanted || (wanted.revisionName === undefined && wanted.customVersion === undefined)) return set;
   const revision = chosenRevision(set, revisions());
-  if (!revision) throw new SidecarError(wanted.revisionName === undefined ? `ControllerRevision.apps ${JSON.stringify(set.metadata.name)} not found` : `controllerrevisions.apps ${JSON.stringify(wanted.revisionName)} not found`);
+  if (!revision)
+    throw new SidecarError(
+      wanted.revisionName === undefined
+        ? `ControllerRevision.apps ${JSON.stringify(set.metadata.name)} not found`
+        : `controllerrevisions.apps ${JSON.stringify(wanted.revisionName)} not found`,
+    );
   const old = setAtRevision(set, revision);
   if (updateStrategy?.paused || wanted.policy !== "Partial") return old;
-  if (updateStrategy?.selector && !matchesLabels(selectorOfPart(updateStrategy.selector), pod.metadata.labels)) return old;
+  if (updateStrategy?.selector && !matchesLabels(selectorOfPart(updateStrategy.selector), pod.metadata.labels))
+    return old;
   const { partition } = updateStrategy ?? {};
   if (typeof partition !== "string") return set;
-  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?%$/i.test(partition)) throw new SidecarError(`the partition ${JSON.stringify(partition)} of SidecarSet ${set.metadata.name} is not a percentage`);
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?%$/i.test(partition))
+    throw new SidecarError(
+      `the partition ${JSON.stringify(partition)} of SidecarSet ${set.metadata.name} is not a percentage`,
+    );
   return chance() <= Number(partition.slice(0, -1)) / 100 ? old : set;
 }
 
-function withSidecars(pod: ReadonlyPod, sets: readonly ReadonlySidecarSet[], { gates, nowMs }: InjectionInput): ReadonlyPod {
+function withSidecars(
+  pod: ReadonlyPod,
+  sets: readonly ReadonlySidecarSet[],
+  { gates, nowMs }: InjectionInput,
+): ReadonlyPod {
   const withImage = readHashes(pod, SIDECAR_SET_HASH_ANNOTATION);
   const withoutImage = readHashes(pod, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION);
   const working = workingContainers(pod);
@@ -83,13 +116,26 @@ function withSidecars(pod: ReadonlyPod, sets: readonly ReadonlySidecarSet[], { g
       working.set(container.name, hotNames(container.name)[0]);
       Object.assign(notes, hotAnnotations(container.name), { [WORKING_CONTAINER_ANNOTATION]: formatWorking(working) });
     };
-    for (const container of spec.initContainers ?? []) inject(container, initContainers, isNativeSidecar(container) && isHotUpgrade(container));
+    for (const container of spec.initContainers ?? [])
+      inject(container, initContainers, isNativeSidecar(container) && isHotUpgrade(container));
     for (const container of spec.containers ?? []) inject(container, containers, isHotUpgrade(container));
     if ((spec.initContainers?.length ?? 0) + (spec.containers?.length ?? 0) === 0) continue;
-    const record: SidecarRecord = { updateTimestamp: formatTime(nowMs), hash: "", sidecarSetName: metadata.name, sidecarList: sidecarNames(set) };
+    const record: SidecarRecord = {
+      updateTimestamp: formatTime(nowMs),
+      hash: "",
+      sidecarSetName: metadata.name,
+      sidecarList: sidecarNames(set),
+    };
     const { latestRevision } = status ?? {};
-    withImage.set(metadata.name, { ...record, hash: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "", ...(latestRevision && { controllerRevision: latestRevision }) });
-    withoutImage.set(metadata.name, { ...record, hash: metadata.annotations?.[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] ?? "" });
+    withImage.set(metadata.name, {
+      ...record,
+      hash: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "",
+      ...(latestRevision && { controllerRevision: latestRevision }),
+    });
+    withoutImage.set(metadata.name, {
+      ...record,
+      hash: metadata.annotations?.[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] ?? "",
+    });
   }
   if (initContainers.length + containers.length === 0) return pod;
 
@@ -102,13 +148,20 @@ function withSidecars(pod: ReadonlyPod, sets: readonly ReadonlySidecarSet[], { g
   const inName = (a: SidecarContainer, b: SidecarContainer): number => compareText(a.name, b.name);
   const init = joined(pod.spec.initContainers, initContainers.toSorted(inName));
   const allVolumes = unique(pod.spec.volumes ?? [], volumes, true);
-  const secrets = unique(pod.spec.imagePullSecrets ?? [], sets.flatMap(({ spec }) => spec.imagePullSecrets ?? []), false);
+  const secrets = unique(
+    pod.spec.imagePullSecrets ?? [],
+    sets.flatMap(({ spec }) => spec.imagePullSecrets ?? []),
+    false,
+  );
   return {
     ...annotated,
     spec: {
       ...pod.spec,
       ...(init.length > 0 && { initContainers: init }),
-      containers: joined(pod.spec.containers, gates.isOn("EnableSortSidecarContainerByName") ? containers.toSorted(inName) : containers),
+      containers: joined(
+        pod.spec.containers,
+        gates.isOn("EnableSortSidecarContainerByName") ? containers.toSorted(inName) : containers,
+      ),
       ...(allVolumes.length > 0 && { volumes: allVolumes }),
       ...(secrets.length > 0 && { imagePullSecrets: secrets }),
     },
@@ -119,7 +172,10 @@ function readHashes({ metadata }: ReadonlyPod, annotation: HashAnnotation): Map<
   const text = metadata.annotations?.[annotation];
   if (!text) return new Map();
   const records = readRecords(text);
-  if (!records) throw new SidecarError(`pod(${metadata.namespace ?? ""}/${metadata.name ?? ""}) invalid annotations[${annotation}] value ${text}, unmarshal failed`);
+  if (!records)
+    throw new SidecarError(
+      `pod(${metadata.namespace ?? ""}/${metadata.name ?? ""}) invalid annotations[${annotation}] value ${text}, unmarshal failed`,
+    );
   return new Map(records);
 }
 
@@ -138,11 +194,22 @@ function joined(own: readonly ReadonlyContainer[] = [], sidecars: readonly Sidec
 
 /** Without what only a set knows of it. */
 function plainContainer(sidecar: SidecarContainer): ReadonlyContainer {
-  const { podInjectPolicy: _, upgradeStrategy: __, shareVolumePolicy: ___, shareVolumeDevicePolicy: ____, transferEnv: _____, resourcesPolicy: ______, ...container } = sidecar;
+  const {
+    podInjectPolicy: _,
+    upgradeStrategy: __,
+    shareVolumePolicy: ___,
+    shareVolumeDevicePolicy: ____,
+    transferEnv: _____,
+    resourcesPolicy: ______,
+    ...container
+  } = sidecar;
   return container;
 }
 
-/** Each name once; what the pod has wins. Volumes of the pod are kept even when they are named twice: the server refuses such a pod. */
+/**
+ * Each name once; what the pod has wins. Volumes of the pod are kept even when they are named twice: the server refuses
+ * such a pod.
+ */
 function unique<T extends { readonly name?: string }>(own: readonly T[], more: readonly T[], keepsOwn: boolean): T[] {
   const names = new Set(keepsOwn ? own.map(({ name }) => name) : []);
   const fresh = (keepsOwn ? more : [...own, ...more]).filter(({ name }) => {

@@ -31,8 +31,15 @@ export function selectorOfPart(part: DeepReadonly<LabelSelectorFacts> | undefine
   return selector;
 }
 
-/** A set without a selector is about no pod, and without a namespaceSelector about all namespaces. Throws `ApiError` for a selector that cannot be. */
-export function isPodOfSet({ metadata }: ReadonlyPod, { spec }: ReadonlySidecarSet, labelsOf: NamespaceLabels): boolean {
+/**
+ * A set without a selector is about no pod, and without a namespaceSelector about all namespaces. Throws `ApiError` for
+ * a selector that cannot be.
+ */
+export function isPodOfSet(
+  { metadata }: ReadonlyPod,
+  { spec }: ReadonlySidecarSet,
+  labelsOf: NamespaceLabels,
+): boolean {
   const { selector, namespaceSelector } = spec;
   if (namespaceSelector) {
     const labels = labelsOf(metadata.namespace || "default");
@@ -46,10 +53,16 @@ export function isPodOfSet({ metadata }: ReadonlyPod, { spec }: ReadonlySidecarS
 function boundNamespaces({ spec }: ReadonlySidecarSet): readonly string[] | undefined {
   const name = spec.namespaceSelector?.matchLabels?.[NAMESPACE_NAME_LABEL];
   if (name !== undefined) return [name];
-  return spec.namespaceSelector?.matchExpressions?.find(({ key, operator }) => key === NAMESPACE_NAME_LABEL && operator === "In")?.values ?? undefined;
+  return (
+    spec.namespaceSelector?.matchExpressions?.find(
+      ({ key, operator }) => key === NAMESPACE_NAME_LABEL && operator === "In",
+    )?.values ?? undefined
+  );
 }
 
-/** The sets that can be about a pod of this namespace, in the order in which they are injected: those bound to it first. */
+/**
+ * The sets that can be about a pod of this namespace, in the order in which they are injected: those bound to it first.
+ */
 export function inInjectionOrder(sets: readonly ReadonlySidecarSet[], namespace: string): ReadonlySidecarSet[] {
   const bound: ReadonlySidecarSet[] = [];
   const others: ReadonlySidecarSet[] = [];
@@ -66,6 +79,8 @@ export function hasAllSidecars(pod: ReadonlyPod, { spec }: ReadonlySidecarSet): 
   const names = new Set(pod.spec.containers?.map(({ name }) => name));
   return (spec.containers ?? []).every((container) => {
     if (!isHotUpgrade(container)) return names.has(container.name);
-    return workingContainers(pod).has(container.name) && names.has(`${container.name}-1`) && names.has(`${container.name}-2`);
+    return (
+      workingContainers(pod).has(container.name) && names.has(`${container.name}-1`) && names.has(`${container.name}-2`)
+    );
   });
 }

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { INJECTED_LIST_ANNOTATION, injectedSets } from "./names.ts";
 
-const podWith = (list: string): ReadonlyPod => ({ metadata: { name: "p", annotations: { [INJECTED_LIST_ANNOTATION]: list } }, spec: { containers: [] } }) as unknown as ReadonlyPod;
+const podWith = (list: string): ReadonlyPod =>
+  ({
+    metadata: { name: "p", annotations: { [INJECTED_LIST_ANNOTATION]: list } },
+    spec: { containers: [] },
+  }) as unknown as ReadonlyPod;
 
 test("the sets of a pod stand in its annotation", () => {
   expect(injectedSets(podWith("logs,,proxies"))).toEqual(["logs", "proxies"]);

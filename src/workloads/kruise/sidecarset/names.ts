@@ -28,12 +28,17 @@ export const KRUISE_NAMESPACE = "kruise-system";
 export const versionAnnotation = (container: string): string => `version.sidecarset.kruise.io/${container}`;
 export const otherVersionAnnotation = (container: string): string => `versionalt.sidecarset.kruise.io/${container}`;
 
-export const isHotUpgrade = ({ upgradeStrategy }: SidecarContainer): boolean => upgradeStrategy?.upgradeType === "HotUpgrade";
+export const isHotUpgrade = ({ upgradeStrategy }: SidecarContainer): boolean =>
+  upgradeStrategy?.upgradeType === "HotUpgrade";
 /** An init container that keeps running is a sidecar by Kubernetes' own means. */
 export const isNativeSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
-export const isInjectedContainer = ({ env }: ReadonlyContainer): boolean => env?.find(({ name }) => name === INJECTED_VARIABLE)?.value === "true";
+export const isInjectedContainer = ({ env }: ReadonlyContainer): boolean =>
+  env?.find(({ name }) => name === INJECTED_VARIABLE)?.value === "true";
 
-/** More than any pod has sidecars. Users can write anything into the annotation, and every name costs an entry of an index and a look at the set. */
+/**
+ * More than any pod has sidecars. Users can write anything into the annotation, and every name costs an entry of an
+ * index and a look at the set.
+ */
 const MAX_SETS = 256;
 
 export function injectedSets({ metadata }: ReadonlyPod): string[] {
@@ -42,7 +47,9 @@ export function injectedSets({ metadata }: ReadonlyPod): string[] {
 
 /** The names of the sidecars of a set that an update in place is about, sorted. */
 export function sidecarNames({ spec }: ReadonlySidecarSet): string[] {
-  const names = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])].map(({ name }) => name);
+  const names = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])].map(
+    ({ name }) => name,
+  );
   return [...new Set(names)].toSorted();
 }
 

@@ -1,6 +1,6 @@
 /**
- * `patchPodMetadata`: annotations that a set writes on its pods. `Retain` leaves what is there, `Overwrite` does not, and
- * `MergePatchJson` merges the values as JSON. Pure.
+ * `patchPodMetadata`: annotations that a set writes on its pods. `Retain` leaves what is there, `Overwrite` does not,
+ * and `MergePatchJson` merges the values as JSON. Pure.
  */
 import type { SidecarSetPatchPodMetadata } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
@@ -9,8 +9,14 @@ import { goStructJson, sortedKeys } from "../../../machinery/index.ts";
 import { SidecarError } from "./names.ts";
 import type { StringMap } from "./names.ts";
 
-/** The annotations after the patches; the very same when they change nothing. Throws `SidecarError` for a value that is not JSON and should be merged. */
-export function patchAnnotations(annotations: StringMap, patches: readonly DeepReadonly<SidecarSetPatchPodMetadata>[] = []): StringMap {
+/**
+ * The annotations after the patches; the very same when they change nothing. Throws `SidecarError` for a value that is
+ * not JSON and should be merged.
+ */
+export function patchAnnotations(
+  annotations: StringMap,
+  patches: readonly DeepReadonly<SidecarSetPatchPodMetadata>[] = [],
+): StringMap {
   let result = annotations;
   for (const { annotations: wanted = {}, patchPolicy = "" } of patches) {
     for (const [key, value] of Object.entries(wanted)) {

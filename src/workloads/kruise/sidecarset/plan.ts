@@ -1,4 +1,7 @@
-/** What is to be done with the pods of a SidecarSet: end hot upgrades, update some, mark those that cannot be updated. Pure. */
+/**
+ * What is to be done with the pods of a SidecarSet: end hot upgrades, update some, mark those that cannot be updated.
+ * Pure.
+ */
 import type { PodCondition } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";

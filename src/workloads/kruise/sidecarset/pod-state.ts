@@ -17,19 +17,30 @@ export function isSidecarPodReady(pod: ReadonlyPod, set: ReadonlySidecarSet): bo
   const idle = idleContainers(set, pod);
   if (idle.size === 0) return true;
   const images = imagesOf(pod);
-  return [...idle].every(([name, emptyImage]) => emptyImage === "" || !images.has(name) || images.get(name) === emptyImage);
+  return [...idle].every(
+    ([name, emptyImage]) => emptyImage === "" || !images.has(name) || images.get(name) === emptyImage,
+  );
 }
 
 /** Ready, and every sidecar runs what it should. */
-export const isSettled = (pod: ReadonlyPod, set: ReadonlySidecarSet): boolean => isSidecarStateConsistent(pod, set) && isSidecarPodReady(pod, set);
+export const isSettled = (pod: ReadonlyPod, set: ReadonlySidecarSet): boolean =>
+  isSidecarStateConsistent(pod, set) && isSidecarPodReady(pod, set);
 
-/** `no`: something else than images changed, and only a new pod can have that. `later`: an earlier update is not complete. */
+/**
+ * `no`: something else than images changed, and only a new pod can have that. `later`: an earlier update is not
+ * complete.
+ */
 export type Upgradable = "yes" | "no" | "later";
 
 export function upgradable(pod: ReadonlyPod, set: ReadonlySidecarSet): Upgradable {
   const { annotations, name } = set.metadata;
-  if (podHash(pod, name, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION) !== (annotations?.[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] ?? "")) return "no";
+  if (
+    podHash(pod, name, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION) !==
+    (annotations?.[SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION] ?? "")
+  )
+    return "no";
   const ready = new Map(pod.status?.containerStatuses?.map((status) => [status.name, status.ready]));
-  for (const sidecar of sidecarsInPod(set)) if (ready.get(sidecar) && !isSidecarStateConsistent(pod, set, new Set([sidecar]))) return "later";
+  for (const sidecar of sidecarsInPod(set))
+    if (ready.get(sidecar) && !isSidecarStateConsistent(pod, set, new Set([sidecar]))) return "later";
   return "yes";
 }

@@ -12,7 +12,8 @@ type Recorded = RecordedCase<never, never> & { wantAnyOf?: never[] };
 describe("SidecarSets are OpenKruise's", () => {
   for (const [kind, run] of Object.entries(sidecarSetCases)) {
     const cases = readCases<never, never>("sidecarset.jsonl.gz", kind).map((recorded: Recorded) => {
-      const accepted = recorded.wantAnyOf?.find((want) => equalJson(want, run(recorded.input, want))) ?? recorded.wantAnyOf?.[0];
+      const accepted =
+        recorded.wantAnyOf?.find((want) => equalJson(want, run(recorded.input, want))) ?? recorded.wantAnyOf?.[0];
       return accepted === undefined ? recorded : { ...recorded, want: accepted };
     });
     checkCases(kind, cases, run);

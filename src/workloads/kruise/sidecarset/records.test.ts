@@ -3,7 +3,11 @@ import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { IN_PLACE_STATE_ANNOTATION } from "./names.ts";
 import { formatUpdateStates, readUpdateStates } from "./records.ts";
 
-const podWith = (text: string): ReadonlyPod => ({ metadata: { name: "p", annotations: { [IN_PLACE_STATE_ANNOTATION]: text } }, spec: { containers: [] } }) as unknown as ReadonlyPod;
+const podWith = (text: string): ReadonlyPod =>
+  ({
+    metadata: { name: "p", annotations: { [IN_PLACE_STATE_ANNOTATION]: text } },
+    spec: { containers: [] },
+  }) as unknown as ReadonlyPod;
 
 const unreadable: Record<string, string> = {
   "text that is no JSON": "{",
@@ -20,8 +24,14 @@ for (const [what, text] of Object.entries(unreadable)) {
 }
 
 test("null stands for nothing, and is no reason to fail", () => {
-  const states = readUpdateStates(podWith('{"a":{"lastContainerStatuses":{"proxy":null}},"b":{"lastContainerStatuses":null,"nextContainerImages":null}}'));
+  const states = readUpdateStates(
+    podWith(
+      '{"a":{"lastContainerStatuses":{"proxy":null}},"b":{"lastContainerStatuses":null,"nextContainerImages":null}}',
+    ),
+  );
 
   expect(states?.get("a")?.lastContainerStatuses).toEqual({ proxy: {} });
-  expect(states && formatUpdateStates(states)).toBe('{"a":{"lastContainerStatuses":{"proxy":{}}},"b":{"lastContainerStatuses":null}}');
+  expect(states && formatUpdateStates(states)).toBe(
+    '{"a":{"lastContainerStatuses":{"proxy":{}}},"b":{"lastContainerStatuses":null}}',
+  );
 });

@@ -1,6 +1,7 @@
 /**
- * What the annotations of a pod say about the sets that it was injected with: by which hash of each, and what ran before an
- * update in place. They are read leniently, for users can write anything there, and written as OpenKruise writes them.
+ * What the annotations of a pod say about the sets that it was injected with: by which hash of each, and what ran
+ * before an update in place. They are read leniently, for users can write anything there, and written as OpenKruise
+ * writes them.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import { compareText, isObject } from "../../../base/index.ts";
@@ -41,7 +42,10 @@ export function readRecords(text: string | undefined): SidecarRecords | undefine
   const isOld = isOldForm(map);
   const records = new Map<string, SidecarRecord>();
   for (const [set, value] of Object.entries(map)) {
-    const record = isOld && typeof value === "string" ? { updateTimestamp: null, hash: value, sidecarSetName: set, sidecarList: null } : readRecord(value);
+    const record =
+      isOld && typeof value === "string"
+        ? { updateTimestamp: null, hash: value, sidecarSetName: set, sidecarList: null }
+        : readRecord(value);
     if (!record) return undefined;
     records.set(set, record);
   }
@@ -57,22 +61,40 @@ export function isOldForm(map: unknown): boolean {
 function readRecord(value: unknown): SidecarRecord | undefined {
   if (!isObject(value)) return undefined;
   const { updateTimestamp = null, hash = "", sidecarSetName = "", sidecarList = null, controllerRevision = "" } = value;
-  if (typeof hash !== "string" || typeof sidecarSetName !== "string" || typeof controllerRevision !== "string" || (updateTimestamp !== null && typeof updateTimestamp !== "string")) return undefined;
+  if (
+    typeof hash !== "string" ||
+    typeof sidecarSetName !== "string" ||
+    typeof controllerRevision !== "string" ||
+    (updateTimestamp !== null && typeof updateTimestamp !== "string")
+  )
+    return undefined;
   const list = Array.isArray(sidecarList) ? sidecarList.filter((name) => typeof name === "string") : null;
-  return { updateTimestamp, hash, sidecarSetName, sidecarList: list, ...(controllerRevision && { controllerRevision }) };
+  return {
+    updateTimestamp,
+    hash,
+    sidecarSetName,
+    sidecarList: list,
+    controllerRevision: controllerRevision || undefined,
+  };
 }
 
 export function formatRecords(records: SidecarRecords): string {
   const sorted = [...records].toSorted(([a], [b]) => compareText(a, b));
   return goStructJson(
     Object.fromEntries(
-      sorted.map(([set, { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision }]) => [set, { updateTimestamp, hash, sidecarSetName, sidecarList, ...(controllerRevision && { controllerRevision }) }]),
+      sorted.map(([set, { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision }]) => [
+        set,
+        { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision: controllerRevision || undefined },
+      ]),
     ),
   );
 }
 
 /** Pods that an informer holds never change, and a set looks at the same ones again and again. */
-const known: Record<HashAnnotation, WeakMap<ReadonlyPod, SidecarRecords>> = { [SIDECAR_SET_HASH_ANNOTATION]: new WeakMap(), [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: new WeakMap() };
+const known: Record<HashAnnotation, WeakMap<ReadonlyPod, SidecarRecords>> = {
+  [SIDECAR_SET_HASH_ANNOTATION]: new WeakMap(),
+  [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: new WeakMap(),
+};
 const NONE: SidecarRecords = new Map();
 
 function recordsOf(pod: ReadonlyPod, annotation: HashAnnotation): SidecarRecords {
@@ -82,7 +104,11 @@ function recordsOf(pod: ReadonlyPod, annotation: HashAnnotation): SidecarRecords
 }
 
 /** The hash of the set that the pod has; empty when it has none. */
-export function podHash(pod: ReadonlyPod, set: string, annotation: HashAnnotation = SIDECAR_SET_HASH_ANNOTATION): string {
+export function podHash(
+  pod: ReadonlyPod,
+  set: string,
+  annotation: HashAnnotation = SIDECAR_SET_HASH_ANNOTATION,
+): string {
   return recordsOf(pod, annotation).get(set)?.hash ?? "";
 }
 
@@ -120,7 +146,9 @@ function readLastStatuses(value: unknown): UpdateState["lastContainerStatuses"] 
 }
 
 export function formatUpdateStates(states: ReadonlyMap<string, UpdateState>): string {
-  const parts = [...states].toSorted(([a], [b]) => compareText(a, b)).map(([set, state]) => `${goStructJson(set)}:${formatState(state)}`);
+  const parts = [...states]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([set, state]) => `${goStructJson(set)}:${formatState(state)}`);
   return `{${parts.join(",")}}`;
 }
 

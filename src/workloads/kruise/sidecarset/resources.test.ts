@@ -19,7 +19,16 @@ test("names that would take too long to match are refused", () => {
   const containers = Array.from({ length: 40 }, (_, index) => ({ name: `${"a".repeat(100_000)}${index}`, image: "i" }));
   const pod = { metadata: { name: "p" }, spec: { containers } } as unknown as ReadonlyPod;
 
-  const evaluate = (): unknown => resourcesFor(pod, { targetContainersMode: "sum", targetContainersNameRegex: "(a?){900}a{900}b$", resourcesExpr: { limits: { cpu: "cpu" } } }, []);
+  const evaluate = (): unknown =>
+    resourcesFor(
+      pod,
+      {
+        targetContainersMode: "sum",
+        targetContainersNameRegex: "(a?){900}a{900}b$",
+        resourcesExpr: { limits: { cpu: "cpu" } },
+      },
+      [],
+    );
 
   expect(evaluate).toThrow("failed to get target containers: matching takes more than 20000000 steps");
 });

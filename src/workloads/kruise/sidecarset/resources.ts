@@ -1,12 +1,23 @@
 /**
  * `resourcesPolicy`: how much a sidecar may use follows from what the containers of the application may use. Pure.
  *
- * A limit follows only where every container that is looked at has one, for the sum of something and "unlimited" is unlimited.
+ * A limit follows only where every container that is looked at has one, for the sum of something and "unlimited" is
+ * unlimited.
  */
 import { evaluateExpression, expressionQuantity } from "../../../api/index.ts";
 import type { ExpressionValue, ResourceRequirements } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
-import { addQuantities, compareQuantities, compilePattern, formatQuantity, parseQuantity, PatternError, PatternWork, PatternWorkError, quantityOfMilli } from "../../../machinery/index.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  compilePattern,
+  formatQuantity,
+  parseQuantity,
+  PatternError,
+  PatternWork,
+  PatternWorkError,
+  quantityOfMilli,
+} from "../../../machinery/index.ts";
 import type { Quantity } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { SidecarError, isNativeSidecar } from "./names.ts";
@@ -18,10 +29,20 @@ type Part = "limits" | "requests";
 
 const ZERO: Quantity = quantityOfMilli(0n);
 
-/** What a sidecar with this policy may use in the pod. `sets` are all that the pod is injected with: their containers count for nothing. Throws `SidecarError`. */
-export function resourcesFor(pod: ReadonlyPod, policy: Policy, sets: readonly ReadonlySidecarSet[]): DeepReadonly<ResourceRequirements> {
+/**
+ * What a sidecar with this policy may use in the pod. `sets` are all that the pod is injected with: their containers
+ * count for nothing. Throws `SidecarError`.
+ */
+export function resourcesFor(
+  pod: ReadonlyPod,
+  policy: Policy,
+  sets: readonly ReadonlySidecarSet[],
+): DeepReadonly<ResourceRequirements> {
   const targets = targetContainers(pod, policy.targetContainersNameRegex ?? "", sets);
-  if (targets.length === 0) throw new SidecarError(`no containers match the regex pattern ${JSON.stringify(policy.targetContainersNameRegex ?? "")}`);
+  if (targets.length === 0)
+    throw new SidecarError(
+      `no containers match the regex pattern ${JSON.stringify(policy.targetContainersNameRegex ?? "")}`,
+    );
   const { limits, requests } = policy.resourcesExpr ?? {};
   const evaluated = (part: Part, expressions: Policy["resourcesExpr"][Part]): Record<string, string> | undefined => {
     const entries = (["cpu", "memory"] as const).flatMap((name) => {
@@ -29,17 +50,26 @@ export function resourcesFor(pod: ReadonlyPod, policy: Policy, sets: readonly Re
       const amount = expression ? aggregate(targets, part, name, policy.targetContainersMode) : undefined;
       if (!expression || amount === undefined) return [];
       const value = resourceValue(expression, amount);
-      if (typeof value === "string") throw new SidecarError(`failed to evaluate ${name === "cpu" ? "CPU" : "memory"} ${part} expression: failed to parse expression ${JSON.stringify(expression)}: ${value}`);
+      if (typeof value === "string")
+        throw new SidecarError(
+          `failed to evaluate ${name === "cpu" ? "CPU" : "memory"} ${part} expression: failed to parse expression ${JSON.stringify(expression)}: ${value}`,
+        );
       return [[name, formatQuantity(value)]];
     });
     return entries.length > 0 ? Object.fromEntries(entries) : undefined;
   };
   const [allowed, asked] = [evaluated("limits", limits), evaluated("requests", requests)];
-  return { ...(allowed && { limits: allowed }), ...(asked && { requests: asked }) };
+  return { limits: allowed, requests: asked };
 }
 
-function targetContainers({ spec }: ReadonlyPod, names: string, sets: readonly ReadonlySidecarSet[]): ReadonlyContainer[] {
-  const sidecars = new Set(sets.flatMap((set) => [...(set.spec.initContainers ?? []), ...(set.spec.containers ?? [])].map(({ name }) => name)));
+function targetContainers(
+  { spec }: ReadonlyPod,
+  names: string,
+  sets: readonly ReadonlySidecarSet[],
+): ReadonlyContainer[] {
+  const sidecars = new Set(
+    sets.flatMap((set) => [...(set.spec.initContainers ?? []), ...(set.spec.containers ?? [])].map(({ name }) => name)),
+  );
   const running = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])];
   try {
     const pattern = compilePattern(names);
@@ -47,14 +77,22 @@ function targetContainers({ spec }: ReadonlyPod, names: string, sets: readonly R
     const work = new PatternWork();
     return running.filter(({ name }) => !sidecars.has(name) && pattern.test(name, work));
   } catch (error) {
-    if (error instanceof PatternError) throw new SidecarError(`failed to get target containers: invalid regex pattern ${JSON.stringify(names)}: ${error.message}`);
+    if (error instanceof PatternError)
+      throw new SidecarError(
+        `failed to get target containers: invalid regex pattern ${JSON.stringify(names)}: ${error.message}`,
+      );
     if (error instanceof PatternWorkError) throw new SidecarError(`failed to get target containers: ${error.message}`);
     throw error;
   }
 }
 
 /** Undefined when there is no limit. */
-function aggregate(containers: readonly ReadonlyContainer[], part: Part, name: ResourceName, mode: Policy["targetContainersMode"]): Quantity | undefined {
+function aggregate(
+  containers: readonly ReadonlyContainer[],
+  part: Part,
+  name: ResourceName,
+  mode: Policy["targetContainersMode"],
+): Quantity | undefined {
   let result: Quantity | undefined;
   for (const { resources } of containers) {
     const text = resources?.[part]?.[name];

@@ -1,8 +1,8 @@
 /**
  * Which pods of a SidecarSet are updated now, in which order, and which ones never can be.
  *
- * Like a CloneSet it begins with the pods that serve least; then the user's priorities and scattering rearrange them. Pods that
- * are not ready are updated for free, the others within maxUnavailable. Pure.
+ * Like a CloneSet it begins with the pods that serve least; then the user's priorities and scattering rearrange them.
+ * Pods that are not ready are updated for free, the others within maxUnavailable. Pure.
  */
 import { labelSelectorOf, matchesLabels } from "../../../machinery/index.ts";
 import { activePodsOrder } from "../../kubernetes/pod.ts";
@@ -36,7 +36,11 @@ export function choosePodsToUpgrade(set: ReadonlySidecarSet, pods: readonly Read
   return { upgrade: ordered.slice(0, upgradeCount(set, ordered, pods)), notUpgradable };
 }
 
-function upgradeCount(set: ReadonlySidecarSet, candidates: readonly ReadonlyPod[], pods: readonly ReadonlyPod[]): number {
+function upgradeCount(
+  set: ReadonlySidecarSet,
+  candidates: readonly ReadonlyPod[],
+  pods: readonly ReadonlyPod[],
+): number {
   const { partition, maxUnavailable } = set.spec.updateStrategy ?? {};
   const free = candidates.length - (partitionOf(partition, pods.length) ?? 0);
   if (free <= 0) return 0;
@@ -57,7 +61,8 @@ function upgradeCount(set: ReadonlySidecarSet, candidates: readonly ReadonlyPod[
 function scatterTerms(terms: readonly ScatterTerm[], pods: readonly ReadonlyPod[]): ScatterTerm[] {
   const unique = new Map<string, ScatterTerm>();
   // A key of a label has no line break, so two terms never share an entry.
-  const add = (key: string, value: string): unknown => unique.has(`${key}\n${value}`) || unique.set(`${key}\n${value}`, { key, value });
+  const add = (key: string, value: string): unknown =>
+    unique.has(`${key}\n${value}`) || unique.set(`${key}\n${value}`, { key, value });
   for (const { key, value } of terms) {
     if (value !== "*") add(key, value);
     else for (const { metadata } of pods) if (metadata.labels?.[key] !== undefined) add(key, metadata.labels[key]);

@@ -1,4 +1,7 @@
-/** A container of a SidecarSet as it becomes part of a pod: with what it takes over from the containers of the application. Pure. */
+/**
+ * A container of a SidecarSet as it becomes part of a pod: with what it takes over from the containers of the
+ * application. Pure.
+ */
 import { labelKeyProblems } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { INJECTED_VARIABLE, isInjectedContainer } from "./names.ts";
@@ -11,7 +14,12 @@ type Device = NonNullable<ReadonlyContainer["volumeDevices"]>[number];
 type Volume = NonNullable<ReadonlySidecarSet["spec"]["volumes"]>[number];
 
 /** The container of the pod, and the volumes of the set that it uses. `sets` are all that the pod is injected with. */
-export function buildSidecar(pod: ReadonlyPod, set: ReadonlySidecarSet, container: SidecarContainer, sets: readonly ReadonlySidecarSet[]): { container: SidecarContainer; volumes: Volume[] } {
+export function buildSidecar(
+  pod: ReadonlyPod,
+  set: ReadonlySidecarSet,
+  container: SidecarContainer,
+  sets: readonly ReadonlySidecarSet[],
+): { container: SidecarContainer; volumes: Volume[] } {
   const { volumeMounts: ownMounts = [], volumeDevices: ownDevices = [], env = [], ...rest } = container;
   const apps = (pod.spec.containers ?? []).filter((app) => !isInjectedContainer(app));
   const shared = container.shareVolumePolicy?.type === "enabled" ? sharedMounts(apps) : { mounts: [], variables: [] };
@@ -19,17 +27,21 @@ export function buildSidecar(pod: ReadonlyPod, set: ReadonlySidecarSet, containe
 
   const byVolume = new Map(set.spec.volumes?.map((volume) => [volume.name, volume]));
   const volumes = [...ownMounts, ...ownDevices].flatMap(({ name }) => byVolume.get(name) ?? []);
-  const paths = new Set([...ownMounts.map(({ mountPath }) => mountPath), ...ownDevices.map(({ devicePath }) => devicePath)]);
+  const paths = new Set([
+    ...ownMounts.map(({ mountPath }) => mountPath),
+    ...ownDevices.map(({ devicePath }) => devicePath),
+  ]);
   const volumeMounts = [...ownMounts, ...shared.mounts.filter((mount) => isNewPath(paths, mount.mountPath))];
-  const devices = container.shareVolumeDevicePolicy?.type === "enabled" ? apps.flatMap((app) => app.volumeDevices ?? []) : [];
+  const devices =
+    container.shareVolumeDevicePolicy?.type === "enabled" ? apps.flatMap((app) => app.volumeDevices ?? []) : [];
   const volumeDevices: Device[] = [...ownDevices, ...devices.filter((device) => isNewPath(paths, device.devicePath))];
   return {
     container: {
       ...rest,
       ...(container.resourcesPolicy && { resources: resourcesFor(pod, container.resourcesPolicy, sets) }),
       env: byName([...env, { name: INJECTED_VARIABLE, value: "true" }], taken),
-      ...(volumeMounts.length > 0 && { volumeMounts }),
-      ...(volumeDevices.length > 0 && { volumeDevices }),
+      volumeMounts: volumeMounts.length > 0 ? volumeMounts : undefined,
+      volumeDevices: volumeDevices.length > 0 ? volumeDevices : undefined,
     },
     volumes,
   };
@@ -73,9 +85,14 @@ function sharedMounts(apps: readonly ReadonlyContainer[]): { mounts: Mount[]; va
 function transferredVariables({ transferEnv = [] }: SidecarContainer, pod: ReadonlyPod): Variable[] {
   if (transferEnv.length === 0) return [];
   const variableOf = (container: string, name: string): Variable | undefined =>
-    (pod.spec.containers ?? []).filter((candidate) => candidate.name === container).flatMap(({ env = [] }) => env).findLast((candidate) => candidate.name === name);
+    (pod.spec.containers ?? [])
+      .filter((candidate) => candidate.name === container)
+      .flatMap(({ env = [] }) => env)
+      .findLast((candidate) => candidate.name === name);
   return transferEnv.flatMap(({ sourceContainerName = "", sourceContainerNameFrom, envName, envNames = [] }) => {
-    const fieldPath = sourceContainerNameFrom?.fieldRef ? (sourceContainerNameFrom.fieldRef.fieldPath ?? "") : undefined;
+    const fieldPath = sourceContainerNameFrom?.fieldRef
+      ? (sourceContainerNameFrom.fieldRef.fieldPath ?? "")
+      : undefined;
     const source = fieldPath === undefined ? sourceContainerName : namedByMetadata(fieldPath, pod.metadata);
     if (source === undefined) return [];
     const names = new Set([...(envName ? [envName] : []), ...envNames]);
@@ -84,8 +101,13 @@ function transferredVariables({ transferEnv = [] }: SidecarContainer, pod: Reado
 }
 
 /** `metadata.labels['main']` of the pod; undefined for any other path. */
-function namedByMetadata(fieldPath: string, { labels, annotations }: { readonly labels?: StringMap; readonly annotations?: StringMap }): string | undefined {
+function namedByMetadata(
+  fieldPath: string,
+  { labels, annotations }: { readonly labels?: StringMap; readonly annotations?: StringMap },
+): string | undefined {
   const [, of, key = ""] = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(fieldPath) ?? [];
   if (of === "labels") return labelKeyProblems(key).length === 0 ? (labels?.[key] ?? "") : undefined;
-  return of === "annotations" && labelKeyProblems(key.toLowerCase()).length === 0 ? (annotations?.[key] ?? "") : undefined;
+  return of === "annotations" && labelKeyProblems(key.toLowerCase()).length === 0
+    ? (annotations?.[key] ?? "")
+    : undefined;
 }

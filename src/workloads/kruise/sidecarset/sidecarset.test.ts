@@ -1,11 +1,24 @@
 /** SidecarSets on a simulated member: from injection to updates of pods that run. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet, ControllerRevision, Pod, PodUnavailableBudget, SidecarSet, kruiseKinds } from "../../../api/index.ts";
+import {
+  CloneSet,
+  ControllerRevision,
+  Pod,
+  PodUnavailableBudget,
+  SidecarSet,
+  kruiseKinds,
+} from "../../../api/index.ts";
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { Client } from "../../../client/index.ts";
 import { CHANGED_MEANWHILE, conflict } from "../../../machinery/index.ts";
-import { MEMBER, NAMESPACE, makeWebCloneSet, startKruiseMember, startTestMember } from "../../../testing/member/index.ts";
+import {
+  MEMBER,
+  NAMESPACE,
+  makeWebCloneSet,
+  startKruiseMember,
+  startTestMember,
+} from "../../../testing/member/index.ts";
 import type { KruiseMember } from "../../../testing/member/index.ts";
 import { isReady } from "../../kubernetes/pod.ts";
 import { indexByController } from "../../ownership.ts";
@@ -36,10 +49,16 @@ async function start(spec: Spec = {}, replicas = 3): Promise<void> {
   await member.pass(5000);
 }
 
-const change = (edit: (spec: DeepReadonly<SidecarSet["spec"]>) => object): Promise<unknown> => member.change(SidecarSet, "proxies", (set) => ({ ...set, spec: edit(set.spec) as SidecarSet["spec"] }));
+const change = (edit: (spec: DeepReadonly<SidecarSet["spec"]>) => object): Promise<unknown> =>
+  member.change(SidecarSet, "proxies", (set) => ({ ...set, spec: edit(set.spec) as SidecarSet["spec"] }));
 const setImage = (image: string, strategy?: object): Promise<unknown> =>
-  change((spec) => ({ ...spec, containers: spec.containers?.map((container) => ({ ...container, image })), ...(strategy && { updateStrategy: { ...spec.updateStrategy, ...strategy } }) }));
-const imagesOf = (container: string): (string | undefined)[] => member.pods().map(({ spec }) => spec.containers.find(({ name }) => name === container)?.image);
+  change((spec) => ({
+    ...spec,
+    containers: spec.containers?.map((container) => ({ ...container, image })),
+    ...(strategy && { updateStrategy: { ...spec.updateStrategy, ...strategy } }),
+  }));
+const imagesOf = (container: string): (string | undefined)[] =>
+  member.pods().map(({ spec }) => spec.containers.find(({ name }) => name === container)?.image);
 const statusOf = async (): Promise<SidecarSet["status"]> => (await member.get(SidecarSet, "proxies")).status;
 
 describe("a new pod", () => {
@@ -48,8 +67,16 @@ describe("a new pod", () => {
 
     const pods = member.pods();
 
-    expect(pods.map(({ spec }) => spec.containers.map(({ name }) => name))).toEqual([["proxy", "main"], ["proxy", "main"], ["proxy", "main"]]);
-    expect(pods[0]?.spec.containers[0]).toMatchObject({ image: "proxy:1", env: [{ name: "IS_INJECTED", value: "true" }], terminationMessagePolicy: "File" });
+    expect(pods.map(({ spec }) => spec.containers.map(({ name }) => name))).toEqual([
+      ["proxy", "main"],
+      ["proxy", "main"],
+      ["proxy", "main"],
+    ]);
+    expect(pods[0]?.spec.containers[0]).toMatchObject({
+      image: "proxy:1",
+      env: [{ name: "IS_INJECTED", value: "true" }],
+      terminationMessagePolicy: "File",
+    });
     expect(pods[0]?.metadata.annotations?.["kruise.io/sidecarset-injected-list"]).toBe("proxies");
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, readyPods: 3, updatedReadyPods: 3 });
   });
@@ -57,11 +84,15 @@ describe("a new pod", () => {
   test("is noted with the revision that the set keeps in OpenKruise's namespace", async () => {
     await start();
 
-    const [revision] = (await member.list(ControllerRevision)).filter(({ metadata }) => metadata.namespace === "kruise-system");
+    const [revision] = (await member.list(ControllerRevision)).filter(
+      ({ metadata }) => metadata.namespace === "kruise-system",
+    );
 
     expect(revision?.metadata.labels?.["kruise.io/sidecarset-name"]).toBe("proxies");
     expect((await statusOf())?.latestRevision).toBe(revision?.metadata.name);
-    expect(JSON.parse(member.pods()[0]?.metadata.annotations?.["kruise.io/sidecarset-hash"] ?? "")).toMatchObject({ proxies: { controllerRevision: revision?.metadata.name, sidecarList: ["proxy"] } });
+    expect(JSON.parse(member.pods()[0]?.metadata.annotations?.["kruise.io/sidecarset-hash"] ?? "")).toMatchObject({
+      proxies: { controllerRevision: revision?.metadata.name, sidecarList: ["proxy"] },
+    });
   });
 
   test("costs three writes until it is ready, with its sidecars and without", async () => {
@@ -80,7 +111,10 @@ describe("a new pod", () => {
   test("stays as it is when the set is paused, or is about other namespaces", async () => {
     member = await startKruiseMember({ customs: kruiseKinds });
     await member.client.create(SidecarSet, MEMBER, makeSidecarSet({ injectionStrategy: { paused: true } }));
-    const other = makeSidecarSet({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "elsewhere" } }, containers: [{ name: "log", image: "log:1" }] });
+    const other = makeSidecarSet({
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "elsewhere" } },
+      containers: [{ name: "log", image: "log:1" }],
+    });
     await member.client.create(SidecarSet, MEMBER, { ...other, metadata: { name: "logs" } });
 
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(1));
@@ -90,12 +124,23 @@ describe("a new pod", () => {
   });
 
   test("is refused when what its sidecar needs cannot be worked out", async () => {
-    const policy = { targetContainersMode: "sum" as const, targetContainersNameRegex: "^none$", resourcesExpr: { limits: { cpu: "cpu*50%" } } };
+    const policy = {
+      targetContainersMode: "sum" as const,
+      targetContainersNameRegex: "^none$",
+      resourcesExpr: { limits: { cpu: "cpu*50%" } },
+    };
     await start({ containers: [{ name: "proxy", image: "proxy:1", resourcesPolicy: policy }] }, 1);
 
-    const made = member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: NAMESPACE, labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "i" }] } });
+    const made = member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "p", namespace: NAMESPACE, labels: { app: "web" } },
+      spec: { containers: [{ name: "main", image: "i" }] },
+    });
 
-    await expect(made).rejects.toThrow('admission webhook "mpod.kb.io" denied the request: no containers match the regex pattern "^none$"');
+    await expect(made).rejects.toThrow(
+      'admission webhook "mpod.kb.io" denied the request: no containers match the regex pattern "^none$"',
+    );
   });
 });
 
@@ -112,8 +157,16 @@ describe("a new image", () => {
     expect(fewest).toBe(2);
     expect(imagesOf("proxy")).toEqual(["proxy:2", "proxy:2", "proxy:2"]);
     expect(member.pods().map(({ metadata, status }) => [metadata.name, metadata.uid, status?.podIP])).toEqual(before);
-    const restarts = member.pods().map(({ status }) => Object.fromEntries(status?.containerStatuses?.map(({ name, restartCount }) => [name, restartCount]) ?? []));
-    expect(restarts).toEqual([{ proxy: 1, main: 0 }, { proxy: 1, main: 0 }, { proxy: 1, main: 0 }]);
+    const restarts = member
+      .pods()
+      .map(({ status }) =>
+        Object.fromEntries(status?.containerStatuses?.map(({ name, restartCount }) => [name, restartCount]) ?? []),
+      );
+    expect(restarts).toEqual([
+      { proxy: 1, main: 0 },
+      { proxy: 1, main: 0 },
+      { proxy: 1, main: 0 },
+    ]);
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, updatedReadyPods: 3 });
   });
 
@@ -146,7 +199,10 @@ describe("a new image", () => {
 
     await setImage("proxy:2");
     await member.pass(30_000);
-    const pods = { updates: member.writes.total({ resource: "pods", verb: "update", subresource: "" }), conditions: member.writes.total({ resource: "pods", verb: "patch" }) };
+    const pods = {
+      updates: member.writes.total({ resource: "pods", verb: "update", subresource: "" }),
+      conditions: member.writes.total({ resource: "pods", verb: "patch" }),
+    };
     member.writes.reset();
     await member.pass(600_000);
 
@@ -158,7 +214,12 @@ describe("a new image", () => {
 test("a budget holds an update that fails, and the set tells how far it got", async () => {
   member = await startKruiseMember({ customs: kruiseKinds, gates: { PodUnavailableBudgetUpdateGate: true } });
   const budget = { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 };
-  await member.client.create(PodUnavailableBudget, MEMBER, { apiVersion: "policy.kruise.io/v1beta1", kind: "PodUnavailableBudget", metadata: { name: "budget", namespace: NAMESPACE }, spec: budget });
+  await member.client.create(PodUnavailableBudget, MEMBER, {
+    apiVersion: "policy.kruise.io/v1beta1",
+    kind: "PodUnavailableBudget",
+    metadata: { name: "budget", namespace: NAMESPACE },
+    spec: budget,
+  });
   await member.client.create(SidecarSet, MEMBER, makeSidecarSet({ updateStrategy: { maxUnavailable: "100%" } }));
   await member.client.create(CloneSet, MEMBER, makeWebCloneSet(3));
   await member.pass(5000);
@@ -176,25 +237,53 @@ test("a budget holds an update that fails, and the set tells how far it got", as
 test("anything but an image reaches only new pods, and the old ones say so", async () => {
   await start();
 
-  await change((spec) => ({ ...spec, containers: spec.containers?.map((container) => ({ ...container, env: [{ name: "A", value: "1" }] })) }));
+  await change((spec) => ({
+    ...spec,
+    containers: spec.containers?.map((container) => ({ ...container, env: [{ name: "A", value: "1" }] })),
+  }));
   await member.pass(30_000);
 
-  expect(member.pods().map(({ status }) => status?.conditions?.find(({ type }) => type === UPGRADABLE_CONDITION)).map((condition) => [condition?.status, condition?.reason, condition?.message])).toEqual(
-    member.pods().map(() => ["False", "UpdateImmutableField", '{"proxies":false}']),
-  );
-  expect(member.events.filter((event) => event.startsWith("SidecarSet/"))).toEqual(["SidecarSet/proxies Normal NotUpgradablePods: SidecarSet in-place update detected 3 not upgradable pod(s) in this round, will skip them."]);
+  expect(
+    member
+      .pods()
+      .map(({ status }) => status?.conditions?.find(({ type }) => type === UPGRADABLE_CONDITION))
+      .map((condition) => [condition?.status, condition?.reason, condition?.message]),
+  ).toEqual(member.pods().map(() => ["False", "UpdateImmutableField", '{"proxies":false}']));
+  expect(member.events.filter((event) => event.startsWith("SidecarSet/"))).toEqual([
+    "SidecarSet/proxies Normal NotUpgradablePods: SidecarSet in-place update detected 3 not upgradable pod(s) in this round, will skip them.",
+  ]);
 });
 
 test("a hot upgrade starts the new version beside the old one, which then becomes idle", async () => {
-  await start({ containers: [{ name: "proxy", image: "proxy:1", upgradeStrategy: { upgradeType: "HotUpgrade", hotUpgradeEmptyImage: "empty:1" } }] }, 2);
+  await start(
+    {
+      containers: [
+        {
+          name: "proxy",
+          image: "proxy:1",
+          upgradeStrategy: { upgradeType: "HotUpgrade", hotUpgradeEmptyImage: "empty:1" },
+        },
+      ],
+    },
+    2,
+  );
   const injected = [imagesOf("proxy-1"), imagesOf("proxy-2")];
 
   await setImage("proxy:2");
   await member.pass(30_000);
 
-  expect(injected).toEqual([["proxy:1", "proxy:1"], ["empty:1", "empty:1"]]);
-  expect([imagesOf("proxy-1"), imagesOf("proxy-2")]).toEqual([["empty:1", "empty:1"], ["proxy:2", "proxy:2"]]);
-  expect(member.pods()[0]?.metadata.annotations).toMatchObject({ "kruise.io/sidecarset-working-hotupgrade-container": '{"proxy":"proxy-2"}', "version.sidecarset.kruise.io/proxy-1": "0" });
+  expect(injected).toEqual([
+    ["proxy:1", "proxy:1"],
+    ["empty:1", "empty:1"],
+  ]);
+  expect([imagesOf("proxy-1"), imagesOf("proxy-2")]).toEqual([
+    ["empty:1", "empty:1"],
+    ["proxy:2", "proxy:2"],
+  ]);
+  expect(member.pods()[0]?.metadata.annotations).toMatchObject({
+    "kruise.io/sidecarset-working-hotupgrade-container": '{"proxy":"proxy-2"}',
+    "version.sidecarset.kruise.io/proxy-1": "0",
+  });
   expect(member.events.filter((event) => event.includes("ResetContainer"))).toHaveLength(2);
   expect(await statusOf()).toMatchObject({ matchedPods: 2, updatedPods: 2, updatedReadyPods: 2 });
 });
@@ -214,7 +303,16 @@ test("only as many revisions are kept as the set says, without those that pods h
 test("an annotation that somebody else wrote on one pod does not hold up the others", async () => {
   await start();
   const [first] = member.pods();
-  await member.editPod(first?.metadata.name ?? "", (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [IN_PLACE_STATE_ANNOTATION]: '{"proxies":{"lastContainerStatuses":{"proxy":null}}}' } } }));
+  await member.editPod(first?.metadata.name ?? "", (pod) => ({
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      annotations: {
+        ...pod.metadata.annotations,
+        [IN_PLACE_STATE_ANNOTATION]: '{"proxies":{"lastContainerStatuses":{"proxy":null}}}',
+      },
+    },
+  }));
 
   await setImage("proxy:2");
   await member.pass(30_000);
@@ -227,7 +325,8 @@ test("a pod that somebody else changed first is tried again, although the change
   const contested = (client: Client): Client => ({
     ...client,
     async update(kind, cluster, object, options) {
-      if (kind.kind === Pod.kind && conflicts-- > 0) throw conflict({ group: "", resource: "pods" }, (object as KubernetesObject).metadata.name, CHANGED_MEANWHILE);
+      if (kind.kind === Pod.kind && conflicts-- > 0)
+        throw conflict({ group: "", resource: "pods" }, (object as KubernetesObject).metadata.name, CHANGED_MEANWHILE);
       return client.update(kind, cluster, object, options);
     },
   });
@@ -242,7 +341,12 @@ test("a pod that somebody else changed first is tried again, although the change
   member = alone as KruiseMember;
   await alone.client.create(SidecarSet, MEMBER, makeSidecarSet());
   await alone.pass(1000);
-  await alone.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: NAMESPACE, labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } });
+  await alone.client.create(Pod, MEMBER, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", namespace: NAMESPACE, labels: { app: "web" } },
+    spec: { containers: [{ name: "main", image: "web:1" }] },
+  });
   await alone.pass(5000);
 
   await setImage("proxy:2");

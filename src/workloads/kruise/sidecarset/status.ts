@@ -4,7 +4,12 @@ import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 import { isSettled, isSidecarUpdated } from "./pod-state.ts";
 
-export function planSidecarSetStatus(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], latestRevision: string, collisionCount: number): SidecarSetStatus {
+export function planSidecarSetStatus(
+  set: ReadonlySidecarSet,
+  pods: readonly ReadonlyPod[],
+  latestRevision: string,
+  collisionCount: number,
+): SidecarSetStatus {
   let updatedPods = 0;
   let readyPods = 0;
   let updatedReadyPods = 0;
@@ -16,5 +21,13 @@ export function planSidecarSetStatus(set: ReadonlySidecarSet, pods: readonly Rea
     if (isUpdated) updatedReadyPods++;
   }
   const { generation } = set.metadata;
-  return { ...(generation && { observedGeneration: generation }), matchedPods: pods.length, updatedPods, readyPods, ...(updatedReadyPods > 0 && { updatedReadyPods }), latestRevision, collisionCount };
+  return {
+    observedGeneration: generation || undefined,
+    matchedPods: pods.length,
+    updatedPods,
+    readyPods,
+    updatedReadyPods: updatedReadyPods > 0 ? updatedReadyPods : undefined,
+    latestRevision,
+    collisionCount,
+  };
 }

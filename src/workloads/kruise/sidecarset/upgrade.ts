@@ -1,6 +1,6 @@
 /**
- * An update in place of the sidecars of one pod: new images, and annotations that say by which hash and what ran before. The
- * second half of a hot upgrade, in which the former worker becomes idle, is `flipPod`. Pure.
+ * An update in place of the sidecars of one pod: new images, and annotations that say by which hash and what ran
+ * before. The second half of a hot upgrade, in which the former worker becomes idle, is `flipPod`. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../../../api/index.ts";
 import type { PodCondition } from "../../../api/index.ts";
@@ -10,10 +10,28 @@ import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { goJson } from "../../../machinery/index.ts";
 import { containerToUpgrade, hotPair, imagesOf } from "./hot-upgrade.ts";
-import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION, WORKING_CONTAINER_ANNOTATION, isHotUpgrade, otherVersionAnnotation, sidecarNames, versionAnnotation, withAnnotations } from "./names.ts";
+import {
+  IN_PLACE_STATE_ANNOTATION,
+  UPGRADABLE_CONDITION,
+  WORKING_CONTAINER_ANNOTATION,
+  isHotUpgrade,
+  otherVersionAnnotation,
+  sidecarNames,
+  versionAnnotation,
+  withAnnotations,
+} from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";
 import { patchAnnotations } from "./patch-metadata.ts";
-import { formatRecords, formatUpdateStates, formatWorking, isOldForm, parseText, readRecords, readUpdateStates, workingContainers } from "./records.ts";
+import {
+  formatRecords,
+  formatUpdateStates,
+  formatWorking,
+  isOldForm,
+  parseText,
+  readRecords,
+  readUpdateStates,
+  workingContainers,
+} from "./records.ts";
 import type { HashAnnotation, SidecarRecord } from "./records.ts";
 
 /** The pod with the images of the set. Throws `SidecarError` when the set's annotations cannot be merged into it. */
@@ -23,22 +41,45 @@ export function upgradePod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: n
   for (const container of set.spec.containers ?? []) {
     const { name, image = "" } = container;
     // A container that works has the image already when this is its second try.
-    const { upgraded, other } = isHotUpgrade(container) ? containerToUpgrade(container, pod, set) : { upgraded: name, other: name };
+    const { upgraded, other } = isHotUpgrade(container)
+      ? containerToUpgrade(container, pod, set)
+      : { upgraded: name, other: name };
     if (imagesOf(pod).get(other) === image) continue;
     pod = withImage(pod, upgraded, image);
     changed.push(upgraded);
     if (isHotUpgrade(container)) pod = withAnnotations(pod, switchedAnnotations(pod, set, name, upgraded, other));
   }
   pod = withUpdateState(withRecord(pod, set, nowMs), set, changed, nowMs);
-  return { ...pod, metadata: { ...pod.metadata, annotations: patchAnnotations(pod.metadata.annotations ?? {}, set.spec.patchPodMetadata) } };
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      annotations: patchAnnotations(pod.metadata.annotations ?? {}, set.spec.patchPodMetadata),
+    },
+  };
 }
 
 function withImage(pod: ReadonlyPod, container: string, image: string): ReadonlyPod {
-  return { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((item) => (item.name === container ? { ...item, image } : item)) } };
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: pod.spec.containers.map((item) => (item.name === container ? { ...item, image } : item)),
+    },
+  };
 }
 
-/** The version of a container is that of the set when it was updated; programs inside learn from it which of the two they are. */
-function switchedAnnotations(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet, sidecar: string, upgraded: string, other: string): StringMap {
+/**
+ * The version of a container is that of the set when it was updated; programs inside learn from it which of the two
+ * they are.
+ */
+function switchedAnnotations(
+  pod: ReadonlyPod,
+  { metadata }: ReadonlySidecarSet,
+  sidecar: string,
+  upgraded: string,
+  other: string,
+): StringMap {
   const version = metadata.resourceVersion ?? "";
   const otherVersion = pod.metadata.annotations?.[versionAnnotation(other)] ?? "";
   return {
@@ -54,8 +95,16 @@ function withRecord(pod: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): R
   const updateTimestamp = formatTime(nowMs);
   const { records, isOld } = recordsToUpdate(pod, SIDECAR_SET_HASH_ANNOTATION, name, updateTimestamp);
   const { latestRevision } = set.status ?? {};
-  records.set(name, { updateTimestamp, hash: annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "", sidecarSetName: name, sidecarList: sidecarNames(set), ...(latestRevision && { controllerRevision: latestRevision }) });
-  const withoutImage = isOld ? recordsToUpdate(pod, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, name, updateTimestamp) : undefined;
+  records.set(name, {
+    updateTimestamp,
+    hash: annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "",
+    sidecarSetName: name,
+    sidecarList: sidecarNames(set),
+    controllerRevision: latestRevision || undefined,
+  });
+  const withoutImage = isOld
+    ? recordsToUpdate(pod, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, name, updateTimestamp)
+    : undefined;
   return withAnnotations(pod, {
     [SIDECAR_SET_HASH_ANNOTATION]: formatRecords(records),
     ...(withoutImage?.isOld && { [SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION]: formatRecords(withoutImage.records) }),
@@ -63,18 +112,41 @@ function withRecord(pod: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): R
 }
 
 /** Records of very old releases are brought up to date. */
-function recordsToUpdate({ metadata }: ReadonlyPod, annotation: HashAnnotation, set: string, updateTimestamp: string): { records: Map<string, SidecarRecord>; isOld: boolean } {
+function recordsToUpdate(
+  { metadata }: ReadonlyPod,
+  annotation: HashAnnotation,
+  set: string,
+  updateTimestamp: string,
+): { records: Map<string, SidecarRecord>; isOld: boolean } {
   const records = readRecords(metadata.annotations?.[annotation]) ?? new Map<string, SidecarRecord>();
   const isOld = isOldForm(parseText(metadata.annotations?.[annotation]));
-  return { records: new Map([...records].map(([name, record]) => [name, isOld ? { ...record, updateTimestamp, sidecarSetName: set } : record])), isOld };
+  return {
+    records: new Map(
+      [...records].map(([name, record]) => [
+        name,
+        isOld ? { ...record, updateTimestamp, sidecarSetName: set } : record,
+      ]),
+    ),
+    isOld,
+  };
 }
 
 /** Notes what runs now in the containers that change, so that the end of the update can be told. */
-function withUpdateState(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet, changed: readonly string[], nowMs: number): ReadonlyPod {
+function withUpdateState(
+  pod: ReadonlyPod,
+  { metadata }: ReadonlySidecarSet,
+  changed: readonly string[],
+  nowMs: number,
+): ReadonlyPod {
   const states = readUpdateStates(pod) ?? new Map();
-  const state = states.get(metadata.name) ?? { revision: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "", updateTimestamp: formatTime(nowMs) };
+  const state = states.get(metadata.name) ?? {
+    revision: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "",
+    updateTimestamp: formatTime(nowMs),
+  };
   const imageIds = new Map(pod.status?.containerStatuses?.map(({ name, imageID }) => [name, imageID]));
-  const last = Object.fromEntries(changed.map((name) => [name, imageIds.get(name) ? { imageID: imageIds.get(name) } : {}]));
+  const last = Object.fromEntries(
+    changed.map((name) => [name, imageIds.get(name) ? { imageID: imageIds.get(name) } : {}]),
+  );
   states.set(metadata.name, { ...state, lastContainerStatuses: { ...state.lastContainerStatuses, ...last } });
   return withAnnotations(pod, { [IN_PLACE_STATE_ANNOTATION]: formatUpdateStates(states) });
 }
@@ -87,14 +159,25 @@ export function flipPod(given: ReadonlyPod, set: ReadonlySidecarSet, nowMs: numb
     const { working, idle } = hotPair(container.name, pod);
     const emptyImage = container.upgradeStrategy?.hotUpgradeEmptyImage ?? "";
     if (imagesOf(pod).get(idle) === emptyImage) continue;
-    pod = withAnnotations(withImage(pod, idle, emptyImage), { [versionAnnotation(idle)]: "0", [otherVersionAnnotation(working)]: "0" });
+    pod = withAnnotations(withImage(pod, idle, emptyImage), {
+      [versionAnnotation(idle)]: "0",
+      [otherVersionAnnotation(working)]: "0",
+    });
     changed.push(idle);
   }
   return withUpdateState(pod, set, changed, nowMs);
 }
 
-/** The condition by which people see that a pod has sidecars that only a new pod can get; undefined when it says so already. */
-export function upgradableCondition(pod: ReadonlyPod, set: string, isUpgradable: boolean, nowMs: number): DeepReadonly<PodCondition> | undefined {
+/**
+ * The condition by which people see that a pod has sidecars that only a new pod can get; undefined when it says so
+ * already.
+ */
+export function upgradableCondition(
+  pod: ReadonlyPod,
+  set: string,
+  isUpgradable: boolean,
+  nowMs: number,
+): DeepReadonly<PodCondition> | undefined {
   const before = podCondition(pod, UPGRADABLE_CONDITION);
   const read = parseText(before?.message);
   const sets = { ...(isObject(read) ? read : {}), [set]: isUpgradable };
@@ -104,5 +187,12 @@ export function upgradableCondition(pod: ReadonlyPod, set: string, isUpgradable:
   const reason = all ? "AllSidecarsetUpgradable" : "UpdateImmutableField";
   if (before?.status === status && before.reason === reason && before.message === message) return undefined;
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
-  return { ...before, type: UPGRADABLE_CONDITION, status, reason, message, ...(lastTransitionTime && { lastTransitionTime }) };
+  return {
+    ...before,
+    type: UPGRADABLE_CONDITION,
+    status,
+    reason,
+    message,
+    ...(lastTransitionTime && { lastTransitionTime }),
+  };
 }

@@ -1,8 +1,8 @@
 /**
  * Whether the claims of a pod are what the claim templates ask for, and how they become that.
  *
- * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim grows when its pod is updated; with any
- * other strategy only new claims have the new size, and the numbers here only appear in the status. Pure.
+ * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim grows when its pod is updated;
+ * with any other strategy only new claims have the new size, and the numbers here only appear in the status. Pure.
  */
 import type { StorageClass } from "../../../api/index.ts";
 import { equalJson } from "../../../base/index.ts";
@@ -24,25 +24,38 @@ export interface ClaimState {
 type Amounts = Readonly<Record<string, string | number>> | undefined;
 
 /** An amount that is not there is none. */
-const isLess = (a: Amounts, b: Amounts): boolean => compareQuantities(parseQuantity(a?.["storage"] ?? "0"), parseQuantity(b?.["storage"] ?? "0")) < 0;
+const isLess = (a: Amounts, b: Amounts): boolean =>
+  compareQuantities(parseQuantity(a?.["storage"] ?? "0"), parseQuantity(b?.["storage"] ?? "0")) < 0;
 
 /** A claim of the default class has a class that its template does not name. */
 function isOfSameSort(claim: ReadonlyClaim, template: ReadonlyClaim): boolean {
   const [have, want] = [claim.spec?.storageClassName, template.spec?.storageClassName];
-  return (have === undefined || want === undefined || have === want) && equalJson(claim.spec?.accessModes ?? [], template.spec?.accessModes ?? []);
+  return (
+    (have === undefined || want === undefined || have === want) &&
+    equalJson(claim.spec?.accessModes ?? [], template.spec?.accessModes ?? [])
+  );
 }
 
-const needsGrowth = (claim: ReadonlyClaim, template: ReadonlyClaim): boolean => isLess(claim.spec?.resources?.requests, template.spec?.resources?.requests);
+const needsGrowth = (claim: ReadonlyClaim, template: ReadonlyClaim): boolean =>
+  isLess(claim.spec?.resources?.requests, template.spec?.resources?.requests);
 
 export function claimState(claim: ReadonlyClaim, template: ReadonlyClaim): ClaimState {
   if (!isOfSameSort(claim, template)) return { isCompatible: false, isReady: false };
-  return { isCompatible: !needsGrowth(claim, template), isReady: !isLess(claim.status?.capacity, claim.spec?.resources?.requests) };
+  return {
+    isCompatible: !needsGrowth(claim, template),
+    isReady: !isLess(claim.status?.capacity, claim.spec?.resources?.requests),
+  };
 }
 
 /** What remains is done by the kubelet when the pod starts. */
 export function isGrown(claim: ReadonlyClaim, template: ReadonlyClaim): boolean {
   const { isCompatible, isReady } = claimState(claim, template);
-  return isCompatible && (isReady || (claim.status?.conditions?.some(({ type, status }) => type === "FileSystemResizePending" && status === "True") ?? false));
+  return (
+    isCompatible &&
+    (isReady ||
+      (claim.status?.conditions?.some(({ type, status }) => type === "FileSystemResizePending" && status === "True") ??
+        false))
+  );
 }
 
 export type Growth =
@@ -51,16 +64,34 @@ export type Growth =
   | { problem: string; isTold: boolean };
 
 /** The claim as it must become; undefined when it is right. */
-export function planGrowth(set: ReadonlyStatefulSet, pod: string, claim: ReadonlyClaim, template: ReadonlyClaim, classNamed: (name: string) => DeepReadonly<StorageClass> | undefined): Growth | undefined {
+export function planGrowth(
+  set: ReadonlyStatefulSet,
+  pod: string,
+  claim: ReadonlyClaim,
+  template: ReadonlyClaim,
+  classNamed: (name: string) => DeepReadonly<StorageClass> | undefined,
+): Growth | undefined {
   const { name } = claim.metadata;
-  if (!isOfSameSort(claim, template)) return { problem: `can not patch pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`, isTold: true };
+  if (!isOfSameSort(claim, template))
+    return {
+      problem: `can not patch pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`,
+      isTold: true,
+    };
   if (!needsGrowth(claim, template)) return undefined;
   const className = claim.spec?.storageClassName;
   if (className !== undefined) {
     const storageClass = classNamed(className);
-    if (!storageClass) return { problem: `could not get sc ${className} for ${pod} when checking PVC spec`, isTold: false };
-    if (!storageClass.allowVolumeExpansion) return { problem: `storage class ${className} for ${pod} does not support volume expansion`, isTold: false };
+    if (!storageClass)
+      return { problem: `could not get sc ${className} for ${pod} when checking PVC spec`, isTold: false };
+    if (!storageClass.allowVolumeExpansion)
+      return { problem: `storage class ${className} for ${pod} does not support volume expansion`, isTold: false };
   }
   const annotations = { ...claim.metadata.annotations, [RESIZED_BY_ANNOTATION]: set.metadata.name };
-  return { claim: { ...claim, metadata: { ...claim.metadata, annotations }, spec: { ...claim.spec, ...(template.spec?.resources && { resources: template.spec.resources }) } } };
+  return {
+    claim: {
+      ...claim,
+      metadata: { ...claim.metadata, annotations },
+      spec: { ...claim.spec, ...(template.spec?.resources && { resources: template.spec.resources }) },
+    },
+  };
 }

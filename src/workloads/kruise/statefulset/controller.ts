@@ -1,11 +1,18 @@
 /**
- * Advanced StatefulSet: OpenKruise's pods with names and claims of their own, updated in place, in any order, several at once.
+ * Advanced StatefulSet: OpenKruise's pods with names and claims of their own, updated in place, in any order, several
+ * at once.
  *
- * Reads:  Advanced StatefulSet, its pods, claims and ControllerRevisions, StorageClass (may a claim grow?).
- * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status.
- * One pass is a step (`plan.ts`), or else status and history.
+ * Reads: Advanced StatefulSet, its pods, claims and ControllerRevisions, StorageClass (may a claim grow?).
+ * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status. One pass is a step (`plan.ts`),
+ * or else status and history.
  */
-import { AdvancedStatefulSet, ControllerRevision, PersistentVolumeClaim, Pod, StorageClass } from "../../../api/index.ts";
+import {
+  AdvancedStatefulSet,
+  ControllerRevision,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from "../../../api/index.ts";
 import { equalJson, formatTime } from "../../../base/index.ts";
 import type { ObjectKey } from "../../../client/index.ts";
 import { formatLabelSelector, matchesLabels } from "../../../machinery/index.ts";
@@ -43,7 +50,13 @@ const FORMAT: RevisionFormat<AdvancedStatefulSet> = {
   annotationsOf: ({ metadata }) => metadata.annotations,
 };
 
-const EMPTY_STATUS: StatefulSetStatus = { replicas: 0, readyReplicas: 0, availableReplicas: 0, currentReplicas: 0, updatedReplicas: 0 };
+const EMPTY_STATUS: StatefulSetStatus = {
+  replicas: 0,
+  readyReplicas: 0,
+  availableReplicas: 0,
+  currentReplicas: 0,
+  updatedReplicas: 0,
+};
 
 /** Everything that one pass looks at. */
 interface View {
@@ -79,7 +92,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       // Claims belong to nobody, or to their pod; one that a set makes grow says for whom.
       watch(PersistentVolumeClaim, ({ cluster, object: { metadata } }) => {
         const name = metadata.annotations?.[RESIZED_BY_ANNOTATION];
-        return name === undefined ? [] : [{ cluster, name, ...(metadata.namespace && { namespace: metadata.namespace }) }];
+        return name === undefined ? [] : [{ cluster, name, namespace: metadata.namespace || undefined }];
       }),
     ],
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, AdvancedStatefulSet],
@@ -88,28 +101,45 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
       // The server's garbage collection removes the pods of a set that goes.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
-      const waitMs = Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), statusSeen.waitMs(owner), history.waitMs(owner));
+      const waitMs = Math.max(
+        podsSeen.waitMs(owner),
+        claimsSeen.waitMs(owner),
+        statusSeen.waitMs(owner),
+        history.waitMs(owner),
+      );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const ours = await claimPods(set, key.cluster, signal);
-      if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done; // What changed hands brings the set back.
+      // What changed hands brings the set back.
+      if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
       const known = history.of(owner);
-      const revisions = planRevisions(FORMAT, set, { known, currentRevision: set.status?.currentRevision, collisionCount: set.status?.collisionCount });
+      const revisions = planRevisions(FORMAT, set, {
+        known,
+        currentRevision: set.status?.currentRevision,
+        collisionCount: set.status?.collisionCount,
+      });
       const view: View = { set, key, owner, pods: ours, revisions, signal };
       if (revisions.write) {
         const outcome = await history.write(owner, revisions, signal);
-        if (outcome === "collision") await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
+        if (outcome === "collision")
+          await writeStatus(view, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 });
         return done;
       }
 
       const plan = withoutUselessGates(planPass(view));
       for (const event of plan.events) events?.record(key.cluster, set, event);
       // Pods that are made again, and the next rollout, start from the revisions that the status names.
-      if (plan.status.updateRevision !== set.status?.updateRevision || plan.status.currentRevision !== set.status?.currentRevision) {
+      if (
+        plan.status.updateRevision !== set.status?.updateRevision ||
+        plan.status.currentRevision !== set.status?.currentRevision
+      ) {
         await writeStatus(view, plan.status);
         return done;
       }
-      const failure = await writer.carryOut({ set, owner, updateRevision: revisions.update.metadata.name, signal }, plan);
+      const failure = await writer.carryOut(
+        { set, owner, updateRevision: revisions.update.metadata.name, signal },
+        plan,
+      );
       if (!changesNothing(plan) && !failure) {
         log.debug("pods changed", { revision: revisions.update.metadata.name });
         return plan.delayMs > 0 ? { requeueAfterMs: plan.delayMs } : done; // The pods' own changes bring the set back.
@@ -121,13 +151,19 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
   });
 
   /** The pods of the set; undefined when some had to be taken over or let go first. */
-  async function claimPods(set: ReadonlyStatefulSet, cluster: string, signal: AbortSignal): Promise<ReadonlyPod[] | undefined> {
+  async function claimPods(
+    set: ReadonlyStatefulSet,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[] | undefined> {
     const selector = selectorOf(set);
     const isOurs = (pod: ReadonlyPod): boolean => isMember(set, pod);
     const podOwner = { cluster, object: set };
     const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector).filter(isOurs);
     const all = ownedBy(pods, cluster, set.metadata.uid);
-    const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !(isOurs(pod) && matchesLabels(selector, pod.metadata.labels)));
+    const strangers = all.filter(
+      (pod) => !pod.metadata.deletionTimestamp && !(isOurs(pod) && matchesLabels(selector, pod.metadata.labels)),
+    );
     await writer.pods.adopt(podOwner, orphans, signal);
     await writer.pods.release(podOwner, strangers, signal);
     return orphans.length + strangers.length > 0 ? undefined : all.filter(isOurs);
@@ -142,7 +178,7 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
         current: revisions.current,
         update: revisions.update,
         revisions: history.of(owner),
-        claimNamed: (name) => claims.get({ cluster, name, ...(namespace && { namespace }) }),
+        claimNamed: (name) => claims.get({ cluster, name, namespace: namespace || undefined }),
         classNamed: (name) => classes.get({ cluster, name }),
         gates,
         nowMs: clock.now(),
@@ -167,31 +203,48 @@ export function createAdvancedStatefulSetController(deps: WorkloadDependencies):
     // Thrown after the status tells of it, so that the pass is tried again with back-off.
     if (failure) throw failure.cause;
     const isBlocked = plan.ending?.because === "failure" && plan.ending.isBlocked;
-    const waits = [nextAvailableInMs(ours, minReadySecondsOf(set), clock.now()), plan.delayMs || undefined, isBlocked ? BLOCKED_AGAIN_MS : undefined].filter((wait) => wait !== undefined);
+    const waits = [
+      nextAvailableInMs(ours, minReadySecondsOf(set), clock.now()),
+      plan.delayMs || undefined,
+      isBlocked ? BLOCKED_AGAIN_MS : undefined,
+    ].filter((wait) => wait !== undefined);
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
-  function withConditions(set: ReadonlyStatefulSet, { status, ending }: StatefulPlan, failure: Failure | undefined): StatefulSetStatus {
+  function withConditions(
+    set: ReadonlyStatefulSet,
+    { status, ending }: StatefulPlan,
+    failure: Failure | undefined,
+  ): StatefulSetStatus {
     const now = formatTime(clock.now());
-    if (failure?.condition) return withFailure(status, set.status, failure.condition.type, failure.condition.message, now);
-    if (ending?.because === "failure" && ending.isCreation) return withFailure(status, set.status, "FailedCreatePod", podFailure("create", ending.message), now);
+    if (failure?.condition)
+      return withFailure(status, set.status, failure.condition.type, failure.condition.message, now);
+    if (ending?.because === "failure" && ending.isCreation)
+      return withFailure(status, set.status, "FailedCreatePod", podFailure("create", ending.message), now);
     return status;
   }
 
   async function writeStatus({ set, owner, signal }: View, status: StatefulSetStatus): Promise<void> {
-    const written = await unlessChanged(client.updateStatus(AdvancedStatefulSet, owner.cluster, { ...set, status }, { signal }));
+    const written = await unlessChanged(
+      client.updateStatus(AdvancedStatefulSet, owner.cluster, { ...set, status }, { signal }),
+    );
     if (written) statusSeen.wrote(owner, written);
   }
 
   async function pruneHistory({ set, owner, pods: ours, revisions, signal }: View): Promise<void> {
     const used = new Set([revisions.current.metadata.name, revisions.update.metadata.name, ...ours.map(revisionOf)]);
-    const unused = planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) => used.has(metadata.name));
+    const unused = planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) =>
+      used.has(metadata.name),
+    );
     if (unused.length > 0) await history.remove(owner, unused, signal);
   }
 }
 
-/** A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide. */
+/**
+ * A pod without a node gains nothing from an open gate, and placement is about to write it: both at once would collide.
+ */
 function withoutUselessGates(plan: StatefulPlan): StatefulPlan {
-  const isUseful = ({ pod, after, isMended }: StatefulPlan["change"][number]): boolean => Boolean(pod.spec.nodeName) || isMended || after.metadata !== pod.metadata || after.spec !== pod.spec;
+  const isUseful = ({ pod, after, isMended }: StatefulPlan["change"][number]): boolean =>
+    Boolean(pod.spec.nodeName) || isMended || after.metadata !== pod.metadata || after.spec !== pod.spec;
   return plan.change.every(isUseful) ? plan : { ...plan, change: plan.change.filter(isUseful) };
 }

@@ -10,7 +10,13 @@ describe("Reserved ordinals", () => {
   });
 
   test("are ignored altogether when one of them cannot be read", () => {
-    expect([["5-3"], [1, "x"], ["1-2-3"], ["7"], ["1-99999999999999999999"]].map(reservedOf)).toEqual([[], [], [], [], []]);
+    expect([["5-3"], [1, "x"], ["1-2-3"], ["7"], ["1-99999999999999999999"]].map(reservedOf)).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+    ]);
   });
 
   test("may be millions and cost nothing", () => {
@@ -20,7 +26,11 @@ describe("Reserved ordinals", () => {
 
     expect([ordinals.next().value, ordinals.next().value]).toEqual([2_000_000_000, 2_000_000_003]);
     expect(range.end).toBe(4_000_000_002);
-    expect([1_999_999_999, 2_000_000_000, 2_000_000_001].map((ordinal) => isInRange(range, ordinal))).toEqual([false, true, false]);
+    expect([1_999_999_999, 2_000_000_000, 2_000_000_001].map((ordinal) => isInRange(range, ordinal))).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 
   test("before the first ordinal or behind the last change nothing", () => {

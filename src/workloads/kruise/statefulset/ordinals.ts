@@ -1,5 +1,6 @@
 /**
- * The ordinals of an Advanced StatefulSet: which numbers its pods have, given where it starts and which numbers are reserved.
+ * The ordinals of an Advanced StatefulSet: which numbers its pods have, given where it starts and which numbers are
+ * reserved.
  *
  * Reserved numbers are kept as ranges, never one by one: a user may reserve millions. Pure.
  */
@@ -45,7 +46,8 @@ function merged(ascending: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of ascending) {
     const last = result.at(-1);
-    if (last && span.from <= last.to + 1) result[result.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    if (last && span.from <= last.to + 1)
+      result[result.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
     else result.push(span);
   }
   return result;
@@ -72,7 +74,8 @@ export function isReserved(reserved: Reserved, ordinal: number): boolean {
   return span !== undefined && span.from <= ordinal;
 }
 
-export const isInRange = ({ start, end, reserved }: OrdinalRange, ordinal: number): boolean => ordinal >= start && ordinal < end && !isReserved(reserved, ordinal);
+export const isInRange = ({ start, end, reserved }: OrdinalRange, ordinal: number): boolean =>
+  ordinal >= start && ordinal < end && !isReserved(reserved, ordinal);
 
 /** The ordinals that pods should have, ascending. */
 export function* ordinalsIn({ start, end, reserved }: OrdinalRange): Generator<number> {

@@ -1,9 +1,9 @@
 /**
  * What one pass of an Advanced StatefulSet does, as it is worked out step by step.
  *
- * Every decision is made on the pods as the pass found them (`seen`); what it does to them adds up in `after`. A pod that the
- * pass deletes cannot be changed any more, so a step that wants to ends the pass there: the deletion itself brings the set
- * back. Nothing here writes; `plan.ts` turns a pass into a plan.
+ * Every decision is made on the pods as the pass found them (`seen`); what it does to them adds up in `after`. A pod
+ * that the pass deletes cannot be changed any more, so a step that wants to ends the pass there: the deletion itself
+ * brings the set back. Nothing here writes; `plan.ts` turns a pass into a plan.
  */
 import type { PersistentVolumeClaim, StorageClass } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -76,7 +76,14 @@ export interface Pass {
   ending?: Ending;
 }
 
-export const draftOf = (ordinal: number, seen: ReadonlyPod, is: Draft["is"]): Draft => ({ ordinal, seen, after: seen, is, isMended: false, isUpdatedInPlace: false });
+export const draftOf = (ordinal: number, seen: ReadonlyPod, is: Draft["is"]): Draft => ({
+  ordinal,
+  seen,
+  after: seen,
+  is,
+  isMended: false,
+  isUpdatedInPlace: false,
+});
 
 export function wait(pass: Pass, ms: number): void {
   if (ms > 0) pass.waitMs = pass.waitMs > 0 ? Math.min(pass.waitMs, ms) : ms;
@@ -90,7 +97,12 @@ function mayWrite(pass: Pass, draft: Draft, doing: "changing" | "updating" | "re
 }
 
 /** Replaces what the pass makes of the pod. False when the pass ends. */
-export function change(pass: Pass, draft: Draft, after: ReadonlyPod, doing: "changing" | "updating" = "changing"): boolean {
+export function change(
+  pass: Pass,
+  draft: Draft,
+  after: ReadonlyPod,
+  doing: "changing" | "updating" = "changing",
+): boolean {
   if (after === draft.after) return true;
   if (!mayWrite(pass, draft, doing)) return false;
   draft.after = after;
@@ -105,7 +117,8 @@ export function remove(pass: Pass, draft: Draft): Removal {
   const hook = set.spec.lifecycle?.preDelete;
   if (isHooked(hook, draft.seen)) {
     const before = draft.after;
-    if (!change(pass, draft, enterState(before, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs))) return "ended";
+    if (!change(pass, draft, enterState(before, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs)))
+      return "ended";
     return before.metadata === draft.after.metadata ? "waits" : "prepared";
   }
   if (!mayWrite(pass, draft, "removing")) return "ended";
@@ -116,18 +129,31 @@ export function remove(pass: Pass, draft: Draft): Removal {
 
 export type Refresh = "ended" | "settled" | "moved";
 
-/** The gate, the next step of an in-place update, and the lifecycle; `moved` when the pod enters another state of it. */
+/**
+ * The gate, the next step of an in-place update, and the lifecycle; `moved` when the pod enters another state of it.
+ */
 export function refresh(pass: Pass, draft: Draft): Refresh {
   const { set, update, gates, nowMs } = pass.input;
   const { lifecycle } = set.spec;
-  const { pod, delayMs, resize } = refreshPod(draft.after, { gates, hasRevision: (candidate, revision) => revisionOf(candidate) === revision, nowMs });
+  const { pod, delayMs, resize } = refreshPod(draft.after, {
+    gates,
+    hasRevision: (candidate, revision) => revisionOf(candidate) === revision,
+    nowMs,
+  });
   wait(pass, delayMs);
   if (!change(pass, draft, pod)) return "ended";
   if (resize) draft.resize = resize;
 
-  const state = nextState(draft.seen, { lifecycle, isPlaced: true, isUpdated: revisionOf(draft.seen) === update.metadata.name, isComplete: () => whyIncomplete(draft.seen, gates) === undefined });
+  const state = nextState(draft.seen, {
+    lifecycle,
+    isPlaced: true,
+    isUpdated: revisionOf(draft.seen) === update.metadata.name,
+    isComplete: () => whyIncomplete(draft.seen, gates) === undefined,
+  });
   if (state === undefined) return "settled";
-  return change(pass, draft, enterState(draft.after, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs)) ? "moved" : "ended";
+  return change(pass, draft, enterState(draft.after, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs))
+    ? "moved"
+    : "ended";
 }
 
 /** The claim as the pass leaves it. */
@@ -136,7 +162,10 @@ export function claimNamed({ input, newClaims, changedClaims }: Pass, name: stri
 }
 
 /** What a template has made for this pod, by the template; only what is there and stays. */
-export function claimsInUse(pass: Pass, { ordinal }: Draft): { template: DeepReadonly<PersistentVolumeClaim>; claim: ReadonlyClaim }[] {
+export function claimsInUse(
+  pass: Pass,
+  { ordinal }: Draft,
+): { template: DeepReadonly<PersistentVolumeClaim>; claim: ReadonlyClaim }[] {
   const { metadata, spec } = pass.input.set;
   return (spec.volumeClaimTemplates ?? []).flatMap((template) => {
     const claim = claimNamed(pass, `${template.metadata.name}-${metadata.name}-${ordinal}`);

@@ -39,7 +39,8 @@ export interface StatefulPlan {
   ending?: Ending;
 }
 
-export const changesNothing = ({ createClaims, changeClaims, create, change, remove }: StatefulPlan): boolean => createClaims.length + changeClaims.length + create.length + change.length + remove.length === 0;
+export const changesNothing = ({ createClaims, changeClaims, create, change, remove }: StatefulPlan): boolean =>
+  createClaims.length + changeClaims.length + create.length + change.length + remove.length === 0;
 
 export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulPlan {
   const pass = startPass(input);
@@ -55,14 +56,22 @@ export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulP
     events: pass.events,
     status: planStatus(pass, taken, facts),
     delayMs: pass.waitMs,
-    ...(pass.ending && { ending: pass.ending }),
+    ending: pass.ending,
   };
 }
 
 /** A pod that goes is not changed first, unless a finalizer keeps it and people will look at it. */
 function changesOf({ slots, condemned }: Pass): PodChange[] {
-  const stays = slots.concat(condemned).filter(({ is, seen }) => is === "there" || (is === "removed" && seen.metadata.finalizers?.length));
+  const stays = slots
+    .concat(condemned)
+    .filter(({ is, seen }) => is === "there" || (is === "removed" && seen.metadata.finalizers?.length));
   return stays
     .filter(({ seen, after, isMended }) => after !== seen || isMended)
-    .map(({ seen, after, resize, isMended, isUpdatedInPlace }) => ({ pod: seen, after, isMended, isUpdatedInPlace, ...(resize && { resize }) }));
+    .map(({ seen, after, resize, isMended, isUpdatedInPlace }) => ({
+      pod: seen,
+      after,
+      isMended,
+      isUpdatedInPlace,
+      resize,
+    }));
 }

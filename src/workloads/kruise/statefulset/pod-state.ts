@@ -1,4 +1,7 @@
-/** What the Advanced StatefulSet controller asks about its set and about one of its pods. Pure; see also the general questions in `kubernetes/pod.ts`. */
+/**
+ * What the Advanced StatefulSet controller asks about its set and about one of its pods. Pure; see also the general
+ * questions in `kubernetes/pod.ts`.
+ */
 import type { AdvancedStatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isReady, readySinceMs } from "../../kubernetes/pod.ts";
@@ -15,12 +18,14 @@ export type ReadonlyStatefulSet = DeepReadonly<AdvancedStatefulSet>;
 export type RollingUpdate = NonNullable<NonNullable<ReadonlyStatefulSet["spec"]["updateStrategy"]>["rollingUpdate"]>;
 
 export const replicasOf = ({ spec }: ReadonlyStatefulSet): number => spec.replicas ?? 1;
-export const rollingOf = ({ spec }: ReadonlyStatefulSet): RollingUpdate | undefined => spec.updateStrategy?.rollingUpdate;
+export const rollingOf = ({ spec }: ReadonlyStatefulSet): RollingUpdate | undefined =>
+  spec.updateStrategy?.rollingUpdate;
 export const minReadySecondsOf = (set: ReadonlyStatefulSet): number => rollingOf(set)?.minReadySeconds ?? 0;
 export const isOrdered = ({ spec }: ReadonlyStatefulSet): boolean => spec.podManagementPolicy !== "Parallel";
 export const revisionOf = ({ metadata }: ReadonlyPod): string => metadata.labels?.[REVISION_LABEL] ?? "";
 
-export const startOf = ({ spec }: ReadonlyStatefulSet, gates: FeatureGates): number => (gates.isOn("StatefulSetStartOrdinal") ? (spec.ordinals?.start ?? 0) : 0);
+export const startOf = ({ spec }: ReadonlyStatefulSet, gates: FeatureGates): number =>
+  gates.isOn("StatefulSetStartOrdinal") ? (spec.ordinals?.start ?? 0) : 0;
 
 export function ordinalsOf(set: ReadonlyStatefulSet, gates: FeatureGates): OrdinalRange {
   return rangeOf(startOf(set, gates), replicasOf(set), reservedOf(set.spec.reserveOrdinals));
@@ -35,7 +40,10 @@ export function isMember({ metadata }: ReadonlyStatefulSet, pod: ReadonlyPod): b
   return parent === metadata.name && ordinal >= 0 && pod.metadata.name === `${parent}-${ordinal}`;
 }
 
-/** A share of the replicas, rounded down and never less than one: with none at all nothing would ever move. Undefined for what is no number. */
+/**
+ * A share of the replicas, rounded down and never less than one: with none at all nothing would ever move. Undefined
+ * for what is no number.
+ */
 export function shareOf(set: ReadonlyStatefulSet, value: IntOrPercent): number | undefined {
   const share = legacyShare(value, replicasOf(set), "down");
   return share === undefined ? undefined : Math.max(1, share);
@@ -52,7 +60,11 @@ function isNormal(pod: ReadonlyPod): boolean {
 export const isHealthy = (pod: ReadonlyPod): boolean => isNormal(pod) && isRunningAndReady(pod) && !isTerminating(pod);
 
 /** `waitMs`: when time alone makes the pod available; 0 when it must change first. */
-export function availabilityOf(pod: ReadonlyPod, minReadySeconds: number, nowMs: number): { isAvailable: boolean; waitMs: number } {
+export function availabilityOf(
+  pod: ReadonlyPod,
+  minReadySeconds: number,
+  nowMs: number,
+): { isAvailable: boolean; waitMs: number } {
   if (!isNormal(pod) || !isRunningAndReady(pod)) return { isAvailable: false, waitMs: 0 };
   if (minReadySeconds === 0) return { isAvailable: true, waitMs: 0 };
   const since = readySinceMs(pod);
@@ -60,7 +72,9 @@ export function availabilityOf(pod: ReadonlyPod, minReadySeconds: number, nowMs:
   return waitMs > 0 ? { isAvailable: false, waitMs } : { isAvailable: true, waitMs: 0 };
 }
 
-/** A pod that prepares for its update can count as updated, so that the partition does not choose another in its place. */
+/**
+ * A pod that prepares for its update can count as updated, so that the partition does not choose another in its place.
+ */
 export function countsAsUpdated(pod: ReadonlyPod, updateRevision: string, gates: FeatureGates): boolean {
   if (gates.isOn("PreparingUpdateAsUpdate") && lifecycleState(pod) === "PreparingUpdate") return true;
   return shortHash(revisionOf(pod)) === shortHash(updateRevision);

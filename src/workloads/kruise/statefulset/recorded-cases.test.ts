@@ -5,5 +5,6 @@ import { readCases } from "../testdata/read-cases.ts";
 import { statefulSetCases } from "../testdata/statefulset-cases.ts";
 
 describe("Advanced StatefulSet plans as OpenKruise does", () => {
-  for (const [kind, run] of Object.entries(statefulSetCases)) checkCases(kind, readCases<never, never>("statefulset.jsonl.gz", kind), run);
+  for (const [kind, run] of Object.entries(statefulSetCases))
+    checkCases(kind, readCases<never, never>("statefulset.jsonl.gz", kind), run);
 });

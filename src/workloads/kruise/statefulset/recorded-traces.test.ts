@@ -4,7 +4,10 @@ import { readCases } from "../testdata/read-cases.ts";
 import { traceStatefulSet } from "../testdata/statefulset-trace.ts";
 
 describe("Advanced StatefulSet rolls out as OpenKruise does, pass by pass", () => {
-  for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>("statefulset-traces.jsonl.gz", "statefulset")) {
+  for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>(
+    "statefulset-traces.jsonl.gz",
+    "statefulset",
+  )) {
     test(`as recorded in ${name}`, () => {
       expect(traceStatefulSet(input)).toEqual(want);
     });

@@ -1,15 +1,23 @@
 /**
  * The first half of a pass: every slot gets a pod that works, and pods that should not be there go.
  *
- * OrderedReady does one thing at a time, in the order of ordinals, and ends at the first pod that is not available. Parallel
- * does everything at once; `scaleStrategy.maxUnavailable` then says how many slots may be without an available pod before
- * the walk goes no further. Works on the pass; see `pass.ts`.
+ * OrderedReady does one thing at a time, in the order of ordinals, and ends at the first pod that is not available.
+ * Parallel does everything at once; `scaleStrategy.maxUnavailable` then says how many slots may be without an available
+ * pod before the walk goes no further. Works on the pass; see `pass.ts`.
  */
 import { mendedIdentity } from "../../kubernetes/statefulset/identity.ts";
 import { isStale } from "./claim-owners.ts";
 import { change, claimNamed, makeClaims, mendClaimOwners, refresh, remove, wait } from "./pass.ts";
 import type { Draft, Pass } from "./pass.ts";
-import { availabilityOf, isHealthy, isOrdered, isRunningAndReady, isTerminating, minReadySecondsOf, shareOf } from "./pod-state.ts";
+import {
+  availabilityOf,
+  isHealthy,
+  isOrdered,
+  isRunningAndReady,
+  isTerminating,
+  minReadySecondsOf,
+  shareOf,
+} from "./pod-state.ts";
 
 /** Nothing tells when a claim that blocks a pod is gone. */
 export const BLOCKED_AGAIN_MS = 1_000;
@@ -22,7 +30,10 @@ export function scale(pass: Pass): boolean {
   const { set } = pass.input;
   const budget = scaleBudget(pass);
   if (budget === "unreadable") {
-    pass.ending = { because: "failure", message: `scaleStrategy.maxUnavailable is neither a number nor a percentage: ${JSON.stringify(set.spec.scaleStrategy?.maxUnavailable)}` };
+    pass.ending = {
+      because: "failure",
+      message: `scaleStrategy.maxUnavailable is neither a number nor a percentage: ${JSON.stringify(set.spec.scaleStrategy?.maxUnavailable)}`,
+    };
     return false;
   }
   if (!walk(pass, pass.slots, (draft) => keep(pass, draft, budget))) return false;
@@ -91,14 +102,20 @@ function keep(pass: Pass, draft: Draft, budget: Budget | undefined): Next {
 function make(pass: Pass, draft: Draft, budget: Budget | undefined): Next {
   const { set, gates } = pass.input;
   const { name } = draft.seen.metadata;
-  const claims = (set.spec.volumeClaimTemplates ?? []).map(({ metadata }) => claimNamed(pass, `${metadata.name}-${name}`));
+  const claims = (set.spec.volumeClaimTemplates ?? []).map(({ metadata }) =>
+    claimNamed(pass, `${metadata.name}-${name}`),
+  );
   if (gates.isOn("StatefulSetAutoDeletePVC") && claims.some((claim) => claim && isStale(set, claim, name))) {
     wait(pass, BLOCKED_AGAIN_MS);
     return "end";
   }
   const problem = makeClaims(pass, draft);
   if (problem !== undefined) {
-    pass.events.push({ type: "Warning", reason: "FailedCreate", message: `create Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${problem}` });
+    pass.events.push({
+      type: "Warning",
+      reason: "FailedCreate",
+      message: `create Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${problem}`,
+    });
     return fail(pass, { message: problem, isBlocked: true, isCreation: true });
   }
   mendClaimOwners(pass, draft);
@@ -112,7 +129,10 @@ function fail(pass: Pass, failure: { message: string; isBlocked?: boolean; isCre
   return "end";
 }
 
-/** Labels that somebody took away come back, and so do claims and their owners. Volumes cannot change, so nothing can mend those. */
+/**
+ * Labels that somebody took away come back, and so do claims and their owners. Volumes cannot change, so nothing can
+ * mend those.
+ */
 function mend(pass: Pass, draft: Draft): Next {
   const identity = mendedIdentity(draft.after, draft.ordinal);
   if (identity) {
@@ -129,20 +149,28 @@ function mend(pass: Pass, draft: Draft): Next {
 
 /** Every claim template has a volume in the pod. */
 function usesClaims({ input: { set } }: Pass, { seen }: Draft): boolean {
-  return (set.spec.volumeClaimTemplates ?? []).every(({ metadata: { name } }) => seen.spec.volumes?.some((volume) => volume.name === name && volume.persistentVolumeClaim?.claimName === `${name}-${seen.metadata.name}`));
+  return (set.spec.volumeClaimTemplates ?? []).every(({ metadata: { name } }) =>
+    seen.spec.volumes?.some(
+      (volume) => volume.name === name && volume.persistentVolumeClaim?.claimName === `${name}-${seen.metadata.name}`,
+    ),
+  );
 }
 
 /** Of all pods, wanted or not, the one with the lowest ordinal that does not work. */
 function lowestSick({ slots, condemned }: Pass): Draft | undefined {
   const sick = [...slots, ...condemned].filter(({ seen }) => !isHealthy(seen));
-  return sick.reduce<Draft | undefined>((lowest, draft) => (lowest === undefined || draft.ordinal < lowest.ordinal ? draft : lowest), undefined);
+  return sick.reduce<Draft | undefined>(
+    (lowest, draft) => (lowest === undefined || draft.ordinal < lowest.ordinal ? draft : lowest),
+    undefined,
+  );
 }
 
 function condemn(pass: Pass, draft: Draft, firstSick: Draft | undefined): Next {
   const { set, nowMs } = pass.input;
   if (isTerminating(draft.seen)) return "end";
   // In order only one pod at a time may be away, so a sick pod of a lower ordinal goes first.
-  const isWorking = isRunningAndReady(draft.seen) && availabilityOf(draft.seen, minReadySecondsOf(set), nowMs).isAvailable;
+  const isWorking =
+    isRunningAndReady(draft.seen) && availabilityOf(draft.seen, minReadySecondsOf(set), nowMs).isAvailable;
   if (isOrdered(set) && !isWorking && draft !== firstSick) return "end";
   return remove(pass, draft) === "waits" ? "next" : "end";
 }

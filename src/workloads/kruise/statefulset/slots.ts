@@ -65,7 +65,11 @@ export interface Neighbours {
 }
 
 /** The pod as this set makes it, without its lifecycle. */
-export function makePod({ set, current, update, gates }: Pick<PassInput, "set" | "current" | "update" | "gates">, ordinal: number, neighbours: Neighbours): ReadonlyPod {
+export function makePod(
+  { set, current, update, gates }: Pick<PassInput, "set" | "current" | "update" | "gates">,
+  ordinal: number,
+  neighbours: Neighbours,
+): ReadonlyPod {
   const revision: ReadonlyRevision = isOfCurrent(set, ordinal, neighbours, gates) ? current : update;
   const pod = statefulPod(set, revision, ordinal);
   if (gates.isOn("PodIndexLabel")) return pod;
@@ -74,7 +78,12 @@ export function makePod({ set, current, update, gates }: Pick<PassInput, "set" |
 }
 
 /** The partition keeps this many pods as they were: the first ones in order, or any. */
-function isOfCurrent(set: ReadonlyStatefulSet, ordinal: number, { before, old }: Neighbours, gates: FeatureGates): boolean {
+function isOfCurrent(
+  set: ReadonlyStatefulSet,
+  ordinal: number,
+  { before, old }: Neighbours,
+  gates: FeatureGates,
+): boolean {
   const { type = "RollingUpdate", rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type !== "RollingUpdate") return false;
   if (!rollingUpdate) return ordinal < startOf(set, gates) + (set.status?.currentReplicas ?? 0);

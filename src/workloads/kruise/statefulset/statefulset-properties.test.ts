@@ -1,7 +1,7 @@
 /**
- * Whatever a user does to an Advanced StatefulSet, in whatever order and however fast: never more pods that had been available are
- * away than the budget allows, the partition keeps its old pods, ordered sets make their pods in order, the set gets where it was
- * sent, and then it is silent.
+ * Whatever a user does to an Advanced StatefulSet, in whatever order and however fast: never more pods that had been
+ * available are away than the budget allows, the partition keeps its old pods, ordered sets make their pods in order,
+ * the set gets where it was sent, and then it is silent.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,17 @@ import { MEMBER, NAMESPACE, startKruiseMember } from "../../../testing/member/in
 import type { KruiseMember } from "../../../testing/member/index.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
 import { isInRange } from "./ordinals.ts";
-import { availabilityOf, isOrdered, isTerminating, minReadySecondsOf, ordinalOf, ordinalsOf, replicasOf, rollingOf, shareOf } from "./pod-state.ts";
+import {
+  availabilityOf,
+  isOrdered,
+  isTerminating,
+  minReadySecondsOf,
+  ordinalOf,
+  ordinalsOf,
+  replicasOf,
+  rollingOf,
+  shareOf,
+} from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -30,8 +40,17 @@ interface Change {
 const RUNS = { seed: 20_240_501, numRuns: 25 };
 const LONG_MS = 600_000;
 
-const base = fc.record({ podUpdatePolicy: fc.constantFrom("ReCreate", "InPlaceIfPossible"), partition: fc.integer({ min: 0, max: 3 }), minReadySeconds: fc.constantFrom(0, 0, 3), replicas: fc.integer({ min: 0, max: 6 }) });
-const orderedSet = base.map(({ replicas, ...rolling }): Partial<Spec> => ({ replicas, podManagementPolicy: "OrderedReady", updateStrategy: { type: "RollingUpdate", rollingUpdate: rolling } }));
+const base = fc.record({
+  podUpdatePolicy: fc.constantFrom("ReCreate", "InPlaceIfPossible"),
+  partition: fc.integer({ min: 0, max: 3 }),
+  minReadySeconds: fc.constantFrom(0, 0, 3),
+  replicas: fc.integer({ min: 0, max: 6 }),
+});
+const orderedSet = base.map(({ replicas, ...rolling }): Partial<Spec> => ({
+  replicas,
+  podManagementPolicy: "OrderedReady",
+  updateStrategy: { type: "RollingUpdate", rollingUpdate: rolling },
+}));
 const parallelSet = fc
   .record({
     base,
@@ -42,8 +61,11 @@ const parallelSet = fc
   .map(({ base: { replicas, ...rolling }, maxUnavailable, isUnordered, scaleMaxUnavailable }): Partial<Spec> => ({
     replicas,
     podManagementPolicy: "Parallel",
-    ...(scaleMaxUnavailable !== undefined && { scaleStrategy: { maxUnavailable: scaleMaxUnavailable } }),
-    updateStrategy: { type: "RollingUpdate", rollingUpdate: { ...rolling, maxUnavailable, ...(isUnordered && { unorderedUpdate: {} }) } },
+    scaleStrategy: scaleMaxUnavailable !== undefined ? { maxUnavailable: scaleMaxUnavailable } : undefined,
+    updateStrategy: {
+      type: "RollingUpdate",
+      rollingUpdate: { ...rolling, maxUnavailable, unorderedUpdate: isUnordered ? {} : undefined },
+    },
   }));
 const step: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ replicas: fc.integer({ min: 0, max: 6 }) }),
@@ -55,10 +77,19 @@ const step: fc.Arbitrary<Change> = fc.oneof(
 );
 
 function template(image: string, env: string): Spec["template"] {
-  return { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image, env: [{ name: "MODE", value: env }] }], readinessGates: [{ conditionType: "InPlaceUpdateReady" }] } };
+  return {
+    metadata: { labels: { app: "db" } },
+    spec: {
+      containers: [{ name: "main", image, env: [{ name: "MODE", value: env }] }],
+      readinessGates: [{ conditionType: "InPlaceUpdateReady" }],
+    },
+  };
 }
 
-function applied(set: ReadonlyStatefulSet, { replicas, image, env, partition, reserveOrdinals }: Change): ReadonlyStatefulSet {
+function applied(
+  set: ReadonlyStatefulSet,
+  { replicas, image, env, partition, reserveOrdinals }: Change,
+): ReadonlyStatefulSet {
   const [container] = set.spec.template.spec?.containers ?? [];
   const rollingUpdate = { ...rollingOf(set), ...(partition !== undefined && { partition }) };
   return {
@@ -81,11 +112,21 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
   let set: ReadonlyStatefulSet | undefined;
   let oldFloor = 0;
 
-  const isWanted = (owner: ReadonlyStatefulSet, ordinal: number): boolean => isInRange(ordinalsOf(owner, DEFAULT_GATES), ordinal);
+  const isWanted = (owner: ReadonlyStatefulSet, ordinal: number): boolean =>
+    isInRange(ordinalsOf(owner, DEFAULT_GATES), ordinal);
   const live = (): ReadonlyPod[] => member.pods().filter((pod) => !isTerminating(pod));
-  const available = (owner: ReadonlyStatefulSet): Set<number> => new Set(live().filter((pod) => availabilityOf(pod, minReadySecondsOf(owner), member.clock.now()).isAvailable).map(ordinalOf));
-  const contentOf = (spec: DeepReadonly<Pod["spec"]> | undefined): string => JSON.stringify([spec?.containers[0]?.image, spec?.containers[0]?.env]);
-  const oldOf = (owner: ReadonlyStatefulSet): ReadonlyPod[] => live().filter((pod) => isWanted(owner, ordinalOf(pod)) && contentOf(pod.spec) !== contentOf(owner.spec.template.spec));
+  const available = (owner: ReadonlyStatefulSet): Set<number> =>
+    new Set(
+      live()
+        .filter((pod) => availabilityOf(pod, minReadySecondsOf(owner), member.clock.now()).isAvailable)
+        .map(ordinalOf),
+    );
+  const contentOf = (spec: DeepReadonly<Pod["spec"]> | undefined): string =>
+    JSON.stringify([spec?.containers[0]?.image, spec?.containers[0]?.env]);
+  const oldOf = (owner: ReadonlyStatefulSet): ReadonlyPod[] =>
+    live().filter(
+      (pod) => isWanted(owner, ordinalOf(pod)) && contentOf(pod.spec) !== contentOf(owner.spec.template.spec),
+    );
 
   member.informers.of(Pod).subscribe(({ object, deleted }) => {
     if (!set) return;
@@ -99,7 +140,8 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
     if (!deleted && !known.has(object.metadata.uid)) {
       known.add(object.metadata.uid);
       const before = live().filter((pod) => ordinalOf(pod) < ordinalOf(object));
-      if (isOrdered(set) && before.some((pod) => set && isWanted(set, ordinalOf(pod)) && !now.has(ordinalOf(pod)))) findings.push(`${object.metadata.name} was made before those in front of it were available`);
+      if (isOrdered(set) && before.some((pod) => set && isWanted(set, ordinalOf(pod)) && !now.has(ordinalOf(pod))))
+        findings.push(`${object.metadata.name} was made before those in front of it were available`);
     }
   });
 
@@ -110,11 +152,18 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
       const { partition = 0, unorderedUpdate } = rollingOf(next) ?? {};
       const old = oldOf(next);
       const { start, reserved } = ordinalsOf(next, DEFAULT_GATES);
-      const rank = (pod: ReadonlyPod): number => Array.from({ length: ordinalOf(pod) - start }, (_, index) => start + index).filter((ordinal) => isInRange({ start, end: Infinity, reserved }, ordinal)).length;
+      const rank = (pod: ReadonlyPod): number =>
+        Array.from({ length: ordinalOf(pod) - start }, (_, index) => start + index).filter((ordinal) =>
+          isInRange({ start, end: Infinity, reserved }, ordinal),
+        ).length;
       // Marked pods go whatever the partition says.
-      const kept = old.filter((pod) => ordinalOf(pod) !== mark && pod.metadata.labels?.["apps.kruise.io/specified-delete"] === undefined);
+      const kept = old.filter(
+        (pod) => ordinalOf(pod) !== mark && pod.metadata.labels?.["apps.kruise.io/specified-delete"] === undefined,
+      );
       const marked = old.length - kept.length;
-      oldFloor = unorderedUpdate ? Math.max(0, Math.min(kept.length, partition - marked)) : kept.filter((pod) => rank(pod) < partition).length;
+      oldFloor = unorderedUpdate
+        ? Math.max(0, Math.min(kept.length, partition - marked))
+        : kept.filter((pod) => rank(pod) < partition).length;
     },
   };
 }
@@ -122,20 +171,44 @@ function watchSet(member: KruiseMember): { findings: string[]; begin(next: Reado
 async function expectSettled(member: KruiseMember): Promise<void> {
   const set = await member.get(AdvancedStatefulSet, "db");
   const replicas = replicasOf(set);
-  expect(set.status).toMatchObject({ observedGeneration: set.metadata.generation, replicas, readyReplicas: replicas, availableReplicas: replicas });
+  expect(set.status).toMatchObject({
+    observedGeneration: set.metadata.generation,
+    replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+  });
   expect(set.status?.updatedReplicas).toBeGreaterThanOrEqual(replicas - (rollingOf(set)?.partition ?? 0));
 }
 
-const kinds: Record<string, fc.Arbitrary<Partial<Spec>>> = { "an ordered set": orderedSet, "a parallel set": parallelSet };
+const kinds: Record<string, fc.Arbitrary<Partial<Spec>>> = {
+  "an ordered set": orderedSet,
+  "a parallel set": parallelSet,
+};
 for (const [name, spec] of Object.entries(kinds)) {
   test(`${name} keeps its budgets, arrives, and is silent`, { timeout: 120_000 }, async () => {
-    const steps = fc.array(fc.record({ change: step, pauseMs: fc.integer({ min: 0, max: 20_000 }) }), { minLength: 1, maxLength: 5 });
+    const steps = fc.array(fc.record({ change: step, pauseMs: fc.integer({ min: 0, max: 20_000 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    });
     await fc.assert(
       fc.asyncProperty(spec, steps, async (partial, changes) => {
-        const member = await startKruiseMember({ customs: kruiseKinds, times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 } });
+        const member = await startKruiseMember({
+          customs: kruiseKinds,
+          times: { startMs: 3_000, restartMs: 2_000, stopMs: 1_000 },
+        });
         try {
           const watch = watchSet(member);
-          const created = await member.client.create(AdvancedStatefulSet, MEMBER, { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet", metadata: { name: "db", namespace: NAMESPACE }, spec: { serviceName: "db", selector: { matchLabels: { app: "db" } }, template: template("db:1", "a"), ...partial } });
+          const created = await member.client.create(AdvancedStatefulSet, MEMBER, {
+            apiVersion: "apps.kruise.io/v1beta1",
+            kind: "StatefulSet",
+            metadata: { name: "db", namespace: NAMESPACE },
+            spec: {
+              serviceName: "db",
+              selector: { matchLabels: { app: "db" } },
+              template: template("db:1", "a"),
+              ...partial,
+            },
+          });
           watch.begin(created);
           await member.pass(LONG_MS);
           for (const { change, pauseMs } of changes) {
@@ -144,8 +217,16 @@ for (const [name, spec] of Object.entries(kinds)) {
             if (change.replicas !== undefined || change.reserveOrdinals) await member.pass(LONG_MS);
             watch.begin(applied(set, change), change.mark);
             const marked = member.pods().find((pod) => ordinalOf(pod) === change.mark && !isTerminating(pod));
-            if (marked) await member.editPod(marked.metadata.name, (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, "apps.kruise.io/specified-delete": "true" } } }));
-            if (change.mark === undefined) await member.change(AdvancedStatefulSet, "db", (object) => applied(object, change));
+            if (marked)
+              await member.editPod(marked.metadata.name, (pod) => ({
+                ...pod,
+                metadata: {
+                  ...pod.metadata,
+                  labels: { ...pod.metadata.labels, "apps.kruise.io/specified-delete": "true" },
+                },
+              }));
+            if (change.mark === undefined)
+              await member.change(AdvancedStatefulSet, "db", (object) => applied(object, change));
             await member.pass(pauseMs);
           }
           await member.pass(2 * LONG_MS);

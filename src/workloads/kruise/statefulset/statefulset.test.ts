@@ -12,14 +12,24 @@ type ReadonlyPod = DeepReadonly<Pod>;
 let member: KruiseMember;
 afterEach(() => member.stop());
 
-const template = (image: string) => ({ metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image }], readinessGates: [{ conditionType: "InPlaceUpdateReady" }] } });
+const template = (image: string) => ({
+  metadata: { labels: { app: "db" } },
+  spec: { containers: [{ name: "main", image }], readinessGates: [{ conditionType: "InPlaceUpdateReady" }] },
+});
 
 function makeSet(replicas: number, rollingUpdate: Rolling = {}, spec: Partial<Spec> = {}): AdvancedStatefulSet {
   return {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "StatefulSet",
     metadata: { name: "db", namespace: NAMESPACE },
-    spec: { replicas, serviceName: "db", selector: { matchLabels: { app: "db" } }, template: template("db:1"), updateStrategy: { type: "RollingUpdate", rollingUpdate }, ...spec },
+    spec: {
+      replicas,
+      serviceName: "db",
+      selector: { matchLabels: { app: "db" } },
+      template: template("db:1"),
+      updateStrategy: { type: "RollingUpdate", rollingUpdate },
+      ...spec,
+    },
   };
 }
 
@@ -28,17 +38,24 @@ async function start(set: AdvancedStatefulSet, options: KruiseMemberOptions = {}
   await member.client.create(AdvancedStatefulSet, MEMBER, set);
   await member.pass(60_000);
 }
-const edit = (change: (spec: DeepReadonly<Spec>) => DeepReadonly<Spec>): Promise<unknown> => member.change(AdvancedStatefulSet, "db", (set) => ({ ...set, spec: change(set.spec) }));
+const edit = (change: (spec: DeepReadonly<Spec>) => DeepReadonly<Spec>): Promise<unknown> =>
+  member.change(AdvancedStatefulSet, "db", (set) => ({ ...set, spec: change(set.spec) }));
 const setImage = (image: string): Promise<unknown> => edit((spec) => ({ ...spec, template: template(image) }));
-const status = async (): Promise<DeepReadonly<AdvancedStatefulSet>["status"]> => (await member.get(AdvancedStatefulSet, "db")).status;
+const status = async (): Promise<DeepReadonly<AdvancedStatefulSet>["status"]> =>
+  (await member.get(AdvancedStatefulSet, "db")).status;
 
 const names = (): string[] => member.pods().map(({ metadata }) => metadata.name);
 const images = (): (string | undefined)[] => member.pods().map(({ spec }) => spec.containers[0]?.image);
 const stateOf = ({ metadata }: ReadonlyPod): string | undefined => metadata.labels?.["lifecycle.apps.kruise.io/state"];
-const withLabel = (key: string, value: string | undefined) => (pod: ReadonlyPod): ReadonlyPod => {
-  const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
-  return { ...pod, metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } } };
-};
+const withLabel =
+  (key: string, value: string | undefined) =>
+  (pod: ReadonlyPod): ReadonlyPod => {
+    const { [key]: _old, ...labels } = pod.metadata.labels ?? {};
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, labels: value === undefined ? labels : { ...labels, [key]: value } },
+    };
+  };
 const parallel = { podManagementPolicy: "Parallel" } as const;
 
 describe("A new set", () => {
@@ -48,11 +65,27 @@ describe("A new set", () => {
     const [first] = member.pods();
     expect(names()).toEqual(["db-0", "db-1", "db-2"]);
     expect(member.pods().map(stateOf)).toEqual(["Normal", "Normal", "Normal"]);
-    expect(first?.metadata.labels).toMatchObject({ app: "db", "statefulset.kubernetes.io/pod-name": "db-0", "apps.kubernetes.io/pod-index": "0" });
+    expect(first?.metadata.labels).toMatchObject({
+      app: "db",
+      "statefulset.kubernetes.io/pod-name": "db-0",
+      "apps.kubernetes.io/pod-index": "0",
+    });
     expect(first?.spec).toMatchObject({ hostname: "db-0", subdomain: "db" });
     expect(member.writes.total({ resource: "pods" })).toBe(9);
-    expect(await status()).toMatchObject({ observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas: 3, currentReplicas: 3, updatedReplicas: 3, updatedReadyReplicas: 3, updatedAvailableReplicas: 3, labelSelector: "app=db" });
-    expect(member.events).toContain("StatefulSet/db Normal SuccessfulCreate: create Pod db-0 in StatefulSet db successful");
+    expect(await status()).toMatchObject({
+      observedGeneration: 1,
+      replicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 3,
+      currentReplicas: 3,
+      updatedReplicas: 3,
+      updatedReadyReplicas: 3,
+      updatedAvailableReplicas: 3,
+      labelSelector: "app=db",
+    });
+    expect(member.events).toContain(
+      "StatefulSet/db Normal SuccessfulCreate: create Pod db-0 in StatefulSet db successful",
+    );
   });
 
   test("leaves out reserved ordinals, single ones and ranges", async () => {
@@ -137,7 +170,9 @@ describe("An update", () => {
   });
 
   test("goes by priority when it is unordered", async () => {
-    const unorderedUpdate = { priorityStrategy: { weightPriority: [{ weight: 50, matchSelector: { matchLabels: { first: "yes" } } }] } };
+    const unorderedUpdate = {
+      priorityStrategy: { weightPriority: [{ weight: 50, matchSelector: { matchLabels: { first: "yes" } } }] },
+    };
     await start(makeSet(4, { partition: 3, unorderedUpdate }, parallel));
     await member.editPod("db-1", withLabel("first", "yes"));
     await member.pass(10_000);
@@ -184,7 +219,9 @@ describe("An update", () => {
   });
 
   test("holds the containers back for a grace period while the pod is out of traffic", async () => {
-    await start(makeSet(1, { podUpdatePolicy: "InPlaceIfPossible", inPlaceUpdateStrategy: { gracePeriodSeconds: 30 } }));
+    await start(
+      makeSet(1, { podUpdatePolicy: "InPlaceIfPossible", inPlaceUpdateStrategy: { gracePeriodSeconds: 30 } }),
+    );
 
     await setImage("db:2");
     await member.pass(20_000);
@@ -198,7 +235,13 @@ describe("An update", () => {
 
   test("that no pod survives stops at the budget and can be corrected", async () => {
     await start(makeSet(2, {}, parallel));
-    await edit((spec) => ({ ...spec, template: { ...template("db:2"), metadata: { labels: { app: "db" }, annotations: { "simulation.flotilla.dev/fault": "never-ready" } } } }));
+    await edit((spec) => ({
+      ...spec,
+      template: {
+        ...template("db:2"),
+        metadata: { labels: { app: "db" }, annotations: { "simulation.flotilla.dev/fault": "never-ready" } },
+      },
+    }));
     await member.pass(120_000);
     const broken = images();
 
@@ -214,9 +257,18 @@ describe("An update", () => {
 describe("A hook", () => {
   test("before the update keeps the pod as it is until it is taken off", async () => {
     const lifecycle = { inPlaceUpdate: { labelsHandler: { hold: "yes" } } };
-    await start(makeSet(1, { podUpdatePolicy: "InPlaceIfPossible" }, { ...parallel, lifecycle, template: { ...template("db:1"), metadata: { labels: { app: "db", hold: "yes" } } } }));
+    await start(
+      makeSet(
+        1,
+        { podUpdatePolicy: "InPlaceIfPossible" },
+        { ...parallel, lifecycle, template: { ...template("db:1"), metadata: { labels: { app: "db", hold: "yes" } } } },
+      ),
+    );
 
-    await edit((spec) => ({ ...spec, template: { ...template("db:2"), metadata: { labels: { app: "db", hold: "yes" } } } }));
+    await edit((spec) => ({
+      ...spec,
+      template: { ...template("db:2"), metadata: { labels: { app: "db", hold: "yes" } } },
+    }));
     await member.pass(60_000);
     const held = [images(), member.pods().map(stateOf)];
     await member.editPod("db-0", withLabel("hold", undefined));
@@ -232,7 +284,13 @@ describe("A hook", () => {
 
   test("before the deletion keeps a pod that is scaled away until it is taken off", async () => {
     const lifecycle = { preDelete: { labelsHandler: { hold: "yes" } } };
-    await start(makeSet(2, {}, { lifecycle, template: { ...template("db:1"), metadata: { labels: { app: "db", hold: "yes" } } } }));
+    await start(
+      makeSet(
+        2,
+        {},
+        { lifecycle, template: { ...template("db:1"), metadata: { labels: { app: "db", hold: "yes" } } } },
+      ),
+    );
 
     await edit((spec) => ({ ...spec, replicas: 1 }));
     await member.pass(60_000);
@@ -251,13 +309,21 @@ describe("A set that was deleted without its pods", () => {
     const before = member.pods().map(({ metadata }) => metadata.uid);
     const { status: old } = await member.get(AdvancedStatefulSet, "db");
 
-    await member.client.delete(AdvancedStatefulSet, { cluster: MEMBER, namespace: NAMESPACE, name: "db" }, { propagationPolicy: "Orphan" });
+    await member.client.delete(
+      AdvancedStatefulSet,
+      { cluster: MEMBER, namespace: NAMESPACE, name: "db" },
+      { propagationPolicy: "Orphan" },
+    );
     await member.pass(60_000);
     await member.client.create(AdvancedStatefulSet, MEMBER, makeSet(2));
     await member.pass(60_000);
 
     expect(member.pods().map(({ metadata }) => metadata.uid)).toEqual(before);
-    expect(await status()).toMatchObject({ updateRevision: old?.updateRevision, updatedReplicas: 2, collisionCount: 0 });
+    expect(await status()).toMatchObject({
+      updateRevision: old?.updateRevision,
+      updatedReplicas: 2,
+      collisionCount: 0,
+    });
   });
 });
 
@@ -276,10 +342,21 @@ describe("A pod that is marked for deletion", () => {
 });
 
 describe("Claims", () => {
-  const claim = (storage: string) => ({ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } } }) as unknown as PersistentVolumeClaim;
-  const claims = async (): Promise<readonly DeepReadonly<PersistentVolumeClaim>[]> => (await member.list(PersistentVolumeClaim)).filter(({ metadata }) => !metadata.deletionTimestamp);
+  const claim = (storage: string) =>
+    ({
+      metadata: { name: "data" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
+    }) as unknown as PersistentVolumeClaim;
+  const claims = async (): Promise<readonly DeepReadonly<PersistentVolumeClaim>[]> =>
+    (await member.list(PersistentVolumeClaim)).filter(({ metadata }) => !metadata.deletionTimestamp);
   const claimNames = async (): Promise<string[]> => (await claims()).map(({ metadata }) => metadata.name);
-  const storageClass = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: "fast", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }, provisioner: "flotilla.dev/simulated", allowVolumeExpansion: true };
+  const storageClass = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: "fast", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+    provisioner: "flotilla.dev/simulated",
+    allowVolumeExpansion: true,
+  };
 
   test("are made for each pod and outlive it", async () => {
     await start(makeSet(2, {}, { volumeClaimTemplates: [claim("1Gi")] }), { objects: [storageClass] });
@@ -291,11 +368,23 @@ describe("Claims", () => {
     expect(before).toEqual(["data-db-0", "data-db-1"]);
     expect(names()).toEqual(["db-0"]);
     expect(await claimNames()).toEqual(["data-db-0", "data-db-1"]);
-    expect((await status())?.volumeClaims).toEqual([{ volumeClaimName: "data", compatibleReplicas: 1, compatibleReadyReplicas: 1 }]);
+    expect((await status())?.volumeClaims).toEqual([
+      { volumeClaimName: "data", compatibleReplicas: 1, compatibleReadyReplicas: 1 },
+    ]);
   });
 
   test("go with the pods that are scaled away where the policy says so", async () => {
-    await start(makeSet(2, {}, { volumeClaimTemplates: [claim("1Gi")], persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete", whenDeleted: "Delete" } }), { objects: [storageClass] });
+    await start(
+      makeSet(
+        2,
+        {},
+        {
+          volumeClaimTemplates: [claim("1Gi")],
+          persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete", whenDeleted: "Delete" },
+        },
+      ),
+      { objects: [storageClass] },
+    );
     const owners = (await claims())[0]?.metadata.ownerReferences?.map(({ kind }) => kind);
 
     await edit((spec) => ({ ...spec, replicas: 1 }));
@@ -306,7 +395,12 @@ describe("Claims", () => {
   });
 
   test("that are going hold up the pod that would use them, and the status says so", async () => {
-    const held = { ...claim("1Gi"), apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data-db-0", namespace: NAMESPACE, finalizers: ["example.com/hold"] } };
+    const held = {
+      ...claim("1Gi"),
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "data-db-0", namespace: NAMESPACE, finalizers: ["example.com/hold"] },
+    };
     member = await startKruiseMember({ customs: kruiseKinds, objects: [storageClass] });
     await member.client.create(PersistentVolumeClaim, MEMBER, held);
     await member.client.delete(PersistentVolumeClaim, { cluster: MEMBER, namespace: NAMESPACE, name: "data-db-0" });
@@ -314,23 +408,43 @@ describe("Claims", () => {
     await member.pass(10_000);
     const blocked = await status();
 
-    await member.change(PersistentVolumeClaim, "data-db-0", (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
+    await member.change(PersistentVolumeClaim, "data-db-0", (object) => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: [] },
+    }));
     await member.pass(60_000);
 
-    expect(blocked?.conditions).toMatchObject([{ type: "FailedCreatePod", status: "True", message: "StatefulPodControl failed to create Pod error: pvc data-db-0 is to be deleted" }]);
+    expect(blocked?.conditions).toMatchObject([
+      {
+        type: "FailedCreatePod",
+        status: "True",
+        message: "StatefulPodControl failed to create Pod error: pvc data-db-0 is to be deleted",
+      },
+    ]);
     expect(await status()).toMatchObject({ readyReplicas: 1 });
     expect((await status())?.conditions).toBeUndefined();
   });
 
   test("grow with an update where the strategy says so, before their pods", async () => {
-    await start(makeSet(2, {}, { volumeClaimTemplates: [claim("1Gi")], volumeClaimUpdateStrategy: { type: "OnPodRollingUpdate" } }), { objects: [storageClass], gates: { StatefulSetAutoResizePVCGate: true } });
+    await start(
+      makeSet(
+        2,
+        {},
+        { volumeClaimTemplates: [claim("1Gi")], volumeClaimUpdateStrategy: { type: "OnPodRollingUpdate" } },
+      ),
+      { objects: [storageClass], gates: { StatefulSetAutoResizePVCGate: true } },
+    );
 
     await edit((spec) => ({ ...spec, volumeClaimTemplates: [claim("2Gi")], template: template("db:2") }));
     await member.pass(240_000);
 
     expect((await claims()).map(({ status: now }) => now?.capacity?.["storage"])).toEqual(["2Gi", "2Gi"]);
     expect(images()).toEqual(["db:2", "db:2"]);
-    expect((await status())?.volumeClaims).toEqual([{ volumeClaimName: "data", compatibleReplicas: 2, compatibleReadyReplicas: 2 }]);
-    expect(member.events).toContain("StatefulSet/db Normal SuccessfulResize: resize Claim data-db-1 Pod db-1 in StatefulSet db success");
+    expect((await status())?.volumeClaims).toEqual([
+      { volumeClaimName: "data", compatibleReplicas: 2, compatibleReadyReplicas: 2 },
+    ]);
+    expect(member.events).toContain(
+      "StatefulSet/db Normal SuccessfulResize: resize Claim data-db-1 Pod db-1 in StatefulSet db success",
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** What an Advanced StatefulSet says about itself. Counts the pods as the pass found them, and takes from the counts what the pass takes away. Pure. */
+/**
+ * What an Advanced StatefulSet says about itself. Counts the pods as the pass found them, and takes from the counts
+ * what the pass takes away. Pure.
+ */
 import type { AdvancedStatefulSet } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { claimState } from "./claim-size.ts";
@@ -15,10 +18,22 @@ export interface StatusFacts {
   labelSelector: string;
 }
 
-export function planStatus(pass: Pass, taken: Counts, { collisionCount, labelSelector }: StatusFacts): StatefulSetStatus {
+export function planStatus(
+  pass: Pass,
+  taken: Counts,
+  { collisionCount, labelSelector }: StatusFacts,
+): StatefulSetStatus {
   const { set, current, update, nowMs } = pass.input;
   const [currentName, updateName] = [current.metadata.name, update.metadata.name];
-  const counts = { replicas: 0, ready: 0, available: 0, current: 0 - taken.current, updated: 0 - taken.updated, updatedReady: 0, updatedAvailable: 0 };
+  const counts = {
+    replicas: 0,
+    ready: 0,
+    available: 0,
+    current: 0 - taken.current,
+    updated: 0 - taken.updated,
+    updatedReady: 0,
+    updatedAvailable: 0,
+  };
   for (const { seen } of [...pass.slots, ...pass.condemned]) {
     if (!seen.status?.phase) continue;
     const revision = revisionOf(seen);
@@ -39,25 +54,30 @@ export function planStatus(pass: Pass, taken: Counts, { collisionCount, labelSel
   const isComplete = isRolling && counts.updated === counts.replicas && counts.ready === counts.replicas;
   const volumeClaims = claimCounts(pass);
   return {
-    ...(set.metadata.generation !== undefined && { observedGeneration: set.metadata.generation }),
+    observedGeneration: set.metadata.generation,
     replicas: counts.replicas,
     readyReplicas: counts.ready,
     availableReplicas: counts.available,
     currentReplicas: isComplete ? counts.updated : counts.current,
     updatedReplicas: counts.updated,
-    ...(counts.updatedReady > 0 && { updatedReadyReplicas: counts.updatedReady }),
-    ...(counts.updatedAvailable > 0 && { updatedAvailableReplicas: counts.updatedAvailable }),
+    updatedReadyReplicas: counts.updatedReady > 0 ? counts.updatedReady : undefined,
+    updatedAvailableReplicas: counts.updatedAvailable > 0 ? counts.updatedAvailable : undefined,
     currentRevision: isComplete ? updateName : currentName,
     updateRevision: updateName,
     collisionCount,
     labelSelector,
-    ...(volumeClaims.length > 0 && { volumeClaims }),
+    volumeClaims: volumeClaims.length > 0 ? volumeClaims : undefined,
   };
 }
 
 /** For every claim template: how many pods have a claim that satisfies it, and a volume that satisfies the claim. */
 function claimCounts(pass: Pass): NonNullable<StatefulSetStatus["volumeClaims"]> {
-  const counts = new Map((pass.input.set.spec.volumeClaimTemplates ?? []).map(({ metadata: { name } }) => [name, { volumeClaimName: name, compatibleReplicas: 0, compatibleReadyReplicas: 0 }]));
+  const counts = new Map(
+    (pass.input.set.spec.volumeClaimTemplates ?? []).map(({ metadata: { name } }) => [
+      name,
+      { volumeClaimName: name, compatibleReplicas: 0, compatibleReadyReplicas: 0 },
+    ]),
+  );
   if (counts.size === 0) return [];
   for (const draft of pass.slots) {
     for (const { template, claim } of claimsInUse(pass, draft)) {
@@ -72,7 +92,13 @@ function claimCounts(pass: Pass): NonNullable<StatefulSetStatus["volumeClaims"]>
 }
 
 /** A failed write is told until a pass succeeds. What is told already keeps its time. */
-export function withFailure(status: StatefulSetStatus, before: StatefulSetStatus | undefined, type: "FailedCreatePod" | "FailedUpdatePod", message: string, now: string): StatefulSetStatus {
+export function withFailure(
+  status: StatefulSetStatus,
+  before: StatefulSetStatus | undefined,
+  type: "FailedCreatePod" | "FailedUpdatePod",
+  message: string,
+  now: string,
+): StatefulSetStatus {
   const known = before?.conditions?.find((condition) => condition.type === type && condition.status === "True");
   const condition: Condition = { type, status: "True", lastTransitionTime: known?.lastTransitionTime ?? now, message };
   return { ...status, conditions: [condition] };

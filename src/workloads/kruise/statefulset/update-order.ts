@@ -1,8 +1,9 @@
 /**
- * In which order the pods of an Advanced StatefulSet are updated, and which of them at all: as many as the partition leaves.
+ * In which order the pods of an Advanced StatefulSet are updated, and which of them at all: as many as the partition
+ * leaves.
  *
- * Ordered updates go from the highest place down. Unordered ones count pods that are updated, or on their way out, first,
- * so that the partition always means the same pods; the user's priorities arrange the rest. Pure.
+ * Ordered updates go from the highest place down. Unordered ones count pods that are updated, or on their way out,
+ * first, so that the partition always means the same pods; the user's priorities arrange the rest. Pure.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { byPriority } from "../cloneset/update-priority.ts";
@@ -16,7 +17,12 @@ export interface Place {
 }
 
 /** `places` are ascending. */
-export function orderForUpdate<P extends Place>(rolling: RollingUpdate | undefined, places: readonly P[], replicas: number, isUpdated: (pod: ReadonlyPod) => boolean): P[] {
+export function orderForUpdate<P extends Place>(
+  rolling: RollingUpdate | undefined,
+  places: readonly P[],
+  replicas: number,
+  isUpdated: (pod: ReadonlyPod) => boolean,
+): P[] {
   const { partition = 0, unorderedUpdate } = rolling ?? {};
   const most = replicas - partition;
   if (most <= 0) return [];
@@ -28,7 +34,10 @@ export function orderForUpdate<P extends Place>(rolling: RollingUpdate | undefin
   return [...descending.filter(isSettled), ...prioritised(waiting, unorderedUpdate.priorityStrategy)].slice(0, most);
 }
 
-function prioritised<P extends Place>(waiting: readonly P[], strategy: NonNullable<RollingUpdate["unorderedUpdate"]>["priorityStrategy"]): readonly P[] {
+function prioritised<P extends Place>(
+  waiting: readonly P[],
+  strategy: NonNullable<RollingUpdate["unorderedUpdate"]>["priorityStrategy"],
+): readonly P[] {
   if (!strategy) return waiting;
   const placeOf = new Map(waiting.map((place) => [place.pod, place]));
   return byPriority([...placeOf.keys()], strategy).flatMap((pod) => placeOf.get(pod) ?? []);

@@ -1,8 +1,8 @@
 /**
  * The second half of a pass: pods are brought to the update revision, as many as may be unavailable at once.
  *
- * Pods that somebody marked for deletion go first and do not care for the partition. A pod that does not work anyway costs
- * nothing, so a bad revision can always be replaced by a good one. Works on the pass; see `pass.ts`.
+ * Pods that somebody marked for deletion go first and do not care for the partition. A pod that does not work anyway
+ * costs nothing, so a bad revision can always be replaced by a good one. Works on the pass; see `pass.ts`.
  */
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
 import { podTemplateOf } from "../../revisions/pod-template-data.ts";
@@ -11,12 +11,28 @@ import { closeGate, startUpdate } from "../in-place/apply.ts";
 import { whyIncomplete } from "../in-place/refresh.ts";
 import type { UpdateSpec } from "../in-place/state.ts";
 import { planInPlaceUpdate } from "../in-place/update-spec.ts";
-import { enterState, isHooked, lifecycleState, prepareUpdateAgain, withLifecycleState } from "../lifecycle/lifecycle.ts";
+import {
+  enterState,
+  isHooked,
+  lifecycleState,
+  prepareUpdateAgain,
+  withLifecycleState,
+} from "../lifecycle/lifecycle.ts";
 import { isMarkedForDelete } from "../specified-delete.ts";
 import { claimState, isGrown, planGrowth } from "./claim-size.ts";
 import { change, claimsInUse, draftOf, refresh, remove, wait } from "./pass.ts";
 import type { Draft, Pass } from "./pass.ts";
-import { availabilityOf, countsAsUpdated, isHealthy, isTerminating, minReadySecondsOf, replicasOf, revisionOf, rollingOf, shareOf } from "./pod-state.ts";
+import {
+  availabilityOf,
+  countsAsUpdated,
+  isHealthy,
+  isTerminating,
+  minReadySecondsOf,
+  replicasOf,
+  revisionOf,
+  rollingOf,
+  shareOf,
+} from "./pod-state.ts";
 import { orderForUpdate } from "./update-order.ts";
 
 /** How the counts of the status change with what the pass does. */
@@ -35,21 +51,28 @@ export function update(pass: Pass): Counts {
 
   const allowed = shareOf(set, rollingOf(set)?.maxUnavailable ?? 1);
   if (allowed === undefined) {
-    pass.ending = { because: "failure", message: `rollingUpdate.maxUnavailable is neither a number nor a percentage: ${JSON.stringify(rollingOf(set)?.maxUnavailable)}` };
+    pass.ending = {
+      because: "failure",
+      message: `rollingUpdate.maxUnavailable is neither a number nor a percentage: ${JSON.stringify(rollingOf(set)?.maxUnavailable)}`,
+    };
     return taken;
   }
   const away = new Away(pass, allowed);
   const specified = removeMarked(pass, away, taken);
   if (pass.ending) return taken;
   const places = pass.slots.map((draft) => ({ place: draft.ordinal - pass.range.start, pod: draft.seen, draft }));
-  const isUpdated = (pod: ReadonlyPod): boolean => countsAsUpdated(pod, pass.input.update.metadata.name, pass.input.gates);
+  const isUpdated = (pod: ReadonlyPod): boolean =>
+    countsAsUpdated(pod, pass.input.update.metadata.name, pass.input.gates);
   for (const { draft } of orderForUpdate(rollingOf(set), places, replicasOf(set), isUpdated)) {
     if (updateOne(pass, draft, away, specified, taken) === "stop") break;
   }
   return taken;
 }
 
-/** True when a pod enters another state of its lifecycle, or the pass ends: a pod between two states would be counted wrongly. */
+/**
+ * True when a pod enters another state of its lifecycle, or the pass ends: a pod between two states would be counted
+ * wrongly.
+ */
 function refreshAll(pass: Pass): boolean {
   const drafts = new Map([...pass.slots, ...pass.condemned].map((draft) => [draft.seen, draft]));
   let isMoved = false;
@@ -91,10 +114,13 @@ function isAway(pass: Pass, draft: Draft): boolean {
     if (waitMs <= MAX_WAIT_MS) wait(pass, waitMs);
     return true;
   }
-  return growsClaims(pass) && !claimsInUse(pass, draft).every(({ claim, template }) => claimState(claim, template).isReady);
+  return (
+    growsClaims(pass) && !claimsInUse(pass, draft).every(({ claim, template }) => claimState(claim, template).isReady)
+  );
 }
 
-const growsClaims = ({ input: { set, gates } }: Pass): boolean => gates.isOn("StatefulSetAutoResizePVCGate") && set.spec.volumeClaimUpdateStrategy?.type === "OnPodRollingUpdate";
+const growsClaims = ({ input: { set, gates } }: Pass): boolean =>
+  gates.isOn("StatefulSetAutoResizePVCGate") && set.spec.volumeClaimUpdateStrategy?.type === "OnPodRollingUpdate";
 
 /** The pods that were marked and may go now. */
 function removeMarked(pass: Pass, away: Away, taken: Counts): ReadonlySet<Draft> {
@@ -114,9 +140,17 @@ function removeMarked(pass: Pass, away: Away, taken: Counts): ReadonlySet<Draft>
   return specified;
 }
 
-function updateOne(pass: Pass, draft: Draft, away: Away, specified: ReadonlySet<Draft>, taken: Counts): "next" | "stop" {
+function updateOne(
+  pass: Pass,
+  draft: Draft,
+  away: Away,
+  specified: ReadonlySet<Draft>,
+  taken: Counts,
+): "next" | "stop" {
   const { current, update: target } = pass.input;
-  const hasClaims = !growsClaims(pass) || claimsInUse(pass, draft).every(({ claim, template }) => claimState(claim, template).isCompatible);
+  const hasClaims =
+    !growsClaims(pass) ||
+    claimsInUse(pass, draft).every(({ claim, template }) => claimState(claim, template).isCompatible);
   if (revisionOf(draft.seen) === target.metadata.name && hasClaims) return "next";
   if (!away.admits(draft)) return "stop";
   if (growsClaims(pass)) {
@@ -133,7 +167,8 @@ function updateOne(pass: Pass, draft: Draft, away: Away, specified: ReadonlySet<
   const removal = inPlace === "impossible" ? remove(pass, draft) : undefined;
   if (removal === "ended") return "stop";
   away.take(draft);
-  if ((removal === undefined || removal === "removed") && revisionOf(draft.seen) === current.metadata.name) taken.current++;
+  if ((removal === undefined || removal === "removed") && revisionOf(draft.seen) === current.metadata.name)
+    taken.current++;
   return "next";
 }
 
@@ -146,7 +181,12 @@ function growClaims(pass: Pass, draft: Draft): boolean {
     if (!growth) continue;
     if ("problem" in growth) {
       const { name } = claim.metadata;
-      if (growth.isTold) pass.events.push({ type: "Warning", reason: "FailedUpdatePVC", message: `failed to update pvc ${name}: contains diff other than spec resource, wait pvc to be deleted` });
+      if (growth.isTold)
+        pass.events.push({
+          type: "Warning",
+          reason: "FailedUpdatePVC",
+          message: `failed to update pvc ${name}: contains diff other than spec resource, wait pvc to be deleted`,
+        });
       pass.ending = { because: "failure", message: growth.problem };
       return false;
     }
@@ -172,7 +212,9 @@ function updateInPlace(pass: Pass, draft: Draft): "taken" | "impossible" | "ende
     case "":
     case "PreparingNormal":
     case "Normal":
-      return isHooked(hook, draft.seen) ? step(enterState(draft.after, "PreparingUpdate", hook?.markPodNotReady ?? false, nowMs)) : start(pass, draft, spec);
+      return isHooked(hook, draft.seen)
+        ? step(enterState(draft.after, "PreparingUpdate", hook?.markPodNotReady ?? false, nowMs))
+        : start(pass, draft, spec);
     case "PreparingUpdate":
       return isHooked(hook, draft.seen) ? "taken" : start(pass, draft, spec);
     case "Updated":
@@ -192,7 +234,10 @@ function fail(pass: Pass, message: string): "ended" {
 function start(pass: Pass, draft: Draft, spec: UpdateSpec): "taken" | "ended" {
   const { gates, nowMs } = pass.input;
   const relabel = (pod: ReadonlyPod): ReadonlyPod => {
-    const labelled = { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [REVISION_LABEL]: spec.revision } } };
+    const labelled = {
+      ...pod,
+      metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [REVISION_LABEL]: spec.revision } },
+    };
     // Pods of a release without lifecycles stay without one.
     return lifecycleState(draft.seen) === "" ? labelled : withLifecycleState(labelled, "Updating", nowMs);
   };
@@ -204,10 +249,20 @@ function start(pass: Pass, draft: Draft, spec: UpdateSpec): "taken" | "ended" {
   return "taken";
 }
 
-function specFor({ input: { set, revisions, update: target, gates }, specs }: Pass, { seen }: Draft): UpdateSpec | undefined {
+function specFor(
+  { input: { set, revisions, update: target, gates }, specs }: Pass,
+  { seen }: Draft,
+): UpdateSpec | undefined {
   const from = revisions.find(({ metadata }) => metadata.name === revisionOf(seen));
   if (!from) return undefined;
   const graceSeconds = rollingOf(set)?.inPlaceUpdateStrategy?.gracePeriodSeconds;
-  if (!specs.has(from)) specs.set(from, planInPlaceUpdate({ template: podTemplateOf(from) }, { template: podTemplateOf(target) }, target.metadata.name, { gates, graceSeconds }));
+  if (!specs.has(from))
+    specs.set(
+      from,
+      planInPlaceUpdate({ template: podTemplateOf(from) }, { template: podTemplateOf(target) }, target.metadata.name, {
+        gates,
+        graceSeconds,
+      }),
+    );
   return specs.get(from);
 }

@@ -1,4 +1,7 @@
-/** Carries out what was planned for an Advanced StatefulSet, tells of it in events, and remembers what the informers have yet to show. */
+/**
+ * Carries out what was planned for an Advanced StatefulSet, tells of it in events, and remembers what the informers
+ * have yet to show.
+ */
 import { PersistentVolumeClaim } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
 import type { Client } from "../../../client/index.ts";
@@ -42,38 +45,65 @@ export interface StatefulWriter {
 
 const WORDS: PodWords = {
   done: (verb, pod, { object }) => `${verb} Pod ${pod} in StatefulSet ${object.metadata.name} successful`,
-  failed: (verb, pod, { object }, why) => `${verb} Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${why}`,
+  failed: (verb, pod, { object }, why) =>
+    `${verb} Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${why}`,
 };
 
 export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: WriterDependencies): StatefulWriter {
   const pods = createPodWriter({ client, expectations: podsSeen, events, words: WORDS });
   const writePod = createWritePod({ client, podsSeen });
-  const tell = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void => events?.record(owner.cluster, set, { type, reason, message });
+  const tell = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void =>
+    events?.record(owner.cluster, set, { type, reason, message });
 
   async function createClaim(target: Target, { claim, pod }: StatefulPlan["createClaims"][number]): Promise<void> {
     const { set, owner, signal } = target;
     const { name } = claim.metadata;
     try {
       claimsSeen.wrote(owner, await client.create(PersistentVolumeClaim, owner.cluster, claim, { signal }));
-      tell(target, "Normal", "SuccessfulCreate", `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`);
+      tell(
+        target,
+        "Normal",
+        "SuccessfulCreate",
+        `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`,
+      );
     } catch (error) {
       // It is used as it is.
       if (isAlreadyExists(error)) return;
-      tell(target, "Warning", "FailedCreate", `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`);
+      tell(
+        target,
+        "Warning",
+        "FailedCreate",
+        `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`,
+      );
       throw error;
     }
   }
 
-  async function changeClaim(target: Target, { claim, pod, isResized }: StatefulPlan["changeClaims"][number]): Promise<void> {
+  async function changeClaim(
+    target: Target,
+    { claim, pod, isResized }: StatefulPlan["changeClaims"][number],
+  ): Promise<void> {
     const { set, owner, signal } = target;
     const { name } = claim.metadata;
     try {
       const written = await unlessChanged(client.update(PersistentVolumeClaim, owner.cluster, claim, { signal }));
       if (!written) return;
       claimsSeen.wrote(owner, written);
-      if (isResized) tell(target, "Normal", "SuccessfulResize", `resize Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`);
+      if (isResized)
+        tell(
+          target,
+          "Normal",
+          "SuccessfulResize",
+          `resize Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`,
+        );
     } catch (error) {
-      if (isResized) tell(target, "Warning", "FailedResize", `resize Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`);
+      if (isResized)
+        tell(
+          target,
+          "Warning",
+          "FailedResize",
+          `resize Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${messageOf(error)}`,
+        );
       throw error;
     }
   }
@@ -84,12 +114,31 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
     const { name } = pod.metadata;
     try {
       if (!(await writePod(owner, change, signal))) return;
-      if (isMended) tell(target, "Normal", "SuccessfulUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} successful`);
-      if (isUpdatedInPlace) tell(target, "Normal", "SuccessfulUpdatePodInPlace", `successfully update pod ${name} in-place(revision ${updateRevision})`);
+      if (isMended)
+        tell(target, "Normal", "SuccessfulUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+      if (isUpdatedInPlace)
+        tell(
+          target,
+          "Normal",
+          "SuccessfulUpdatePodInPlace",
+          `successfully update pod ${name} in-place(revision ${updateRevision})`,
+        );
     } catch (error) {
       const why = messageOf(error);
-      if (isMended) tell(target, "Warning", "FailedUpdate", `update Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${why}`);
-      if (isUpdatedInPlace) tell(target, "Warning", "FailedUpdatePodInPlace", `failed to update pod ${name} in-place(revision ${updateRevision}): ${why}`);
+      if (isMended)
+        tell(
+          target,
+          "Warning",
+          "FailedUpdate",
+          `update Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${why}`,
+        );
+      if (isUpdatedInPlace)
+        tell(
+          target,
+          "Warning",
+          "FailedUpdatePodInPlace",
+          `failed to update pod ${name} in-place(revision ${updateRevision}): ${why}`,
+        );
       throw error;
     }
   }
@@ -106,21 +155,28 @@ export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: W
         await pods.create(podOwner, plan.create, target.signal);
       });
       if (created) return created;
-      const changed = await attempt(isMending ? "FailedUpdatePod" : undefined, "update", () => writeAll("pod updates", plan.change, (item) => changePod(target, item)));
+      const changed = await attempt(isMending ? "FailedUpdatePod" : undefined, "update", () =>
+        writeAll("pod updates", plan.change, (item) => changePod(target, item)),
+      );
       return changed ?? attempt(undefined, "delete", () => pods.remove(podOwner, plan.remove, target.signal));
     },
   };
 }
 
 /** A failed write is told in the status first and thrown afterwards, so it is a value until then. */
-async function attempt(type: "FailedCreatePod" | "FailedUpdatePod" | undefined, verb: string, writes: () => Promise<void>): Promise<Failure | undefined> {
+async function attempt(
+  type: "FailedCreatePod" | "FailedUpdatePod" | undefined,
+  verb: string,
+  writes: () => Promise<void>,
+): Promise<Failure | undefined> {
   try {
     await writes();
     return undefined;
   } catch (cause) {
-    return { cause, ...(type && { condition: { type, message: podFailure(verb, failureMessage(cause)) } }) };
+    return { cause, condition: type ? { type, message: podFailure(verb, failureMessage(cause)) } : undefined };
   }
 }
 
 /** As the conditions of an Advanced StatefulSet word it. */
-export const podFailure = (verb: string, why: string): string => `StatefulPodControl failed to ${verb} Pod error: ${why}`;
+export const podFailure = (verb: string, why: string): string =>
+  `StatefulPodControl failed to ${verb} Pod error: ${why}`;

@@ -1,6 +1,6 @@
 /**
- * What BroadcastJobs answer to recorded inputs, in the words of the recordings (`openkruise-broadcastjob.jsonl`). For tests and for
- * `npm run golden` alone.
+ * What BroadcastJobs answer to recorded inputs, in the words of the recordings (`openkruise-broadcastjob.jsonl`). For
+ * tests and for `npm run golden` alone.
  */
 import type { BroadcastJob } from "../../../api/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -17,9 +17,18 @@ interface Input {
 
 export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
   reconcile: ({ broadcastJob: job, nodes = [], pods = [] }: Input) => {
-    const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({ job, nodes, pods, nowMs: RECORDED_AT });
+    const { create, remove, removeJob, status, events, requeueAfterMs } = planBroadcastJob({
+      job,
+      nodes,
+      pods,
+      nowMs: RECORDED_AT,
+    });
     // A word of the reason is recorded, and what was written follows from the rest.
-    const told = [...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`), ...create.map(() => "Normal SuccessfulCreate"), ...remove.map(() => "Normal SuccessfulDelete")];
+    const told = [
+      ...events.map(({ type, reason }) => `${type} ${reason.split(" ")[0]}`),
+      ...create.map(() => "Normal SuccessfulCreate"),
+      ...remove.map(() => "Normal SuccessfulDelete"),
+    ];
     return {
       createdOnNodes: create,
       deleted: remove.map(({ metadata }) => metadata.name).toSorted(),
@@ -33,5 +42,7 @@ export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
 
 /** Why a case differs on purpose. */
 export function whyBroadcastJobDiffers(want: { readonly panic?: unknown } | undefined): string | undefined {
-  return want?.panic === undefined ? undefined : "upstream's count of active pods falls below zero, overflows and ends the process; ours does not";
+  return want?.panic === undefined
+    ? undefined
+    : "upstream's count of active pods falls below zero, overflows and ends the process; ours does not";
 }

@@ -24,7 +24,8 @@ interface ViewInput {
   updateHash: string;
 }
 
-const viewOf = ({ daemonSet, nodes = [], pods = [], updateHash }: ViewInput): DaemonView => viewDaemonSet(daemonSet, nodes, pods, updateHash, RECORDED_AT);
+const viewOf = ({ daemonSet, nodes = [], pods = [], updateHash }: ViewInput): DaemonView =>
+  viewDaemonSet(daemonSet, nodes, pods, updateHash, RECORDED_AT);
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
 function scopeOf(view: DaemonView): object {
@@ -35,13 +36,22 @@ function scopeOf(view: DaemonView): object {
 
 /** By the kind of the case. Made anew for each recording, because one of the functions remembers. */
 export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
-  // OpenKruise remembers the pod of a set by its uid and generation. These cases have neither, so that all of them were recorded
-  // with the pod of the first; only the name of a node was read anew each time.
+  // OpenKruise remembers the pod of a set by its uid and generation. These cases have neither, so that all of them were
+  // recorded with the pod of the first; only the name of a node was read anew each time.
   let remembered: AdvancedDaemonSet["spec"]["template"] | undefined;
   return {
-    nodesNeedingPods: ({ newPods, desired, partition, progressive, nodesNeedingPods = [] }: { newPods: number; desired: number; partition: number; progressive: boolean; nodesNeedingPods?: string[] }, want: { nodes: string[] | null }) => {
+    nodesNeedingPods: (
+      {
+        newPods,
+        desired,
+        partition,
+        progressive,
+        nodesNeedingPods = [],
+      }: { newPods: number; desired: number; partition: number; progressive: boolean; nodesNeedingPods?: string[] },
+      want: { nodes: string[] | null },
+    ) => {
       const nodes = nodesToFill(nodesNeedingPods, { updated: newPods, desired, partition, isPartitioned: progressive });
-      return { nodes: nodes.length > 0 ? nodes : (want.nodes && []) };
+      return { nodes: nodes.length > 0 ? nodes : want.nodes && [] };
     },
 
     burst: ({ daemonSet }: { daemonSet: AdvancedDaemonSet }) => ({ value: burstOf(daemonSet) }),
@@ -51,22 +61,32 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
       remembered ??= template;
       const { nodeName } = template.spec ?? {};
       const spec = { containers: [], ...remembered.spec, ...(nodeName !== undefined && { nodeName }) };
-      const { shouldRun, mayStay } = nodeFitness({ ...daemonSet, spec: { ...daemonSet.spec, template: { spec } } })(node);
+      const { shouldRun, mayStay } = nodeFitness({ ...daemonSet, spec: { ...daemonSet.spec, template: { spec } } })(
+        node,
+      );
       return { shouldRun, shouldContinueRunning: mayStay };
     },
 
     updateNodes: (input: ViewInput) => scopeOf(viewOf(input)),
 
-    rollingUpdate: (input: ViewInput & { revisionImages: Record<string, string> }, want: Record<"createdOnNodes" | "deleted" | "inPlace", Chosen>) => {
+    rollingUpdate: (
+      input: ViewInput & { revisionImages: Record<string, string> },
+      want: Record<"createdOnNodes" | "deleted" | "inPlace", Chosen>,
+    ) => {
       const view = viewOf(input);
       const revisions = Object.entries(input.revisionImages).map(([hash, image]) => revision(hash, image));
-      const update = revisions.find(({ metadata }) => metadata.name === `demo-${input.updateHash}`) ?? revision(input.updateHash, "");
+      const update =
+        revisions.find(({ metadata }) => metadata.name === `demo-${input.updateHash}`) ??
+        revision(input.updateHash, "");
       const plan = planUpdate(view, { revisions, update, gates: DEFAULT_GATES });
       return {
         ...scopeOf(view),
         createdOnNodes: asChosen(plan.create, want.createdOnNodes),
         deleted: asChosen(plan.remove.map(nameOf), want.deleted),
-        inPlace: asChosen(plan.inPlace.map(({ pod }) => nameOf(pod)), want.inPlace),
+        inPlace: asChosen(
+          plan.inPlace.map(({ pod }) => nameOf(pod)),
+          want.inPlace,
+        ),
       };
     },
 
@@ -82,12 +102,17 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
 
     status: (input: ViewInput & { fullPass: boolean }) => {
       const { metadata, status } = input.daemonSet;
-      return { status: planDaemonStatus(viewOf(input), input.fullPass ? metadata.generation : status?.observedGeneration) };
+      return {
+        status: planDaemonStatus(viewOf(input), input.fullPass ? metadata.generation : status?.observedGeneration),
+      };
     },
   };
 }
 
-/** Upstream walks nodes in random order: `always` are taken every time, and the others out of `chosenFrom`. A count of -1 was not the same every time. */
+/**
+ * Upstream walks nodes in random order: `always` are taken every time, and the others out of `chosenFrom`. A count of
+ * -1 was not the same every time.
+ */
 interface Chosen {
   always: string[];
   chosenFrom: string[];
@@ -96,7 +121,10 @@ interface Chosen {
 
 /** What was recorded, when ours is one of the outcomes that it allows. */
 function asChosen(names: readonly string[], want: Chosen): unknown {
-  const isAllowed = want.always.every((name) => names.includes(name)) && names.every((name) => want.always.includes(name) || want.chosenFrom.includes(name)) && (want.count < 0 || names.length === want.count);
+  const isAllowed =
+    want.always.every((name) => names.includes(name)) &&
+    names.every((name) => want.always.includes(name) || want.chosenFrom.includes(name)) &&
+    (want.count < 0 || names.length === want.count);
   return isAllowed ? want : names;
 }
 

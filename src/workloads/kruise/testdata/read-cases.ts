@@ -18,7 +18,10 @@ export interface RecordedCase<I, W> {
   want: W;
 }
 
-/** What we answer to the input of a case; `want` is there for what is not ours to answer. Inputs differ from kind to kind. */
+/**
+ * What we answer to the input of a case; `want` is there for what is not ours to answer. Inputs differ from kind to
+ * kind.
+ */
 export type RecordedRun = (input: never, want: never) => unknown;
 
 export function readCases<I, W>(file: string, kind: string): RecordedCase<I, W>[] {
@@ -46,8 +49,12 @@ export interface AlphaCloneSet {
 
 export function fromAlpha(alpha: AlphaCloneSet): CloneSet {
   const { type = "ReCreate", ...rollingUpdate } = alpha.spec.updateStrategy ?? {};
-  const updateStrategy = type === "OnDelete" ? { type } : { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } };
-  const excludePreparingDelete = alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
+  const updateStrategy =
+    type === "OnDelete"
+      ? { type }
+      : { type: "RollingUpdate", rollingUpdate: { ...rollingUpdate, podUpdatePolicy: type } };
+  const excludePreparingDelete =
+    alpha.metadata.labels?.["apps.kruise.io/cloneset-scaling-exclude-preparing-delete"] === "true";
   return {
     ...alpha,
     apiVersion: "apps.kruise.io/v1beta1",

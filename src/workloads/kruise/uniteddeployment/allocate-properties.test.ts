@@ -12,22 +12,60 @@ const RUNS = { seed: 20240501, numRuns: 200 };
 type Subsets = NonNullable<NonNullable<UnitedDeployment["spec"]["topology"]>["subsets"]>;
 
 const small = fc.integer({ min: 0, max: 12 });
-const shares = fc.array(fc.option(fc.oneof(small, fc.integer({ min: 0, max: 100 }).map((percent) => `${percent}%`)), { nil: undefined }), { minLength: 1, maxLength: 6 });
+const shares = fc.array(
+  fc.option(
+    fc.oneof(
+      small,
+      fc.integer({ min: 0, max: 100 }).map((percent) => `${percent}%`),
+    ),
+    { nil: undefined },
+  ),
+  { minLength: 1, maxLength: 6 },
+);
 /** The last subset has no upper limit, as the webhook wants it of one. */
-const limits = fc.array(fc.tuple(small, small), { minLength: 0, maxLength: 5 }).map((pairs): Subsets => [...pairs.map(([a, b], index) => ({ name: `s${index}`, minReplicas: Math.min(a, b), maxReplicas: Math.max(a, b) })), { name: "last", minReplicas: 0 }]);
-const states = fc.array(fc.record({ specReplicas: small, ready: fc.double({ min: 0, max: 1, noNaN: true }), unschedulable: fc.boolean() }), { minLength: 6, maxLength: 6 });
+const limits = fc
+  .array(fc.tuple(small, small), { minLength: 0, maxLength: 5 })
+  .map((pairs): Subsets => [
+    ...pairs.map(([a, b], index) => ({ name: `s${index}`, minReplicas: Math.min(a, b), maxReplicas: Math.max(a, b) })),
+    { name: "last", minReplicas: 0 },
+  ]);
+const states = fc.array(
+  fc.record({ specReplicas: small, ready: fc.double({ min: 0, max: 1, noNaN: true }), unschedulable: fc.boolean() }),
+  { minLength: 6, maxLength: 6 },
+);
 
 function make(replicas: number, subsets: Subsets, scheduleStrategy: object = {}): UnitedDeployment {
-  return { apiVersion: "apps.kruise.io/v1beta1", kind: "UnitedDeployment", metadata: { name: "ud" }, spec: { replicas, selector: {}, topology: { subsets, scheduleStrategy } } };
+  return {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "UnitedDeployment",
+    metadata: { name: "ud" },
+    spec: { replicas, selector: {}, topology: { subsets, scheduleStrategy } },
+  };
 }
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
 
-function existing(subsets: Subsets, given: { specReplicas: number; ready: number; unschedulable: boolean }[]): Map<string, SizedSubset> {
+function existing(
+  subsets: Subsets,
+  given: { specReplicas: number; ready: number; unschedulable: boolean }[],
+): Map<string, SizedSubset> {
   return new Map(
     subsets.map(({ name }, index) => {
       const { specReplicas = 0, ready = 0, unschedulable = false } = given[index] ?? {};
       const readyReplicas = Math.floor(specReplicas * ready);
-      return [name, { name, specReplicas, replicas: specReplicas, readyReplicas, schedulability: { ...SCHEDULABLE, unschedulable, reservedPods: unschedulable ? specReplicas - readyReplicas : 0 } }];
+      return [
+        name,
+        {
+          name,
+          specReplicas,
+          replicas: specReplicas,
+          readyReplicas,
+          schedulability: {
+            ...SCHEDULABLE,
+            unschedulable,
+            reservedPods: unschedulable ? specReplicas - readyReplicas : 0,
+          },
+        },
+      ];
     }),
   );
 }
@@ -35,7 +73,7 @@ function existing(subsets: Subsets, given: { specReplicas: number; ready: number
 test("shares add up to the whole, and those that are given are kept", () => {
   fc.assert(
     fc.property(small, shares, states, (total, given, state) => {
-      const subsets: Subsets = given.map((replicas, index) => ({ name: `s${index}`, ...(replicas !== undefined && { replicas }) }));
+      const subsets: Subsets = given.map((replicas, index) => ({ name: `s${index}`, replicas }));
 
       const allocation = allocateReplicas(make(total, subsets), existing(subsets, state));
 
@@ -55,7 +93,12 @@ test("limits are kept and the whole is given out", () => {
 
       if ("problem" in allocation) throw new Error(allocation.problem);
       expect(sum(allocation.replicas.values())).toBe(total);
-      expect(subsets.filter(({ name, maxReplicas }) => typeof maxReplicas === "number" && (allocation.replicas.get(name) ?? 0) > maxReplicas)).toEqual([]);
+      expect(
+        subsets.filter(
+          ({ name, maxReplicas }) =>
+            typeof maxReplicas === "number" && (allocation.replicas.get(name) ?? 0) > maxReplicas,
+        ),
+      ).toEqual([]);
     }),
     RUNS,
   );
@@ -72,7 +115,10 @@ test("an adaptive deployment gives a subset without room no more than runs there
       expect(sum(allocation.replicas.values())).toBeLessThanOrEqual(total);
       const overfull = subsets.filter(({ name, minReplicas }) => {
         const { readyReplicas = 0, schedulability } = there.get(name) ?? {};
-        return schedulability?.unschedulable && (allocation.replicas.get(name) ?? 0) > Math.max(readyReplicas, Number(minReplicas));
+        return (
+          schedulability?.unschedulable &&
+          (allocation.replicas.get(name) ?? 0) > Math.max(readyReplicas, Number(minReplicas))
+        );
       });
       expect(overfull).toEqual([]);
     }),
@@ -84,11 +130,15 @@ test("partitions are never larger than their subset", () => {
   fc.assert(
     fc.property(small, limits, fc.array(small, { minLength: 6, maxLength: 6 }), (total, subsets, wanted) => {
       const deployment = make(total, subsets);
-      deployment.spec.updateStrategy = { type: "Manual", manualUpdate: { partitions: Object.fromEntries(subsets.map(({ name }, index) => [name, wanted[index] ?? 0])) } };
+      deployment.spec.updateStrategy = {
+        type: "Manual",
+        manualUpdate: { partitions: Object.fromEntries(subsets.map(({ name }, index) => [name, wanted[index] ?? 0])) },
+      };
       const allocation = allocateReplicas(deployment, new Map());
 
       if ("problem" in allocation) throw new Error(allocation.problem);
-      for (const [name, partition] of allocatePartitions(deployment, allocation.replicas)) expect(partition).toBeLessThanOrEqual(allocation.replicas.get(name) ?? 0);
+      for (const [name, partition] of allocatePartitions(deployment, allocation.replicas))
+        expect(partition).toBeLessThanOrEqual(allocation.replicas.get(name) ?? 0);
     }),
     RUNS,
   );

@@ -1,7 +1,7 @@
 /**
- * How many replicas each subset gets. Four ways, chosen by what the UnitedDeployment states: shares that are given; lower and upper
- * limits in the order of the subsets; the same where subsets without room for pods are avoided; and the same again where pods that
- * wait for room are kept and others run in their place until they find it. Pure.
+ * How many replicas each subset gets. Four ways, chosen by what the UnitedDeployment states: shares that are given;
+ * lower and upper limits in the order of the subsets; the same where subsets without room for pods are avoided; and the
+ * same again where pods that wait for room are kept and others run in their place until they find it. Pure.
  */
 import { subsetReplicas } from "../../../api/index.ts";
 import { compareText } from "../../../base/index.ts";
@@ -19,21 +19,38 @@ export type SizedSubset = SubsetSize & { schedulability?: Schedulability };
 /** The largest int32: no upper limit. */
 const NO_LIMIT = 2_147_483_647;
 
-export function allocateReplicas(deployment: ReadonlyUnitedDeployment, existing: ReadonlyMap<string, SizedSubset>): Allocation {
+export function allocateReplicas(
+  deployment: ReadonlyUnitedDeployment,
+  existing: ReadonlyMap<string, SizedSubset>,
+): Allocation {
   const subsets = subsetsOf(deployment);
-  if (!isAdaptive(deployment) && subsets.every(({ minReplicas, maxReplicas }) => minReplicas === undefined && maxReplicas === undefined)) return allocateShares(deployment, existing);
+  if (
+    !isAdaptive(deployment) &&
+    subsets.every(({ minReplicas, maxReplicas }) => minReplicas === undefined && maxReplicas === undefined)
+  )
+    return allocateShares(deployment, existing);
   const total = deployment.spec.replicas ?? 0;
   const limits = limitsOf(deployment, total);
   if ("problem" in limits) return limits;
   if (reserves(deployment)) return { replicas: allocateWithReserve(total, limits.limits, existing) };
-  return { replicas: allocateWithin(total, isAdaptive(deployment) ? limits.limits.map((limit) => adapted(limit, existing.get(limit.name))) : limits.limits) };
+  return {
+    replicas: allocateWithin(
+      total,
+      isAdaptive(deployment) ? limits.limits.map((limit) => adapted(limit, existing.get(limit.name))) : limits.limits,
+    ),
+  };
 }
 
 /** How many pods of each subset stay at their old revision; never more than the subset has. */
 export function allocatePartitions(deployment: ReadonlyUnitedDeployment, replicas: Numbers): Numbers {
   const { type, manualUpdate } = deployment.spec.updateStrategy ?? {};
   const wanted = type === "Manual" ? (manualUpdate?.partitions ?? {}) : {};
-  return new Map(subsetsOf(deployment).map(({ name }) => [name, Math.min(Object.hasOwn(wanted, name) ? (wanted[name] ?? 0) : 0, replicas.get(name) ?? NO_LIMIT)]));
+  return new Map(
+    subsetsOf(deployment).map(({ name }) => [
+      name,
+      Math.min(Object.hasOwn(wanted, name) ? (wanted[name] ?? 0) : 0, replicas.get(name) ?? NO_LIMIT),
+    ]),
+  );
 }
 
 /** Shares that are given are kept; the rest is split evenly, and what is left over goes to the largest. */
@@ -46,13 +63,19 @@ function allocateShares(deployment: ReadonlyUnitedDeployment, existing: Readonly
   }
   const open = subsetsOf(deployment).filter(({ name }) => !replicas.has(name));
   const given = sum(replicas.values());
-  if (total === undefined && open.length > 0) return { problem: "all subsets must be specified when UnitedDeployment replica is unspecified" };
-  if (total !== undefined && given > total) return { problem: `specified subsets' replica (${given}) is greater than UnitedDeployment replica (${total})` };
-  if (total !== undefined && given < total && open.length === 0) return { problem: `specified subsets' replica (${given}) is less than UnitedDeployment replica (${total})` };
+  if (total === undefined && open.length > 0)
+    return { problem: "all subsets must be specified when UnitedDeployment replica is unspecified" };
+  if (total !== undefined && given > total)
+    return { problem: `specified subsets' replica (${given}) is greater than UnitedDeployment replica (${total})` };
+  if (total !== undefined && given < total && open.length === 0)
+    return { problem: `specified subsets' replica (${given}) is less than UnitedDeployment replica (${total})` };
 
   const rest = (total ?? 0) - given;
-  const largestFirst = open.map(({ name }) => ({ name, size: existing.get(name)?.specReplicas ?? 0 })).toSorted((a, b) => b.size - a.size || compareText(b.name, a.name));
-  for (const [place, { name }] of largestFirst.entries()) replicas.set(name, Math.floor(rest / open.length) + (place < rest % open.length ? 1 : 0));
+  const largestFirst = open
+    .map(({ name }) => ({ name, size: existing.get(name)?.specReplicas ?? 0 }))
+    .toSorted((a, b) => b.size - a.size || compareText(b.name, a.name));
+  for (const [place, { name }] of largestFirst.entries())
+    replicas.set(name, Math.floor(rest / open.length) + (place < rest % open.length ? 1 : 0));
   return { replicas };
 }
 
@@ -67,10 +90,12 @@ function limitsOf(deployment: ReadonlyUnitedDeployment, total: number): { limits
   for (const [index, { name, minReplicas, maxReplicas }] of subsetsOf(deployment).entries()) {
     const read = (share: string | number | undefined, absent: number): number => {
       const result = share === undefined ? { value: absent } : subsetReplicas(total, share);
-      return "value" in result ? result.value : 0; // The webhook refuses what cannot be read; upstream counts it as nothing.
+      // The webhook refuses what cannot be read; upstream counts it as nothing.
+      return "value" in result ? result.value : 0;
     };
     const [min, max] = [read(minReplicas, 0), read(maxReplicas, NO_LIMIT)];
-    if (min > max) return { problem: `subset[${index}].maxReplicas(${max}) must be more than or equal to minReplicas(${min})` };
+    if (min > max)
+      return { problem: `subset[${index}].maxReplicas(${max}) must be more than or equal to minReplicas(${min})` };
     limits.push({ name, min, max });
   }
   return { limits };
@@ -98,7 +123,11 @@ function allocateWithin(total: number, limits: readonly Limit[]): Numbers {
 }
 
 /** The same, but replicas beyond what a subset has room for do not count: others run elsewhere in their place. */
-function allocateWithReserve(total: number, limits: readonly Limit[], existing: ReadonlyMap<string, SizedSubset>): Numbers {
+function allocateWithReserve(
+  total: number,
+  limits: readonly Limit[],
+  existing: ReadonlyMap<string, SizedSubset>,
+): Numbers {
   const rooms = new Map(limits.map(({ name }) => [name, roomIn(existing.get(name))]));
   const replicas = new Map(limits.map(({ name }) => [name, 0]));
   let rest = total;

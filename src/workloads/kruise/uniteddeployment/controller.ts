@@ -1,10 +1,11 @@
 /**
  * UnitedDeployment: one workload for each subset of a cluster's nodes, with the replicas divided among them.
  *
- * Reads:  UnitedDeployment, the workloads of its subsets, their pods, ReplicaSet (to find the pods of Deployments), ControllerRevision.
- * Writes: CloneSet, StatefulSet of both groups, Deployment, ControllerRevision, Pod (the reserved label; StatefulSet pods that block an
- *         update are deleted), UnitedDeployment (status).
- * After:  the workloads' controllers make the pods; their statuses bring the UnitedDeployment back.
+ * Reads: UnitedDeployment, the workloads of its subsets, their pods, ReplicaSet (to find the pods of Deployments),
+ * ControllerRevision.
+ * Writes: CloneSet, StatefulSet of both groups, Deployment, ControllerRevision, Pod (the reserved label; StatefulSet
+ * pods that block an update are deleted), UnitedDeployment (status).
+ * After: the workloads' controllers make the pods; their statuses bring the UnitedDeployment back.
  */
 import { ControllerRevision, Pod, ReplicaSet, UnitedDeployment, controllerOf } from "../../../api/index.ts";
 import { TerminalError, equalJson, invariant, messageOf } from "../../../base/index.ts";
@@ -69,11 +70,23 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   const history = createRevisionHistory(deps);
   const statusSeen = createExpectations(informers.of(UnitedDeployment), clock);
   const podsSeen = createExpectations(pods, clock);
-  const workloads = SUBSET_KINDS.map((kind) => ({ kind, informer: informers.of(kind.kind), seen: createExpectations(informers.of(kind.kind), clock) }));
-  for (const { informer } of workloads) informer.addIndex(INDEX, (object, cluster) => (controllerOf(object)?.kind === UnitedDeployment.kind ? [`${cluster}/${controllerOf(object)?.uid ?? ""}`] : []));
+  const workloads = SUBSET_KINDS.map((kind) => ({
+    kind,
+    informer: informers.of(kind.kind),
+    seen: createExpectations(informers.of(kind.kind), clock),
+  }));
+  for (const { informer } of workloads)
+    informer.addIndex(INDEX, (object, cluster) =>
+      controllerOf(object)?.kind === UnitedDeployment.kind ? [`${cluster}/${controllerOf(object)?.uid ?? ""}`] : [],
+    );
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const recorder = deps.events?.("uniteddeployment-controller");
-  const tell = ({ deployment, key }: Pick<View, "deployment" | "key">, type: "Normal" | "Warning", reason: string, message: string): void => recorder?.record(key.cluster, deployment, { type, reason, message });
+  const tell = (
+    { deployment, key }: Pick<View, "deployment" | "key">,
+    type: "Normal" | "Warning",
+    reason: string,
+    message: string,
+  ): void => recorder?.record(key.cluster, deployment, { type, reason, message });
 
   return defineController({
     name: "uniteddeployment",
@@ -85,15 +98,33 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       // The server's garbage collection removes the workloads of one that goes.
       if (deployment.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
-      const waitMs = Math.max(history.waitMs(owner), statusSeen.waitMs(owner), podsSeen.waitMs(owner), ...workloads.map(({ seen }) => seen.waitMs(owner)));
+      const waitMs = Math.max(
+        history.waitMs(owner),
+        statusSeen.waitMs(owner),
+        podsSeen.waitMs(owner),
+        ...workloads.map(({ seen }) => seen.waitMs(owner)),
+      );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const template = templateOf(deployment);
-      if (!template) throw new TerminalError(`running UnitedDeployment ${key.namespace ?? ""}/${key.name}: it has no template; give it one of a CloneSet, a StatefulSet or a Deployment`);
+      if (!template)
+        throw new TerminalError(
+          `running UnitedDeployment ${key.namespace ?? ""}/${key.name}: it has no template; give it one of a CloneSet, a StatefulSet or a Deployment`,
+        );
 
-      const revisions = planRevisions(unitedDeploymentRevisions, deployment, { known: history.of(owner), currentRevision: deployment.status?.currentRevision, collisionCount: deployment.status?.collisionCount });
+      const revisions = planRevisions(unitedDeploymentRevisions, deployment, {
+        known: history.of(owner),
+        currentRevision: deployment.status?.currentRevision,
+        collisionCount: deployment.status?.collisionCount,
+      });
       if (revisions.write) {
         const outcome = await history.write(owner, revisions, signal);
-        if (outcome === "collision") await writeStatus(deployment, owner, { ...(deployment.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 }, signal);
+        if (outcome === "collision")
+          await writeStatus(
+            deployment,
+            owner,
+            { ...(deployment.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
+            signal,
+          );
         return done; // The revision, or the status, brings it back.
       }
       const view = await look({ deployment, template, key, owner, revisions, signal });
@@ -102,8 +133,13 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  /** What there is and what should be; undefined when something was cleared away first, whose end brings the deployment back. */
-  async function look(base: Pick<View, "deployment" | "template" | "key" | "owner" | "revisions" | "signal">): Promise<View | undefined> {
+  /**
+   * What there is and what should be; undefined when something was cleared away first, whose end brings the deployment
+   * back.
+   */
+  async function look(
+    base: Pick<View, "deployment" | "template" | "key" | "owner" | "revisions" | "signal">,
+  ): Promise<View | undefined> {
     const { deployment, template, owner, revisions, signal, key } = base;
     const nowMs = clock.now();
     const updatedRevision = revisions.update.metadata.name;
@@ -112,38 +148,78 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       await deleteWorkloads(base, template.kind, duplicates, "FailedDeleteDuplicatedSubsets");
       return undefined;
     }
-    const conditions = withUpdated(deployment.status?.conditions ?? [], revisions.current.metadata.name === updatedRevision, updatedRevision, nowMs);
+    const conditions = withUpdated(
+      deployment.status?.conditions ?? [],
+      revisions.current.metadata.name === updatedRevision,
+      updatedRevision,
+      nowMs,
+    );
     const dated = { ...deployment, status: { ...(deployment.status ?? EMPTY_STATUS), conditions } };
     const subsetStatuses = initialSubsetStatuses(deployment, nowMs);
     const findings = new Map<string, Finding>();
     if (isAdaptive(deployment)) {
       for (const [name, subset] of subsets) {
         const before = subsetStatuses.get(name);
-        if (before) findings.set(name, (reserves(deployment) ? findReserved : findSchedulability)(dated, subset, before, nowMs));
+        if (before)
+          findings.set(name, (reserves(deployment) ? findReserved : findSchedulability)(dated, subset, before, nowMs));
       }
     }
-    await relabel(owner, [...findings.values()].flatMap((finding) => finding.relabel), signal);
+    await relabel(
+      owner,
+      [...findings.values()].flatMap((finding) => finding.relabel),
+      signal,
+    );
 
-    const sized = new Map([...subsets].map(([name, subset]) => [name, { ...subset, schedulability: findings.get(name)?.schedulability ?? SCHEDULABLE }]));
+    const sized = new Map(
+      [...subsets].map(([name, subset]) => [
+        name,
+        { ...subset, schedulability: findings.get(name)?.schedulability ?? SCHEDULABLE },
+      ]),
+    );
     const allocation = allocateReplicas(deployment, sized);
     if ("problem" in allocation) {
-      tell(base, "Warning", "Failed SpecifySubsetReplicas", `Specified subset replicas is ineffective: ${allocation.problem}`);
-      throw new TerminalError(`dividing the replicas of UnitedDeployment ${key.namespace ?? ""}/${key.name}: ${allocation.problem}`);
+      tell(
+        base,
+        "Warning",
+        "Failed SpecifySubsetReplicas",
+        `Specified subset replicas is ineffective: ${allocation.problem}`,
+      );
+      throw new TerminalError(
+        `dividing the replicas of UnitedDeployment ${key.namespace ?? ""}/${key.name}: ${allocation.problem}`,
+      );
     }
     for (const [name, finding] of findings) {
       const subset = subsets.get(name);
-      if (subset) subsetStatuses.set(name, reserves(deployment) ? afterAllocation(finding, subset, allocation.replicas.get(name) ?? 0, nowMs) : finding.status);
+      if (subset)
+        subsetStatuses.set(
+          name,
+          reserves(deployment)
+            ? afterAllocation(finding, subset, allocation.replicas.get(name) ?? 0, nowMs)
+            : finding.status,
+        );
     }
-    return { ...base, deployment: dated, stored: deployment.status, subsets: sized, findings, subsetStatuses, replicas: allocation.replicas, partitions: allocatePartitions(deployment, allocation.replicas) };
+    return {
+      ...base,
+      deployment: dated,
+      stored: deployment.status,
+      subsets: sized,
+      findings,
+      subsetStatuses,
+      replicas: allocation.replicas,
+      partitions: allocatePartitions(deployment, allocation.replicas),
+    };
   }
 
   /** Brings the workloads to what the view wants, and the status to what there is. */
   async function pursue(view: View): Promise<Result> {
     const { stored } = view;
     const plan = planProvision(view.deployment, [...view.subsets.keys()]);
-    const others = SUBSET_KINDS.filter((kind) => kind !== view.template.kind).flatMap((kind) => ownedWorkloads(kind, view.owner).map((workload) => ({ kind, workload })));
+    const others = SUBSET_KINDS.filter((kind) => kind !== view.template.kind).flatMap((kind) =>
+      ownedWorkloads(kind, view.owner).map((workload) => ({ kind, workload })),
+    );
     const updates = planUpdates({ ...view, revision: view.revisions.update.metadata.name });
-    const isSettled = plan.create.length + plan.remove.length + others.length + updates.filter(({ changed }) => changed).length === 0;
+    const isSettled =
+      plan.create.length + plan.remove.length + others.length + updates.filter(({ changed }) => changed).length === 0;
     const status = statusOf(view, isSettled);
     // What was found out about subsets would be forgotten as soon as their pods are moved, so it is stored first.
     const isUrgent = isAdaptive(view.deployment) && !equalJson(schedulingPart(status), schedulingPart(stored));
@@ -156,7 +232,12 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       for (const { kind, workload } of others) await deleteWorkload(view, kind, workload);
       await update(view, updates);
     } catch (error) {
-      tell(view, "Warning", "FailedUpdateSubset", `fail to manage Subset provision: ${messageOf(error instanceof WriteAllError ? error.cause : error)}`);
+      tell(
+        view,
+        "Warning",
+        "FailedUpdateSubset",
+        `fail to manage Subset provision: ${messageOf(error instanceof WriteAllError ? error.cause : error)}`,
+      );
       throw error;
     }
     if (!isSettled) return again(view, plan.create.length > 0); // The workloads' own changes bring the deployment back.
@@ -167,8 +248,16 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       statusDelay.settled(idOfKey(view.key));
     } else {
       statusDelay.settled(idOfKey(view.key));
-      const inUse = new Set([view.revisions.current.metadata.name, view.revisions.update.metadata.name, status.currentRevision]);
-      await history.remove(view.owner, expiredRevisions(history.of(view.owner), view.deployment.spec.revisionHistoryLimit ?? 10, inUse), view.signal);
+      const inUse = new Set([
+        view.revisions.current.metadata.name,
+        view.revisions.update.metadata.name,
+        status.currentRevision,
+      ]);
+      await history.remove(
+        view.owner,
+        expiredRevisions(history.of(view.owner), view.deployment.spec.revisionHistoryLimit ?? 10, inUse),
+        view.signal,
+      );
     }
     return again(view, false);
   }
@@ -176,31 +265,70 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   /** Pods that look for nodes change no workload, so time has to bring an adaptive deployment back. */
   function again({ deployment, findings, subsets }: View, isNew: boolean): Result {
     if (!isAdaptive(deployment)) return done;
-    const isWaiting = isNew || subsets.values().some(({ specReplicas, replicas, readyReplicas }) => readyReplicas < Math.max(specReplicas, replicas));
-    const waits = [...findings.values()].flatMap(({ againInMs, relabel: changed }) => [againInMs, changed.length > 0 ? patienceMs(deployment) : undefined]).filter((wait) => wait !== undefined);
+    const isWaiting =
+      isNew ||
+      subsets
+        .values()
+        .some(({ specReplicas, replicas, readyReplicas }) => readyReplicas < Math.max(specReplicas, replicas));
+    const waits = [...findings.values()]
+      .flatMap(({ againInMs, relabel: changed }) => [
+        againInMs,
+        changed.length > 0 ? patienceMs(deployment) : undefined,
+      ])
+      .filter((wait) => wait !== undefined);
     if (isWaiting) waits.push(patienceMs(deployment));
     return waits.length > 0 ? { requeueAfterMs: Math.max(SOONEST_MS, Math.min(...waits)) + JUST_AFTER_MS } : done;
   }
 
   function statusOf(view: View, isSettled: boolean): UnitedDeploymentStatus {
     const { deployment, subsets, subsetStatuses, replicas, partitions, revisions } = view;
-    const names = { current: revisions.current.metadata.name, updated: revisions.update.metadata.name, collisionCount: revisions.collisionCount };
-    const sized = new Map([...subsets].map(([name, subset]) => [name, { ...subset, schedulability: subset.schedulability ?? SCHEDULABLE }]));
-    const status = planStatus({ deployment, subsets: sized, subsetStatuses, conditions: deployment.status?.conditions ?? [], replicas, partitions, revisions: names, isSettled, nowMs: clock.now() });
+    const names = {
+      current: revisions.current.metadata.name,
+      updated: revisions.update.metadata.name,
+      collisionCount: revisions.collisionCount,
+    };
+    const sized = new Map(
+      [...subsets].map(([name, subset]) => [name, { ...subset, schedulability: subset.schedulability ?? SCHEDULABLE }]),
+    );
+    const status = planStatus({
+      deployment,
+      subsets: sized,
+      subsetStatuses,
+      conditions: deployment.status?.conditions ?? [],
+      replicas,
+      partitions,
+      revisions: names,
+      isSettled,
+      nowMs: clock.now(),
+    });
     // The revision that everybody has reached is the current one from now on, and the condition says so with it.
-    const conditions = withUpdated(status.conditions ?? [], status.currentRevision === names.updated, names.updated, clock.now());
+    const conditions = withUpdated(
+      status.conditions ?? [],
+      status.currentRevision === names.updated,
+      names.updated,
+      clock.now(),
+    );
     return { ...status, conditions };
   }
 
-  async function writeStatus(deployment: ReadonlyUnitedDeployment, owner: Owner, status: UnitedDeploymentStatus, signal: AbortSignal): Promise<void> {
-    const written = await unlessChanged(client.updateStatus(UnitedDeployment, owner.cluster, { ...deployment, status }, { signal }));
+  async function writeStatus(
+    deployment: ReadonlyUnitedDeployment,
+    owner: Owner,
+    status: UnitedDeploymentStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const written = await unlessChanged(
+      client.updateStatus(UnitedDeployment, owner.cluster, { ...deployment, status }, { signal }),
+    );
     if (written) statusSeen.wrote(owner, written);
   }
 
   async function relabel(owner: Owner, changes: Finding["relabel"], signal: AbortSignal): Promise<void> {
     await writeAll("pod labels", changes, async ({ pod, reserved }) => {
       const labels = { ...pod.metadata.labels, [RESERVED_LABEL]: String(reserved) };
-      const written = await unlessChanged(client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }));
+      const written = await unlessChanged(
+        client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }),
+      );
       if (written) podsSeen.wrote(owner, written);
     });
   }
@@ -210,15 +338,22 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const { kind } = template;
     const revision = revisions.update.metadata.name;
     await slowStart("subset creations", create, async (name) => {
-      const workload = makeSubsetWorkload(deployment, template, { name, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 });
+      const workload = makeSubsetWorkload(deployment, template, {
+        name,
+        revision,
+        replicas: replicas.get(name) ?? 0,
+        partition: partitions.get(name) ?? 0,
+      });
       seenOf(kind).wrote(owner, await client.create(kind.kind, owner.cluster, workload, { signal }));
     });
-    if (create.length > 0) tell(view, "Normal", "SuccessfulUpdateSubset", `Create ${create.length} Subset (${kind.type})`);
+    if (create.length > 0)
+      tell(view, "Normal", "SuccessfulUpdateSubset", `Create ${create.length} Subset (${kind.type})`);
     await writeAll("subset deletions", remove, async (name) => {
       const subset = view.subsets.get(name);
       if (subset) await deleteWorkload(view, kind, subset.workload);
     });
-    if (remove.length > 0) tell(view, "Normal", "SuccessfulUpdateSubset", `Delete ${remove.length} Subset (${kind.type})`);
+    if (remove.length > 0)
+      tell(view, "Normal", "SuccessfulUpdateSubset", `Delete ${remove.length} Subset (${kind.type})`);
   }
 
   async function update(view: View, updates: ReturnType<typeof planUpdates>): Promise<void> {
@@ -228,11 +363,19 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
         const written = await unlessChanged(client.update(template.kind.kind, owner.cluster, changed, { signal }));
         if (written) seenOf(template.kind).wrote(owner, written);
       }
-      for (const pod of stuck) await unlessChanged(client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }));
+      for (const pod of stuck)
+        await unlessChanged(
+          client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
+        );
     });
   }
 
-  async function deleteWorkloads(base: Pick<View, "deployment" | "key" | "owner" | "signal">, kind: SubsetKind, surplus: readonly ReadonlyWorkload[], reason: string): Promise<void> {
+  async function deleteWorkloads(
+    base: Pick<View, "deployment" | "key" | "owner" | "signal">,
+    kind: SubsetKind,
+    surplus: readonly ReadonlyWorkload[],
+    reason: string,
+  ): Promise<void> {
     try {
       await writeAll("subset deletions", surplus, (workload) => deleteWorkload(base, kind, workload));
     } catch (error) {
@@ -241,9 +384,17 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     }
   }
 
-  async function deleteWorkload({ owner, signal }: Pick<View, "owner" | "signal">, kind: SubsetKind, workload: ReadonlyWorkload): Promise<void> {
+  async function deleteWorkload(
+    { owner, signal }: Pick<View, "owner" | "signal">,
+    kind: SubsetKind,
+    workload: ReadonlyWorkload,
+  ): Promise<void> {
     try {
-      await client.delete(kind.kind, keyOf(owner.cluster, workload), { preconditions: { uid: workload.metadata.uid ?? "" }, propagationPolicy: "Background", signal });
+      await client.delete(kind.kind, keyOf(owner.cluster, workload), {
+        preconditions: { uid: workload.metadata.uid ?? "" },
+        propagationPolicy: "Background",
+        signal,
+      });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -264,7 +415,11 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   }
 
   /** The first workload of each subset, and those that it has too many. */
-  function classify(kind: SubsetKind, owner: Owner, updatedRevision: string): { subsets: Map<string, ExistingSubset>; duplicates: ReadonlyWorkload[] } {
+  function classify(
+    kind: SubsetKind,
+    owner: Owner,
+    updatedRevision: string,
+  ): { subsets: Map<string, ExistingSubset>; duplicates: ReadonlyWorkload[] } {
     const subsets = new Map<string, ExistingSubset>();
     const duplicates: ReadonlyWorkload[] = [];
     for (const workload of ownedWorkloads(kind, owner)) {
@@ -276,7 +431,13 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     return { subsets, duplicates };
   }
 
-  function subsetOf(kind: SubsetKind, workload: ReadonlyWorkload, name: string, cluster: string, updatedRevision: string): ExistingSubset {
+  function subsetOf(
+    kind: SubsetKind,
+    workload: ReadonlyWorkload,
+    name: string,
+    cluster: string,
+    updatedRevision: string,
+  ): ExistingSubset {
     const { spec, status, metadata } = workload;
     const partition = partitionOf(kind, workload);
     return {
@@ -288,7 +449,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       pods: podsOf(kind, cluster, metadata.uid),
       updatedRevision,
       revision: metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "",
-      ...(partition !== undefined && { partition }),
+      partition,
     };
   }
 
@@ -300,5 +461,8 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
 
 /** What decides where pods go, and since when. */
 function schedulingPart(status: UnitedDeploymentStatus | undefined): unknown {
-  return { subsets: status?.subsetStatuses?.map(({ name, conditions }) => ({ name, conditions })) ?? [], updated: status?.conditions?.find(({ type }) => type === "UnitedDeploymentUpdated") };
+  return {
+    subsets: status?.subsetStatuses?.map(({ name, conditions }) => ({ name, conditions })) ?? [],
+    updated: status?.conditions?.find(({ type }) => type === "UnitedDeploymentUpdated"),
+  };
 }

@@ -31,8 +31,11 @@ const strategyOf = ({ spec }: ReadonlyUnitedDeployment): Strategy => spec.topolo
 
 export const isAdaptive = (deployment: ReadonlyUnitedDeployment): boolean => strategyOf(deployment).type === "Adaptive";
 /** Pods that find no node stay, and others run elsewhere in their place until they do. */
-export const reserves = (deployment: ReadonlyUnitedDeployment): boolean => isAdaptive(deployment) && strategyOf(deployment).adaptive?.reserveUnschedulablePods === true;
+export const reserves = (deployment: ReadonlyUnitedDeployment): boolean =>
+  isAdaptive(deployment) && strategyOf(deployment).adaptive?.reserveUnschedulablePods === true;
 
 /** How long a pod may look for a node, and how long a subset in which one found none is left alone. */
-export const patienceMs = (deployment: ReadonlyUnitedDeployment): number => (strategyOf(deployment).adaptive?.rescheduleCriticalSeconds ?? 30) * 1000;
-export const avoidanceMs = (deployment: ReadonlyUnitedDeployment): number => (strategyOf(deployment).adaptive?.unschedulableDuration ?? 300) * 1000;
+export const patienceMs = (deployment: ReadonlyUnitedDeployment): number =>
+  (strategyOf(deployment).adaptive?.rescheduleCriticalSeconds ?? 30) * 1000;
+export const avoidanceMs = (deployment: ReadonlyUnitedDeployment): number =>
+  (strategyOf(deployment).adaptive?.unschedulableDuration ?? 300) * 1000;

@@ -12,20 +12,58 @@ const REVISION = "ud-2";
 const template = { metadata: { labels: { app: "ud" } }, spec: { containers: [{ name: "main", image: "web:1" }] } };
 
 function make(type: "cloneSetTemplate" | "statefulSetTemplate", adaptive?: object): UnitedDeployment {
-  const spec = { selector: { matchLabels: { app: "ud" } }, template: { [type]: { metadata: {}, spec: { selector: {}, template } } }, topology: { subsets: [{ name: "a" }], ...(adaptive && { scheduleStrategy: { type: "Adaptive", adaptive } }) } };
-  return { apiVersion: "apps.kruise.io/v1beta1", kind: "UnitedDeployment", metadata: { name: "ud", namespace: "shop" }, spec } as UnitedDeployment;
+  const spec = {
+    selector: { matchLabels: { app: "ud" } },
+    template: { [type]: { metadata: {}, spec: { selector: {}, template } } },
+    topology: { subsets: [{ name: "a" }], scheduleStrategy: adaptive ? { type: "Adaptive", adaptive } : undefined },
+  };
+  return {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "UnitedDeployment",
+    metadata: { name: "ud", namespace: "shop" },
+    spec,
+  } as UnitedDeployment;
 }
 
-const pod = (name: string, revision: string, ready: boolean): Pod => ({ apiVersion: "v1", kind: "Pod", metadata: { name, labels: { [DEPLOYMENT_REVISION_LABEL]: revision } }, spec: { containers: [] }, status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False" }] } });
+const pod = (name: string, revision: string, ready: boolean): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, labels: { [DEPLOYMENT_REVISION_LABEL]: revision } },
+  spec: { containers: [] },
+  status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+});
 
 function subset(rest: Partial<ExistingSubset> = {}): ExistingSubset {
-  const workload = { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata: { name: "ud-a", annotations: { [PATCH_ANNOTATION]: "" } }, spec: { updateStrategy: { rollingUpdate: { maxUnavailable: "20%" } } } };
-  return { name: "a", specReplicas: 2, replicas: 2, readyReplicas: 1, pods: [], updatedRevision: REVISION, revision: REVISION, partition: 0, workload, ...rest };
+  const workload = {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: "ud-a", annotations: { [PATCH_ANNOTATION]: "" } },
+    spec: { updateStrategy: { rollingUpdate: { maxUnavailable: "20%" } } },
+  };
+  return {
+    name: "a",
+    specReplicas: 2,
+    replicas: 2,
+    readyReplicas: 1,
+    pods: [],
+    updatedRevision: REVISION,
+    revision: REVISION,
+    partition: 0,
+    workload,
+    ...rest,
+  };
 }
 
 function changesOf(deployment: UnitedDeployment, existing: ExistingSubset, replicas = 2) {
   const numbers = (count: number) => new Map([["a", count]]);
-  return planUpdates({ deployment, template: required(templateOf(deployment), "a template"), subsets: new Map([["a", existing]]), replicas: numbers(replicas), partitions: numbers(0), revision: REVISION });
+  return planUpdates({
+    deployment,
+    template: required(templateOf(deployment), "a template"),
+    subsets: new Map([["a", existing]]),
+    replicas: numbers(replicas),
+    partitions: numbers(0),
+    revision: REVISION,
+  });
 }
 
 test("subsets that are missing are created and those that are too many removed, by name", () => {
@@ -39,7 +77,11 @@ const differences: Record<string, [Partial<ExistingSubset>, number]> = {
 };
 for (const [what, [rest, replicas]] of Object.entries(differences)) {
   test(`${what} changes the workload`, () => {
-    const [change] = changesOf(make("cloneSetTemplate"), subset({ pods: [pod("x", REVISION, true), pod("y", REVISION, true)], ...rest }), replicas);
+    const [change] = changesOf(
+      make("cloneSetTemplate"),
+      subset({ pods: [pod("x", REVISION, true), pod("y", REVISION, true)], ...rest }),
+      replicas,
+    );
 
     expect(change?.changed?.spec).toMatchObject({ replicas, updateStrategy: { rollingUpdate: { partition: 0 } } });
   });
@@ -54,7 +96,10 @@ test("pods that find no node may all be unavailable during an update, and the te
   const pods = [pod("x", "ud-1", true), pod("y", "ud-1", false)];
   const widened = { ...subset().workload, spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } };
 
-  const [during] = changesOf(deployment, subset({ pods, schedulability: { ...SCHEDULABLE, unschedulable: true, reservedPods: 1, updateTimeoutPods: 1 } }));
+  const [during] = changesOf(
+    deployment,
+    subset({ pods, schedulability: { ...SCHEDULABLE, unschedulable: true, reservedPods: 1, updateTimeoutPods: 1 } }),
+  );
   const [after] = changesOf(deployment, subset({ pods, workload: widened, schedulability: SCHEDULABLE }));
 
   expect(during?.changed?.spec.updateStrategy?.rollingUpdate).toEqual({ partition: 0, maxUnavailable: 2 });
@@ -62,7 +107,13 @@ test("pods that find no node may all be unavailable during an update, and the te
 });
 
 test("pods of a StatefulSet that would hold up the update are deleted", () => {
-  const [change] = changesOf(make("statefulSetTemplate"), subset({ pods: [pod("ud-a-0", "ud-1", true), pod("ud-a-1", "ud-1", false), pod("ud-a-2", REVISION, false)], replicas: 3 }));
+  const [change] = changesOf(
+    make("statefulSetTemplate"),
+    subset({
+      pods: [pod("ud-a-0", "ud-1", true), pod("ud-a-1", "ud-1", false), pod("ud-a-2", REVISION, false)],
+      replicas: 3,
+    }),
+  );
 
   expect(change?.stuck.map(({ metadata }) => metadata.name)).toEqual(["ud-a-1"]);
 });

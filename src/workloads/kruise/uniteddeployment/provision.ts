@@ -20,10 +20,16 @@ export interface ExistingSubset extends SubsetView {
 }
 
 /** Names of subsets, in order. */
-export function planProvision(deployment: ReadonlyUnitedDeployment, existing: readonly string[]): { create: string[]; remove: string[] } {
+export function planProvision(
+  deployment: ReadonlyUnitedDeployment,
+  existing: readonly string[],
+): { create: string[]; remove: string[] } {
   const wanted = new Set(subsetsOf(deployment).map(({ name }) => name));
   const there = new Set(existing);
-  return { create: [...wanted.difference(there)].toSorted(compareText), remove: [...there.difference(wanted)].toSorted(compareText) };
+  return {
+    create: [...wanted.difference(there)].toSorted(compareText),
+    remove: [...there.difference(wanted)].toSorted(compareText),
+  };
 }
 
 export interface SubsetChange {
@@ -51,7 +57,11 @@ export function planUpdates(input: UpdateInput): SubsetChange[] {
   });
 }
 
-function planUpdate({ deployment, template, replicas, partitions, revision }: UpdateInput, subset: ExistingSubset, patch: string): SubsetChange {
+function planUpdate(
+  { deployment, template, replicas, partitions, revision }: UpdateInput,
+  subset: ExistingSubset,
+  patch: string,
+): SubsetChange {
   const { name, workload, pods } = subset;
   const demand = { name, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 };
   const isRight =
@@ -61,13 +71,31 @@ function planUpdate({ deployment, template, replicas, partitions, revision }: Up
     (workload.metadata.annotations?.[PATCH_ANNOTATION] ?? "") === patch;
   const isUpdating = pods.filter((pod) => isActive(pod) && revisionOf(pod) === revision).length < subset.replicas;
   if (isRight && !isUpdating) return { stuck: [] };
-  const stuck = template.kind.type === "StatefulSet" && template.kind.hasPartition(template.spec) ? pods.filter((pod) => isStuck(pod, revision, demand.partition)) : [];
-  const wanted = withRoomForUpdate(deployment, template, subset, changedWorkload(workload, deployment, template, demand));
-  return !isRight || (reserves(deployment) && hasOtherRoom(template, workload, wanted)) ? { changed: wanted, stuck } : { stuck };
+  const stuck =
+    template.kind.type === "StatefulSet" && template.kind.hasPartition(template.spec)
+      ? pods.filter((pod) => isStuck(pod, revision, demand.partition))
+      : [];
+  const wanted = withRoomForUpdate(
+    deployment,
+    template,
+    subset,
+    changedWorkload(workload, deployment, template, demand),
+  );
+  return !isRight || (reserves(deployment) && hasOtherRoom(template, workload, wanted))
+    ? { changed: wanted, stuck }
+    : { stuck };
 }
 
-/** Pods that are reserved or whose update takes too long would use up what may be unavailable, and the update would never go on. */
-function withRoomForUpdate(deployment: ReadonlyUnitedDeployment, { kind }: SubsetTemplate, { schedulability, specReplicas, readyReplicas }: ExistingSubset, workload: ReadonlyWorkload): ReadonlyWorkload {
+/**
+ * Pods that are reserved or whose update takes too long would use up what may be unavailable, and the update would
+ * never go on.
+ */
+function withRoomForUpdate(
+  deployment: ReadonlyUnitedDeployment,
+  { kind }: SubsetTemplate,
+  { schedulability, specReplicas, readyReplicas }: ExistingSubset,
+  workload: ReadonlyWorkload,
+): ReadonlyWorkload {
   if (!schedulability?.unschedulable || !reserves(deployment)) return workload;
   return withMaxUnavailable(kind, workload, specReplicas - readyReplicas + schedulability.updateTimeoutPods);
 }
@@ -78,7 +106,9 @@ function hasOtherRoom({ kind }: SubsetTemplate, stored: ReadonlyWorkload, wanted
   return wants === undefined ? typeof has === "number" : has !== wants;
 }
 
-/** A pod that the update of a StatefulSet would wait for although it never becomes ready (kubernetes/kubernetes#67250). */
+/**
+ * A pod that the update of a StatefulSet would wait for although it never becomes ready (kubernetes/kubernetes#67250).
+ */
 function isStuck(pod: ReadonlyPod, revision: string, partition: number): boolean {
   const ordinal = Number(/-(\d+)$/.exec(pod.metadata.name)?.[1] ?? -1);
   return ordinal >= partition && revisionOf(pod) !== revision && !isReady(pod) && !pod.metadata.deletionTimestamp;

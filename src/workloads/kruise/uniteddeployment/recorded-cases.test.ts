@@ -9,15 +9,28 @@ import { unitedDeploymentCases, unitedDeploymentFromAlpha } from "../testdata/un
 import { unitedDeploymentRevisions } from "./revisions.ts";
 
 describe("UnitedDeployment plans as OpenKruise does", () => {
-  for (const [kind, run] of Object.entries(unitedDeploymentCases)) checkCases(kind, readCases<never, never>("uniteddeployment.jsonl.gz", kind), run);
+  for (const [kind, run] of Object.entries(unitedDeploymentCases))
+    checkCases(kind, readCases<never, never>("uniteddeployment.jsonl.gz", kind), run);
 });
 
 test("revisions have the data and the names that OpenKruise gives them", () => {
-  const pods = (image: string): JsonObject => ({ selector: { matchLabels: { app: "ud" } }, template: { metadata: { labels: { app: "ud" } }, spec: { containers: [{ name: "main", image }] } } });
-  const make = (template: string, image: string): UnitedDeployment => unitedDeploymentFromAlpha({ metadata: { name: "ud" }, spec: { template: { [template]: { metadata: { labels: { app: "ud" } }, spec: pods(image) } } } });
-  const hashOf = (deployment: UnitedDeployment): string => revisionHash(unitedDeploymentRevisions.dataOf(deployment), 0);
+  const pods = (image: string): JsonObject => ({
+    selector: { matchLabels: { app: "ud" } },
+    template: { metadata: { labels: { app: "ud" } }, spec: { containers: [{ name: "main", image }] } },
+  });
+  const make = (template: string, image: string): UnitedDeployment =>
+    unitedDeploymentFromAlpha({
+      metadata: { name: "ud" },
+      spec: { template: { [template]: { metadata: { labels: { app: "ud" } }, spec: pods(image) } } },
+    });
+  const hashOf = (deployment: UnitedDeployment): string =>
+    revisionHash(unitedDeploymentRevisions.dataOf(deployment), 0);
 
-  const hashes = [make("cloneSetTemplate", "nginx:1.0"), make("deploymentTemplate", "nginx:1.0"), make("deploymentTemplate", "nginx:2.0")].map(hashOf);
+  const hashes = [
+    make("cloneSetTemplate", "nginx:1.0"),
+    make("deploymentTemplate", "nginx:1.0"),
+    make("deploymentTemplate", "nginx:2.0"),
+  ].map(hashOf);
 
   expect(hashes).toEqual(["644cf96b64", "558dfd766", "7cbf8d8ccc"]);
 });

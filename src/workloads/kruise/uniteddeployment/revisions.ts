@@ -1,6 +1,6 @@
 /**
- * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as OpenKruise 1.9 keeps it, which is in the form of
- * v1alpha1 and with the fields that Go always writes.
+ * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as OpenKruise 1.9 keeps it, which is
+ * in the form of v1alpha1 and with the fields that Go always writes.
  */
 import { UnitedDeployment } from "../../../api/index.ts";
 import { isObject, required } from "../../../base/index.ts";
@@ -36,9 +36,15 @@ export const unitedDeploymentRevisions: RevisionFormat<UnitedDeployment> = {
 const known = new WeakMap<object, JsonObject>();
 
 function templateData(deployment: JsonObject): JsonObject {
-  const fromStorage = required(UnitedDeployment.versions["v1alpha1"]?.fromStorage, "the conversion of UnitedDeployments to v1alpha1");
+  const fromStorage = required(
+    UnitedDeployment.versions["v1alpha1"]?.fromStorage,
+    "the conversion of UnitedDeployments to v1alpha1",
+  );
   const spec = objectOf(fromStorage(deployment)["spec"]);
-  const template = Object.entries(objectOf(spec["template"])).map(([name, value]) => [name, isObject(value) ? withZeros(value, ALWAYS[name] ?? {}) : value]);
+  const template = Object.entries(objectOf(spec["template"])).map(([name, value]) => [
+    name,
+    isObject(value) ? withZeros(value, ALWAYS[name] ?? {}) : value,
+  ]);
   return { spec: { template: { ...(Object.fromEntries(template) as JsonObject), $patch: "replace" } } };
 }
 
@@ -49,18 +55,37 @@ function withZeros({ metadata, spec, ...rest }: JsonObject, zeros: JsonObject): 
   return {
     ...rest,
     metadata: { creationTimestamp: null, ...objectOf(metadata) },
-    spec: { ...zeros, ...others, template: podTemplate, ...(Array.isArray(volumeClaimTemplates) && { volumeClaimTemplates: volumeClaimTemplates.map(claimWithZeros) }) },
+    spec: {
+      ...zeros,
+      ...others,
+      template: podTemplate,
+      ...(Array.isArray(volumeClaimTemplates) && { volumeClaimTemplates: volumeClaimTemplates.map(claimWithZeros) }),
+    },
   };
 }
 
 function claimWithZeros(claim: Json): Json {
   const { metadata, spec, ...rest } = objectOf(claim);
-  return { status: {}, ...rest, metadata: { creationTimestamp: null, ...objectOf(metadata) }, spec: { resources: {}, ...objectOf(spec) } };
+  return {
+    status: {},
+    ...rest,
+    metadata: { creationTimestamp: null, ...objectOf(metadata) },
+    spec: { resources: {}, ...objectOf(spec) },
+  };
 }
 
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
-/** The oldest revisions beyond the limit, without those in use: the limit counts these too, other than with Kubernetes' own kinds. */
-export function expiredRevisions(revisions: readonly ReadonlyRevision[], limit: number, inUse: ReadonlySet<string>): ReadonlyRevision[] {
-  return inRevisionOrder(revisions).slice(0, Math.max(0, revisions.length - limit)).filter(({ metadata }) => !inUse.has(metadata.name));
+/**
+ * The oldest revisions beyond the limit, without those in use: the limit counts these too, other than with Kubernetes'
+ * own kinds.
+ */
+export function expiredRevisions(
+  revisions: readonly ReadonlyRevision[],
+  limit: number,
+  inUse: ReadonlySet<string>,
+): ReadonlyRevision[] {
+  return inRevisionOrder(revisions)
+    .slice(0, Math.max(0, revisions.length - limit))
+    .filter(({ metadata }) => !inUse.has(metadata.name));
 }

@@ -1,8 +1,8 @@
 /**
  * Whether pods find nodes in a subset, as the condition `Schedulable` of its status tells it.
  *
- * Without reserved pods, a pod that looks for a node for too long marks its subset for a while; with them, a subset is marked as
- * long as it has any. Pure: what is decided here is stored before replicas are moved because of it.
+ * Without reserved pods, a pod that looks for a node for too long marks its subset for a while; with them, a subset is
+ * marked as long as it has any. Pure: what is decided here is stored before replicas are moved because of it.
  */
 import type { UnitedDeployment } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -33,7 +33,13 @@ export function isMarkedUnschedulable({ conditions }: SubsetStatus): boolean {
 }
 
 /** The status with the condition set; the same when it says so already for this reason. */
-export function withSchedulable(subset: SubsetStatus, isSchedulable: boolean, reason: string, message: string, nowMs: number): SubsetStatus {
+export function withSchedulable(
+  subset: SubsetStatus,
+  isSchedulable: boolean,
+  reason: string,
+  message: string,
+  nowMs: number,
+): SubsetStatus {
   const status = isSchedulable ? "True" : "False";
   const conditions = subset.conditions ?? [];
   const known = conditions.findIndex(({ type }) => type === CONDITION);
@@ -49,7 +55,12 @@ function soonest(...times: readonly (number | undefined)[]): number | undefined 
 }
 
 /** Pods that find no node are given up: their subset is avoided for a while. */
-export function findSchedulability(deployment: ReadonlyUnitedDeployment, subset: SubsetView, before: SubsetStatus, nowMs: number): Finding {
+export function findSchedulability(
+  deployment: ReadonlyUnitedDeployment,
+  subset: SubsetView,
+  before: SubsetStatus,
+  nowMs: number,
+): Finding {
   const avoidMs = avoidanceMs(deployment);
   let status = before;
   let unschedulable = false;
@@ -58,7 +69,14 @@ export function findSchedulability(deployment: ReadonlyUnitedDeployment, subset:
     const recoverMs = timeMs(before.conditions?.find(({ type }) => type === CONDITION)?.lastTransitionTime) + avoidMs;
     unschedulable = nowMs < recoverMs;
     if (unschedulable) againInMs = recoverMs - nowMs;
-    else status = withSchedulable(status, true, "recover", `unschedulable subset recovered after ${(avoidMs / 1000).toFixed(6)} seconds`, nowMs);
+    else
+      status = withSchedulable(
+        status,
+        true,
+        "recover",
+        `unschedulable subset recovered after ${(avoidMs / 1000).toFixed(6)} seconds`,
+        nowMs,
+      );
   }
   let pendingPods = 0;
   if (subset.readyReplicas < subset.replicas) {
@@ -73,11 +91,16 @@ export function findSchedulability(deployment: ReadonlyUnitedDeployment, subset:
       againInMs = soonest(againInMs, avoidMs);
     }
   }
-  return { schedulability: { ...SCHEDULABLE, unschedulable, pendingPods }, status, ...(againInMs !== undefined && { againInMs }), relabel: [] };
+  return { schedulability: { ...SCHEDULABLE, unschedulable, pendingPods }, status, againInMs, relabel: [] };
 }
 
 /** Pods that find no node are kept as reserved: others run in their place until they are ready for long enough. */
-export function findReserved(deployment: ReadonlyUnitedDeployment, subset: SubsetView, before: SubsetStatus, nowMs: number): Finding {
+export function findReserved(
+  deployment: ReadonlyUnitedDeployment,
+  subset: SubsetView,
+  before: SubsetStatus,
+  nowMs: number,
+): Finding {
   const avoidMs = avoidanceMs(deployment);
   const markedAsUnschedulable = isMarkedUnschedulable(before);
   const relabel: Finding["relabel"] = [];
@@ -93,19 +116,40 @@ export function findReserved(deployment: ReadonlyUnitedDeployment, subset: Subse
       if (againInMs !== undefined) againInMs = Math.max(againInMs, avoidMs);
       continue;
     }
-    const verdict = label === "true" ? stillReserved(pod, subset, avoidMs, nowMs) : newlyReserved(deployment, pod, subset, nowMs);
+    const verdict =
+      label === "true" ? stillReserved(pod, subset, avoidMs, nowMs) : newlyReserved(deployment, pod, subset, nowMs);
     if (verdict.reserved) reservedPods++;
     if (verdict.updateTimeout) updateTimeoutPods++;
     againInMs = soonest(againInMs, verdict.againInMs);
-    if (label === undefined || verdict.reserved !== (label === "true")) relabel.push({ pod, reserved: verdict.reserved });
+    if (label === undefined || verdict.reserved !== (label === "true"))
+      relabel.push({ pod, reserved: verdict.reserved });
   }
   const unschedulable = reservedPods > 0;
-  const status = withSchedulable(before, !unschedulable, "reschedule", unschedulable ? "reserved pods found" : "no reserved pods", nowMs);
-  return { schedulability: { ...SCHEDULABLE, unschedulable, markedAsUnschedulable, reservedPods, updateTimeoutPods }, status, ...(againInMs !== undefined && { againInMs }), relabel };
+  const status = withSchedulable(
+    before,
+    !unschedulable,
+    "reschedule",
+    unschedulable ? "reserved pods found" : "no reserved pods",
+    nowMs,
+  );
+  return {
+    schedulability: { ...SCHEDULABLE, unschedulable, markedAsUnschedulable, reservedPods, updateTimeoutPods },
+    status,
+    againInMs,
+    relabel,
+  };
 }
 
-/** A subset that just recovered and gets more replicas is marked again, so that its new pods start as reserved and replace nobody too early. */
-export function afterAllocation({ schedulability, status }: Finding, { specReplicas }: SubsetView, replicas: number, nowMs: number): SubsetStatus {
+/**
+ * A subset that just recovered and gets more replicas is marked again, so that its new pods start as reserved and
+ * replace nobody too early.
+ */
+export function afterAllocation(
+  { schedulability, status }: Finding,
+  { specReplicas }: SubsetView,
+  replicas: number,
+  nowMs: number,
+): SubsetStatus {
   const isRecovering = !schedulability.unschedulable && schedulability.markedAsUnschedulable && replicas > specReplicas;
   return isRecovering ? withSchedulable(status, false, "reschedule", "subset just recovered scaled up", nowMs) : status;
 }
@@ -125,23 +169,40 @@ function stillReserved(pod: ReadonlyPod, { updatedRevision }: SubsetView, avoidM
   return { reserved: true, againInMs: avoidMs };
 }
 
-function newlyReserved(deployment: ReadonlyUnitedDeployment, pod: ReadonlyPod, { updatedRevision }: SubsetView, nowMs: number): Verdict {
+function newlyReserved(
+  deployment: ReadonlyUnitedDeployment,
+  pod: ReadonlyPod,
+  { updatedRevision }: SubsetView,
+  nowMs: number,
+): Verdict {
   const isUpdated = (pod.metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "") === updatedRevision;
   const leftMs = isUpdated ? patienceLeftMs(pod, patienceMs(deployment), nowMs) : updateLeftMs(deployment, pod, nowMs);
   if (leftMs === undefined || leftMs >= 0) return { reserved: false, againInMs: leftMs };
   return { reserved: true, updateTimeout: !isUpdated, againInMs: avoidanceMs(deployment) };
 }
 
-/** How long the pod may go on looking for a node, counted from its creation; negative when that is over, undefined when it is not looking. */
+/**
+ * How long the pod may go on looking for a node, counted from its creation; negative when that is over, undefined when
+ * it is not looking.
+ */
 function patienceLeftMs({ metadata, spec, status }: ReadonlyPod, patience: number, nowMs: number): number | undefined {
   if (metadata.deletionTimestamp || status?.phase !== "Pending" || spec.nodeName) return undefined;
-  const isRefused = status.conditions?.some((condition) => condition.type === "PodScheduled" && condition.status === "False" && condition.reason === "Unschedulable");
+  const isRefused = status.conditions?.some(
+    (condition) =>
+      condition.type === "PodScheduled" && condition.status === "False" && condition.reason === "Unschedulable",
+  );
   return isRefused ? timeMs(metadata.creationTimestamp) + patience - nowMs : undefined;
 }
 
 /** How long the update may go on before pods of the old revision count as stuck. */
-function updateLeftMs(deployment: ReadonlyUnitedDeployment, { metadata }: ReadonlyPod, nowMs: number): number | undefined {
+function updateLeftMs(
+  deployment: ReadonlyUnitedDeployment,
+  { metadata }: ReadonlyPod,
+  nowMs: number,
+): number | undefined {
   if (metadata.deletionTimestamp) return undefined;
-  const since = deployment.status?.conditions?.find(({ type }) => type === "UnitedDeploymentUpdated")?.lastTransitionTime;
+  const since = deployment.status?.conditions?.find(
+    ({ type }) => type === "UnitedDeploymentUpdated",
+  )?.lastTransitionTime;
   return timeMs(since) + patienceMs(deployment) - nowMs;
 }

@@ -1,6 +1,6 @@
 /**
- * The status of a UnitedDeployment. What upstream's v1alpha1 tells of subsets in maps beside them is told in the subsets' own
- * statuses, from which the conversion takes it. A subset that is gone leaves the status with it. Pure.
+ * The status of a UnitedDeployment. What upstream's v1alpha1 tells of subsets in maps beside them is told in the
+ * subsets' own statuses, from which the conversion takes it. A subset that is gone leaves the status with it. Pure.
  */
 import type { UnitedDeployment } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -19,32 +19,55 @@ type Condition = NonNullable<UnitedDeploymentStatus["conditions"]>[number];
 
 export const EMPTY_STATUS: UnitedDeploymentStatus = { replicas: 0, updatedReplicas: 0, currentRevision: "" };
 
-/** The subsets' statuses to begin with. A subset that is added to one that reserves starts as unschedulable, so that its pods must prove themselves. */
+/**
+ * The subsets' statuses to begin with. A subset that is added to one that reserves starts as unschedulable, so that its
+ * pods must prove themselves.
+ */
 export function initialSubsetStatuses(deployment: ReadonlyUnitedDeployment, nowMs: number): Map<string, SubsetStatus> {
   const known = new Map((deployment.status?.subsetStatuses ?? []).toReversed().map((status) => [status.name, status]));
   const isLater = known.size > 0 && reserves(deployment);
   return new Map(
     subsetsOf(deployment).map(({ name }) => {
       const made: SubsetStatus = { name };
-      return [name, known.get(name) ?? (isLater ? withSchedulable(made, false, "created", "newly-created subsets in reservation strategy", nowMs) : made)];
+      return [
+        name,
+        known.get(name) ??
+          (isLater
+            ? withSchedulable(made, false, "created", "newly-created subsets in reservation strategy", nowMs)
+            : made),
+      ];
     }),
   );
 }
 
 /** The conditions with `UnitedDeploymentUpdated` as it is now; its time says since when an update is under way. */
-export function withUpdated(conditions: readonly Condition[], isUpdated: boolean, revision: string, nowMs: number): readonly Condition[] {
+export function withUpdated(
+  conditions: readonly Condition[],
+  isUpdated: boolean,
+  revision: string,
+  nowMs: number,
+): readonly Condition[] {
   const type = "UnitedDeploymentUpdated";
   const status = isUpdated ? "True" : "False";
-  const [reason, message] = isUpdated ? ["UnitedDeploymentRevisionUpdated", `updated to revision ${revision}`] : ["UnitedDeploymentRevisionUpdating", `updating to revision ${revision}`];
+  const [reason, message] = isUpdated
+    ? ["UnitedDeploymentRevisionUpdated", `updated to revision ${revision}`]
+    : ["UnitedDeploymentRevisionUpdating", `updating to revision ${revision}`];
   const known = conditions.find((condition) => condition.type === type);
-  // An update that was over before anybody told of it still changes what was reached; one that goes on to another revision began when it began.
+  // An update that was over before anybody told of it still changes what was reached; one that goes on to another
+  // revision began when it began.
   if (known?.status === status && (known.message === message || !isUpdated)) return conditions;
-  return [...conditions.filter((condition) => condition.type !== type), { type, status, lastTransitionTime: formatTime(nowMs), reason, message }];
+  return [
+    ...conditions.filter((condition) => condition.type !== type),
+    { type, status, lastTransitionTime: formatTime(nowMs), reason, message },
+  ];
 }
 
 function withTrue(conditions: readonly Condition[], type: string, nowMs: number): readonly Condition[] {
   if (conditions.find((condition) => condition.type === type)?.status === "True") return conditions;
-  return [...conditions.filter((condition) => condition.type !== type), { type, status: "True", lastTransitionTime: formatTime(nowMs) }];
+  return [
+    ...conditions.filter((condition) => condition.type !== type),
+    { type, status: "True", lastTransitionTime: formatTime(nowMs) },
+  ];
 }
 
 export interface StatusInput {
@@ -60,10 +83,22 @@ export interface StatusInput {
   nowMs: number;
 }
 
-export function planStatus({ deployment, subsets, subsetStatuses, conditions, replicas, partitions, revisions, isSettled, nowMs }: StatusInput): UnitedDeploymentStatus {
+export function planStatus({
+  deployment,
+  subsets,
+  subsetStatuses,
+  conditions,
+  replicas,
+  partitions,
+  revisions,
+  isSettled,
+  nowMs,
+}: StatusInput): UnitedDeploymentStatus {
   const counts = { replicas: 0, readyReplicas: 0, reservedPods: 0, updatedReplicas: 0, updatedReadyReplicas: 0 };
   for (const { replicas: reported, readyReplicas, schedulability, pods } of subsets.values()) {
-    const updated = pods.filter((pod) => isActive(pod) && (pod.metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "") === revisions.updated);
+    const updated = pods.filter(
+      (pod) => isActive(pod) && (pod.metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "") === revisions.updated,
+    );
     counts.replicas += reported - schedulability.reservedPods;
     counts.readyReplicas += readyReplicas;
     counts.reservedPods += schedulability.reservedPods;
@@ -82,20 +117,29 @@ export function planStatus({ deployment, subsets, subsetStatuses, conditions, re
     ...orNothing("collisionCount", revisions.collisionCount),
     currentRevision: isUpdated ? revisions.updated : before,
     updatedRevision: revisions.updated,
-    subsetStatuses: Array.from(subsetStatuses.values(), (status) => subsetStatus(status, subsets.get(status.name ?? ""), replicas, partitions)),
-    conditions: isSettled ? withTrue(withTrue(conditions, "SubsetProvisioned", nowMs), "SubsetUpdated", nowMs) : conditions,
+    subsetStatuses: Array.from(subsetStatuses.values(), (status) =>
+      subsetStatus(status, subsets.get(status.name ?? ""), replicas, partitions),
+    ),
+    conditions: isSettled
+      ? withTrue(withTrue(conditions, "SubsetProvisioned", nowMs), "SubsetUpdated", nowMs)
+      : conditions,
     labelSelector: labelSelectorText(deployment),
   };
 }
 
-function subsetStatus({ name = "", conditions }: SubsetStatus, subset: (SubsetView & { schedulability: Schedulability }) | undefined, replicas: Numbers, partitions: Numbers): SubsetStatus {
+function subsetStatus(
+  { name = "", conditions }: SubsetStatus,
+  subset: (SubsetView & { schedulability: Schedulability }) | undefined,
+  replicas: Numbers,
+  partitions: Numbers,
+): SubsetStatus {
   return {
     name,
     ...orNothing("replicas", replicas.get(name)),
     ...orNothing("readyReplicas", subset?.readyReplicas),
     ...orNothing("partition", partitions.get(name)),
     ...orNothing("reservedPods", subset?.schedulability.reservedPods),
-    ...(conditions && { conditions }),
+    conditions,
   };
 }
 
@@ -105,4 +149,5 @@ function labelSelectorText(deployment: ReadonlyUnitedDeployment): string {
 }
 
 /** Go leaves zeros out. */
-const orNothing = <K extends string>(name: K, value: number | undefined): { [name in K]?: number } => (value ? ({ [name]: value } as { [name in K]: number }) : {});
+const orNothing = <K extends string>(name: K, value: number | undefined): { [name in K]?: number } =>
+  value ? ({ [name]: value } as { [name in K]: number }) : {};

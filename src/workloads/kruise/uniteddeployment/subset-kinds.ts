@@ -41,14 +41,40 @@ export interface SubsetKind {
 }
 
 const asWorkload = (kind: unknown): Kind<SubsetWorkload> => kind as Kind<SubsetWorkload>;
-const isRolling = ({ updateStrategy }: Spec): boolean => (updateStrategy?.type ?? "") === "" || updateStrategy?.type === "RollingUpdate";
+const isRolling = ({ updateStrategy }: Spec): boolean =>
+  (updateStrategy?.type ?? "") === "" || updateStrategy?.type === "RollingUpdate";
 
 /** In the order in which upstream looks for a template. */
 export const SUBSET_KINDS: readonly SubsetKind[] = [
-  { type: "StatefulSet", kind: asWorkload(StatefulSet), template: "statefulSetTemplate", strategy: "updateStrategy", hasPartition: isRolling, defaultType: "RollingUpdate" },
-  { type: "AdvancedStatefulSet", kind: asWorkload(AdvancedStatefulSet), template: "advancedStatefulSetTemplate", strategy: "updateStrategy", hasPartition: isRolling },
-  { type: "CloneSet", kind: asWorkload(CloneSet), template: "cloneSetTemplate", strategy: "updateStrategy", hasPartition: isRolling },
-  { type: "Deployment", kind: asWorkload(Deployment), template: "deploymentTemplate", strategy: "strategy", hasPartition: () => false },
+  {
+    type: "StatefulSet",
+    kind: asWorkload(StatefulSet),
+    template: "statefulSetTemplate",
+    strategy: "updateStrategy",
+    hasPartition: isRolling,
+    defaultType: "RollingUpdate",
+  },
+  {
+    type: "AdvancedStatefulSet",
+    kind: asWorkload(AdvancedStatefulSet),
+    template: "advancedStatefulSetTemplate",
+    strategy: "updateStrategy",
+    hasPartition: isRolling,
+  },
+  {
+    type: "CloneSet",
+    kind: asWorkload(CloneSet),
+    template: "cloneSetTemplate",
+    strategy: "updateStrategy",
+    hasPartition: isRolling,
+  },
+  {
+    type: "Deployment",
+    kind: asWorkload(Deployment),
+    template: "deploymentTemplate",
+    strategy: "strategy",
+    hasPartition: () => false,
+  },
 ];
 
 export interface SubsetTemplate {
@@ -77,7 +103,17 @@ export function maxUnavailableOf(kind: SubsetKind, { spec }: ReadonlyWorkload): 
   return spec[kind.strategy]?.rollingUpdate?.maxUnavailable;
 }
 
-export function withMaxUnavailable(kind: SubsetKind, workload: ReadonlyWorkload, maxUnavailable: number): ReadonlyWorkload {
+export function withMaxUnavailable(
+  kind: SubsetKind,
+  workload: ReadonlyWorkload,
+  maxUnavailable: number,
+): ReadonlyWorkload {
   const strategy = workload.spec[kind.strategy];
-  return { ...workload, spec: { ...workload.spec, [kind.strategy]: { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, maxUnavailable } } } };
+  return {
+    ...workload,
+    spec: {
+      ...workload.spec,
+      [kind.strategy]: { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, maxUnavailable } },
+    },
+  };
 }

@@ -23,7 +23,13 @@ export interface Schedulability {
   updateTimeoutPods: number;
 }
 
-export const SCHEDULABLE: Schedulability = { unschedulable: false, markedAsUnschedulable: false, reservedPods: 0, pendingPods: 0, updateTimeoutPods: 0 };
+export const SCHEDULABLE: Schedulability = {
+  unschedulable: false,
+  markedAsUnschedulable: false,
+  reservedPods: 0,
+  pendingPods: 0,
+  updateTimeoutPods: 0,
+};
 
 export interface SubsetView extends SubsetSize {
   pods: readonly ReadonlyPod[];

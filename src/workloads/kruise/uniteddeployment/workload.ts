@@ -21,16 +21,35 @@ export interface SubsetDemand {
 }
 
 /** A new workload for the subset. Its name is the server's to complete. */
-export function makeSubsetWorkload(deployment: ReadonlyUnitedDeployment, template: SubsetTemplate, demand: SubsetDemand): ReadonlyWorkload {
+export function makeSubsetWorkload(
+  deployment: ReadonlyUnitedDeployment,
+  template: SubsetTemplate,
+  demand: SubsetDemand,
+): ReadonlyWorkload {
   const { kind } = template;
   const subset = required(subsetNamed(deployment, demand.name), `the subset ${demand.name}`);
   const { namespace } = deployment.metadata;
-  const metadata = { generateName: namePrefix(deployment.metadata.name, demand.name), ...(namespace !== undefined && { namespace }), ...workloadMetadata(deployment, template, demand, subset), ownerReferences: [controllerReference(deployment)] };
-  return { apiVersion: `${kind.kind.group}/${kind.kind.storageVersion}`, kind: kind.kind.kind, metadata: metadata as DeepReadonly<ObjectMeta>, spec: subsetSpec(deployment, template, demand, subset) };
+  const metadata = {
+    generateName: namePrefix(deployment.metadata.name, demand.name),
+    namespace,
+    ...workloadMetadata(deployment, template, demand, subset),
+    ownerReferences: [controllerReference(deployment)],
+  };
+  return {
+    apiVersion: `${kind.kind.group}/${kind.kind.storageVersion}`,
+    kind: kind.kind.kind,
+    metadata: metadata as DeepReadonly<ObjectMeta>,
+    spec: subsetSpec(deployment, template, demand, subset),
+  };
 }
 
 /** A workload that exists, as the subset wants it now; labels and annotations of others stay. */
-export function changedWorkload(workload: ReadonlyWorkload, deployment: ReadonlyUnitedDeployment, template: SubsetTemplate, demand: SubsetDemand): ReadonlyWorkload {
+export function changedWorkload(
+  workload: ReadonlyWorkload,
+  deployment: ReadonlyUnitedDeployment,
+  template: SubsetTemplate,
+  demand: SubsetDemand,
+): ReadonlyWorkload {
   const { metadata, spec } = makeSubsetWorkload(deployment, template, demand);
   const labels = { ...workload.metadata.labels, ...metadata.labels };
   const annotations = { ...workload.metadata.annotations, ...metadata.annotations };
@@ -42,25 +61,61 @@ export function patchText({ patch }: Subset): string {
   return patch === undefined || patch === null ? "" : goJson(patch as Json);
 }
 
-function workloadMetadata(deployment: ReadonlyUnitedDeployment, { metadata }: SubsetTemplate, { name, revision }: SubsetDemand, subset: Subset): DeepReadonly<Partial<ObjectMeta>> {
+function workloadMetadata(
+  deployment: ReadonlyUnitedDeployment,
+  { metadata }: SubsetTemplate,
+  { name, revision }: SubsetDemand,
+  subset: Subset,
+): DeepReadonly<Partial<ObjectMeta>> {
   return {
-    labels: { ...metadata.labels, ...deployment.spec.selector?.matchLabels, [DEPLOYMENT_REVISION_LABEL]: revision, [SUBSET_LABEL]: name },
+    labels: {
+      ...metadata.labels,
+      ...deployment.spec.selector?.matchLabels,
+      [DEPLOYMENT_REVISION_LABEL]: revision,
+      [SUBSET_LABEL]: name,
+    },
     annotations: { ...metadata.annotations, [PATCH_ANNOTATION]: patchText(subset) },
   };
 }
 
-function subsetSpec(deployment: ReadonlyUnitedDeployment, { kind, spec }: SubsetTemplate, demand: SubsetDemand, subset: Subset): Spec {
-  const selector = { ...deployment.spec.selector, matchLabels: { ...deployment.spec.selector?.matchLabels, [SUBSET_LABEL]: demand.name } };
-  return { ...spec, selector, replicas: demand.replicas, template: podTemplate(spec.template ?? {}, demand, subset), ...(kind.hasPartition(spec) && { updateStrategy: withPartition(spec, kind.defaultType, demand.partition) }) };
+function subsetSpec(
+  deployment: ReadonlyUnitedDeployment,
+  { kind, spec }: SubsetTemplate,
+  demand: SubsetDemand,
+  subset: Subset,
+): Spec {
+  const selector = {
+    ...deployment.spec.selector,
+    matchLabels: { ...deployment.spec.selector?.matchLabels, [SUBSET_LABEL]: demand.name },
+  };
+  return {
+    ...spec,
+    selector,
+    replicas: demand.replicas,
+    template: podTemplate(spec.template ?? {}, demand, subset),
+    ...(kind.hasPartition(spec) && { updateStrategy: withPartition(spec, kind.defaultType, demand.partition) }),
+  };
 }
 
-function withPartition({ updateStrategy }: Spec, defaultType: string | undefined, partition: number): Spec["updateStrategy"] {
-  return { ...updateStrategy, ...(defaultType !== undefined && { type: defaultType }), rollingUpdate: { ...updateStrategy?.rollingUpdate, partition } };
+function withPartition(
+  { updateStrategy }: Spec,
+  defaultType: string | undefined,
+  partition: number,
+): Spec["updateStrategy"] {
+  return {
+    ...updateStrategy,
+    ...(defaultType !== undefined && { type: defaultType }),
+    rollingUpdate: { ...updateStrategy?.rollingUpdate, partition },
+  };
 }
 
 function podTemplate(template: Template, { name, revision }: SubsetDemand, subset: Subset): Template {
   const labels = { ...template.metadata?.labels, [SUBSET_LABEL]: name, [DEPLOYMENT_REVISION_LABEL]: revision };
-  const placed: Template = { ...template, metadata: { ...template.metadata, labels }, ...(template.spec && { spec: withTolerations(withAffinity(template.spec, subset), subset) }) };
+  const placed: Template = {
+    ...template,
+    metadata: { ...template.metadata, labels },
+    ...(template.spec && { spec: withTolerations(withAffinity(template.spec, subset), subset) }),
+  };
   if (subset.patch === undefined || subset.patch === null) return placed;
   return applyStrategicMergePatch(placed as unknown as JsonObject, subset.patch as Json, templateSchema());
 }
@@ -72,12 +127,26 @@ function withAffinity(spec: PodSpec, { nodeSelectorTerm }: Subset): PodSpec {
   const { nodeAffinity } = spec.affinity ?? {};
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = required?.nodeSelectorTerms ?? [];
-  const nodeSelectorTerms = (terms.length > 0 ? terms : [{}]).map((term) => ({ ...term, matchExpressions: [...(term.matchExpressions ?? []), ...expressions] }));
-  return { ...spec, affinity: { ...spec.affinity, nodeAffinity: { ...nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { ...required, nodeSelectorTerms } } } };
+  const nodeSelectorTerms = (terms.length > 0 ? terms : [{}]).map((term) => ({
+    ...term,
+    matchExpressions: [...(term.matchExpressions ?? []), ...expressions],
+  }));
+  return {
+    ...spec,
+    affinity: {
+      ...spec.affinity,
+      nodeAffinity: {
+        ...nodeAffinity,
+        requiredDuringSchedulingIgnoredDuringExecution: { ...required, nodeSelectorTerms },
+      },
+    },
+  };
 }
 
 function withTolerations(spec: PodSpec, { tolerations }: Subset): PodSpec {
-  return tolerations && tolerations.length > 0 ? { ...spec, tolerations: [...(spec.tolerations ?? []), ...tolerations] } : spec;
+  return tolerations && tolerations.length > 0
+    ? { ...spec, tolerations: [...(spec.tolerations ?? []), ...tolerations] }
+    : spec;
 }
 
 /** A prefix that could begin no name leaves the subset out. */
@@ -88,5 +157,8 @@ function namePrefix(deployment: string, subset: string): string {
 
 /** The pod template of a Deployment says how its lists are merged. */
 function templateSchema(): Schema {
-  return required(Deployment.versions["v1"]?.schema.properties?.["spec"]?.properties?.["template"], "the schema of a pod template");
+  return required(
+    Deployment.versions["v1"]?.schema.properties?.["spec"]?.properties?.["template"],
+    "the schema of a pod template",
+  );
 }

@@ -15,11 +15,22 @@ afterEach(async () => {
 
 /** Thousandths of a core that every pod uses. */
 async function startMember(load: { cpu: number }): Promise<TestMember> {
-  const podUsage = () => ({ cpu: load.cpu, memory: 64 * 2 ** 20, containers: [{ name: "main", cpu: load.cpu, memory: 64 * 2 ** 20 }] });
+  const podUsage = () => ({
+    cpu: load.cpu,
+    memory: 64 * 2 ** 20,
+    containers: [{ name: "main", cpu: load.cpu, memory: 64 * 2 ** 20 }],
+  });
   const member = await startTestMember({
     controllers(deps) {
       indexByController(deps.informers);
-      return [createDeploymentController(deps), createReplicaSetController(deps), createAutoscalerController({ ...deps, usage: { podUsage: (_cluster, pod) => (pod.status?.phase === "Running" ? podUsage() : undefined) } })];
+      return [
+        createDeploymentController(deps),
+        createReplicaSetController(deps),
+        createAutoscalerController({
+          ...deps,
+          usage: { podUsage: (_cluster, pod) => (pod.status?.phase === "Running" ? podUsage() : undefined) },
+        }),
+      ];
     },
   });
   stops.push(member);
@@ -27,22 +38,44 @@ async function startMember(load: { cpu: number }): Promise<TestMember> {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "web", namespace: NAMESPACE },
-    spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1", resources: { requests: { cpu: "100m" } } }] } } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: { labels: { app: "web" } },
+        spec: { containers: [{ name: "main", image: "web:1", resources: { requests: { cpu: "100m" } } }] },
+      },
+    },
   });
   await member.pass(30_000);
   return member;
 }
 
 type Spec = HorizontalPodAutoscaler["spec"];
-const cpu = (averageUtilization: number): NonNullable<Spec["metrics"]> => [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } }];
+const cpu = (averageUtilization: number): NonNullable<Spec["metrics"]> => [
+  { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } },
+];
 
 function makeAutoscaler(spec: Partial<Spec> = {}): HorizontalPodAutoscaler {
-  return { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "web", namespace: NAMESPACE }, spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 1, maxReplicas: 10, metrics: cpu(50), ...spec } };
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: NAMESPACE },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      minReplicas: 1,
+      maxReplicas: 10,
+      metrics: cpu(50),
+      ...spec,
+    },
+  };
 }
 
-const replicas = async (member: TestMember): Promise<number | undefined> => (await member.get(Deployment, "web")).spec.replicas;
+const replicas = async (member: TestMember): Promise<number | undefined> =>
+  (await member.get(Deployment, "web")).spec.replicas;
 const statusOf = async (member: TestMember) => (await member.get(HorizontalPodAutoscaler, "web")).status;
-const conditionsOf = async (member: TestMember): Promise<string[]> => ((await statusOf(member))?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const conditionsOf = async (member: TestMember): Promise<string[]> =>
+  ((await statusOf(member))?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe("An autoscaler", () => {
   test("grows a workload that uses more than its target", async () => {
@@ -55,9 +88,22 @@ describe("An autoscaler", () => {
     await member.pass(60_000);
 
     expect(await replicas(member)).toBe(3);
-    expect(await statusOf(member)).toMatchObject({ currentReplicas: 3, desiredReplicas: 3, lastScaleTime: "2024-05-01T12:00:30Z", currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 50, averageValue: "50m" } } }] });
-    expect(await conditionsOf(member)).toEqual(["AbleToScale=True ReadyForNewScale", "ScalingActive=True ValidMetricFound", "ScalingLimited=False DesiredWithinRange"]);
-    expect(member.events).toContain("HorizontalPodAutoscaler/web Normal SuccessfulRescale: New size: 3; reason: cpu resource utilization (percentage of request) above target");
+    expect(await statusOf(member)).toMatchObject({
+      currentReplicas: 3,
+      desiredReplicas: 3,
+      lastScaleTime: "2024-05-01T12:00:30Z",
+      currentMetrics: [
+        { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 50, averageValue: "50m" } } },
+      ],
+    });
+    expect(await conditionsOf(member)).toEqual([
+      "AbleToScale=True ReadyForNewScale",
+      "ScalingActive=True ValidMetricFound",
+      "ScalingLimited=False DesiredWithinRange",
+    ]);
+    expect(member.events).toContain(
+      "HorizontalPodAutoscaler/web Normal SuccessfulRescale: New size: 3; reason: cpu resource utilization (percentage of request) above target",
+    );
   });
 
   test("does nothing within its tolerance", async () => {
@@ -97,13 +143,19 @@ describe("An autoscaler", () => {
 
     expect(early).toEqual([2, "AbleToScale=True ScaleDownStabilized"]);
     expect(await replicas(member)).toBe(1);
-    expect(member.events).toContain("HorizontalPodAutoscaler/web Normal SuccessfulRescale: New size: 1; reason: All metrics below target");
+    expect(member.events).toContain(
+      "HorizontalPodAutoscaler/web Normal SuccessfulRescale: New size: 1; reason: All metrics below target",
+    );
   });
 
   test("follows the rates of its behavior", async () => {
     const member = await startMember({ cpu: 500 });
 
-    await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler({ behavior: { scaleUp: { policies: [{ type: "Pods", value: 1, periodSeconds: 60 }] } } }));
+    await member.client.create(
+      HorizontalPodAutoscaler,
+      MEMBER,
+      makeAutoscaler({ behavior: { scaleUp: { policies: [{ type: "Pods", value: 1, periodSeconds: 60 }] } } }),
+    );
     const sizes: (number | undefined)[] = [];
     for (let minute = 0; minute < 3; minute++) {
       await member.pass(minute === 0 ? 30_000 : 60_000);
@@ -116,17 +168,59 @@ describe("An autoscaler", () => {
   test("scales by the average of a container", async () => {
     const member = await startMember({ cpu: 90 });
 
-    await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler({ metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "main", target: { type: "AverageValue", averageValue: "60m" } } }] }));
+    await member.client.create(
+      HorizontalPodAutoscaler,
+      MEMBER,
+      makeAutoscaler({
+        metrics: [
+          {
+            type: "ContainerResource",
+            containerResource: {
+              name: "cpu",
+              container: "main",
+              target: { type: "AverageValue", averageValue: "60m" },
+            },
+          },
+        ],
+      }),
+    );
     await member.pass(5_000);
 
     expect(await replicas(member)).toBe(3);
   });
 
   const refused: Record<string, { spec: Partial<Spec>; want: string }> = {
-    "of a metric that needs an API which is not there": { spec: { metrics: [{ type: "Pods", pods: { metric: { name: "requests" }, target: { type: "AverageValue", averageValue: "10" } } }] }, want: "ScalingActive=False FailedGetPodsMetric" },
-    "of an external metric": { spec: { metrics: [{ type: "External", external: { metric: { name: "queue" }, target: { type: "Value", value: "10" } } }] }, want: "ScalingActive=False FailedGetExternalMetric" },
-    "of a resource that the pods did not ask for": { spec: { metrics: [{ type: "Resource", resource: { name: "memory", target: { type: "Utilization", averageUtilization: 50 } } }] }, want: "ScalingActive=False FailedGetResourceMetric" },
-    "of a target that is not there": { spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "nobody" } }, want: "AbleToScale=False FailedGetScale" },
+    "of a metric that needs an API which is not there": {
+      spec: {
+        metrics: [
+          {
+            type: "Pods",
+            pods: { metric: { name: "requests" }, target: { type: "AverageValue", averageValue: "10" } },
+          },
+        ],
+      },
+      want: "ScalingActive=False FailedGetPodsMetric",
+    },
+    "of an external metric": {
+      spec: {
+        metrics: [
+          { type: "External", external: { metric: { name: "queue" }, target: { type: "Value", value: "10" } } },
+        ],
+      },
+      want: "ScalingActive=False FailedGetExternalMetric",
+    },
+    "of a resource that the pods did not ask for": {
+      spec: {
+        metrics: [
+          { type: "Resource", resource: { name: "memory", target: { type: "Utilization", averageUtilization: 50 } } },
+        ],
+      },
+      want: "ScalingActive=False FailedGetResourceMetric",
+    },
+    "of a target that is not there": {
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "nobody" } },
+      want: "AbleToScale=False FailedGetScale",
+    },
   };
   for (const [what, { spec, want }] of Object.entries(refused)) {
     test(`says that it cannot scale because ${what}`, async () => {
@@ -142,7 +236,10 @@ describe("An autoscaler", () => {
 
   test("leaves a workload of no replicas alone", async () => {
     const member = await startMember({ cpu: 90 });
-    await member.change(Deployment, "web", (deployment) => ({ ...deployment, spec: { ...deployment.spec, replicas: 0 } }));
+    await member.change(Deployment, "web", (deployment) => ({
+      ...deployment,
+      spec: { ...deployment.spec, replicas: 0 },
+    }));
     await member.pass(40_000);
 
     await member.client.create(HorizontalPodAutoscaler, MEMBER, makeAutoscaler());

@@ -43,7 +43,10 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   const scales = createScales(client);
   const histories = createHistories();
   const events = deps.events?.("horizontal-pod-autoscaler");
-  /** Every change of the status comes back as an event; the next look is due fifteen seconds after the last one all the same. */
+  /**
+   * Every change of the status comes back as an event; the next look is due fifteen seconds after the last one all the
+   * same.
+   */
   const lookedMs = new Map<string, { atMs: number; generation: number | undefined }>();
 
   return defineController({
@@ -58,8 +61,14 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       const leftMs = last && last.generation === generation ? last.atMs + SYNC_MS - clock.now() : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       lookedMs.set(id, { atMs: clock.now(), generation });
-      const status = await look({ autoscaler, key, conditions: autoscaler.status?.conditions ?? [], nowMs: clock.now() }, signal);
-      if (!equalJson(status, autoscaler.status)) await unlessChanged(client.updateStatus(HorizontalPodAutoscaler, key.cluster, { ...autoscaler, status }, { signal }));
+      const status = await look(
+        { autoscaler, key, conditions: autoscaler.status?.conditions ?? [], nowMs: clock.now() },
+        signal,
+      );
+      if (!equalJson(status, autoscaler.status))
+        await unlessChanged(
+          client.updateStatus(HorizontalPodAutoscaler, key.cluster, { ...autoscaler, status }, { signal }),
+        );
       return { requeueAfterMs: SYNC_MS };
     },
     forget(key) {
@@ -69,7 +78,11 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
   });
 
   function set(one: Look, type: string, isTrue: boolean, reason: string, message: string): void {
-    one.conditions = withCondition(one.conditions, { type, status: isTrue ? "True" : "False", reason, message }, one.nowMs);
+    one.conditions = withCondition(
+      one.conditions,
+      { type, status: isTrue ? "True" : "False", reason, message },
+      one.nowMs,
+    );
   }
 
   function tell({ autoscaler, key }: Look, type: "Normal" | "Warning", reason: string, message: string): void {
@@ -83,8 +96,19 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     const scale = await readScale(target, signal);
     if (typeof scale === "string") {
       tell(one, "Warning", "FailedGetScale", scale);
-      set(one, "AbleToScale", false, "FailedGetScale", `the HPA controller was unable to get the target's current scale: ${scale}`);
-      return statusOf(one, autoscaler.status?.currentReplicas ?? 0, autoscaler.status?.desiredReplicas ?? 0, autoscaler.status?.currentMetrics);
+      set(
+        one,
+        "AbleToScale",
+        false,
+        "FailedGetScale",
+        `the HPA controller was unable to get the target's current scale: ${scale}`,
+      );
+      return statusOf(
+        one,
+        autoscaler.status?.currentReplicas ?? 0,
+        autoscaler.status?.desiredReplicas ?? 0,
+        autoscaler.status?.currentMetrics,
+      );
     }
     set(one, "AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
     const { desired, reason, metrics } = decide(one, scale);
@@ -94,10 +118,22 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       await scales.write(target, scale, desired, signal);
     } catch (error) {
       tell(one, "Warning", "FailedRescale", `New size: ${desired}; reason: ${reason}; error: ${messageOf(error)}`);
-      set(one, "AbleToScale", false, "FailedUpdateScale", `the HPA controller was unable to update the target scale: ${messageOf(error)}`);
+      set(
+        one,
+        "AbleToScale",
+        false,
+        "FailedUpdateScale",
+        `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
+      );
       return statusOf(one, scale.replicas, autoscaler.status?.desiredReplicas ?? 0, metrics);
     }
-    set(one, "AbleToScale", true, "SucceededRescale", `the HPA controller was able to update the target scale to ${desired}`);
+    set(
+      one,
+      "AbleToScale",
+      true,
+      "SucceededRescale",
+      `the HPA controller was able to update the target scale to ${desired}`,
+    );
     tell(one, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
     histories.scaled(idOfKey(key), autoscaler, scale.replicas, desired, one.nowMs);
     return { ...statusOf(one, scale.replicas, desired, metrics), lastScaleTime: formatTime(one.nowMs) };
@@ -108,7 +144,8 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     try {
       return await scales.read(target, signal);
     } catch (error) {
-      if (error instanceof UnknownKindError) return `no matches for kind "${target.kind}" in group "${parseApiVersion(target.apiVersion).group}"`;
+      if (error instanceof UnknownKindError)
+        return `no matches for kind "${target.kind}" in group "${parseApiVersion(target.apiVersion).group}"`;
       if (error instanceof ApiError || error instanceof FlotillaError) return messageOf(error);
       throw error;
     }
@@ -120,11 +157,19 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     const { minReplicas = 1, maxReplicas } = autoscaler.spec;
     const current = scale.replicas;
     if (current === 0 && minReplicas !== 0) {
-      set(one, "ScalingActive", false, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
+      set(
+        one,
+        "ScalingActive",
+        false,
+        "ScalingDisabled",
+        "scaling is disabled since the replica count of the target is zero",
+      );
       return { desired: 0, reason: "" };
     }
-    if (current > maxReplicas) return { desired: maxReplicas, reason: "Current number of replicas above Spec.MaxReplicas" };
-    if (current < minReplicas) return { desired: minReplicas, reason: "Current number of replicas below Spec.MinReplicas" };
+    if (current > maxReplicas)
+      return { desired: maxReplicas, reason: "Current number of replicas above Spec.MaxReplicas" };
+    if (current < minReplicas)
+      return { desired: minReplicas, reason: "Current number of replicas below Spec.MinReplicas" };
     const proposed = propose(one, scale);
     if (proposed.replicas === undefined) return { reason: "", metrics: proposed.metrics };
     const id = idOfKey(key);
@@ -135,31 +180,61 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     histories.recommended(id, autoscaler, proposed.replicas, nowMs);
     set(one, "AbleToScale", true, verdict.able.reason, verdict.able.message);
     set(one, "ScalingLimited", verdict.limited.isLimited, verdict.limited.reason, verdict.limited.message);
-    return { desired: verdict.replicas, reason: proposed.replicas > current ? `${proposed.name} above target` : "All metrics below target", metrics: proposed.metrics };
+    return {
+      desired: verdict.replicas,
+      reason: proposed.replicas > current ? `${proposed.name} above target` : "All metrics below target",
+      metrics: proposed.metrics,
+    };
   }
 
   /** The largest of what the metrics propose. When some say nothing, only growth is trusted. */
-  function propose(one: Look, scale: Scale): { replicas?: number; name: string; metrics: NonNullable<Status["currentMetrics"]> } {
+  function propose(
+    one: Look,
+    scale: Scale,
+  ): { replicas?: number; name: string; metrics: NonNullable<Status["currentMetrics"]> } {
     const { autoscaler, key, nowMs } = one;
     const selected = podsOf(one, scale);
     if (!selected) return { name: "", metrics: [] };
     const { behavior, metrics = [] } = autoscaler.spec;
-    const tolerances = { up: toleranceOf(behavior?.scaleUp?.tolerance), down: toleranceOf(behavior?.scaleDown?.tolerance) };
-    const proposals = metrics.map((metric) => proposeFor(metric, { cluster: key.cluster, namespace: key.namespace ?? "", pods: selected, currentReplicas: scale.replicas, tolerances, usage, nowMs }));
+    const tolerances = {
+      up: toleranceOf(behavior?.scaleUp?.tolerance),
+      down: toleranceOf(behavior?.scaleDown?.tolerance),
+    };
+    const proposals = metrics.map((metric) =>
+      proposeFor(metric, {
+        cluster: key.cluster,
+        namespace: key.namespace ?? "",
+        pods: selected,
+        currentReplicas: scale.replicas,
+        tolerances,
+        usage,
+        nowMs,
+      }),
+    );
     const good = proposals.filter((proposal) => "replicas" in proposal);
     const bad = proposals.filter((proposal) => "problem" in proposal);
     // An empty entry stands for a metric that is not known, as upstream leaves it.
     const statuses = proposals.map((proposal) => ("replicas" in proposal ? proposal.status : { type: "" }));
     for (const { reason, why } of bad) tell(one, "Warning", reason, why);
-    const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>((most, each) => (most && most.replicas >= each.replicas ? most : each), undefined);
+    const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>(
+      (most, each) => (most && most.replicas >= each.replicas ? most : each),
+      undefined,
+    );
     const [first] = bad;
     if (!best || (first && best.replicas < scale.replicas)) {
       const problem = `invalid metrics (${bad.length} invalid out of ${metrics.length}), first error is: ${first?.problem ?? ""}`;
-      if (first) set(one, "ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.why}`);
+      if (first)
+        set(one, "ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.why}`);
       tell(one, "Warning", "FailedComputeMetricsReplicas", problem);
       return { name: "", metrics: statuses };
     }
-    set(one, "ScalingActive", true, "ValidMetricFound", `the HPA was able to successfully calculate a replica count from ${best.name}`);
+    set(
+      one,
+      "ScalingActive",
+      true,
+      "ValidMetricFound",
+      `the HPA was able to successfully calculate a replica count from ${best.name}`,
+    );
     return { replicas: best.replicas, name: best.name, metrics: statuses };
   }
 
@@ -170,27 +245,39 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       return undefined;
     }
     const parsed = parseLabelSelector(selector);
-    return pods.list({ cluster: one.key.cluster, namespace: one.key.namespace ?? "" }).filter(({ metadata }) => matchesLabels(parsed, metadata.labels));
+    return pods
+      .list({ cluster: one.key.cluster, namespace: one.key.namespace ?? "" })
+      .filter(({ metadata }) => matchesLabels(parsed, metadata.labels));
   }
 }
 
-const toleranceOf = (text: string | number | undefined): number => (text === undefined ? DEFAULT_TOLERANCE : milliOf(text) / 1000);
+const toleranceOf = (text: string | number | undefined): number =>
+  text === undefined ? DEFAULT_TOLERANCE : milliOf(text) / 1000;
 
-function statusOf({ autoscaler, conditions }: Look, currentReplicas: number, desiredReplicas: number, metrics: Status["currentMetrics"] | undefined): Status {
+function statusOf(
+  { autoscaler, conditions }: Look,
+  currentReplicas: number,
+  desiredReplicas: number,
+  metrics: Status["currentMetrics"] | undefined,
+): Status {
   const { lastScaleTime } = autoscaler.status ?? {};
   return {
-    ...(lastScaleTime && { lastScaleTime }),
-    ...(currentReplicas > 0 && { currentReplicas }),
+    lastScaleTime: lastScaleTime || undefined,
+    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
     desiredReplicas,
-    ...(metrics && metrics.length > 0 && { currentMetrics: metrics }),
+    currentMetrics: metrics && metrics.length > 0 ? metrics : undefined,
     conditions: [...conditions],
   };
 }
 
 /** Reasons and words may change every time; the time tells since when the status holds. */
-function withCondition(conditions: readonly Condition[], { type, status, reason, message }: { type: string; status: "True" | "False"; reason: string; message: string }, nowMs: number): readonly Condition[] {
+function withCondition(
+  conditions: readonly Condition[],
+  { type, status, reason, message }: { type: string; status: "True" | "False"; reason: string; message: string },
+  nowMs: number,
+): readonly Condition[] {
   const before = conditions.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
-  const next: Condition = { type, status, ...(lastTransitionTime && { lastTransitionTime }), reason, message };
+  const next: Condition = { type, status, lastTransitionTime: lastTransitionTime || undefined, reason, message };
   return before ? conditions.map((condition) => (condition === before ? next : condition)) : [...conditions, next];
 }

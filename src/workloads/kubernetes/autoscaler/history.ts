@@ -1,4 +1,7 @@
-/** What an autoscaler recommended and did lately. Kept in memory, as long as its windows look back; a restart starts over, as upstream's does. */
+/**
+ * What an autoscaler recommended and did lately. Kept in memory, as long as its windows look back; a restart starts
+ * over, as upstream's does.
+ */
 import { STABILIZATION_MS, downWindowMs } from "./limits.ts";
 import type { History, ReadonlyAutoscaler, Sample } from "./limits.ts";
 
@@ -13,22 +16,33 @@ const NOTHING: History = { recommendations: [], ups: [], downs: [] };
 
 export function createHistories(): Histories {
   const histories = new Map<string, History>();
-  const recent = (samples: readonly Sample[], windowMs: number, nowMs: number): Sample[] => samples.filter(({ atMs }) => atMs > nowMs - windowMs);
+  const recent = (samples: readonly Sample[], windowMs: number, nowMs: number): Sample[] =>
+    samples.filter(({ atMs }) => atMs > nowMs - windowMs);
   const of = (id: string): History => histories.get(id) ?? NOTHING;
 
   return {
     of,
     recommended(id, { spec }, replicas, nowMs) {
-      const windowMs = Math.max(STABILIZATION_MS, downWindowMs(spec.behavior), (spec.behavior?.scaleUp?.stabilizationWindowSeconds ?? 0) * 1000);
+      const windowMs = Math.max(
+        STABILIZATION_MS,
+        downWindowMs(spec.behavior),
+        (spec.behavior?.scaleUp?.stabilizationWindowSeconds ?? 0) * 1000,
+      );
       const before = of(id);
-      histories.set(id, { ...before, recommendations: [...recent(before.recommendations, windowMs, nowMs), { atMs: nowMs, replicas }] });
+      histories.set(id, {
+        ...before,
+        recommendations: [...recent(before.recommendations, windowMs, nowMs), { atMs: nowMs, replicas }],
+      });
     },
     scaled(id, { spec }, from, to, nowMs) {
       if (!spec.behavior) return;
       const policies = [...(spec.behavior.scaleUp?.policies ?? []), ...(spec.behavior.scaleDown?.policies ?? [])];
       const windowMs = Math.max(0, ...policies.map(({ periodSeconds }) => periodSeconds)) * 1000;
       const before = of(id);
-      const add = (samples: readonly Sample[], change: number): Sample[] => [...recent(samples, windowMs, nowMs), ...(change > 0 ? [{ atMs: nowMs, replicas: change }] : [])];
+      const add = (samples: readonly Sample[], change: number): Sample[] => [
+        ...recent(samples, windowMs, nowMs),
+        ...(change > 0 ? [{ atMs: nowMs, replicas: change }] : []),
+      ];
       histories.set(id, { ...before, ups: add(before.ups, to - from), downs: add(before.downs, from - to) });
     },
     forget: (id) => void histories.delete(id),

@@ -1,6 +1,6 @@
 /**
- * How far and how fast an autoscaler may move: the highest or lowest of its recent recommendations counts, a rate limits every step, and
- * minReplicas and maxReplicas hold in any case. Pure, over a history that `history.ts` keeps.
+ * How far and how fast an autoscaler may move: the highest or lowest of its recent recommendations counts, a rate
+ * limits every step, and minReplicas and maxReplicas hold in any case. Pure, over a history that `history.ts` keeps.
  */
 import type { HorizontalPodAutoscaler } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -36,31 +36,67 @@ export interface Verdict {
 }
 
 const READY = { reason: "ReadyForNewScale", message: "recommended size matches current size" };
-const DOWN_STABILIZED = { reason: "ScaleDownStabilized", message: "recent recommendations were higher than current one, applying the highest recent recommendation" };
-const UP_STABILIZED = { reason: "ScaleUpStabilized", message: "recent recommendations were lower than current one, applying the lowest recent recommendation" };
+const DOWN_STABILIZED = {
+  reason: "ScaleDownStabilized",
+  message: "recent recommendations were higher than current one, applying the highest recent recommendation",
+};
+const UP_STABILIZED = {
+  reason: "ScaleUpStabilized",
+  message: "recent recommendations were lower than current one, applying the lowest recent recommendation",
+};
 const WITHIN = { reason: "DesiredWithinRange", message: "the desired count is within the acceptable range" };
-const TOO_FEW = { reason: "TooFewReplicas", message: "the desired replica count is less than the minimum replica count" };
-const TOO_MANY = { reason: "TooManyReplicas", message: "the desired replica count is more than the maximum replica count" };
-const UP_LIMIT = { reason: "ScaleUpLimit", message: "the desired replica count is increasing faster than the maximum scale rate" };
-const DOWN_LIMIT = { reason: "ScaleDownLimit", message: "the desired replica count is decreasing faster than the maximum scale rate" };
+const TOO_FEW = {
+  reason: "TooFewReplicas",
+  message: "the desired replica count is less than the minimum replica count",
+};
+const TOO_MANY = {
+  reason: "TooManyReplicas",
+  message: "the desired replica count is more than the maximum replica count",
+};
+const UP_LIMIT = {
+  reason: "ScaleUpLimit",
+  message: "the desired replica count is increasing faster than the maximum scale rate",
+};
+const DOWN_LIMIT = {
+  reason: "ScaleDownLimit",
+  message: "the desired replica count is decreasing faster than the maximum scale rate",
+};
 
-export function limit({ spec }: ReadonlyAutoscaler, current: number, desired: number, history: History, nowMs: number): Verdict {
+export function limit(
+  { spec }: ReadonlyAutoscaler,
+  current: number,
+  desired: number,
+  history: History,
+  nowMs: number,
+): Verdict {
   const minReplicas = spec.minReplicas ?? 1;
   const stabilized = stabilize(spec.behavior, current, desired, history, nowMs);
   const able = stabilized === desired ? READY : spec.behavior && desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
-  const { replicas, why } = spec.behavior ? byRules(spec.behavior, current, stabilized, minReplicas, spec.maxReplicas, history, nowMs) : byFactor(current, stabilized, minReplicas, spec.maxReplicas);
+  const { replicas, why } = spec.behavior
+    ? byRules(spec.behavior, current, stabilized, minReplicas, spec.maxReplicas, history, nowMs)
+    : byFactor(current, stabilized, minReplicas, spec.maxReplicas);
   return { replicas, able, limited: { isLimited: replicas !== stabilized, ...why } };
 }
 
-function stabilize(behavior: Behavior | undefined, current: number, desired: number, { recommendations }: History, nowMs: number): number {
-  const within = (windowMs: number): number[] => recommendations.filter(({ atMs }) => atMs > nowMs - windowMs).map(({ replicas }) => replicas);
+function stabilize(
+  behavior: Behavior | undefined,
+  current: number,
+  desired: number,
+  { recommendations }: History,
+  nowMs: number,
+): number {
+  const within = (windowMs: number): number[] =>
+    recommendations.filter(({ atMs }) => atMs > nowMs - windowMs).map(({ replicas }) => replicas);
   if (!behavior) return Math.max(desired, ...within(STABILIZATION_MS));
   const lowest = Math.min(desired, ...within((behavior.scaleUp?.stabilizationWindowSeconds ?? 0) * 1000));
   const highest = Math.max(desired, ...within(downWindowMs(behavior)));
   return Math.min(Math.max(current, lowest), highest);
 }
 
-export const downWindowMs = (behavior: Behavior | undefined): number => (behavior?.scaleDown?.stabilizationWindowSeconds === undefined ? STABILIZATION_MS : behavior.scaleDown.stabilizationWindowSeconds * 1000);
+export const downWindowMs = (behavior: Behavior | undefined): number =>
+  behavior?.scaleDown?.stabilizationWindowSeconds === undefined
+    ? STABILIZATION_MS
+    : behavior.scaleDown.stabilizationWindowSeconds * 1000;
 
 interface Limited {
   replicas: number;
@@ -70,26 +106,44 @@ interface Limited {
 function byFactor(current: number, desired: number, min: number, max: number): Limited {
   const rate = Math.max(SCALE_UP_FACTOR * current, SCALE_UP_MINIMUM);
   if (desired < min) return { replicas: min, why: TOO_FEW };
-  if (desired > Math.min(max, rate)) return max > rate ? { replicas: rate, why: UP_LIMIT } : { replicas: max, why: TOO_MANY };
+  if (desired > Math.min(max, rate))
+    return max > rate ? { replicas: rate, why: UP_LIMIT } : { replicas: max, why: TOO_MANY };
   return { replicas: desired, why: WITHIN };
 }
 
-function byRules(behavior: Behavior, current: number, desired: number, min: number, max: number, history: History, nowMs: number): Limited {
+function byRules(
+  behavior: Behavior,
+  current: number,
+  desired: number,
+  min: number,
+  max: number,
+  history: History,
+  nowMs: number,
+): Limited {
   if (desired > current) {
     // Steps that were made before the rules changed do not force it down.
     const rate = Math.max(current, rateOf(behavior.scaleUp ?? {}, current, history, nowMs, "up"));
-    if (desired > Math.min(max, rate)) return max > rate ? { replicas: rate, why: UP_LIMIT } : { replicas: max, why: TOO_MANY };
+    if (desired > Math.min(max, rate))
+      return max > rate ? { replicas: rate, why: UP_LIMIT } : { replicas: max, why: TOO_MANY };
   } else if (desired < current) {
     const rate = Math.min(current, rateOf(behavior.scaleDown ?? {}, current, history, nowMs, "down"));
-    if (desired < Math.max(min, rate)) return min < rate ? { replicas: rate, why: DOWN_LIMIT } : { replicas: min, why: TOO_FEW };
+    if (desired < Math.max(min, rate))
+      return min < rate ? { replicas: rate, why: DOWN_LIMIT } : { replicas: min, why: TOO_FEW };
   }
   return { replicas: desired, why: WITHIN };
 }
 
 /** How many pods the policies allow, counted from what there was at the beginning of each policy's period. */
-function rateOf({ selectPolicy = "Max", policies = [] }: Rules, current: number, { ups, downs }: History, nowMs: number, direction: "up" | "down"): number {
+function rateOf(
+  { selectPolicy = "Max", policies = [] }: Rules,
+  current: number,
+  { ups, downs }: History,
+  nowMs: number,
+  direction: "up" | "down",
+): number {
   if (selectPolicy === "Disabled") return current;
-  const changed = (samples: readonly Sample[], periodMs: number): number => samples.filter(({ atMs }) => atMs > nowMs - periodMs).reduce((sum, { replicas }) => sum + replicas, 0);
+  const changed = (samples: readonly Sample[], periodMs: number): number =>
+    samples.filter(({ atMs }) => atMs > nowMs - periodMs).reduce((sum, { replicas }) => sum + replicas, 0);
   const allowed = policies.map(({ type, value, periodSeconds }) => {
     const periodMs = periodSeconds * 1000;
     const start = current - changed(ups, periodMs) + changed(downs, periodMs);

@@ -1,4 +1,7 @@
-/** What each metric of an autoscaler proposes. Resources are known; other metrics need an API that a simulated member does not have, and say so. Pure. */
+/**
+ * What each metric of an autoscaler proposes. Resources are known; other metrics need an API that a simulated member
+ * does not have, and say so. Pure.
+ */
 import type { ResourceUsage } from "../../dependencies.ts";
 import { formatQuantity, quantityOfMilli } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../pod.ts";
@@ -29,16 +32,40 @@ export function proposeFor(metric: MetricSpec, input: MetricInput): MetricPropos
   const { type, resource, containerResource, pods, object, external } = metric;
   if (type === "Resource" && resource) {
     const proposal = byResource(resource.name, undefined, resource.target, input);
-    if (typeof proposal === "string") return { reason: "FailedGetResourceMetric", why: proposal, problem: `failed to get ${resource.name} resource metric value: ${proposal}` };
-    const name = resource.target.averageValue === undefined ? `${resource.name} resource utilization (percentage of request)` : `${resource.name} resource`;
-    return { replicas: proposal.replicas, name, status: { type, resource: { name: resource.name, current: proposal.current } } };
+    if (typeof proposal === "string")
+      return {
+        reason: "FailedGetResourceMetric",
+        why: proposal,
+        problem: `failed to get ${resource.name} resource metric value: ${proposal}`,
+      };
+    const name =
+      resource.target.averageValue === undefined
+        ? `${resource.name} resource utilization (percentage of request)`
+        : `${resource.name} resource`;
+    return {
+      replicas: proposal.replicas,
+      name,
+      status: { type, resource: { name: resource.name, current: proposal.current } },
+    };
   }
   if (type === "ContainerResource" && containerResource) {
     const { name: resourceName, container, target } = containerResource;
     const proposal = byResource(resourceName, container, target, input);
-    if (typeof proposal === "string") return { reason: "FailedGetContainerResourceMetric", why: proposal, problem: `failed to get ${container} container metric value: ${proposal}` };
-    const name = target.averageValue === undefined ? `${resourceName} container resource utilization (percentage of request)` : `${resourceName} resource`;
-    return { replicas: proposal.replicas, name, status: { type, containerResource: { name: resourceName, container, current: proposal.current } } };
+    if (typeof proposal === "string")
+      return {
+        reason: "FailedGetContainerResourceMetric",
+        why: proposal,
+        problem: `failed to get ${container} container metric value: ${proposal}`,
+      };
+    const name =
+      target.averageValue === undefined
+        ? `${resourceName} container resource utilization (percentage of request)`
+        : `${resourceName} resource`;
+    return {
+      replicas: proposal.replicas,
+      name,
+      status: { type, containerResource: { name: resourceName, container, current: proposal.current } },
+    };
   }
   const { namespace } = input;
   if (type === "Pods" && pods) {
@@ -54,7 +81,11 @@ export function proposeFor(metric: MetricSpec, input: MetricInput): MetricPropos
     const { name, selector } = external.metric;
     const missing = `unable to fetch metrics from external metrics API: the server could not find the requested resource (get ${name}.external.metrics.k8s.io)`;
     const why = `unable to get external metric ${namespace}/${name}/${selector ? JSON.stringify(selector) : "nil"}: ${missing}`;
-    return { reason: "FailedGetExternalMetric", why, problem: `failed to get ${name} external metric value: failed to get ${name} external metric: ${why}` };
+    return {
+      reason: "FailedGetExternalMetric",
+      why,
+      problem: `failed to get ${name} external metric value: failed to get ${name} external metric: ${why}`,
+    };
   }
   const why = `unknown metric source type ${JSON.stringify(type)}`;
   return { reason: "InvalidMetricSourceType", why, problem: why };
@@ -67,20 +98,32 @@ interface ResourceProposal {
   current: NonNullable<MetricStatus["resource"]>["current"];
 }
 
-function byResource(resource: string, container: string | undefined, target: Target, input: MetricInput): ResourceProposal | string {
+function byResource(
+  resource: string,
+  container: string | undefined,
+  target: Target,
+  input: MetricInput,
+): ResourceProposal | string {
   const { cluster, pods, currentReplicas, tolerances, usage, nowMs } = input;
   const what = target.averageValue === undefined ? "utilization" : "usage";
-  if (!usage) return `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
+  if (!usage)
+    return `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
   const usageOf = (pod: ReadonlyPod): number | undefined => {
     const used = usage.podUsage(cluster, pod);
     const part = container === undefined ? used : used?.containers.find(({ name }) => name === container);
     // Nothing but these two is measured, there as here.
     return part && (resource === "cpu" ? part.cpu : resource === "memory" ? part.memory * 1000 : undefined);
   };
-  const asked: UsageInput = { resource, ...(container !== undefined && { container }), pods, usageOf, currentReplicas, tolerances, nowMs };
-  if (target.averageValue === undefined && target.averageUtilization === undefined) return "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
-  const proposal = target.averageValue === undefined ? replicasByUtilization(asked, target.averageUtilization ?? 100) : replicasByAverage(asked, milliOf(target.averageValue));
+  const asked: UsageInput = { resource, container, pods, usageOf, currentReplicas, tolerances, nowMs };
+  if (target.averageValue === undefined && target.averageUtilization === undefined)
+    return "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
+  const proposal =
+    target.averageValue === undefined
+      ? replicasByUtilization(asked, target.averageUtilization ?? 100)
+      : replicasByAverage(asked, milliOf(target.averageValue));
   if (typeof proposal === "string") return `failed to get ${resource} ${what}: ${proposal}`;
-  const averageValue = formatQuantity(quantityOfMilli(BigInt(proposal.average), resource === "memory" ? "BinarySI" : "DecimalSI"));
-  return { replicas: proposal.replicas, current: { averageValue, ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }) } };
+  const averageValue = formatQuantity(
+    quantityOfMilli(BigInt(proposal.average), resource === "memory" ? "BinarySI" : "DecimalSI"),
+  );
+  return { replicas: proposal.replicas, current: { averageValue, averageUtilization: proposal.utilization } };
 }

@@ -1,8 +1,9 @@
 /**
  * From what pods use to how many there should be, for metrics of resources. Pure.
  *
- * Pods that have just started are left out of the average, or they would be taken for idle; pods of which nothing is known are assumed
- * to use whatever would move the number least. Amounts are thousandths (of a core, of a byte), as upstream reckons.
+ * Pods that have just started are left out of the average, or they would be taken for idle; pods of which nothing is
+ * known are assumed to use whatever would move the number least. Amounts are thousandths (of a core, of a byte), as
+ * upstream reckons.
  */
 import { isObject } from "../../../base/index.ts";
 import { quantityMilliValue, tryParseQuantity } from "../../../machinery/index.ts";
@@ -41,7 +42,9 @@ export function replicasByUtilization(input: UsageInput, targetPercent: number):
     if (typeof request === "string") return request;
     requests.set(pod, request);
   }
-  const measure = (used: ReadonlyMap<ReadonlyPod, number>): { ratio: number; average: number; utilization: number } | string => {
+  const measure = (
+    used: ReadonlyMap<ReadonlyPod, number>,
+  ): { ratio: number; average: number; utilization: number } | string => {
     let [total, requested] = [0, 0];
     for (const [pod, amount] of used) {
       total += amount;
@@ -65,10 +68,16 @@ export function replicasByAverage(input: UsageInput, target: number): Proposal {
   return propose(input, measure, () => target);
 }
 
-type Measure = (used: ReadonlyMap<ReadonlyPod, number>) => { ratio: number; average: number; utilization?: number } | string;
+type Measure = (
+  used: ReadonlyMap<ReadonlyPod, number>,
+) => { ratio: number; average: number; utilization?: number } | string;
 
 /** `whenMissing` is what a pod of which nothing is known is assumed to use when there seem to be too many. */
-function propose({ pods, usageOf, resource, currentReplicas, tolerances, nowMs }: UsageInput, measure: Measure, whenMissing: (pod: ReadonlyPod) => number): Proposal {
+function propose(
+  { pods, usageOf, resource, currentReplicas, tolerances, nowMs }: UsageInput,
+  measure: Measure,
+  whenMissing: (pod: ReadonlyPod) => number,
+): Proposal {
   if (pods.length === 0) return "no pods returned by selector while calculating replica count";
   const used = new Map<ReadonlyPod, number>();
   const starting: ReadonlyPod[] = [];
@@ -85,17 +94,19 @@ function propose({ pods, usageOf, resource, currentReplicas, tolerances, nowMs }
   const measured = measure(used);
   if (typeof measured === "string") return measured;
   const { ratio, average, utilization } = measured;
-  const answer = (replicas: number): Proposal => ({ replicas, average, ...(utilization !== undefined && { utilization }) });
+  const answer = (replicas: number): Proposal => ({ replicas, average, utilization });
   const isWithin = (value: number): boolean => 1 - tolerances.down <= value && value <= 1 + tolerances.up;
   const countsStarting = starting.length > 0 && ratio > 1;
-  if (!countsStarting && missing.length === 0) return answer(isWithin(ratio) ? currentReplicas : Math.ceil(ratio * used.size));
+  if (!countsStarting && missing.length === 0)
+    return answer(isWithin(ratio) ? currentReplicas : Math.ceil(ratio * used.size));
 
   if (ratio !== 1) for (const pod of missing) used.set(pod, ratio < 1 ? whenMissing(pod) : 0);
   if (countsStarting) for (const pod of starting) used.set(pod, 0);
   const again = measure(used);
   if (typeof again === "string") return again;
   // A guess must not turn the direction round.
-  if (isWithin(again.ratio) || (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1)) return answer(currentReplicas);
+  if (isWithin(again.ratio) || (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1))
+    return answer(currentReplicas);
   const replicas = Math.ceil(again.ratio * used.size);
   const isWrongWay = (again.ratio < 1 && replicas > currentReplicas) || (again.ratio > 1 && replicas < currentReplicas);
   return answer(isWrongWay ? currentReplicas : replicas);

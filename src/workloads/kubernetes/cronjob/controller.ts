@@ -41,7 +41,11 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
       const all = ownedBy(jobs, key.cluster, owner.uid);
       const old = planJobHistory(cronJob, all);
       for (const job of old) await remove(cronJob, owner, job.metadata.name, job.metadata.uid ?? "", signal);
-      const plan = planCronJob(cronJob, all.filter((job) => !old.includes(job)), clock.now());
+      const plan = planCronJob(
+        cronJob,
+        all.filter((job) => !old.includes(job)),
+        clock.now(),
+      );
       for (const event of plan.events) events?.record(key.cluster, cronJob, event);
       let { status } = plan;
       let failure: unknown;
@@ -52,7 +56,9 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
         failure = error;
       }
       if (!equalJson(status, cronJob.status ?? {})) {
-        const written = await unlessChanged(client.updateStatus(CronJob, key.cluster, { ...cronJob, status }, { signal }));
+        const written = await unlessChanged(
+          client.updateStatus(CronJob, key.cluster, { ...cronJob, status }, { signal }),
+        );
         if (written) statusSeen.wrote(owner, written);
       }
       if (failure !== undefined) throw failure;
@@ -60,15 +66,28 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
     },
   });
 
-  async function start(cronJob: ReadonlyCronJob, owner: Owner, { status, start: job, startMs = 0, replace }: CronJobPlan, signal: AbortSignal): Promise<CronJobStatus> {
+  async function start(
+    cronJob: ReadonlyCronJob,
+    owner: Owner,
+    { status, start: job, startMs = 0, replace }: CronJobPlan,
+    signal: AbortSignal,
+  ): Promise<CronJobStatus> {
     if (!job) return status;
     for (const { name = "", uid = "" } of replace) await remove(cronJob, owner, name, uid, signal);
     const started = await create(cronJob, owner, job, signal);
     return started ? startedStatus(status, started, startMs, replace) : status;
   }
 
-  /** The Job of this run, made now or in an earlier pass whose status was lost; undefined when somebody else has one of that name. */
-  async function create(cronJob: ReadonlyCronJob, owner: Owner, job: ReadonlyJob, signal: AbortSignal): Promise<ReadonlyJob | undefined> {
+  /**
+   * The Job of this run, made now or in an earlier pass whose status was lost; undefined when somebody else has one of
+   * that name.
+   */
+  async function create(
+    cronJob: ReadonlyCronJob,
+    owner: Owner,
+    job: ReadonlyJob,
+    signal: AbortSignal,
+  ): Promise<ReadonlyJob | undefined> {
     const { cluster, uid } = owner;
     const { name, namespace } = job.metadata;
     try {
@@ -79,24 +98,48 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
     } catch (error) {
       if (isNamespaceTerminating(error)) throw error;
       if (!isAlreadyExists(error)) {
-        events?.record(cluster, cronJob, { type: "Warning", reason: "FailedCreate", message: `Error creating job: ${messageOf(error)}` });
+        events?.record(cluster, cronJob, {
+          type: "Warning",
+          reason: "FailedCreate",
+          message: `Error creating job: ${messageOf(error)}`,
+        });
         throw error;
       }
-      const there = await client.get(Job, { cluster, name, ...(namespace && { namespace }) }, { signal });
+      const there = await client.get(Job, { cluster, name, namespace: namespace || undefined }, { signal });
       return controllerOf(there)?.uid === uid ? there : undefined;
     }
   }
 
-  async function remove(cronJob: ReadonlyCronJob, owner: Owner, name: string, uid: string, signal: AbortSignal): Promise<void> {
+  async function remove(
+    cronJob: ReadonlyCronJob,
+    owner: Owner,
+    name: string,
+    uid: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { cluster } = owner;
     const { namespace } = cronJob.metadata;
     try {
-      await unlessChanged(client.delete(Job, { cluster, name, ...(namespace && { namespace }) }, { propagationPolicy: "Background", preconditions: { uid }, signal }));
+      await unlessChanged(
+        client.delete(
+          Job,
+          { cluster, name, namespace: namespace || undefined },
+          { propagationPolicy: "Background", preconditions: { uid }, signal },
+        ),
+      );
     } catch (error) {
-      events?.record(cluster, cronJob, { type: "Warning", reason: "FailedDelete", message: `Deleted job: ${messageOf(error)}` });
+      events?.record(cluster, cronJob, {
+        type: "Warning",
+        reason: "FailedDelete",
+        message: `Deleted job: ${messageOf(error)}`,
+      });
       throw error;
     }
-    jobsSeen.deleted(owner, { apiVersion: "batch/v1", kind: "Job", metadata: { name, uid, ...(namespace && { namespace }) } });
+    jobsSeen.deleted(owner, {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name, uid, namespace: namespace || undefined },
+    });
     events?.record(cluster, cronJob, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted job ${name}` });
   }
 }

@@ -20,18 +20,31 @@ async function startMember(): Promise<TestMember> {
 }
 
 function makeCronJob(spec: Partial<CronJob["spec"]> = {}): CronJob {
-  const jobTemplate = { metadata: { labels: { app: "report" } }, spec: { template: { spec: { containers: [{ name: "main", image: "report:1" }], restartPolicy: "Never" as const } } } };
-  return { apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "report", namespace: NAMESPACE }, spec: { schedule: "*/10 * * * *", jobTemplate, ...spec } };
+  const jobTemplate = {
+    metadata: { labels: { app: "report" } },
+    spec: {
+      template: { spec: { containers: [{ name: "main", image: "report:1" }], restartPolicy: "Never" as const } },
+    },
+  };
+  return {
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    metadata: { name: "report", namespace: NAMESPACE },
+    spec: { schedule: "*/10 * * * *", jobTemplate, ...spec },
+  };
 }
 
 /** Minutes since the epoch of 12:10, the first run of a CronJob that is made at 12:00. */
 const FIRST = Date.UTC(2024, 4, 1, 12, 10) / 60_000;
 const MINUTE_MS = 60_000;
-const names = async (member: TestMember): Promise<string[]> => (await member.list(Job)).map(({ metadata }) => metadata.name).toSorted();
-const statusOf = async (member: TestMember): Promise<DeepReadonly<CronJob["status"]>> => (await member.get(CronJob, "report")).status;
+const names = async (member: TestMember): Promise<string[]> =>
+  (await member.list(Job)).map(({ metadata }) => metadata.name).toSorted();
+const statusOf = async (member: TestMember): Promise<DeepReadonly<CronJob["status"]>> =>
+  (await member.get(CronJob, "report")).status;
 
 async function finishAll(member: TestMember, exitCode = 0): Promise<void> {
-  for (const pod of member.pods().filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")) await member.finish(pod, exitCode);
+  for (const pod of member.pods().filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed"))
+    await member.finish(pod, exitCode);
   await member.pass(1_000);
 }
 
@@ -46,8 +59,15 @@ describe("A CronJob", () => {
 
     expect(before).toEqual([]);
     const [job] = await member.list(Job);
-    expect(job?.metadata).toMatchObject({ name: `report-${FIRST}`, labels: { app: "report" }, annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2024-05-01T12:10:00Z" } });
-    expect(await statusOf(member)).toMatchObject({ active: [{ kind: "Job", name: `report-${FIRST}`, apiVersion: "batch/v1" }], lastScheduleTime: "2024-05-01T12:10:00Z" });
+    expect(job?.metadata).toMatchObject({
+      name: `report-${FIRST}`,
+      labels: { app: "report" },
+      annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2024-05-01T12:10:00Z" },
+    });
+    expect(await statusOf(member)).toMatchObject({
+      active: [{ kind: "Job", name: `report-${FIRST}`, apiVersion: "batch/v1" }],
+      lastScheduleTime: "2024-05-01T12:10:00Z",
+    });
     expect(member.events).toContain(`CronJob/report Normal SuccessfulCreate: Created job report-${FIRST}`);
   });
 
@@ -64,7 +84,9 @@ describe("A CronJob", () => {
     expect(await names(member)).toEqual([`report-${FIRST + 20}`, `report-${FIRST + 30}`]);
     expect(await statusOf(member)).toMatchObject({ lastSuccessfulTime: "2024-05-01T12:40:03Z" });
     expect((await statusOf(member))?.active).toBeUndefined();
-    expect(member.events).toContain(`CronJob/report Normal SawCompletedJob: Saw completed job: report-${FIRST}, condition: Complete`);
+    expect(member.events).toContain(
+      `CronJob/report Normal SawCompletedJob: Saw completed job: report-${FIRST}, condition: Complete`,
+    );
     expect(member.events).toContain(`CronJob/report Normal SuccessfulDelete: Deleted job report-${FIRST}`);
   });
 
@@ -77,7 +99,9 @@ describe("A CronJob", () => {
     await finishAll(member);
 
     expect(during).toEqual([`report-${FIRST}`]);
-    expect(member.events).toContain("CronJob/report Normal JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid");
+    expect(member.events).toContain(
+      "CronJob/report Normal JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid",
+    );
     expect(await names(member)).toEqual([`report-${FIRST}`, `report-${FIRST + 10}`]);
   });
 
@@ -102,7 +126,9 @@ describe("A CronJob", () => {
 
     expect(whileSuspended).toEqual([]);
     expect(await names(member)).toEqual([`report-${FIRST + 190}`]);
-    expect(member.events).toContain("CronJob/report Warning TooManyMissedTimes: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew");
+    expect(member.events).toContain(
+      "CronJob/report Warning TooManyMissedTimes: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
+    );
   });
 
   test("does not start what is too late", async () => {
@@ -123,7 +149,9 @@ describe("A CronJob", () => {
     await member.pass(31 * MINUTE_MS);
 
     const [job] = await member.list(Job);
-    expect(job?.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"]).toBe("2024-05-01T14:30:00+02:00");
+    expect(job?.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"]).toBe(
+      "2024-05-01T14:30:00+02:00",
+    );
   });
 
   test("is silent between its runs", async () => {

@@ -1,8 +1,8 @@
 /**
  * Which run of a CronJob is due now, and when to look again.
  *
- * After a pause only the latest run is made up for, and more than a hundred missed ones are worth a warning: the clock may be
- * wrong. How many were missed is reckoned from the distance of two runs, as upstream does it.
+ * After a pause only the latest run is made up for, and more than a hundred missed ones are worth a warning: the clock
+ * may be wrong. How many were missed is reckoned from the distance of two runs, as upstream does it.
  */
 import type { CronJob } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -26,7 +26,7 @@ export interface Due {
 export function dueRun(cronJob: ReadonlyCronJob, schedule: Schedule, nowMs: number): Due | string {
   const latest = latestRun(cronJob, schedule, nowMs, true);
   if (typeof latest === "string") return latest;
-  return { ...(latest.timeMs !== undefined && { timeMs: latest.timeMs }), missedMany: latest.missed > MANY_MISSED };
+  return { timeMs: latest.timeMs, missedMany: latest.missed > MANY_MISSED };
 }
 
 /** Milliseconds until the next run. */
@@ -37,9 +37,15 @@ export function nextRunInMs(cronJob: ReadonlyCronJob, schedule: Schedule, nowMs:
   return next === undefined ? undefined : Math.max(0, next + LATE_MS - nowMs);
 }
 
-function latestRun({ metadata, spec, status }: ReadonlyCronJob, schedule: Schedule, nowMs: number, withDeadline: boolean): { sinceMs: number; timeMs?: number; missed: number } | string {
+function latestRun(
+  { metadata, spec, status }: ReadonlyCronJob,
+  schedule: Schedule,
+  nowMs: number,
+  withDeadline: boolean,
+): { sinceMs: number; timeMs?: number; missed: number } | string {
   let sinceMs = timeMs(status?.lastScheduleTime ?? metadata.creationTimestamp);
-  if (withDeadline && spec.startingDeadlineSeconds !== undefined) sinceMs = Math.max(sinceMs, nowMs - spec.startingDeadlineSeconds * 1000);
+  if (withDeadline && spec.startingDeadlineSeconds !== undefined)
+    sinceMs = Math.max(sinceMs, nowMs - spec.startingDeadlineSeconds * 1000);
   const first = schedule.next(sinceMs);
   if (first === undefined) return NEVER;
   if (nowMs < first) return { sinceMs, missed: 0 };
@@ -50,6 +56,11 @@ function latestRun({ metadata, spec, status }: ReadonlyCronJob, schedule: Schedu
   const missed = Math.floor((nowMs - first) / distanceMs) + 1;
   // Runs need not be evenly spaced, so the search begins one distance early.
   let latest: number | undefined;
-  for (let time = schedule.next(first + (missed - 2) * distanceMs); time !== undefined && time <= nowMs; time = schedule.next(time)) latest = time;
-  return { sinceMs, ...(latest !== undefined && { timeMs: latest }), missed };
+  for (
+    let time = schedule.next(first + (missed - 2) * distanceMs);
+    time !== undefined && time <= nowMs;
+    time = schedule.next(time)
+  )
+    latest = time;
+  return { sinceMs, timeMs: latest, missed };
 }

@@ -61,7 +61,11 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
     return nothing;
   }
   if (spec.suspend) return nothing;
-  if (spec.schedule.includes("TZ")) warn("UnsupportedSchedule", `CRON_TZ or TZ used in schedule ${JSON.stringify(spec.schedule)} is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details`);
+  if (spec.schedule.includes("TZ"))
+    warn(
+      "UnsupportedSchedule",
+      `CRON_TZ or TZ used in schedule ${JSON.stringify(spec.schedule)} is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details`,
+    );
   const schedule = parseSchedule(zonedSchedule(spec.schedule, spec.timeZone));
   if (typeof schedule === "string") {
     warn("UnparseableSchedule", `unparseable schedule: ${JSON.stringify(spec.schedule)} : ${schedule}`);
@@ -72,7 +76,11 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
     warn("InvalidSchedule", `invalid schedule: ${spec.schedule} : ${due}`);
     return nothing;
   }
-  if (due.timeMs !== undefined && due.missedMany) warn("TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew");
+  if (due.timeMs !== undefined && due.missedMany)
+    warn(
+      "TooManyMissedTimes",
+      "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
+    );
   const again = (from: ReadonlyCronJob): Pick<CronJobPlan, "againInMs"> => {
     const inMs = nextRunInMs(from, schedule, nowMs);
     return inMs === undefined ? {} : { againInMs: inMs };
@@ -81,38 +89,78 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
   if (due.timeMs === undefined || refusal !== undefined) return { ...nothing, ...again(cronJob) };
   const lastScheduleTime = formatTime(due.timeMs);
   const start = makeJob(cronJob, due.timeMs);
-  return { ...nothing, start, startMs: due.timeMs, replace: spec.concurrencyPolicy === "Replace" ? (status.active ?? []) : [], ...again({ ...cronJob, status: { ...status, lastScheduleTime } }) };
+  return {
+    ...nothing,
+    start,
+    startMs: due.timeMs,
+    replace: spec.concurrencyPolicy === "Replace" ? (status.active ?? []) : [],
+    ...again({ ...cronJob, status: { ...status, lastScheduleTime } }),
+  };
 }
 
 /** Why a run that is due is not started. */
-function refuses({ metadata, spec }: ReadonlyCronJob, status: CronJobStatus, dueMs: number, nowMs: number, events: RecordedEvent[]): string | undefined {
+function refuses(
+  { metadata, spec }: ReadonlyCronJob,
+  status: CronJobStatus,
+  dueMs: number,
+  nowMs: number,
+  events: RecordedEvent[],
+): string | undefined {
   if (spec.startingDeadlineSeconds !== undefined && dueMs + spec.startingDeadlineSeconds * 1000 < nowMs) {
-    events.push({ type: "Warning", reason: "MissSchedule", message: `Missed scheduled time to start a job: ${new Date(dueMs).toUTCString().replace("GMT", "+0000")}` });
+    events.push({
+      type: "Warning",
+      reason: "MissSchedule",
+      message: `Missed scheduled time to start a job: ${new Date(dueMs).toUTCString().replace("GMT", "+0000")}`,
+    });
     return "too late";
   }
   const name = jobName(metadata.name, dueMs);
-  if (status.active?.some((reference) => reference.name === name) || status.lastScheduleTime === formatTime(dueMs)) return "started before";
+  if (status.active?.some((reference) => reference.name === name) || status.lastScheduleTime === formatTime(dueMs))
+    return "started before";
   if (spec.concurrencyPolicy === "Forbid" && (status.active ?? []).length > 0) {
-    events.push({ type: "Normal", reason: "JobAlreadyActive", message: "Not starting job because prior execution is running and concurrency policy is Forbid" });
+    events.push({
+      type: "Normal",
+      reason: "JobAlreadyActive",
+      message: "Not starting job because prior execution is running and concurrency policy is Forbid",
+    });
     return "another one runs";
   }
   return undefined;
 }
 
 /** The status once it knows which Jobs have ended or are gone. */
-function followJobs({ status = {} }: ReadonlyCronJob, jobs: readonly ReadonlyJob[], events: RecordedEvent[]): CronJobStatus {
+function followJobs(
+  { status = {} }: ReadonlyCronJob,
+  jobs: readonly ReadonlyJob[],
+  events: RecordedEvent[],
+): CronJobStatus {
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
   let { lastSuccessfulTime } = status;
   for (const job of jobs) {
     const isListed = status.active?.some(({ uid }) => uid === job.metadata.uid);
-    if (!isListed && !isFinished(job)) events.push({ type: "Warning", reason: "UnexpectedJob", message: `Saw a job that the controller did not create or forgot: ${job.metadata.name}` });
+    if (!isListed && !isFinished(job))
+      events.push({
+        type: "Warning",
+        reason: "UnexpectedJob",
+        message: `Saw a job that the controller did not create or forgot: ${job.metadata.name}`,
+      });
     const { completionTime } = job.status ?? {};
-    if (conditionOf(job, "Complete") && completionTime && (!lastSuccessfulTime || timeMs(completionTime) > timeMs(lastSuccessfulTime))) lastSuccessfulTime = completionTime;
+    if (
+      conditionOf(job, "Complete") &&
+      completionTime &&
+      (!lastSuccessfulTime || timeMs(completionTime) > timeMs(lastSuccessfulTime))
+    )
+      lastSuccessfulTime = completionTime;
   }
   const active = (status.active ?? []).filter(({ uid, name }) => {
     const job = byUid.get(uid);
     if (!job) events.push({ type: "Normal", reason: "MissingJob", message: `Active job went missing: ${name}` });
-    else if (isFinished(job)) events.push({ type: "Normal", reason: "SawCompletedJob", message: `Saw completed job: ${name}, condition: ${conditionOf(job, "Complete") ? "Complete" : "Failed"}` });
+    else if (isFinished(job))
+      events.push({
+        type: "Normal",
+        reason: "SawCompletedJob",
+        message: `Saw completed job: ${name}, condition: ${conditionOf(job, "Complete") ? "Complete" : "Failed"}`,
+      });
     return job !== undefined && !isFinished(job);
   });
   return withActive({ ...status, ...(lastSuccessfulTime && { lastSuccessfulTime }) }, active);
@@ -123,9 +171,21 @@ function withActive({ active: _before, ...status }: CronJobStatus, active: reado
 }
 
 /** The status once the run of this time has been started. */
-export function startedStatus(status: CronJobStatus, { metadata }: ReadonlyJob, startMs: number, replaced: readonly Reference[]): CronJobStatus {
+export function startedStatus(
+  status: CronJobStatus,
+  { metadata }: ReadonlyJob,
+  startMs: number,
+  replaced: readonly Reference[],
+): CronJobStatus {
   const { name, namespace, uid = "", resourceVersion = "" } = metadata;
-  const reference: Reference = { kind: "Job", ...(namespace && { namespace }), name, uid, apiVersion: "batch/v1", resourceVersion };
+  const reference: Reference = {
+    kind: "Job",
+    namespace: namespace || undefined,
+    name,
+    uid,
+    apiVersion: "batch/v1",
+    resourceVersion,
+  };
   const active = (status.active ?? []).filter((each) => each.uid !== uid && !replaced.includes(each));
   return { ...withActive(status, [...active, reference]), lastScheduleTime: formatTime(startMs) };
 }
@@ -141,8 +201,8 @@ function makeJob(cronJob: ReadonlyCronJob, ms: number): DeepReadonly<Job> {
     kind: "Job",
     metadata: {
       name: jobName(metadata.name, ms),
-      ...(metadata.namespace && { namespace: metadata.namespace }),
-      ...(template?.labels && { labels: template.labels }),
+      namespace: metadata.namespace || undefined,
+      labels: template?.labels ? template.labels : undefined,
       annotations: { ...template?.annotations, [SCHEDULED_ANNOTATION]: formatInZone(ms, spec.timeZone) },
       ownerReferences: [controllerReference(cronJob)],
     },

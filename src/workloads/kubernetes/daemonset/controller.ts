@@ -1,9 +1,9 @@
 /**
  * DaemonSet: a pod on every node that should have one.
  *
- * Reads:  DaemonSet, its pods and ControllerRevisions, Node.
- * Writes: Pod, ControllerRevision, DaemonSet status.
- * One pass is places, or else an update, then status and history. After: placement puts each pod on the node that it names.
+ * Reads: DaemonSet, its pods and ControllerRevisions, Node.
+ * Writes: Pod, ControllerRevision, DaemonSet status. One pass is places, or else an update, then status and history.
+ * After: placement puts each pod on the node that it names.
  */
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../../api/index.ts";
 import { equalJson } from "../../../base/index.ts";
@@ -65,7 +65,9 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
       owned(Pod),
       owned(ControllerRevision),
       orphanedPods(informers, DaemonSet),
-      watch(Node, (event) => (changesPlaces(event) ? sets.list({ cluster: event.cluster }).map((set) => keyOf(event.cluster, set)) : [])),
+      watch(Node, (event) =>
+        changesPlaces(event) ? sets.list({ cluster: event.cluster }).map((set) => keyOf(event.cluster, set)) : [],
+      ),
     ],
     writes: [Pod, ControllerRevision, DaemonSet],
 
@@ -79,10 +81,19 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
       const podOwner: PodOwner = { cluster: key.cluster, object: set };
       const ours = await claimPods(set, podOwner, signal);
       if (!ours) return done; // What changed hands brings the set back.
-      const revisions = planRevisions(FORMAT, set, { known: history.of(owner), collisionCount: set.status?.collisionCount });
+      const revisions = planRevisions(FORMAT, set, {
+        known: history.of(owner),
+        collisionCount: set.status?.collisionCount,
+      });
       if (revisions.write) {
         const outcome = await history.write(owner, revisions, signal);
-        if (outcome === "collision") await writeStatus(set, { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 }, key.cluster, signal);
+        if (outcome === "collision")
+          await writeStatus(
+            set,
+            { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
+            key.cluster,
+            signal,
+          );
         return done;
       }
       const hash = revisions.update.metadata.labels?.[REVISION_LABEL] ?? "";
@@ -102,24 +113,48 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
   });
 
   /** The pods of the set; undefined when some had to be taken over or let go first. */
-  async function claimPods(set: ReadonlyDaemonSet, podOwner: PodOwner, signal: AbortSignal): Promise<ReadonlyPod[] | undefined> {
+  async function claimPods(
+    set: ReadonlyDaemonSet,
+    podOwner: PodOwner,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[] | undefined> {
     const selector = selectorOf(set);
     const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector);
     const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
-    const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
+    const strangers = all.filter(
+      (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
+    );
     await writer.adopt(podOwner, orphans, signal);
     await writer.release(podOwner, strangers, signal);
     return orphans.length + strangers.length > 0 ? undefined : all;
   }
 
   /** Says whether anything was written. */
-  async function carryOut({ create, remove }: DaemonPlan, hash: string, podOwner: PodOwner, set: ReadonlyDaemonSet, signal: AbortSignal): Promise<boolean> {
-    await writer.create(podOwner, create.map((node) => daemonPod(set, node, hash, random)), signal);
+  async function carryOut(
+    { create, remove }: DaemonPlan,
+    hash: string,
+    podOwner: PodOwner,
+    set: ReadonlyDaemonSet,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    await writer.create(
+      podOwner,
+      create.map((node) => daemonPod(set, node, hash, random)),
+      signal,
+    );
     await writer.remove(podOwner, remove, signal);
     return create.length + remove.length > 0;
   }
 
-  async function settle(view: DaemonView, hash: string, ours: readonly ReadonlyPod[], { update }: RevisionPlan, owner: Owner, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function settle(
+    view: DaemonView,
+    hash: string,
+    ours: readonly ReadonlyPod[],
+    { update }: RevisionPlan,
+    owner: Owner,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const { set, nowMs } = view;
     const status = planDaemonStatus(view, hash);
     const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
@@ -127,7 +162,11 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
       const hashes = new Set([hash, ...ours.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
-      const unused = planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) => metadata.name === update.metadata.name || hashes.has(metadata.labels?.[REVISION_LABEL]));
+      const unused = planHistory(
+        history.of(owner),
+        set.spec.revisionHistoryLimit,
+        ({ metadata }) => metadata.name === update.metadata.name || hashes.has(metadata.labels?.[REVISION_LABEL]),
+      );
       await history.remove(owner, unused, signal);
       return again;
     }
@@ -138,9 +177,19 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     return again;
   }
 
-  async function writeStatus(set: ReadonlyDaemonSet, status: DaemonSetStatus, cluster: string, signal: AbortSignal): Promise<void> {
+  async function writeStatus(
+    set: ReadonlyDaemonSet,
+    status: DaemonSetStatus,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     await unlessChanged(client.updateStatus(DaemonSet, cluster, { ...set, status }, { signal }));
   }
 }
 
-const EMPTY_STATUS: DaemonSetStatus = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
+const EMPTY_STATUS: DaemonSetStatus = {
+  currentNumberScheduled: 0,
+  numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
+  numberReady: 0,
+};

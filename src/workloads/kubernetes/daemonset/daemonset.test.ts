@@ -19,18 +19,37 @@ async function startMember(nodes = 3): Promise<TestMember> {
   return endsWithTest(member);
 }
 
-const template = (image: string, spec: object = {}) => ({ metadata: { labels: { app: "log" } }, spec: { containers: [{ name: "main", image }], ...spec } });
+const template = (image: string, spec: object = {}) => ({
+  metadata: { labels: { app: "log" } },
+  spec: { containers: [{ name: "main", image }], ...spec },
+});
 
 function makeSet(spec: Partial<DaemonSet["spec"]> = {}): DaemonSet {
-  return { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "log", namespace: NAMESPACE }, spec: { selector: { matchLabels: { app: "log" } }, template: template("log:1"), ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: "log", namespace: NAMESPACE },
+    spec: { selector: { matchLabels: { app: "log" } }, template: template("log:1"), ...spec },
+  };
 }
 
-const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean => !metadata.deletionTimestamp && (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
-const nodesOf = (member: TestMember): string[] => member.pods().map(({ spec }) => spec.nodeName ?? "").toSorted(compareText);
+const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
+  !metadata.deletionTimestamp &&
+  (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
+const nodesOf = (member: TestMember): string[] =>
+  member
+    .pods()
+    .map(({ spec }) => spec.nodeName ?? "")
+    .toSorted(compareText);
 const images = (member: TestMember): string[] => member.pods().map(({ spec }) => spec.containers[0]?.image ?? "");
 const statusOf = async (member: TestMember) => (await member.get(DaemonSet, "log")).status;
-const setImage = (member: TestMember, image: string): Promise<unknown> => member.change(DaemonSet, "log", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
-const taint = (member: TestMember, node: string, taints: { key: string; effect: "NoSchedule" | "NoExecute" }[]): Promise<unknown> => member.change(Node, node, (object) => ({ ...object, spec: { ...object.spec, taints } }));
+const setImage = (member: TestMember, image: string): Promise<unknown> =>
+  member.change(DaemonSet, "log", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
+const taint = (
+  member: TestMember,
+  node: string,
+  taints: { key: string; effect: "NoSchedule" | "NoExecute" }[],
+): Promise<unknown> => member.change(Node, node, (object) => ({ ...object, spec: { ...object.spec, taints } }));
 
 describe("A DaemonSet", () => {
   test("runs a pod on every node, bound to it by name", async () => {
@@ -52,16 +71,31 @@ describe("A DaemonSet", () => {
       "node.kubernetes.io/unschedulable:NoSchedule",
     ]);
     expect(pod?.metadata.labels?.["pod-template-generation"]).toBe("1");
-    expect(await statusOf(member)).toEqual({ currentNumberScheduled: 3, desiredNumberScheduled: 3, numberMisscheduled: 0, numberReady: 3, numberAvailable: 3, updatedNumberScheduled: 3, observedGeneration: 1 });
+    expect(await statusOf(member)).toEqual({
+      currentNumberScheduled: 3,
+      desiredNumberScheduled: 3,
+      numberMisscheduled: 0,
+      numberReady: 3,
+      numberAvailable: 3,
+      updatedNumberScheduled: 3,
+      observedGeneration: 1,
+    });
   });
 
   test("follows nodes that come and change", async () => {
     const member = await startMember();
-    await member.client.create(DaemonSet, MEMBER, makeSet({ template: template("log:1", { nodeSelector: { disk: "ssd" } }) }));
+    await member.client.create(
+      DaemonSet,
+      MEMBER,
+      makeSet({ template: template("log:1", { nodeSelector: { disk: "ssd" } }) }),
+    );
     await member.pass(10_000);
     const before = nodesOf(member);
 
-    await member.change(Node, "node-001", (node) => ({ ...node, metadata: { ...node.metadata, labels: { ...node.metadata.labels, disk: "ssd" } } }));
+    await member.change(Node, "node-001", (node) => ({
+      ...node,
+      metadata: { ...node.metadata, labels: { ...node.metadata.labels, disk: "ssd" } },
+    }));
     await member.pass(10_000);
     const labelled = nodesOf(member);
     await member.change(Node, "node-001", (node) => ({ ...node, metadata: { ...node.metadata, labels: {} } }));
@@ -80,12 +114,20 @@ describe("A DaemonSet", () => {
     await member.pass(10_000);
 
     expect(nodesOf(member)).toEqual(["node-000", "node-002"]);
-    expect(await statusOf(member)).toMatchObject({ desiredNumberScheduled: 1, currentNumberScheduled: 1, numberMisscheduled: 1 });
+    expect(await statusOf(member)).toMatchObject({
+      desiredNumberScheduled: 1,
+      currentNumberScheduled: 1,
+      numberMisscheduled: 1,
+    });
   });
 
   test("updates within maxUnavailable", async () => {
     const member = await startMember(4);
-    await member.client.create(DaemonSet, MEMBER, makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1 } } }));
+    await member.client.create(
+      DaemonSet,
+      MEMBER,
+      makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1 } } }),
+    );
     await member.pass(10_000);
     let fewest = 4;
     member.informers.of(Pod).subscribe(() => (fewest = Math.min(fewest, member.pods().filter(isReady).length)));
@@ -106,12 +148,18 @@ describe("A DaemonSet", () => {
 
     const [revision] = await member.list(ControllerRevision);
 
-    expect(JSON.stringify(revision?.data)).toMatch(/^{"spec":{"template":{"\$patch":"replace","metadata":{"labels":{"app":"log"}},"spec":{"containers":\[{"image":"log:1","imagePullPolicy":/);
+    expect(JSON.stringify(revision?.data)).toMatch(
+      /^{"spec":{"template":{"\$patch":"replace","metadata":{"labels":{"app":"log"}},"spec":{"containers":\[{"image":"log:1","imagePullPolicy":/,
+    );
   });
 
   test("with maxSurge starts the new pod before the old one goes", async () => {
     const member = await startMember();
-    await member.client.create(DaemonSet, MEMBER, makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } }));
+    await member.client.create(
+      DaemonSet,
+      MEMBER,
+      makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } }),
+    );
     await member.pass(10_000);
     let [fewest, most] = [3, 3];
     member.informers.of(Pod).subscribe(() => {

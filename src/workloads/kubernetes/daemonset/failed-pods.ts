@@ -20,7 +20,10 @@ export function createFailedPods(clock: Clock): FailedPods {
       const leftMs = known ? known.sinceMs + known.waitMs - nowMs : 0;
       if (leftMs > 0) return leftMs;
       const isLongAgo = known !== undefined && nowMs - known.sinceMs > 2 * MAX_WAIT_MS;
-      nodes.set(node, { waitMs: known && !isLongAgo ? Math.min(2 * known.waitMs, MAX_WAIT_MS) : FIRST_WAIT_MS, sinceMs: nowMs });
+      nodes.set(node, {
+        waitMs: known && !isLongAgo ? Math.min(2 * known.waitMs, MAX_WAIT_MS) : FIRST_WAIT_MS,
+        sinceMs: nowMs,
+      });
       waits.set(set, nodes);
       return 0;
     },

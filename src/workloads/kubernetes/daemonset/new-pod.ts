@@ -13,7 +13,11 @@ type Spec = DeepReadonly<Pod["spec"]>;
 const GENERATION_ANNOTATION = "deprecated.daemonset.template.generation";
 const GENERATION_LABEL = "pod-template-generation";
 
-const tolerated = (key: string, effect: "NoExecute" | "NoSchedule"): DeepReadonly<Toleration> => ({ key: `node.kubernetes.io/${key}`, operator: "Exists", effect });
+const tolerated = (key: string, effect: "NoExecute" | "NoSchedule"): DeepReadonly<Toleration> => ({
+  key: `node.kubernetes.io/${key}`,
+  operator: "Exists",
+  effect,
+});
 const TOLERATIONS: readonly DeepReadonly<Toleration>[] = [
   tolerated("not-ready", "NoExecute"),
   tolerated("unreachable", "NoExecute"),
@@ -27,7 +31,10 @@ const NETWORK_UNAVAILABLE = tolerated("network-unavailable", "NoSchedule");
 /** Daemons stay on nodes that are not well, and start on nodes where nothing else may. */
 export function withDaemonTolerations(spec: Spec): Spec {
   const added = spec.hostNetwork ? [...TOLERATIONS, NETWORK_UNAVAILABLE] : TOLERATIONS;
-  const own = spec.tolerations?.filter(({ key, effect }) => !added.some((toleration) => toleration.key === key && toleration.effect === effect)) ?? [];
+  const own =
+    spec.tolerations?.filter(
+      ({ key, effect }) => !added.some((toleration) => toleration.key === key && toleration.effect === effect),
+    ) ?? [];
   return { ...spec, tolerations: [...own, ...added] };
 }
 
@@ -35,7 +42,9 @@ export function withDaemonTolerations(spec: Spec): Spec {
 export function targetNode({ spec }: ReadonlyPod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const byName = terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key, operator }) => key === "metadata.name" && operator === "In");
+  const byName = terms
+    .flatMap(({ matchFields = [] }) => matchFields)
+    .find(({ key, operator }) => key === "metadata.name" && operator === "In");
   return byName?.values?.length === 1 ? byName.values[0] : undefined;
 }
 
@@ -46,13 +55,28 @@ export function daemonPod(set: PerNodeSet, node: string, hash: string, random: R
   const { affinity } = pod.spec;
   return {
     ...pod,
-    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...(generation && { [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash } },
+    metadata: {
+      ...pod.metadata,
+      labels: { ...pod.metadata.labels, ...(generation && { [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash },
+    },
     // What the template says about nodes has chosen this one; the name is all that the scheduler needs.
-    spec: { ...withDaemonTolerations(pod.spec), affinity: { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } },
+    spec: {
+      ...withDaemonTolerations(pod.spec),
+      affinity: {
+        ...affinity,
+        nodeAffinity: {
+          ...affinity?.nodeAffinity,
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
+        },
+      },
+    },
   };
 }
 
 export function isUpdated(set: PerNodeSet, { metadata }: ReadonlyPod, hash: string): boolean {
   const generation = set.metadata.annotations?.[GENERATION_ANNOTATION];
-  return metadata.labels?.[REVISION_LABEL] === hash || (generation !== undefined && metadata.labels?.[GENERATION_LABEL] === generation);
+  return (
+    metadata.labels?.[REVISION_LABEL] === hash ||
+    (generation !== undefined && metadata.labels?.[GENERATION_LABEL] === generation)
+  );
 }

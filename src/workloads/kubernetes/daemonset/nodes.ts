@@ -1,4 +1,7 @@
-/** The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and which are there. Pure. */
+/**
+ * The nodes of a member as a DaemonSet sees them: where its pods should run, where they may stay, and which are there.
+ * Pure.
+ */
 import { toleratesTaint, wantsNode } from "../../../api/index.ts";
 import type { Node } from "../../../api/index.ts";
 import { compareText, equalJson } from "../../../base/index.ts";
@@ -32,9 +35,17 @@ export interface DaemonView extends NodeViews {
   nowMs: number;
 }
 
-export function viewDaemonSet(set: ReadonlyDaemonSet, nodes: readonly ReadonlyNode[], pods: readonly ReadonlyPod[], nowMs: number): DaemonView {
+export function viewDaemonSet(
+  set: ReadonlyDaemonSet,
+  nodes: readonly ReadonlyNode[],
+  pods: readonly ReadonlyPod[],
+  nowMs: number,
+): DaemonView {
   // A pod that is over and on its way out does not hold its place.
-  const counted = pods.filter(({ metadata, status }) => !(metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed")));
+  const counted = pods.filter(
+    ({ metadata, status }) =>
+      !(metadata.deletionTimestamp && (status?.phase === "Succeeded" || status?.phase === "Failed")),
+  );
   return { set, ...viewNodes(set, nodes, counted), nowMs };
 }
 
@@ -59,7 +70,9 @@ export function viewNodes(set: PerNodeSet, nodes: readonly ReadonlyNode[], pods:
 
 type Fitness = Pick<NodeView, "shouldRun" | "mayStay">;
 
-/** Templates and nodes that informers hold never change, and every event of a pod asks the same about all nodes again. */
+/**
+ * Templates and nodes that informers hold never change, and every event of a pod asks the same about all nodes again.
+ */
 const known = new WeakMap<object, WeakMap<ReadonlyNode, Fitness>>();
 
 /** Asks of one node after the other whether a pod of the set should run there, and whether one that does may stay. */
@@ -76,8 +89,10 @@ export function nodeFitness({ spec }: PerNodeSet): (node: ReadonlyNode) => Fitne
 
 function fits(template: Pick<ReadonlyPod, "spec">, node: ReadonlyNode): Fitness {
   const { nodeName } = template.spec;
-  if ((nodeName && nodeName !== node.metadata.name) || !wantsNode(template, node)) return { shouldRun: false, mayStay: false };
-  const untolerated = node.spec?.taints?.filter((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(template, taint)) ?? [];
+  if ((nodeName && nodeName !== node.metadata.name) || !wantsNode(template, node))
+    return { shouldRun: false, mayStay: false };
+  const untolerated =
+    node.spec?.taints?.filter((taint) => taint.effect !== "PreferNoSchedule" && !toleratesTaint(template, taint)) ?? [];
   return { shouldRun: untolerated.length === 0, mayStay: !untolerated.some(({ effect }) => effect === "NoExecute") };
 }
 

@@ -22,10 +22,16 @@ export interface DaemonPlan {
   againInMs?: number;
 }
 
-/** Says how long a failed pod on this node must stay before it is replaced; asking when it is 0 counts as a replacement. */
+/**
+ * Says how long a failed pod on this node must stay before it is replaced; asking when it is 0 counts as a replacement.
+ */
 export type FailureWait = (node: string) => number;
 
-const limited = (plan: DaemonPlan): DaemonPlan => ({ ...plan, create: plan.create.slice(0, MAX_PER_PASS), remove: plan.remove.slice(0, MAX_PER_PASS) });
+const limited = (plan: DaemonPlan): DaemonPlan => ({
+  ...plan,
+  create: plan.create.slice(0, MAX_PER_PASS),
+  remove: plan.remove.slice(0, MAX_PER_PASS),
+});
 const isLive = ({ metadata }: ReadonlyPod): boolean => !metadata.deletionTimestamp;
 
 export function planPlaces(view: DaemonView, hash: string, failureWaitMs: FailureWait): DaemonPlan {
@@ -51,10 +57,18 @@ export function planPlaces(view: DaemonView, hash: string, failureWaitMs: Failur
           againInMs = Math.min(againInMs ?? waitMs, waitMs);
           continue;
         }
-        events.push({ type: "Warning", reason: "FailedDaemonPod", message: `Found failed daemon pod ${name} on node ${node.name}, will try to kill it` });
+        events.push({
+          type: "Warning",
+          reason: "FailedDaemonPod",
+          message: `Found failed daemon pod ${name} on node ${node.name}, will try to kill it`,
+        });
         remove.push(pod);
       } else if (phase === "Succeeded") {
-        events.push({ type: "Normal", reason: "SucceededDaemonPod", message: `Found succeeded daemon pod ${name} on node ${node.name}, will try to delete it` });
+        events.push({
+          type: "Normal",
+          reason: "SucceededDaemonPod",
+          message: `Found succeeded daemon pod ${name} on node ${node.name}, will try to delete it`,
+        });
         remove.push(pod);
       } else running.push(pod);
     }
@@ -62,7 +76,7 @@ export function planPlaces(view: DaemonView, hash: string, failureWaitMs: Failur
     else if (running.length === 0 && node.shouldRun && node.pods.length > 0) create.push(node.name);
     else remove.push(...surplusWhileSurging(view, running, hash));
   }
-  return limited({ create, remove, events, ...(againInMs !== undefined && { againInMs }) });
+  return limited({ create, remove, events, againInMs });
 }
 
 /** One old and one new pod may run side by side while the old one serves and the new one does not yet. */
@@ -97,7 +111,9 @@ export function planUpdate(view: DaemonView, hash: string): DaemonPlan {
   const desired = view.nodes.filter(({ shouldRun }) => shouldRun).length;
   const { maxUnavailable, maxSurge } = limitsOf(view.set, desired);
   // Nodes without a pod that should have none do not count.
-  const places = view.nodes.filter(({ shouldRun, pods }) => shouldRun || pods.length > 0).map((node) => ({ node, ...versionsOn(view, node, hash) }));
+  const places = view.nodes
+    .filter(({ shouldRun, pods }) => shouldRun || pods.length > 0)
+    .map((node) => ({ node, ...versionsOn(view, node, hash) }));
   return limited(maxSurge > 0 ? surge(view, places, maxSurge, desired) : replace(view, places, maxUnavailable));
 }
 
@@ -113,7 +129,7 @@ function versionsOn({ set }: DaemonView, { pods }: NodeView, hash: string): Omit
   const live = pods.filter(isLive);
   const updated = live.filter((pod) => isUpdated(set, pod, hash));
   const old = live.filter((pod) => !isUpdated(set, pod, hash));
-  return { ...(updated[0] && { updated: updated[0] }), ...(old[0] && { old: old[0] }), isCrowded: updated.length > 1 || old.length > 1 };
+  return { updated: updated[0], old: old[0], isCrowded: updated.length > 1 || old.length > 1 };
 }
 
 /** Deletes old pods; those that do not work anyway cost nothing. */

@@ -42,7 +42,9 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       owned(ReplicaSet),
       orphaned(informers, ReplicaSet, Deployment),
       // Recreate waits until the last old pod is really gone, which no ReplicaSet says.
-      watch(Pod, ({ cluster, object, deleted }) => (deleted ? recreatedBy(cluster, object.metadata.ownerReferences?.[0]?.name, object.metadata.namespace) : [])),
+      watch(Pod, ({ cluster, object, deleted }) =>
+        deleted ? recreatedBy(cluster, object.metadata.ownerReferences?.[0]?.name, object.metadata.namespace) : [],
+      ),
     ],
     writes: [ReplicaSet, Deployment],
 
@@ -57,7 +59,9 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       const orphans = orphansOf(replicaSets, key.cluster, key.namespace, selector);
       if (orphans.length > 0) {
         await writeAll("ReplicaSet adoptions", orphans, async (set) => {
-          const taken = await unlessChanged(client.update(ReplicaSet, key.cluster, adopted(set, deployment), { signal }));
+          const taken = await unlessChanged(
+            client.update(ReplicaSet, key.cluster, adopted(set, deployment), { signal }),
+          );
           if (taken) expectations.wrote(owner, taken);
         });
         log.info("ReplicaSets adopted", { replicaSets: orphans.length });
@@ -65,7 +69,10 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       }
       // One that is on its way out still counts: its pods are there, and its name is taken until it is gone.
       const sets = ownedBy(replicaSets, key.cluster, owner.uid);
-      const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean => ownedBy(pods, key.cluster, metadata.uid).some(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
+      const hasPods = ({ metadata }: ReadonlyReplicaSet): boolean =>
+        ownedBy(pods, key.cluster, metadata.uid).some(
+          ({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed",
+        );
       const plan = planRollout({ deployment, replicaSets: sets, hasPods });
       if (plan.create) {
         await create(deployment, plan.create, owner, signal);
@@ -78,7 +85,13 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
           const written = await unlessChanged(client.update(ReplicaSet, key.cluster, set, { signal }));
           if (!written) return;
           expectations.wrote(owner, written);
-          tellScale(key.cluster, deployment, set.metadata.name, replicasOf(sets.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set), replicasOf(set));
+          tellScale(
+            key.cluster,
+            deployment,
+            set.metadata.name,
+            replicasOf(sets.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set),
+            replicasOf(set),
+          );
         });
         log.info("rollout moved", { sizes: Object.fromEntries(plan.sizes) });
         return done;
@@ -88,19 +101,36 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  function tellScale(cluster: string, deployment: ReadonlyDeployment, replicaSet: string, from: number, to: number): void {
+  function tellScale(
+    cluster: string,
+    deployment: ReadonlyDeployment,
+    replicaSet: string,
+    from: number,
+    to: number,
+  ): void {
     if (from === to) return;
-    events?.record(cluster, deployment, { type: "Normal", reason: "ScalingReplicaSet", message: `Scaled ${from < to ? "up" : "down"} replica set ${replicaSet} from ${from} to ${to}` });
+    events?.record(cluster, deployment, {
+      type: "Normal",
+      reason: "ScalingReplicaSet",
+      message: `Scaled ${from < to ? "up" : "down"} replica set ${replicaSet} from ${from} to ${to}`,
+    });
   }
 
   function recreatedBy(cluster: string, replicaSet: string | undefined, namespace: string | undefined): ObjectKey[] {
     const set = replicaSet && namespace ? replicaSets.get({ cluster, namespace, name: replicaSet }) : undefined;
-    const name = set?.metadata.ownerReferences?.find(({ kind, controller }) => controller && kind === Deployment.kind)?.name;
+    const name = set?.metadata.ownerReferences?.find(
+      ({ kind, controller }) => controller && kind === Deployment.kind,
+    )?.name;
     const key = name && namespace ? { cluster, namespace, name } : undefined;
     return key && informers.of(Deployment).get(key)?.spec.strategy?.type === "Recreate" ? [key] : [];
   }
 
-  async function create(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, owner: Owner, signal: AbortSignal): Promise<void> {
+  async function create(
+    deployment: ReadonlyDeployment,
+    set: ReadonlyReplicaSet,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       expectations.wrote(owner, await client.create(ReplicaSet, owner.cluster, set, { signal }));
       tellScale(owner.cluster, deployment, set.metadata.name, 0, replicasOf(set));
@@ -108,17 +138,36 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       if (!isAlreadyExists(error)) {
         const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`;
         events?.record(owner.cluster, deployment, { type: "Warning", reason: "ReplicaSetCreateError", message });
-        await unlessChanged(client.updateStatus(Deployment, owner.cluster, { ...deployment, status: createFailedStatus(deployment, message, clock.now()) }, { signal }));
+        await unlessChanged(
+          client.updateStatus(
+            Deployment,
+            owner.cluster,
+            { ...deployment, status: createFailedStatus(deployment, message, clock.now()) },
+            { signal },
+          ),
+        );
         throw error;
       }
       // The hash of another template, or the name of somebody else's ReplicaSet: the next try has another name.
       const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-      await unlessChanged(client.updateStatus(Deployment, owner.cluster, { ...deployment, status: { ...deployment.status, collisionCount } }, { signal }));
+      await unlessChanged(
+        client.updateStatus(
+          Deployment,
+          owner.cluster,
+          { ...deployment, status: { ...deployment.status, collisionCount } },
+          { signal },
+        ),
+      );
     }
   }
 
   /** The rollout has nothing to do in this step: status and history may follow. */
-  async function settle(deployment: ReadonlyDeployment, plan: RolloutPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function settle(
+    deployment: ReadonlyDeployment,
+    plan: RolloutPlan,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const status = planDeploymentStatus(deployment, plan.newReplicaSet, plan.old, clock.now());
     const deadlineMs = deploymentDeadlineInMs(deployment, status, clock.now());
     const again = deadlineMs === undefined ? done : { requeueAfterMs: deadlineMs };
@@ -126,15 +175,31 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     if (!equalJson(status, deployment.status) || !hasRevision) {
       const waitMs = statusDelay.waitMs(idOfKey(key));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      // The revision goes with the status, as upstream writes it: as an update of its own it would count as a new generation.
-      const annotations = hasRevision ? deployment.metadata.annotations : { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
-      await unlessChanged(client.updateStatus(Deployment, key.cluster, { ...deployment, metadata: { ...deployment.metadata, ...(annotations && { annotations }) }, status }, { signal }));
+      // The revision goes with the status, as upstream writes it: as an update of its own it would count as a new
+      // generation.
+      const annotations = hasRevision
+        ? deployment.metadata.annotations
+        : { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
+      await unlessChanged(
+        client.updateStatus(
+          Deployment,
+          key.cluster,
+          { ...deployment, metadata: { ...deployment.metadata, ...(annotations && { annotations }) }, status },
+          { signal },
+        ),
+      );
     }
     statusDelay.settled(idOfKey(key));
-    const isComplete = (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);
+    const isComplete =
+      (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);
     if (isComplete || deployment.spec.paused) {
       await writeAll("ReplicaSet deletions", planCleanup(deployment, plan.old), async (set) => {
-        await unlessChanged(client.delete(ReplicaSet, keyOf(key.cluster, set), { preconditions: { uid: set.metadata.uid ?? "" }, signal }));
+        await unlessChanged(
+          client.delete(ReplicaSet, keyOf(key.cluster, set), {
+            preconditions: { uid: set.metadata.uid ?? "" },
+            signal,
+          }),
+        );
       });
     }
     return again;
@@ -145,10 +210,25 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
 function resized(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, plan: RolloutPlan): ReadonlyReplicaSet[] {
   const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
   const isNew = set === plan.newReplicaSet;
-  const annotations = isNew ? newestAnnotations(deployment, set.metadata.annotations ?? {}, plan.revision) : { ...set.metadata.annotations };
+  const annotations = isNew
+    ? newestAnnotations(deployment, set.metadata.annotations ?? {}, plan.revision)
+    : { ...set.metadata.annotations };
   if (size > 0) Object.assign(annotations, scaleAnnotations(deployment, plan.maxReplicas));
   const minReadySeconds = isNew ? (deployment.spec.minReadySeconds ?? 0) : (set.spec.minReadySeconds ?? 0);
-  const isRight = size === replicasOf(set) && minReadySeconds === (set.spec.minReadySeconds ?? 0) && equalJson(annotations, set.metadata.annotations ?? {});
+  const isRight =
+    size === replicasOf(set) &&
+    minReadySeconds === (set.spec.minReadySeconds ?? 0) &&
+    equalJson(annotations, set.metadata.annotations ?? {});
   if (isRight) return [];
-  return [{ ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: size, ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }) } }];
+  return [
+    {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: {
+        ...set.spec,
+        replicas: size,
+        ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }),
+      },
+    },
+  ];
 }

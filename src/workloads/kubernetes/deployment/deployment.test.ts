@@ -13,25 +13,51 @@ async function startMember(nodes = 3): Promise<TestMember> {
     nodes,
     controllers(deps) {
       indexByController(deps.informers);
-      return [createDeploymentController(deps), createReplicaSetController(deps), createReplicationControllerController(deps)];
+      return [
+        createDeploymentController(deps),
+        createReplicaSetController(deps),
+        createReplicationControllerController(deps),
+      ];
     },
   });
   return endsWithTest(member);
 }
 
 const selector = { matchLabels: { app: "web" } };
-const template = (image: string) => ({ metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image }] } });
+const template = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "main", image }] },
+});
 const metadata = { name: "web", namespace: NAMESPACE };
 
 function makeDeployment(spec: Partial<Deployment["spec"]> = {}, annotations: Record<string, string> = {}): Deployment {
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { ...metadata, annotations }, spec: { replicas: 2, selector, template: template("web:1"), ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, annotations },
+    spec: { replicas: 2, selector, template: template("web:1"), ...spec },
+  };
 }
 
 const setImage = (member: TestMember, image: string, cause = ""): Promise<unknown> =>
-  member.change(Deployment, "web", (object) => ({ ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, "kubernetes.io/change-cause": cause } }, spec: { ...object.spec, template: template(image) } }));
-const conditionsOf = async (member: TestMember): Promise<string[]> => ((await member.get(Deployment, "web")).status?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+  member.change(Deployment, "web", (object) => ({
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: { ...object.metadata.annotations, "kubernetes.io/change-cause": cause },
+    },
+    spec: { ...object.spec, template: template(image) },
+  }));
+const conditionsOf = async (member: TestMember): Promise<string[]> =>
+  ((await member.get(Deployment, "web")).status?.conditions ?? []).map(
+    ({ type, status, reason }) => `${type}=${status} ${reason}`,
+  );
 const annotationsOf = (set: DeepReadonly<ReplicaSet> | undefined): Record<string, string | undefined> => {
-  const { "kubernetes.io/change-cause": cause, "deployment.kubernetes.io/revision": revision, "deployment.kubernetes.io/revision-history": history } = set?.metadata.annotations ?? {};
+  const {
+    "kubernetes.io/change-cause": cause,
+    "deployment.kubernetes.io/revision": revision,
+    "deployment.kubernetes.io/revision-history": history,
+  } = set?.metadata.annotations ?? {};
   return { cause, revision, ...(history && { history }) };
 };
 
@@ -46,8 +72,12 @@ describe("A Deployment", () => {
     await member.pass(20_000);
 
     const told = member.events.filter((event) => event.includes("ScalingReplicaSet"));
-    expect(told[0]).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled up replica set ${first?.metadata.name} from 0 to 2`);
-    expect(told.at(-1)).toBe(`Deployment/web Normal ScalingReplicaSet: Scaled down replica set ${first?.metadata.name} from 1 to 0`);
+    expect(told[0]).toBe(
+      `Deployment/web Normal ScalingReplicaSet: Scaled up replica set ${first?.metadata.name} from 0 to 2`,
+    );
+    expect(told.at(-1)).toBe(
+      `Deployment/web Normal ScalingReplicaSet: Scaled down replica set ${first?.metadata.name} from 1 to 0`,
+    );
   });
 
   test("does not write its status for every pod that becomes ready, and is right when all are", async () => {
@@ -58,7 +88,10 @@ describe("A Deployment", () => {
 
     const conditions = [{ type: "Ready", status: "True", lastTransitionTime: "2024-05-01T12:00:00Z" }];
     for (const pod of member.pods()) {
-      await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, phase: "Running", conditions } });
+      await member.client.updateStatus(Pod, MEMBER, {
+        ...pod,
+        status: { ...pod.status, phase: "Running", conditions },
+      });
       await member.pass(20);
     }
     await member.pass(1_000);
@@ -88,20 +121,38 @@ describe("A Deployment", () => {
 
   test("says what its ReplicaSet could not create", async () => {
     const member = await startMember();
-    await member.client.create(ResourceQuota, MEMBER, { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none", namespace: NAMESPACE }, spec: { hard: { pods: "0" } } });
+    await member.client.create(ResourceQuota, MEMBER, {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "none", namespace: NAMESPACE },
+      spec: { hard: { pods: "0" } },
+    });
     const quota = await member.get(ResourceQuota, "none");
-    await member.client.updateStatus(ResourceQuota, MEMBER, { ...quota, status: { hard: { pods: "0" }, used: { pods: "0" } } });
+    await member.client.updateStatus(ResourceQuota, MEMBER, {
+      ...quota,
+      status: { hard: { pods: "0" }, used: { pods: "0" } },
+    });
 
     await member.client.create(Deployment, MEMBER, makeDeployment({ progressDeadlineSeconds: 30 }));
     await member.pass(20_000);
     const early = await conditionsOf(member);
     await member.pass(60_000);
 
-    expect(early).toEqual(["Available=False MinimumReplicasUnavailable", "Progressing=True NewReplicaSetCreated", "ReplicaFailure=True FailedCreate"]);
+    expect(early).toEqual([
+      "Available=False MinimumReplicasUnavailable",
+      "Progressing=True NewReplicaSetCreated",
+      "ReplicaFailure=True FailedCreate",
+    ]);
     expect(await conditionsOf(member)).toContain("Progressing=False ProgressDeadlineExceeded");
-    const failure = (await member.get(Deployment, "web")).status?.conditions?.find(({ type }) => type === "ReplicaFailure");
+    const failure = (await member.get(Deployment, "web")).status?.conditions?.find(
+      ({ type }) => type === "ReplicaFailure",
+    );
     expect(failure?.message).toMatch(/^pods "web-[a-z0-9]+-[a-z0-9]{5}" is forbidden: exceeded quota: none/);
-    expect(member.events.some((event) => /^ReplicaSet\/web-\S+ Warning FailedCreate: Error creating: pods "web-/.test(event))).toBe(true);
+    expect(
+      member.events.some((event) =>
+        /^ReplicaSet\/web-\S+ Warning FailedCreate: Error creating: pods "web-/.test(event),
+      ),
+    ).toBe(true);
   });
 
   test("counts pods that are on their way out", async () => {
@@ -122,7 +173,8 @@ describe("A Deployment", () => {
     const member = await startMember();
     await member.client.create(Deployment, MEMBER, makeDeployment());
     await member.pass(10_000);
-    const pause = (paused: boolean): Promise<unknown> => member.change(Deployment, "web", (object) => ({ ...object, spec: { ...object.spec, paused } }));
+    const pause = (paused: boolean): Promise<unknown> =>
+      member.change(Deployment, "web", (object) => ({ ...object, spec: { ...object.spec, paused } }));
 
     await pause(true);
     await member.pass(1_000);
@@ -136,14 +188,26 @@ describe("A Deployment", () => {
 
   test("counts revisions in whole numbers of 64 bits", async () => {
     const member = await startMember();
-    const old = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "old", namespace: NAMESPACE, labels: { app: "web" }, annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" } }, spec: { replicas: 1, selector, template: template("web:0") } };
+    const old = {
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata: {
+        name: "old",
+        namespace: NAMESPACE,
+        labels: { app: "web" },
+        annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" },
+      },
+      spec: { replicas: 1, selector, template: template("web:0") },
+    };
     await member.client.create(ReplicaSet, MEMBER, old);
     await member.pass(5_000);
 
     await member.client.create(Deployment, MEMBER, makeDeployment({ replicas: 1 }));
     await member.pass(20_000);
 
-    expect((await member.get(Deployment, "web")).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3546343826724305833");
+    expect((await member.get(Deployment, "web")).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe(
+      "3546343826724305833",
+    );
   });
 
   test("takes over a ReplicaSet that appears later", async () => {
@@ -151,7 +215,16 @@ describe("A Deployment", () => {
     await member.client.create(Deployment, MEMBER, makeDeployment());
     await member.pass(10_000);
 
-    await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } }, spec: { replicas: 1, selector: { matchLabels: { app: "web", stray: "yes" } }, template: { ...template("web:0"), metadata: { labels: { app: "web", stray: "yes" } } } } });
+    await member.client.create(ReplicaSet, MEMBER, {
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { app: "web", stray: "yes" } },
+        template: { ...template("web:0"), metadata: { labels: { app: "web", stray: "yes" } } },
+      },
+    });
     await member.pass(20_000);
 
     const stray = await member.get(ReplicaSet, "stray");
@@ -163,10 +236,20 @@ describe("A Deployment", () => {
 describe("A ReplicaSet", () => {
   test("takes over a pod that appears later, and gives up another for it", async () => {
     const member = await startMember();
-    await member.client.create(ReplicaSet, MEMBER, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { replicas: 2, selector, template: template("web:1") } });
+    await member.client.create(ReplicaSet, MEMBER, {
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata,
+      spec: { replicas: 2, selector, template: template("web:1") },
+    });
     await member.pass(10_000);
 
-    await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } }, spec: template("web:1").spec });
+    await member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "stray", namespace: NAMESPACE, labels: { app: "web" } },
+      spec: template("web:1").spec,
+    });
     await member.pass(40_000);
 
     expect(member.pods()).toHaveLength(2);
@@ -177,7 +260,12 @@ describe("A ReplicaSet", () => {
 describe("A ReplicationController", () => {
   test("keeps its pods, and says how many there are", async () => {
     const member = await startMember();
-    await member.client.create(ReplicationController, MEMBER, { apiVersion: "v1", kind: "ReplicationController", metadata, spec: { replicas: 3, selector: { app: "web" }, template: template("web:1") } });
+    await member.client.create(ReplicationController, MEMBER, {
+      apiVersion: "v1",
+      kind: "ReplicationController",
+      metadata,
+      spec: { replicas: 3, selector: { app: "web" }, template: template("web:1") },
+    });
     await member.pass(10_000);
     const [victim] = member.pods();
 
@@ -185,7 +273,17 @@ describe("A ReplicationController", () => {
     await member.pass(40_000);
 
     expect(member.pods()).toHaveLength(3);
-    expect((await member.get(ReplicationController, "web")).status).toEqual({ replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 3, availableReplicas: 3, observedGeneration: 1 });
-    expect(member.events.filter((event) => event.startsWith("ReplicationController/web Normal SuccessfulCreate: Created pod: web-"))).toHaveLength(4);
+    expect((await member.get(ReplicationController, "web")).status).toEqual({
+      replicas: 3,
+      fullyLabeledReplicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 3,
+      observedGeneration: 1,
+    });
+    expect(
+      member.events.filter((event) =>
+        event.startsWith("ReplicationController/web Normal SuccessfulCreate: Created pod: web-"),
+      ),
+    ).toHaveLength(4);
   });
 });

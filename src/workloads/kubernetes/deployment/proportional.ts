@@ -1,6 +1,6 @@
 /**
- * A Deployment is scaled: in the middle of a rollout the difference is shared among its ReplicaSets in proportion to their
- * size, so that a rollout that turns out badly has not grown more than its part.
+ * A Deployment is scaled: in the middle of a rollout the difference is shared among its ReplicaSets in proportion to
+ * their size, so that a rollout that turns out badly has not grown more than its part.
  */
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
 import { DESIRED_ANNOTATION, MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
@@ -8,19 +8,26 @@ import type { ReadonlyDeployment } from "./replica-sets.ts";
 import type { Limits } from "./rollout.ts";
 
 /** New sizes by name; only those that change. */
-export function planProportionally(deployment: ReadonlyDeployment, newReplicaSet: ReadonlyReplicaSet | undefined, old: readonly ReadonlyReplicaSet[], { maxSurge }: Limits): ReadonlyMap<string, number> {
+export function planProportionally(
+  deployment: ReadonlyDeployment,
+  newReplicaSet: ReadonlyReplicaSet | undefined,
+  old: readonly ReadonlyReplicaSet[],
+  { maxSurge }: Limits,
+): ReadonlyMap<string, number> {
   const replicas = replicasOf(deployment);
   const all = newReplicaSet ? [...old, newReplicaSet] : old;
   const active = all.filter((set) => replicasOf(set) > 0);
   const only = active.length === 1 ? active[0] : active.length === 0 ? (newReplicaSet ?? old.at(-1)) : undefined;
   if (only) return changed([[only, replicas]]);
-  if (newReplicaSet && isSaturated(newReplicaSet, replicas)) return changed(active.filter((set) => set !== newReplicaSet).map((set) => [set, 0]));
+  if (newReplicaSet && isSaturated(newReplicaSet, replicas))
+    return changed(active.filter((set) => set !== newReplicaSet).map((set) => [set, 0]));
   if (deployment.spec.strategy?.type === "Recreate") return new Map();
 
   const allowed = replicas > 0 ? replicas + maxSurge : 0;
   let left = allowed - sumOf(active, replicasOf);
   if (left === 0) return new Map();
-  // The largest first, among equals the newest when growing and the oldest when shrinking: those two keep the rollout going.
+  // The largest first, among equals the newest when growing and the oldest when shrinking: those two keep the rollout
+  // going.
   const ordered = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (left > 0 ? byAge(b, a) : byAge(a, b)));
   const growing = left > 0;
   const sizes = new Map<ReadonlyReplicaSet, number>();
@@ -37,12 +44,18 @@ export function planProportionally(deployment: ReadonlyDeployment, newReplicaSet
 }
 
 function changed(sizes: readonly (readonly [ReadonlyReplicaSet, number])[]): ReadonlyMap<string, number> {
-  return new Map(sizes.filter(([set, size]) => size !== replicasOf(set)).map(([{ metadata }, size]) => [metadata.name, size]));
+  return new Map(
+    sizes.filter(([set, size]) => size !== replicasOf(set)).map(([{ metadata }, size]) => [metadata.name, size]),
+  );
 }
 
 /** The new ReplicaSet has everything it should have, so the others only wait to be shrunk. */
 function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
-  return replicasOf(set) === replicas && Number(set.metadata.annotations?.[DESIRED_ANNOTATION]) === replicas && (set.status?.availableReplicas ?? 0) === replicas;
+  return (
+    replicasOf(set) === replicas &&
+    Number(set.metadata.annotations?.[DESIRED_ANNOTATION]) === replicas &&
+    (set.status?.availableReplicas ?? 0) === replicas
+  );
 }
 
 function fractionOf(set: ReadonlyReplicaSet, deployment: ReadonlyDeployment, allowed: number): number {

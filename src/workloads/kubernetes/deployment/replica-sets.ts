@@ -30,16 +30,29 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
 const MAX_NAME_LENGTH = 253;
 
 export const replicasOf = ({ spec }: { readonly spec?: { readonly replicas?: number } }): number => spec?.replicas ?? 1;
-export const sumOf = (sets: readonly ReadonlyReplicaSet[], value: (set: ReadonlyReplicaSet) => number | undefined): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
+export const sumOf = (
+  sets: readonly ReadonlyReplicaSet[],
+  value: (set: ReadonlyReplicaSet) => number | undefined,
+): number => sets.reduce((sum, set) => sum + (value(set) ?? 0), 0);
 /** Any whole number of 64 bits, as upstream reads it; 0 for what is none. */
-export function revisionOf({ metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }): bigint {
+export function revisionOf({
+  metadata,
+}: {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+}): bigint {
   const text = metadata.annotations?.[REVISION_ANNOTATION] ?? "";
   return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
 /** The one whose template is the Deployment's; the oldest, should there be two. */
-export function findNewReplicaSet(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet | undefined {
-  return sets.find(({ spec }) => spec.template !== undefined && equalJson(withoutHash(spec.template), withoutHash(deployment.spec.template)));
+export function findNewReplicaSet(
+  deployment: ReadonlyDeployment,
+  sets: readonly ReadonlyReplicaSet[],
+): ReadonlyReplicaSet | undefined {
+  return sets.find(
+    ({ spec }) =>
+      spec.template !== undefined && equalJson(withoutHash(spec.template), withoutHash(deployment.spec.template)),
+  );
 }
 
 function withoutHash(template: PodTemplate): unknown {
@@ -47,7 +60,10 @@ function withoutHash(template: PodTemplate): unknown {
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
-/** FNV-1a over the template with sorted keys. Kubernetes hashes a Go dump, which nobody can rely on; only that equal templates agree matters. */
+/**
+ * FNV-1a over the template with sorted keys. Kubernetes hashes a Go dump, which nobody can rely on; only that equal
+ * templates agree matters.
+ */
 export function templateHash(template: PodTemplate, collisionCount: number): string {
   let hash = 0x811c9dc5;
   const bytes = new TextEncoder().encode(sortedJson(template) + String(collisionCount));
@@ -57,11 +73,16 @@ export function templateHash(template: PodTemplate, collisionCount: number): str
 
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === "object" && item !== null && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
   );
 }
 
-export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replicas: number; revision: bigint; maxReplicas: number; collisionCount: number }): DeepReadonly<ReplicaSet> {
+export function makeReplicaSet(
+  deployment: ReadonlyDeployment,
+  options: { replicas: number; revision: bigint; maxReplicas: number; collisionCount: number },
+): DeepReadonly<ReplicaSet> {
   const { metadata, spec } = deployment;
   const hash = templateHash(spec.template, options.collisionCount);
   const labels = { ...spec.template.metadata?.labels, [TEMPLATE_HASH_LABEL]: hash };
@@ -70,22 +91,32 @@ export function makeReplicaSet(deployment: ReadonlyDeployment, options: { replic
     kind: "ReplicaSet",
     metadata: {
       name: `${metadata.name.slice(0, MAX_NAME_LENGTH - hash.length - 1)}-${hash}`,
-      ...(metadata.namespace && { namespace: metadata.namespace }),
+      namespace: metadata.namespace || undefined,
       labels,
-      annotations: { ...newestAnnotations(deployment, {}, options.revision), ...scaleAnnotations(deployment, options.maxReplicas) },
+      annotations: {
+        ...newestAnnotations(deployment, {}, options.revision),
+        ...scaleAnnotations(deployment, options.maxReplicas),
+      },
       ownerReferences: [controllerReference(deployment)],
     },
     spec: {
       replicas: options.replicas,
-      ...(spec.minReadySeconds && { minReadySeconds: spec.minReadySeconds }),
+      minReadySeconds: spec.minReadySeconds || undefined,
       selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   };
 }
 
-/** The annotations of the ReplicaSet that holds the current template: those of the Deployment, such as the cause of the change, and its revision. */
-export function newestAnnotations(deployment: ReadonlyDeployment, before: Readonly<Record<string, string>>, revision: bigint): Record<string, string> {
+/**
+ * The annotations of the ReplicaSet that holds the current template: those of the Deployment, such as the cause of the
+ * change, and its revision.
+ */
+export function newestAnnotations(
+  deployment: ReadonlyDeployment,
+  before: Readonly<Record<string, string>>,
+  revision: bigint,
+): Record<string, string> {
   const handedOn = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key));
   const annotations: Record<string, string> = { ...before, ...Object.fromEntries(handedOn) };
   const old = before[REVISION_ANNOTATION];

@@ -8,21 +8,44 @@ import { limitsOf, planCleanup, planRollout } from "./rollout.ts";
 
 function makeDeployment(replicas: number, spec: Partial<DeploymentSpec> = {}, image = "web:2"): ReadonlyDeployment {
   const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image }] } };
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop", uid: "u" }, spec: { replicas, selector: { matchLabels: { app: "web" } }, template, ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "shop", uid: "u" },
+    spec: { replicas, selector: { matchLabels: { app: "web" } }, template, ...spec },
+  };
 }
 
 /** A ReplicaSet of the Deployment with this image. */
-function makeSet(deployment: ReadonlyDeployment, image: string, size: number, available: number, revision = 1): ReadonlyReplicaSet {
+function makeSet(
+  deployment: ReadonlyDeployment,
+  image: string,
+  size: number,
+  available: number,
+  revision = 1,
+): ReadonlyReplicaSet {
   const replicas = replicasOf(deployment);
   const { maxSurge } = limitsOf(deployment);
-  const set = makeReplicaSet({ ...makeDeployment(replicas, {}, image), metadata: deployment.metadata }, { replicas: size, revision: BigInt(revision), maxReplicas: replicas + maxSurge, collisionCount: 0 });
-  return { ...set, metadata: { ...set.metadata, generation: 1 }, status: { replicas: size, availableReplicas: available, observedGeneration: 1 } };
+  const set = makeReplicaSet(
+    { ...makeDeployment(replicas, {}, image), metadata: deployment.metadata },
+    { replicas: size, revision: BigInt(revision), maxReplicas: replicas + maxSurge, collisionCount: 0 },
+  );
+  return {
+    ...set,
+    metadata: { ...set.metadata, generation: 1 },
+    status: { replicas: size, availableReplicas: available, observedGeneration: 1 },
+  };
 }
-const budget = (maxSurge: number | string, maxUnavailable: number | string): Partial<DeploymentSpec> => ({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } } });
+const budget = (maxSurge: number | string, maxUnavailable: number | string): Partial<DeploymentSpec> => ({
+  strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
+});
 const noPods = (): boolean => false;
 
 describe("the limits of a rolling update", () => {
-  const cases: Record<string, { replicas: number; spec: Partial<DeploymentSpec>; want: [surge: number, unavailable: number] }> = {
+  const cases: Record<
+    string,
+    { replicas: number; spec: Partial<DeploymentSpec>; want: [surge: number, unavailable: number] }
+  > = {
     "are a quarter each when nothing is said": { replicas: 8, spec: {}, want: [2, 2] },
     "round surge up and unavailability down": { replicas: 10, spec: budget("25%", "25%"), want: [3, 2] },
     "let one pod go when both round to nothing": { replicas: 4, spec: budget(0, "20%"), want: [0, 1] },
@@ -59,7 +82,11 @@ describe("a rolling update", () => {
   });
 
   test("gives up old pods that do not work before others", () => {
-    const replicaSets = [makeSet(deployment, "web:1", 2, 2), makeSet(deployment, "web:0", 2, 0), makeSet(deployment, "web:2", 1, 1, 2)];
+    const replicaSets = [
+      makeSet(deployment, "web:1", 2, 2),
+      makeSet(deployment, "web:0", 2, 0),
+      makeSet(deployment, "web:2", 1, 1, 2),
+    ];
 
     const plan = planRollout({ deployment, replicaSets, hasPods: noPods });
 
@@ -76,23 +103,36 @@ describe("a rolling update", () => {
   test("never plans fewer available pods than promised nor more pods than the surge, from any state", () => {
     const size = integer({ min: 0, max: 12 });
     assert(
-      property(size, size, size, integer({ min: 0, max: 4 }), integer({ min: 0, max: 4 }), integer({ min: 1, max: 12 }), (oldSize, newSize, down, surge, unavailable, replicas) => {
-        const fuzzed = makeDeployment(replicas, budget(surge, unavailable));
-        const limits = limitsOf(fuzzed);
-        const oldAvailable = Math.max(0, oldSize - down);
-        const replicaSets = [makeSet(fuzzed, "web:1", oldSize, oldAvailable), makeSet(fuzzed, "web:2", newSize, newSize, 2)];
+      property(
+        size,
+        size,
+        size,
+        integer({ min: 0, max: 4 }),
+        integer({ min: 0, max: 4 }),
+        integer({ min: 1, max: 12 }),
+        (oldSize, newSize, down, surge, unavailable, replicas) => {
+          const fuzzed = makeDeployment(replicas, budget(surge, unavailable));
+          const limits = limitsOf(fuzzed);
+          const oldAvailable = Math.max(0, oldSize - down);
+          const replicaSets = [
+            makeSet(fuzzed, "web:1", oldSize, oldAvailable),
+            makeSet(fuzzed, "web:2", newSize, newSize, 2),
+          ];
 
-        const plan = planRollout({ deployment: fuzzed, replicaSets, hasPods: noPods });
+          const plan = planRollout({ deployment: fuzzed, replicaSets, hasPods: noPods });
 
-        const sizeOf = (set: ReadonlyReplicaSet | undefined): number => (set ? (plan.sizes.get(set.metadata.name) ?? replicasOf(set)) : 0);
-        const total = sizeOf(replicaSets[0]) + sizeOf(replicaSets[1]);
-        const before = oldSize + newSize;
-        expect(total).toBeLessThanOrEqual(Math.max(before, replicas + limits.maxSurge));
-        // Only available pods beyond the promise are given up.
-        const availableBefore = oldAvailable + newSize;
-        const availableAfter = Math.min(sizeOf(replicaSets[0]), oldAvailable) + Math.min(sizeOf(replicaSets[1]), newSize);
-        expect(availableAfter).toBeGreaterThanOrEqual(Math.min(availableBefore, replicas - limits.maxUnavailable));
-      }),
+          const sizeOf = (set: ReadonlyReplicaSet | undefined): number =>
+            set ? (plan.sizes.get(set.metadata.name) ?? replicasOf(set)) : 0;
+          const total = sizeOf(replicaSets[0]) + sizeOf(replicaSets[1]);
+          const before = oldSize + newSize;
+          expect(total).toBeLessThanOrEqual(Math.max(before, replicas + limits.maxSurge));
+          // Only available pods beyond the promise are given up.
+          const availableBefore = oldAvailable + newSize;
+          const availableAfter =
+            Math.min(sizeOf(replicaSets[0]), oldAvailable) + Math.min(sizeOf(replicaSets[1]), newSize);
+          expect(availableAfter).toBeGreaterThanOrEqual(Math.min(availableBefore, replicas - limits.maxUnavailable));
+        },
+      ),
     );
   });
 });
@@ -101,7 +141,13 @@ describe("Recreate", () => {
   const deployment = makeDeployment(3, { strategy: { type: "Recreate" } });
 
   test("first takes every old pod away", () => {
-    expect([...planRollout({ deployment, replicaSets: [makeSet(deployment, "web:1", 3, 3)], hasPods: () => true }).sizes.values()]).toEqual([0]);
+    expect([
+      ...planRollout({
+        deployment,
+        replicaSets: [makeSet(deployment, "web:1", 3, 3)],
+        hasPods: () => true,
+      }).sizes.values(),
+    ]).toEqual([0]);
   });
 
   test("waits until the last old pod is gone, then creates all", () => {

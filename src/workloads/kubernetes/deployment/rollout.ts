@@ -1,16 +1,23 @@
 /**
  * One step of a Deployment: which ReplicaSet to create and how large each may be now.
  *
- * A rolling update never has more pods than `replicas + maxSurge` nor fewer available ones than `replicas − maxUnavailable`.
- * Every step looks at what is there, so a step that is repeated changes nothing. Reads: the Deployment and its ReplicaSets.
- * Writes nothing; `controller.ts` carries it out.
+ * A rolling update never has more pods than `replicas + maxSurge` nor fewer available ones than `replicas −
+ * maxUnavailable`. Every step looks at what is there, so a step that is repeated changes nothing. Reads: the Deployment
+ * and its ReplicaSets. Writes nothing; `controller.ts` carries it out.
  */
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReplicaSet } from "../../../api/index.ts";
 import { scaledValue } from "../../../machinery/index.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan.ts";
 import { planProportionally } from "./proportional.ts";
-import { DESIRED_ANNOTATION, findNewReplicaSet, makeReplicaSet, replicasOf, revisionOf, sumOf } from "./replica-sets.ts";
+import {
+  DESIRED_ANNOTATION,
+  findNewReplicaSet,
+  makeReplicaSet,
+  replicasOf,
+  revisionOf,
+  sumOf,
+} from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 
 export interface RolloutInput {
@@ -44,7 +51,9 @@ export function limitsOf(deployment: ReadonlyDeployment): Limits {
   const replicas = replicasOf(deployment);
   if (strategy?.type === "Recreate" || replicas === 0) return { maxSurge: 0, maxUnavailable: 0 };
   const maxSurge = scaledValue(strategy?.rollingUpdate?.maxSurge ?? DEFAULT_LIMIT, replicas, { roundUp: true });
-  const maxUnavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? DEFAULT_LIMIT, replicas, { roundUp: false });
+  const maxUnavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? DEFAULT_LIMIT, replicas, {
+    roundUp: false,
+  });
   // Both can round to nothing, and then nothing would ever move.
   return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : Math.min(maxUnavailable, replicas) };
 }
@@ -57,9 +66,16 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   const maxReplicas = replicasOf(deployment) + limits.maxSurge;
   const newestOld = old.map(revisionOf).reduce((newest, revision) => (revision > newest ? revision : newest), 0n);
   const known = newReplicaSet ? revisionOf(newReplicaSet) : 0n;
-  const plan: RolloutPlan = { ...(newReplicaSet && { newReplicaSet }), old, sizes: new Map(), revision: known > newestOld ? known : newestOld + 1n, maxReplicas };
+  const plan: RolloutPlan = {
+    newReplicaSet,
+    old,
+    sizes: new Map(),
+    revision: known > newestOld ? known : newestOld + 1n,
+    maxReplicas,
+  };
 
-  if (deployment.spec.paused || isScaled(deployment, replicaSets)) return { ...plan, sizes: planProportionally(deployment, newReplicaSet, old, limits) };
+  if (deployment.spec.paused || isScaled(deployment, replicaSets))
+    return { ...plan, sizes: planProportionally(deployment, newReplicaSet, old, limits) };
   return deployment.spec.strategy?.type === "Recreate" ? recreate(input, plan) : rollingUpdate(input, plan, limits);
 }
 
@@ -73,7 +89,16 @@ function isScaled(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplica
 
 function withNew({ deployment }: RolloutInput, plan: RolloutPlan, replicas: number): RolloutPlan {
   const { newReplicaSet, revision, maxReplicas } = plan;
-  if (!newReplicaSet) return { ...plan, create: makeReplicaSet(deployment, { replicas, revision, maxReplicas, collisionCount: deployment.status?.collisionCount ?? 0 }) };
+  if (!newReplicaSet)
+    return {
+      ...plan,
+      create: makeReplicaSet(deployment, {
+        replicas,
+        revision,
+        maxReplicas,
+        collisionCount: deployment.status?.collisionCount ?? 0,
+      }),
+    };
   if (replicasOf(newReplicaSet) === replicas) return plan;
   return { ...plan, sizes: new Map([[newReplicaSet.metadata.name, replicas]]) };
 }
@@ -91,13 +116,22 @@ function rollingUpdate(input: RolloutInput, plan: RolloutPlan, limits: Limits): 
   const { newReplicaSet, old } = plan;
   const newSize = newReplicaSet ? replicasOf(newReplicaSet) : 0;
   const total = newSize + sumOf(old, replicasOf);
-  // The new ReplicaSet first: it grows into the room that surge and the old ones leave, or shrinks when it is too large.
-  const grown = newSize > replicas ? replicas : newSize + Math.max(0, Math.min(replicas + limits.maxSurge - total, replicas - newSize));
+  // The new ReplicaSet first: it grows into the room that surge and the old ones leave, or shrinks when it is too
+  // large.
+  const grown =
+    newSize > replicas
+      ? replicas
+      : newSize + Math.max(0, Math.min(replicas + limits.maxSurge - total, replicas - newSize));
   if (!newReplicaSet || grown !== newSize) return withNew(input, plan, grown);
   return { ...plan, sizes: shrinkOld(newReplicaSet, old, replicas, limits) };
 }
 
-function shrinkOld(newReplicaSet: ReadonlyReplicaSet, old: readonly ReadonlyReplicaSet[], replicas: number, { maxUnavailable }: Limits): ReadonlyMap<string, number> {
+function shrinkOld(
+  newReplicaSet: ReadonlyReplicaSet,
+  old: readonly ReadonlyReplicaSet[],
+  replicas: number,
+  { maxUnavailable }: Limits,
+): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   const oldTotal = sumOf(old, replicasOf);
   if (oldTotal === 0) return sizes;
@@ -131,9 +165,14 @@ const DEFAULT_HISTORY_LIMIT = 10;
 /** Old ReplicaSets beyond `revisionHistoryLimit` that are empty and on nobody's way. */
 export function planCleanup(deployment: ReadonlyDeployment, old: readonly ReadonlyReplicaSet[]): ReadonlyReplicaSet[] {
   const isEmpty = ({ spec, status, metadata }: ReadonlyReplicaSet): boolean =>
-    replicasOf({ spec }) === 0 && (status?.replicas ?? 0) === 0 && (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
+    replicasOf({ spec }) === 0 &&
+    (status?.replicas ?? 0) === 0 &&
+    (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp);
   const excess = alive.length - (deployment.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT);
   if (excess <= 0) return [];
-  return alive.toSorted((a, b) => Number(revisionOf(a) - revisionOf(b))).slice(0, excess).filter(isEmpty);
+  return alive
+    .toSorted((a, b) => Number(revisionOf(a) - revisionOf(b)))
+    .slice(0, excess)
+    .filter(isEmpty);
 }

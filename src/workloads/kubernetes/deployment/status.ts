@@ -19,7 +19,12 @@ type Condition = DeepReadonly<DeploymentCondition>;
 const DEFAULT_DEADLINE_SECONDS = 600;
 const NO_DEADLINE = 2_147_483_647;
 
-export function planDeploymentStatus(deployment: ReadonlyDeployment, newReplicaSet: ReadonlyReplicaSet | undefined, old: readonly ReadonlyReplicaSet[], nowMs: number): Status {
+export function planDeploymentStatus(
+  deployment: ReadonlyDeployment,
+  newReplicaSet: ReadonlyReplicaSet | undefined,
+  old: readonly ReadonlyReplicaSet[],
+  nowMs: number,
+): Status {
   const all = newReplicaSet ? [...old, newReplicaSet] : old;
   const counts = {
     replicas: sumOf(all, ({ status }) => status?.replicas),
@@ -55,33 +60,61 @@ function withCondition(conditions: readonly Condition[], condition: Condition, n
 /** `lastUpdateTime` tells of every news, `lastTransitionTime` only of a changed status. */
 function dated(condition: Condition, before: Condition | undefined, nowMs: number): Condition {
   const now = formatTime(nowMs);
-  return { ...condition, lastUpdateTime: now, lastTransitionTime: before?.status === condition.status ? (before.lastTransitionTime ?? now) : now };
+  return {
+    ...condition,
+    lastUpdateTime: now,
+    lastTransitionTime: before?.status === condition.status ? (before.lastTransitionTime ?? now) : now,
+  };
 }
 
 /** That something moves is news every time; "none" says that nobody watches the progress. */
-function withProgress(conditions: readonly Condition[], condition: Condition | "none", nowMs: number): readonly Condition[] {
+function withProgress(
+  conditions: readonly Condition[],
+  condition: Condition | "none",
+  nowMs: number,
+): readonly Condition[] {
   const before = conditions.find(({ type }) => type === "Progressing");
   if (condition === "none") return before ? conditions.filter((each) => each !== before) : conditions;
   if (condition === before) return conditions;
-  if (condition.reason === "ReplicaSetUpdated") return [...conditions.filter((each) => each !== before), dated(condition, before, nowMs)];
+  if (condition.reason === "ReplicaSetUpdated")
+    return [...conditions.filter((each) => each !== before), dated(condition, before, nowMs)];
   return withCondition(conditions, condition, nowMs);
 }
 
 /** What a ReplicaSet could not do, that of the newest first. */
-function withFailure(conditions: readonly Condition[], newReplicaSet: ReadonlyReplicaSet | undefined, all: readonly ReadonlyReplicaSet[]): readonly Condition[] {
-  const failures = [...(newReplicaSet ? [newReplicaSet] : []), ...all].flatMap(({ status }) => status?.conditions?.filter(({ type }) => type === "ReplicaFailure") ?? []);
+function withFailure(
+  conditions: readonly Condition[],
+  newReplicaSet: ReadonlyReplicaSet | undefined,
+  all: readonly ReadonlyReplicaSet[],
+): readonly Condition[] {
+  const failures = [...(newReplicaSet ? [newReplicaSet] : []), ...all].flatMap(
+    ({ status }) => status?.conditions?.filter(({ type }) => type === "ReplicaFailure") ?? [],
+  );
   const [failure] = failures;
   const before = conditions.find(({ type }) => type === "ReplicaFailure");
   if (!failure) return before ? conditions.filter((each) => each !== before) : conditions;
   if (before?.status === failure.status && before.reason === failure.reason) return conditions;
-  return [...conditions.filter((each) => each !== before), { ...failure, ...(failure.lastTransitionTime && { lastUpdateTime: failure.lastTransitionTime }) }];
+  return [
+    ...conditions.filter((each) => each !== before),
+    { ...failure, lastUpdateTime: failure.lastTransitionTime || undefined },
+  ];
 }
 
 function availableCondition(deployment: ReadonlyDeployment, available: number): Condition {
   const isAvailable = available >= replicasOf(deployment) - limitsOf(deployment).maxUnavailable;
   return isAvailable
-    ? { type: "Available", status: "True", reason: "MinimumReplicasAvailable", message: "Deployment has minimum availability." }
-    : { type: "Available", status: "False", reason: "MinimumReplicasUnavailable", message: "Deployment does not have minimum availability." };
+    ? {
+        type: "Available",
+        status: "True",
+        reason: "MinimumReplicasAvailable",
+        message: "Deployment has minimum availability.",
+      }
+    : {
+        type: "Available",
+        status: "False",
+        reason: "MinimumReplicasUnavailable",
+        message: "Deployment does not have minimum availability.",
+      };
 }
 
 interface Counts {
@@ -91,34 +124,75 @@ interface Counts {
   availableReplicas: number;
 }
 
-function progressingCondition(deployment: ReadonlyDeployment, counts: Counts, newReplicaSet: ReadonlyReplicaSet | undefined, nowMs: number): Condition | "none" {
+function progressingCondition(
+  deployment: ReadonlyDeployment,
+  counts: Counts,
+  newReplicaSet: ReadonlyReplicaSet | undefined,
+  nowMs: number,
+): Condition | "none" {
   const { spec, status: before } = deployment;
   const deadlineSeconds = spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
   const known = before?.conditions?.find(({ type }) => type === "Progressing");
   if (deadlineSeconds === NO_DEADLINE) return "none";
-  if (spec.paused) return known?.reason === "ProgressDeadlineExceeded" ? known : { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
+  if (spec.paused)
+    return known?.reason === "ProgressDeadlineExceeded"
+      ? known
+      : { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
 
   // The deadline of a rollout that was paused starts anew.
   const isResumed = known?.reason === "DeploymentPaused";
-  const current: Condition | undefined = isResumed ? { type: "Progressing", status: "Unknown", reason: "DeploymentResumed", message: "Deployment is resumed", lastUpdateTime: formatTime(nowMs) } : known;
-  const what = newReplicaSet ? `ReplicaSet "${newReplicaSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
+  const current: Condition | undefined = isResumed
+    ? {
+        type: "Progressing",
+        status: "Unknown",
+        reason: "DeploymentResumed",
+        message: "Deployment is resumed",
+        lastUpdateTime: formatTime(nowMs),
+      }
+    : known;
+  const what = newReplicaSet
+    ? `ReplicaSet "${newReplicaSet.metadata.name}"`
+    : `Deployment "${deployment.metadata.name}"`;
   const replicas = replicasOf(deployment);
-  const complete = counts.updatedReplicas === replicas && counts.replicas === replicas && counts.availableReplicas === replicas;
-  if (complete) return { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable", message: `${what} has successfully progressed.` };
+  const complete =
+    counts.updatedReplicas === replicas && counts.replicas === replicas && counts.availableReplicas === replicas;
+  if (complete)
+    return {
+      type: "Progressing",
+      status: "True",
+      reason: "NewReplicaSetAvailable",
+      message: `${what} has successfully progressed.`,
+    };
   // A finished rollout whose pods fail later is unavailable, not unfinished.
-  const finished = current?.reason === "NewReplicaSetAvailable" && counts.updatedReplicas === counts.replicas && counts.updatedReplicas > 0;
+  const finished =
+    current?.reason === "NewReplicaSetAvailable" &&
+    counts.updatedReplicas === counts.replicas &&
+    counts.updatedReplicas > 0;
   if (current && finished) return current;
   const isNew = !current || current.reason === "NewReplicaSetAvailable";
-  if (isNew && newReplicaSet && counts.updatedReplicas === 0) return { type: "Progressing", status: "True", reason: "NewReplicaSetCreated", message: `Created new replica set "${newReplicaSet.metadata.name}"` };
+  if (isNew && newReplicaSet && counts.updatedReplicas === 0)
+    return {
+      type: "Progressing",
+      status: "True",
+      reason: "NewReplicaSetCreated",
+      message: `Created new replica set "${newReplicaSet.metadata.name}"`,
+    };
   const progressed =
     isNew ||
     counts.updatedReplicas > (before?.updatedReplicas ?? 0) ||
     counts.readyReplicas > (before?.readyReplicas ?? 0) ||
     counts.availableReplicas > (before?.availableReplicas ?? 0) ||
     counts.replicas - counts.updatedReplicas < (before?.replicas ?? 0) - (before?.updatedReplicas ?? 0);
-  if (progressed) return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message: `${what} is progressing.` };
+  if (progressed)
+    return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message: `${what} is progressing.` };
   const isLate = timeMs(current.lastUpdateTime) + deadlineSeconds * 1000 < nowMs;
-  if (isLate && current.reason !== "ProgressDeadlineExceeded") return { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: `${what} has timed out progressing.` };
+  if (isLate && current.reason !== "ProgressDeadlineExceeded")
+    return {
+      type: "Progressing",
+      status: "False",
+      reason: "ProgressDeadlineExceeded",
+      message: `${what} has timed out progressing.`,
+    };
   return current;
 }
 
@@ -126,12 +200,20 @@ function progressingCondition(deployment: ReadonlyDeployment, counts: Counts, ne
 export function createFailedStatus(deployment: ReadonlyDeployment, message: string, nowMs: number): Status {
   const { status = {}, spec } = deployment;
   if ((spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) === NO_DEADLINE) return status;
-  const conditions = withCondition(status.conditions ?? [], { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message }, nowMs);
+  const conditions = withCondition(
+    status.conditions ?? [],
+    { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message },
+    nowMs,
+  );
   return { ...status, conditions: [...conditions] };
 }
 
 /** Milliseconds until the deadline of a rollout that does not move has passed, or undefined when none is running. */
-export function deploymentDeadlineInMs({ spec }: ReadonlyDeployment, status: Status, nowMs: number): number | undefined {
+export function deploymentDeadlineInMs(
+  { spec }: ReadonlyDeployment,
+  status: Status,
+  nowMs: number,
+): number | undefined {
   const progressing = status.conditions?.find(({ type }) => type === "Progressing");
   const deadlineSeconds = spec.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
   const isWatched = progressing && !UNWATCHED.has(progressing.reason ?? "");
@@ -141,4 +223,8 @@ export function deploymentDeadlineInMs({ spec }: ReadonlyDeployment, status: Sta
 }
 
 /** Rollouts that are over, late already, or held. */
-const UNWATCHED: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded", "DeploymentPaused"]);
+const UNWATCHED: ReadonlySet<string> = new Set([
+  "NewReplicaSetAvailable",
+  "ProgressDeadlineExceeded",
+  "DeploymentPaused",
+]);

@@ -44,15 +44,22 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
       const { status, notDeleted, againInMs } = await look(budget, key, signal);
-      for (const pod of notDeleted) events?.record(key.cluster, pod, { type: "Warning", reason: "NotDeleted", message: `Pod was expected by PDB ${key.namespace}/${key.name} to be deleted but it wasn't` });
-      if (!equalJson(status, budget.status)) await unlessChanged(client.updateStatus(PodDisruptionBudget, key.cluster, { ...budget, status }, { signal }));
+      for (const pod of notDeleted)
+        events?.record(key.cluster, pod, {
+          type: "Warning",
+          reason: "NotDeleted",
+          message: `Pod was expected by PDB ${key.namespace}/${key.name} to be deleted but it wasn't`,
+        });
+      if (!equalJson(status, budget.status))
+        await unlessChanged(client.updateStatus(PodDisruptionBudget, key.cluster, { ...budget, status }, { signal }));
       return againInMs === undefined ? done : { requeueAfterMs: againInMs };
     },
     forget: (key) => delay.settled(idOfKey(key)),
   });
 
   async function look(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<BudgetPlan> {
-    const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events?.record(key.cluster, budget, { type, reason, message });
+    const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+      events?.record(key.cluster, budget, { type, reason, message });
     const selected = podsOf(budget, key);
     const isNew = budget.status?.observedGeneration !== budget.metadata.generation;
     // Told once for each version of the budget; pods come and go without it.
@@ -62,7 +69,11 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       return planBudget(budget, selected, expected, clock.now());
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof FlotillaError)) throw error;
-      tell("Warning", "CalculateExpectedPodCountFailed", `Failed to calculate the number of expected pods: ${messageOf(error)}`);
+      tell(
+        "Warning",
+        "CalculateExpectedPodCountFailed",
+        `Failed to calculate the number of expected pods: ${messageOf(error)}`,
+      );
       return { status: failedStatus(budget, messageOf(error), clock.now()), notDeleted: [] };
     }
   }
@@ -73,7 +84,13 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
   }
 
   /** The sum of what the controllers of these pods want. */
-  async function expectedPods({ spec, metadata }: ReadonlyBudget, selected: readonly ReadonlyPod[], key: ObjectKey, isNew: boolean, signal: AbortSignal): Promise<number> {
+  async function expectedPods(
+    { spec, metadata }: ReadonlyBudget,
+    selected: readonly ReadonlyPod[],
+    key: ObjectKey,
+    isNew: boolean,
+    signal: AbortSignal,
+  ): Promise<number> {
     const owners = new Map<string, { owner: DeepReadonly<OwnerReference>; pod: string }>();
     let unmanaged = 0;
     for (const pod of selected) {
@@ -83,7 +100,11 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     }
     if (unmanaged > 0 && isNew) {
       const message = `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
-      events?.record(key.cluster, { apiVersion: "policy/v1", kind: PodDisruptionBudget.kind, metadata }, { type: "Warning", reason: "UnmanagedPods", message });
+      events?.record(
+        key.cluster,
+        { apiVersion: "policy/v1", kind: PodDisruptionBudget.kind, metadata },
+        { type: "Warning", reason: "UnmanagedPods", message },
+      );
     }
     const replicas = new Map<string, number>();
     for (const { owner, pod } of owners.values()) {
@@ -97,13 +118,23 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
   }
 
   /** Undefined when the owner is gone, is another one of the same name, or cannot be scaled. */
-  async function scaleOf(owner: DeepReadonly<OwnerReference>, { cluster, namespace = "" }: ObjectKey, signal: AbortSignal): Promise<{ uid: string; replicas: number } | undefined> {
+  async function scaleOf(
+    owner: DeepReadonly<OwnerReference>,
+    { cluster, namespace = "" }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<{ uid: string; replicas: number } | undefined> {
     // The pods of a rollout belong to several ReplicaSets, and together they are what the Deployment wants.
-    const replicaSet = owner.kind === ReplicaSet.kind ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name }) : undefined;
+    const replicaSet =
+      owner.kind === ReplicaSet.kind
+        ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name })
+        : undefined;
     const above = replicaSet && controllerOf(replicaSet);
     const target = above?.kind === Deployment.kind ? above : owner;
     try {
-      const scale = await scales.read({ cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name }, signal);
+      const scale = await scales.read(
+        { cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name },
+        signal,
+      );
       return scale.uid === target.uid ? { uid: target.uid, replicas: scale.replicas } : undefined;
     } catch (error) {
       if (isNotFound(error) || error instanceof UnknownKindError) return undefined;
@@ -116,7 +147,10 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       .list({ cluster, namespace: object.metadata.namespace ?? "" })
       .filter(({ spec }) => {
         const selector = labelSelectorOf(spec?.selector);
-        return matchesLabels(selector, object.metadata.labels) || (old !== undefined && matchesLabels(selector, old.metadata.labels));
+        return (
+          matchesLabels(selector, object.metadata.labels) ||
+          (old !== undefined && matchesLabels(selector, old.metadata.labels))
+        );
       })
       .map((budget) => keyOf(cluster, budget));
   }
@@ -125,5 +159,9 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
 /** Only what a budget counts is worth a look. */
 function changesBudgets({ object, old, deleted }: ObjectEvent<Pod>): boolean {
   if (deleted || !old) return true;
-  return isReady(object) !== isReady(old) || object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp || !equalJson(object.metadata.labels, old.metadata.labels);
+  return (
+    isReady(object) !== isReady(old) ||
+    object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    !equalJson(object.metadata.labels, old.metadata.labels)
+  );
 }

@@ -13,7 +13,12 @@ async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
     controllers(deps) {
       indexByController(deps.informers);
-      return [createDeploymentController(deps), createReplicaSetController(deps), createDisruptionController(deps), createStaleMarkController(deps)];
+      return [
+        createDeploymentController(deps),
+        createReplicaSetController(deps),
+        createDisruptionController(deps),
+        createStaleMarkController(deps),
+      ];
     },
   });
   return endsWithTest(member);
@@ -22,22 +27,52 @@ async function startMember(): Promise<TestMember> {
 const selector = { matchLabels: { app: "web" } };
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } };
 const metadata = { name: "web", namespace: NAMESPACE };
-const makeDeployment = (replicas: number): Deployment => ({ apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { replicas, selector, template } });
-const makeBudget = (spec: Partial<PodDisruptionBudget["spec"]>): PodDisruptionBudget => ({ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec: { selector, ...spec } });
+const makeDeployment = (replicas: number): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata,
+  spec: { replicas, selector, template },
+});
+const makeBudget = (spec: Partial<PodDisruptionBudget["spec"]>): PodDisruptionBudget => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata,
+  spec: { selector, ...spec },
+});
 const statusOf = async (member: TestMember) => (await member.get(PodDisruptionBudget, "web")).status;
 
 async function evict(member: TestMember, name: string): Promise<number> {
-  const body = new TextEncoder().encode(JSON.stringify({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE } }));
-  const { status } = await member.client.raw({ method: "POST", cluster: MEMBER, path: `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, headers: { "content-type": "application/json" }, body });
+  const body = new TextEncoder().encode(
+    JSON.stringify({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE } }),
+  );
+  const { status } = await member.client.raw({
+    method: "POST",
+    cluster: MEMBER,
+    path: `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`,
+    headers: { "content-type": "application/json" },
+    body,
+  });
   return status;
 }
 
 describe("A disruption budget", () => {
   const cases: Record<string, { spec: Partial<PodDisruptionBudget["spec"]>; want: object }> = {
-    "keeps a number of pods available": { spec: { minAvailable: 3 }, want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 } },
-    "keeps a share of the pods that there should be available, rounded up": { spec: { minAvailable: "50%" }, want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 } },
-    "lets a number of pods be away": { spec: { maxUnavailable: 1 }, want: { desiredHealthy: 4, disruptionsAllowed: 1, expectedPods: 5 } },
-    "lets a share of the pods be away, rounded up": { spec: { maxUnavailable: "50%" }, want: { desiredHealthy: 2, disruptionsAllowed: 3, expectedPods: 5 } },
+    "keeps a number of pods available": {
+      spec: { minAvailable: 3 },
+      want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 },
+    },
+    "keeps a share of the pods that there should be available, rounded up": {
+      spec: { minAvailable: "50%" },
+      want: { desiredHealthy: 3, disruptionsAllowed: 2, expectedPods: 5 },
+    },
+    "lets a number of pods be away": {
+      spec: { maxUnavailable: 1 },
+      want: { desiredHealthy: 4, disruptionsAllowed: 1, expectedPods: 5 },
+    },
+    "lets a share of the pods be away, rounded up": {
+      spec: { maxUnavailable: "50%" },
+      want: { desiredHealthy: 2, disruptionsAllowed: 3, expectedPods: 5 },
+    },
   };
   for (const [behaviour, { spec, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
@@ -47,7 +82,9 @@ describe("A disruption budget", () => {
       await member.pass(20_000);
 
       expect(await statusOf(member)).toMatchObject({ ...want, currentHealthy: 5, observedGeneration: 1 });
-      expect((await statusOf(member))?.conditions).toMatchObject([{ type: "DisruptionAllowed", status: "True", reason: "SufficientPods" }]);
+      expect((await statusOf(member))?.conditions).toMatchObject([
+        { type: "DisruptionAllowed", status: "True", reason: "SufficientPods" },
+      ]);
     });
   }
 
@@ -72,19 +109,42 @@ describe("A disruption budget", () => {
   test("counts the pods of a kind that it does not know by its scale", async () => {
     const member = await startMember();
     const spec = { replicas: 4, selector, template };
-    const owner = await member.client.create(CloneSet, MEMBER, { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", metadata, spec });
-    const ownerReferences = [{ apiVersion: owner.apiVersion, kind: owner.kind, name: "web", uid: owner.metadata.uid ?? "", controller: true }];
-    for (const name of ["a", "b", "c"]) await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE, labels: { app: "web" }, ownerReferences }, spec: template.spec });
+    const owner = await member.client.create(CloneSet, MEMBER, {
+      apiVersion: "apps.kruise.io/v1beta1",
+      kind: "CloneSet",
+      metadata,
+      spec,
+    });
+    const ownerReferences = [
+      { apiVersion: owner.apiVersion, kind: owner.kind, name: "web", uid: owner.metadata.uid ?? "", controller: true },
+    ];
+    for (const name of ["a", "b", "c"])
+      await member.client.create(Pod, MEMBER, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: NAMESPACE, labels: { app: "web" }, ownerReferences },
+        spec: template.spec,
+      });
     await member.client.create(PodDisruptionBudget, MEMBER, makeBudget({ maxUnavailable: 2 }));
     await member.pass(20_000);
 
-    expect(await statusOf(member)).toMatchObject({ expectedPods: 4, desiredHealthy: 2, currentHealthy: 3, disruptionsAllowed: 1 });
+    expect(await statusOf(member)).toMatchObject({
+      expectedPods: 4,
+      desiredHealthy: 2,
+      currentHealthy: 3,
+      disruptionsAllowed: 1,
+    });
   });
 
   test("allows nothing while it cannot count", async () => {
     const member = await startMember();
     const ownerReferences = [{ apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: "1", controller: true }];
-    await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: NAMESPACE, labels: { app: "web" }, ownerReferences }, spec: template.spec });
+    await member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "a", namespace: NAMESPACE, labels: { app: "web" }, ownerReferences },
+      spec: template.spec,
+    });
     await member.client.create(PodDisruptionBudget, MEMBER, makeBudget({ maxUnavailable: 1 }));
     await member.pass(20_000);
 
@@ -94,12 +154,26 @@ describe("A disruption budget", () => {
 
   test("is forgotten by a pod that was to be evicted and is still there", async () => {
     const member = await startMember();
-    await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: NAMESPACE }, spec: template.spec });
+    await member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "a", namespace: NAMESPACE },
+      spec: template.spec,
+    });
     await member.pass(10_000);
     const pod = await member.get(Pod, "a");
-    const mark = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", lastTransitionTime: "2024-05-01T12:00:10Z" };
-    await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []), mark] } });
-    const marked = (): string | undefined => member.pods()[0]?.status?.conditions?.find(({ type }) => type === mark.type)?.status;
+    const mark = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "EvictionByEvictionAPI",
+      lastTransitionTime: "2024-05-01T12:00:10Z",
+    };
+    await member.client.updateStatus(Pod, MEMBER, {
+      ...pod,
+      status: { ...pod.status, conditions: [...(pod.status?.conditions ?? []), mark] },
+    });
+    const marked = (): string | undefined =>
+      member.pods()[0]?.status?.conditions?.find(({ type }) => type === mark.type)?.status;
 
     await member.pass(115_000);
     const before = marked();

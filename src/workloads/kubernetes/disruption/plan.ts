@@ -1,8 +1,9 @@
 /**
- * What a PodDisruptionBudget allows right now. Pure: from the budget, its pods and how many there should be to its status.
+ * What a PodDisruptionBudget allows right now. Pure: from the budget, its pods and how many there should be to its
+ * status.
  *
- * Evictions are charged to the status by the API server before the pod goes; a pod that was charged counts as gone at once, and when it
- * is still there after two minutes it counts again.
+ * Evictions are charged to the status by the API server before the pod goes; a pod that was charged counts as gone at
+ * once, and when it is still there after two minutes it counts again.
  */
 import type { PodDisruptionBudget } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -30,10 +31,17 @@ export interface BudgetPlan {
 }
 
 /** `expected` is how many pods there should be; by default those that are there. */
-export function planBudget(budget: ReadonlyBudget, pods: readonly ReadonlyPod[], expected: number, nowMs: number): BudgetPlan {
+export function planBudget(
+  budget: ReadonlyBudget,
+  pods: readonly ReadonlyPod[],
+  expected: number,
+  nowMs: number,
+): BudgetPlan {
   const { metadata, spec, status } = budget;
   const desiredHealthy =
-    spec?.maxUnavailable !== undefined ? Math.max(0, expected - scaledValue(spec.maxUnavailable, expected, { roundUp: true })) : scaledValue(spec?.minAvailable ?? 0, expected, { roundUp: true });
+    spec?.maxUnavailable !== undefined
+      ? Math.max(0, expected - scaledValue(spec.maxUnavailable, expected, { roundUp: true }))
+      : scaledValue(spec?.minAvailable ?? 0, expected, { roundUp: true });
   const disruptedPods: Record<string, string> = {};
   const notDeleted: ReadonlyPod[] = [];
   let againAtMs: number | undefined;
@@ -41,7 +49,8 @@ export function planBudget(budget: ReadonlyBudget, pods: readonly ReadonlyPod[],
   for (const pod of pods) {
     if (pod.metadata.deletionTimestamp) continue;
     const { name } = pod.metadata;
-    const granted = status?.disruptedPods && Object.hasOwn(status.disruptedPods, name) ? status.disruptedPods[name] : undefined;
+    const granted =
+      status?.disruptedPods && Object.hasOwn(status.disruptedPods, name) ? status.disruptedPods[name] : undefined;
     const untilMs = timeMs(granted) + DELETION_TIMEOUT_MS;
     const isLeaving = granted !== undefined && untilMs >= nowMs;
     if (granted !== undefined && isLeaving) {
@@ -52,19 +61,38 @@ export function planBudget(budget: ReadonlyBudget, pods: readonly ReadonlyPod[],
   }
   const disruptionsAllowed = expected > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const observedGeneration = metadata.generation ?? 0;
-  const verdict = disruptionsAllowed > 0 ? ({ status: "True", reason: "SufficientPods" } as const) : ({ status: "False", reason: "InsufficientPods" } as const);
-  const conditions = withCondition(status?.conditions, { type: "DisruptionAllowed", ...verdict, message: "", observedGeneration }, formatTime(nowMs));
+  const verdict =
+    disruptionsAllowed > 0
+      ? ({ status: "True", reason: "SufficientPods" } as const)
+      : ({ status: "False", reason: "InsufficientPods" } as const);
+  const conditions = withCondition(
+    status?.conditions,
+    { type: "DisruptionAllowed", ...verdict, message: "", observedGeneration },
+    formatTime(nowMs),
+  );
   return {
-    status: { observedGeneration, ...(Object.keys(disruptedPods).length > 0 && { disruptedPods }), disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods: expected, conditions },
+    status: {
+      observedGeneration,
+      disruptedPods: Object.keys(disruptedPods).length > 0 ? disruptedPods : undefined,
+      disruptionsAllowed,
+      currentHealthy,
+      desiredHealthy,
+      expectedPods: expected,
+      conditions,
+    },
     notDeleted,
     // One millisecond more: at the very moment the grant still holds.
-    ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
+    againInMs: againAtMs !== undefined ? againAtMs - nowMs + 1 : undefined,
   };
 }
 
 /** When the pods cannot be counted nobody may be disrupted. */
 export function failedStatus({ status }: ReadonlyBudget, why: string, nowMs: number): BudgetStatus {
   const { observedGeneration } = status ?? {};
-  const conditions = withCondition(status?.conditions, { type: "DisruptionAllowed", status: "False", reason: "SyncFailed", message: why, observedGeneration }, formatTime(nowMs));
+  const conditions = withCondition(
+    status?.conditions,
+    { type: "DisruptionAllowed", status: "False", reason: "SyncFailed", message: why, observedGeneration },
+    formatTime(nowMs),
+  );
   return { currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...status, disruptionsAllowed: 0, conditions };
 }

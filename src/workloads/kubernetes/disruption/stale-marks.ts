@@ -1,8 +1,8 @@
 /**
- * Pods that were marked as about to be disrupted and are still there two minutes later: the mark is taken back, because Jobs and
- * people judge a later end of the pod by it.
+ * Pods that were marked as about to be disrupted and are still there two minutes later: the mark is taken back, because
+ * Jobs and people judge a later end of the pod by it.
  *
- * Reads:  Pod.
+ * Reads: Pod.
  * Writes: Pod (the condition DisruptionTarget).
  */
 import { Pod } from "../../../api/index.ts";
@@ -22,7 +22,11 @@ export function createStaleMarkController({ client, informers, clock }: Workload
   return defineKeyedController<ObjectKey>({
     name: "stale-disruption-marks",
     writes: [Pod],
-    sources: [watch(Pod, ({ cluster, object, deleted }) => (!deleted && markedMs(object) !== undefined ? [keyOf(cluster, object)] : []))],
+    sources: [
+      watch(Pod, ({ cluster, object, deleted }) =>
+        !deleted && markedMs(object) !== undefined ? [keyOf(cluster, object)] : [],
+      ),
+    ],
     idOf: idOfKey,
     async reconcile(key, { signal }) {
       const pod = pods.get(key);
@@ -31,8 +35,11 @@ export function createStaleMarkController({ client, informers, clock }: Workload
       const leftMs = sinceMs + STALE_MS - clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       const unmarked = { type: MARK, status: "False", lastTransitionTime: formatTime(clock.now()) };
-      const conditions = pod.status?.conditions?.map((condition) => (condition.type === MARK ? unmarked : condition)) ?? [];
-      await unlessChanged(client.updateStatus(Pod, key.cluster, { ...pod, status: { ...pod.status, conditions } }, { signal }));
+      const conditions =
+        pod.status?.conditions?.map((condition) => (condition.type === MARK ? unmarked : condition)) ?? [];
+      await unlessChanged(
+        client.updateStatus(Pod, key.cluster, { ...pod, status: { ...pod.status, conditions } }, { signal }),
+      );
       return done;
     },
   });
@@ -41,5 +48,7 @@ export function createStaleMarkController({ client, informers, clock }: Workload
 /** Since when a pod that goes on running is marked; the kubelet's own mark stands for an end that it has begun. */
 function markedMs(pod: ReadonlyPod): number | undefined {
   const mark = podCondition(pod, MARK);
-  return mark?.status === "True" && mark.reason !== "TerminationByKubelet" && isActive(pod) ? timeMs(mark.lastTransitionTime) : undefined;
+  return mark?.status === "True" && mark.reason !== "TerminationByKubelet" && isActive(pod)
+    ? timeMs(mark.lastTransitionTime)
+    : undefined;
 }

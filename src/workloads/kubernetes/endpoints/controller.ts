@@ -36,7 +36,11 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   const nodes = informers.of(Node);
   const slices = informers.of(EndpointSlice);
   const endpoints = informers.of(Endpoints);
-  slices.addIndex(SERVICE_INDEX, ({ metadata }, cluster) => (metadata.labels?.[SERVICE_LABEL] ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_LABEL] })] : []));
+  slices.addIndex(SERVICE_INDEX, ({ metadata }, cluster) =>
+    metadata.labels?.[SERVICE_LABEL]
+      ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_LABEL] })]
+      : [],
+  );
   const slicesSeen = createExpectations(slices, clock);
   const endpointsSeen = createExpectations(endpoints, clock);
   const changedSince = new Map<string, number>();
@@ -48,7 +52,11 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
     sources: [
       watch(Service, ({ cluster, object }) => [keyOf(cluster, object)]),
       watch(Pod, (event) => (changesEndpoints(event) ? servicesOf(event) : [])),
-      watch(EndpointSlice, ({ cluster, object: { metadata } }) => (metadata.labels?.[SERVICE_LABEL] ? [{ cluster, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.labels[SERVICE_LABEL] }] : [])),
+      watch(EndpointSlice, ({ cluster, object: { metadata } }) =>
+        metadata.labels?.[SERVICE_LABEL]
+          ? [{ cluster, namespace: metadata.namespace || undefined, name: metadata.labels[SERVICE_LABEL] }]
+          : [],
+      ),
       watch(Endpoints, ({ cluster, object }) => [keyOf(cluster, object)]),
     ],
     idOf: idOfKey,
@@ -61,13 +69,17 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
       const waitMs = Math.max(slicesSeen.waitMs(owner), endpointsSeen.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const existing = slices.by(SERVICE_INDEX, idOfKey(key)).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
+      const existing = slices
+        .by(SERVICE_INDEX, idOfKey(key))
+        .filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
       const before = endpoints.get(key);
       // A Service that is new is served at once.
       const leftMs = existing.length === 0 || !before ? 0 : gatheringMs(key, existing);
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       changedSince.delete(idOfKey(key));
-      const backends = backendsOf(service, podsOf(key.cluster, service), (name) => nodes.get({ cluster: key.cluster, name }));
+      const backends = backendsOf(service, podsOf(key.cluster, service), (name) =>
+        nodes.get({ cluster: key.cluster, name }),
+      );
       const plan = planSlices(service, backends, existing, () => randomSuffix(random));
       await writeSlices(plan, owner, service, signal);
       const wanted = planEndpoints(service, backends, before);
@@ -80,7 +92,8 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   async function forget(key: ObjectKey, signal: AbortSignal): Promise<Result> {
     changedSince.delete(idOfKey(key));
     const left = endpoints.get(key);
-    if (left && isOurEndpoints(left)) await unlessChanged(client.delete(Endpoints, key, { preconditions: { uid: left.metadata.uid ?? "" }, signal }));
+    if (left && isOurEndpoints(left))
+      await unlessChanged(client.delete(Endpoints, key, { preconditions: { uid: left.metadata.uid ?? "" }, signal }));
     return done;
   }
 
@@ -94,38 +107,68 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
 
   function podsOf(cluster: string, { metadata, spec }: ReadonlyService): ReadonlyPod[] {
     const wanted = Object.entries(spec?.selector ?? {});
-    return pods.list({ cluster, namespace: metadata.namespace ?? "" }).filter(({ metadata: { labels } }) => wanted.every(([key, value]) => labels?.[key] === value));
+    return pods
+      .list({ cluster, namespace: metadata.namespace ?? "" })
+      .filter(({ metadata: { labels } }) => wanted.every(([key, value]) => labels?.[key] === value));
   }
 
   /** The Services that select the pod, or did before. */
   function servicesOf({ cluster, object, old }: ObjectEvent<Pod>): ObjectKey[] {
-    const selects = ({ spec }: ReadonlyService, labels: Readonly<Record<string, string>> | undefined): boolean => Object.entries(spec?.selector ?? {}).every(([key, value]) => labels?.[key] === value);
+    const selects = ({ spec }: ReadonlyService, labels: Readonly<Record<string, string>> | undefined): boolean =>
+      Object.entries(spec?.selector ?? {}).every(([key, value]) => labels?.[key] === value);
     return services
       .list({ cluster, namespace: object.metadata.namespace ?? "" })
-      .filter((service) => hasEndpoints(service) && (selects(service, object.metadata.labels) || (old !== undefined && selects(service, old.metadata.labels))))
+      .filter(
+        (service) =>
+          hasEndpoints(service) &&
+          (selects(service, object.metadata.labels) || (old !== undefined && selects(service, old.metadata.labels))),
+      )
       .map((service) => keyOf(cluster, service));
   }
 
-  async function writeSlices({ create, update, remove }: SlicesPlan, owner: Owner, service: ReadonlyService, signal: AbortSignal): Promise<void> {
+  async function writeSlices(
+    { create, update, remove }: SlicesPlan,
+    owner: Owner,
+    service: ReadonlyService,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
-      await writeAll("EndpointSlice creations", create, async (slice) => slicesSeen.wrote(owner, await client.create(EndpointSlice, owner.cluster, slice, { signal })));
+      await writeAll("EndpointSlice creations", create, async (slice) =>
+        slicesSeen.wrote(owner, await client.create(EndpointSlice, owner.cluster, slice, { signal })),
+      );
       await writeAll("EndpointSlice updates", update, async (slice) => {
         const written = await unlessChanged(client.update(EndpointSlice, owner.cluster, slice, { signal }));
         if (written) slicesSeen.wrote(owner, written);
       });
       await writeAll("EndpointSlice deletions", remove, async (slice) => {
-        await unlessChanged(client.delete(EndpointSlice, keyOf(owner.cluster, slice), { preconditions: { uid: slice.metadata.uid ?? "" }, signal }));
+        await unlessChanged(
+          client.delete(EndpointSlice, keyOf(owner.cluster, slice), {
+            preconditions: { uid: slice.metadata.uid ?? "" },
+            signal,
+          }),
+        );
         slicesSeen.deleted(owner, slice);
       });
     } catch (error) {
       const { namespace, name } = service.metadata;
-      events?.record(owner.cluster, service, { type: "Warning", reason: "FailedToUpdateEndpointSlices", message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${failureMessage(error)}` });
+      events?.record(owner.cluster, service, {
+        type: "Warning",
+        reason: "FailedToUpdateEndpointSlices",
+        message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${failureMessage(error)}`,
+      });
       throw error;
     }
   }
 
-  async function writeEndpoints(wanted: ReadonlyEndpoints, before: ReadonlyEndpoints | undefined, owner: Owner, signal: AbortSignal): Promise<void> {
-    const written = before ? await unlessChanged(client.update(Endpoints, owner.cluster, wanted, { signal })) : await client.create(Endpoints, owner.cluster, wanted, { signal });
+  async function writeEndpoints(
+    wanted: ReadonlyEndpoints,
+    before: ReadonlyEndpoints | undefined,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const written = before
+      ? await unlessChanged(client.update(Endpoints, owner.cluster, wanted, { signal }))
+      : await client.create(Endpoints, owner.cluster, wanted, { signal });
     if (written) endpointsSeen.wrote(owner, written);
   }
 }
@@ -133,6 +176,13 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
 /** What a Service shows of a pod; the rest of its life is its own. */
 function changesEndpoints({ object, old, deleted }: ObjectEvent<Pod>): boolean {
   if (deleted || !old) return object.status?.podIP !== undefined;
-  const shown = ({ metadata, spec, status }: ReadonlyPod): unknown[] => [metadata.labels, metadata.deletionTimestamp, spec.nodeName, status?.podIP, status?.podIPs, status?.phase === "Succeeded" || status?.phase === "Failed"];
+  const shown = ({ metadata, spec, status }: ReadonlyPod): unknown[] => [
+    metadata.labels,
+    metadata.deletionTimestamp,
+    spec.nodeName,
+    status?.podIP,
+    status?.podIPs,
+    status?.phase === "Succeeded" || status?.phase === "Failed",
+  ];
   return isReady(object) !== isReady(old) || !equalJson(shown(object), shown(old));
 }

@@ -20,12 +20,25 @@ async function startMember(): Promise<TestMember> {
 }
 
 function makeService(spec: Partial<Service["spec"]> = {}): Service {
-  return { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: NAMESPACE, labels: { team: "shop" } }, spec: { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: "http" }], ...spec } };
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web", namespace: NAMESPACE, labels: { team: "shop" } },
+    spec: { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: "http" }], ...spec },
+  };
 }
 
 function makeReplicaSet(replicas: number): ReplicaSet {
-  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1", ports: [{ name: "http", containerPort: 8080 }] }] } };
-  return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: NAMESPACE }, spec: { replicas, selector: { matchLabels: { app: "web" } }, template } };
+  const template = {
+    metadata: { labels: { app: "web" } },
+    spec: { containers: [{ name: "main", image: "web:1", ports: [{ name: "http", containerPort: 8080 }] }] },
+  };
+  return {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: { name: "web", namespace: NAMESPACE },
+    spec: { replicas, selector: { matchLabels: { app: "web" } }, template },
+  };
 }
 
 const slices = (member: TestMember): Promise<readonly DeepReadonly<EndpointSlice>[]> => member.list(EndpointSlice);
@@ -40,7 +53,11 @@ describe("A Service", () => {
 
     const [slice] = await slices(member);
     const [pod] = member.pods();
-    expect(slice?.metadata.labels).toEqual({ team: "shop", "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" });
+    expect(slice?.metadata.labels).toEqual({
+      team: "shop",
+      "kubernetes.io/service-name": "web",
+      "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    });
     expect(slice).toMatchObject({ addressType: "IPv4", ports: [{ name: "http", port: 8080, protocol: "TCP" }] });
     expect(slice?.endpoints).toHaveLength(2);
     expect(slice?.endpoints?.find(({ targetRef }) => targetRef?.name === pod?.metadata.name)).toMatchObject({
@@ -73,7 +90,9 @@ describe("A Service", () => {
 
     await member.change(ReplicaSet, "web", (set) => ({ ...set, spec: { ...set.spec, replicas: 2 } }));
     await member.pass(500);
-    const during = (await endpointsOf(member)).map(({ conditions }) => `${conditions?.ready} ${conditions?.terminating}`).toSorted();
+    const during = (await endpointsOf(member))
+      .map(({ conditions }) => `${conditions?.ready} ${conditions?.terminating}`)
+      .toSorted();
     const addresses = (await member.get(Endpoints, "web")).subsets?.[0]?.addresses?.length;
     await member.pass(40_000);
 
@@ -105,7 +124,9 @@ describe("A Service", () => {
     await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: pod.metadata.name });
     await member.pass(300);
 
-    expect((await endpointsOf(member)).find(({ targetRef }) => targetRef?.name === pod.metadata.name)?.conditions).toMatchObject({ ready: true, terminating: true });
+    expect(
+      (await endpointsOf(member)).find(({ targetRef }) => targetRef?.name === pod.metadata.name)?.conditions,
+    ).toMatchObject({ ready: true, terminating: true });
     expect((await slices(member))[0]?.metadata.labels?.["service.kubernetes.io/headless"]).toBe("");
   });
 

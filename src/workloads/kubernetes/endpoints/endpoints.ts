@@ -17,23 +17,42 @@ const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
 const MANAGED_BY = "endpoint-controller";
 
-export const isOurEndpoints = ({ metadata }: ReadonlyEndpoints): boolean => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
+export const isOurEndpoints = ({ metadata }: ReadonlyEndpoints): boolean =>
+  metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
 
 /** The object as it should be, or undefined when it is right. */
-export function planEndpoints(service: ReadonlyService, backends: readonly Backend[], before: ReadonlyEndpoints | undefined): ReadonlyEndpoints | undefined {
+export function planEndpoints(
+  service: ReadonlyService,
+  backends: readonly Backend[],
+  before: ReadonlyEndpoints | undefined,
+): ReadonlyEndpoints | undefined {
   const [addressType] = addressTypesOf(service);
   const publishesAll = service.spec?.publishNotReadyAddresses === true;
-  const shown = backends.filter((backend) => backend.addressType === addressType && (publishesAll || !backend.pod.metadata.deletionTimestamp));
+  const shown = backends.filter(
+    (backend) => backend.addressType === addressType && (publishesAll || !backend.pod.metadata.deletionTimestamp),
+  );
   const { subsets, isTruncated } = truncated(subsetsOf(service, shown, publishesAll));
   const { name, namespace, labels } = service.metadata;
   const { [HEADLESS_LABEL]: _headless, ...kept } = labels ?? {};
-  const wantedLabels = { ...kept, ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }), [MANAGED_BY_LABEL]: MANAGED_BY };
+  const wantedLabels = {
+    ...kept,
+    ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
+    [MANAGED_BY_LABEL]: MANAGED_BY,
+  };
   const { [OVER_CAPACITY_ANNOTATION]: _capacity, ...annotations } = before?.metadata.annotations ?? {};
   const wantedAnnotations = isTruncated ? { ...annotations, [OVER_CAPACITY_ANNOTATION]: "truncated" } : annotations;
-  const isRight = before && equalJson(subsets, before.subsets ?? []) && equalJson(wantedLabels, before.metadata.labels) && equalJson(wantedAnnotations, before.metadata.annotations ?? {});
+  const isRight =
+    before &&
+    equalJson(subsets, before.subsets ?? []) &&
+    equalJson(wantedLabels, before.metadata.labels) &&
+    equalJson(wantedAnnotations, before.metadata.annotations ?? {});
   if (isRight) return undefined;
-  const metadata = { ...(before?.metadata ?? { name, ...(namespace && { namespace }) }), labels: wantedLabels, ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }) };
-  return { apiVersion: "v1", kind: "Endpoints", metadata, ...(subsets.length > 0 && { subsets }) };
+  const metadata = {
+    ...(before?.metadata ?? { name, namespace: namespace || undefined }),
+    labels: wantedLabels,
+    ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }),
+  };
+  return { apiVersion: "v1", kind: "Endpoints", metadata, subsets: subsets.length > 0 ? subsets : undefined };
 }
 
 /** Addresses with the same ports are together; a pod is ready or not, never both. */
@@ -44,7 +63,12 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
     const key = JSON.stringify(ports);
     const group = groups.get(key) ?? { ports, ready: [], notReady: [] };
     const { nodeName, hostname, targetRef, addresses } = endpoint;
-    const address: Address = { ip: addresses[0] ?? "", ...(hostname && { hostname }), ...(nodeName && { nodeName }), ...(targetRef && { targetRef }) };
+    const address: Address = {
+      ip: addresses[0] ?? "",
+      hostname: hostname || undefined,
+      nodeName: nodeName || undefined,
+      targetRef,
+    };
     (publishesAll || isReady(pod) ? group.ready : group.notReady).push(address);
     groups.set(key, group);
   }
@@ -52,14 +76,20 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
   return Array.from(groups.entries())
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([, { ports, ready, notReady }]) => ({
-      ...(ready.length > 0 && { addresses: ready.toSorted(byAddress) }),
-      ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byAddress) }),
-      ...(ports.length > 0 && { ports: ports.map(({ name, ...port }) => ({ ...(name && { name }), ...port })) as Subset["ports"] & object }),
+      addresses: ready.length > 0 ? ready.toSorted(byAddress) : undefined,
+      notReadyAddresses: notReady.length > 0 ? notReady.toSorted(byAddress) : undefined,
+      ports:
+        ports.length > 0
+          ? (ports.map(({ name, ...port }) => ({ name: name || undefined, ...port })) as Subset["ports"] & object)
+          : undefined,
     }));
 }
 
 function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean } {
-  const total = subsets.reduce((sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length, 0);
+  const total = subsets.reduce(
+    (sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length,
+    0,
+  );
   if (total <= MAX_ADDRESSES) return { subsets, isTruncated: false };
   let room = MAX_ADDRESSES;
   const take = (addresses: readonly Address[] | undefined): readonly Address[] => {
@@ -71,9 +101,9 @@ function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean
   const ready = subsets.map(({ addresses }) => take(addresses));
   const notReady = subsets.map(({ notReadyAddresses }) => take(notReadyAddresses));
   const cut = subsets.map(({ ports }, place) => ({
-    ...(ready[place]?.length && { addresses: ready[place] }),
-    ...(notReady[place]?.length && { notReadyAddresses: notReady[place] }),
-    ...(ports && { ports }),
+    addresses: ready[place]?.length ? ready[place] : undefined,
+    notReadyAddresses: notReady[place]?.length ? notReady[place] : undefined,
+    ports,
   }));
   return { subsets: cut, isTruncated: true };
 }

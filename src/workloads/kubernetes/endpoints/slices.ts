@@ -1,6 +1,6 @@
 /**
- * The EndpointSlices of a Service, with as few writes as will do: an address stays in the slice where it is, new ones fill slices
- * that change anyway, then those with room, and only then a new slice. Pure.
+ * The EndpointSlices of a Service, with as few writes as will do: an address stays in the slice where it is, new ones
+ * fill slices that change anyway, then those with room, and only then a new slice. Pure.
  */
 import { controllerReference } from "../../../api/index.ts";
 import { compareText, equalJson } from "../../../base/index.ts";
@@ -23,7 +23,12 @@ export interface SlicesPlan {
 /** Slices that others made for the same Service are left to them. */
 export const isOurs = ({ metadata }: ReadonlySlice): boolean => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
 
-export function planSlices(service: ReadonlyService, backends: readonly Backend[], existing: readonly ReadonlySlice[], suffix: () => string): SlicesPlan {
+export function planSlices(
+  service: ReadonlyService,
+  backends: readonly Backend[],
+  existing: readonly ReadonlySlice[],
+  suffix: () => string,
+): SlicesPlan {
   const plan = { create: [] as ReadonlySlice[], update: [] as ReadonlySlice[], remove: [] as ReadonlySlice[] };
   const types = addressTypesOf(service);
   plan.remove.push(...existing.filter(({ addressType }) => !types.includes(addressType as AddressType)));
@@ -53,7 +58,12 @@ interface Group {
   isPlaceholder: boolean;
 }
 
-function fill(service: ReadonlyService, { addressType, ports, endpoints, slices, isPlaceholder }: Group, plan: { create: ReadonlySlice[]; update: ReadonlySlice[]; remove: ReadonlySlice[] }, suffix: () => string): void {
+function fill(
+  service: ReadonlyService,
+  { addressType, ports, endpoints, slices, isPlaceholder }: Group,
+  plan: { create: ReadonlySlice[]; update: ReadonlySlice[]; remove: ReadonlySlice[] },
+  suffix: () => string,
+): void {
   const missing = new Map(endpoints);
   const kept = slices.map((slice) => {
     const stay = (slice.endpoints ?? []).flatMap(({ targetRef }) => {
@@ -61,11 +71,17 @@ function fill(service: ReadonlyService, { addressType, ports, endpoints, slices,
       missing.delete(targetRef?.uid ?? "");
       return endpoint ? [endpoint] : [];
     });
-    return { slice, endpoints: stay, changes: !equalJson(stay, slice.endpoints ?? []) || !equalJson(labelsOf(service), slice.metadata.labels) };
+    return {
+      slice,
+      endpoints: stay,
+      changes: !equalJson(stay, slice.endpoints ?? []) || !equalJson(labelsOf(service), slice.metadata.labels),
+    };
   });
   const added = [...missing.values()];
   // Those that are written anyway first, and of them the fullest.
-  const byRoom = kept.toSorted((a, b) => Number(b.changes) - Number(a.changes) || b.endpoints.length - a.endpoints.length);
+  const byRoom = kept.toSorted(
+    (a, b) => Number(b.changes) - Number(a.changes) || b.endpoints.length - a.endpoints.length,
+  );
   for (const each of byRoom) {
     if (added.length === 0) break;
     const room = MAX_ENDPOINTS - each.endpoints.length;
@@ -76,18 +92,32 @@ function fill(service: ReadonlyService, { addressType, ports, endpoints, slices,
   for (const { slice, endpoints: wanted, changes } of kept) {
     const isLast = isPlaceholder && slice === slices[0];
     if (wanted.length === 0 && !isLast) plan.remove.push(slice);
-    else if (changes) plan.update.push({ ...slice, metadata: { ...slice.metadata, labels: labelsOf(service) }, endpoints: wanted });
+    else if (changes)
+      plan.update.push({ ...slice, metadata: { ...slice.metadata, labels: labelsOf(service) }, endpoints: wanted });
   }
-  while (added.length > 0) plan.create.push(makeSlice(service, addressType, ports, added.splice(0, MAX_ENDPOINTS), suffix()));
+  while (added.length > 0)
+    plan.create.push(makeSlice(service, addressType, ports, added.splice(0, MAX_ENDPOINTS), suffix()));
   if (isPlaceholder && slices.length === 0) plan.create.push(makeSlice(service, addressType, ports, [], suffix()));
 }
 
-function makeSlice(service: ReadonlyService, addressType: AddressType, ports: readonly EndpointPort[], endpoints: readonly Endpoint[], suffix: string): ReadonlySlice {
+function makeSlice(
+  service: ReadonlyService,
+  addressType: AddressType,
+  ports: readonly EndpointPort[],
+  endpoints: readonly Endpoint[],
+  suffix: string,
+): ReadonlySlice {
   const { name, namespace } = service.metadata;
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
-    metadata: { name: `${name}-${suffix}`, generateName: `${name}-`, ...(namespace && { namespace }), labels: labelsOf(service), ownerReferences: [controllerReference(service)] },
+    metadata: {
+      name: `${name}-${suffix}`,
+      generateName: `${name}-`,
+      namespace: namespace || undefined,
+      labels: labelsOf(service),
+      ownerReferences: [controllerReference(service)],
+    },
     addressType,
     endpoints,
     ports,
@@ -96,7 +126,12 @@ function makeSlice(service: ReadonlyService, addressType: AddressType, ports: re
 
 function labelsOf(service: ReadonlyService): Record<string, string> {
   const { [HEADLESS_LABEL]: _headless, ...labels } = service.metadata.labels ?? {};
-  return { ...labels, ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }), [SERVICE_LABEL]: service.metadata.name, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return {
+    ...labels,
+    ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
+    [SERVICE_LABEL]: service.metadata.name,
+    [MANAGED_BY_LABEL]: MANAGED_BY,
+  };
 }
 
 /** Pods of one Service may offer different numbers under the same name: each set of ports has slices of its own. */
@@ -111,4 +146,8 @@ function groupByPorts(backends: readonly Backend[]): Map<string, Pick<Group, "po
   return groups;
 }
 
-const portsKey = (ports: readonly EndpointPort[]): string => ports.map(({ name = "", protocol = "TCP", port, appProtocol }) => JSON.stringify([name, protocol, port, appProtocol])).toSorted(compareText).join();
+const portsKey = (ports: readonly EndpointPort[]): string =>
+  ports
+    .map(({ name = "", protocol = "TCP", port, appProtocol }) => JSON.stringify([name, protocol, port, appProtocol]))
+    .toSorted(compareText)
+    .join();

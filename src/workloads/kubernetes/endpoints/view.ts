@@ -1,4 +1,7 @@
-/** The pods behind a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are made from it. */
+/**
+ * The pods behind a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are made from
+ * it.
+ */
 import type { EndpointSlice, Node, Service, ServicePort } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { isReady } from "../pod.ts";
@@ -36,18 +39,29 @@ export function addressTypesOf({ spec }: ReadonlyService): readonly AddressType[
 const isIPv6 = (address: string): boolean => address.includes(":");
 
 /** Pods that have an address and are not over. */
-export function backendsOf(service: ReadonlyService, pods: readonly ReadonlyPod[], nodeNamed: (name: string) => DeepReadonly<Node> | undefined): Backend[] {
+export function backendsOf(
+  service: ReadonlyService,
+  pods: readonly ReadonlyPod[],
+  nodeNamed: (name: string) => DeepReadonly<Node> | undefined,
+): Backend[] {
   return addressTypesOf(service).flatMap((addressType) =>
     pods.flatMap((pod) => {
       const { phase, podIP, podIPs = podIP ? [{ ip: podIP }] : [] } = pod.status ?? {};
       const addresses = podIPs.map(({ ip }) => ip).filter((ip) => ip !== "" && isIPv6(ip) === (addressType === "IPv6"));
       if (addresses.length === 0 || phase === "Succeeded" || phase === "Failed") return [];
-      return [{ pod, addressType, ports: portsOf(service, pod), endpoint: endpointOf(service, pod, addresses, nodeNamed) }];
+      return [
+        { pod, addressType, ports: portsOf(service, pod), endpoint: endpointOf(service, pod, addresses, nodeNamed) },
+      ];
     }),
   );
 }
 
-function endpointOf(service: ReadonlyService, pod: ReadonlyPod, addresses: readonly string[], nodeNamed: (name: string) => DeepReadonly<Node> | undefined): Endpoint {
+function endpointOf(
+  service: ReadonlyService,
+  pod: ReadonlyPod,
+  addresses: readonly string[],
+  nodeNamed: (name: string) => DeepReadonly<Node> | undefined,
+): Endpoint {
   const { name, namespace, uid, deletionTimestamp } = pod.metadata;
   const { nodeName, hostname, subdomain } = pod.spec;
   const serving = isReady(pod);
@@ -59,19 +73,26 @@ function endpointOf(service: ReadonlyService, pod: ReadonlyPod, addresses: reado
     addresses,
     conditions: { ready, serving, terminating },
     // Only a pod that names this Service as its domain has a name in it.
-    ...(hostname && subdomain === service.metadata.name && { hostname }),
-    targetRef: { kind: "Pod", ...(namespace && { namespace }), name, ...(uid && { uid }) },
-    ...(nodeName && { nodeName }),
-    ...(zone && { zone }),
-    ...(hints && ready && { hints }),
+    hostname: hostname && subdomain === service.metadata.name ? hostname : undefined,
+    targetRef: { kind: "Pod", namespace: namespace || undefined, name, uid: uid || undefined },
+    nodeName: nodeName || undefined,
+    zone: zone || undefined,
+    hints: hints && ready ? hints : undefined,
   };
 }
 
 /** Where traffic to this address should come from, when the Service prefers what is near. */
-function hintsOf({ spec }: ReadonlyService, nodeName: string | undefined, zone: string | undefined): Endpoint["hints"] | undefined {
+function hintsOf(
+  { spec }: ReadonlyService,
+  nodeName: string | undefined,
+  zone: string | undefined,
+): Endpoint["hints"] | undefined {
   const near = spec?.trafficDistribution;
   if (!zone || (near !== "PreferClose" && near !== "PreferSameZone" && near !== "PreferSameNode")) return undefined;
-  return { forZones: [{ name: zone }], ...(near === "PreferSameNode" && nodeName && { forNodes: [{ name: nodeName }] }) };
+  return {
+    forZones: [{ name: zone }],
+    forNodes: near === "PreferSameNode" && nodeName ? [{ name: nodeName }] : undefined,
+  };
 }
 
 /** A port that is given by name is whatever number the pod gave that name; pods without it do not offer the port. */
@@ -79,13 +100,19 @@ function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): EndpointPort[] {
   return (spec?.ports ?? []).flatMap((port) => {
     const number = targetNumber(port, pod);
     const { name = "", protocol = "TCP", appProtocol } = port;
-    return number === undefined ? [] : [{ name, protocol: protocol as "TCP", port: number, ...(appProtocol && { appProtocol }) }];
+    return number === undefined
+      ? []
+      : [{ name, protocol: protocol as "TCP", port: number, appProtocol: appProtocol || undefined }];
   });
 }
 
-function targetNumber({ targetPort, port, protocol = "TCP" }: DeepReadonly<ServicePort>, { spec }: ReadonlyPod): number | undefined {
+function targetNumber(
+  { targetPort, port, protocol = "TCP" }: DeepReadonly<ServicePort>,
+  { spec }: ReadonlyPod,
+): number | undefined {
   if (typeof targetPort !== "string") return targetPort || port;
   const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always") ?? [];
   const ports = [...spec.containers, ...sidecars].flatMap((container) => container.ports ?? []);
-  return ports.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? "TCP") === protocol)?.containerPort;
+  return ports.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? "TCP") === protocol)
+    ?.containerPort;
 }

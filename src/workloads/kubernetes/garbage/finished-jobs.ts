@@ -18,7 +18,11 @@ export function createFinishedJobController({ client, informers, clock }: Worklo
   return defineKeyedController<ObjectKey>({
     name: "ttl-after-finished",
     writes: [Job],
-    sources: [watch(Job, ({ cluster, object, deleted }) => (!deleted && expiresAtMs(object) !== undefined ? [keyOf(cluster, object)] : []))],
+    sources: [
+      watch(Job, ({ cluster, object, deleted }) =>
+        !deleted && expiresAtMs(object) !== undefined ? [keyOf(cluster, object)] : [],
+      ),
+    ],
     idOf: idOfKey,
     async reconcile(key, { signal }) {
       const job = jobs.get(key);
@@ -28,7 +32,9 @@ export function createFinishedJobController({ client, informers, clock }: Worklo
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       const { uid = "", resourceVersion = "" } = job.metadata;
       // Whoever gave it more time in the meantime is heard.
-      await unlessChanged(client.delete(Job, key, { propagationPolicy: "Foreground", preconditions: { uid, resourceVersion }, signal }));
+      await unlessChanged(
+        client.delete(Job, key, { propagationPolicy: "Foreground", preconditions: { uid, resourceVersion }, signal }),
+      );
       return done;
     },
   });

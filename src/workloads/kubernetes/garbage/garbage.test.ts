@@ -14,7 +14,12 @@ async function startMember(nodes: number): Promise<TestMember> {
     nodes,
     controllers(deps) {
       indexByController(deps.informers);
-      return [createJobController(deps), createJobOrphanController(deps), createFinishedJobController(deps), createOrphanedPodController(deps)];
+      return [
+        createJobController(deps),
+        createJobOrphanController(deps),
+        createFinishedJobController(deps),
+        createOrphanedPodController(deps),
+      ];
     },
   });
   return endsWithTest(member);
@@ -24,7 +29,12 @@ const spec = { containers: [{ name: "main", image: "x:1" }] };
 
 test("A finished Job goes with its pods when its time is over", async () => {
   const member = await startMember(0);
-  await member.client.create(Job, MEMBER, { apiVersion: "batch/v1", kind: "Job", metadata: { name: "pi", namespace: NAMESPACE }, spec: { ttlSecondsAfterFinished: 60, template: { spec: { ...spec, restartPolicy: "Never" } } } });
+  await member.client.create(Job, MEMBER, {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "pi", namespace: NAMESPACE },
+    spec: { ttlSecondsAfterFinished: 60, template: { spec: { ...spec, restartPolicy: "Never" } } },
+  });
   await member.pass(1_000);
   const [pod] = member.pods();
   if (!pod) throw new Error("a pod runs");
@@ -41,7 +51,13 @@ test("A finished Job goes with its pods when its time is over", async () => {
 
 test("A pod whose node is gone is removed after a while, and another is not", async () => {
   const member = await startMember(2);
-  for (const name of ["a", "b"]) await member.client.create(Pod, MEMBER, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE }, spec });
+  for (const name of ["a", "b"])
+    await member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: NAMESPACE },
+      spec,
+    });
   await member.pass(10_000);
   const [first, second] = member.pods();
   const phases: (string | undefined)[] = [];

@@ -1,9 +1,10 @@
 /**
- * Pods whose node is gone: nobody is left to stop them or to say how they ended, so they are marked as failed and removed.
+ * Pods whose node is gone: nobody is left to stop them or to say how they ended, so they are marked as failed and
+ * removed.
  *
- * Reads:  Pod, Node.
- * Writes: Pod (status, deletion).
- * Waits a moment first: a node that is made again under its name keeps its pods. Nothing is removed while nodes cannot be seen.
+ * Reads: Pod, Node.
+ * Writes: Pod (status, deletion). Waits a moment first: a node that is made again under its name keeps its pods.
+ * Nothing is removed while nodes cannot be seen.
  */
 import { Node, Pod } from "../../../api/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -24,15 +25,25 @@ export function createOrphanedPodController({ client, informers, clock }: Worklo
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const missingSince = new Map<string, number>();
-  const isLost = (cluster: string, { spec }: ReadonlyPod): boolean => Boolean(spec.nodeName) && nodes.get({ cluster, name: spec.nodeName ?? "" }) === undefined;
+  const isLost = (cluster: string, { spec }: ReadonlyPod): boolean =>
+    Boolean(spec.nodeName) && nodes.get({ cluster, name: spec.nodeName ?? "" }) === undefined;
 
   return defineKeyedController<ObjectKey>({
     name: "orphaned-pods",
     writes: [Pod],
     sources: [
-      watch(Pod, ({ cluster, object, deleted }) => (!deleted && isLost(cluster, object) ? [keyOf(cluster, object)] : [])),
+      watch(Pod, ({ cluster, object, deleted }) =>
+        !deleted && isLost(cluster, object) ? [keyOf(cluster, object)] : [],
+      ),
       // Nodes go rarely, so one look at all pods of the cluster will do.
-      watch(Node, ({ cluster, object, deleted }) => (deleted ? pods.list({ cluster }).filter(({ spec }) => spec.nodeName === object.metadata.name).map((pod) => keyOf(cluster, pod)) : [])),
+      watch(Node, ({ cluster, object, deleted }) =>
+        deleted
+          ? pods
+              .list({ cluster })
+              .filter(({ spec }) => spec.nodeName === object.metadata.name)
+              .map((pod) => keyOf(cluster, pod))
+          : [],
+      ),
     ],
     idOf: idOfKey,
     async reconcile(key, { signal }) {
@@ -54,12 +65,25 @@ export function createOrphanedPodController({ client, informers, clock }: Worklo
 
   async function remove(key: ObjectKey, pod: ReadonlyPod, signal: AbortSignal): Promise<void> {
     const { phase } = pod.status ?? {};
-    if (phase !== "Succeeded" && phase !== "Failed") await client.updateStatus(Pod, key.cluster, failed(pod), { signal });
+    if (phase !== "Succeeded" && phase !== "Failed")
+      await client.updateStatus(Pod, key.cluster, failed(pod), { signal });
     await client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid ?? "" }, signal });
   }
 
   function failed(pod: ReadonlyPod): DeepReadonly<Pod> {
-    const condition = { type: "DisruptionTarget", status: "True", reason: "DeletionByPodGC", message: "PodGC: node no longer exists" } as const;
-    return { ...pod, status: { ...pod.status, phase: "Failed", conditions: [...withCondition(pod.status?.conditions, condition, formatTime(clock.now()))] } };
+    const condition = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "DeletionByPodGC",
+      message: "PodGC: node no longer exists",
+    } as const;
+    return {
+      ...pod,
+      status: {
+        ...pod.status,
+        phase: "Failed",
+        conditions: [...withCondition(pod.status?.conditions, condition, formatTime(clock.now()))],
+      },
+    };
   }
 }

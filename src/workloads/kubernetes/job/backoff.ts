@@ -13,9 +13,16 @@ export interface Backoff {
 export const NO_BACKOFF: Backoff = { failures: 0, lastFailureMs: 0 };
 
 /** The record once these pods, which were not counted before, have ended. */
-export function nextBackoff(before: Backoff, succeeded: readonly ReadonlyPod[], failed: readonly ReadonlyPod[]): Backoff {
+export function nextBackoff(
+  before: Backoff,
+  succeeded: readonly ReadonlyPod[],
+  failed: readonly ReadonlyPod[],
+): Backoff {
   const failures = failed.map(finishedMs);
-  if (succeeded.length === 0) return failures.length === 0 ? before : { failures: before.failures + failures.length, lastFailureMs: Math.max(...failures) };
+  if (succeeded.length === 0)
+    return failures.length === 0
+      ? before
+      : { failures: before.failures + failures.length, lastFailureMs: Math.max(...failures) };
   const lastSuccessMs = Math.max(...succeeded.map(finishedMs));
   const later = failures.filter((time) => time > lastSuccessMs);
   return later.length === 0 ? NO_BACKOFF : { failures: later.length, lastFailureMs: Math.max(...later) };

@@ -1,10 +1,11 @@
 /**
  * Job: pods that run until enough of them have succeeded, or too many have failed.
  *
- * Reads:  Job, its pods.
- * Writes: Pod (create, delete, the tracking finalizer), Job status.
- * One pass: make and delete pods, write down which have ended, let those go, count them. `plan.ts` and `tracking.ts` decide.
- * After:  `orphans.ts` lets the pods of Jobs go that are gone, `../garbage/finished-jobs.ts` deletes Jobs whose time is over.
+ * Reads: Job, its pods.
+ * Writes: Pod (create, delete, the tracking finalizer), Job status. One pass: make and delete pods, write down which
+ * have ended, let those go, count them. `plan.ts` and `tracking.ts` decide.
+ * After: `orphans.ts` lets the pods of Jobs go that are gone, `../garbage/finished-jobs.ts` deletes Jobs whose time is
+ * over.
  */
 import { Job, Pod } from "../../../api/index.ts";
 import { equalJson } from "../../../base/index.ts";
@@ -39,7 +40,8 @@ import type { JobView } from "./view.ts";
 const JOB_CONTROLLER = "kubernetes.io/job-controller";
 
 /** Jobs that name another controller are left to it. */
-export const isManagedElsewhere = ({ spec }: ReadonlyJob): boolean => spec?.managedBy !== undefined && spec.managedBy !== JOB_CONTROLLER;
+export const isManagedElsewhere = ({ spec }: ReadonlyJob): boolean =>
+  spec?.managedBy !== undefined && spec.managedBy !== JOB_CONTROLLER;
 
 export function createJobController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
@@ -68,7 +70,9 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       const waitMs = Math.max(podsSeen.waitMs(owner), statusSeen.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const podOwner = { cluster: key.cluster, object: job };
-      const orphans = job.metadata.deletionTimestamp ? [] : orphansOf(pods, key.cluster, key.namespace, selectorOf(job));
+      const orphans = job.metadata.deletionTimestamp
+        ? []
+        : orphansOf(pods, key.cluster, key.namespace, selectorOf(job));
       if (orphans.length > 0) {
         await writer.adopt(podOwner, orphans.map(withFinalizer), signal);
         return done;
@@ -79,7 +83,8 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
         delay.settled(idOfKey(key));
         return againAfter(plan);
       }
-      // Pods end together; what they change is told and counted together, as upstream gathers it. A Job that is new need not wait.
+      // Pods end together; what they change is told and counted together, as upstream gathers it. A Job that is new
+      // need not wait.
       const leftMs = job.status?.startTime === undefined ? 0 : delay.waitMs(idOfKey(key));
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
@@ -97,10 +102,20 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     const now = countNow(view);
     const { status, end } = planStart(view, plan, now.active, clock.now());
     const tracking = planTracking(view, end, status, now, clock.now());
-    return tracking.finalize.length === 0 && equalJson(planCounted(tracking.status, tracking, trackedUids(view), clock.now()), view.job.status);
+    return (
+      tracking.finalize.length === 0 &&
+      equalJson(planCounted(tracking.status, tracking, trackedUids(view), clock.now()), view.job.status)
+    );
   }
 
-  async function runPass(view: JobView, plan: JobPlan, podOwner: PodOwner, owner: Owner, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function runPass(
+    view: JobView,
+    plan: JobPlan,
+    podOwner: PodOwner,
+    owner: Owner,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const { job } = view;
     let failure: unknown;
     const now = countNow(view);
@@ -109,14 +124,23 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       now.active -= plan.remove.length;
       now.terminating += plan.remove.length;
       now.ready -= plan.remove.filter(isReady).length;
-      await writer.create(podOwner, plan.create.map(({ index }) => jobPod(job, random, index, index === undefined ? undefined : view.waiting.get(index))), signal);
+      await writer.create(
+        podOwner,
+        plan.create.map(({ index }) =>
+          jobPod(job, random, index, index === undefined ? undefined : view.waiting.get(index)),
+        ),
+        signal,
+      );
       now.active += plan.create.length;
     } catch (error) {
       // Told after the status, which must not claim an end while pods may be left.
       failure = error;
     }
     const before = job.status;
-    const { status, end } = failure === undefined ? planStart(view, plan, now.active, clock.now()) : { status: planStart(view, plan, 1, clock.now()).status, end: undefined };
+    const { status, end } =
+      failure === undefined
+        ? planStart(view, plan, now.active, clock.now())
+        : { status: planStart(view, plan, 1, clock.now()).status, end: undefined };
     const tracking = planTracking(view, end, status, now, clock.now());
     const stillTracked = trackedUids(view);
     let current = job;
@@ -137,11 +161,20 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   async function removePods(plan: JobPlan, podOwner: PodOwner, signal: AbortSignal): Promise<void> {
     // Pods that the Job never wanted do not count when they end.
     const uncounted = plan.removeCounts ? [] : plan.remove.filter(isTracked);
-    await writeAll("pods let go", uncounted, async (pod) => void (await writer.update(podOwner, withoutFinalizer(pod), signal)));
+    await writeAll(
+      "pods let go",
+      uncounted,
+      async (pod) => void (await writer.update(podOwner, withoutFinalizer(pod), signal)),
+    );
     await writer.remove(podOwner, plan.remove, signal);
   }
 
-  async function writeStatus(job: ReadonlyJob, status: JobStatus, owner: Owner, signal: AbortSignal): Promise<ReadonlyJob> {
+  async function writeStatus(
+    job: ReadonlyJob,
+    status: JobStatus,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<ReadonlyJob> {
     if (equalJson(status, job.status)) return job;
     const written = await client.updateStatus(Job, owner.cluster, { ...job, status }, { signal });
     statusSeen.wrote(owner, written);
@@ -149,29 +182,45 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
   }
 
   function tellChanges({ cluster, object }: PodOwner, before: JobStatus | undefined, after: JobStatus): void {
-    const stateOf = (status: JobStatus | undefined, type: string): string | undefined => status?.conditions?.find((condition) => condition.type === type)?.status;
-    const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events?.record(cluster, object, { type, reason, message });
+    const stateOf = (status: JobStatus | undefined, type: string): string | undefined =>
+      status?.conditions?.find((condition) => condition.type === type)?.status;
+    const tell = (type: "Normal" | "Warning", reason: string, message: string): void =>
+      events?.record(cluster, object, { type, reason, message });
     for (const { type, status, reason = "", message = "" } of after.conditions ?? []) {
       if (stateOf(before, type) === status) continue;
       if (type === "Suspended") tell("Normal", status === "True" ? "Suspended" : "Resumed", message);
       if (type === "Failed") tell("Warning", reason, message);
       if (type === "Complete") {
         const completions = (object as ReadonlyJob).spec?.completions;
-        if (completions !== undefined && (after.succeeded ?? 0) > completions) tell("Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
+        if (completions !== undefined && (after.succeeded ?? 0) > completions)
+          tell("Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
         tell("Normal", "Completed", "Job completed");
       }
     }
   }
 }
 
-const againAfter = ({ againInMs }: JobPlan): Result => (againInMs === undefined ? done : { requeueAfterMs: Math.max(1, againInMs) });
-const countNow = ({ active, pods }: JobView): Now => ({ active: active.length, ready: active.filter(isReady).length, terminating: pods.filter(isTerminating).length });
+const againAfter = ({ againInMs }: JobPlan): Result =>
+  againInMs === undefined ? done : { requeueAfterMs: Math.max(1, againInMs) };
+const countNow = ({ active, pods }: JobView): Now => ({
+  active: active.length,
+  ready: active.filter(isReady).length,
+  terminating: pods.filter(isTerminating).length,
+});
 const trackedUids = ({ pods }: JobView): Set<string> => new Set(pods.filter(isTracked).map(uidOf));
 
 function withFinalizer(pod: ReadonlyPod): ReadonlyPod {
-  return isTracked(pod) ? pod : { ...pod, metadata: { ...pod.metadata, finalizers: [...(pod.metadata.finalizers ?? []), TRACKING_FINALIZER] } };
+  return isTracked(pod)
+    ? pod
+    : { ...pod, metadata: { ...pod.metadata, finalizers: [...(pod.metadata.finalizers ?? []), TRACKING_FINALIZER] } };
 }
 
 export function withoutFinalizer(pod: ReadonlyPod): ReadonlyPod {
-  return { ...pod, metadata: { ...pod.metadata, finalizers: pod.metadata.finalizers?.filter((finalizer) => finalizer !== TRACKING_FINALIZER) ?? [] } };
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      finalizers: pod.metadata.finalizers?.filter((finalizer) => finalizer !== TRACKING_FINALIZER) ?? [],
+    },
+  };
 }

@@ -1,4 +1,7 @@
-/** A Job's podFailurePolicy: the first rule that fits a failed pod says whether the failure counts, and whether it is the Job's end. */
+/**
+ * A Job's podFailurePolicy: the first rule that fits a failed pod says whether the failure counts, and whether it is
+ * the Job's end.
+ */
 import type { ContainerStatus, Job } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReadonlyPod } from "../pod.ts";
@@ -44,8 +47,13 @@ function matches({ onExitCodes, onPodConditions }: Rule, { metadata, status }: R
       return onExitCodes.values.includes(code) === (onExitCodes.operator === "In");
     };
     const container = status?.containerStatuses?.find(fits) ?? status?.initContainerStatuses?.find(fits);
-    return container && `Container ${container.name} for pod ${pod} failed with exit code ${container.state?.terminated?.exitCode}`;
+    return (
+      container &&
+      `Container ${container.name} for pod ${pod} failed with exit code ${container.state?.terminated?.exitCode}`
+    );
   }
-  const condition = status?.conditions?.find(({ type, status: value }) => onPodConditions?.some((pattern) => pattern.type === type && (pattern.status ?? "True") === value));
+  const condition = status?.conditions?.find(({ type, status: value }) =>
+    onPodConditions?.some((pattern) => pattern.type === type && (pattern.status ?? "True") === value),
+  );
   return condition && `Pod ${pod} has condition ${condition.type}`;
 }

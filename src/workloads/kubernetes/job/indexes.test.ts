@@ -1,6 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NO_INDEXES, countCommon, countIndexes, firstMissing, formatIndexes, hasIndex, parseIndexes, unite, withIndexes } from "./indexes.ts";
+import {
+  NO_INDEXES,
+  countCommon,
+  countIndexes,
+  firstMissing,
+  formatIndexes,
+  hasIndex,
+  parseIndexes,
+  unite,
+  withIndexes,
+} from "./indexes.ts";
 
 const MANY = 1_000;
 const some = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 40 });
@@ -32,8 +42,14 @@ describe("A set of indexes", () => {
         expect(countIndexes(a)).toBe(left.length);
         expect(countIndexes(unite(a, b))).toBe(both.size);
         expect(countCommon(a, b)).toBe(left.filter((index) => right.includes(index)).length);
-        expect(Array.from({ length: 62 }, (_, index) => index).filter((index) => hasIndex(a, index))).toEqual(left.toSorted((x, y) => x - y));
-        expect(firstMissing(a, 5, 61)).toEqual(Array.from({ length: 61 }, (_, index) => index).filter((index) => !left.includes(index)).slice(0, 5));
+        expect(Array.from({ length: 62 }, (_, index) => index).filter((index) => hasIndex(a, index))).toEqual(
+          left.toSorted((x, y) => x - y),
+        );
+        expect(firstMissing(a, 5, 61)).toEqual(
+          Array.from({ length: 61 }, (_, index) => index)
+            .filter((index) => !left.includes(index))
+            .slice(0, 5),
+        );
       }),
       { seed: 5, numRuns: 200 },
     );

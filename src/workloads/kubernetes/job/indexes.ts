@@ -1,6 +1,6 @@
 /**
- * Sets of completion indexes as growing intervals: a Job of a hundred thousand indexes keeps a few numbers, and its status a short
- * text such as `1,3-5,7`.
+ * Sets of completion indexes as growing intervals: a Job of a hundred thousand indexes keeps a few numbers, and its
+ * status a short text such as `1,3-5,7`.
  */
 export interface Interval {
   readonly first: number;
@@ -14,7 +14,9 @@ export const NO_INDEXES: Indexes = [];
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const intervals: Interval[] = [];
   for (const part of text ? text.split(",") : []) {
-    const [first, last = first, ...more] = part.split("-").map((number) => (/^\d{1,10}$/.test(number) ? Number(number) : undefined));
+    const [first, last = first, ...more] = part
+      .split("-")
+      .map((number) => (/^\d{1,10}$/.test(number) ? Number(number) : undefined));
     if (first === undefined || last === undefined || more.length > 0) continue;
     if (first >= completions) break;
     intervals.push({ first, last: Math.min(last, completions - 1) });
@@ -24,7 +26,9 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
 
 /** Two neighbours are listed, three become a range. */
 export function formatIndexes(indexes: Indexes): string {
-  return indexes.map(({ first, last }) => (last === first ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`)).join(",");
+  return indexes
+    .map(({ first, last }) => (last === first ? `${first}` : `${first}${last === first + 1 ? "," : "-"}${last}`))
+    .join(",");
 }
 
 export function countIndexes(indexes: Indexes): number {
@@ -47,7 +51,12 @@ export function hasIndex(indexes: Indexes, index: number): boolean {
 
 export function withIndexes(indexes: Indexes, more: Iterable<number>): Indexes {
   const added = Array.from(new Set(more)).toSorted((a, b) => a - b);
-  return added.length === 0 ? indexes : unite(indexes, added.map((index) => ({ first: index, last: index })));
+  return added.length === 0
+    ? indexes
+    : unite(
+        indexes,
+        added.map((index) => ({ first: index, last: index })),
+      );
 }
 
 export function unite(a: Indexes, b: Indexes): Indexes {

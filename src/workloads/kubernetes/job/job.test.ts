@@ -22,13 +22,28 @@ async function startMember(): Promise<TestMember> {
 type JobSpec = NonNullable<Job["spec"]>;
 
 function makeJob(spec: Partial<JobSpec> = {}, restartPolicy: "Never" | "OnFailure" = "Never"): Job {
-  return { apiVersion: "batch/v1", kind: "Job", metadata: { name: "pi", namespace: NAMESPACE }, spec: { template: { spec: { containers: [{ name: "main", image: "pi:1" }], restartPolicy } }, ...spec } };
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "pi", namespace: NAMESPACE },
+    spec: { template: { spec: { containers: [{ name: "main", image: "pi:1" }], restartPolicy } }, ...spec },
+  };
 }
 
-const indexOf = ({ metadata }: DeepReadonly<Pod>): string => metadata.annotations?.["batch.kubernetes.io/job-completion-index"] ?? "";
-const running = (member: TestMember): DeepReadonly<Pod>[] => member.pods().filter(({ status, metadata }) => !metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed");
+const indexOf = ({ metadata }: DeepReadonly<Pod>): string =>
+  metadata.annotations?.["batch.kubernetes.io/job-completion-index"] ?? "";
+const running = (member: TestMember): DeepReadonly<Pod>[] =>
+  member
+    .pods()
+    .filter(
+      ({ status, metadata }) =>
+        !metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed",
+    );
 const statusOf = async (member: TestMember) => (await member.get(Job, "pi")).status;
-const conditionsOf = async (member: TestMember): Promise<string[]> => ((await statusOf(member))?.conditions ?? []).map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`);
+const conditionsOf = async (member: TestMember): Promise<string[]> =>
+  ((await statusOf(member))?.conditions ?? []).map(
+    ({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`,
+  );
 
 async function finishAll(member: TestMember, exitCode: number): Promise<void> {
   for (const pod of running(member)) await member.finish(pod, exitCode);
@@ -48,12 +63,25 @@ describe("A Job", () => {
     }
 
     expect(atOnce).toEqual([2, 2, 1, 0]);
-    expect(await statusOf(member)).toMatchObject({ succeeded: 5, ready: 0, terminating: 0, uncountedTerminatedPods: {}, completionTime: "2024-05-01T12:00:03Z", startTime: "2024-05-01T12:00:00Z" });
+    expect(await statusOf(member)).toMatchObject({
+      succeeded: 5,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+      completionTime: "2024-05-01T12:00:03Z",
+      startTime: "2024-05-01T12:00:00Z",
+    });
     expect(await conditionsOf(member)).toEqual([
       "SuccessCriteriaMet=True CompletionsReached: Reached expected number of succeeded pods",
       "Complete=True CompletionsReached: Reached expected number of succeeded pods",
     ]);
-    expect(member.pods().map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    expect(member.pods().map(({ metadata }) => metadata.finalizers)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(member.events.at(-1)).toBe("Job/pi Normal Completed: Job completed");
   });
 
@@ -94,7 +122,10 @@ describe("A Job", () => {
 
     expect([soon, afterTen, stillWaiting, afterTwenty]).toEqual([0, 1, 0, 1]);
     expect(await statusOf(member)).toMatchObject({ failed: 3 });
-    expect(await conditionsOf(member)).toEqual(["FailureTarget=True BackoffLimitExceeded: Job has reached the specified backoff limit", "Failed=True BackoffLimitExceeded: Job has reached the specified backoff limit"]);
+    expect(await conditionsOf(member)).toEqual([
+      "FailureTarget=True BackoffLimitExceeded: Job has reached the specified backoff limit",
+      "Failed=True BackoffLimitExceeded: Job has reached the specified backoff limit",
+    ]);
     expect(member.events).toContain("Job/pi Warning BackoffLimitExceeded: Job has reached the specified backoff limit");
   });
 
@@ -110,7 +141,11 @@ describe("A Job", () => {
     await member.pass(1_000);
     const during = await conditionsOf(member);
     const terminating = (await statusOf(member))?.terminating;
-    await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: second.metadata.name }, { gracePeriodSeconds: 0 });
+    await member.client.delete(
+      Pod,
+      { cluster: MEMBER, namespace: NAMESPACE, name: second.metadata.name },
+      { gracePeriodSeconds: 0 },
+    );
     await member.pass(1_000);
 
     expect(during).toEqual(["FailureTarget=True BackoffLimitExceeded: Job has reached the specified backoff limit"]);
@@ -128,7 +163,10 @@ describe("A Job", () => {
     await member.pass(2_000);
 
     expect(before).toEqual([]);
-    expect(await conditionsOf(member)).toEqual(["FailureTarget=True DeadlineExceeded: Job was active longer than specified deadline", "Failed=True DeadlineExceeded: Job was active longer than specified deadline"]);
+    expect(await conditionsOf(member)).toEqual([
+      "FailureTarget=True DeadlineExceeded: Job was active longer than specified deadline",
+      "Failed=True DeadlineExceeded: Job was active longer than specified deadline",
+    ]);
     expect(running(member)).toEqual([]);
   });
 
@@ -137,10 +175,16 @@ describe("A Job", () => {
     await member.client.create(Job, MEMBER, makeJob({ parallelism: 2, completions: 2 }));
     await member.pass(1_000);
 
-    await member.change(Job, "pi", (job) => ({ ...job, spec: { ...job.spec, suspend: true } as DeepReadonly<JobSpec> }));
+    await member.change(Job, "pi", (job) => ({
+      ...job,
+      spec: { ...job.spec, suspend: true } as DeepReadonly<JobSpec>,
+    }));
     await member.pass(1_000);
     const suspended = [await statusOf(member), await conditionsOf(member), member.pods().length];
-    await member.change(Job, "pi", (job) => ({ ...job, spec: { ...job.spec, suspend: false } as DeepReadonly<JobSpec> }));
+    await member.change(Job, "pi", (job) => ({
+      ...job,
+      spec: { ...job.spec, suspend: false } as DeepReadonly<JobSpec>,
+    }));
     await member.pass(1_000);
 
     expect(suspended).toMatchObject([{ ready: 0, terminating: 0 }, ["Suspended=True JobSuspended: Job suspended"], 0]);
@@ -148,7 +192,10 @@ describe("A Job", () => {
     expect(await conditionsOf(member)).toEqual(["Suspended=False JobResumed: Job resumed"]);
     expect((await statusOf(member))?.startTime).toBe("2024-05-01T12:00:02Z");
     expect(running(member)).toHaveLength(2);
-    expect(member.events.filter((event) => event.includes("Job suspended") || event.includes("Job resumed"))).toEqual(["Job/pi Normal Suspended: Job suspended", "Job/pi Normal Resumed: Job resumed"]);
+    expect(member.events.filter((event) => event.includes("Job suspended") || event.includes("Job resumed"))).toEqual([
+      "Job/pi Normal Suspended: Job suspended",
+      "Job/pi Normal Resumed: Job resumed",
+    ]);
   });
 
   test("that somebody else manages is left alone", async () => {
@@ -166,7 +213,11 @@ describe("A Job", () => {
     await member.client.create(Job, MEMBER, makeJob());
     await member.pass(1_000);
 
-    await member.client.delete(Job, { cluster: MEMBER, namespace: NAMESPACE, name: "pi" }, { propagationPolicy: "Background" });
+    await member.client.delete(
+      Job,
+      { cluster: MEMBER, namespace: NAMESPACE, name: "pi" },
+      { propagationPolicy: "Background" },
+    );
     await member.pass(5_000);
 
     expect(member.pods()).toEqual([]);
@@ -198,14 +249,25 @@ describe("An indexed Job", () => {
     expect(pod?.metadata.name).toMatch(/^pi-0-[a-z0-9]{5}$/);
     expect(pod?.metadata.labels?.["batch.kubernetes.io/job-completion-index"]).toBe("0");
     expect(pod?.spec.hostname).toBe("pi-0");
-    expect(pod?.spec.containers[0]?.env).toEqual([{ name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']" } } }]);
+    expect(pod?.spec.containers[0]?.env).toEqual([
+      {
+        name: "JOB_COMPLETION_INDEX",
+        valueFrom: {
+          fieldRef: { apiVersion: "v1", fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']" },
+        },
+      },
+    ]);
     expect(running(member).map(indexOf)).toEqual(["3"]);
     expect(await statusOf(member)).toMatchObject({ completedIndexes: "0-2", succeeded: 3, active: 1 });
   });
 
   test("tries every index as often as it may, and says which ones failed", async () => {
     const member = await startMember();
-    await member.client.create(Job, MEMBER, makeJob({ completions: 2, parallelism: 2, completionMode: "Indexed", backoffLimitPerIndex: 1 }));
+    await member.client.create(
+      Job,
+      MEMBER,
+      makeJob({ completions: 2, parallelism: 2, completionMode: "Indexed", backoffLimitPerIndex: 1 }),
+    );
     await member.pass(1_000);
 
     const [zero, one] = running(member);
@@ -216,20 +278,39 @@ describe("An indexed Job", () => {
     const again = running(member);
     await finishAll(member, 1);
 
-    expect(again.map(({ metadata }) => metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"])).toEqual(["1"]);
-    expect(await statusOf(member)).toMatchObject({ completedIndexes: "0", failedIndexes: "1", succeeded: 1, failed: 2 });
+    expect(again.map(({ metadata }) => metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"])).toEqual([
+      "1",
+    ]);
+    expect(await statusOf(member)).toMatchObject({
+      completedIndexes: "0",
+      failedIndexes: "1",
+      succeeded: 1,
+      failed: 2,
+    });
     expect((await conditionsOf(member)).at(-1)).toBe("Failed=True FailedIndexes: Job has failed indexes");
   });
 
   test("succeeds early when its success policy is met", async () => {
     const member = await startMember();
-    await member.client.create(Job, MEMBER, makeJob({ completions: 5, parallelism: 5, completionMode: "Indexed", successPolicy: { rules: [{ succeededIndexes: "0,3-4", succeededCount: 2 }] } }));
+    await member.client.create(
+      Job,
+      MEMBER,
+      makeJob({
+        completions: 5,
+        parallelism: 5,
+        completionMode: "Indexed",
+        successPolicy: { rules: [{ succeededIndexes: "0,3-4", succeededCount: 2 }] },
+      }),
+    );
     await member.pass(1_000);
 
     for (const pod of running(member).filter((each) => ["0", "4"].includes(indexOf(each)))) await member.finish(pod, 0);
     await member.pass(1_000);
 
-    expect(await conditionsOf(member)).toEqual(["SuccessCriteriaMet=True SuccessPolicy: Matched rules at index 0", "Complete=True SuccessPolicy: Matched rules at index 0"]);
+    expect(await conditionsOf(member)).toEqual([
+      "SuccessCriteriaMet=True SuccessPolicy: Matched rules at index 0",
+      "Complete=True SuccessPolicy: Matched rules at index 0",
+    ]);
     expect(await statusOf(member)).toMatchObject({ completedIndexes: "0,4", succeeded: 2 });
     expect(running(member)).toEqual([]);
   });
@@ -274,7 +355,10 @@ describe("A pod failure policy", () => {
     await finishAll(member, 42);
 
     const message = `Container main for pod shop/${name} failed with exit code 42 matching FailJob rule at index 0`;
-    expect(await conditionsOf(member)).toEqual([`FailureTarget=True PodFailurePolicy: ${message}`, `Failed=True PodFailurePolicy: ${message}`]);
+    expect(await conditionsOf(member)).toEqual([
+      `FailureTarget=True PodFailurePolicy: ${message}`,
+      `Failed=True PodFailurePolicy: ${message}`,
+    ]);
   });
 
   test("does not count failures that it ignores", async () => {
@@ -285,7 +369,10 @@ describe("A pod failure policy", () => {
     const [pod] = running(member);
     if (!pod) throw new Error("one pod runs");
 
-    await member.finish({ ...pod, status: { ...pod.status, conditions: [{ type: "DisruptionTarget", status: "True" }] } }, 1);
+    await member.finish(
+      { ...pod, status: { ...pod.status, conditions: [{ type: "DisruptionTarget", status: "True" }] } },
+      1,
+    );
     await member.pass(15_000);
 
     expect(await conditionsOf(member)).toEqual([]);

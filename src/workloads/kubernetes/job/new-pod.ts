@@ -1,9 +1,19 @@
-/** A pod of a Job: the template with the finalizer that holds it until it is counted, and with its index where it has one. */
+/**
+ * A pod of a Job: the template with the finalizer that holds it until it is counted, and with its index where it has
+ * one.
+ */
 import type { Container, Pod } from "../../../api/index.ts";
 import type { DeepReadonly, Random } from "../../../base/index.ts";
 import { MAX_PREFIX, generatedPod } from "../new-pod.ts";
 import { judgeFailure } from "./failure-policy.ts";
-import { FAILURES_ANNOTATION, IGNORED_FAILURES_ANNOTATION, INDEX_ANNOTATION, TRACKING_FINALIZER, failuresBefore, indexLimitOf } from "./pods.ts";
+import {
+  FAILURES_ANNOTATION,
+  IGNORED_FAILURES_ANNOTATION,
+  INDEX_ANNOTATION,
+  TRACKING_FINALIZER,
+  failuresBefore,
+  indexLimitOf,
+} from "./pods.ts";
 import type { ReadonlyJob } from "./pods.ts";
 import type { ReadonlyPod } from "../pod.ts";
 
@@ -16,7 +26,13 @@ export function jobPod(job: ReadonlyJob, random: Random, index?: number, replace
   const prefix = index === undefined ? `${name}-` : name.slice(0, MAX_PREFIX - suffix.length) + suffix;
   const pod = generatedPod(job, job.spec?.template, random, prefix);
   const { finalizers = [], labels, annotations } = pod.metadata;
-  const tracked: DeepReadonly<Pod> = { ...pod, metadata: { ...pod.metadata, finalizers: [...finalizers.filter((each) => each !== TRACKING_FINALIZER), TRACKING_FINALIZER] } };
+  const tracked: DeepReadonly<Pod> = {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      finalizers: [...finalizers.filter((each) => each !== TRACKING_FINALIZER), TRACKING_FINALIZER],
+    },
+  };
   if (index === undefined) return tracked;
   const { containers, initContainers } = pod.spec;
   return {
@@ -26,14 +42,25 @@ export function jobPod(job: ReadonlyJob, random: Random, index?: number, replace
       labels: { ...labels, [INDEX_ANNOTATION]: String(index) },
       annotations: { ...annotations, [INDEX_ANNOTATION]: String(index), ...failureAnnotations(job, replaced) },
     },
-    spec: { ...pod.spec, containers: containers.map(withIndexVariable), ...(initContainers && { initContainers: initContainers.map(withIndexVariable) }), hostname: `${name}-${index}` },
+    spec: {
+      ...pod.spec,
+      containers: containers.map(withIndexVariable),
+      ...(initContainers && { initContainers: initContainers.map(withIndexVariable) }),
+      hostname: `${name}-${index}`,
+    },
   };
 }
 
 function withIndexVariable(container: DeepReadonly<Container>): DeepReadonly<Container> {
   const { env = [] } = container;
   if (env.some(({ name }) => name === INDEX_VARIABLE)) return container;
-  return { ...container, env: [...env, { name: INDEX_VARIABLE, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${INDEX_ANNOTATION}']` } } }] };
+  return {
+    ...container,
+    env: [
+      ...env,
+      { name: INDEX_VARIABLE, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${INDEX_ANNOTATION}']` } } },
+    ],
+  };
 }
 
 /** Each pod of an index remembers how often the index failed before it. */
@@ -42,5 +69,8 @@ function failureAnnotations(job: ReadonlyJob, replaced: ReadonlyPod | undefined)
   let { counted, ignored } = replaced ? failuresBefore(replaced) : { counted: 0, ignored: 0 };
   if (replaced && judgeFailure(job.spec?.podFailurePolicy, replaced).counts) counted++;
   else if (replaced) ignored++;
-  return { [FAILURES_ANNOTATION]: String(counted), ...(ignored > 0 && { [IGNORED_FAILURES_ANNOTATION]: String(ignored) }) };
+  return {
+    [FAILURES_ANNOTATION]: String(counted),
+    ...(ignored > 0 && { [IGNORED_FAILURES_ANNOTATION]: String(ignored) }),
+  };
 }

@@ -1,8 +1,8 @@
 /**
- * Pods that still carry the finalizer of a Job which does not count them any more: the Job is gone, has finished, or let them go.
- * Without this they could never be deleted.
+ * Pods that still carry the finalizer of a Job which does not count them any more: the Job is gone, has finished, or
+ * let them go. Without this they could never be deleted.
  *
- * Reads:  Pod, Job.
+ * Reads: Pod, Job.
  * Writes: Pod (its finalizers).
  */
 import { Job, Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
@@ -23,13 +23,22 @@ export function createJobOrphanController({ client, informers }: WorkloadDepende
     name: "job-orphans",
     writes: [Pod],
     sources: [
-      watch(Pod, ({ cluster, object, deleted }) => (!deleted && isTracked(object) && !isCounted(cluster, object) ? [keyOf(cluster, object)] : [])),
-      watch(Job, ({ cluster, object, deleted }) => (deleted || isFinished(object) ? ownedBy(pods, cluster, object.metadata.uid).filter(isTracked).map((pod) => keyOf(cluster, pod)) : [])),
+      watch(Pod, ({ cluster, object, deleted }) =>
+        !deleted && isTracked(object) && !isCounted(cluster, object) ? [keyOf(cluster, object)] : [],
+      ),
+      watch(Job, ({ cluster, object, deleted }) =>
+        deleted || isFinished(object)
+          ? ownedBy(pods, cluster, object.metadata.uid)
+              .filter(isTracked)
+              .map((pod) => keyOf(cluster, pod))
+          : [],
+      ),
     ],
     idOf: idOfKey,
     async reconcile(key, { signal }) {
       const pod = pods.get(key);
-      if (pod && isTracked(pod) && !isCounted(key.cluster, pod)) await unlessChanged(client.update(Pod, key.cluster, withoutFinalizer(pod), { signal }));
+      if (pod && isTracked(pod) && !isCounted(key.cluster, pod))
+        await unlessChanged(client.update(Pod, key.cluster, withoutFinalizer(pod), { signal }));
       return done;
     },
   });
@@ -39,7 +48,7 @@ export function createJobOrphanController({ client, informers }: WorkloadDepende
     const owner = controllerOf({ apiVersion: "v1", kind: Pod.kind, metadata });
     if (!owner) return false;
     if (owner.kind !== Job.kind || parseApiVersion(owner.apiVersion).group !== Job.group) return true;
-    const job = jobs.get({ cluster, name: owner.name, ...(metadata.namespace && { namespace: metadata.namespace }) });
+    const job = jobs.get({ cluster, name: owner.name, namespace: metadata.namespace || undefined });
     return job?.metadata.uid === owner.uid && (isManagedElsewhere(job) || !isFinished(job));
   }
 }

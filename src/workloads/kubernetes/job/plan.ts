@@ -1,8 +1,9 @@
 /**
  * The decisions of a Job: is it at its end, and which pods must be made or deleted.
  *
- * An end is told twice, as upstream tells it: FailureTarget or SuccessCriteriaMet as soon as it is certain, Failed or Complete when
- * the last pod has ended and is counted. Reads a `JobView`; writes nothing, `controller.ts` carries it out.
+ * An end is told twice, as upstream tells it: FailureTarget or SuccessCriteriaMet as soon as it is certain, Failed or
+ * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `controller.ts` carries it
+ * out.
  */
 import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -34,16 +35,30 @@ export interface JobPlan {
   againInMs?: number;
 }
 
-export function makeCondition(type: string, reason: string, message: string, nowMs: number, status = "True"): JobCondition {
+export function makeCondition(
+  type: string,
+  reason: string,
+  message: string,
+  nowMs: number,
+  status = "True",
+): JobCondition {
   const now = formatTime(nowMs);
-  return { type, status, lastProbeTime: now, lastTransitionTime: now, ...(reason && { reason }), ...(message && { message }) };
+  return {
+    type,
+    status,
+    lastProbeTime: now,
+    lastTransitionTime: now,
+    reason: reason || undefined,
+    message: message || undefined,
+  };
 }
 
 export function conditionOf({ status }: ReadonlyJob, type: string): JobCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
 }
 
-export const isFinished = (job: ReadonlyJob): boolean => (conditionOf(job, "Complete") ?? conditionOf(job, "Failed")) !== undefined;
+export const isFinished = (job: ReadonlyJob): boolean =>
+  (conditionOf(job, "Complete") ?? conditionOf(job, "Failed")) !== undefined;
 
 export function planJob(view: JobView, nowMs: number): JobPlan {
   const { job, active } = view;
@@ -60,9 +75,15 @@ export function planJob(view: JobView, nowMs: number): JobPlan {
 }
 
 /** Complete once enough pods have succeeded and none runs any more. `active` is what is left after this pass. */
-export function completion({ completions, succeeded }: JobView, active: number, nowMs: number): JobCondition | undefined {
+export function completion(
+  { completions, succeeded }: JobView,
+  active: number,
+  nowMs: number,
+): JobCondition | undefined {
   const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions;
-  return isEnough && active === 0 ? makeCondition("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods", nowMs) : undefined;
+  return isEnough && active === 0
+    ? makeCondition("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods", nowMs)
+    : undefined;
 }
 
 /** What was told before holds; then failures are looked for, and then the success policy. */
@@ -73,18 +94,23 @@ function endOf(view: JobView, nowMs: number): JobCondition | undefined {
   if (met) return met;
   const target = conditionOf(job, "FailureTarget");
   if (target) return makeCondition("Failed", target.reason ?? "", target.message ?? "", nowMs);
-  const fails = (reason: string, message: string): JobCondition => makeCondition("FailureTarget", reason, message, nowMs);
+  const fails = (reason: string, message: string): JobCondition =>
+    makeCondition("FailureTarget", reason, message, nowMs);
 
   for (const pod of spec?.podFailurePolicy ? pods : []) {
     const { failsJob } = isFailed(pod, job) ? judgeFailure(spec?.podFailurePolicy, pod) : {};
     if (failsJob !== undefined) return fails("PodFailurePolicy", failsJob);
   }
-  if (failed > backoffLimitOf(job) || hasTooManyRestarts(view)) return fails("BackoffLimitExceeded", "Job has reached the specified backoff limit");
-  if ((deadlineLeftMs(job, nowMs) ?? 1) <= 0) return fails("DeadlineExceeded", "Job was active longer than specified deadline");
+  if (failed > backoffLimitOf(job) || hasTooManyRestarts(view))
+    return fails("BackoffLimitExceeded", "Job has reached the specified backoff limit");
+  if ((deadlineLeftMs(job, nowMs) ?? 1) <= 0)
+    return fails("DeadlineExceeded", "Job was active longer than specified deadline");
   if (failedIndexes) {
     const count = countIndexes(failedIndexes);
-    if (spec?.maxFailedIndexes !== undefined && count > spec.maxFailedIndexes) return fails("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes");
-    if (count > 0 && count + countIndexes(succeededIndexes) >= completions) return fails("FailedIndexes", "Job has failed indexes");
+    if (spec?.maxFailedIndexes !== undefined && count > spec.maxFailedIndexes)
+      return fails("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes");
+    if (count > 0 && count + countIndexes(succeededIndexes) >= completions)
+      return fails("FailedIndexes", "Job has failed indexes");
   }
   const policy = metSuccessPolicy(job, succeededIndexes);
   return policy === undefined ? undefined : makeCondition("SuccessCriteriaMet", "SuccessPolicy", policy, nowMs);
@@ -100,7 +126,8 @@ function hasTooManyRestarts({ job, pods }: JobView): boolean {
   let restarts = 0;
   for (const { status } of pods) {
     if (status?.phase !== "Running" && status?.phase !== "Pending") continue;
-    for (const { restartCount } of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) restarts += restartCount ?? 0;
+    for (const { restartCount } of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
+      restarts += restartCount ?? 0;
   }
   const limit = backoffLimitOf(job);
   return limit === 0 ? restarts > 0 : restarts >= limit;
@@ -113,11 +140,19 @@ function deadlineLeftMs(job: ReadonlyJob, nowMs: number): number | undefined {
   return timeMs(status?.startTime ?? formatTime(nowMs)) + spec.activeDeadlineSeconds * 1000 - nowMs;
 }
 
-function planPods(view: JobView, nowMs: number): { create: { index?: number }[]; remove: readonly ReadonlyPod[]; backoffMs?: number } {
+function planPods(
+  view: JobView,
+  nowMs: number,
+): { create: { index?: number }[]; remove: readonly ReadonlyPod[]; backoffMs?: number } {
   const { job, pods, active, completions, succeeded } = view;
   const parallelism = job.spec?.parallelism ?? 1;
   // Without completions the first success ends the Job; what runs then is left to run.
-  const wanted = completions === undefined ? (succeeded > 0 ? active.length : parallelism) : Math.max(0, Math.min(parallelism, completions - succeeded));
+  const wanted =
+    completions === undefined
+      ? succeeded > 0
+        ? active.length
+        : parallelism
+      : Math.max(0, Math.min(parallelism, completions - succeeded));
   const remove = surplus(view, Math.max(0, active.length - wanted));
   // Deleting and creating in one pass could make a pod for an index that is not free yet.
   if (remove.length > 0) return { create: [], remove: remove.slice(0, MAX_PER_PASS) };
@@ -133,12 +168,22 @@ function planPods(view: JobView, nowMs: number): { create: { index?: number }[];
   const waits = perIndex ? free.map((index) => indexBackoffLeftMs(view.waiting.get(index), nowMs)) : [];
   const ready = free.filter((_, place) => (waits[place] ?? 0) === 0);
   const later = waits.filter((wait) => wait > 0);
-  return { create: ready.map((index) => ({ index })), remove, ...(later.length > 0 && { backoffMs: Math.min(...later) }) };
+  return {
+    create: ready.map((index) => ({ index })),
+    remove,
+    backoffMs: later.length > 0 ? Math.min(...later) : undefined,
+  };
 }
 
-function freeIndexes({ job, pods, active, completions = 0, succeededIndexes, failedIndexes }: JobView, count: number): number[] {
+function freeIndexes(
+  { job, pods, active, completions = 0, succeededIndexes, failedIndexes }: JobView,
+  count: number,
+): number[] {
   const taken = replacesOnlyFailed(job) ? [...active, ...pods.filter(isTerminating)] : active;
-  const busy = withIndexes(succeededIndexes, taken.map((pod) => indexOf(pod, completions)).filter((index) => index !== undefined));
+  const busy = withIndexes(
+    succeededIndexes,
+    taken.map((pod) => indexOf(pod, completions)).filter((index) => index !== undefined),
+  );
   return firstMissing(failedIndexes ? unite(busy, failedIndexes) : busy, count, completions);
 }
 

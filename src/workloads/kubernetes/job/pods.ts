@@ -13,18 +13,23 @@ export const FAILURES_ANNOTATION = "batch.kubernetes.io/job-index-failure-count"
 export const IGNORED_FAILURES_ANNOTATION = "batch.kubernetes.io/job-index-ignored-failure-count";
 
 export const uidOf = ({ metadata }: ReadonlyPod): string => metadata.uid ?? "";
-export const isTracked = ({ metadata }: ReadonlyPod): boolean => metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
+export const isTracked = ({ metadata }: ReadonlyPod): boolean =>
+  metadata.finalizers?.includes(TRACKING_FINALIZER) ?? false;
 export const isIndexed = ({ spec }: ReadonlyJob): boolean => spec?.completionMode === "Indexed";
 export const isSuspended = ({ spec }: ReadonlyJob): boolean => spec?.suspend === true;
 /** The indexes fail one by one, and each may be tried so often. */
-export const indexLimitOf = (job: ReadonlyJob): number | undefined => (isIndexed(job) ? job.spec?.backoffLimitPerIndex : undefined);
+export const indexLimitOf = (job: ReadonlyJob): number | undefined =>
+  isIndexed(job) ? job.spec?.backoffLimitPerIndex : undefined;
 
 /** On its way out, and neither succeeded nor failed yet. */
 export function isTerminating({ metadata, status }: ReadonlyPod): boolean {
   return metadata.deletionTimestamp !== undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }
 
-/** A pod that is being deleted is replaced only when it has really ended. With a failure policy it must first say how it failed. */
+/**
+ * A pod that is being deleted is replaced only when it has really ended. With a failure policy it must first say how it
+ * failed.
+ */
 export function replacesOnlyFailed({ spec }: ReadonlyJob): boolean {
   return spec?.podReplacementPolicy === "Failed" || spec?.podFailurePolicy !== undefined;
 }
@@ -45,7 +50,10 @@ export function indexOf({ metadata }: ReadonlyPod, completions: number): number 
 
 /** How often the index of this pod had failed before; 0 when a user made nonsense of the annotation. */
 export function failuresBefore({ metadata }: ReadonlyPod): { counted: number; ignored: number } {
-  return { counted: readCount(metadata.annotations?.[FAILURES_ANNOTATION]), ignored: readCount(metadata.annotations?.[IGNORED_FAILURES_ANNOTATION]) };
+  return {
+    counted: readCount(metadata.annotations?.[FAILURES_ANNOTATION]),
+    ignored: readCount(metadata.annotations?.[IGNORED_FAILURES_ANNOTATION]),
+  };
 }
 
 function readCount(text: string | undefined): number {
@@ -64,9 +72,14 @@ export function finishedMs(pod: ReadonlyPod): number {
 }
 
 function finishedContainersMs({ spec, status }: ReadonlyPod): number | undefined {
-  const sidecars = new Set(spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name));
+  const sidecars = new Set(
+    spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always").map(({ name }) => name),
+  );
   // Sidecars end after the containers that they serve.
-  const last = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)) ?? [])];
+  const last = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)) ?? []),
+  ];
   const times = last.map(({ state }) => timeMs(state?.terminated?.finishedAt));
   return times.length > 0 && times.every((time) => time > 0) ? Math.max(...times) : undefined;
 }

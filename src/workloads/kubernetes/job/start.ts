@@ -6,19 +6,31 @@ import { isSuspended } from "./pods.ts";
 import type { JobStatus } from "./tracking.ts";
 import type { JobView } from "./view.ts";
 
-/** The status as far as it tells of that, and the end, if it has come. `active` is how many pods run after this pass. */
-export function planStart(view: JobView, plan: JobPlan, active: number, nowMs: number): { status: JobStatus; end?: JobCondition } {
+/**
+ * The status as far as it tells of that, and the end, if it has come. `active` is how many pods run after this pass.
+ */
+export function planStart(
+  view: JobView,
+  plan: JobPlan,
+  active: number,
+  nowMs: number,
+): { status: JobStatus; end?: JobCondition } {
   const { job } = view;
   const { startTime, ...status }: JobStatus = job.status ?? {};
   const suspended = isSuspended(job);
   const since = startTime ?? (suspended ? undefined : formatTime(nowMs));
-  const running: JobStatus = { ...status, ...(since !== undefined && { startTime: since }) };
+  const running: JobStatus = { ...status, startTime: since };
   const end = plan.end ?? completion(view, active, nowMs);
   if (end) return { status: running, end };
   const known = status.conditions?.find(({ type }) => type === "Suspended");
-  if (job.metadata.deletionTimestamp || (known?.status ?? "False") === (suspended ? "True" : "False")) return { status: running };
-  const condition = suspended ? makeCondition("Suspended", "JobSuspended", "Job suspended", nowMs) : makeCondition("Suspended", "JobResumed", "Job resumed", nowMs, "False");
-  const conditions = known ? (status.conditions ?? []).map((each) => (each === known ? condition : each)) : [...(status.conditions ?? []), condition];
+  if (job.metadata.deletionTimestamp || (known?.status ?? "False") === (suspended ? "True" : "False"))
+    return { status: running };
+  const condition = suspended
+    ? makeCondition("Suspended", "JobSuspended", "Job suspended", nowMs)
+    : makeCondition("Suspended", "JobResumed", "Job resumed", nowMs, "False");
+  const conditions = known
+    ? (status.conditions ?? []).map((each) => (each === known ? condition : each))
+    : [...(status.conditions ?? []), condition];
   // The time that a Job may be active is counted from when it was resumed.
-  return { status: { ...status, conditions, ...(!suspended && { startTime: formatTime(nowMs) }) } };
+  return { status: { ...status, conditions, startTime: !suspended ? formatTime(nowMs) : undefined } };
 }

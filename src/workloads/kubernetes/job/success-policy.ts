@@ -7,10 +7,14 @@ import type { ReadonlyJob } from "./pods.ts";
 export function metSuccessPolicy({ spec }: ReadonlyJob, succeeded: Indexes): string | undefined {
   if (succeeded.length === 0) return undefined;
   const place = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
-    if (succeededIndexes === undefined) return succeededCount !== undefined && countIndexes(succeeded) >= succeededCount;
+    if (succeededIndexes === undefined)
+      return succeededCount !== undefined && countIndexes(succeeded) >= succeededCount;
     const wanted = parseIndexes(succeededIndexes, spec?.completions ?? 0);
     const common = countCommon(wanted, succeeded);
-    return wanted.length > 0 && (common === countIndexes(wanted) || (succeededCount !== undefined && common >= succeededCount));
+    return (
+      wanted.length > 0 &&
+      (common === countIndexes(wanted) || (succeededCount !== undefined && common >= succeededCount))
+    );
   });
   return place < 0 ? undefined : `Matched rules at index ${place}`;
 }

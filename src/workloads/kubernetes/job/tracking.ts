@@ -1,8 +1,9 @@
 /**
  * How a Job counts its pods so that none is counted twice or missed, whoever crashes when.
  *
- * A pod that has ended is first written into the status as uncounted, then loses its finalizer, then moves from the uncounted into
- * the counts. Two status writes a batch, of which the outside may see either. Pure; `controller.ts` writes in this order.
+ * A pod that has ended is first written into the status as uncounted, then loses its finalizer, then moves from the
+ * uncounted into the counts. Two status writes a batch, of which the outside may see either. Pure; `controller.ts`
+ * writes in this order.
  */
 import type { DeepReadonly } from "../../../base/index.ts";
 import { formatTime } from "../../../base/index.ts";
@@ -36,10 +37,19 @@ export interface Tracking {
   final?: JobCondition;
 }
 
-export function planTracking(view: JobView, end: JobCondition | undefined, before: JobStatus, now: Now, nowMs: number): Tracking {
+export function planTracking(
+  view: JobView,
+  end: JobCondition | undefined,
+  before: JobStatus,
+  now: Now,
+  nowMs: number,
+): Tracking {
   const { job, pods, completions = 0 } = view;
   const isEnd = end !== undefined;
-  const uncounted = { succeeded: [...(before.uncountedTerminatedPods?.succeeded ?? [])], failed: [...(before.uncountedTerminatedPods?.failed ?? [])] };
+  const uncounted = {
+    succeeded: [...(before.uncountedTerminatedPods?.succeeded ?? [])],
+    failed: [...(before.uncountedTerminatedPods?.failed ?? [])],
+  };
   const known = new Set([...uncounted.succeeded, ...uncounted.failed]);
   const newIndexes: number[] = [];
   const finalize: ReadonlyPod[] = [];
@@ -59,7 +69,11 @@ export function planTracking(view: JobView, end: JobCondition | undefined, befor
       if (isIndexed(job)) {
         if (index !== undefined && !hasIndex(view.succeededBefore, index)) newIndexes.push(index);
       } else if (!known.has(uidOf(pod))) uncounted.succeeded.push(uidOf(pod));
-    } else if ((failed || (isEnd && end.type !== "SuccessCriteriaMet")) && !known.has(uidOf(pod)) && (!isIndexed(job) || index !== undefined)) {
+    } else if (
+      (failed || (isEnd && end.type !== "SuccessCriteriaMet")) &&
+      !known.has(uidOf(pod)) &&
+      (!isIndexed(job) || index !== undefined)
+    ) {
       // A Job that fails counts every pod that has not succeeded as failed.
       if (judgeFailure(job.spec?.podFailurePolicy, pod).counts) uncounted.failed.push(uidOf(pod));
     }
@@ -67,28 +81,57 @@ export function planTracking(view: JobView, end: JobCondition | undefined, befor
     if (isFull) break;
   }
 
-  const told = end && (end.type === "FailureTarget" || (end.type === "SuccessCriteriaMet" && !conditionOf(job, end.type)));
+  const told =
+    end && (end.type === "FailureTarget" || (end.type === "SuccessCriteriaMet" && !conditionOf(job, end.type)));
   const conditions = told ? [...(before.conditions ?? []), end] : before.conditions;
   const status: JobStatus = {
     ...withoutIndexes(withoutCounts(before)),
     ...(conditions && { conditions }),
-    ...counts({ active: now.active, succeeded: isIndexed(job) ? countIndexes(withIndexes(view.succeededIndexes, newIndexes)) : (before.succeeded ?? 0), failed: before.failed ?? 0 }),
+    ...counts({
+      active: now.active,
+      succeeded: isIndexed(job)
+        ? countIndexes(withIndexes(view.succeededIndexes, newIndexes))
+        : (before.succeeded ?? 0),
+      failed: before.failed ?? 0,
+    }),
     ready: now.ready,
     terminating: now.terminating,
     uncountedTerminatedPods: uncountedOf(uncounted),
     ...indexesOf(view, newIndexes),
   };
-  const final = end && makeCondition(end.type === "SuccessCriteriaMet" ? "Complete" : "Failed", end.reason ?? "", end.message ?? "", nowMs);
-  return { status, finalize, ...(final && !isFull && { final }) };
+  const final =
+    end &&
+    makeCondition(
+      end.type === "SuccessCriteriaMet" ? "Complete" : "Failed",
+      end.reason ?? "",
+      end.message ?? "",
+      nowMs,
+    );
+  return { status, finalize, final: final && !isFull ? final : undefined };
 }
 
-/** The status once the finalizers are gone: pods that do not carry one any more move into the counts, and the Job may be over. */
-export function planCounted(status: JobStatus, { final }: Tracking, stillTracked: ReadonlySet<string>, nowMs: number): JobStatus {
+/**
+ * The status once the finalizers are gone: pods that do not carry one any more move into the counts, and the Job may be
+ * over.
+ */
+export function planCounted(
+  status: JobStatus,
+  { final }: Tracking,
+  stillTracked: ReadonlySet<string>,
+  nowMs: number,
+): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  const left = { succeeded: succeeded.filter((uid) => stillTracked.has(uid)), failed: failed.filter((uid) => stillTracked.has(uid)) };
+  const left = {
+    succeeded: succeeded.filter((uid) => stillTracked.has(uid)),
+    failed: failed.filter((uid) => stillTracked.has(uid)),
+  };
   const counted: JobStatus = {
     ...withoutCounts(status),
-    ...counts({ active: status.active ?? 0, succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length, failed: (status.failed ?? 0) + failed.length - left.failed.length }),
+    ...counts({
+      active: status.active ?? 0,
+      succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length,
+      failed: (status.failed ?? 0) + failed.length - left.failed.length,
+    }),
     uncountedTerminatedPods: uncountedOf(left),
   };
   if (!final || left.succeeded.length + left.failed.length > 0 || (status.terminating ?? 0) > 0) return counted;
@@ -96,14 +139,26 @@ export function planCounted(status: JobStatus, { final }: Tracking, stillTracked
   return { ...counted, conditions, ...(final.type === "Complete" && { completionTime: formatTime(nowMs) }) };
 }
 
-function indexesOf({ job, succeededIndexes, failedIndexes }: JobView, newIndexes: readonly number[]): Pick<JobStatus, "completedIndexes" | "failedIndexes"> {
+function indexesOf(
+  { job, succeededIndexes, failedIndexes }: JobView,
+  newIndexes: readonly number[],
+): Pick<JobStatus, "completedIndexes" | "failedIndexes"> {
   if (!isIndexed(job)) return {};
   const completedIndexes = formatIndexes(withIndexes(succeededIndexes, newIndexes));
-  return { ...(completedIndexes && { completedIndexes }), ...(failedIndexes && { failedIndexes: formatIndexes(failedIndexes) }) };
+  return {
+    completedIndexes: completedIndexes || undefined,
+    failedIndexes: failedIndexes ? formatIndexes(failedIndexes) : undefined,
+  };
 }
 
-function uncountedOf({ succeeded, failed }: { succeeded: readonly string[]; failed: readonly string[] }): NonNullable<JobStatus["uncountedTerminatedPods"]> {
-  return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
+function uncountedOf({
+  succeeded,
+  failed,
+}: {
+  succeeded: readonly string[];
+  failed: readonly string[];
+}): NonNullable<JobStatus["uncountedTerminatedPods"]> {
+  return { succeeded: succeeded.length > 0 ? succeeded : undefined, failed: failed.length > 0 ? failed : undefined };
 }
 
 /** Zeros are left out, as Kubernetes leaves them out. */

@@ -1,7 +1,8 @@
 /**
  * A Job and its pods at one moment: what is counted, what has ended since, which indexes are done.
  *
- * Pure. `plan.ts` decides from it whether the Job is at its end and which pods it needs, `tracking.ts` what its status says.
+ * Pure. `plan.ts` decides from it whether the Job is at its end and which pods it needs, `tracking.ts` what its status
+ * says.
  */
 import { isActive } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
@@ -25,7 +26,10 @@ export interface JobView {
   succeededIndexes: Indexes;
   /** Unset when the Job has no limit per index. */
   failedIndexes?: Indexes;
-  /** The last failed pod of an index that waits for another try: it stays until the next one has taken over its count of failures. */
+  /**
+   * The last failed pod of an index that waits for another try: it stays until the next one has taken over its count of
+   * failures.
+   */
   waiting: ReadonlyMap<number, ReadonlyPod>;
   backoff: Backoff;
 }
@@ -34,26 +38,56 @@ export function viewJob(job: ReadonlyJob, pods: readonly ReadonlyPod[], backoff:
   const { spec, status } = job;
   const completions = spec?.completions;
   const indexed = isIndexed(job);
-  const uncounted = { succeeded: new Set(status?.uncountedTerminatedPods?.succeeded), failed: new Set(status?.uncountedTerminatedPods?.failed) };
-  const isValid = (pod: ReadonlyPod): boolean => isTracked(pod) && (!indexed || indexOf(pod, completions ?? 0) !== undefined);
-  const newSucceeded = pods.filter((pod) => pod.status?.phase === "Succeeded" && isValid(pod) && !uncounted.succeeded.has(uidOf(pod)));
+  const uncounted = {
+    succeeded: new Set(status?.uncountedTerminatedPods?.succeeded),
+    failed: new Set(status?.uncountedTerminatedPods?.failed),
+  };
+  const isValid = (pod: ReadonlyPod): boolean =>
+    isTracked(pod) && (!indexed || indexOf(pod, completions ?? 0) !== undefined);
+  const newSucceeded = pods.filter(
+    (pod) => pod.status?.phase === "Succeeded" && isValid(pod) && !uncounted.succeeded.has(uidOf(pod)),
+  );
   const newFailed = pods.filter((pod) => isFailed(pod, job) && isValid(pod) && !uncounted.failed.has(uidOf(pod)));
   const counted = newFailed.filter((pod) => judgeFailure(spec?.podFailurePolicy, pod).counts);
   const active = pods.filter(isActive);
-  const common = { job, pods, active, completions, failed: (status?.failed ?? 0) + counted.length + uncounted.failed.size, backoff: nextBackoff(backoff, newSucceeded, newFailed) };
+  const common = {
+    job,
+    pods,
+    active,
+    completions,
+    failed: (status?.failed ?? 0) + counted.length + uncounted.failed.size,
+    backoff: nextBackoff(backoff, newSucceeded, newFailed),
+  };
   if (!indexed || completions === undefined) {
-    return { ...common, succeeded: (status?.succeeded ?? 0) + newSucceeded.length + uncounted.succeeded.size, succeededBefore: NO_INDEXES, succeededIndexes: NO_INDEXES, waiting: new Map() };
+    return {
+      ...common,
+      succeeded: (status?.succeeded ?? 0) + newSucceeded.length + uncounted.succeeded.size,
+      succeededBefore: NO_INDEXES,
+      succeededIndexes: NO_INDEXES,
+      waiting: new Map(),
+    };
   }
-  const indexesOf = (some: readonly ReadonlyPod[]): number[] => some.map((pod) => indexOf(pod, completions)).filter((index) => index !== undefined);
+  const indexesOf = (some: readonly ReadonlyPod[]): number[] =>
+    some.map((pod) => indexOf(pod, completions)).filter((index) => index !== undefined);
   const succeededBefore = parseIndexes(status?.completedIndexes, completions);
-  const succeededIndexes = withIndexes(succeededBefore, indexesOf(pods.filter((pod) => pod.status?.phase === "Succeeded" && isTracked(pod))));
+  const succeededIndexes = withIndexes(
+    succeededBefore,
+    indexesOf(pods.filter((pod) => pod.status?.phase === "Succeeded" && isTracked(pod))),
+  );
   const indexedView = { ...common, succeeded: countIndexes(succeededIndexes), succeededBefore, succeededIndexes };
   const limit = indexLimitOf(job);
   if (limit === undefined) return { ...indexedView, waiting: new Map() };
-  const failedIndexes = withIndexes(parseIndexes(status?.failedIndexes, completions), indexesOf(pods.filter((pod) => isTracked(pod) && failsIndex(pod, job, limit))));
+  const failedIndexes = withIndexes(
+    parseIndexes(status?.failedIndexes, completions),
+    indexesOf(pods.filter((pod) => isTracked(pod) && failsIndex(pod, job, limit))),
+  );
   const settled = (index: number): boolean => hasIndex(succeededIndexes, index) || hasIndex(failedIndexes, index);
   const busy = new Set(indexesOf(active));
-  const waiting = lastOfEach(pods.filter((pod) => isValid(pod) && isFailed(pod, job)), completions, (index) => !settled(index) && !busy.has(index));
+  const waiting = lastOfEach(
+    pods.filter((pod) => isValid(pod) && isFailed(pod, job)),
+    completions,
+    (index) => !settled(index) && !busy.has(index),
+  );
   return { ...indexedView, failedIndexes, waiting };
 }
 
@@ -63,7 +97,11 @@ function failsIndex(pod: ReadonlyPod, job: ReadonlyJob, limit: number): boolean 
   return verdict.failsIndex || (verdict.counts && failuresBefore(pod).counted >= limit);
 }
 
-function lastOfEach(failed: readonly ReadonlyPod[], completions: number, isOpen: (index: number) => boolean): ReadonlyMap<number, ReadonlyPod> {
+function lastOfEach(
+  failed: readonly ReadonlyPod[],
+  completions: number,
+  isOpen: (index: number) => boolean,
+): ReadonlyMap<number, ReadonlyPod> {
   const last = new Map<number, ReadonlyPod>();
   const failures = (pod: ReadonlyPod): number => failuresBefore(pod).counted + failuresBefore(pod).ignored;
   for (const pod of failed) {

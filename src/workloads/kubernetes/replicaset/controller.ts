@@ -1,7 +1,8 @@
 /**
- * ReplicaSet, and ReplicationController, which is the same under an older name: keep as many pods of one template as the spec asks for.
+ * ReplicaSet, and ReplicationController, which is the same under an older name: keep as many pods of one template as
+ * the spec asks for.
  *
- * Reads:  ReplicaSet or ReplicationController, its pods, the pods of its siblings (for whom to delete).
+ * Reads: ReplicaSet or ReplicationController, its pods, the pods of its siblings (for whom to delete).
  * Writes: Pod (create, delete, adopt, release), its own status.
  * Before: the Deployment controller sets `spec.replicas`. After: placement binds the pods, the kubelet runs them.
  */
@@ -39,7 +40,13 @@ interface Flavour<T extends KubernetesObject> {
 }
 
 export function createReplicaSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
-  return createController(deps, { name: "replicaset", kind: ReplicaSet, component: "replicaset-controller", asReplicaSet: (object) => object, countsTerminating: true });
+  return createController(deps, {
+    name: "replicaset",
+    kind: ReplicaSet,
+    component: "replicaset-controller",
+    asReplicaSet: (object) => object,
+    countsTerminating: true,
+  });
 }
 
 export function createReplicationControllerController(deps: WorkloadDependencies): Controller<ObjectKey> {
@@ -47,12 +54,18 @@ export function createReplicationControllerController(deps: WorkloadDependencies
     name: "replicationcontroller",
     kind: ReplicationController,
     component: "replication-controller",
-    asReplicaSet: ({ spec, ...object }) => ({ ...object, spec: { ...spec, selector: { matchLabels: spec?.selector ?? {} } } }),
+    asReplicaSet: ({ spec, ...object }) => ({
+      ...object,
+      spec: { ...spec, selector: { matchLabels: spec?.selector ?? {} } },
+    }),
     countsTerminating: false,
   });
 }
 
-function createController<T extends KubernetesObject>(deps: WorkloadDependencies, { name, kind, component, asReplicaSet, countsTerminating }: Flavour<T>): Controller<ObjectKey> {
+function createController<T extends KubernetesObject>(
+  deps: WorkloadDependencies,
+  { name, kind, component, asReplicaSet, countsTerminating }: Flavour<T>,
+): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);
   const replicaSets = informers.of(ReplicaSet);
@@ -91,7 +104,11 @@ function createController<T extends KubernetesObject>(deps: WorkloadDependencies
       const plan = planReplicas(replicaSet, ours, siblings);
       if (plan.create + plan.remove.length + plan.release.length > 0) {
         await carryOut(object, plan, podOwner, signal);
-        log.info("replicas changed", { created: plan.create, deleted: plan.remove.length, released: plan.release.length });
+        log.info("replicas changed", {
+          created: plan.create,
+          deleted: plan.remove.length,
+          released: plan.release.length,
+        });
         return done; // The pods' own changes bring this set back.
       }
       return settle(object, plan, key, signal);
@@ -110,21 +127,42 @@ function createController<T extends KubernetesObject>(deps: WorkloadDependencies
       .flatMap(({ metadata }) => ownedBy(pods, cluster, metadata.uid));
   }
 
-  async function carryOut(object: DeepReadonly<T>, plan: ReplicasPlan, podOwner: PodOwner, signal: AbortSignal): Promise<void> {
+  async function carryOut(
+    object: DeepReadonly<T>,
+    plan: ReplicasPlan,
+    podOwner: PodOwner,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { template } = asReplicaSet(object).spec;
     try {
-      await writer.create(podOwner, Array.from({ length: plan.create }, () => generatedPod(object, template, random)), signal);
+      await writer.create(
+        podOwner,
+        Array.from({ length: plan.create }, () => generatedPod(object, template, random)),
+        signal,
+      );
       await writer.remove(podOwner, plan.remove, signal);
     } catch (error) {
       const reason = plan.create > 0 ? "FailedCreate" : "FailedDelete";
-      const status = planReplicaSetStatus(asReplicaSet(object), plan.active, clock.now(), { reason, message: failureMessage(error) }, terminatingOf(plan));
-      if (!equalJson(status, statusOf(object))) await unlessChanged(client.updateStatus(kind, podOwner.cluster, { ...object, status }, { signal }));
+      const status = planReplicaSetStatus(
+        asReplicaSet(object),
+        plan.active,
+        clock.now(),
+        { reason, message: failureMessage(error) },
+        terminatingOf(plan),
+      );
+      if (!equalJson(status, statusOf(object)))
+        await unlessChanged(client.updateStatus(kind, podOwner.cluster, { ...object, status }, { signal }));
       throw error;
     }
     await writer.release(podOwner, plan.release, signal);
   }
 
-  async function settle(object: DeepReadonly<T>, plan: ReplicasPlan, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function settle(
+    object: DeepReadonly<T>,
+    plan: ReplicasPlan,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const replicaSet = asReplicaSet(object);
     const status = planReplicaSetStatus(replicaSet, plan.active, clock.now(), undefined, terminatingOf(plan));
     const availableInMs = nextAvailableInMs(plan.active, replicaSet.spec.minReadySeconds ?? 0, clock.now());

@@ -9,17 +9,28 @@ const labels = { app: "web" };
 
 function makeReplicaSet(replicas: number, spec: Partial<ReadonlyReplicaSet["spec"]> = {}): ReadonlyReplicaSet {
   const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } };
-  return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: "shop", generation: 3 }, spec: { replicas, selector: { matchLabels: labels }, template, ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: { name: "web", namespace: "shop", generation: 3 },
+    spec: { replicas, selector: { matchLabels: labels }, template, ...spec },
+  };
 }
 
-function makePod(name: string, fields: { labels?: Record<string, string>; node?: string; ready?: boolean; phase?: "Running" | "Failed" } = {}): ReadonlyPod {
+function makePod(
+  name: string,
+  fields: { labels?: Record<string, string>; node?: string; ready?: boolean; phase?: "Running" | "Failed" } = {},
+): ReadonlyPod {
   const { node = "a", ready = true, phase = "Running" } = fields;
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, labels: fields.labels ?? labels },
     spec: { containers: [], nodeName: node },
-    status: { phase, conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime: "2024-05-01T11:00:00Z" }] },
+    status: {
+      phase,
+      conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime: "2024-05-01T11:00:00Z" }],
+    },
   };
 }
 const names = (pods: readonly ReadonlyPod[]): string[] => pods.map(({ metadata }) => metadata.name);
@@ -57,13 +68,19 @@ describe("a ReplicaSet", () => {
   });
 
   test("does not start when its selector would never find its pods", () => {
-    expect(() => planReplicas(makeReplicaSet(1, { selector: { matchLabels: { app: "other" } } }), [], [])).toThrow(TerminalError);
+    expect(() => planReplicas(makeReplicaSet(1, { selector: { matchLabels: { app: "other" } } }), [], [])).toThrow(
+      TerminalError,
+    );
   });
 });
 
 describe("the status of a ReplicaSet", () => {
   test("counts ready, available and fully labelled pods, and leaves zeros out", () => {
-    const status = planReplicaSetStatus(makeReplicaSet(2, { minReadySeconds: 7_200 }), [makePod("a"), makePod("b", { ready: false })], NOW);
+    const status = planReplicaSetStatus(
+      makeReplicaSet(2, { minReadySeconds: 7_200 }),
+      [makePod("a"), makePod("b", { ready: false })],
+      NOW,
+    );
 
     expect(status).toEqual({ replicas: 2, fullyLabeledReplicas: 2, readyReplicas: 1, observedGeneration: 3 });
   });
@@ -72,7 +89,15 @@ describe("the status of a ReplicaSet", () => {
     const failed = planReplicaSetStatus(makeReplicaSet(1), [], NOW, { reason: "FailedCreate", message: "quota" });
     const recovered = planReplicaSetStatus({ ...makeReplicaSet(1), status: failed }, [], NOW);
 
-    expect(failed.conditions).toEqual([{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "quota", lastTransitionTime: "2024-05-01T12:00:00Z" }]);
+    expect(failed.conditions).toEqual([
+      {
+        type: "ReplicaFailure",
+        status: "True",
+        reason: "FailedCreate",
+        message: "quota",
+        lastTransitionTime: "2024-05-01T12:00:00Z",
+      },
+    ]);
     expect(recovered.conditions).toBeUndefined();
   });
 });

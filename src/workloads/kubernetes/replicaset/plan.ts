@@ -14,7 +14,9 @@ import { chooseReplicaSetVictims } from "./victims.ts";
 
 export type ReadonlyReplicaSet = DeepReadonly<ReplicaSet>;
 
-/** Pods created or deleted in one pass; a set of thousands takes turns with the others. The number is Kubernetes' own. */
+/**
+ * Pods created or deleted in one pass; a set of thousands takes turns with the others. The number is Kubernetes' own.
+ */
 const MAX_PER_PASS = 500;
 
 export interface ReplicasPlan {
@@ -29,14 +31,25 @@ export interface ReplicasPlan {
 }
 
 /** `siblings` are the pods of other ReplicaSets of the same owner. */
-export function planReplicas(replicaSet: ReadonlyReplicaSet, pods: readonly ReadonlyPod[], siblings: readonly ReadonlyPod[]): ReplicasPlan {
+export function planReplicas(
+  replicaSet: ReadonlyReplicaSet,
+  pods: readonly ReadonlyPod[],
+  siblings: readonly ReadonlyPod[],
+): ReplicasPlan {
   const selector = selectorOf(replicaSet);
   const matching = pods.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
-  const release = pods.filter((pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels));
+  const release = pods.filter(
+    (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
+  );
   const active = matching.filter(isActive);
   const difference = (replicaSet.spec.replicas ?? 1) - active.length;
-  const remove = difference < 0 ? chooseReplicaSetVictims(active, [...active, ...siblings.filter(isActive)], Math.min(-difference, MAX_PER_PASS)) : [];
-  const terminating = matching.filter(({ metadata, status }) => metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed").length;
+  const remove =
+    difference < 0
+      ? chooseReplicaSetVictims(active, [...active, ...siblings.filter(isActive)], Math.min(-difference, MAX_PER_PASS))
+      : [];
+  const terminating = matching.filter(
+    ({ metadata, status }) => metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed",
+  ).length;
   return { active, terminating, create: Math.min(Math.max(difference, 0), MAX_PER_PASS), remove, release };
 }
 
@@ -46,7 +59,13 @@ export interface ReplicaFailure {
 }
 
 /** `failure` is what the last pass could not do; `terminating` is unset for kinds that do not count those. */
-export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: readonly ReadonlyPod[], nowMs: number, failure?: ReplicaFailure, terminating?: number): DeepReadonly<ReplicaSetStatus> {
+export function planReplicaSetStatus(
+  replicaSet: ReadonlyReplicaSet,
+  active: readonly ReadonlyPod[],
+  nowMs: number,
+  failure?: ReplicaFailure,
+  terminating?: number,
+): DeepReadonly<ReplicaSetStatus> {
   const { spec, metadata, status } = replicaSet;
   const templateLabels = Object.entries(spec.template?.metadata?.labels ?? {});
   const count = (test: (pod: ReadonlyPod) => boolean): number => active.filter(test).length;
@@ -56,15 +75,20 @@ export function planReplicaSetStatus(replicaSet: ReadonlyReplicaSet, active: rea
   const before = status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   const others = status?.conditions?.filter(({ type }) => type !== "ReplicaFailure") ?? [];
   // The first failure stays until a pass goes well; the tries in between would only change the words.
-  const conditions = failure ? [...others, before ?? { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: formatTime(nowMs) }] : others;
+  const conditions = failure
+    ? [
+        ...others,
+        before ?? { type: "ReplicaFailure", status: "True", ...failure, lastTransitionTime: formatTime(nowMs) },
+      ]
+    : others;
   // Zeros are left out, as Kubernetes leaves them out.
   return {
     replicas: active.length,
-    ...(labelled > 0 && { fullyLabeledReplicas: labelled }),
-    ...(ready > 0 && { readyReplicas: ready }),
-    ...(available > 0 && { availableReplicas: available }),
-    ...(terminating !== undefined && { terminatingReplicas: terminating }),
+    fullyLabeledReplicas: labelled > 0 ? labelled : undefined,
+    readyReplicas: ready > 0 ? ready : undefined,
+    availableReplicas: available > 0 ? available : undefined,
+    terminatingReplicas: terminating,
     observedGeneration: metadata.generation ?? 0,
-    ...(conditions.length > 0 && { conditions }),
+    conditions: conditions.length > 0 ? conditions : undefined,
   };
 }

@@ -9,27 +9,61 @@ const KEY = { cluster: "paris", namespace: "shop", name: "web" };
 const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u-web", controller: true };
 
 function makePod(status: Pod["status"] = {}, metadata: Partial<Pod["metadata"]> = {}): DeepReadonly<Pod> {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "shop", uid: "u-p", ownerReferences: [owner], ...metadata }, spec: { containers: [] }, status };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "shop", uid: "u-p", ownerReferences: [owner], ...metadata },
+    spec: { containers: [] },
+    status,
+  };
 }
-const makeSet = (generation: number, replicas = 0): DeepReadonly<ReplicaSet> => ({ apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: "shop", generation }, spec: { selector: {} }, status: { replicas } });
+const makeSet = (generation: number, replicas = 0): DeepReadonly<ReplicaSet> => ({
+  apiVersion: "apps/v1",
+  kind: "ReplicaSet",
+  metadata: { name: "web", namespace: "shop", generation },
+  spec: { selector: {} },
+  status: { replicas },
+});
 
 /** Whether a ReplicaSet is urgent after this change. */
 function isUrgentAfter(kind: "Pod" | "ReplicaSet", event: Omit<ObjectEvent, "cluster">): boolean {
   const urgent = createUrgent(ReplicaSet);
-  for (const request of urgent.watches) if (request.kind.kind === kind) Array.from(request.map({ cluster: "paris", ...event }));
+  for (const request of urgent.watches)
+    if (request.kind.kind === kind) Array.from(request.map({ cluster: "paris", ...event }));
   return urgent.has(KEY);
 }
 
 const going = { deletionTimestamp: "2024-05-01T12:00:00Z" };
 const cases: Record<string, { event: Omit<ObjectEvent, "cluster">; want: boolean }> = {
   "a pod that comes cannot wait": { event: { object: makePod(), deleted: false }, want: true },
-  "a pod that becomes ready can wait": { event: { object: makePod({ phase: "Running" }), old: makePod(), deleted: false }, want: false },
-  "a pod that fails cannot wait": { event: { object: makePod({ phase: "Failed" }), old: makePod(), deleted: false }, want: true },
-  "a pod that begins to go cannot wait": { event: { object: makePod({}, going), old: makePod(), deleted: false }, want: true },
-  "a pod that is gone after that can wait": { event: { object: makePod({}, going), old: makePod({}, going), deleted: true }, want: false },
-  "a pod that is gone all of a sudden cannot wait": { event: { object: makePod(), old: makePod(), deleted: true }, want: true },
-  "a pod that somebody took away cannot wait": { event: { object: makePod({}, { ownerReferences: [] }), old: makePod(), deleted: false }, want: true },
-  "a pod of another owner does not matter": { event: { object: makePod({}, { ownerReferences: [{ ...owner, apiVersion: "example.com/v1" }] }), deleted: false }, want: false },
+  "a pod that becomes ready can wait": {
+    event: { object: makePod({ phase: "Running" }), old: makePod(), deleted: false },
+    want: false,
+  },
+  "a pod that fails cannot wait": {
+    event: { object: makePod({ phase: "Failed" }), old: makePod(), deleted: false },
+    want: true,
+  },
+  "a pod that begins to go cannot wait": {
+    event: { object: makePod({}, going), old: makePod(), deleted: false },
+    want: true,
+  },
+  "a pod that is gone after that can wait": {
+    event: { object: makePod({}, going), old: makePod({}, going), deleted: true },
+    want: false,
+  },
+  "a pod that is gone all of a sudden cannot wait": {
+    event: { object: makePod(), old: makePod(), deleted: true },
+    want: true,
+  },
+  "a pod that somebody took away cannot wait": {
+    event: { object: makePod({}, { ownerReferences: [] }), old: makePod(), deleted: false },
+    want: true,
+  },
+  "a pod of another owner does not matter": {
+    event: { object: makePod({}, { ownerReferences: [{ ...owner, apiVersion: "example.com/v1" }] }), deleted: false },
+    want: false,
+  },
 };
 describe("of a ReplicaSet whose status is held back", () => {
   for (const [behaviour, { event, want }] of Object.entries(cases)) {

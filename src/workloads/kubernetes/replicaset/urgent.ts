@@ -1,7 +1,7 @@
 /**
- * Which ReplicaSets cannot wait. Most changes of pods (a node, a status) only change what the status of their set says, and looking
- * at all pods of a set for each of them would cost the square of their number. So while a status is held back, a set is looked at
- * only when it was changed itself, or when a pod came, left or stopped counting.
+ * Which ReplicaSets cannot wait. Most changes of pods (a node, a status) only change what the status of their set says,
+ * and looking at all pods of a set for each of them would cost the square of their number. So while a status is held
+ * back, a set is looked at only when it was changed itself, or when a pod came, left or stopped counting.
  *
  * Nothing is lost by a change that is not recognised here: it is seen when the status is due.
  */
@@ -31,7 +31,10 @@ export function createUrgent<T extends KubernetesObject>(kind: Kind<T>): Urgent 
     for (const pod of [event.object, event.old]) {
       const owner = pod && controllerOf(pod);
       // Just the owners for which the controller is called as well: whoever is marked is looked at, and the mark goes.
-      if (owner?.kind === kind.kind && parseApiVersion(owner.apiVersion).group === kind.group) urgent.add(idOfKey({ cluster: event.cluster, namespace: event.object.metadata.namespace ?? "", name: owner.name }));
+      if (owner?.kind === kind.kind && parseApiVersion(owner.apiVersion).group === kind.group)
+        urgent.add(
+          idOfKey({ cluster: event.cluster, namespace: event.object.metadata.namespace ?? "", name: owner.name }),
+        );
     }
     return [];
   };

@@ -1,6 +1,6 @@
 /**
- * What becomes of the claims of a StatefulSet: with `whenDeleted: Delete` they belong to the set, with `whenScaled: Delete` to their
- * pod once it is to be scaled away, and garbage collection does the rest. Pure.
+ * What becomes of the claims of a StatefulSet: with `whenDeleted: Delete` they belong to the set, with `whenScaled:
+ * Delete` to their pod once it is to be scaled away, and garbage collection does the rest. Pure.
  */
 import { controllerReference } from "../../../api/index.ts";
 import type { KubernetesObject, OwnerReference } from "../../../api/index.ts";
@@ -11,8 +11,13 @@ import type { ReadonlyStatefulSet } from "./identity.ts";
 
 type Reference = DeepReadonly<OwnerReference>;
 
-const policyOf = ({ spec }: ReadonlyStatefulSet): { whenDeleted: string; whenScaled: string } => ({ whenDeleted: "Retain", whenScaled: "Retain", ...spec.persistentVolumeClaimRetentionPolicy });
-const means = (reference: Reference, { kind, metadata }: DeepReadonly<KubernetesObject>): boolean => reference.kind === kind && reference.name === metadata.name;
+const policyOf = ({ spec }: ReadonlyStatefulSet): { whenDeleted: string; whenScaled: string } => ({
+  whenDeleted: "Retain",
+  whenScaled: "Retain",
+  ...spec.persistentVolumeClaimRetentionPolicy,
+});
+const means = (reference: Reference, { kind, metadata }: DeepReadonly<KubernetesObject>): boolean =>
+  reference.kind === kind && reference.name === metadata.name;
 
 /** The claim belongs to an earlier pod of the same name and goes with it: a new pod must not use it. */
 export function isStale(set: ReadonlyStatefulSet, claim: ReadonlyClaim, podName: string): boolean {
@@ -29,15 +34,27 @@ export function hasOtherController(set: ReadonlyStatefulSet, claim: ReadonlyClai
   });
 }
 
-/** The claim with the owners that the policy wants; undefined when it has them. `isCondemned`: the pod is to be scaled away. */
-export function mendedOwners(set: ReadonlyStatefulSet, claim: ReadonlyClaim, pod: ReadonlyPod, isCondemned: boolean): ReadonlyClaim | undefined {
+/**
+ * The claim with the owners that the policy wants; undefined when it has them. `isCondemned`: the pod is to be scaled
+ * away.
+ */
+export function mendedOwners(
+  set: ReadonlyStatefulSet,
+  claim: ReadonlyClaim,
+  pod: ReadonlyPod,
+  isCondemned: boolean,
+): ReadonlyClaim | undefined {
   const owners: readonly Reference[] = claim.metadata.ownerReferences ?? [];
   const others = owners.filter((reference) => !means(reference, set) && !means(reference, pod));
-  const isStaleOwner = owners.some((reference) => [set, pod].some((owner) => means(reference, owner) && reference.uid !== owner.metadata.uid));
+  const isStaleOwner = owners.some((reference) =>
+    [set, pod].some((owner) => means(reference, owner) && reference.uid !== owner.metadata.uid),
+  );
   // An owner of an earlier life takes the claim with it.
   if (isStaleOwner) return undefined;
   const wanted = hasOtherController(set, claim, pod) ? others : [...others, ...ownersByPolicy(set, pod, isCondemned)];
-  const isSame = owners.length === wanted.length && wanted.every(({ uid, controller }) => owners.some((owner) => owner.uid === uid && owner.controller === controller));
+  const isSame =
+    owners.length === wanted.length &&
+    wanted.every(({ uid, controller }) => owners.some((owner) => owner.uid === uid && owner.controller === controller));
   if (isSame) return undefined;
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: wanted } };
 }

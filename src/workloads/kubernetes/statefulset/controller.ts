@@ -48,7 +48,8 @@ const FORMAT: RevisionFormat<StatefulSet> = {
 const verbOf = (verb: "create" | "delete"): string => (verb === "create" ? "Create" : "Delete");
 const WORDS: PodWords = {
   done: (verb, pod, { object }) => `${verbOf(verb)} Pod ${pod} in StatefulSet ${object.metadata.name} successful`,
-  failed: (verb, pod, { object }, why) => `${verbOf(verb)} Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${why}`,
+  failed: (verb, pod, { object }, why) =>
+    `${verbOf(verb)} Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${why}`,
 };
 
 export function createStatefulSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
@@ -74,35 +75,66 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
       // The server's garbage collection removes the pods of a set that goes.
       if (set.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
-      const waitMs = Math.max(podsSeen.waitMs(owner), claimsSeen.waitMs(owner), statusSeen.waitMs(owner), history.waitMs(owner));
+      const waitMs = Math.max(
+        podsSeen.waitMs(owner),
+        claimsSeen.waitMs(owner),
+        statusSeen.waitMs(owner),
+        history.waitMs(owner),
+      );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const podOwner: PodOwner = { cluster: key.cluster, object: set };
       const ours = await claimPods(set, podOwner, signal);
       if (!ours) return done; // What changed hands brings the set back.
-      const revisions = planRevisions(FORMAT, set, { known: history.of(owner), currentRevision: set.status?.currentRevision, collisionCount: set.status?.collisionCount });
+      const revisions = planRevisions(FORMAT, set, {
+        known: history.of(owner),
+        currentRevision: set.status?.currentRevision,
+        collisionCount: set.status?.collisionCount,
+      });
       if (revisions.write) {
         const outcome = await history.write(owner, revisions, signal);
-        if (outcome === "collision") await writeStatus(set, { ...(set.status ?? { replicas: 0 }), collisionCount: revisions.collisionCount + 1 }, owner, signal);
+        if (outcome === "collision")
+          await writeStatus(
+            set,
+            { ...(set.status ?? { replicas: 0 }), collisionCount: revisions.collisionCount + 1 },
+            owner,
+            signal,
+          );
         return done;
       }
       const nowMs = clock.now();
-      const claimNamed = (name: string): ReadonlyClaim | undefined => claims.get({ cluster: key.cluster, name, ...(key.namespace && { namespace: key.namespace }) });
-      const plan = planStatefulSet({ set, pods: ours, current: revisions.current, update: revisions.update, claimNamed, nowMs });
+      const claimNamed = (name: string): ReadonlyClaim | undefined =>
+        claims.get({ cluster: key.cluster, name, namespace: key.namespace || undefined });
+      const plan = planStatefulSet({
+        set,
+        pods: ours,
+        current: revisions.current,
+        update: revisions.update,
+        claimNamed,
+        nowMs,
+      });
       if (await carryOut(plan, podOwner, owner, signal)) return done;
       const settled = await settle(set, ours, revisions, owner, key, signal);
-      return plan.isBlocked ? { requeueAfterMs: Math.min(BLOCKED_AGAIN_MS, settled.requeueAfterMs ?? BLOCKED_AGAIN_MS) } : settled;
+      return plan.isBlocked
+        ? { requeueAfterMs: Math.min(BLOCKED_AGAIN_MS, settled.requeueAfterMs ?? BLOCKED_AGAIN_MS) }
+        : settled;
     },
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
   /** The pods of the set; undefined when some had to be taken over or let go first. */
-  async function claimPods(set: ReadonlyStatefulSet, podOwner: PodOwner, signal: AbortSignal): Promise<ReadonlyPod[] | undefined> {
+  async function claimPods(
+    set: ReadonlyStatefulSet,
+    podOwner: PodOwner,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[] | undefined> {
     const selector = selectorOf(set);
     const isMember = (pod: ReadonlyPod): boolean => ordinalOf(set, pod) !== undefined;
     const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector).filter(isMember);
     const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
-    const strangers = all.filter((pod) => !pod.metadata.deletionTimestamp && !(isMember(pod) && matchesLabels(selector, pod.metadata.labels)));
+    const strangers = all.filter(
+      (pod) => !pod.metadata.deletionTimestamp && !(isMember(pod) && matchesLabels(selector, pod.metadata.labels)),
+    );
     await writer.adopt(podOwner, orphans, signal);
     await writer.release(podOwner, strangers, signal);
     return orphans.length + strangers.length > 0 ? undefined : all.filter(isMember);
@@ -119,22 +151,44 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     await writer.create(podOwner, plan.create, signal);
     await writeAll("pod updates", plan.mend, async (pod) => void (await writer.update(podOwner, pod, signal)));
     await writer.remove(podOwner, plan.remove, signal);
-    return plan.createClaims.length + plan.mendClaims.length + plan.create.length + plan.mend.length + plan.remove.length > 0;
+    return (
+      plan.createClaims.length + plan.mendClaims.length + plan.create.length + plan.mend.length + plan.remove.length > 0
+    );
   }
 
-  async function createClaim({ claim, pod }: StatefulPlan["createClaims"][number], { cluster, object }: PodOwner, owner: Owner, signal: AbortSignal): Promise<void> {
+  async function createClaim(
+    { claim, pod }: StatefulPlan["createClaims"][number],
+    { cluster, object }: PodOwner,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       claimsSeen.wrote(owner, await client.create(PersistentVolumeClaim, cluster, claim, { signal }));
-      events?.record(cluster, object, { type: "Normal", reason: "SuccessfulCreate", message: `Create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${object.metadata.name} success` });
+      events?.record(cluster, object, {
+        type: "Normal",
+        reason: "SuccessfulCreate",
+        message: `Create Claim ${claim.metadata.name} Pod ${pod} in StatefulSet ${object.metadata.name} success`,
+      });
     } catch (error) {
       // It is used as it is.
       if (isAlreadyExists(error)) return;
-      events?.record(cluster, object, { type: "Warning", reason: "FailedCreate", message: `Create Claim ${claim.metadata.name} for Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${messageOf(error)}` });
+      events?.record(cluster, object, {
+        type: "Warning",
+        reason: "FailedCreate",
+        message: `Create Claim ${claim.metadata.name} for Pod ${pod} in StatefulSet ${object.metadata.name} failed error: ${messageOf(error)}`,
+      });
       throw error;
     }
   }
 
-  async function settle(set: ReadonlyStatefulSet, ours: readonly ReadonlyPod[], revisions: RevisionPlan, owner: Owner, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+  async function settle(
+    set: ReadonlyStatefulSet,
+    ours: readonly ReadonlyPod[],
+    revisions: RevisionPlan,
+    owner: Owner,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const nowMs = clock.now();
     const status = planStatefulStatus(set, ours, revisions, nowMs);
     const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
@@ -142,11 +196,16 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
       const used = new Set([revisions.current.metadata.name, revisions.update.metadata.name, ...ours.map(revisionOf)]);
-      await history.remove(owner, planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) => used.has(metadata.name)), signal);
+      await history.remove(
+        owner,
+        planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) => used.has(metadata.name)),
+        signal,
+      );
       return again;
     }
     // The next rollout starts from the current revision, so a new one is told at once.
-    const isUrgent = status.currentRevision !== set.status?.currentRevision || status.updateRevision !== set.status?.updateRevision;
+    const isUrgent =
+      status.currentRevision !== set.status?.currentRevision || status.updateRevision !== set.status?.updateRevision;
     const leftMs = isUrgent ? 0 : statusDelay.waitMs(idOfKey(key));
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     await writeStatus(set, status, owner, signal);
@@ -154,8 +213,15 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
     return again;
   }
 
-  async function writeStatus(set: ReadonlyStatefulSet, status: StatefulSetStatus, owner: Owner, signal: AbortSignal): Promise<void> {
-    const written = await unlessChanged(client.updateStatus(StatefulSet, owner.cluster, { ...set, status }, { signal }));
+  async function writeStatus(
+    set: ReadonlyStatefulSet,
+    status: StatefulSetStatus,
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const written = await unlessChanged(
+      client.updateStatus(StatefulSet, owner.cluster, { ...set, status }, { signal }),
+    );
     if (written) statusSeen.wrote(owner, written);
   }
 }

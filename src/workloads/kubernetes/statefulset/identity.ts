@@ -1,5 +1,11 @@
 /** Who a pod of a StatefulSet is: its ordinal, its name, its labels, its claims. */
-import type { KubernetesObject, LabelSelector, OwnerReference, PersistentVolumeClaim, StatefulSet } from "../../../api/index.ts";
+import type {
+  KubernetesObject,
+  LabelSelector,
+  OwnerReference,
+  PersistentVolumeClaim,
+  StatefulSet,
+} from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { makeClaims, withClaimVolumes } from "../../claims.ts";
 import type { ReadonlyClaim } from "../../claims.ts";
@@ -11,7 +17,11 @@ import type { ReadonlyPod } from "../pod.ts";
 
 export type ReadonlyStatefulSet = DeepReadonly<StatefulSet>;
 /** A set whose pods have ordinals: Kubernetes' own, or OpenKruise's. */
-export type OrdinalSet = DeepReadonly<KubernetesObject & { spec: { selector: LabelSelector; serviceName?: string; volumeClaimTemplates?: PersistentVolumeClaim[] } }>;
+export type OrdinalSet = DeepReadonly<
+  KubernetesObject & {
+    spec: { selector: LabelSelector; serviceName?: string; volumeClaimTemplates?: PersistentVolumeClaim[] };
+  }
+>;
 
 const NAME_LABEL = "statefulset.kubernetes.io/pod-name";
 export const INDEX_LABEL = "apps.kubernetes.io/pod-index";
@@ -28,10 +38,17 @@ export function ordinalOf(set: ReadonlyStatefulSet, { metadata }: ReadonlyPod): 
   return parent === set.metadata.name && ordinal <= 2_147_483_647 ? ordinal : undefined;
 }
 
-export const isInRange = (set: ReadonlyStatefulSet, ordinal: number): boolean => ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
+export const isInRange = (set: ReadonlyStatefulSet, ordinal: number): boolean =>
+  ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
 
-/** The claims of one pod, by the name of their template. A claim that goes with its set may say so from the beginning. */
-export function claimsOf(set: OrdinalSet, ordinal: number, owner?: DeepReadonly<OwnerReference>): ReadonlyMap<string, ReadonlyClaim> {
+/**
+ * The claims of one pod, by the name of their template. A claim that goes with its set may say so from the beginning.
+ */
+export function claimsOf(
+  set: OrdinalSet,
+  ordinal: number,
+  owner?: DeepReadonly<OwnerReference>,
+): ReadonlyMap<string, ReadonlyClaim> {
   const { metadata, spec } = set;
   return makeClaims(spec.volumeClaimTemplates, {
     namespace: metadata.namespace,
@@ -46,13 +63,23 @@ export function statefulPod(set: OrdinalSet, revision: ReadonlyRevision, ordinal
   const pod = namedPod(set, podTemplateOf(revision), name);
   const labels = { ...pod.metadata.labels, ...identityLabels(name, ordinal), [REVISION_LABEL]: revision.metadata.name };
   const { serviceName } = set.spec;
-  const spec = { ...withClaimVolumes(pod.spec, claimsOf(set, ordinal)), hostname: name, ...(serviceName && { subdomain: serviceName }) };
+  const spec = {
+    ...withClaimVolumes(pod.spec, claimsOf(set, ordinal)),
+    hostname: name,
+    ...(serviceName && { subdomain: serviceName }),
+  };
   return { ...pod, metadata: { ...pod.metadata, generateName: `${set.metadata.name}-`, labels }, spec };
 }
 
-const identityLabels = (name: string, ordinal: number): Record<string, string> => ({ [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal) });
+const identityLabels = (name: string, ordinal: number): Record<string, string> => ({
+  [NAME_LABEL]: name,
+  [INDEX_LABEL]: String(ordinal),
+});
 
-/** The pod with the labels that somebody took from it; undefined when they are right. Volumes cannot change, so nothing can mend those. */
+/**
+ * The pod with the labels that somebody took from it; undefined when they are right. Volumes cannot change, so nothing
+ * can mend those.
+ */
 export function mendedIdentity(pod: ReadonlyPod, ordinal: number): ReadonlyPod | undefined {
   const { name, labels } = pod.metadata;
   if (labels?.[NAME_LABEL] === name) return undefined;

@@ -1,9 +1,9 @@
 /**
  * One step of a StatefulSet: which pods to make, delete or mend, and their claims.
  *
- * OrderedReady does one thing at a time, in the order of ordinals, and waits until a pod is available before it goes on; Parallel
- * makes and deletes all at once. Updates go from the highest ordinal down, and never below the partition. Reads the set, its pods and
- * claims; writes nothing, `controller.ts` carries it out.
+ * OrderedReady does one thing at a time, in the order of ordinals, and waits until a pod is available before it goes
+ * on; Parallel makes and deletes all at once. Updates go from the highest ordinal down, and never below the partition.
+ * Reads the set, its pods and claims; writes nothing, `controller.ts` carries it out.
  */
 import type { ReadonlyClaim } from "../../claims.ts";
 import { scaledValue } from "../../../machinery/index.ts";
@@ -11,7 +11,17 @@ import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { isAvailable, isReady } from "../pod.ts";
 import type { ReadonlyPod } from "../pod.ts";
 import { isStale, mendedOwners } from "./claim-owners.ts";
-import { claimsOf, isInRange, mendedIdentity, ordinalOf, podName, replicasOf, revisionOf, startOf, statefulPod } from "./identity.ts";
+import {
+  claimsOf,
+  isInRange,
+  mendedIdentity,
+  ordinalOf,
+  podName,
+  replicasOf,
+  revisionOf,
+  startOf,
+  statefulPod,
+} from "./identity.ts";
 import type { ReadonlyStatefulSet } from "./identity.ts";
 
 export interface StatefulInput {
@@ -44,7 +54,7 @@ export function planStatefulSet(input: StatefulInput): StatefulPlan {
   for (const pod of pods) byOrdinal.set(ordinalOf(set, pod) ?? -1, pod);
   const slots: Slot[] = Array.from({ length: replicasOf(set) }, (_, place) => {
     const pod = byOrdinal.get(startOf(set) + place);
-    return { ordinal: startOf(set) + place, ...(pod && { pod }) };
+    return { ordinal: startOf(set) + place, pod };
   });
   const condemned = [...byOrdinal]
     .filter(([ordinal]) => ordinal >= 0 && !isInRange(set, ordinal))
@@ -54,13 +64,17 @@ export function planStatefulSet(input: StatefulInput): StatefulPlan {
   const isOrdered = set.spec.podManagementPolicy !== "Parallel";
   for (const slot of slots) if (!keep(input, plan, slot, isOrdered) && isOrdered) return plan;
   for (const { ordinal, pod } of condemned) mendClaims(input, plan, pod, ordinal, true);
-  const firstUnavailable = [...slots, ...condemned.toReversed()].find(({ pod }) => pod === undefined || isUnavailable(input, pod))?.pod;
-  for (const { pod } of condemned) if (!condemn(input, plan, pod, firstUnavailable, isOrdered) && isOrdered) return plan;
+  const firstUnavailable = [...slots, ...condemned.toReversed()].find(
+    ({ pod }) => pod === undefined || isUnavailable(input, pod),
+  )?.pod;
+  for (const { pod } of condemned)
+    if (!condemn(input, plan, pod, firstUnavailable, isOrdered) && isOrdered) return plan;
   if (set.spec.updateStrategy?.type !== "OnDelete") updateSlots(input, plan, slots);
   return plan;
 }
 
-export const isUnavailable = ({ set, nowMs }: Pick<StatefulInput, "set" | "nowMs">, pod: ReadonlyPod): boolean => pod.metadata.deletionTimestamp !== undefined || !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
+export const isUnavailable = ({ set, nowMs }: Pick<StatefulInput, "set" | "nowMs">, pod: ReadonlyPod): boolean =>
+  pod.metadata.deletionTimestamp !== undefined || !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 
 /** True when the slot is as it should be, so that the next one may be looked at. */
 function keep(input: StatefulInput, plan: StatefulPlan, { ordinal, pod }: Slot, isOrdered: boolean): boolean {
@@ -86,8 +100,12 @@ function keep(input: StatefulInput, plan: StatefulPlan, { ordinal, pod }: Slot, 
 function makePod(input: StatefulInput, plan: StatefulPlan, ordinal: number): void {
   const { set, current, update } = input;
   const pod = statefulPod(set, isOfCurrent(set, ordinal) ? current : update, ordinal);
-  const claims = [...claimsOf(set, ordinal).values()].map(({ metadata }) => input.claimNamed(metadata.name)).filter((claim) => claim !== undefined);
-  if (claims.some((claim) => claim.metadata.deletionTimestamp !== undefined || isStale(set, claim, pod.metadata.name))) {
+  const claims = [...claimsOf(set, ordinal).values()]
+    .map(({ metadata }) => input.claimNamed(metadata.name))
+    .filter((claim) => claim !== undefined);
+  if (
+    claims.some((claim) => claim.metadata.deletionTimestamp !== undefined || isStale(set, claim, pod.metadata.name))
+  ) {
     plan.isBlocked = true;
     return;
   }
@@ -103,11 +121,19 @@ function isOfCurrent(set: ReadonlyStatefulSet, ordinal: number): boolean {
 }
 
 function missingClaims({ set, claimNamed }: StatefulInput, ordinal: number): StatefulPlan["createClaims"] {
-  const missing = [...claimsOf(set, ordinal).values()].filter(({ metadata }) => claimNamed(metadata.name) === undefined);
+  const missing = [...claimsOf(set, ordinal).values()].filter(
+    ({ metadata }) => claimNamed(metadata.name) === undefined,
+  );
   return missing.map((claim) => ({ claim, pod: podName(set, ordinal) }));
 }
 
-function mendClaims({ set, claimNamed }: StatefulInput, plan: StatefulPlan, pod: ReadonlyPod, ordinal: number, isCondemned: boolean): void {
+function mendClaims(
+  { set, claimNamed }: StatefulInput,
+  plan: StatefulPlan,
+  pod: ReadonlyPod,
+  ordinal: number,
+  isCondemned: boolean,
+): void {
   for (const { metadata } of claimsOf(set, ordinal).values()) {
     const claim = claimNamed(metadata.name);
     const mended = claim && mendedOwners(set, claim, pod, isCondemned);
@@ -116,7 +142,13 @@ function mendClaims({ set, claimNamed }: StatefulInput, plan: StatefulPlan, pod:
 }
 
 /** True when the next one may be looked at. */
-function condemn(input: StatefulInput, plan: StatefulPlan, pod: ReadonlyPod, firstUnavailable: ReadonlyPod | undefined, isOrdered: boolean): boolean {
+function condemn(
+  input: StatefulInput,
+  plan: StatefulPlan,
+  pod: ReadonlyPod,
+  firstUnavailable: ReadonlyPod | undefined,
+  isOrdered: boolean,
+): boolean {
   if (pod.metadata.deletionTimestamp) return !isOrdered;
   const isHealthy = pod.status?.phase === "Running" && !isUnavailable(input, pod);
   // In order only one pod at a time may be unavailable, so a sick pod of lower ordinal goes first.
@@ -128,14 +160,18 @@ function condemn(input: StatefulInput, plan: StatefulPlan, pod: ReadonlyPod, fir
 function updateSlots(input: StatefulInput, plan: StatefulPlan, slots: readonly Slot[]): void {
   const { set, update } = input;
   const { partition = 0, maxUnavailable } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  const isOutdated = (pod: ReadonlyPod): boolean => revisionOf(pod) !== update.metadata.name && !pod.metadata.deletionTimestamp && !plan.remove.includes(pod);
-  const isDown = ({ pod }: Slot): boolean => pod === undefined || isUnavailable(input, pod) || plan.remove.includes(pod);
+  const isOutdated = (pod: ReadonlyPod): boolean =>
+    revisionOf(pod) !== update.metadata.name && !pod.metadata.deletionTimestamp && !plan.remove.includes(pod);
+  const isDown = ({ pod }: Slot): boolean =>
+    pod === undefined || isUnavailable(input, pod) || plan.remove.includes(pod);
   if (maxUnavailable === undefined) {
     const targets = slots.slice(partition).toReversed();
     const outdated = targets.filter(({ pod }) => pod !== undefined && isOutdated(pod));
-    // Only Parallel comes here with a pod down, when a rollout is overtaken by the next. Upstream would go on from the top and have two
-    // pods away: here the one that is down anyway goes first, and one that comes up is waited for.
-    const isInHand = targets.some(isDown) || slots.some(({ pod }) => pod === undefined || pod.metadata.deletionTimestamp !== undefined);
+    // Only Parallel comes here with a pod down, when a rollout is overtaken by the next. Upstream would go on from the
+    // top and have two pods away: here the one that is down anyway goes first, and one that comes up is waited for.
+    const isInHand =
+      targets.some(isDown) ||
+      slots.some(({ pod }) => pod === undefined || pod.metadata.deletionTimestamp !== undefined);
     const next = outdated.find(isDown) ?? (isInHand ? undefined : outdated[0]);
     if (next?.pod) plan.remove.push(next.pod);
     return;

@@ -17,18 +17,37 @@ async function startMember(): Promise<TestMember> {
   return endsWithTest(member);
 }
 
-const template = (image: string) => ({ metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image }] } });
+const template = (image: string) => ({
+  metadata: { labels: { app: "db" } },
+  spec: { containers: [{ name: "main", image }] },
+});
 
 function makeSet(spec: Partial<StatefulSet["spec"]> = {}): StatefulSet {
-  return { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "db", namespace: NAMESPACE }, spec: { replicas: 3, serviceName: "db", selector: { matchLabels: { app: "db" } }, template: template("db:1"), ...spec } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "db", namespace: NAMESPACE },
+    spec: {
+      replicas: 3,
+      serviceName: "db",
+      selector: { matchLabels: { app: "db" } },
+      template: template("db:1"),
+      ...spec,
+    },
+  };
 }
 
-const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean => !metadata.deletionTimestamp && (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
+const isReady = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
+  !metadata.deletionTimestamp &&
+  (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false);
 const names = (member: TestMember): string[] => member.pods().map(({ metadata }) => metadata.name);
-const images = (member: TestMember): (string | undefined)[] => member.pods().map(({ spec }) => spec.containers[0]?.image);
+const images = (member: TestMember): (string | undefined)[] =>
+  member.pods().map(({ spec }) => spec.containers[0]?.image);
 const statusOf = async (member: TestMember) => (await member.get(StatefulSet, "db")).status;
-const scale = (member: TestMember, replicas: number): Promise<unknown> => member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, replicas } }));
-const setImage = (member: TestMember, image: string): Promise<unknown> => member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
+const scale = (member: TestMember, replicas: number): Promise<unknown> =>
+  member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, replicas } }));
+const setImage = (member: TestMember, image: string): Promise<unknown> =>
+  member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
 
 describe("A StatefulSet", () => {
   test("makes its pods one after the other, each with a name of its own", async () => {
@@ -44,10 +63,26 @@ describe("A StatefulSet", () => {
     expect(seen).toEqual(["create db-0 beside 0 ready", "create db-1 beside 1 ready", "create db-2 beside 2 ready"]);
     const [pod] = member.pods();
     const { updateRevision, ...status } = (await statusOf(member)) ?? {};
-    expect(pod?.metadata.labels).toMatchObject({ app: "db", "statefulset.kubernetes.io/pod-name": "db-0", "apps.kubernetes.io/pod-index": "0", "controller-revision-hash": updateRevision });
+    expect(pod?.metadata.labels).toMatchObject({
+      app: "db",
+      "statefulset.kubernetes.io/pod-name": "db-0",
+      "apps.kubernetes.io/pod-index": "0",
+      "controller-revision-hash": updateRevision,
+    });
     expect(pod?.spec).toMatchObject({ hostname: "db-0", subdomain: "db" });
-    expect(status).toEqual({ observedGeneration: 1, replicas: 3, readyReplicas: 3, currentReplicas: 3, updatedReplicas: 3, availableReplicas: 3, currentRevision: updateRevision, collisionCount: 0 });
-    expect(member.events).toContain("StatefulSet/db Normal SuccessfulCreate: Create Pod db-0 in StatefulSet db successful");
+    expect(status).toEqual({
+      observedGeneration: 1,
+      replicas: 3,
+      readyReplicas: 3,
+      currentReplicas: 3,
+      updatedReplicas: 3,
+      availableReplicas: 3,
+      currentRevision: updateRevision,
+      collisionCount: 0,
+    });
+    expect(member.events).toContain(
+      "StatefulSet/db Normal SuccessfulCreate: Create Pod db-0 in StatefulSet db successful",
+    );
   });
 
   test("with Parallel makes them at once", async () => {
@@ -73,7 +108,11 @@ describe("A StatefulSet", () => {
     await member.client.create(StatefulSet, MEMBER, makeSet());
     await member.pass(20_000);
     const gone: string[] = [];
-    member.informers.of(Pod).subscribe(({ object, deleted }) => deleted && gone.push(`${object.metadata.name} of ${member.pods().length + 1}`));
+    member.informers
+      .of(Pod)
+      .subscribe(
+        ({ object, deleted }) => deleted && gone.push(`${object.metadata.name} of ${member.pods().length + 1}`),
+      );
 
     await scale(member, 1);
     await member.pass(20_000);
@@ -84,7 +123,11 @@ describe("A StatefulSet", () => {
 
   test("updates from the highest ordinal down to its partition", async () => {
     const member = await startMember();
-    await member.client.create(StatefulSet, MEMBER, makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 1 } } }));
+    await member.client.create(
+      StatefulSet,
+      MEMBER,
+      makeSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 1 } } }),
+    );
     await member.pass(20_000);
 
     await setImage(member, "db:2");
@@ -94,7 +137,10 @@ describe("A StatefulSet", () => {
     await member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name: "db-0" });
     await member.pass(10_000);
     const remade = images(member)[0];
-    await member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, updateStrategy: { type: "RollingUpdate" as const, rollingUpdate: { partition: 0 } } } }));
+    await member.change(StatefulSet, "db", (set) => ({
+      ...set,
+      spec: { ...set.spec, updateStrategy: { type: "RollingUpdate" as const, rollingUpdate: { partition: 0 } } },
+    }));
     await member.pass(30_000);
 
     expect(half).toEqual(["db:1", "db:2", "db:2"]);
@@ -188,10 +234,24 @@ describe("A StatefulSet", () => {
 });
 
 describe("Claims of a StatefulSet", () => {
-  const volumeClaimTemplates = [{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } } }];
+  const volumeClaimTemplates = [
+    {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "data" },
+      spec: { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } },
+    },
+  ];
   /** Without a controller of volumes nobody binds claims, so pods stay where they are. */
-  const withClaims = (spec: Partial<StatefulSet["spec"]> = {}): StatefulSet => makeSet({ volumeClaimTemplates, podManagementPolicy: "Parallel", replicas: 2, ...spec });
-  const claims = async (member: TestMember): Promise<string[]> => (await member.list(PersistentVolumeClaim)).map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join() ?? ""}`).toSorted();
+  const withClaims = (spec: Partial<StatefulSet["spec"]> = {}): StatefulSet =>
+    makeSet({ volumeClaimTemplates, podManagementPolicy: "Parallel", replicas: 2, ...spec });
+  const claims = async (member: TestMember): Promise<string[]> =>
+    (await member.list(PersistentVolumeClaim))
+      .map(
+        ({ metadata }) =>
+          `${metadata.name} ${metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join() ?? ""}`,
+      )
+      .toSorted();
 
   test("are made for every pod and outlive it", async () => {
     const member = await startMember();
@@ -209,7 +269,11 @@ describe("Claims of a StatefulSet", () => {
 
   test("belong to the set, or to a pod that is to go, when the policy is to delete them", async () => {
     const member = await startMember();
-    await member.client.create(StatefulSet, MEMBER, withClaims({ persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Delete" } }));
+    await member.client.create(
+      StatefulSet,
+      MEMBER,
+      withClaims({ persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Delete" } }),
+    );
     await member.pass(5_000);
     const before = await claims(member);
 

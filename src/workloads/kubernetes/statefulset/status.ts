@@ -9,10 +9,18 @@ import type { ReadonlyStatefulSet } from "./identity.ts";
 
 export type StatefulSetStatus = NonNullable<DeepReadonly<StatefulSet>["status"]>;
 
-export function planStatefulStatus(set: ReadonlyStatefulSet, pods: readonly ReadonlyPod[], { current, update, collisionCount }: RevisionPlan, nowMs: number): StatefulSetStatus {
+export function planStatefulStatus(
+  set: ReadonlyStatefulSet,
+  pods: readonly ReadonlyPod[],
+  { current, update, collisionCount }: RevisionPlan,
+  nowMs: number,
+): StatefulSetStatus {
   const count = (test: (pod: ReadonlyPod) => boolean): number => pods.filter(test).length;
   const isRunningReady = (pod: ReadonlyPod): boolean => pod.status?.phase === "Running" && isReady(pod);
-  const isOf = (revision: string) => (pod: ReadonlyPod): boolean => !pod.metadata.deletionTimestamp && revisionOf(pod) === revision;
+  const isOf =
+    (revision: string) =>
+    (pod: ReadonlyPod): boolean =>
+      !pod.metadata.deletionTimestamp && revisionOf(pod) === revision;
   const [currentName, updateName] = [current.metadata.name, update.metadata.name];
   const ready = count(isRunningReady);
   const available = count((pod) => isRunningReady(pod) && isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs));
@@ -25,13 +33,13 @@ export function planStatefulStatus(set: ReadonlyStatefulSet, pods: readonly Read
   return {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: pods.length,
-    ...(ready > 0 && { readyReplicas: ready }),
-    ...(currentReplicas > 0 && { currentReplicas }),
-    ...(updated > 0 && { updatedReplicas: updated }),
+    readyReplicas: ready > 0 ? ready : undefined,
+    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
+    updatedReplicas: updated > 0 ? updated : undefined,
     currentRevision: isComplete ? updateName : currentName,
     updateRevision: updateName,
     collisionCount,
-    ...(conditions && { conditions }),
+    conditions,
     availableReplicas: available,
   };
 }

@@ -24,10 +24,12 @@ export function compareAnswer(want: WantedAnswer, have: Answer, bindings: Bindin
     return compareValue(want.events, have.events, "events", bindings, rules);
   }
   if (have.waitedInVain) return `waited in vain; the last answer was ${have.status} ${shorten(have.body ?? have.text)}`;
-  if (want.status !== have.status) return `status: want ${want.status}, have ${have.status} ${shorten(have.body ?? have.text)}`;
+  if (want.status !== have.status)
+    return `status: want ${want.status}, have ${have.status} ${shorten(have.body ?? have.text)}`;
   const headers = compareHeaders(want, have, bindings);
   if (headers !== undefined || want.binary) return headers;
-  if (want.text !== undefined) return want.looseMessage ? undefined : compareValue(want.text, have.text, "text", bindings, rules);
+  if (want.text !== undefined)
+    return want.looseMessage ? undefined : compareValue(want.text, have.text, "text", bindings, rules);
   if (want.body !== undefined) {
     const difference = compareBody(want.body, have.body, bindings, rules, want.unordered === true);
     if (difference !== undefined) return difference;
@@ -36,43 +38,74 @@ export function compareAnswer(want: WantedAnswer, have: Answer, bindings: Bindin
 }
 
 /** The order of errors that is not fixed shows in the message too, so that is left out. */
-function compareBody(want: Json, have: Json | undefined, bindings: Bindings, rules: Rules, anyOrder: boolean): Difference {
-  if (!anyOrder || !isObject(want) || want.kind !== "Status" || !isObject(have)) return compareValue(want, have, "body", bindings, rules);
+function compareBody(
+  want: Json,
+  have: Json | undefined,
+  bindings: Bindings,
+  rules: Rules,
+  anyOrder: boolean,
+): Difference {
+  if (!anyOrder || !isObject(want) || want.kind !== "Status" || !isObject(have))
+    return compareValue(want, have, "body", bindings, rules);
   const { message: _want, ...wantRest } = want;
   const { message: _have, ...haveRest } = have;
   return compareValue(wantRest, haveRest, "body", bindings, rules);
 }
 
-function compareHeaders({ headers: want = {} }: WantedAnswer, { headers: have }: Answer, bindings: Bindings): Difference {
+function compareHeaders(
+  { headers: want = {} }: WantedAnswer,
+  { headers: have }: Answer,
+  bindings: Bindings,
+): Difference {
   const type = want["content-type"];
-  if (type !== undefined && mediaType(type) !== mediaType(have["content-type"])) return differ("content-type", type, have["content-type"]);
+  if (type !== undefined && mediaType(type) !== mediaType(have["content-type"]))
+    return differ("content-type", type, have["content-type"]);
   const warnings = compareSet(listOf(want.warning), listOf(have.warning), "warning", bindings, EXACT);
   if (warnings !== undefined) return warnings;
   for (const name of COMPARED_HEADERS) {
-    const difference = want[name] === undefined ? undefined : compareValue(want[name], have[name], name, bindings, EXACT);
+    const difference =
+      want[name] === undefined ? undefined : compareValue(want[name], have[name], name, bindings, EXACT);
     if (difference !== undefined) return difference;
   }
   return undefined;
 }
 
-const listOf = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
-const mediaType = (text: string | string[] | undefined): string => listOf(text).join("").toLowerCase().replaceAll(/\s/g, "").split(";").toSorted().join(";");
+const listOf = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
+const mediaType = (text: string | string[] | undefined): string =>
+  listOf(text).join("").toLowerCase().replaceAll(/\s/g, "").split(";").toSorted().join(";");
 
-function compareValue(want: Json | undefined, have: Json | undefined, at: string, bindings: Bindings, rules: Rules): Difference {
-  if (want === null || want === undefined) return have === null || have === undefined ? undefined : differ(at, want, have);
+function compareValue(
+  want: Json | undefined,
+  have: Json | undefined,
+  at: string,
+  bindings: Bindings,
+  rules: Rules,
+): Difference {
+  if (want === null || want === undefined)
+    return have === null || have === undefined ? undefined : differ(at, want, have);
   if (typeof want === "string") return bindings.matches(want, have) ? undefined : differ(at, want, have);
-  if (Array.isArray(want)) return Array.isArray(have) ? compareList(want, have, at, bindings, rules) : differ(at, want, have);
+  if (Array.isArray(want))
+    return Array.isArray(have) ? compareList(want, have, at, bindings, rules) : differ(at, want, have);
   if (isObject(want)) return isObject(have) ? compareObject(want, have, at, bindings, rules) : differ(at, want, have);
   return want === have ? undefined : differ(at, want, have);
 }
 
-const managerKey = (entry: Json): string => (isObject(entry) ? JSON.stringify([entry.manager, entry.operation, entry.apiVersion, entry.subresource ?? ""]) : "");
+const managerKey = (entry: Json): string =>
+  isObject(entry) ? JSON.stringify([entry.manager, entry.operation, entry.apiVersion, entry.subresource ?? ""]) : "";
 const conditionKey = (entry: Json): string => (isObject(entry) && typeof entry.type === "string" ? entry.type : "");
 
-function compareList(want: readonly Json[], have: readonly Json[], at: string, bindings: Bindings, rules: Rules): Difference {
+function compareList(
+  want: readonly Json[],
+  have: readonly Json[],
+  at: string,
+  bindings: Bindings,
+  rules: Rules,
+): Difference {
   const key = at.slice(at.lastIndexOf(".") + 1);
   if (key === "managedFields") return compareSet(want, have, at, bindings, rules, managerKey);
-  if (key === "conditions" && want.every((item) => conditionKey(item) !== "")) return compareSet(want, have, at, bindings, rules, conditionKey);
+  if (key === "conditions" && want.every((item) => conditionKey(item) !== ""))
+    return compareSet(want, have, at, bindings, rules, conditionKey);
   if (rules.subset || rules.unordered.includes(key)) return compareSet(want, have, at, bindings, rules);
   if (want.length !== have.length) return differ(`${at}.length`, want as Json, have as Json);
   for (const [index, item] of want.entries()) {
@@ -99,11 +132,18 @@ function compareObject(want: JsonObject, given: JsonObject, at: string, bindings
   return extra === undefined ? undefined : differ(`${at}.${extra}`, undefined, own(have, extra));
 }
 
-const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+const own = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** Items of built-in lists carry no kind in the real server; a server may add it. */
 function withoutItemTypes(want: JsonObject, have: JsonObject): JsonObject {
-  if (!Array.isArray(want.items) || !Array.isArray(have.items) || typeof want.kind !== "string" || !want.kind.endsWith("List")) return have;
+  if (
+    !Array.isArray(want.items) ||
+    !Array.isArray(have.items) ||
+    typeof want.kind !== "string" ||
+    !want.kind.endsWith("List")
+  )
+    return have;
   if (want.items.some((item) => isObject(item) && item.kind !== undefined)) return have;
   const items = have.items.map((item) => {
     if (!isObject(item)) return item;
@@ -113,8 +153,17 @@ function withoutItemTypes(want: JsonObject, have: JsonObject): JsonObject {
   return { ...have, items };
 }
 
-/** Lists whose order is not fixed. With `keyOf`, elements of equal key belong together, which gives a better difference. */
-function compareSet(want: readonly Json[], have: readonly Json[], at: string, bindings: Bindings, rules: Rules, keyOf?: (item: Json) => string): Difference {
+/**
+ * Lists whose order is not fixed. With `keyOf`, elements of equal key belong together, which gives a better difference.
+ */
+function compareSet(
+  want: readonly Json[],
+  have: readonly Json[],
+  at: string,
+  bindings: Bindings,
+  rules: Rules,
+  keyOf?: (item: Json) => string,
+): Difference {
   const left = [...have];
   for (const item of want) {
     let closest: Difference;
@@ -131,7 +180,8 @@ function compareSet(want: readonly Json[], have: readonly Json[], at: string, bi
   return rules.subset || left.length === 0 ? undefined : differ(at, undefined, left);
 }
 
-const differ = (at: string, want: Json | undefined, have: Json | undefined): string => `${at}: want ${shorten(want)}, have ${shorten(have)}`;
+const differ = (at: string, want: Json | undefined, have: Json | undefined): string =>
+  `${at}: want ${shorten(want)}, have ${shorten(have)}`;
 
 function shorten(value: Json | undefined): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);

@@ -1,6 +1,6 @@
 /**
- * Values that differ from run to run (uids, times, names) stand as `{{UID-1}}` in a recording. The first answer that shows one
- * gives it its value; from then on it must be that value, and later requests use it.
+ * Values that differ from run to run (uids, times, names) stand as `{{UID-1}}` in a recording. The first answer that
+ * shows one gives it its value; from then on it must be that value, and later requests use it.
  */
 import type { Json } from "../../../../src/base/index.ts";
 
@@ -61,22 +61,32 @@ export class Bindings {
 
   /** A text of a request with its placeholders filled in. */
   fill(text: string): string {
-    return text.replaceAll(REPEAT, (_all, count: string, repeated: string) => repeated.repeat(Number(count))).replaceAll(PLACEHOLDER, (all, name: string) => {
-      const value = this.#values.get(name);
-      if (value === undefined) throw new UnknownValueError(`the value of ${all} is not known: an earlier answer should have shown it`);
-      return value;
-    });
+    return text
+      .replaceAll(REPEAT, (_all, count: string, repeated: string) => repeated.repeat(Number(count)))
+      .replaceAll(PLACEHOLDER, (all, name: string) => {
+        const value = this.#values.get(name);
+        if (value === undefined)
+          throw new UnknownValueError(`the value of ${all} is not known: an earlier answer should have shown it`);
+        return value;
+      });
   }
 
   fillJson<T>(value: T): T {
-    return JSON.parse(JSON.stringify(value), (_key, item: unknown) => (typeof item === "string" ? this.fill(item) : isRecord(item) ? this.#fillKeys(item) : item)) as T;
+    return JSON.parse(JSON.stringify(value), (_key, item: unknown) =>
+      typeof item === "string" ? this.fill(item) : isRecord(item) ? this.#fillKeys(item) : item,
+    ) as T;
   }
 
   #fillKeys(object: Record<string, unknown>): Record<string, unknown> {
-    return Object.keys(object).some((key) => key.includes("{{")) ? Object.fromEntries(Object.entries(object).map(([key, value]) => [this.fill(key), value])) : object;
+    return Object.keys(object).some((key) => key.includes("{{"))
+      ? Object.fromEntries(Object.entries(object).map(([key, value]) => [this.fill(key), value]))
+      : object;
   }
 
-  /** True when the text has the form of the recorded one, and every placeholder in it its value. Values that are new are kept. */
+  /**
+   * True when the text has the form of the recorded one, and every placeholder in it its value. Values that are new are
+   * kept.
+   */
   matches(recorded: string, have: Json | undefined): boolean {
     const wanted = recorded.replaceAll(AGO, "({{AGE}} ago)");
     if (!wanted.includes("{{")) return wanted === have;
@@ -97,7 +107,8 @@ export class Bindings {
       if (otherKind !== kind || number === undefined) continue;
       if (kind === "UID" && taken === value) return false;
       // Resource versions are numbered by size.
-      if (kind === "RV" && Math.sign(Number(value) - Number(taken)) !== Math.sign(Number(number) - Number(otherNumber))) return false;
+      if (kind === "RV" && Math.sign(Number(value) - Number(taken)) !== Math.sign(Number(number) - Number(otherNumber)))
+        return false;
     }
     this.#values.set(name, value);
     return true;
@@ -112,7 +123,8 @@ export class Bindings {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const patterns = new Map<string, { regex: RegExp; names: string[] }>();
 

@@ -20,8 +20,15 @@ const SETUP_MS = 5000;
 const MAX_RETRIES = 15;
 const RETRY_MS = 400;
 
-/** What differs from the recording, in words; undefined when nothing does. `namespace` must be new and have six characters. */
-export async function playScenario(server: PlayServer, scenario: Scenario, namespace: string): Promise<string | undefined> {
+/**
+ * What differs from the recording, in words; undefined when nothing does. `namespace` must be new and have six
+ * characters.
+ */
+export async function playScenario(
+  server: PlayServer,
+  scenario: Scenario,
+  namespace: string,
+): Promise<string | undefined> {
   const bindings = new Bindings([["NS", namespace]]);
   const watches = new Map<string, OpenWatch>();
   const created: string[] = [];
@@ -34,13 +41,20 @@ export async function playScenario(server: PlayServer, scenario: Scenario, names
       }
       const answer = await answerOf(server, step, bindings, watches, created);
       const difference = compareStep(step, answer, bindings);
-      if (difference !== undefined) return `step ${index}, ${step.request ? `${step.request.method} ${step.request.path}` : `read ${step.read ?? ""}`}: ${difference}`;
+      if (difference !== undefined)
+        return `step ${index}, ${step.request ? `${step.request.method} ${step.request.path}` : `read ${step.read ?? ""}`}: ${difference}`;
     }
     return undefined;
   } finally {
     for (const watch of watches.values()) watch.close();
     // What lies outside of the scenario's namespace would be in the way of others.
-    for (const path of created.toReversed()) await administer(server, "DELETE", path, { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, propagationPolicy: "Background" });
+    for (const path of created.toReversed())
+      await administer(server, "DELETE", path, {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        gracePeriodSeconds: 0,
+        propagationPolicy: "Background",
+      });
   }
 }
 
@@ -60,8 +74,13 @@ function compareStep({ want, wantAnyOf }: Step, answer: Answer, bindings: Bindin
 
 async function prepare(server: PlayServer, { setup = "namespace" }: Scenario, namespace: string): Promise<void> {
   if (setup === "none") return;
-  const { status, body } = await administer(server, "POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  if (status !== 201) throw new Error(`the namespace ${namespace} could not be made: ${status} ${JSON.stringify(body)}`);
+  const { status, body } = await administer(server, "POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace },
+  });
+  if (status !== 201)
+    throw new Error(`the namespace ${namespace} could not be made: ${status} ${JSON.stringify(body)}`);
   if (setup !== "pod") return;
   for (const path of ["serviceaccounts/default", "configmaps/kube-root-ca.crt"]) {
     const deadline = Date.now() + SETUP_MS;
@@ -72,15 +91,30 @@ async function prepare(server: PlayServer, { setup = "namespace" }: Scenario, na
   }
 }
 
-async function administer(server: PlayServer, method: string, path: string, body?: JsonObject): Promise<{ status: number; body: Json | undefined }> {
+async function administer(
+  server: PlayServer,
+  method: string,
+  path: string,
+  body?: JsonObject,
+): Promise<{ status: number; body: Json | undefined }> {
   const bytes = body && Buffer.from(JSON.stringify(body));
-  const headers = { "User-Agent": "golden-setup/1.0", Accept: "application/json", ...(bytes && { "Content-Type": "application/json", "Content-Length": String(bytes.length) }) };
-  const response = await server.send({ method, path, headers, ...(bytes && { body: bytes }) });
+  const headers = {
+    "User-Agent": "golden-setup/1.0",
+    Accept: "application/json",
+    ...(bytes && { "Content-Type": "application/json", "Content-Length": String(bytes.length) }),
+  };
+  const response = await server.send({ method, path, headers, body: bytes });
   const text = (await readAll(response)).toString();
   return { status: response.statusCode ?? 0, body: text.startsWith("{") ? (JSON.parse(text) as Json) : undefined };
 }
 
-async function answerOf(server: PlayServer, step: Step, bindings: Bindings, watches: Map<string, OpenWatch>, created: string[]): Promise<Answer> {
+async function answerOf(
+  server: PlayServer,
+  step: Step,
+  bindings: Bindings,
+  watches: Map<string, OpenWatch>,
+  created: string[],
+): Promise<Answer> {
   if (step.read !== undefined) {
     const watch = watches.get(step.read);
     if (!watch) return { headers: {}, text: `the watch ${step.read} is not open` };
@@ -104,25 +138,54 @@ async function answerOf(server: PlayServer, step: Step, bindings: Bindings, watc
     const { answer, whole } = readAnswer(response, await readAll(response), step, bindings);
     noteCreated(request, answer, whole, created);
     const { until } = step;
-    if (!until || ((until.status ?? answer.status) === answer.status && (until.body === undefined || contains(bindings.fillJson(until.body), whole)))) return answer;
+    if (
+      !until ||
+      ((until.status ?? answer.status) === answer.status &&
+        (until.body === undefined || contains(bindings.fillJson(until.body), whole)))
+    )
+      return answer;
     if (Date.now() > deadline) return { ...answer, waitedInVain: true };
     await sleep(POLL_MS);
   }
 }
 
 /** A server that is still setting up a new kind may ask for a moment; clients wait and try again. */
-async function sendPatiently(server: PlayServer, request: HttpRequest, { until, request: recorded, want }: Step): Promise<IncomingMessage> {
+async function sendPatiently(
+  server: PlayServer,
+  request: HttpRequest,
+  { until, request: recorded, want }: Step,
+): Promise<IncomingMessage> {
   for (let attempt = 0; ; attempt++) {
     const response = await server.send(request);
-    const asksToWait = response.statusCode === 503 || (response.statusCode === 429 && response.headers["retry-after"] === "1");
-    if (!asksToWait || until || recorded?.watch !== undefined || want?.status === response.statusCode || attempt === MAX_RETRIES) return response;
+    const asksToWait =
+      response.statusCode === 503 || (response.statusCode === 429 && response.headers["retry-after"] === "1");
+    if (
+      !asksToWait ||
+      until ||
+      recorded?.watch !== undefined ||
+      want?.status === response.statusCode ||
+      attempt === MAX_RETRIES
+    )
+      return response;
     await readAll(response);
     await sleep(RETRY_MS);
   }
 }
 
-function noteCreated({ method, path }: HttpRequest, { status }: Answer, whole: Json | undefined, created: string[]): void {
-  if (status !== 201 || /\/namespaces\/[^/]+\/./.test(path) || !isObject(whole) || !isObject(whole.metadata) || typeof whole.metadata.name !== "string") return;
+function noteCreated(
+  { method, path }: HttpRequest,
+  { status }: Answer,
+  whole: Json | undefined,
+  created: string[],
+): void {
+  if (
+    status !== 201 ||
+    /\/namespaces\/[^/]+\/./.test(path) ||
+    !isObject(whole) ||
+    !isObject(whole.metadata) ||
+    typeof whole.metadata.name !== "string"
+  )
+    return;
   const [base = ""] = path.split("?");
   created.push(method === "POST" ? `${base.replace(/\/$/, "")}/${encodeURIComponent(whole.metadata.name)}` : base);
 }
@@ -133,7 +196,8 @@ function buildRequest(recorded: RecordedRequest, bindings: Bindings): HttpReques
     if (value === null) delete headers[name];
     else headers[name] = bindings.fill(value);
   }
-  if (recorded.auth !== undefined && recorded.auth !== "none") headers.Authorization = `Bearer ${bindings.fill(recorded.auth)}`;
+  if (recorded.auth !== undefined && recorded.auth !== "none")
+    headers.Authorization = `Bearer ${bindings.fill(recorded.auth)}`;
   const user = recorded.user && bindings.fillJson(recorded.user);
   if (user?.name !== undefined) headers["Impersonate-User"] = user.name;
   if (user?.groups) headers["Impersonate-Group"] = user.groups;
@@ -141,17 +205,30 @@ function buildRequest(recorded: RecordedRequest, bindings: Bindings): HttpReques
   for (const [key, values] of Object.entries(user?.extra ?? {})) headers[`Impersonate-Extra-${key}`] = values;
   const body = bodyOf(recorded, bindings);
   if (body) {
-    if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) headers["Content-Type"] = "application/json";
+    if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type"))
+      headers["Content-Type"] = "application/json";
     headers["Content-Length"] = String(body.length);
   }
-  return { method: recorded.method, path: bindings.fill(recorded.path), headers, anonymous: recorded.auth !== undefined, ...(body && { body }) };
+  return {
+    method: recorded.method,
+    path: bindings.fill(recorded.path),
+    headers,
+    anonymous: recorded.auth !== undefined,
+    body,
+  };
 }
 
 function bodyOf({ body, text, base64 }: RecordedRequest, bindings: Bindings): Buffer | undefined {
   if (body !== undefined) return Buffer.from(JSON.stringify(bindings.fillJson(body)));
   if (text !== undefined) return Buffer.from(bindings.fill(text));
   // The namespace has as many bytes as its placeholder, so the lengths inside protobuf stay right.
-  if (base64 !== undefined) return Buffer.from(Buffer.from(base64, "base64").toString("latin1").replaceAll("{{NS}}", bindings.get("NS") ?? ""), "latin1");
+  if (base64 !== undefined)
+    return Buffer.from(
+      Buffer.from(base64, "base64")
+        .toString("latin1")
+        .replaceAll("{{NS}}", bindings.get("NS") ?? ""),
+      "latin1",
+    );
   return undefined;
 }
 
@@ -170,12 +247,21 @@ function headersOf({ rawHeaders }: IncomingMessage): Answer["headers"] {
   return headers;
 }
 
-function readAnswer(response: IncomingMessage, bytes: Buffer, step: Step, bindings: Bindings): { answer: Answer; whole?: Json } {
+function readAnswer(
+  response: IncomingMessage,
+  bytes: Buffer,
+  step: Step,
+  bindings: Bindings,
+): { answer: Answer; whole?: Json } {
   const headers = headersOf(response);
   const answer: Answer = { status: response.statusCode ?? 0, headers };
-  const type = String(headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+  const type =
+    String(headers["content-type"] ?? "")
+      .split(";")[0]
+      ?.trim() ?? "";
   const text = bytes.toString("utf8");
-  const isJson = type === "application/json" || type.endsWith("+json") || (step.transform !== undefined && /^\s*[{[]/.test(text));
+  const isJson =
+    type === "application/json" || type.endsWith("+json") || (step.transform !== undefined && /^\s*[{[]/.test(text));
   if (!isJson || text === "") return { answer: { ...answer, text } };
   const whole = JSON.parse(text) as Json;
   const claims = claimsOf(whole);
@@ -185,8 +271,16 @@ function readAnswer(response: IncomingMessage, bytes: Buffer, step: Step, bindin
 
 /** What a token says, with times as distances from the one at which it was issued. */
 function claimsOf(body: Json): JsonObject | undefined {
-  if (!isObject(body) || body.kind !== "TokenRequest" || !isObject(body.status) || typeof body.status.token !== "string") return undefined;
-  const [header, payload] = body.status.token.split(".", 2).map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as JsonObject);
+  if (
+    !isObject(body) ||
+    body.kind !== "TokenRequest" ||
+    !isObject(body.status) ||
+    typeof body.status.token !== "string"
+  )
+    return undefined;
+  const [header, payload] = body.status.token
+    .split(".", 2)
+    .map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as JsonObject);
   if (!header || !payload) return undefined;
   delete header.kid;
   const issued = Number(payload.iat);

@@ -24,14 +24,35 @@ export interface PlayServer {
 /** What the recordings expect of a fresh cluster: no workload controller touches an object. */
 export async function startPlayServer(): Promise<PlayServer> {
   const data = await mkdtemp(join(tmpdir(), "flotilla-golden-"));
-  const fleet = await startFleet({ data, members: 1, nodes: 0, kruise: "none", port: 0, ephemeral: true, logLevel: "error" }, () => {}, new AbortController().signal);
-  const { server: url, ca, cert, key, token } = await connectionOf(await loadKubeconfig(fleet.kubeconfigs.get("member1") ?? ""));
+  const fleet = await startFleet(
+    { data, members: 1, nodes: 0, kruise: "none", port: 0, ephemeral: true, logLevel: "error" },
+    () => {},
+    new AbortController().signal,
+  );
+  const {
+    server: url,
+    ca,
+    cert,
+    key,
+    token,
+  } = await connectionOf(await loadKubeconfig(fleet.kubeconfigs.get("member1") ?? ""));
   const agent = new https.Agent({ keepAlive: true, maxSockets: 200, ca, cert, key });
   const anonymousAgent = new https.Agent({ keepAlive: true, ca });
   return {
     send: ({ method, path, headers, body, anonymous = false }) =>
       new Promise((resolve, reject) => {
-        const request = https.request({ host: url.hostname, port: url.port, method, path: url.pathname.replace(/\/$/, "") + path, headers: anonymous || typeof token !== "string" ? headers : { authorization: `Bearer ${token}`, ...headers }, agent: anonymous ? anonymousAgent : agent }, resolve);
+        const request = https.request(
+          {
+            host: url.hostname,
+            port: url.port,
+            method,
+            path: url.pathname.replace(/\/$/, "") + path,
+            headers:
+              anonymous || typeof token !== "string" ? headers : { authorization: `Bearer ${token}`, ...headers },
+            agent: anonymous ? anonymousAgent : agent,
+          },
+          resolve,
+        );
         request.on("error", reject);
         request.end(body);
       }),

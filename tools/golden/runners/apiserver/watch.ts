@@ -41,7 +41,7 @@ export function openWatch(response: IncomingMessage): OpenWatch {
       const all = visible();
       const taken = quietMs !== undefined || untilClosed ? all : all.slice(0, wanted);
       events = all.slice(taken.length);
-      return { events: taken, ...(untilClosed && { closed }) };
+      return { events: taken, closed: untilClosed ? closed : undefined };
     },
     close: () => response.destroy(),
   };
@@ -49,7 +49,8 @@ export function openWatch(response: IncomingMessage): OpenWatch {
 
 /** Bookmarks come when the server likes; only the one that ends the initial events is part of the answer. */
 function isPlainBookmark(event: Json): boolean {
-  if (!isObject(event) || event.type !== "BOOKMARK" || !isObject(event.object) || !isObject(event.object.metadata)) return false;
+  if (!isObject(event) || event.type !== "BOOKMARK" || !isObject(event.object) || !isObject(event.object.metadata))
+    return false;
   const { annotations } = event.object.metadata;
   return !isObject(annotations) || annotations["k8s.io/initial-events-end"] === undefined;
 }

@@ -7,21 +7,32 @@ import type { During, Outcome, Result } from "./scenario.ts";
 const TOPOLOGY_LABELS = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 
 export function differenceInState(got: Observation, want: Outcome): string | undefined {
-  const [observed, recorded] = [withoutTemplateHashes(got), withoutTemplateHashes({ objects: want.objects ?? [], pods: want.pods ?? [] })];
+  const [observed, recorded] = [
+    withoutTemplateHashes(got),
+    withoutTemplateHashes({ objects: want.objects ?? [], pods: want.pods ?? [] }),
+  ];
   return differenceInObjects(observed.objects, recorded.objects) ?? differenceInPods(observed.pods, recorded.pods);
 }
 
 /**
- * The hash in the name of a ReplicaSet, and of a DaemonSet's revision, comes from how Go prints a template, and is another in every
- * release of Kubernetes; who asks goes by the label.
+ * The hash in the name of a ReplicaSet, and of a DaemonSet's revision, comes from how Go prints a template, and is
+ * another in every release of Kubernetes; who asks goes by the label.
  */
 function withoutTemplateHashes(state: Observation): Observation {
   const hashes = state.objects.map(templateHashOf).filter((hash) => hash !== undefined);
-  return hashes.reduce((rest, hash) => JSON.parse(JSON.stringify(rest).replaceAll(hash, "{{hash}}")) as Observation, state);
+  return hashes.reduce(
+    (rest, hash) => JSON.parse(JSON.stringify(rest).replaceAll(hash, "{{hash}}")) as Observation,
+    state,
+  );
 }
 
 function templateHashOf({ kind, owner, labels }: JsonObject): string | undefined {
-  const label = kind === "ReplicaSet" ? "pod-template-hash" : typeof owner === "string" && owner.includes("/DaemonSet/") ? "controller-revision-hash" : undefined;
+  const label =
+    kind === "ReplicaSet"
+      ? "pod-template-hash"
+      : typeof owner === "string" && owner.includes("/DaemonSet/")
+        ? "controller-revision-hash"
+        : undefined;
   const hash = label !== undefined && isObject(labels) ? labels[label] : undefined;
   return typeof hash === "string" ? hash : undefined;
 }
@@ -36,16 +47,26 @@ function differenceInObjects(got: readonly JsonObject[], want: readonly JsonObje
   }
   if (missing.length === 0 && left.length === 0) return undefined;
   const other = missing.map((wanted) => {
-    const near = left.find((object) => object["kind"] === wanted["kind"] && object["name"] === wanted["name"]) ?? left.find((object) => object["kind"] === wanted["kind"]);
-    return near ? `${nameOf(wanted)} ${pathsOf(near, withVersion(wanted, near)).join("; ")}` : `${nameOf(wanted)} is missing`;
+    const near =
+      left.find((object) => object["kind"] === wanted["kind"] && object["name"] === wanted["name"]) ??
+      left.find((object) => object["kind"] === wanted["kind"]);
+    return near
+      ? `${nameOf(wanted)} ${pathsOf(near, withVersion(wanted, near)).join("; ")}`
+      : `${nameOf(wanted)} is missing`;
   });
-  return other.length > 0 ? other.join(" | ") : left.map((object) => `${nameOf(object)} should not be there`).join(" | ");
+  return other.length > 0
+    ? other.join(" | ")
+    : left.map((object) => `${nameOf(object)} should not be there`).join(" | ");
 }
 
 const nameText = ({ name }: JsonObject): string => (typeof name === "string" ? name : "");
-const nameOf = (object: JsonObject): string => `${typeof object["kind"] === "string" ? object["kind"] : ""}/${nameText(object)}`;
+const nameOf = (object: JsonObject): string =>
+  `${typeof object["kind"] === "string" ? object["kind"] : ""}/${nameText(object)}`;
 /** Revisions of cluster-scoped kinds were recorded without their version. */
-const withVersion = (want: JsonObject, got: JsonObject): JsonObject => ({ ...want, apiVersion: want["apiVersion"] ?? got["apiVersion"] ?? null });
+const withVersion = (want: JsonObject, got: JsonObject): JsonObject => ({
+  ...want,
+  apiVersion: want["apiVersion"] ?? got["apiVersion"] ?? null,
+});
 const equalObject = (got: JsonObject, want: JsonObject): boolean => equalGolden(got, withVersion(want, got));
 
 /** Each recorded group has a count; a pod belongs to the first group that it equals. */
@@ -71,15 +92,21 @@ function explainPod(group: JsonObject, left: readonly JsonObject[]): string {
 /** The recordings name the node only where it matters, and the labels that come with it likewise. */
 function asRecorded({ node, labels, ...pod }: JsonObject, group: JsonObject): JsonObject {
   if (group["node"] !== undefined) return { ...pod, labels: labels ?? null, node: node ?? null };
-  const kept = isObject(labels) ? Object.fromEntries(Object.entries(labels).filter(([key]) => !TOPOLOGY_LABELS.includes(key))) : null;
+  const kept = isObject(labels)
+    ? Object.fromEntries(Object.entries(labels).filter(([key]) => !TOPOLOGY_LABELS.includes(key)))
+    : null;
   return { ...pod, labels: kept, scheduled: node === null ? (group["scheduled"] === false ? false : null) : true };
 }
 
 /** `status.replicas: got 3, want 2` for every leaf that differs. */
 function pathsOf(got: Json | undefined, want: Json | undefined, path = ""): string[] {
   if (equalGolden(got, want)) return [];
-  if (isObject(got) && isObject(want)) return Object.keys({ ...got, ...want }).flatMap((key) => pathsOf(got[key], want[key], path === "" ? key : `${path}.${key}`));
-  if (Array.isArray(got) && Array.isArray(want) && got.length === want.length) return got.flatMap((item, index) => pathsOf(item, want[index], `${path}[${index}]`));
+  if (isObject(got) && isObject(want))
+    return Object.keys({ ...got, ...want }).flatMap((key) =>
+      pathsOf(got[key], want[key], path === "" ? key : `${path}.${key}`),
+    );
+  if (Array.isArray(got) && Array.isArray(want) && got.length === want.length)
+    return got.flatMap((item, index) => pathsOf(item, want[index], `${path}[${index}]`));
   return [`${path}: got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`];
 }
 
@@ -87,13 +114,20 @@ function pathsOf(got: Json | undefined, want: Json | undefined, path = ""): stri
 export function differenceInResults(got: readonly Result[], want: readonly Result[] | undefined): string | undefined {
   for (const [index, result] of got.entries()) {
     const expected = want?.[index];
-    const isSame = expected ? result.code === expected.code && (expected.reason === undefined || expected.reason === result.reason) && equalMessage(result.message ?? "", expected.message) : result.code < 300;
+    const isSame = expected
+      ? result.code === expected.code &&
+        (expected.reason === undefined || expected.reason === result.reason) &&
+        equalMessage(result.message ?? "", expected.message)
+      : result.code < 300;
     if (!isSame) return `call ${index}: got ${JSON.stringify(result)}, want ${JSON.stringify(expected ?? "success")}`;
   }
   return undefined;
 }
 
-/** Where the original printed an address of its memory, which field is wrong and why is compared, not how the value was printed. */
+/**
+ * Where the original printed an address of its memory, which field is wrong and why is compared, not how the value was
+ * printed.
+ */
 function equalMessage(got: string, want: string | undefined): boolean {
   if (want === undefined || got === want) return true;
   if (!want.includes("{{PTR}}")) return false;
@@ -104,29 +138,41 @@ function equalMessage(got: string, want: string | undefined): boolean {
 }
 
 /** Events without repetition; some came in only some of the recordings. */
-export function differenceInEvents(got: readonly string[], want: readonly string[] = [], sometimes: readonly string[] = []): string | undefined {
+export function differenceInEvents(
+  got: readonly string[],
+  want: readonly string[] = [],
+  sometimes: readonly string[] = [],
+): string | undefined {
   const missing = want.filter((event) => !got.includes(event));
   const extra = [...new Set(got)].filter((event) => !want.includes(event) && !sometimes.includes(event));
   if (missing.length + extra.length === 0) return undefined;
-  return [...missing.map((event) => `the event "${event}" is missing`), ...extra.map((event) => `the event "${event}" should not be there`)].join("; ");
+  return [
+    ...missing.map((event) => `the event "${event}" is missing`),
+    ...extra.map((event) => `the event "${event}" should not be there`),
+  ].join("; ");
 }
 
 /**
- * The recorded extremes are bounds: ours may be kinder to the pods. Some recordings show a pod that was not ready for a moment for no
- * reason that a controller could have. How many pods ran at once says nothing where they end at once.
+ * The recorded extremes are bounds: ours may be kinder to the pods. Some recordings show a pod that was not ready for a
+ * moment for no reason that a controller could have. How many pods ran at once says nothing where they end at once.
  */
 export function differenceInExtremes(got: During, want: During | undefined, endsAtOnce: boolean): string | undefined {
   if (!want || (got.minReady >= want.minReady && (endsAtOnce || got.maxPods <= want.maxPods))) return undefined;
   return `during: got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`;
 }
 
-/** Kinds of change that came at another moment in each recording were left out of it; so were blinks: unready, ready, and nothing in between. */
+/**
+ * Kinds of change that came at another moment in each recording were left out of it; so were blinks: unready, ready,
+ * and nothing in between.
+ */
 export function differenceInOrder(got: readonly string[], want: readonly string[] | undefined): string | undefined {
   if (!want) return undefined;
   const expected = withoutBlinks(want);
   const verbs = new Set(expected.map(verbOf));
   const seen = withoutBlinks(got).filter((change) => verbs.has(verbOf(change)));
-  return equalGolden(seen, expected) ? undefined : `order: got ${JSON.stringify(seen)}, want ${JSON.stringify(expected)}`;
+  return equalGolden(seen, expected)
+    ? undefined
+    : `order: got ${JSON.stringify(seen)}, want ${JSON.stringify(expected)}`;
 }
 
 const verbOf = (change: string): string => change.split(" ", 1)[0] ?? "";

@@ -1,7 +1,15 @@
-/** `openkruise-scenarios.jsonl`: whole stories of OpenKruise on a cluster, played on a simulated member step by step. */
+/**
+ * `openkruise-scenarios.jsonl`: whole stories of OpenKruise on a cluster, played on a simulated member step by step.
+ */
 import type { JsonObject } from "../../../../src/base/index.ts";
 import type { CaseRunner, GoldenCase } from "../../golden.ts";
-import { differenceInEvents, differenceInExtremes, differenceInOrder, differenceInResults, differenceInState } from "./compare.ts";
+import {
+  differenceInEvents,
+  differenceInExtremes,
+  differenceInOrder,
+  differenceInResults,
+  differenceInState,
+} from "./compare.ts";
 import { LATER, pathOf } from "./kinds.ts";
 import { NAMESPACE, startMember, type ScenarioMember } from "./member.ts";
 import { observe } from "./observe.ts";
@@ -18,7 +26,10 @@ export const openKruiseScenarios: CaseRunner = {
     const later = laterKind(scenario);
     return later === undefined ? play(scenario) : `${later} is not served yet`;
   },
-  reasonFor: (line: GoldenCase) => (laterKind(line as unknown as Scenario) === undefined ? undefined : "The definitions of OpenKruise's other kinds are served when their controllers exist."),
+  reasonFor: (line: GoldenCase) =>
+    laterKind(line as unknown as Scenario) === undefined
+      ? undefined
+      : "The definitions of OpenKruise's other kinds are served when their controllers exist.",
 };
 
 function laterKind({ steps }: Scenario): string | undefined {
@@ -35,9 +46,12 @@ async function play({ gates, steps }: Scenario): Promise<string | undefined> {
     let hasForked = false;
     for (const [index, step] of steps.entries()) {
       await bindNames(member, step, names);
-      const difference = (await playStep(member, step, names, changes)) ?? (hasForked ? undefined : differenceOnTheWay(changes, step, names));
+      const difference =
+        (await playStep(member, step, names, changes)) ??
+        (hasForked ? undefined : differenceOnTheWay(changes, step, names));
       hasForked ||= step.wantAnyOf !== undefined;
-      if (difference !== undefined) return `step ${index}${step.note === undefined ? "" : ` (${step.note})`}: ${difference}`;
+      if (difference !== undefined)
+        return `step ${index}${step.note === undefined ? "" : ` (${step.note})`}: ${difference}`;
     }
     return undefined;
   } finally {
@@ -45,7 +59,12 @@ async function play({ gates, steps }: Scenario): Promise<string | undefined> {
   }
 }
 
-async function playStep(member: ScenarioMember, step: Step, names: ReadonlyMap<string, string>, changes: PodChanges): Promise<string | undefined> {
+async function playStep(
+  member: ScenarioMember,
+  step: Step,
+  names: ReadonlyMap<string, string>,
+  changes: PodChanges,
+): Promise<string | undefined> {
   member.events.length = 0;
   changes.reset();
   const results = await act(member, fillIn(fillIn(step.do, IN_NAMESPACE), names));
@@ -53,28 +72,53 @@ async function playStep(member: ScenarioMember, step: Step, names: ReadonlyMap<s
 
   const got = await observe(member, names);
   const accepted = (step.wantAnyOf ?? listOf(step.want)).map((want) => fillIn(want, IN_NAMESPACE));
-  const differences = accepted.map((want) => differenceInResults(results, want.results) ?? differenceInState(got, want));
+  const differences = accepted.map(
+    (want) => differenceInResults(results, want.results) ?? differenceInState(got, want),
+  );
   const state = differences.includes(undefined) ? undefined : differences[0];
   const { events = [], eventsSometimes } = { ...step, ...step.want };
   // What is told of a cluster-scoped object stays in another namespace, and was still there from the recording before.
-  const isOld = (event: string): boolean => event.includes(" SidecarSet ") && accepted.every(({ pods = [] }) => pods.length === 0);
-  return state ?? differenceInEvents(member.events, events.filter((event) => !isOld(event)), eventsSometimes);
+  const isOld = (event: string): boolean =>
+    event.includes(" SidecarSet ") && accepted.every(({ pods = [] }) => pods.length === 0);
+  return (
+    state ??
+    differenceInEvents(
+      member.events,
+      events.filter((event) => !isOld(event)),
+      eventsSometimes,
+    )
+  );
 }
 
 function differenceOnTheWay(changes: PodChanges, step: Step, names: ReadonlyMap<string, string>): string | undefined {
   const { during, order } = { ...step, ...step.want };
-  const endsAtOnce = (step.wantAnyOf ?? listOf(step.want)).some(({ pods = [] }) => pods.some(({ phase }) => phase === "Succeeded" || phase === "Failed"));
-  return differenceInOrder(changes.order(), fillIn(order, names)) ?? differenceInExtremes(changes.during(), during, endsAtOnce);
+  const endsAtOnce = (step.wantAnyOf ?? listOf(step.want)).some(({ pods = [] }) =>
+    pods.some(({ phase }) => phase === "Succeeded" || phase === "Failed"),
+  );
+  return (
+    differenceInOrder(changes.order(), fillIn(order, names)) ??
+    differenceInExtremes(changes.during(), during, endsAtOnce)
+  );
 }
 
 async function bindNames(member: ScenarioMember, step: Step, names: Map<string, string>): Promise<void> {
   if (!step.let) return;
   const { body } = await member.send("GET", pathOf("Pod"));
-  const items = body["items"] as unknown as { metadata: { name: string; creationTimestamp: string; labels?: Record<string, string> }; spec: { containers: { image: string }[] } }[];
+  const items = body["items"] as unknown as {
+    metadata: { name: string; creationTimestamp: string; labels?: Record<string, string> };
+    spec: { containers: { image: string }[] };
+  }[];
   // Any one will do; the newest was taken where it made a difference.
-  const pods = items.toSorted((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp));
+  const pods = items.toSorted(
+    (a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp),
+  );
   for (const [name, { labels = {}, image }] of Object.entries(step.let)) {
-    const fits = pods.find(({ metadata, spec }) => ![...names.values()].includes(metadata.name) && Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value) && (image === undefined || spec.containers[0]?.image === image));
+    const fits = pods.find(
+      ({ metadata, spec }) =>
+        ![...names.values()].includes(metadata.name) &&
+        Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value) &&
+        (image === undefined || spec.containers[0]?.image === image),
+    );
     if (!fits) throw new Error(`no pod is left for {{${name}}}`);
     names.set(name, fits.metadata.name);
   }
@@ -87,16 +131,40 @@ async function act(member: ScenarioMember, action: Action): Promise<Result[]> {
     results.push(status < 300 ? { code: status } : failureOf(status, body));
   };
   for (const object of action.create ?? []) {
-    await call("POST", pathOf(object.kind, { apiVersion: object.apiVersion, ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }) }), object);
+    await call(
+      "POST",
+      pathOf(object.kind, { apiVersion: object.apiVersion, namespace: object.metadata.namespace }),
+      object,
+    );
   }
-  for (const patch of listOf(action.patch)) await call("PATCH", pathOf(patch.kind, { object: patch.name, ...(patch.subresource !== undefined && { subresource: patch.subresource }) }), patch.body, patchType(patch));
-  for (const { kind, name } of listOf(action.delete)) await call("DELETE", pathOf(kind, { object: name }), { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" });
-  for (const { name } of listOf(action.evict)) await call("POST", pathOf("Pod", { object: name, subresource: "eviction" }), { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE } });
+  for (const patch of listOf(action.patch))
+    await call(
+      "PATCH",
+      pathOf(patch.kind, { object: patch.name, subresource: patch.subresource }),
+      patch.body,
+      patchType(patch),
+    );
+  for (const { kind, name } of listOf(action.delete))
+    await call("DELETE", pathOf(kind, { object: name }), {
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      propagationPolicy: "Background",
+    });
+  for (const { name } of listOf(action.evict))
+    await call("POST", pathOf("Pod", { object: name, subresource: "eviction" }), {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { name, namespace: NAMESPACE },
+    });
   return results;
 }
 
 const patchType = ({ body }: Patch): string => (Array.isArray(body) ? JSON_PATCH : MERGE);
 
 function failureOf(code: number, { reason, message }: JsonObject): Result {
-  return { code, ...(typeof reason === "string" && { reason }), ...(typeof message === "string" && { message }) };
+  return {
+    code,
+    reason: typeof reason === "string" ? reason : undefined,
+    message: typeof message === "string" ? message : undefined,
+  };
 }

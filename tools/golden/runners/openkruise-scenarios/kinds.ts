@@ -3,19 +3,52 @@ import { kruiseKinds, kubernetesKinds, type Kind } from "../../../../src/api/ind
 import { NAMESPACE } from "./member.ts";
 
 /** Kinds that OpenKruise 1.9.1 has in this version alone. Flotilla also serves and stores the next one. */
-const ONLY_ALPHA = new Set(["CloneSet", "UnitedDeployment", "WorkloadSpread", "PersistentPodState", "ResourceDistribution", "ContainerRecreateRequest", "PodProbeMarker", "PodUnavailableBudget"]);
+const ONLY_ALPHA = new Set([
+  "CloneSet",
+  "UnitedDeployment",
+  "WorkloadSpread",
+  "PersistentPodState",
+  "ResourceDistribution",
+  "ContainerRecreateRequest",
+  "PodProbeMarker",
+  "PodUnavailableBudget",
+]);
 
 /** Kinds whose controllers come with a later release. */
-export const LATER: ReadonlySet<string> = new Set(["AdvancedCronJob", "WorkloadSpread", "ResourceDistribution", "ImagePullJob", "PersistentPodState", "ContainerRecreateRequest", "PodProbeMarker"]);
+export const LATER: ReadonlySet<string> = new Set([
+  "AdvancedCronJob",
+  "WorkloadSpread",
+  "ResourceDistribution",
+  "ImagePullJob",
+  "PersistentPodState",
+  "ContainerRecreateRequest",
+  "PodProbeMarker",
+]);
 
 /** Kinds that a recording shows; pods come beside them, and what every cluster does for a Service is left out. */
-export const SHOWN = ["BroadcastJob", "CloneSet", "ControllerRevision", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "PodUnavailableBudget", "ReplicaSet", "SidecarSet", "StatefulSet", "UnitedDeployment"];
+export const SHOWN = [
+  "BroadcastJob",
+  "CloneSet",
+  "ControllerRevision",
+  "DaemonSet",
+  "Deployment",
+  "Job",
+  "PersistentVolumeClaim",
+  "PodUnavailableBudget",
+  "ReplicaSet",
+  "SidecarSet",
+  "StatefulSet",
+  "UnitedDeployment",
+];
 
-const versionOf = ({ kind, group, storageVersion }: Kind): string => (group.endsWith("kruise.io") && ONLY_ALPHA.has(kind) ? "v1alpha1" : storageVersion);
+const versionOf = ({ kind, group, storageVersion }: Kind): string =>
+  group.endsWith("kruise.io") && ONLY_ALPHA.has(kind) ? "v1alpha1" : storageVersion;
 
 /** OpenKruise's kind when both projects have one of this name. */
 function findKind(name: string, group?: string): Kind {
-  const found = [...kruiseKinds, ...kubernetesKinds].find((kind) => kind.kind === name && (group === undefined || kind.group === group));
+  const found = [...kruiseKinds, ...kubernetesKinds].find(
+    (kind) => kind.kind === name && (group === undefined || kind.group === group),
+  );
   if (!found) throw new Error(`${name} is not served`);
   return found;
 }
@@ -26,11 +59,16 @@ export const apiVersionOf = (name: string): string => {
 };
 
 /** The path of a kind, or of one object of it; in the version of an object where that is given. */
-export function pathOf(name: string, options: { apiVersion?: string; object?: string; subresource?: string; namespace?: string } = {}): string {
+export function pathOf(
+  name: string,
+  options: { apiVersion?: string; object?: string; subresource?: string; namespace?: string } = {},
+): string {
   const parts = options.apiVersion?.split("/");
   const kind = findKind(name, parts && (parts.length === 2 ? parts[0] : ""));
   const version = parts?.at(-1) ?? versionOf(kind);
   const root = kind.group === "" ? `/api/${version}` : `/apis/${kind.group}/${version}`;
   const namespace = kind.scope === "Namespaced" ? `/namespaces/${options.namespace ?? NAMESPACE}` : "";
-  return [root + namespace, kind.plural, options.object, options.subresource].filter((part) => part !== undefined).join("/");
+  return [root + namespace, kind.plural, options.object, options.subresource]
+    .filter((part) => part !== undefined)
+    .join("/");
 }

@@ -1,16 +1,26 @@
 /**
- * The cluster that scenarios are played on: ten nodes in three zones, every controller, OpenKruise's webhooks, and a clock that
- * stands still until a step waits. Its kubelet is quick, as that of the recordings was.
+ * The cluster that scenarios are played on: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
+ * clock that stands still until a step waits. Its kubelet is quick, as that of the recordings was.
  */
 import { createBuiltInAdmissions, Event, kruiseKinds, kubernetesKinds, Pod } from "../../../../src/api/index.ts";
 import { createApiServer } from "../../../../src/apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "../../../../src/base/index.ts";
 import { createClient } from "../../../../src/client/index.ts";
-import { createEventRecorders, createInformers, createManager, createWriteThroughClient, type ObjectEvent } from "../../../../src/runtime/index.ts";
+import {
+  createEventRecorders,
+  createInformers,
+  createManager,
+  createWriteThroughClient,
+  type ObjectEvent,
+} from "../../../../src/runtime/index.ts";
 import { createSimulation, standardStorageClass } from "../../../../src/simulation/index.ts";
 import { createCache, createMemoryEngine } from "../../../../src/store/index.ts";
 import { reconcileUntilQuiet } from "../../../../src/testing/index.ts";
-import { createFeatureGates, createKruiseAdmissions, createWorkloadControllers } from "../../../../src/workloads/index.ts";
+import {
+  createFeatureGates,
+  createKruiseAdmissions,
+  createWorkloadControllers,
+} from "../../../../src/workloads/index.ts";
 
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";
@@ -42,22 +52,59 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   const gates = createFeatureGates(parseGates(gateText));
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
-  const admissions = [...createBuiltInAdmissions(gates), ...createKruiseAdmissions({ appliesTo: () => true, gates, nowMs: () => clock.now(), tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event) })];
-  const namespaces = [NAMESPACE, "default", "kruise-system", "kube-system"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-  const profiles = { member: { builtIns: kubernetesKinds, customs: [...kruiseKinds], objects: [...namespaces, standardStorageClass()] } };
-  const server = await createApiServer({ cache, clock, random: createSeededRandom(3), log: silentLog, admissions, profiles });
+  const admissions = [
+    ...createBuiltInAdmissions(gates),
+    ...createKruiseAdmissions({
+      appliesTo: () => true,
+      gates,
+      nowMs: () => clock.now(),
+      tell: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
+    }),
+  ];
+  const namespaces = [NAMESPACE, "default", "kruise-system", "kube-system"].map((name) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name },
+  }));
+  const profiles = {
+    member: { builtIns: kubernetesKinds, customs: [...kruiseKinds], objects: [...namespaces, standardStorageClass()] },
+  };
+  const server = await createApiServer({
+    cache,
+    clock,
+    random: createSeededRandom(3),
+    log: silentLog,
+    admissions,
+    profiles,
+  });
   await server.addCluster(CLUSTER, "member");
 
   const transport = server.transport(USER);
   const plain = createClient({ transport, fieldManager: "controllers" });
-  const informers = createInformers({ client: plain, clock, log: silentLog, scope: { cluster: "*", where: (cluster) => cluster === CLUSTER }, random: createSeededRandom(1) });
+  const informers = createInformers({
+    client: plain,
+    clock,
+    log: silentLog,
+    scope: { cluster: "*", where: (cluster) => cluster === CLUSTER },
+    random: createSeededRandom(1),
+  });
   const client = createWriteThroughClient(plain, [informers]);
   const told: string[] = [];
   const events = createEventRecorders({ client: plain, clock, log: silentLog });
   // Without OpenKruise's node daemon, which was not there either.
   const simulation = createSimulation({ client, informers, clock, times: TIMES });
   const manager = createManager({ client, informers, clock, log: silentLog });
-  manager.add(...createWorkloadControllers({ client, informers, clock, random: createSeededRandom(2), events: events.recorders, gates }), ...simulation.controllers);
+  manager.add(
+    ...createWorkloadControllers({
+      client,
+      informers,
+      clock,
+      random: createSeededRandom(2),
+      events: events.recorders,
+      gates,
+    }),
+    ...simulation.controllers,
+  );
   await simulation.ensureNodes(CLUSTER, NODES);
   manager.start(new AbortController().signal);
   // A watcher of its own sees each change once; the informers of the controllers also hear of their own writes.
@@ -76,7 +123,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
         method,
         path,
         headers: { accept: "application/json", ...(body !== undefined && { "content-type": contentType }) },
-        ...(body !== undefined && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+        body: body !== undefined ? new TextEncoder().encode(JSON.stringify(body)) : undefined,
       });
       const chunks: Uint8Array[] = [];
       for await (const chunk of response.body) chunks.push(chunk);

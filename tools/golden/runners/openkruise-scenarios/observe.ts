@@ -23,13 +23,17 @@ export interface Observation {
 export async function observe(member: ScenarioMember, names: ReadonlyMap<string, string>): Promise<Observation> {
   const found: { kind: string; object: Seen }[] = [];
   for (const kind of SHOWN) {
-    const paths = kind === "ControllerRevision" ? [pathOf(kind), pathOf(kind, { namespace: KRUISE_NAMESPACE })] : [pathOf(kind)];
+    const paths =
+      kind === "ControllerRevision" ? [pathOf(kind), pathOf(kind, { namespace: KRUISE_NAMESPACE })] : [pathOf(kind)];
     for (const path of paths) found.push(...(await list(member, path)).map((object) => ({ kind, object })));
   }
   const pods = await list(member, pathOf("Pod"));
   const hide = createHider([...found.map(({ object }) => object), ...pods], names);
   const objects = found.map(({ kind, object }) => hide(showObject(kind, object)));
-  return { objects: objects.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)), pods: pods.map((pod) => hide(showPod(pod))) };
+  return {
+    objects: objects.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
+    pods: pods.map((pod) => hide(showPod(pod))),
+  };
 }
 
 const orderOf = ({ kind, name }: JsonObject): string => `${text(kind)}/${text(name)}`;
@@ -49,7 +53,10 @@ function ownerOf(metadata: JsonObject): string | undefined {
   return owner && `${versionShown(owner)}/${owner.kind}/${owner.name}`;
 }
 
-/** Flotilla stores some kinds in a version that the recorded release does not have; that one owner is meant is what counts. */
+/**
+ * Flotilla stores some kinds in a version that the recorded release does not have; that one owner is meant is what
+ * counts.
+ */
 function versionShown({ apiVersion, kind }: OwnerReference): string {
   const group = apiVersion.split("/")[0] ?? "";
   return group.endsWith("kruise.io") ? apiVersionOf(kind) : apiVersion;
@@ -57,13 +64,26 @@ function versionShown({ apiVersion, kind }: OwnerReference): string {
 
 function showObject(kind: string, { apiVersion, metadata, spec, status, data, revision }: Seen): JsonObject {
   const { name = null, labels = null, annotations = null, generation = null, finalizers = null } = metadata;
-  const common: JsonObject = { kind, apiVersion: apiVersion ?? apiVersionOf(kind), name, labels, annotations, finalizers, owner: ownerOf(metadata) ?? null };
+  const common: JsonObject = {
+    kind,
+    apiVersion: apiVersion ?? apiVersionOf(kind),
+    name,
+    labels,
+    annotations,
+    finalizers,
+    owner: ownerOf(metadata) ?? null,
+  };
   switch (kind) {
     case "ControllerRevision":
       return { ...common, finalizers: null, revision: revision ?? null, data: data ?? null };
     case "PersistentVolumeClaim":
       // How a claim was bound is told in annotations, and is the storage driver's business.
-      return { ...common, annotations: null, phase: asObject(status)["phase"] ?? null, requests: asObject(asObject(spec)["resources"])["requests"] ?? null };
+      return {
+        ...common,
+        annotations: null,
+        phase: asObject(status)["phase"] ?? null,
+        requests: asObject(asObject(spec)["resources"])["requests"] ?? null,
+      };
     case "ReplicaSet":
       return { ...common, replicas: asObject(spec)["replicas"] ?? null, status: showStatus(status) };
     default:
@@ -75,13 +95,23 @@ function showObject(kind: string, { apiVersion, metadata, spec, status, data, re
 function showStatus(status: Json | undefined): Json {
   if (Array.isArray(status)) return status.map(showStatus);
   if (!isObject(status)) return status ?? null;
-  return Object.fromEntries(Object.entries(status).map(([key, value]) => [key, key === "conditions" ? showConditions(value) : showStatus(value)]));
+  return Object.fromEntries(
+    Object.entries(status).map(([key, value]) => [
+      key,
+      key === "conditions" ? showConditions(value) : showStatus(value),
+    ]),
+  );
 }
 
 function showConditions(conditions: Json): JsonObject[] {
   return asList(conditions)
     .filter(({ message }) => !CONFLICT.test(text(message)))
-    .map(({ type, status, reason, message }): JsonObject => ({ type: type ?? null, status: status ?? null, reason: text(reason) || null, message: text(message) || null }))
+    .map(({ type, status, reason, message }): JsonObject => ({
+      type: type ?? null,
+      status: status ?? null,
+      reason: text(reason) || null,
+      message: text(message) || null,
+    }))
     .toSorted((a, b) => (text(a["type"]) < text(b["type"]) ? -1 : 1));
 }
 
@@ -94,26 +124,56 @@ function showPod({ metadata, spec: wholeSpec, status: wholeStatus }: Seen): Json
   return {
     name: metadata["name"] ?? null,
     labels: metadata["labels"] ?? null,
-    annotations: Object.fromEntries(Object.entries(asObject(metadata["annotations"])).map(([key, value]) => [key, showAnnotation(key, text(value))])),
+    annotations: Object.fromEntries(
+      Object.entries(asObject(metadata["annotations"])).map(([key, value]) => [key, showAnnotation(key, text(value))]),
+    ),
     deleting: metadata["deletionTimestamp"] === undefined ? null : true,
     owner: ownerOf(metadata) ?? null,
     containers: asList(spec["containers"]).map(showContainer),
     initContainers: asList(spec["initContainers"]).map(showContainer),
     readinessGates: asList(spec["readinessGates"]).map(({ conditionType }) => conditionType ?? null),
-    volumes: asList(spec["volumes"]).filter(({ name }) => !text(name).startsWith("kube-api-access")).map(showVolume),
+    volumes: asList(spec["volumes"])
+      .filter(({ name }) => !text(name).startsWith("kube-api-access"))
+      .map(showVolume),
     tolerations: asList(spec["tolerations"]).filter(({ tolerationSeconds }) => tolerationSeconds === undefined),
-    ...Object.fromEntries(["affinity", "nodeSelector", "hostname", "subdomain", "imagePullSecrets"].map((field) => [field, spec[field] ?? null])),
+    ...Object.fromEntries(
+      ["affinity", "nodeSelector", "hostname", "subdomain", "imagePullSecrets"].map((field) => [
+        field,
+        spec[field] ?? null,
+      ]),
+    ),
     node: spec["nodeName"] ?? null,
     phase: status["phase"] ?? null,
-    conditions: Object.fromEntries(conditions.map(({ type, status: value, reason }) => [text(type), value === "True" ? "True" : `${text(value)}/${text(reason)}`])),
-    conditionDetail: Object.fromEntries(conditions.filter(({ type }) => type === "SidecarSetUpgradable").map(({ type, reason, message }) => [text(type), { reason: reason ?? null, message: message ?? null }])),
-    statuses: Object.fromEntries(statuses.filter(({ name }) => !inits.has(name ?? null)).map(({ name, image, ready, restartCount }) => [text(name), { image: image ?? null, ready: ready ?? null, restarts: restartCount ?? null }])),
+    conditions: Object.fromEntries(
+      conditions.map(({ type, status: value, reason }) => [
+        text(type),
+        value === "True" ? "True" : `${text(value)}/${text(reason)}`,
+      ]),
+    ),
+    conditionDetail: Object.fromEntries(
+      conditions
+        .filter(({ type }) => type === "SidecarSetUpgradable")
+        .map(({ type, reason, message }) => [text(type), { reason: reason ?? null, message: message ?? null }]),
+    ),
+    statuses: Object.fromEntries(
+      statuses
+        .filter(({ name }) => !inits.has(name ?? null))
+        .map(({ name, image, ready, restartCount }) => [
+          text(name),
+          { image: image ?? null, ready: ready ?? null, restarts: restartCount ?? null },
+        ]),
+    ),
   };
 }
 
 function showContainer({ name, image, env, volumeMounts }: JsonObject): JsonObject {
   const mounts = asList(volumeMounts).filter((mount) => !text(mount["name"]).startsWith("kube-api-access"));
-  return { name: name ?? null, image: image ?? null, env: env ?? null, mounts: mounts.map((mount) => `${text(mount["name"])}:${text(mount["mountPath"])}`) };
+  return {
+    name: name ?? null,
+    image: image ?? null,
+    env: env ?? null,
+    mounts: mounts.map((mount) => `${text(mount["name"])}:${text(mount["mountPath"])}`),
+  };
 }
 
 function showVolume({ name, persistentVolumeClaim: claim }: JsonObject): string {
@@ -143,10 +203,16 @@ function createHider(objects: readonly Seen[], names: ReadonlyMap<string, string
     const id = text(asObject(metadata["labels"])[INSTANCE_ID]);
     if (id !== "" && !replaced.has(id)) replaced.set(id, "{{rand}}");
     if (replaced.has(name)) continue;
-    if (prefix !== "" && name.startsWith(prefix) && GENERATED.test(name.slice(prefix.length))) replaced.set(name, `${prefix}{{rand}}`);
+    if (prefix !== "" && name.startsWith(prefix) && GENERATED.test(name.slice(prefix.length)))
+      replaced.set(name, `${prefix}{{rand}}`);
   }
   // The longest first: a name may hold another. A prefix may itself hold what chance made, so it is done twice.
   const ordered = [...replaced].toSorted(([a], [b]) => b.length - a.length);
   const pass = (json: string): string => ordered.reduce((shown, [from, to]) => shown.replaceAll(from, to), json);
-  return (shown) => JSON.parse(pass(pass(JSON.stringify(shown))).replaceAll(TIME, "{{time}}").replaceAll(UID, "{{uid}}")) as JsonObject;
+  return (shown) =>
+    JSON.parse(
+      pass(pass(JSON.stringify(shown)))
+        .replaceAll(TIME, "{{time}}")
+        .replaceAll(UID, "{{uid}}"),
+    ) as JsonObject;
 }

@@ -1,4 +1,6 @@
-/** What a watcher of the pods sees while a step runs: how few were ready, how many there were, and what came after what. */
+/**
+ * What a watcher of the pods sees while a step runs: how few were ready, how many there were, and what came after what.
+ */
 import type { Pod } from "../../../../src/api/index.ts";
 import type { DeepReadonly } from "../../../../src/base/index.ts";
 import type { ObjectEvent } from "../../../../src/runtime/index.ts";
@@ -16,8 +18,10 @@ export interface PodChanges {
   order(): readonly string[];
 }
 
-const isActive = ({ metadata, status }: ReadonlyPod): boolean => metadata.deletionTimestamp === undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
-const isReady = (pod: ReadonlyPod): boolean => isActive(pod) && (pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false);
+const isActive = ({ metadata, status }: ReadonlyPod): boolean =>
+  metadata.deletionTimestamp === undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+const isReady = (pod: ReadonlyPod): boolean =>
+  isActive(pod) && (pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false);
 const imageOf = ({ spec }: ReadonlyPod): string => spec.containers[0]?.image ?? "";
 
 export function createPodChanges(): PodChanges {
@@ -49,7 +53,8 @@ function changesOf(before: ReadonlyPod | undefined, pod: ReadonlyPod, deleted: b
   const { name } = pod.metadata;
   if (deleted) return [...(before && isActive(before) ? [`delete ${name}`] : []), `gone ${name}`];
   if (!before) return [`create ${name} ${imageOf(pod)}`, ...(isReady(pod) ? [`ready ${name}`] : [])];
-  if (pod.metadata.deletionTimestamp !== undefined) return before.metadata.deletionTimestamp === undefined ? [`delete ${name}`] : [];
+  if (pod.metadata.deletionTimestamp !== undefined)
+    return before.metadata.deletionTimestamp === undefined ? [`delete ${name}`] : [];
   const changes: string[] = [];
   if (isReady(before) && !isReady(pod)) changes.push(`unready ${name}`);
   if (imageOf(before) !== imageOf(pod)) changes.push(`update ${name} ${imageOf(pod)}`);

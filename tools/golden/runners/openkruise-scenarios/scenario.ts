@@ -1,4 +1,7 @@
-/** The format of `openkruise-scenarios.jsonl`: what is done to an empty namespace, and what stands there when all is quiet again. */
+/**
+ * The format of `openkruise-scenarios.jsonl`: what is done to an empty namespace, and what stands there when all is
+ * quiet again.
+ */
 import type { KubernetesObject } from "../../../../src/api/index.ts";
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
 
@@ -63,11 +66,14 @@ export interface During {
   maxPods: number;
 }
 
-export const listOf = <T>(value: T | T[] | undefined): T[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
+export const listOf = <T>(value: T | T[] | undefined): T[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
 
 /** Values for the placeholders of one run, put into whatever a step says. */
 export function fillIn<T>(value: T, names: ReadonlyMap<string, string>): T {
   if (names.size === 0 || value === undefined) return value;
   // Placeholders stand in strings only, and the values are names, which need no escaping in JSON.
-  return JSON.parse(JSON.stringify(value).replaceAll(/\{\{(\w+)\}\}/g, (text, name: string) => names.get(name) ?? text)) as T;
+  return JSON.parse(
+    JSON.stringify(value).replaceAll(/\{\{(\w+)\}\}/g, (text, name: string) => names.get(name) ?? text),
+  ) as T;
 }
